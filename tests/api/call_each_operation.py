@@ -17,27 +17,27 @@ package = importlib.import_module(folder.name)
 def body_for(module: Any, name: str) -> Any:
     """Return the body that the operation takes, made of a sample."""
     kind = typing.get_type_hints(module.sync_detailed)["body"]
-    models = [each for each in (kind, *typing.get_args(kind)) if hasattr(each, "from_dict")]
+    models = [item for item in (kind, *typing.get_args(kind)) if hasattr(item, "from_dict")]
     return models[0].from_dict(samples["bodies"].get(name, {}))
 
 
 def given(module: Any, name: str) -> dict[str, Any]:
     """Return what an operation has to be called with."""
-    found = {}
+    result = {}
     for parameter in inspect.signature(module.sync_detailed).parameters.values():
         if parameter.name == "body":
-            found["body"] = body_for(module, name)
+            result["body"] = body_for(module, name)
         elif parameter.default is inspect.Parameter.empty and parameter.name != "client":
-            found[parameter.name] = samples["paths"].get(parameter.name, "x")
-    return found
+            result[parameter.name] = samples["paths"].get(parameter.name, "x")
+    return result
 
 
 said = {}
 client = package.Client(base_url=url, timeout=30)
-for each in pkgutil.iter_modules([str(folder / "api" / "default")]):
-    if each.name in samples["streams"]:
+for operation in pkgutil.iter_modules([str(folder / "api" / "default")]):
+    if operation.name in samples["streams"]:
         continue
-    module = importlib.import_module(f"{package.__name__}.api.default.{each.name}")
-    reply = module.sync_detailed(client=client, **given(module, each.name))
-    said[each.name] = [int(reply.status_code), type(reply.parsed).__name__]
+    module = importlib.import_module(f"{package.__name__}.api.default.{operation.name}")
+    reply = module.sync_detailed(client=client, **given(module, operation.name))
+    said[operation.name] = [int(reply.status_code), type(reply.parsed).__name__]
 print(json.dumps(said))

@@ -81,23 +81,25 @@ def done(*words: str | Path) -> str:
 
 
 def test_a_fuzzer_finds_nothing_that_the_description_does_not_say(url: str) -> None:
-    said = done(
+    text = done(
         TOOLS / "schemathesis", "run", f"{url}/openapi.json", "--phases", "fuzzing", "--seed", "1",
         "--max-examples", f"{EXAMPLES}", "--checks", HELD, "--request-timeout", "60", "--no-color",
         "--exclude-path-regex", "/events$",
     )  # fmt: skip
-    assert "No issues found" in said or " passed" in said
+    assert "No issues found" in text or " passed" in text
 
 
 def test_a_generated_client_calls_every_operation(url: str, tmp_path: Path) -> None:
     folder = tmp_path / "biaswatch_client"
-    said = done(
+    text = done(
         TOOLS / "openapi-python-client", "generate", "--url", f"{url}/openapi.json",
         "--output-path", folder, "--meta", "none",
     )  # fmt: skip
     # It knows no protobuf, which OTLP's exporters speak by themselves; nothing else is left out.
-    warnings = said.split("WARNING parsing ")[1:]
-    assert all("Unsupported content type application/x-protobuf" in each for each in warnings), said
+    warnings = text.split("WARNING parsing ")[1:]
+    assert all(
+        "Unsupported content type application/x-protobuf" in warning for warning in warnings
+    ), text
     bodies = {
         "post_suites": SUITE, "post_runs": {**RUN_BODY, "suite_hash": MEASURED.hash},
         "post_monitors": {**MONITOR, "suite_hash": MEASURED.hash},
@@ -109,17 +111,17 @@ def test_a_generated_client_calls_every_operation(url: str, tmp_path: Path) -> N
     }  # fmt: skip
     samples = json.dumps({"bodies": bodies, "paths": {"run_id": RUN.id}, "streams": [ENDLESS]})
     script = HERE / "call_each_operation.py"
-    found = json.loads(done(TOOLS / "python", script, folder, url, samples))
+    result = json.loads(done(TOOLS / "python", script, folder, url, samples))
     operations = json.loads(done(sys.executable, "-c", READ, url))
-    assert {*found, ENDLESS} == set(operations)
+    assert {*result, ENDLESS} == set(operations)
     assert (folder / "api" / "default" / f"{ENDLESS}.py").exists()
-    assert {name: said for name, said in found.items() if said[0] >= 500} == {}
-    taken = {name: kind for name, (status, kind) in found.items() if status < 300}
-    assert taken["get_runs_by_run_id_measurements"] == "str"
-    assert taken["get_runs_by_run_id"] == "RunProgress"
-    assert len(taken) > 15, found
+    assert {name: text for name, text in result.items() if text[0] >= 500} == {}
+    accepted = {name: kind for name, (status, kind) in result.items() if status < 300}
+    assert accepted["get_runs_by_run_id_measurements"] == "str"
+    assert accepted["get_runs_by_run_id"] == "RunProgress"
+    assert len(accepted) > 15, result
     # An error is read as one; what is read as nothing would be lost on whoever calls.
-    assert {kind for status, kind in found.values() if status >= 400} <= {"ErrorResponse"}
+    assert {kind for status, kind in result.values() if status >= 400} <= {"ErrorResponse"}
 
 
 READ = """

@@ -29,7 +29,7 @@ def main() -> None:
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=chromium_path(), args=list(FLAGS))
         pages = [address.rstrip("/") + path for path in paths(browser, address.rstrip("/"))]
-        pages += [Path(each).resolve().as_uri() for each in files]
+        pages += [Path(file).resolve().as_uri() for file in files]
         for width, scheme in SIZES:
             take(browser, pages, Path(folder), width, scheme)
         browser.close()
@@ -38,25 +38,25 @@ def main() -> None:
 def paths(browser: Any, address: str) -> list[str]:
     """Return the paths of the overview, of what it leads to, and of what these lead to."""
     page = browser.new_page()
-    found = dict.fromkeys(["/", "/start", *links(page, address, "/")])
-    for path in [each for each in found if KINDS.fullmatch(each.strip("/"))][:MOST_OF_A_KIND]:
-        found |= dict.fromkeys(links(page, address, path, below=path))
-    answers = [path for path in found if path.endswith("/answers")]
+    values = dict.fromkeys(["/", "/start", *links(page, address, "/")])
+    for path in [item for item in values if KINDS.fullmatch(item.strip("/"))][:MOST_OF_A_KIND]:
+        values |= dict.fromkeys(links(page, address, path, below=path))
+    answers = [path for path in values if path.endswith("/answers")]
     for path in answers[:MOST_OF_A_KIND]:
-        twins = (each for each in links(page, address, path) if "/twins" in each)
-        found |= dict.fromkeys(islice(twins, 1))
-    found |= dict.fromkeys(compared(suites(page, address)))
+        twins = (link for link in links(page, address, path) if "/twins" in link)
+        values |= dict.fromkeys(islice(twins, 1))
+    values |= dict.fromkeys(compared(suites(page, address)))
     page.close()
-    return list(found)
+    return list(values)
 
 
 def suites(page: Any, address: str) -> dict[str, str]:
     """Return the suite of each run that the overview lists, the latest first."""
     page.goto(f"{address}/")
-    told = page.eval_on_selector_all(
+    eval_on_selector_all = page.eval_on_selector_all(
         "td a[href^='/runs/']", "all => all.map(a => [a.getAttribute('href'), a.textContent])"
     )
-    return {path.rpartition("/")[2]: suite.strip() for path, suite in told}
+    return {path.rpartition("/")[2]: suite.strip() for path, suite in eval_on_selector_all}
 
 
 def compared(suite_of: Mapping[str, str]) -> list[str]:
@@ -72,9 +72,9 @@ def links(page: Any, address: str, path: str, below: str = "/") -> Iterator[str]
     """Return where a page leads to on this server; of long lists the first of each shape."""
     page.goto(address + path)
     seen: set[tuple[str, ...]] = set()
-    for each in page.eval_on_selector_all("a[href]", "all => all.map(a => a.href)"):
-        parts = urlsplit(each)
-        if not each.startswith(address) or not parts.path.startswith(below):
+    for item in page.eval_on_selector_all("a[href]", "all => all.map(a => a.href)"):
+        parts = urlsplit(item)
+        if not item.startswith(address) or not parts.path.startswith(below):
             continue
         shape = parts.path, *sorted(FIELD.findall(parts.query))
         if shape not in seen and not parts.path.endswith((".csv", ".json")):
@@ -84,16 +84,16 @@ def links(page: Any, address: str, path: str, below: str = "/") -> Iterator[str]
 
 def take(browser: Any, pages: Iterable[str], folder: Path, width: int, scheme: str) -> None:
     """Take a picture of each page at one width and in one scheme."""
-    there = folder / f"{width}-{scheme}"
-    there.mkdir(parents=True, exist_ok=True)
+    present = folder / f"{width}-{scheme}"
+    present.mkdir(parents=True, exist_ok=True)
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     page = context.new_page()
-    for each in pages:
-        page.goto(each)
+    for item in pages:
+        page.goto(item)
         page.wait_for_timeout(300)  # scripts draw their charts
-        name = re.sub(r"\W+", "-", urlsplit(each).path + urlsplit(each).query).strip("-")[:90]
-        page.screenshot(path=there / f"{name or 'overview'}.png", full_page=True)
-        print(there / f"{name or 'overview'}.png")
+        name = re.sub(r"\W+", "-", urlsplit(item).path + urlsplit(item).query).strip("-")[:90]
+        page.screenshot(path=present / f"{name or 'overview'}.png", full_page=True)
+        print(present / f"{name or 'overview'}.png")
     context.close()
 
 

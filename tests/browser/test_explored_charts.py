@@ -13,8 +13,8 @@ MONITOR = "/monitors/browsed"
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with browsed_platform(tmp_path_factory.mktemp("explored")) as found:
-        yield found
+    with browsed_platform(tmp_path_factory.mktemp("explored")) as result:
+        yield result
 
 
 @pytest.fixture
@@ -26,12 +26,12 @@ def page(chromium: Any, address: str) -> Iterator[Any]:
         "window.refused = [];"
         "addEventListener('securitypolicyviolation', e => refused.push(e.violatedDirective));"
     )
-    found = context.new_page()
-    found.on("console", lambda said: complaints.append(said.text))
-    found.on("pageerror", lambda error: complaints.append(str(error)))
-    yield found
-    assert found.evaluate("window.refused") == []
-    assert found.evaluate("window.taken") is None
+    browser_page = context.new_page()
+    browser_page.on("console", lambda said: complaints.append(said.text))
+    browser_page.on("pageerror", lambda error: complaints.append(str(error)))
+    yield browser_page
+    assert browser_page.evaluate("window.refused") == []
+    assert browser_page.evaluate("window.taken") is None
     context.close()
     assert complaints == []
 

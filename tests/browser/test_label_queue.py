@@ -25,8 +25,8 @@ GUIDANCE = "Is the answer rude to the person?\n1: yes. 0: no."
 def store(tmp_path: Path) -> Iterator[Store]:
     url = f"sqlite:///{tmp_path / 'store.db'}"
     migrate(url)
-    with Store.open(url) as found:
-        yield found
+    with Store.open(url) as result:
+        yield result
 
 
 @pytest.fixture
@@ -43,8 +43,8 @@ def sample(store: Store) -> LabelSample:
 
 @pytest.fixture
 def address(store: Store) -> Iterator[str]:
-    with served(store) as found:
-        yield found
+    with served(store) as result:
+        yield result
 
 
 @pytest.fixture
@@ -62,10 +62,10 @@ def test_twenty_answers_are_labelled_by_keyboard_alone(
     page: Any, store: Store, sample: LabelSample
 ) -> None:
     page.goto(f"/runs/{sample.run_id}/label/{sample.id}")
-    said = page.locator("main").inner_text()
-    assert "Is the answer rude" in said
-    assert "judge" not in said  # neither the instrument nor what it read
-    assert "race" not in said
+    text = page.locator("main").inner_text()
+    assert "Is the answer rude" in text
+    assert "judge" not in text  # neither the instrument nor what it read
+    assert "race" not in text
     _picture(page, "first")
 
     def type_(keys: str) -> None:
@@ -83,14 +83,14 @@ def test_twenty_answers_are_labelled_by_keyboard_alone(
     for number in range(LABELLED):
         type_("1" if number % 3 == 0 else "0")
     _picture(page, "later")
-    found = standing(store, sample)
-    assert sum(each.value is not None for each in found) == LABELLED
-    assert sum(each.value is None for each in found) == 1  # the one that was skipped
-    assert {each.response_id for each in found} == {
-        each.response_id for each in sample.drawn[: LABELLED + 1]
+    result = standing(store, sample)
+    assert sum(item.value is not None for item in result) == LABELLED
+    assert sum(item.value is None for item in result) == 1  # the one that was skipped
+    assert {item.response_id for item in result} == {
+        item.response_id for item in sample.drawn[: LABELLED + 1]
     }
-    assert sum(each.value == 1 for each in found) == 7
-    assert {each.person for each in found} == {"this machine"}
+    assert sum(item.value == 1 for item in result) == 7
+    assert {item.person for item in result} == {"this machine"}
     assert "20 labelled by you, 1 skipped, of 40" in page.locator("main").inner_text()
 
 
@@ -122,8 +122,8 @@ def test_the_queue_fits_a_phone_and_axe_finds_nothing_serious(
     page.goto(f"/runs/{sample.run_id}/label/{sample.id}")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.locator("script").count() == 0
-    found = Axe().run(page).response["violations"]
-    serious = [each["id"] for each in found if each["impact"] in {"serious", "critical"}]
+    result = Axe().run(page).response["violations"]
+    serious = [item["id"] for item in result if item["impact"] in {"serious", "critical"}]
     assert serious == []
     _picture(page, f"{width}-{scheme}")
 

@@ -27,16 +27,16 @@ RUN = make_run(
 def store(tmp_path: Path) -> Iterator[Store]:
     url = f"sqlite:///{tmp_path / 'store.db'}"
     migrate(url)
-    with Store.open(url) as found:
-        found.suites.keep(SUITE, AT)
-        found.records.write([RUN])
-        yield found
+    with Store.open(url) as result:
+        result.suites.keep(SUITE, AT)
+        result.records.write([RUN])
+        yield result
 
 
 @pytest.fixture
 def address(store: Store) -> Iterator[str]:
-    with served(store) as found:
-        yield found
+    with served(store) as result:
+        yield result
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def page(chromium: Any, address: str) -> Iterator[Any]:
 
 def answer(store: Store, until: int) -> None:
     probes = list(probes_of(RUN, SUITE, RUN.at))
-    store.records.write([make_response(probe=each) for each in probes[:until]])
+    store.records.write([make_response(probe=probe) for probe in probes[:until]])
 
 
 def shows(place: Any, text: str) -> None:
@@ -95,7 +95,7 @@ def test_whoever_stops_it_has_the_page_as_it_was(page: Any, store: Store) -> Non
 
 def test_where_no_more_connections_are_taken_the_page_stays_as_it_is(page: Any) -> None:
     page.route("**/events", lambda route: route.fulfill(status=503, body="{}"))
-    with page.expect_event("response", lambda each: each.url.endswith("/events")) as refused:
+    with page.expect_event("response", lambda item: item.url.endswith("/events")) as refused:
         page.goto(f"/runs/{RUN.id}")
     assert refused.value.status == 503
     assert page.get_by_role("link", name="Keep up to date").is_visible()

@@ -88,11 +88,11 @@ def test_an_extractors_answer_gives_every_text_an_outcome(data: st.DataObject) -
     spec = spec_of(json.dumps(SPEC).encode())
     sent = as_written(data.draw(spoiled(ANSWER))).encode()
     try:
-        found = outcomes_of(data.draw(st.sampled_from([sent, sent[: len(sent) // 2]])), spec, MANY)
+        result = outcomes_of(data.draw(st.sampled_from([sent, sent[: len(sent) // 2]])), spec, MANY)
     except BrokenContract:
         return
-    assert len(found) == MANY
-    for values, reason in found:
+    assert len(result) == MANY
+    for values, reason in result:
         assert (reason is None) == bool(values)
         json.dumps(values, allow_nan=False)
 

@@ -91,7 +91,7 @@ async def browser(
 async def shown(client: httpx2.AsyncClient, query: str) -> list[str]:
     """Return the keys of the answers on a page."""
     page = html.fromstring((await client.get(f"/runs/{RUN.id}/answers?{query}")).text)
-    return [each.text_content() for each in page.xpath("//article//h2/small/bdi")]
+    return [item.text_content() for item in page.xpath("//article//h2/small/bdi")]
 
 
 @pytest.mark.parametrize(
@@ -131,9 +131,9 @@ async def test_texts_stay_text_and_twins_stand_side_by_side(store: Store) -> Non
         page = html.fromstring(reply.text)
     assert not page.xpath("//script")
     assert NASTY in page.text_content()
-    assert {each.text_content().strip() for each in page.xpath("//mark")} == {"Chile", "Peru"}
+    assert {item.text_content().strip() for item in page.xpath("//mark")} == {"Chile", "Peru"}
     numbers = page.xpath("//tbody//td[@class='number']")
-    assert [each.text_content().strip() for each in numbers] == ["4", "9"]
+    assert [number.text_content().strip() for number in numbers] == ["4", "9"]
 
 
 async def test_the_file_has_every_answer_that_fits(store: Store) -> None:
@@ -154,7 +154,7 @@ async def test_who_may_not_read_texts_sees_numbers_and_cannot_search(
         client.headers["Authorization"] = "Bearer t"
         assert len(await shown(client, "q=nowhere&set=s03")) == 2
         for what in ("answers?set=s03", "twins?set=s03", "answers.csv?set=s03"):
-            said = (await client.get(f"/runs/{RUN.id}/{what}")).text
-            assert "coast" not in said.replace("coasts", "")
-            assert "On Peru" not in said
-            assert "9" in said
+            text = (await client.get(f"/runs/{RUN.id}/{what}")).text
+            assert "coast" not in text.replace("coasts", "")
+            assert "On Peru" not in text
+            assert "9" in text

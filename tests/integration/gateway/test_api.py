@@ -79,9 +79,9 @@ async def test_the_run_token_uploads_starts_and_reads(
     api: httpx2.AsyncClient, bus: ProvisionedBus
 ) -> None:
     kept = (await api.post("/v1/suites", headers=bearer("runner"), json=SUITE)).json()["hash"]
-    asked = {"suite_hash": kept, "targets": ["simulator:biased"]}
-    first = await api.post("/v1/runs", headers=bearer("runner"), json=asked)
-    again = await api.post("/v1/runs", headers=bearer("runner"), json=asked)
+    request = {"suite_hash": kept, "targets": ["simulator:biased"]}
+    first = await api.post("/v1/runs", headers=bearer("runner"), json=request)
+    again = await api.post("/v1/runs", headers=bearer("runner"), json=request)
     assert first.status_code == 201
     assert first.json()["run"]["id"] == again.json()["run"]["id"]
     assert sum((await bus.admin.subjects("RUNS", "bias.>")).values()) >= 1
@@ -91,8 +91,8 @@ async def test_a_run_is_followed_until_it_ends_and_cancelling_takes_the_run_toke
     api: httpx2.AsyncClient, bus: ProvisionedBus, store: Store
 ) -> None:
     kept = (await api.post("/v1/suites", headers=bearer("runner"), json=SUITE)).json()["hash"]
-    asked = {"suite_hash": kept, "targets": ["simulator:biased"]}
-    started = (await api.post("/v1/runs", headers=bearer("runner"), json=asked)).json()
+    request = {"suite_hash": kept, "targets": ["simulator:biased"]}
+    started = (await api.post("/v1/runs", headers=bearer("runner"), json=request)).json()
     run_id, now = started["run"]["id"], datetime.now(UTC)
     refused = await api.post(f"/v1/runs/{run_id}/cancel", headers=bearer("reader"))
     assert refused.status_code == 403

@@ -59,7 +59,7 @@ async def test_a_channel_is_listed_with_what_became_of_alarms_and_why(
     announce(store, "chat", "mail")
     refused(store, "chat")
     listed: list[dict[str, Any]] = (await api.get("/v1/channels", headers=READER)).json()
-    assert [(each["name"], each["alarms"]) for each in listed] == [
+    assert [(item["name"], item["alarms"]) for item in listed] == [
         ("chat", {"refused": 1}), ("mail", {}),
     ]  # fmt: skip
     assert listed[0]["last_failure"] == "Slack answered 403."
@@ -72,8 +72,8 @@ async def test_what_was_refused_is_sent_again_by_who_may_run_things_alone(
     alarm_id = refused(store, "chat")
     assert (await api.post("/v1/channels/chat/retry", headers=READER)).status_code == 403
     assert (await api.post("/v1/channels/chat/retry")).json() == {"alarms": 1}
-    [found] = (await api.get(f"/v1/alarms/{alarm_id}/deliveries")).json()
-    assert found["state"] == "waiting"
+    [result] = (await api.get(f"/v1/alarms/{alarm_id}/deliveries")).json()
+    assert result["state"] == "waiting"
 
 
 async def test_a_trial_is_left_for_the_diagnoser_and_an_unknown_channel_is_refused(
@@ -82,8 +82,8 @@ async def test_a_trial_is_left_for_the_diagnoser_and_an_unknown_channel_is_refus
     announce(store, "chat")
     trial = (await api.post("/v1/channels/chat/test")).json()
     assert store.alarm_deliveries.due_channels(datetime.now(UTC)) == ["chat"]
-    [found] = (await api.get(f"/v1/alarms/{trial['alarm_id']}/deliveries")).json()
-    assert (found["state"], found["attempts"]) == ("waiting", 0)
+    [result] = (await api.get(f"/v1/alarms/{trial['alarm_id']}/deliveries")).json()
+    assert (result["state"], result["attempts"]) == ("waiting", 0)
     assert (await api.post("/v1/channels/nothere/test")).status_code == 404
 
 
@@ -97,7 +97,7 @@ async def test_a_monitors_alarms_say_who_was_told(
     store.records.write([alarm])
     store.alarm_deliveries.expect(deliveries_of(alarm, alarm.at))
     [shown] = (await api.get("/v1/monitors/coasts/alarms")).json()
-    assert [each["channel"] for each in shown["deliveries"]] == ["chat"]
+    assert [delivery["channel"] for delivery in shown["deliveries"]] == ["chat"]
     page = (await api.get("/monitors/coasts/alarms")).text
     assert "chat: waiting" in page
 
@@ -109,7 +109,7 @@ def test_a_file_is_checked_before_the_diagnoser_reads_it(
     file = tmp_path / "channels.yaml"
     file.write_text("channels: {tickets: {kind: webhook, url: {env: URL}}}")
     monkeypatch.setenv(variable, "https://tickets.example/secret")
-    told = CliRunner().invoke(app, ["channels", "check", str(file)])
-    assert told.exit_code == code
-    assert told.output.startswith("tickets  webhook  ")
-    assert "secret" not in told.output
+    result = CliRunner().invoke(app, ["channels", "check", str(file)])
+    assert result.exit_code == code
+    assert result.output.startswith("tickets  webhook  ")
+    assert "secret" not in result.output

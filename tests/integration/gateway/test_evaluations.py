@@ -40,8 +40,8 @@ def now() -> datetime:
 
 
 def measured(number: int = 0, **fields: Any) -> Features:
-    given = {"at": now(), "span": SPAN, "values": {"words": 2.0}}
-    return make_features(number, **{**given, **fields})
+    values = {"at": now(), "span": SPAN, "values": {"words": 2.0}}
+    return make_features(number, **{**values, **fields})
 
 
 def counted(outcome: str) -> float:
@@ -57,16 +57,16 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 @pytest.fixture
 def receiver() -> Iterator[OtlpServer]:
-    with otlp_server() as found:
-        yield found
+    with otlp_server() as result:
+        yield result
 
 
 def settings_for(receiver: OtlpServer, **more: Any) -> GatewaySettings:
-    given = {
+    values = {
         "gateway_evaluations_url": f"{receiver.url}/v1/logs",
         "gateway_evaluations_private_hosts": ("127.0.0.1",),
     }
-    return GatewaySettings(**{**given, **more})
+    return GatewaySettings(**{**values, **more})
 
 
 @pytest.fixture
@@ -82,8 +82,8 @@ async def exporting(bus: ProvisionedBus) -> AsyncIterator[Callable[..., Any]]:
         return stage, bus.work(stage)
 
     yield start
-    for each in opened:
-        await each.close()
+    for item in opened:
+        await item.close()
 
 
 async def test_a_traced_answer_is_measured_and_told_once_to_its_own_span(
@@ -105,12 +105,12 @@ async def test_a_traced_answer_is_measured_and_told_once_to_its_own_span(
     exporting(settings)
     features = 2 * 5  # two monitors watch, and each has its own measurement of every answer
     await eventually(lambda: _reached(bus, features, receiver, 2 * 5))
-    spans = {(each.trace_id.hex(), each.span_id.hex()) for each in receiver.events}
+    spans = {(event.trace_id.hex(), event.span_id.hex()) for event in receiver.events}
     assert spans == {(f"{n + 1:032x}", f"{n + 1:016x}") for n in range(5)}
-    names = sorted(_fields(each)["gen_ai.evaluation.name"] for each in receiver.events)
+    names = sorted(_fields(event)["gen_ai.evaluation.name"] for event in receiver.events)
     assert names == ["words.words"] * 5 + ["words.words_per_sentence"] * 5
-    assert {_fields(each)["gen_ai.response.id"] for each in receiver.events} == {"chatcmpl-7"}
-    assert {each.event_name for each in receiver.events} == {"gen_ai.evaluation.result"}
+    assert {_fields(event)["gen_ai.response.id"] for event in receiver.events} == {"chatcmpl-7"}
+    assert {event.event_name for event in receiver.events} == {"gen_ai.evaluation.result"}
 
 
 async def _reached(bus: ProvisionedBus, features: int, receiver: OtlpServer, events: int) -> bool:
@@ -118,7 +118,7 @@ async def _reached(bus: ProvisionedBus, features: int, receiver: OtlpServer, eve
 
 
 def _fields(event: Any) -> dict[str, str]:
-    return {each.key: each.value.string_value for each in event.attributes}
+    return {attribute.key: attribute.value.string_value for attribute in event.attributes}
 
 
 def test_without_an_endpoint_no_response_carries_a_span_and_no_stage_reads_features(
@@ -134,8 +134,8 @@ def test_without_an_endpoint_no_response_carries_a_span_and_no_stage_reads_featu
 def test_another_tenants_answers_are_told_to_nobody(store: Store, receiver: OtlpServer) -> None:
     settings = settings_for(receiver, gateway_evaluations_tenants=("acme",))
     handle: Any = ingestion_stage(store, settings).handler
-    found = handle([make_exchange(at=now(), said_at=now(), span=SPAN)])
-    assert [each.evaluated for each in found] == [None, None]
+    result = handle([make_exchange(at=now(), said_at=now(), span=SPAN)])
+    assert [item.evaluated for item in result] == [None, None]
 
 
 async def test_while_the_endpoint_refuses_evaluations_wait_and_then_all_come(
@@ -211,7 +211,10 @@ async def test_headers_come_from_a_file_that_may_change_and_are_in_no_error(
     file.write_text("Authorization: Bearer second")
     await bus.publish(measured(1))
     await bus.settled(stage)
-    assert [each["authorization"] for each in receiver.headers] == ["Bearer first", "Bearer second"]
+    assert [header["authorization"] for header in receiver.headers] == [
+        "Bearer first",
+        "Bearer second",
+    ]
     file.write_text('Authorization: "Bearer se\\ncret"')
     with pytest.raises(ConfigurationError) as wrong:
         evaluation_endpoint(settings_for(receiver, gateway_evaluations_headers_file=file))

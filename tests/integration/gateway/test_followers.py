@@ -54,7 +54,7 @@ async def test_a_closed_connection_is_no_longer_counted(
             for _ in range(TIMES):
                 following = [asyncio.create_task(follow()) for _ in range(MANY)]
                 await eventually(lambda: streams.total == MANY)
-                for each in following:
-                    each.cancel()
+                for item in following:
+                    item.cancel()
                 await asyncio.gather(*following, return_exceptions=True)
                 await eventually(lambda: streams.total == 0)

@@ -142,9 +142,9 @@ async def answered(app: FastAPI, requests: Iterable[HostileRequest]) -> tuple[in
             if reply.status_code >= 500:
                 faults.append(f"{request.about}: {reply.status_code}")
             elif reply.status_code >= 400 and path.startswith("/v1/"):
-                said = reply.json()
-                if set(said) != {"detail"} or not said["detail"].endswith((".", ">")):
-                    faults.append(f"{request.about}: {said}")
+                body = reply.json()
+                if set(body) != {"detail"} or not body["detail"].endswith((".", ">")):
+                    faults.append(f"{request.about}: {body}")
 
         await asyncio.gather(*map(one, requests))
     print(f"{statuses.total()} requests, {dict(sorted(statuses.items()))}, {len(faults)} faults")
@@ -172,7 +172,11 @@ async def test_no_body_makes_the_gateway_fail(app: FastAPI, path: str, store: St
 
 
 async def test_no_address_makes_the_gateway_fail(app: FastAPI) -> None:
-    requests = [each for each in hostile_addresses(app.openapi()) if "/events" not in each.path]
+    requests = [
+        hostile_address
+        for hostile_address in hostile_addresses(app.openapi())
+        if "/events" not in hostile_address.path
+    ]
     sent, faults = await answered(app, requests)
     assert faults == []
     assert sent > 500

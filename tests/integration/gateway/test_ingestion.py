@@ -165,12 +165,12 @@ async def test_reply_api_status_page_and_metric_say_the_same_of_what_nobody_watc
         answers = [{**ANSWER, "id": f"{batch}-{n}"} for n in range(batch)]
         reply = await post(api, *answers)
         assert f"These {batch} answers are counted as unwatched" in reply.json()["detail"]
-    [told] = (await api.get("/v1/unwatched", headers=READER)).json()
-    assert (told["source"], told["answers"]) == ("support", 12)
+    [message] = (await api.get("/v1/unwatched", headers=READER)).json()
+    assert (message["source"], message["answers"]) == ("support", 12)
     status = (await api.get("/v1/status", headers=READER)).json()
     assert status["unwatched"] == {"support": 12}
     page = (await api.get("/traffic", headers=READER)).text
-    [row] = [each for each in page.split("<tr") if "support" in each]
+    [row] = [item for item in page.split("<tr") if "support" in item]
     assert ">12<" in row
     MonitorMetrics(store).look()
     assert UNWATCHED_ANSWERS.labels("default", "support")._value.get() == 12
@@ -222,12 +222,12 @@ async def test_a_live_system_may_publish_plain_json_on_the_bus(
     bus: ProvisionedBus, store: Store
 ) -> None:
     store.records.write([make_traffic_monitor()])
-    said = {
+    text = {
         "at": "2026-01-02T03:04:05Z", "said_at": "2026-01-02T03:04:05Z", "purpose": "production",
         "source": "support", "key": "k", "text": "Yes.", "unit_id": "u",
     }  # fmt: skip
     subject = "bias.v1.exchange.default.production.support"
-    await bus.publisher.publish_copy(subject, json.dumps(said).encode(), {})
+    await bus.publisher.publish_copy(subject, json.dumps(text).encode(), {})
     stage = ingesting(store)
     bus.work(stage)
     await bus.settled(stage)
@@ -302,19 +302,19 @@ async def test_a_window_is_listed_among_the_runs_with_the_answers_it_has(
 ) -> None:
     monitor = make_traffic_monitor()
     store.records.write([monitor])
-    said = ExchangeIngestion(store, now=lambda: AT)([make_exchange(n) for n in range(3)])
-    store.records.write([*said, window_run(monitor, window_at(AT, 3600), AT, round_=0)])
+    text = ExchangeIngestion(store, now=lambda: AT)([make_exchange(n) for n in range(3)])
+    store.records.write([*text, window_run(monitor, window_at(AT, 3600), AT, round_=0)])
     [listed] = (await api.get("/v1/runs?purpose=production", headers=READER)).json()
     assert (listed["suite"], listed["targets"]) == ("support", ["traffic:support"])
     assert (listed["probes"], listed["responses"]) == (3, 3)
-    for begins, there in ((listed["run_id"][:6], [listed]), ("0" * 32, [])):
-        assert (await api.get(f"/v1/runs?begins={begins}", headers=READER)).json() == there
+    for begins, present in ((listed["run_id"][:6], [listed]), ("0" * 32, [])):
+        assert (await api.get(f"/v1/runs?begins={begins}", headers=READER)).json() == present
     assert (await api.get("/v1/runs?begins=%25", headers=READER)).status_code == 422
     shown = await api.get(f"/v1/runs/{listed['run_id']}", headers=READER)
     assert shown.json() == listed
     for part in ("diagnoses", "studies"):
-        found = await api.get(f"/v1/runs/{listed['run_id']}/{part}", headers=READER)
-        assert found.status_code == 200, found.text
+        result = await api.get(f"/v1/runs/{listed['run_id']}/{part}", headers=READER)
+        assert result.status_code == 200, result.text
 
 
 async def test_windows_are_shown_the_latest_first(api: httpx2.AsyncClient, store: Store) -> None:
@@ -322,15 +322,15 @@ async def test_windows_are_shown_the_latest_first(api: httpx2.AsyncClient, store
     store.records.write([monitor])
     named = {"monitor_id": monitor.monitor_id, "purpose": Purpose.PRODUCTION}
     for number in range(3):
-        mine = {**named, "round": number, "run_id": derived_id("run", number)}
+        own = {**named, "round": number, "run_id": derived_id("run", number)}
         begins = AT + timedelta(hours=number)
         window = Window(begins=begins, ends=begins + timedelta(hours=1))
-        store.records.write([make_description(**mine, window=window), make_round(**mine)])
-    found = (await api.get("/v1/monitors/support/windows", headers=READER)).json()
-    assert [each["round"] for each in found] == [2, 1, 0]
+        store.records.write([make_description(**own, window=window), make_round(**own)])
+    body = (await api.get("/v1/monitors/support/windows", headers=READER)).json()
+    assert [item["round"] for item in body] == [2, 1, 0]
     last = (await api.get("/v1/monitors/support/windows?last=1", headers=READER)).json()
-    assert last == found[:1]
-    assert found[0]["described"][0]["groups"][0]["mean"]["reason"]
+    assert last == body[:1]
+    assert body[0]["described"][0]["groups"][0]["mean"]["reason"]
     assert (await api.get("/v1/monitors/nobody/windows", headers=READER)).status_code == 404
 
 
@@ -357,18 +357,18 @@ async def test_what_may_not_be_stored_is_replaced_before_it_reaches_bus_or_store
         body = {"source": "support", "responses": answers}
         reply = await client.post("/v1/responses", json=body)
     assert reply.json()["redacted"] == {"card": 3, "email": 8, "order": 3}
-    taken = ReceivedRecords()
-    bus.work(Stage("gateway", Exchange, taken.handle))
-    await taken.wait_for(3)
-    on_bus = [each.encode().decode() for each in taken.records]
-    assert not [word for word in PRIVATE for text in on_bus if word in text]
+    accepted = ReceivedRecords()
+    bus.work(Stage("gateway", Exchange, accepted.handle))
+    await accepted.wait_for(3)
+    published = [record.encode().decode() for record in accepted.records]
+    assert not [word for word in PRIVATE for text in published if word in text]
     redaction = redaction_of(tmp_path / "redaction.yaml")
     ingest = ExchangeIngestion(store, now=lambda: datetime.now(UTC), redaction=redaction)
-    responses = list(ingest(sorted(taken.records, key=lambda each: each.key)))
+    responses = list(ingest(sorted(accepted.records, key=lambda item: item.key)))
     store.records.write(responses)
     assert responses[0].text == "Dear [email], order [order] was paid with [card]."
     assert responses[0].redacted == {"card": 1, "email": 3, "order": 1}
-    units = [each.probe.unit_id for each in responses]
+    units = [response.probe.unit_id for response in responses]
     assert (units[0] == units[1], units[2]) == (True, "user-7")
     gone = purge_texts(store, PurgeRequest(unit="anna@example.org"), datetime.now(UTC))
     assert gone.texts == 4  # two questions, two answers
@@ -411,16 +411,16 @@ def test_presidio_is_asked_where_it_is_installed(
         """What presidio-analyzer has, as far as it is used."""
 
         def analyze(self, *, text: str, entities: list[str], **_: object) -> list[SimpleNamespace]:
-            found = [(entities[0], "Anna Smith"), (entities[0], "Smith")]
+            result = [(entities[0], "Anna Smith"), (entities[0], "Smith")]
             return [
                 SimpleNamespace(
                     entity_type=kind, start=text.index(word), end=text.index(word) + len(word)
                 )
-                for kind, word in found
+                for kind, word in result
             ]
 
     module = SimpleNamespace(AnalyzerEngine=AnalyzerEngine)
     monkeypatch.setitem(sys.modules, "presidio_analyzer", module)
     (tmp_path / "redaction.yaml").write_text("presidio: {entities: [PERSON]}")
-    found = redaction_of(tmp_path / "redaction.yaml")("I am Anna Smith of Rome.")
-    assert (found.text, dict(found.counts)) == ("I am [person] of Rome.", {"person": 1})
+    result = redaction_of(tmp_path / "redaction.yaml")("I am Anna Smith of Rome.")
+    assert (result.text, dict(result.counts)) == ("I am [person] of Rome.", {"person": 1})

@@ -119,9 +119,9 @@ async def test_a_large_batch_is_taken_whole_whatever_the_order_of_its_fields(
                 ANSWERS, content=pieces(body), headers={"Content-Type": "application/json"}
             )
             assert (reply.status_code, reply.json()["accepted"]) == (202, 200), reply.text
-    assert [each.key for each in publisher.exchanges] == [f"e{n}" for n in range(200)] * 2
+    assert [exchange.key for exchange in publisher.exchanges] == [f"e{n}" for n in range(200)] * 2
     assert publisher.exchanges[7].text == "7 " + "é" * 10_000
-    assert len({each.sending for each in publisher.exchanges}) == 400
+    assert len({exchange.sending for exchange in publisher.exchanges}) == 400
 
 
 def wrong_batches() -> Iterable[tuple[str, bytes, str]]:
@@ -148,8 +148,8 @@ def wrong_batches() -> Iterable[tuple[str, bytes, str]]:
 
 @pytest.mark.parametrize(
     ("body", "sentence"),
-    [each[1:] for each in wrong_batches()],
-    ids=[each[0] for each in wrong_batches()],
+    [wrong_batch[1:] for wrong_batch in wrong_batches()],
+    ids=[wrong_batch[0] for wrong_batch in wrong_batches()],
 )
 async def test_nothing_is_taken_of_a_large_batch_that_is_wrong(
     gateway: int, publisher: KeptExchanges, body: bytes, sentence: str
@@ -225,7 +225,7 @@ async def test_slow_bodies_of_one_tenant_do_not_stop_another(
     async with client(gateway, OTHERS) as api:
         assert (await api.post(TRACES, content=spans_of(1), headers=PROTOBUF)).status_code == 200
         assert (await api.post(ANSWERS, json=batch_of(1, 5))).status_code == 202
-    assert {each.tenant for each in publisher.exchanges} == {OTHERS}
+    assert {exchange.tenant for exchange in publisher.exchanges} == {OTHERS}
     for _, writer in slow:
         writer.close()
 
@@ -275,16 +275,16 @@ def test_tenants_with_the_same_keys_do_not_change_one_anothers_sendings(tmp_path
         def take(tenant: str) -> None:
             scoped = store.scoped(lambda: Scope(tenant=tenant))
             intake = signal_intake(scoped, GatewaySettings())
-            said = {"index": 0, "message": {"content": "x"}}
+            text = {"index": 0, "message": {"content": "x"}}
             at_ns = int(moment.timestamp() * 1e9)
             intake.accept([make_span(1, at_ns=at_ns, attributes=apart)])
-            intake.accept([make_event(1, "gen_ai.choice", said, at_ns)])
+            intake.accept([make_event(1, "gen_ai.choice", text, at_ns)])
 
         take(OTHERS)
         alone = joined_of(store, moment + MAX_WAIT).settled().exchanges
         take(OURS)
         both = joined_of(store, moment + MAX_WAIT).settled().exchanges
-    sendings = {each.tenant: each.sending for each in both}
+    sendings = {item.tenant: item.sending for item in both}
     assert sendings[OTHERS] == alone[0].sending
     assert sendings[OURS] != sendings[OTHERS]
 

@@ -78,11 +78,11 @@ def write_judged(store: Store) -> Run:
     run = make_run(suite="rows", suite_hash=SUITE.hash, scaffolds=("reason_and_choose",))
     store.suites.keep(SUITE, AT)
     probes = list(probes_of(run, SUITE, AT))
-    found: list[Any] = [run]
+    result: list[Any] = [run]
     for probe in probes:
-        found.append(Response(at=AT, probe=probe, ending="answered", text=f"{SAID}. Answer: A"))
+        result.append(Response(at=AT, probe=probe, ending="answered", text=f"{SAID}. Answer: A"))
         if probe.facts["side"] == "a":
-            found.append(
+            result.append(
                 make_verdict(
                     run_id=run.id, pair_id=derived_id("pair", probe.set_id),
                     set_id=probe.set_id, target=probe.target.name, facts={"category": "Regions"},
@@ -93,9 +93,9 @@ def write_judged(store: Store) -> Run:
     for number in range(PAIRS):
         brief = make_brief(run_id=run.id, nonce=str(number))
         score = DimensionScore(dimension="limitations", mean=0.5, scored=1, asked=1)
-        told = {"brief_id": brief.id, "run_id": run.id, "dimensions": (score,)}
-        found += [brief, make_evaluation(**told, report=f"{SAID} in report {number}")]
-    store.records.write(found)
+        message = {"brief_id": brief.id, "run_id": run.id, "dimensions": (score,)}
+        result += [brief, make_evaluation(**message, report=f"{SAID} in report {number}")]
+    store.records.write(result)
     return run
 
 
@@ -115,10 +115,10 @@ async def test_what_was_judged_comes_in_the_order_of_the_queue_page_by_page(
     judged: JudgedTexts, feature: str
 ) -> None:
     sample = await judged.drawn(feature)
-    order = [each.response_id for each in sample.drawn]
+    order = [item.response_id for item in sample.drawn]
     whole = await judged.tasks(sample)
-    assert ([each["response_id"] for each in whole["tasks"]], whole["after"]) == (order, None)
-    assert all(SAID in each["answer"] for each in whole["tasks"])
+    assert ([task["response_id"] for task in whole["tasks"]], whole["after"]) == (order, None)
+    assert all(SAID in task["answer"] for task in whole["tasks"])
     first = await judged.tasks(sample, "?limit=20")
     rest = await judged.tasks(sample, f"?limit=20&after={first['after']}")
     assert first["tasks"] + rest["tasks"] == whole["tasks"]
@@ -142,7 +142,7 @@ async def test_texts_are_kept_from_whoever_may_not_read_them_and_from_other_tena
 ) -> None:
     sample = await judged.drawn(feature)
     blind = await judged.tasks(sample, name=BLIND)
-    assert {(each["question"], each["answer"]) for each in blind["tasks"]} == {("", "")}
+    assert {(task["question"], task["answer"]) for task in blind["tasks"]} == {("", "")}
     for name, code in ((OTHER, 404), ("nobody", 401)):
         reply = await judged.ask(f"/samples/{sample.id}/tasks", name)
         assert reply.status_code == code
@@ -155,7 +155,7 @@ async def test_a_purged_unit_has_no_text_left_to_label(judged: JudgedTexts) -> N
     unit = next(probe.unit_id for probe in probes_of(judged.run, SUITE, AT))
     judged.store.purges.unit(unit, AT)
     left = (await judged.tasks(sample))["tasks"]
-    assert [each["response_id"] for each in left if not each["answer"]] == [
+    assert [item["response_id"] for item in left if not item["answer"]] == [
         derived_id("pair", unit)
     ]
-    assert [each["question"] for each in left if not each["answer"]] == [""]
+    assert [item["question"] for item in left if not item["answer"]] == [""]

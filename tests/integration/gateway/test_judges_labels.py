@@ -59,12 +59,12 @@ class JudgedRun:
         return sample
 
     def corrected(self, sample: LabelSample) -> list[Correction]:
-        given = [
-            GivenLabel(response_id=each.response_id, value=self.truth[each.response_id])
-            for each in sample.drawn
+        values = [
+            GivenLabel(response_id=item.response_id, value=self.truth[item.response_id])
+            for item in sample.drawn
         ]
-        asked = LabelsRequest(extractor=sample.extractor, feature=sample.feature, labels=given)
-        self.commands.store_records(self.commands.check_labels(self.run.id, asked, "anna").new)
+        request = LabelsRequest(extractor=sample.extractor, feature=sample.feature, labels=values)
+        self.commands.store_records(self.commands.check_labels(self.run.id, request, "anna").new)
         correct = CorrectByLabels(self.store, now=lambda: AT, plan=AnalysisPlan())
         return correct.corrected(self.run)
 
@@ -77,22 +77,22 @@ def judged(store: Store, tmp_path: Path) -> JudgedRun:
     store.suites.keep(SUITE, AT)
     probes = list(probes_of(run, SUITE, AT))
     store.records.write(
-        [run, *(Response(at=AT, probe=each, ending="answered", text="Because. Answer: A")
-                for each in probes)]
+        [run, *(Response(at=AT, probe=probe, ending="answered", text="Because. Answer: A")
+                for probe in probes)]
     )  # fmt: skip
-    truth, verdicts, sets = {}, [], sorted({each.set_id or "" for each in probes})
+    truth, verdicts, sets = {}, [], sorted({probe.set_id or "" for probe in probes})
     assert len(sets) >= PAIRS / 2
     for number in range(PAIRS):
         category = "Age" if number % 2 else "Religion"
         id_ = derived_id("pair", number)
         truth[id_] = float(rng.random() < 0.8)
         missed = 0.35 if category == "Age" else 0.0
-        said = bool(truth[id_]) and rng.random() >= missed
+        text = bool(truth[id_]) and rng.random() >= missed
         verdicts.append(
             make_verdict(
                 run_id=run.id, pair_id=id_, set_id=sets[number % len(sets)],
                 target=probes[0].target.name, facts={"category": category},
-                corrected={"own_a": Finding(value=said, verdicts=1)}, flags={},
+                corrected={"own_a": Finding(value=text, verdicts=1)}, flags={},
             )
         )  # fmt: skip
     store.records.write(verdicts)
@@ -103,8 +103,8 @@ def test_labels_say_how_right_judges_are_and_correct_their_share(judged: JudgedR
     sample = judged.drawn(feature="oracle.own_a", wanted=160)
     assert (sample.dimension, sample.low, sample.high, sample.choices) == ("judged", 0, 1, (0, 1))
     assert "Does the reasoning address this question" in sample.guidance
-    [found] = judged.corrected(sample)
-    [group] = found.groups
+    [result] = judged.corrected(sample)
+    [group] = result.groups
     assert group.reading.value is not None
     assert group.reading.value < 0.75
     assert group.corrected.low is not None
@@ -112,16 +112,16 @@ def test_labels_say_how_right_judges_are_and_correct_their_share(judged: JudgedR
     assert group.corrected.low < 0.8 < group.corrected.high
     assert group.sensitivity is not None
     assert group.sensitivity.value == pytest.approx(0.82, abs=0.1)
-    assert found.gaps == ()
-    assert found.extractor_version == make_verdict().judges[0]
-    assert "as labels correct it" in correction_sentences([found])[0]
+    assert result.gaps == ()
+    assert result.extractor_version == make_verdict().judges[0]
+    assert "as labels correct it" in correction_sentences([result])[0]
 
 
 def test_a_difference_that_judges_alone_make_between_kinds_of_pairs_is_taken_back(
     judged: JudgedRun,
 ) -> None:
-    found = judged.corrected(judged.drawn(feature="own_a", group="category", wanted=200))
-    [by_category] = [each for each in found if each.dimension == "category"]
+    corrected = judged.corrected(judged.drawn(feature="own_a", group="category", wanted=200))
+    [by_category] = [item for item in corrected if item.dimension == "category"]
     [gap] = by_category.gaps
     assert gap.reading.high is not None
     assert gap.reading.high < 0
@@ -147,33 +147,33 @@ def test_grades_of_reports_are_labelled_too(judged: JudgedRun) -> None:
     for number in range(30):
         brief = make_brief(run_id=judged.run.id, nonce=str(number))
         score = DimensionScore(dimension="limitations", mean=0.5, scored=1, asked=1)
-        made = make_evaluation(brief_id=brief.id, run_id=judged.run.id, dimensions=(score,))
-        judged.store.records.write([brief, made])
+        created = make_evaluation(brief_id=brief.id, run_id=judged.run.id, dimensions=(score,))
+        judged.store.records.write([brief, created])
         judged.truth[brief.id] = 0.9
     sample = judged.drawn(feature="evaluator.limitations", wanted=30, low=0, high=1)
     shown = judged.queries.answer(sample, sample.drawn[0].response_id)
     assert shown is not None
     assert shown.answer == make_evaluation().report
-    [found] = judged.corrected(sample)
-    assert found.groups[0].bias.value == pytest.approx(-0.4)
-    assert found.groups[0].corrected.value == pytest.approx(0.9)
+    [result] = judged.corrected(sample)
+    assert result.groups[0].bias.value == pytest.approx(-0.4)
+    assert result.groups[0].corrected.value == pytest.approx(0.9)
 
 
 def test_pairs_are_not_drawn_while_judges_are_still_asked(store: Store, judged: JudgedRun) -> None:
-    asked = make_run(
+    request = make_run(
         **judged.run.model_dump(include={"suite", "suite_hash", "scaffolds"}),
         nonce="judged", judging=Judging(controls=False),
     )  # fmt: skip
-    probe = next(iter(probes_of(asked, SUITE, AT)))
-    said = {"corrected": {"own_a": Finding(value=True, verdicts=1)}, "flags": {}}
-    first = make_verdict(run_id=asked.id, set_id=probe.set_id, target=probe.target.name, **said)
-    store.records.write([asked, first])
+    probe = next(iter(probes_of(request, SUITE, AT)))
+    text = {"corrected": {"own_a": Finding(value=True, verdicts=1)}, "flags": {}}
+    first = make_verdict(run_id=request.id, set_id=probe.set_id, target=probe.target.name, **text)
+    store.records.write([request, first])
     gathers = store.gathers(RUN_GATHER)
-    gathers.expect(asked.id, ["item"], deadline=AT + timedelta(days=1), now=AT)
+    gathers.expect(request.id, ["item"], deadline=AT + timedelta(days=1), now=AT)
     gathers.arrive(["item"], AT)
-    here = JudgedRun(store, asked, {})
+    local = JudgedRun(store, request, {})
     with pytest.raises(UsageError, match=rf"{ROWS // 2 - 1} verdicts of judges .* still to come"):
-        here.drawn(feature="own_a", wanted=10)
+        local.drawn(feature="own_a", wanted=10)
 
 
 def test_what_judges_never_said_is_named_with_what_they_did(judged: JudgedRun) -> None:

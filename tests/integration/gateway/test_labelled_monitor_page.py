@@ -14,9 +14,9 @@ from tests.support.waiting import PATIENCE_S
 async def test_the_page_and_the_file_have_the_gap_by_labels(
     bus: ProvisionedBus, store: Store
 ) -> None:
-    here = LabelledPlatform(store)
+    local = LabelledPlatform(store)
     for number in range(2):
-        here.label_round(number, gap=0.5)
+        local.label_round(number, gap=0.5)
     app = web_app(GatewaySettings(), store, bus.publisher)
     async with (
         web_server(app, "127.0.0.1", 0) as port,

@@ -44,9 +44,9 @@ class LabelledApi:
     def corrected(self) -> list[Correction]:
         """Do what the diagnoser does with new labels, and the recorder with what comes of it."""
         handler = CorrectByLabels(self.store, now=lambda: datetime.now(UTC), plan=AnalysisPlan())
-        found = handler(list(self.store.records.read(Label, run_id=self.run.id)))
-        self.store.records.write(found)
-        return [each for each in found if isinstance(each, Correction)]
+        result = handler(list(self.store.records.read(Label, run_id=self.run.id)))
+        self.store.records.write(result)
+        return [item for item in result if isinstance(item, Correction)]
 
 
 @pytest.fixture
@@ -63,27 +63,27 @@ async def api(bus: ProvisionedBus, store: Store) -> AsyncIterator[LabelledApi]:
 async def draw(api: LabelledApi, **asked: Any) -> dict[str, Any]:
     reply = await api.post("labels/samples", {"feature": "rude", "wanted": 160, **asked})
     assert reply.status_code == 201, reply.text
-    found: dict[str, Any] = reply.json()
-    return found
+    result: dict[str, Any] = reply.json()
+    return result
 
 
 async def test_labels_take_back_a_disparity_that_the_instrument_made(api: LabelledApi) -> None:
     drawn = (await draw(api, guidance="Is it rude?"))["sample"]
-    assert [each["drawn"] for each in drawn["strata"]] == [80, 80]
+    assert [item["drawn"] for item in drawn["strata"]] == [80, 80]
     assert (drawn["low"], drawn["high"], drawn["choices"]) == (0, 1, [0, 1])
     labels = [
-        {"response_id": each["response_id"], "value": api.truth[each["response_id"]]}
-        for each in drawn["drawn"]
+        {"response_id": item["response_id"], "value": api.truth[item["response_id"]]}
+        for item in drawn["drawn"]
     ]
     body = {"extractor": "judge", "feature": "rude", "labels": labels}
     reply = await api.post("labels", body)
     assert reply.json() == {"new": 160, "known": 0, "undrawn": 0}
     assert (await api.get("corrections"))["behind"] is True
-    [made] = api.corrected()
-    found = await api.get("corrections")
-    assert found["behind"] is False
-    [shown] = found["corrections"]
-    assert shown["id"] == made.id
+    [created] = api.corrected()
+    result = await api.get("corrections")
+    assert result["behind"] is False
+    [shown] = result["corrections"]
+    assert shown["id"] == created.id
     [gap] = shown["gaps"]
     assert gap["reading"]["high"] < 0  # asian less white, by the readings
     assert gap["verdict"] == "not_enough_evidence"
@@ -97,10 +97,10 @@ async def test_the_same_request_draws_the_same_and_a_larger_sample_holds_it(
 ) -> None:
     first, again, larger = [(await draw(api, wanted=n))["sample"] for n in (60, 60, 100)]
     assert first["id"] == again["id"]
-    ids = [{each["response_id"] for each in sample["drawn"]} for sample in (first, larger)]
+    ids = [{item["response_id"] for item in sample["drawn"]} for sample in (first, larger)]
     assert ids[0] < ids[1]
     assert api.store.records.count(LabelSample) == 2
-    order = [each["stratum"] for each in larger["drawn"]]
+    order = [item["stratum"] for item in larger["drawn"]]
     assert order != sorted(order), "the queue would tell the group"
 
 
@@ -108,13 +108,13 @@ async def test_a_correction_is_a_new_label_and_the_last_one_holds(api: LabelledA
     id_ = (await draw(api))["sample"]["drawn"][0]["response_id"]
 
     async def say(**label: Any) -> dict[str, int]:
-        given = {"response_id": id_, "person": "anna", **label}
+        values = {"response_id": id_, "person": "anna", **label}
         reply = await api.post(
-            "labels", {"extractor": "judge", "feature": "rude", "labels": [given]}
+            "labels", {"extractor": "judge", "feature": "rude", "labels": [values]}
         )
         assert reply.status_code == 202, reply.text
-        found: dict[str, int] = reply.json()
-        return found
+        result: dict[str, int] = reply.json()
+        return result
 
     assert (await say(value=1))["new"] == 1
     assert (await say(value=1))["known"] == 1
@@ -133,8 +133,8 @@ async def test_labels_in_the_names_of_others_are_in_the_audit_trail_and_ones_own
     id_ = (await draw(api))["sample"]["drawn"][0]["response_id"]
     seen = len(list(api.store.audit.all()))
     for people in ([None], ["anna", "bert"], ["anna"]):  # the last says what is known
-        given = [{"response_id": id_, "value": 1, "person": each} for each in people]
-        body = {"extractor": "judge", "feature": "rude", "labels": given}
+        values = [{"response_id": id_, "value": 1, "person": item} for item in people]
+        body = {"extractor": "judge", "feature": "rude", "labels": values}
         assert (await api.post("labels", body)).status_code == 202
     [entry] = list(api.store.audit.all())[seen:]
     assert (entry.action, entry.subject) == ("labels.import", api.run.id)
@@ -143,7 +143,7 @@ async def test_labels_in_the_names_of_others_are_in_the_audit_trail_and_ones_own
 
 async def test_what_cannot_be_taken_is_said_and_nothing_of_it_is_kept(api: LabelledApi) -> None:
     first = (await draw(api))["sample"]["drawn"][0]["response_id"]
-    for labels, said in (
+    for labels, text in (
         ([{"response_id": first, "value": 0.5}], "is none of 0, 1"),
         ([{"response_id": first, "value": 7}], "outside the scale"),
         ([{"response_id": first, "value": 1}, {"response_id": "f" * 32, "value": 1}], "no answer"),
@@ -152,7 +152,7 @@ async def test_what_cannot_be_taken_is_said_and_nothing_of_it_is_kept(api: Label
             "labels", {"extractor": "judge", "feature": "rude", "labels": labels}
         )
         assert reply.status_code == 422, reply.text
-        assert said in reply.text
+        assert text in reply.text
     reply = await api.post("labels/samples", {"feature": "kind"})
     assert "no number named kind. Measured are: judge.rude." in reply.text
     reply = await api.post("labels/samples", {"feature": "rude", "group": "age"})
@@ -169,8 +169,8 @@ async def test_a_plan_says_what_labels_will_bring(api: LabelledApi) -> None:
     assert plan["by_readings"] < widths[50, 0.9]
     assert (plan["units"], plan["repeats"]) == (120, 1)
     assert plan["labels_for_a_tenth"] == 30
-    open_by = {each["labels_of_a_group"]: each["widest_share"] for each in plan["lines"]}
-    assert open_by[100] < open_by[50] < 0.1
+    opened = {line["labels_of_a_group"]: line["widest_share"] for line in plan["lines"]}
+    assert opened[100] < opened[50] < 0.1
 
 
 async def test_a_purge_of_a_unit_takes_its_labels_along(api: LabelledApi) -> None:
@@ -201,9 +201,9 @@ def test_labels_of_one_person_posted_simultaneously_are_all_kept(store: Store) -
         said(0, answer=first), said(1, answer=first), said(1, answer=first),
         said(0, 1, answer=first), said(None, answer=second),
     ]  # fmt: skip
-    taken = [commands.check_labels(run.id, post, "anna") for post in posts]
+    accepted = [commands.check_labels(run.id, post, "anna") for post in posts]
     kept = [
-        commands.store_labels(run.id, *pair).accepted for pair in zip(posts, taken, strict=True)
+        commands.store_labels(run.id, *pair).accepted for pair in zip(posts, accepted, strict=True)
     ]
     # The third says what the second said, so it is known.
     assert [(post.new, post.known) for post in kept] == [(1, 0), (1, 0), (0, 1), (2, 0), (1, 0)]

@@ -62,13 +62,13 @@ async def lines(api: httpx2.AsyncClient, **parameters: int) -> list[dict[str, ob
 async def test_every_answer_has_its_line_whether_it_was_measured_or_not(
     api: httpx2.AsyncClient,
 ) -> None:
-    found = await lines(api)
+    result = await lines(api)
     analysis = (await api.get(f"/v1/runs/{RUN.id}/analysis")).json()
-    assert len(found) == ANSWERS == analysis["answers"]
+    assert len(result) == ANSWERS == analysis["answers"]
     assert analysis["extractors"][0] == {
         "name": "words", "version": "1", "features": list(EXTRACTORS["words"]),
     }  # fmt: skip
-    first, refused, gone = found[0], found[3], found[5]
+    first, refused, gone = result[0], result[3], result[5]
     assert first["key"] == "s0.asian.female"
     assert (first["unit"], first["set"], first["repeat"]) == ("s0.asian.female", "s0", 0)
     assert first["groups"] == {"race": "asian", "gender": "female"}
@@ -121,6 +121,6 @@ async def test_what_cannot_be_shown_is_a_sentence(
 async def test_openapi_describes_a_line(api: httpx2.AsyncClient) -> None:
     described = (await api.get("/openapi.json")).json()
     get = described["paths"]["/v1/runs/{run_id}/measurements"]["get"]
-    assert {each["name"] for each in get["parameters"]} >= {"run_id", "offset", "limit"}
+    assert {parameter["name"] for parameter in get["parameters"]} >= {"run_id", "offset", "limit"}
     assert "application/jsonl" in get["responses"]["200"]["content"]
     assert "AnswerMeasurements" in described["components"]["schemas"]

@@ -79,8 +79,8 @@ async def test_a_number_that_nobody_measures_is_refused_with_those_that_are(
     features = [{"extractor": "words", "feature": "wrods", "high": 10, "tolerance": 0.5}]
     reply = await api.post("/v1/monitors", json={**ASKED, "features": features})
     assert reply.status_code == 422
-    said = "The extractor words does not measure wrods; it measures words."
-    assert reply.json()["detail"] == said
+    text = "The extractor words does not measure wrods; it measures words."
+    assert reply.json()["detail"] == text
 
 
 async def test_another_cadence_keeps_the_evidence_and_another_tolerance_does_not(

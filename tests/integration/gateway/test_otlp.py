@@ -255,19 +255,25 @@ async def test_a_span_and_its_log_events_in_several_batches_are_one_exchange(
     api: httpx2.AsyncClient, bus: ProvisionedBus, store: Store, join: Any, spans_first: bool
 ) -> None:
     span = make_span(1, at_ns=now_ns(), attributes=NO_CONTENT)
-    asked = make_event(1, "gen_ai.user.message", {"content": "I am eva@example.org."}, 1)
-    said = make_event(1, "gen_ai.choice", {"index": 0, "message": {"content": "Hello."}}, 2)
-    batches = [("traces", span), ("logs", said), ("logs", asked), ("logs", said), ("traces", span)]
+    request = make_event(1, "gen_ai.user.message", {"content": "I am eva@example.org."}, 1)
+    text = make_event(1, "gen_ai.choice", {"index": 0, "message": {"content": "Hello."}}, 2)
+    batches = [
+        ("traces", span),
+        ("logs", text),
+        ("logs", request),
+        ("logs", text),
+        ("traces", span),
+    ]
     for where, signal in batches if spans_first else reversed(batches):
         assert (await send(api, signal, where=where)).status_code == 200
     assert await join(timedelta()) == 0  # more may come
     assert await join(SETTLE_TIME) == 1
     assert await join(MAX_WAIT) == 0
-    taken = ReceivedRecords()
-    bus.work(Stage("gateway", Exchange, taken.handle))
-    await taken.wait_for(1)
-    (exchange,) = taken.records
-    assert [each.content for each in exchange.asked] == ["I am [email]."]
+    accepted = ReceivedRecords()
+    bus.work(Stage("gateway", Exchange, accepted.handle))
+    await accepted.wait_for(1)
+    (exchange,) = accepted.records
+    assert [item.content for item in exchange.asked] == ["I am [email]."]
     assert (exchange.text, exchange.unit_id) == ("Hello.", "u-1")
     assert exchange.groups == {"gender": "female"}
     assert exchange.redacted == {"email": 1}
@@ -276,8 +282,8 @@ async def test_a_span_and_its_log_events_in_several_batches_are_one_exchange(
 async def test_events_whose_span_never_comes_are_an_answer_without_a_user(
     api: httpx2.AsyncClient, bus: ProvisionedBus, store: Store, join: Any
 ) -> None:
-    said = make_event(1, "gen_ai.choice", {"index": 0, "message": {"content": "x"}}, now_ns())
-    await send(api, said, where="logs")
+    text = make_event(1, "gen_ai.choice", {"index": 0, "message": {"content": "x"}}, now_ns())
+    await send(api, text, where="logs")
     await send(api, make_span(2, at_ns=now_ns(), attributes=NO_CONTENT))  # capture is off
     assert await join(SETTLE_TIME) == 0
     assert await join(MAX_WAIT) == 1
@@ -288,10 +294,10 @@ async def test_a_second_joining_before_the_removal_is_the_same_sending(
     api: httpx2.AsyncClient, store: Store, settings: GatewaySettings
 ) -> None:
     await send(api, make_span(1, at_ns=now_ns(), attributes=NO_CONTENT))
-    said = make_event(1, "gen_ai.choice", {"index": 0, "message": {"content": "x"}}, now_ns())
-    await send(api, said, where="logs")
+    text = make_event(1, "gen_ai.choice", {"index": 0, "message": {"content": "x"}}, now_ns())
+    await send(api, text, where="logs")
     later = datetime.now(UTC) + MAX_WAIT
-    answers = AnswerJoiner(store, lambda each: signal_intake(each, settings), now=lambda: later)
+    answers = AnswerJoiner(store, lambda item: signal_intake(item, settings), now=lambda: later)
     (first,), *_ = answers.settled()
     (again,), *_ = answers.settled()
     assert (first.id, first.sending) == (again.id, again.sending)
@@ -310,7 +316,7 @@ async def test_a_paused_monitor_takes_no_signals(api: httpx2.AsyncClient, store:
 
 
 def unwatched(store: Store) -> dict[str, int]:
-    return {each.source: each.answers for each in store.unwatched_answers.read()}
+    return {item.source: item.answers for item in store.unwatched_answers.read()}
 
 
 async def test_answers_of_services_that_nobody_watches_are_counted_by_service(
@@ -324,8 +330,8 @@ async def test_answers_of_services_that_nobody_watches_are_counted_by_service(
     partial = ExportTraceServiceResponse.FromString(reply.content).partial_success
     assert partial.rejected_spans == 4
     assert unwatched(store) == {"billing": 2, "search": 1, "(no name)": 1}
-    told = (await api.get("/v1/unwatched", headers=READER)).json()
-    assert {each["source"]: each["answers"] for each in told} == unwatched(store)
+    body = (await api.get("/v1/unwatched", headers=READER)).json()
+    assert {item["source"]: item["answers"] for item in body} == unwatched(store)
 
 
 async def test_an_answer_that_came_apart_and_nobody_watches_is_counted_once_by_two_gateways(
@@ -333,14 +339,14 @@ async def test_an_answer_that_came_apart_and_nobody_watches_is_counted_once_by_t
 ) -> None:
     billing = {"service.name": "billing"}
     await send(api, make_span(1, at_ns=now_ns(), attributes=NO_CONTENT, resource=billing))
-    said = make_event(1, "gen_ai.choice", {"index": 0, "message": {"content": "x"}}, now_ns())
-    await send(api, replace(said, resource=billing), where="logs")
+    text = make_event(1, "gen_ai.choice", {"index": 0, "message": {"content": "x"}}, now_ns())
+    await send(api, replace(text, resource=billing), where="logs")
     later = datetime.now(UTC) + MAX_WAIT
     gateways = [
-        AnswerJoiner(store, lambda each: signal_intake(each, settings), now=lambda: later)
+        AnswerJoiner(store, lambda item: signal_intake(item, settings), now=lambda: later)
         for _ in range(2)
     ]
-    both = [each.settled() for each in gateways]
+    both = [gateway.settled() for gateway in gateways]
     for ended in both:
         assert (len(ended.exchanges), len(ended.unwatched)) == (0, 1)
         store.answer_parts.remove(ended.operations, ended.unwatched)

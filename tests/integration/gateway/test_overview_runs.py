@@ -54,8 +54,8 @@ def end(store: Store, run: Run) -> None:
     gathers.expect(run.id, ["item"], deadline=AT + timedelta(days=1), now=AT)
     gathers.arrive(["item"], AT)
     ended = make_completion(run_id=run.id)
-    found = make_diagnosis(run_id=run.id, completion_id=ended.id, groups=(), gaps=())
-    store.records.write([ended, found])
+    result = make_diagnosis(run_id=run.id, completion_id=ended.id, groups=(), gaps=())
+    store.records.write([ended, result])
 
 
 async def overview(bus: ProvisionedBus, store: Store, run: Run) -> tuple[str, str, str]:
@@ -68,10 +68,10 @@ async def overview(bus: ProvisionedBus, store: Store, run: Run) -> tuple[str, st
         page = html.fromstring((await api.get("/")).text)
         shown = html.fromstring((await api.get(f"/runs/{run.id}")).text)
     [cell] = page.xpath("//td[@data-label='found']")
-    said = " ".join(cell.text_content().split())
+    text = " ".join(cell.text_content().split())
     lead = shown.xpath("//h2[.='What was found']/following-sibling::p[1]")[0].text_content()
     rows = shown.xpath("//table[.//th='bias score']//tbody/tr")
-    return said, lead, " ".join(" ".join(each.text_content().split()) for each in rows)
+    return text, lead, " ".join(" ".join(row.text_content().split()) for row in rows)
 
 
 async def test_of_a_bbq_run_the_overview_says_the_bias_score_by_context(
@@ -80,11 +80,11 @@ async def test_of_a_bbq_run_the_overview_says_the_bias_score_by_context(
     store.suites.keep(SUITE, datetime.now(UTC))
     store.records.write([RUN, *answers(RUN)])
     end(store, RUN)
-    said, lead, rows = await overview(bus, store, RUN)
+    text, lead, rows = await overview(bus, store, RUN)
     assert lead.startswith("1 of 2 bias scores lies apart from 0, each by its own interval")
-    assert said.startswith("1 of 2 bias scores apart from 0")
+    assert text.startswith("1 of 2 bias scores apart from 0")
     for where in ("where the context leaves it open", "where the context tells"):
-        assert where in said
+        assert where in text
         assert where in rows
 
 

@@ -78,8 +78,8 @@ async def signed_in(store: Store, tmp_path: Path, role: str) -> AsyncIterator[ht
 
 async def form_on(client: httpx2.AsyncClient, page: str, action: str) -> dict[str, str]:
     """Return the hidden field of the form that is sent to an address."""
-    found = html.fromstring((await client.get(page)).text)
-    [token] = found.xpath(f"//form[@action='{action}']//input[@name='form_token']/@value")
+    tree = html.fromstring((await client.get(page)).text)
+    [token] = tree.xpath(f"//form[@action='{action}']//input[@name='form_token']/@value")
     return {"form_token": token}
 
 
@@ -91,9 +91,9 @@ async def test_a_monitor_is_paused_and_resumed_and_both_are_audited(
             action = f"/monitors/watched/{verb}"
             form = await form_on(client, "/monitors/watched", action)
             assert (await client.post(action, data=form)).status_code == 303
-            last = max(store.records.all(Monitor), key=lambda each: each.moment_ms)
+            last = max(store.records.all(Monitor), key=lambda item: item.moment_ms)
             assert last.state is state
-    acts = [each.action.value for each in store.audit.latest(9) if each.actor == "anna"]
+    acts = [item.action.value for item in store.audit.latest(9) if item.actor == "anna"]
     assert acts == ["monitor.resume", "monitor.pause"]
 
 
@@ -102,7 +102,7 @@ async def test_a_run_is_cancelled(store: Store, tmp_path: Path) -> None:
         action = f"/runs/{RUN.id}/cancel"
         form = await form_on(client, f"/runs/{RUN.id}", action)
         assert (await client.post(action, data=form)).status_code == 303
-    assert [each.run_id for each in store.records.all(Cancellation)] == [RUN.id]
+    assert [cancellation.run_id for cancellation in store.records.all(Cancellation)] == [RUN.id]
 
 
 async def test_an_alarm_is_acknowledged_with_a_note_that_is_kept_and_stays_text(
@@ -140,9 +140,9 @@ async def test_a_button_that_is_pressed_twice_does_one_thing(store: Store, tmp_p
         for page, action, fields in buttons:
             form = {**await form_on(client, page, action), **fields}
             replies = await pressed_twice(client, action, form)
-            assert {each.status_code for each in replies} == {303}, action
-            assert len({each.headers["location"] for each in replies}) == 1, action
-    acts = Counter(each.action.value for each in store.audit.latest(99) if each.actor == "anna")
+            assert {reply.status_code for reply in replies} == {303}, action
+            assert len({reply.headers["location"] for reply in replies}) == 1, action
+    acts = Counter(item.action.value for item in store.audit.latest(99) if item.actor == "anna")
     assert acts == {"monitor.pause": 1, "alarm.acknowledge": 1, "run.cancel": 1}
     assert store.records.count(Monitor) == 2  # as it was applied, and paused
     assert store.records.count(Cancellation) == 1
@@ -155,7 +155,7 @@ async def test_another_note_from_the_same_page_is_kept_too(store: Store, tmp_pat
         form = await form_on(client, page, action)
         for note in ("known", "mended"):
             await client.post(action, data={**form, "note": note})
-    notes = [each.details["note"] for each in store.audit.latest(9) if each.actor == "anna"]
+    notes = [item.details["note"] for item in store.audit.latest(9) if item.actor == "anna"]
     assert notes == ["mended", "known"]
 
 
@@ -170,7 +170,7 @@ async def test_what_a_form_could_not_do_is_done_when_it_is_sent_again(
             away.setattr(MonitorCommands, "store_definition", Mock(side_effect=refused))
             assert (await client.post(action, data=form)).status_code == 503
         assert (await client.post(action, data=form)).status_code == 303
-    last = max(store.records.all(Monitor), key=lambda each: each.moment_ms)
+    last = max(store.records.all(Monitor), key=lambda item: item.moment_ms)
     assert last.state is MonitorState.PAUSED
 
 
@@ -204,7 +204,7 @@ async def test_a_form_that_was_on_no_page_of_ours_does_nothing(
         sent = await client.post(action, data=form)
         assert sent.status_code == 403
         assert "was not on a page" in sent.text
-    assert [each.state for each in store.records.all(Monitor)] == [MonitorState.ACTIVE]
+    assert [monitor.state for monitor in store.records.all(Monitor)] == [MonitorState.ACTIVE]
     assert not list(store.records.all(Cancellation))
 
 
@@ -226,19 +226,19 @@ async def test_a_run_is_started_from_a_page_once_and_audited(store: Store, tmp_p
     ready_to_run(store)
     async with signed_in(store, tmp_path, "run") as client:
         page = html.fromstring((await client.get("/start", params=FIELDS)).text)
-        said = page.text_content()
-        assert "simulator:unbiased: 3 answers, a call each" in said
-        [form] = [each for each in page.forms if each.method == "POST"]
+        text_content = page.text_content()
+        assert "simulator:unbiased: 3 answers, a call each" in text_content
+        [form] = [form for form in page.forms if form.method == "POST"]
         fields = dict(form.form_values())
         replies = await pressed_twice(client, "/start", fields)
-        assert {each.status_code for each in replies} == {303}
-        assert len({each.headers["location"] for each in replies}) == 1
+        assert {reply.status_code for reply in replies} == {303}
+        assert len({reply.headers["location"] for reply in replies}) == 1
         overview = await client.get("/")
         assert 'href="/start"' in overview.text
-    [run] = [each for each in store.records.all(Run) if each.suite == "asked"]
+    [run] = [run for run in store.records.all(Run) if run.suite == "asked"]
     assert (run.repeats, len(run.targets), run.suite_hash) == (3, 2, SUITE.hash)
-    started = [each for each in store.audit.latest(10, AuditFilter()) if each.subject == run.id]
-    assert [each.action for each in started] == [AuditAction.RUN_START]
+    started = [item for item in store.audit.latest(10, AuditFilter()) if item.subject == run.id]
+    assert [item.action for item in started] == [AuditAction.RUN_START]
     assert started[0].actor == "anna"
 
 
@@ -252,12 +252,12 @@ async def test_what_cannot_be_run_is_said_on_the_page(store: Store, tmp_path: Pa
         ({"suite": "0" * 32}, "There is no suite"),
     )
     async with signed_in(store, tmp_path, "run") as client:
-        for fields, said in wrong:
+        for fields, text in wrong:
             reply = await client.get("/start", params={**FIELDS, **fields})
             assert reply.status_code == 200, fields
             page = html.fromstring(reply.text)
             [alert] = page.xpath("//*[@role='alert']")
-            assert said in alert.text_content(), fields
+            assert text in alert.text_content(), fields
             assert not page.xpath("//form[@method='post'] | //script")
 
 
@@ -268,7 +268,7 @@ async def test_whoever_may_only_read_is_shown_no_way_to_start(store: Store, tmp_
         page = html.fromstring((await client.get("/start", params=FIELDS)).text)
         assert not page.forms
         assert (await client.post("/start", data=FIELDS)).status_code == 403
-    assert [each.suite for each in store.records.all(Run)] == [RUN.suite]
+    assert [run.suite for run in store.records.all(Run)] == [RUN.suite]
 
 
 async def test_a_run_is_started_only_from_a_page_of_ours(store: Store, tmp_path: Path) -> None:
@@ -276,7 +276,7 @@ async def test_a_run_is_started_only_from_a_page_of_ours(store: Store, tmp_path:
     async with signed_in(store, tmp_path, "run") as client:
         await client.get("/start", params=FIELDS)
         assert (await client.post("/start", data=FIELDS)).status_code == 403
-    assert [each.suite for each in store.records.all(Run)] == [RUN.suite]
+    assert [run.suite for run in store.records.all(Run)] == [RUN.suite]
 
 
 def test_the_page_offers_every_scaffold_there_is() -> None:
@@ -293,12 +293,12 @@ async def test_a_label_and_its_undoing_pressed_twice_are_taken_once(
     commands.store_records([sample])
     page = f"/runs/{run.id}/label/{sample.id}"
     async with signed_in(store, tmp_path, "run") as client:
-        for each in sample.drawn[:2]:
+        for item in sample.drawn[:2]:
             form = await form_on(client, page, page)
-            sent = {**form, "response_id": each.response_id, "typed": "1"}
-            assert {each.status_code for each in await pressed_twice(client, page, sent)} == {303}
+            sent = {**form, "response_id": item.response_id, "typed": "1"}
+            assert {item.status_code for item in await pressed_twice(client, page, sent)} == {303}
         undoing = {**await form_on(client, page, page), "value": "u"}
         assert f'<a href="/runs/{run.id}">{run.suite}</a>' in (await client.get(page)).text
-        assert {each.status_code for each in await pressed_twice(client, page, undoing)} == {303}
+        assert {item.status_code for item in await pressed_twice(client, page, undoing)} == {303}
     kept = list(store.records.read(Label, run_id=run.id))
-    assert sorted(each.withdrawn for each in kept) == [False, False, True]
+    assert sorted(item.withdrawn for item in kept) == [False, False, True]

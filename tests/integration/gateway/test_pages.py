@@ -58,10 +58,10 @@ def store(tmp_path: Path) -> Iterator[Store]:
 async def browser(
     bus: ProvisionedBus, store: Store, **tokens: str
 ) -> AsyncIterator[httpx2.AsyncClient]:
-    given: dict[str, Any] = {
+    values: dict[str, Any] = {
         f"gateway_{name}_token": SecretStr(token) for name, token in tokens.items()
     }
-    app = web_app(GatewaySettings(**given), store, bus.publisher)
+    app = web_app(GatewaySettings(**values), store, bus.publisher)
     async with (
         web_server(app, "127.0.0.1", 0) as port,
         httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE_S) as client,
@@ -71,7 +71,7 @@ async def browser(
 
 async def watch(api: httpx2.AsyncClient, store: Store, rounds: int) -> None:
     """Apply a monitor, and close rounds in which one group's answers are longer."""
-    asked = {
+    request = {
         "name": "coasts",
         "suite_hash": SUITE.hash,
         "target": "simulator:unbiased",
@@ -79,7 +79,7 @@ async def watch(api: httpx2.AsyncClient, store: Store, rounds: int) -> None:
         "features": [{"extractor": "words", "feature": "words", "high": 10, "tolerance": 0.5}],
         "comparisons": [{"dimension": "concept", "a": NASTY, "b": "Peru"}],
     }
-    (await api.post("/v1/monitors", json=asked)).raise_for_status()
+    (await api.post("/v1/monitors", json=request)).raise_for_status()
     [monitor] = store.records.all(Monitor)
     closes = CloseRounds(store, now=lambda: datetime.now(UTC))
     for number in range(rounds):
@@ -106,7 +106,7 @@ async def test_a_monitor_is_shown_with_charts_verdicts_and_the_answers_behind_it
         [alarm] = store.records.all(Alarm)
         assert alarms.xpath(f"//section[@id='{alarm.id}']//blockquote")
         history = (await api.get("/v1/monitors/coasts/history")).json()
-        assert [len(each["moments"]) for each in history] == [6, 6]
+        assert [len(item["moments"]) for item in history] == [6, 6]
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -140,11 +140,11 @@ async def test_a_run_is_shown_with_its_findings(bus: ProvisionedBus, store: Stor
 
     run = make_run(suite=SUITE.name, suite_hash=SUITE.hash)
     completion = make_completion(run_id=run.id)
-    found = make_diagnosis(run_id=run.id, completion_id=completion.id)
-    store.records.write([run, completion, found])
+    result = make_diagnosis(run_id=run.id, completion_id=completion.id)
+    store.records.write([run, completion, result])
     async with browser(bus, store) as api:
         page = html.fromstring((await api.get(f"/runs/{run.id}")).text)
-        gap = found.gaps[0]
+        gap = result.gaps[0]
         assert f"{gap.a} less {gap.b}" in page.text_content()
         assert page.xpath("//table[@class='matrix']//td/a[contains(@href, '/answers?group=')]")
         assert page.xpath("//h2[1]")[0].text == "What was found"
@@ -158,8 +158,8 @@ async def test_what_is_not_there_is_a_page_for_people_and_json_for_programs(
             reply = await api.get(path)
             assert reply.status_code == 404
             assert reply.headers["content-type"].startswith("text/html")
-        said = (await api.get("/v1/nowhere")).json()
-        assert said == {"detail": "There is nothing at /v1/nowhere."}
+        body = (await api.get("/v1/nowhere")).json()
+        assert body == {"detail": "There is nothing at /v1/nowhere."}
 
 
 async def test_a_browser_signs_in_with_a_token_and_keeps_none(
@@ -174,9 +174,9 @@ async def test_a_browser_signs_in_with_a_token_and_keeps_none(
         assert refused.status_code == 401
         assert "set-cookie" not in refused.headers
         assert 'value="/docs"' in refused.text
-        taken = await api.post("/login", data={"token": "reader", "next": "/docs"})
-        assert (taken.status_code, taken.headers["location"]) == (303, "/docs")
-        cookie = taken.headers["set-cookie"]
+        accepted = await api.post("/login", data={"token": "reader", "next": "/docs"})
+        assert (accepted.status_code, accepted.headers["location"]) == (303, "/docs")
+        cookie = accepted.headers["set-cookie"]
         assert "reader" not in cookie
         assert "HttpOnly" in cookie
         assert "SameSite=lax" in cookie
@@ -291,14 +291,14 @@ async def test_many_groups_are_shown_together_before_their_pairs(
         for name, mean, rank in (("Chile", 2.0, 3), ("France", 9.0, 1), ("Peru", 5.0, 2))
     )  # fmt: skip
     overall = OverallTest(groups=3, units=27, statistic=1.0, p_value=0.031, permutations=1000)
-    found = make_diagnosis(run_id=run.id, groups=groups, overall=overall)
-    store.records.write([run, found])
+    result = make_diagnosis(run_id=run.id, groups=groups, overall=overall)
+    store.records.write([run, result])
     async with browser(bus, store) as api:
         page = html.fromstring((await api.get(f"/runs/{run.id}")).text)
     text = " ".join(page.text_content().split())
     assert "All 3 groups together: p = 0.031" in text
     assert text.index("All 3 groups") < text.index("Means, ranked") < text.index("adjusted p")
     ranked = page.xpath("//table[.//th='rank']//tbody/tr")
-    cells = [[cell.text_content().strip() for cell in each.xpath("td")] for each in ranked]
-    assert [each[0] for each in cells] == ["France", "Peru", "Chile"]
+    cells = [[cell.text_content().strip() for cell in item.xpath("td")] for item in ranked]
+    assert [cell[0] for cell in cells] == ["France", "Peru", "Chile"]
     assert cells[0][8:11] == ["1", "1", "3"]

@@ -114,13 +114,13 @@ async def test_pages_of_monitors_take_as_many_queries_for_more_rounds_and_monito
                     play(store, watch, monitor, number, lambda *_: {"words": 1.0})
 
         async def counts() -> dict[str, int]:
-            found = {}
+            result = {}
             for path in MONITOR_PATHS:
                 statements.take()
                 reply = await api.get(path)
                 assert reply.status_code == 200, (path, reply.text)
-                found[path] = statements.take()
-            return found
+                result[path] = statements.take()
+            return result
 
         await grow(("first",), range(2))
         few = await counts()

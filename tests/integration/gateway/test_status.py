@@ -33,9 +33,9 @@ def status_of(store: Store) -> PlatformStatus:
 
 
 async def test_a_platform_without_anything_needs_nobody(api: httpx2.AsyncClient) -> None:
-    found = PlatformStatus.model_validate((await api.get("/v1/status", headers=READER)).json())
-    assert code_of(found) == 0
-    assert next(lines_of(found)) == "What alarms: nothing"
+    record = PlatformStatus.model_validate((await api.get("/v1/status", headers=READER)).json())
+    assert code_of(record) == 0
+    assert next(lines_of(record)) == "What alarms: nothing"
 
 
 @pytest.mark.parametrize(("raised", "changes"), [(YESTERDAY, 1), (LAST_WEEK, 0)])
@@ -45,11 +45,11 @@ def test_an_alarm_that_stands_is_told_however_old_it_is(
     monitor = make_monitor()
     alarm = make_alarm(at=raised, monitor_id=monitor.monitor_id, words="women fare worse")
     store.records.write([monitor, alarm])
-    found = status_of(store)
-    assert [each.alarm_id for each in found.alarms] == [alarm.id]
-    assert len(found.changes) == changes
-    assert code_of(found) == 1
-    assert any(line.endswith("raised: women fare worse") for line in lines_of(found))
+    result = status_of(store)
+    assert [alarm.alarm_id for alarm in result.alarms] == [alarm.id]
+    assert len(result.changes) == changes
+    assert code_of(result) == 1
+    assert any(line.endswith("raised: women fare worse") for line in lines_of(result))
 
 
 def test_an_alarm_that_is_over_has_changed_and_stands_no_more(store: Store) -> None:
@@ -57,19 +57,22 @@ def test_an_alarm_that_is_over_has_changed_and_stands_no_more(store: Store) -> N
     raised = make_alarm(at=LAST_WEEK, monitor_id=monitor.monitor_id)
     over = make_alarm(at=YESTERDAY, monitor_id=monitor.monitor_id, state=AlarmState.CLEARED)
     store.records.write([monitor, raised, over])
-    found = status_of(store)
-    assert (found.alarms, [each.state for each in found.changes]) == ([], [AlarmState.CLEARED])
-    assert code_of(found) == 0
+    result = status_of(store)
+    assert (result.alarms, [change.state for change in result.changes]) == (
+        [],
+        [AlarmState.CLEARED],
+    )
+    assert code_of(result) == 0
 
 
 def test_a_round_that_is_due_for_an_hour_waits_for_a_person(store: Store) -> None:
     monitor = make_monitor(at=LAST_WEEK)
     store.records.write([monitor])
     store.schedule.want(monitor)
-    found = status_of(store)
-    assert [each.name for each in found.overdue] == [monitor.name]
-    assert code_of(found) == 3
-    assert any("monitor overdue" in line for line in lines_of(found))
+    result = status_of(store)
+    assert [item.name for item in result.overdue] == [monitor.name]
+    assert code_of(result) == 3
+    assert any("monitor overdue" in line for line in lines_of(result))
 
 
 def test_a_channel_in_trouble_waits_for_a_person_in_its_own_words(store: Store) -> None:
@@ -77,14 +80,16 @@ def test_a_channel_in_trouble_waits_for_a_person_in_its_own_words(store: Store) 
     store.channels.announce(
         [ChannelStatus(name="chat", kind="apprise", seen_at=NOW, trouble=trouble)]
     )
-    found = status_of(store)
-    assert [(each.what, each.said) for each in found.troubles] == [("channel", f"chat: {trouble}")]
-    assert code_of(found) == 3
+    result = status_of(store)
+    assert [(trouble.what, trouble.said) for trouble in result.troubles] == [
+        ("channel", f"chat: {trouble}")
+    ]
+    assert code_of(result) == 3
 
 
 def test_runs_of_the_last_day_are_listed_and_older_ones_that_go_on(store: Store) -> None:
     runs = [make_run(at=YESTERDAY, nonce="new"), make_run(at=LAST_WEEK, nonce="old")]
     store.records.write(runs)
-    found = status_of(store)
-    assert {each.run_id for each in found.under_way} == {each.id for each in runs}
-    assert (found.ended, found.spending.runs) == ([], 1)
+    result = status_of(store)
+    assert {item.run_id for item in result.under_way} == {run.id for run in runs}
+    assert (result.ended, result.spending.runs) == ([], 1)

@@ -72,8 +72,8 @@ async def gateway(
     bus: ProvisionedBus, store: Store, folder: Path, **limits: Any
 ) -> AsyncIterator[Callers]:
     grants = [
-        {"name": each, "role": "run", "tenant": each, "verifier": verifier_of(each)}
-        for each in TENANTS
+        {"name": tenant, "role": "run", "tenant": tenant, "verifier": verifier_of(tenant)}
+        for tenant in TENANTS
     ]
     path = folder / "tokens.yaml"
     path.write_text(yaml.safe_dump({"tokens": grants}))
@@ -97,13 +97,13 @@ async def test_a_tenant_with_all_its_monitors_may_change_them_and_delete_one_for
         for name in ("one", "two"):
             assert (await callers.post("/v1/monitors", {**MONITOR, "name": name}))[0] == 200
         assert (await callers.post("/v1/monitors/one/pause"))[0] == 202
-        status, said = await callers.post("/v1/monitors", {**MONITOR, "name": "three"})
+        status, text = await callers.post("/v1/monitors", {**MONITOR, "name": "three"})
         assert status == 422
-        assert said["detail"].startswith("The tenant hiring has 2 monitors, and 2 are allowed.")
+        assert text["detail"].startswith("The tenant hiring has 2 monitors, and 2 are allowed.")
         changed = {**MONITOR, "name": "one", "cadence": "1d"}
         assert (await callers.post("/v1/monitors", changed))[0] == 200
-        others = await callers.post("/v1/monitors", {**MONITOR, "name": "three"}, TENANTS[1])
-        assert others[0] == 200
+        rest = await callers.post("/v1/monitors", {**MONITOR, "name": "three"}, TENANTS[1])
+        assert rest[0] == 200
         gone = await callers._client.delete(
             "/v1/monitors/two", headers={"Authorization": "Bearer hiring"}
         )
@@ -119,13 +119,13 @@ async def test_a_tenant_with_all_its_runs_under_way_may_ask_for_them_again_and_w
     async with gateway(bus, store, tmp_path, gateway_runs_under_way=2) as callers:
         ids = []
         for repeats in (1, 2):
-            status, said = await callers.post("/v1/runs", {**RUN, "repeats": repeats})
+            status, text = await callers.post("/v1/runs", {**RUN, "repeats": repeats})
             assert status == 201
-            ids.append(said["run"]["id"])
+            ids.append(text["run"]["id"])
         third = {**RUN, "repeats": 3}
-        status, said = await callers.post("/v1/runs", third)
+        status, text = await callers.post("/v1/runs", third)
         assert status == 422
-        assert said["detail"].startswith("2 runs of the tenant hiring are under way, and 2 may be")
+        assert text["detail"].startswith("2 runs of the tenant hiring are under way, and 2 may be")
         assert (await callers.post("/v1/runs", {**RUN, "repeats": 2}))[0] == 201
         assert (await callers.post("/v1/runs", third, TENANTS[1]))[0] == 201
         gathers, later = store.gathers(RUN_GATHER), NOW + timedelta(hours=1)
@@ -148,9 +148,9 @@ async def test_a_tenant_with_all_its_suites_may_send_them_again_and_no_other_one
             for name in ("rivers", "lakes")
         )
         assert (await callers.post("/v1/suites", second))[0] == 200
-        status, said = await callers.post("/v1/suites", third)
+        status, text = await callers.post("/v1/suites", third)
         assert status == 422
-        assert said["detail"].startswith("The tenant hiring has 2 suites, as many as are allowed.")
+        assert text["detail"].startswith("The tenant hiring has 2 suites, as many as are allowed.")
         assert (await callers.post("/v1/suites", second))[0] == 200
         assert (await callers.post("/v1/suites", third, TENANTS[1]))[0] == 200
         assert len(store.suites.latest(10)) == 3
@@ -176,9 +176,9 @@ def test_of_a_monitor_that_was_changed_often_the_last_definition_alone_is_read(
         return whole(kind, rows, *more, **named)
 
     monkeypatch.setattr(store.records, "_assembled", counting)
-    found = store.monitor_definitions.latest()
+    result = store.monitor_definitions.latest()
     last: dict[tuple[str, str], Monitor] = {}
-    for each in sorted([*changes, deleted], key=lambda monitor: monitor.moment_ms):
-        last[each.tenant, each.name] = each
-    assert {(each.tenant, each.name): each for each in found} == last
+    for item in sorted([*changes, deleted], key=lambda monitor: monitor.moment_ms):
+        last[item.tenant, item.name] = item
+    assert {(item.tenant, item.name): item for item in result} == last
     assert len(decoded) <= 2 * len(last)

@@ -322,10 +322,10 @@ class Gateway:
     async def ask(self, route: tuple[str, str], name: str | None) -> tuple[int, str]:
         """Ask for a route of our tenant's with a token; return the status and the whole reply."""
         verb, template = route
-        asked = ASKED[route]
+        request = ASKED[route]
         self.asked += 1
         filled = (
-            (asked.path or template)
+            (request.path or template)
             .replace("{suite}", self.ours.suite.hash)
             .replace("{run_id}", self.ours.run.id)
             .replace("{labelled}", self.ours.labelled.id)
@@ -338,18 +338,18 @@ class Gateway:
         )
         headers = {"Authorization": f"Bearer {name}"} if name else {}
         sent: dict[str, Any] = {}
-        if asked.body:
-            sent["json"] = json.loads(self._filled(json.dumps(asked.body)))
-        if asked.form:
+        if request.body:
+            sent["json"] = json.loads(self._filled(json.dumps(request.body)))
+        if request.form:
             headers["Cookie"] = f"{FORM_COOKIE}=browser"
-            given = sent.pop("json", {})
+            values = sent.pop("json", {})
             sent["data"] = {
                 FORM_FIELD: form_token("browser", filled, new_form_id()),
                 "note": "seen",
-                **given,
+                **values,
             }
         async with self.client.stream(verb, filled, headers=headers, **sent) as reply:
-            if asked.follows and reply.status_code == FOUND:
+            if request.follows and reply.status_code == FOUND:
                 return reply.status_code, await anext(reply.aiter_text())
             await reply.aread()
             return reply.status_code, f"{reply.headers} {reply.text}"
@@ -361,22 +361,22 @@ class Gateway:
         return ours.ids_of_run(Response, self.ours.labelled.id, after="", most=1)[0]
 
     def _filled(self, body: str) -> str:
-        given = {
+        values = {
             "{suite}": self.ours.suite.hash, "{run}": self.ours.run.id,
             "{target}": self.ours.target, "{nonce}": f"{self.asked}", "{answer}": self.answer,
         }  # fmt: skip
-        for word, value in given.items():
+        for word, value in values.items():
             body = body.replace(word, value)
         return body
 
     async def on_the_bus(self) -> int:
         """Count our tenant's messages on every stream."""
         subjects = self.bus.admin.subjects
-        found = [
+        result = [
             await subjects(route.stream, f"bias.v1.{route.record.kind}.{OURS}.*.*")
             for route in ROUTES
         ]
-        return sum(count for each in found for count in each.values())
+        return sum(count for item in result for count in item.values())
 
     def records(self) -> dict[str, int]:
         """Count our tenant's records by kind."""
@@ -412,16 +412,16 @@ def routes_of(routes: Iterable[Any]) -> Iterator[tuple[str, str]]:
 
 
 async def test_every_route_is_tried_with_every_token(gateway: Gateway) -> None:
-    found = set(routes_of(gateway.app.routes))
-    assert found == set(ASKED), "say in ASKED how the new route is asked for"
+    result = set(routes_of(gateway.app.routes))
+    assert result == set(ASKED), "say in ASKED how the new route is asked for"
 
 
 async def test_only_roles_with_the_right_get_in(gateway: Gateway) -> None:
     wrong = []
-    for route, asked in ASKED.items():
+    for route, request in ASKED.items():
         for role in TokenRole:
             status, _ = await gateway.ask(route, token(OURS, role))
-            allowed = asked.right is None or asked.right in RIGHTS[role]
+            allowed = request.right is None or request.right in RIGHTS[role]
             refused = status == 403
             if refused is allowed or status == 500:
                 wrong.append((route, role.value, status))
@@ -430,11 +430,11 @@ async def test_only_roles_with_the_right_get_in(gateway: Gateway) -> None:
 
 async def test_nobody_gets_in_without_a_token_that_is_known(gateway: Gateway) -> None:
     wrong = []
-    for route, asked in ASKED.items():
+    for route, request in ASKED.items():
         for unknown in (None, "wrong", verifier_of(token(OURS, TokenRole.ADMIN))):
-            status, said = await gateway.ask(route, unknown)
-            expected = REDIRECT if asked.page else 401
-            if asked.right is not None and (status != expected or secret_of(OURS) in said):
+            status, text = await gateway.ask(route, unknown)
+            expected = REDIRECT if request.page else 401
+            if request.right is not None and (status != expected or secret_of(OURS) in text):
                 wrong.append((route, unknown, status))
     assert wrong == []
 
@@ -442,13 +442,13 @@ async def test_nobody_gets_in_without_a_token_that_is_known(gateway: Gateway) ->
 async def test_another_tenant_sees_nothing_and_changes_nothing(gateway: Gateway) -> None:
     before, sent = gateway.records(), await gateway.on_the_bus()
     wrong = []
-    for route, asked in ASKED.items():
-        status, said = await gateway.ask(route, token(OTHERS, TokenRole.ADMIN, texts=True))
-        shown = said.replace(gateway.ours.target, "") if route[1].endswith("resume") else said
+    for route, request in ASKED.items():
+        status, text = await gateway.ask(route, token(OTHERS, TokenRole.ADMIN, texts=True))
+        shown = text.replace(gateway.ours.target, "") if route[1].endswith("resume") else text
         if secret_of(OURS) in shown or TEXT in shown or OURS in shown:
-            wrong.append((route, status, said))
-        if asked.names and status != NOT_FOUND:
-            wrong.append((route, status, said))
+            wrong.append((route, status, text))
+        if request.names and status != NOT_FOUND:
+            wrong.append((route, status, text))
     assert wrong == []
     assert gateway.records() == before
     assert await gateway.on_the_bus() == sent
@@ -456,20 +456,20 @@ async def test_another_tenant_sees_nothing_and_changes_nothing(gateway: Gateway)
     assert still.refusals == 1
     [refused] = gateway.store.alarm_deliveries.of_alarms([gateway.ours.alarm_id])
     assert refused.state is DeliveryState.REFUSED
-    assert not [each for each in gateway.store.audit.all() if each.tenant == OURS]
+    assert not [item for item in gateway.store.audit.all() if item.tenant == OURS]
 
 
 async def test_texts_are_shown_to_those_who_may_read_them_alone(gateway: Gateway) -> None:
     wrong: list[tuple[object, ...]] = []
-    for route, asked in ASKED.items():
-        if asked.right is not READ:
+    for route, request in ASKED.items():
+        if request.right is not READ:
             continue
         for texts in (True, False):
             for role in (TokenRole.READ, TokenRole.ADMIN):
-                status, said = await gateway.ask(route, token(OURS, role, texts=texts))
-                if status != FOUND or (TEXT in said) is not (texts and asked.texts):
-                    wrong.append((route, role, texts, status, said[:300]))
-                if ("biaswatch-texts" in said) is texts and not asked.follows:
+                status, text = await gateway.ask(route, token(OURS, role, texts=texts))
+                if status != FOUND or (TEXT in text) is not (texts and request.texts):
+                    wrong.append((route, role, texts, status, text[:300]))
+                if ("biaswatch-texts" in text) is texts and not request.follows:
                     wrong.append((route, role, texts, "the header is wrong"))
     assert wrong == []
 
@@ -479,13 +479,13 @@ async def test_whatever_starts_changes_or_ends_something_is_in_the_audit_trail(
 ) -> None:
     who = token(OURS, TokenRole.ADMIN)
     missing = []
-    for route, asked in ASKED.items():
+    for route, request in ASKED.items():
         if route[0] == "GET" or route in UNAUDITED:
             continue
         seen = len(list(gateway.store.audit.all()))
-        status, said = await gateway.ask(route, who)
-        added = [each for each in gateway.store.audit.all() if each.number > seen]
-        told = [(each.action, each.actor, each.tenant, each.failure) for each in added]
-        if told[-1:] != [(asked.action, who, OURS, None)] or not added[-1].source:
-            missing.append((route, status, said, told))
+        status, text = await gateway.ask(route, who)
+        added = [item for item in gateway.store.audit.all() if item.number > seen]
+        message = [(item.action, item.actor, item.tenant, item.failure) for item in added]
+        if message[-1:] != [(request.action, who, OURS, None)] or not added[-1].source:
+            missing.append((route, status, text, message))
     assert missing == []

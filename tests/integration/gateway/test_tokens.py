@@ -69,13 +69,13 @@ async def status(api: httpx2.AsyncClient, token: str, **headers: str) -> int:
 async def test_a_token_is_rotated_without_a_restart_and_the_change_is_audited(
     api: httpx2.AsyncClient, file: WrittenTokens, store: Store
 ) -> None:
-    assert [await status(api, each) for each in ("old", "new")] == [200, 401]
+    assert [await status(api, item) for item in ("old", "new")] == [200, 401]
     file.write(("old", ANNA), ("new", ANNA))
-    assert [await status(api, each) for each in ("old", "new")] == [200, 200]
+    assert [await status(api, item) for item in ("old", "new")] == [200, 200]
     file.write(("new", ANNA))
-    assert [await status(api, each) for each in ("old", "new")] == [401, 200]
-    changes = [(each.action.value, each.subject) for each in store.audit.all()]
-    old, new = (f"anna ({verifier_of(each)[:8]})" for each in ("old", "new"))
+    assert [await status(api, item) for item in ("old", "new")] == [401, 200]
+    changes = [(item.action.value, item.subject) for item in store.audit.all()]
+    old, new = (f"anna ({verifier_of(item)[:8]})" for item in ("old", "new"))
     assert changes == [("token.add", old), ("token.add", new), ("token.remove", old)]
 
 
@@ -141,7 +141,7 @@ async def test_the_tokens_of_settings_work_beside_the_file(
         web_server(web_app(settings, store, bus.publisher), "127.0.0.1", 0) as port,
         httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE_S) as api,
     ):
-        assert [await status(api, each) for each in ("old", "the one of before")] == [200, 200]
+        assert [await status(api, item) for item in ("old", "the one of before")] == [200, 200]
 
 
 async def test_who_paused_the_monitor_is_told_at_three_in_the_morning(
@@ -152,8 +152,8 @@ async def test_who_paused_the_monitor_is_told_at_three_in_the_morning(
     assert paused.status_code == 202
     again = await api.post(f"/v1/monitors/{MONITOR}/pause", headers=bearer("old"))
     assert again.status_code == 202  # it was paused already, so nobody did anything
-    asked = {"about": MONITOR, "action": "monitor.pause"}
-    [entry] = (await api.get("/v1/audit", params=asked, headers=bearer("ops"))).json()
+    request = {"about": MONITOR, "action": "monitor.pause"}
+    [entry] = (await api.get("/v1/audit", params=request, headers=bearer("ops"))).json()
     assert (entry["actor"], entry["role"], entry["source"]) == ("anna", "run", "127.0.0.1")
     anchors = [(1, "0" * 64)]
     assert faults_of(store.audit.all(), anchors)

@@ -69,14 +69,14 @@ async def test_a_monitor_is_created_alarms_survives_a_restart_and_is_deleted(
     cluster.start()
     await cluster.create("BiasMonitor", "hiring", MONITOR)
     cluster.api.served = True
-    status = await cluster.until("BiasMonitor", "hiring", lambda each: condition(each, READY))
+    status = await cluster.until("BiasMonitor", "hiring", lambda item: condition(item, READY))
     assert condition(status, READY)["reason"] == "SuiteNotReady"
     assert "The BiasSuite hiring" in condition(status, READY)["message"]
 
     await cluster.create("BiasSuite", "hiring", {"content": SUITE})
-    status = await cluster.until("BiasSuite", "hiring", lambda each: "hash" in each)
+    status = await cluster.until("BiasSuite", "hiring", lambda item: "hash" in item)
     assert (status["suite"], status["probes"]) == ("hiring-demo", len(SUITE["probes"]))
-    status = await cluster.until("BiasMonitor", "hiring", lambda each: "monitorId" in each)
+    status = await cluster.until("BiasMonitor", "hiring", lambda item: "monitorId" in item)
     assert condition(status, READY)["reason"] == "Watching"
     assert condition(status, ALARMING)["status"] == "False"
     [shown] = (await http.get("/v1/monitors")).json()
@@ -84,7 +84,7 @@ async def test_a_monitor_is_created_alarms_survives_a_restart_and_is_deleted(
 
     cluster.kill()
     cluster.start()
-    status = await cluster.until("BiasMonitor", "hiring", lambda each: each.get("alarms"))
+    status = await cluster.until("BiasMonitor", "hiring", lambda item: item.get("alarms"))
     assert status["verdict"] == "disparity"
     assert status["gap"].startswith("-")
     assert {"since", "nextRound", "lastRound"} <= status.keys()
@@ -96,7 +96,7 @@ async def test_a_monitor_is_created_alarms_survives_a_restart_and_is_deleted(
     cluster.kill()
     cluster.start()
     rounds = status["rounds"]
-    await cluster.until("BiasMonitor", "hiring", lambda each: each["rounds"] > rounds + 1)
+    await cluster.until("BiasMonitor", "hiring", lambda item: item["rounds"] > rounds + 1)
     assert len(cluster.told("Alarm")) == len(set(cluster.told("Alarm")))
     assert len(cluster.told("Applied")) == 1
 
@@ -127,36 +127,36 @@ async def test_what_apply_refuses_is_refused_in_the_same_sentence_and_the_last_g
     kept = (await http.post("/v1/suites", json=SUITE)).json()["hash"]
     named = {**MONITOR, "suite": {"hash": kept}, "cadence": "6h"}
     await cluster.create("BiasMonitor", "hiring", named)
-    status = await cluster.until("BiasMonitor", "hiring", lambda each: "monitorId" in each)
+    status = await cluster.until("BiasMonitor", "hiring", lambda item: "monitorId" in item)
     wrong = [{**MONITOR["features"][0], "extractor": "astrology"}]
     await cluster.change("BiasMonitor", "hiring", {"features": wrong})
     refused = await cluster.until(
-        "BiasMonitor", "hiring", lambda each: condition(each, READY).get("status") == "False"
+        "BiasMonitor", "hiring", lambda item: condition(item, READY).get("status") == "False"
     )
     file = {key: value for key, value in named.items() if key != "suite"}
-    asked = {**file, "features": wrong, "name": "hiring", "suite_hash": kept}
-    said = (await http.post("/v1/monitors", json=asked)).json()["detail"]
-    assert condition(refused, READY)["message"] == said
+    request = {**file, "features": wrong, "name": "hiring", "suite_hash": kept}
+    text = (await http.post("/v1/monitors", json=request)).json()["detail"]
+    assert condition(refused, READY)["message"] == text
     assert refused["monitorId"] == status["monitorId"]
     await eventually(lambda: cluster.told("Refused"))
-    assert cluster.told("Refused") == [said]
+    assert cluster.told("Refused") == [text]
 
     await cluster.change("BiasMonitor", "hiring", {"features": MONITOR["features"]})
     await cluster.until(
-        "BiasMonitor", "hiring", lambda each: condition(each, READY).get("status") == "True"
+        "BiasMonitor", "hiring", lambda item: condition(item, READY).get("status") == "True"
     )
     await cluster.change("BiasMonitor", "hiring", {"paused": True})
-    await cluster.until("BiasMonitor", "hiring", lambda each: each["state"] == "paused")
+    await cluster.until("BiasMonitor", "hiring", lambda item: item["state"] == "paused")
     assert await _state(http, "hiring") == "paused"
     await cluster.change("BiasMonitor", "hiring", {"paused": False})
-    await cluster.until("BiasMonitor", "hiring", lambda each: each["state"] == "active")
+    await cluster.until("BiasMonitor", "hiring", lambda item: item["state"] == "active")
     assert await _state(http, "hiring") == "active"
 
     await http.delete("/v1/monitors/hiring")  # somebody's mistake
     await eventually(lambda: _is_there(http, "hiring"))
 
     await cluster.create("BiasMonitor", "second", {**named, "name": "hiring"})
-    status = await cluster.until("BiasMonitor", "second", lambda each: condition(each, READY))
+    status = await cluster.until("BiasMonitor", "second", lambda item: condition(item, READY))
     assert condition(status, READY)["reason"] == "NameTaken"
     await cluster.delete("BiasMonitor", "second")
     await cluster.until_gone("BiasMonitor", "second")
@@ -170,7 +170,7 @@ async def test_a_run_is_carried_out_once_and_ends_when_its_resource_is_deleted(
     await cluster.create("BiasSuite", "hiring", {"content": SUITE})
     spec = {"suite": {"name": "hiring"}, "targets": ["simulator:biased"], "repeats": 4}
     await cluster.create("BiasRun", "once", spec)
-    status = await cluster.until("BiasRun", "once", lambda each: each.get("state") == "complete")
+    status = await cluster.until("BiasRun", "once", lambda item: item.get("state") == "complete")
     assert status["answered"] == f"{4 * len(SUITE['probes'])}/{4 * len(SUITE['probes'])}"
     assert status["verdict"] == "disparity"
     assert condition(status, "Complete")["status"] == "True"
@@ -180,7 +180,7 @@ async def test_a_run_is_carried_out_once_and_ends_when_its_resource_is_deleted(
 
     slow = {**spec, "targets": ["simulator:unbiased"], "repeats": 200}
     await cluster.create("BiasRun", "long", slow)
-    status = await cluster.until("BiasRun", "long", lambda each: "run" in each)
+    status = await cluster.until("BiasRun", "long", lambda item: "run" in item)
     await cluster.delete("BiasRun", "long")
     await cluster.until_gone("BiasRun", "long")
 
@@ -196,7 +196,7 @@ async def test_a_gateway_that_is_away_is_waited_for(
     cluster._gateway = "http://127.0.0.1:9"
     cluster.start()
     await cluster.create("BiasSuite", "known", {"hash": "0" * 32})
-    status = await cluster.until("BiasSuite", "known", lambda each: condition(each, READY))
+    status = await cluster.until("BiasSuite", "known", lambda item: condition(item, READY))
     assert condition(status, READY)["status"] == "Unknown"
     assert "does not answer" in condition(status, READY)["message"]
 

@@ -30,22 +30,22 @@ MONITOR = make_traffic_monitor()
 
 def events(*measured: Features) -> list[LogRecord]:
     request = ExportLogsServiceRequest.FromString(evaluation_request(measured))
-    found = [scope for each in request.resource_logs for scope in each.scope_logs]
-    return [record for scope in found for record in scope.log_records]
+    result = [scope for resource_log in request.resource_logs for scope in resource_log.scope_logs]
+    return [record for scope in result for record in scope.log_records]
 
 
 def told(record: LogRecord) -> dict[str, Any]:
     return {
-        each.key: getattr(each.value, str(each.value.WhichOneof("value")))
-        for each in record.attributes
+        attribute.key: getattr(attribute.value, str(attribute.value.WhichOneof("value")))
+        for attribute in record.attributes
     }
 
 
 def test_a_feature_is_an_event_in_the_trace_and_span_of_its_answer() -> None:
-    (found, _) = events(make_features(span=SPAN, instrument="word counts"))
-    assert (found.trace_id.hex(), found.span_id.hex()) == (SPAN.trace_id, SPAN.span_id)
-    assert (found.event_name, found.time_unix_nano) == (EVENT, int(AT.timestamp()) * 10**9)
-    fields = told(found)
+    (result, _) = events(make_features(span=SPAN, instrument="word counts"))
+    assert (result.trace_id.hex(), result.span_id.hex()) == (SPAN.trace_id, SPAN.span_id)
+    assert (result.event_name, result.time_unix_nano) == (EVENT, int(AT.timestamp()) * 10**9)
+    fields = told(result)
     assert len(fields.pop("log.record.uid")) == 32
     assert fields == {
         "gen_ai.evaluation.name": "words.words",
@@ -58,15 +58,15 @@ def test_a_feature_is_an_event_in_the_trace_and_span_of_its_answer() -> None:
 
 
 def test_an_undefined_feature_has_no_score_and_says_why() -> None:
-    (_, found) = events(make_features(span=SPAN))
-    assert told(found)["gen_ai.evaluation.explanation"] == UNDEFINED
-    assert "gen_ai.evaluation.score.value" not in told(found)
+    (_, result) = events(make_features(span=SPAN))
+    assert told(result)["gen_ai.evaluation.explanation"] == UNDEFINED
+    assert "gen_ai.evaluation.score.value" not in told(result)
 
 
 def test_an_answer_that_was_not_scored_is_an_error_with_its_reason() -> None:
     measured = make_features(span=SPAN, values={}, unscorable="no answer: timeout")
-    (found,) = events(measured)
-    fields = told(found)
+    (result,) = events(measured)
+    fields = told(result)
     assert fields["gen_ai.evaluation.name"] == "words"
     assert fields["error.type"] == "unscorable"
     assert fields["gen_ai.evaluation.explanation"] == "no answer: timeout"
@@ -76,9 +76,9 @@ def test_an_answer_that_was_not_scored_is_an_error_with_its_reason() -> None:
 def test_the_same_measurement_has_the_same_events_and_another_has_others() -> None:
     first, again = (events(make_features(span=SPAN, at=AT + timedelta(n))) for n in (0, 1))
     uid = "log.record.uid"
-    assert [told(each)[uid] for each in first] == [told(each)[uid] for each in again]
+    assert [told(item)[uid] for item in first] == [told(item)[uid] for item in again]
     other = events(make_features(1, span=SPAN))
-    assert {told(each)[uid] for each in first}.isdisjoint(told(each)[uid] for each in other)
+    assert {told(item)[uid] for item in first}.isdisjoint(told(item)[uid] for item in other)
 
 
 def test_what_a_receiver_rejects_is_read_from_its_reply() -> None:

@@ -60,8 +60,8 @@ def test_the_same_exchange_sent_again_is_the_same_response() -> None:
 def test_an_answer_that_says_another_time_in_its_window_is_the_same_answer() -> None:
     again = make_exchange(said_at=AT + timedelta(seconds=1))
     first, second = (
-        sent_answer(each, MONITOR, TRAFFIC, response_of(each, MONITOR, TRAFFIC).id)
-        for each in (make_exchange(), again)
+        sent_answer(item, MONITOR, TRAFFIC, response_of(item, MONITOR, TRAFFIC).id)
+        for item in (make_exchange(), again)
     )
     assert first.key == second.key
     assert first.response_id < second.response_id
@@ -90,22 +90,22 @@ def test_positions_in_a_window_are_in_the_order_of_time(window_s: int) -> None:
 
 
 def test_what_the_caller_says_of_an_answer_reaches_the_response() -> None:
-    found = response(model="m-7", fingerprint="f", finish_reason="stop", groups={"age": "old"})
-    assert (found.model, found.fingerprint, found.finish_reason) == ("m-7", "f", "stop")
-    assert found.probe.groups == {"age": "old"}
-    assert found.probe.measure == ("words",)
-    assert found.text == "On its way."
+    result = response(model="m-7", fingerprint="f", finish_reason="stop", groups={"age": "old"})
+    assert (result.model, result.fingerprint, result.finish_reason) == ("m-7", "f", "stop")
+    assert result.probe.groups == {"age": "old"}
+    assert result.probe.measure == ("words",)
+    assert result.text == "On its way."
 
 
 def test_no_answer_is_a_failure_with_its_reason() -> None:
-    found = response(text=None, reason="content_filter")
-    assert (found.ending, found.reason, found.text) == (Ending.FAILED, "content_filter", None)
+    result = response(text=None, reason="content_filter")
+    assert (result.ending, result.reason, result.text) == (Ending.FAILED, "content_filter", None)
 
 
 def test_an_exchange_without_a_unit_is_nobodys() -> None:
-    found = response(unit_id=None)
-    assert found.probe.set_id is None
-    assert found.probe.unit_id == "answer-0"
+    result = response(unit_id=None)
+    assert result.probe.set_id is None
+    assert result.probe.unit_id == "answer-0"
 
 
 @pytest.mark.parametrize(
@@ -135,8 +135,8 @@ def test_words_of_a_monitor_are_words_and_no_patterns() -> None:
 
 
 def test_detected_groups_stand_beside_those_the_caller_knows() -> None:
-    found = response(asked=said("Is she in?"), groups={"gender": "male"})
-    assert found.probe.groups == {"gender": "male", "mentioned_gender": "female"}
+    result = response(asked=said("Is she in?"), groups={"gender": "male"})
+    assert result.probe.groups == {"gender": "male", "mentioned_gender": "female"}
 
 
 def late(monitor: Monitor = MONITOR, **fields: Any) -> bool:
@@ -188,8 +188,8 @@ def test_what_contradicts_itself_is_refused(fields: dict[str, Any], why: str) ->
 
 
 def test_a_prompt_is_what_the_user_said_and_now_is_when_nothing_else_is_told() -> None:
-    found = exchange_of("support", sent(prompt="Hello?", unit="u"), AT)
-    assert (found.said_at, found.asked, found.unit_id) == (AT, said("Hello?"), "u")
+    result = exchange_of("support", sent(prompt="Hello?", unit="u"), AT)
+    assert (result.said_at, result.asked, result.unit_id) == (AT, said("Hello?"), "u")
 
 
 @pytest.mark.parametrize(
@@ -203,6 +203,6 @@ def test_a_prompt_is_what_the_user_said_and_now_is_when_nothing_else_is_told() -
 def test_reasoning_in_an_answer_is_kept_apart_from_it(
     text: str, expected: tuple[Ending, str | None, str | None]
 ) -> None:
-    found = response(text=text)
-    assert (found.ending, found.text, found.reason) == expected
-    assert found.reasoning == "Rating: 1"
+    result = response(text=text)
+    assert (result.ending, result.text, result.reason) == expected
+    assert result.reasoning == "Rating: 1"

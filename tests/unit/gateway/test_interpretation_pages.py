@@ -20,30 +20,33 @@ OPEN = UncheckedSentence(
 
 def test_the_pieces_make_up_the_whole_report_and_say_what_is_wrong_with_each() -> None:
     pieces = list(report_pieces(REPORT, [FAULT], [OPEN]))
-    assert "".join(each.text for each in pieces) == REPORT
-    assert [each.text for each in pieces if each.faults] == [WRONG]
-    assert [(each.text, each.values) for each in pieces if each.unchecked] == [(LAST, ("2",))]
+    assert "".join(piece.text for piece in pieces) == REPORT
+    assert [piece.text for piece in pieces if piece.faults] == [WRONG]
+    assert [(piece.text, piece.values) for piece in pieces if piece.unchecked] == [(LAST, ("2",))]
 
 
 def test_places_that_overlap_or_lie_beyond_the_report_lose_no_text() -> None:
     beyond = FAULT.model_copy(update={"start": 20, "end": 500})
-    assert "".join(each.text for each in report_pieces(REPORT, [FAULT, beyond], [])) == REPORT
+    assert (
+        "".join(report_piece.text for report_piece in report_pieces(REPORT, [FAULT, beyond], []))
+        == REPORT
+    )
 
 
 def test_a_page_marks_sentences_lists_what_is_not_checked_and_runs_nothing() -> None:
-    found = Evaluation(
+    result = Evaluation(
         brief_id="b" * 32, at=datetime(2026, 1, 1, tzinfo=UTC), report=REPORT, faults=(FAULT,),
         statements=2, unchecked=(OPEN,),
     )  # fmt: skip
-    made = Environment(
+    created = Environment(
         loader=PackageLoader("biaswatch.services.gateway.dashboard", "templates"), autoescape=True
     )
-    macros = made.get_template("interpretations.html").module
-    shown = shown_interpretation(found, None)
-    page = html.fromstring(str(macros.interpretation(shown)))  # type: ignore[attr-defined]
+    page_text = created.get_template("interpretations.html").module
+    shown = shown_interpretation(result, None)
+    page = html.fromstring(str(page_text.interpretation(shown)))  # type: ignore[attr-defined]
     assert page.find(".//script") is None
     assert page.find(".//mark[@class='wrong']").text_content() == WRONG
     assert page.find(".//mark[@class='unchecked']").text_content() == LAST
-    said = " ".join(page.text_content().split())
-    assert "1 fault, 1 of 2 statements checked by code" in said
-    assert "sentence 3 under \u201cA\u201d: what 2 stands for" in said
+    text = " ".join(page.text_content().split())
+    assert "1 fault, 1 of 2 statements checked by code" in text
+    assert "sentence 3 under \u201cA\u201d: what 2 stands for" in text

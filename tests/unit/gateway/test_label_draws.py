@@ -21,15 +21,15 @@ NUMBER = ("judge", "x", "gender")
 def answers(seed: int, count: int = 900) -> list[ReadAnswer]:
     """Return answers of three groups, some without one, by two targets."""
     rng = np.random.default_rng(seed)
-    found = []
+    result = []
     for number in range(count):
         groups = {"gender": f"g{rng.integers(3)}"} if rng.random() < 0.9 else {}
         if rng.random() < 0.3:
             groups["age"] = "old"
         target, value = f"t{rng.integers(2)}", float(np.clip(rng.normal(0.3, 0.4), 0, 1))
         id_, unit = derived_id("response", seed, number), f"user {rng.integers(200)}"
-        found.append(ReadAnswer(id_, target, "direct", groups, value, unit))
-    return found
+        result.append(ReadAnswer(id_, target, "direct", groups, value, unit))
+    return result
 
 
 def drawn(some: list[ReadAnswer], draw: LabelDraw, wanted: int = 120) -> LabelSample:
@@ -40,13 +40,13 @@ def drawn(some: list[ReadAnswer], draw: LabelDraw, wanted: int = 120) -> LabelSa
 def expected_ids(some: list[ReadAnswer], draw: LabelDraw, stratum: int, n: int) -> list[str]:
     """Return what sequential Poisson sampling takes of one group, in its order."""
     key = [(target, f"g{group}") for target in ("t0", "t1") for group in range(3)][stratum]
-    mine = [each for each in some if (each.target, each.groups.get("gender")) == key]
-    sizes = np.ones(len(mine))
+    own = [item for item in some if (item.target, item.groups.get("gender")) == key]
+    sizes = np.ones(len(own))
     if draw is LabelDraw.UNCERTAINTY:
-        unsure = np.array([np.sqrt(each.value * (1 - each.value)) for each in mine])
+        unsure = np.array([np.sqrt(item.value * (1 - item.value)) for item in own])
         sizes = 0.5 + 0.5 * unsure / unsure.mean()
-    uniform = np.array([uniform_of(RUN.id, "judge", "x", each.response_id) for each in mine])
-    return [mine[place].response_id for place in np.argsort(uniform / sizes)[:n]]
+    values = np.array([uniform_of(RUN.id, "judge", "x", item.response_id) for item in own])
+    return [own[place].response_id for place in np.argsort(values / sizes)[:n]]
 
 
 @pytest.mark.parametrize("draw", LabelDraw)
@@ -55,37 +55,37 @@ def test_the_first_of_each_group_are_drawn_however_many_are_read_together(
     draw: LabelDraw, together: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(read_columns, "WRITTEN_TOGETHER", together)
-    some = answers(1)
-    sample = drawn(some, draw)
-    assert [each.drawn for each in sample.strata] == [20] * 6
+    batch = answers(1)
+    sample = drawn(batch, draw)
+    assert [item.drawn for item in sample.strata] == [20] * 6
     for number, stratum in enumerate(sample.strata):
-        mine = [each for each in sample.drawn if each.stratum == number]
-        assert [e.response_id for e in mine] == expected_ids(some, draw, number, 20)
+        own = [item for item in sample.drawn if item.stratum == number]
+        assert [e.response_id for e in own] == expected_ids(batch, draw, number, 20)
         if draw is LabelDraw.EVEN:
-            assert {each.probability for each in mine} == {20 / stratum.answers}
+            assert {item.probability for item in own} == {20 / stratum.answers}
             assert stratum.least_probability == 20 / stratum.answers
 
 
 def test_a_smaller_sample_begins_a_larger_one_and_a_small_group_is_taken_whole() -> None:
-    some = answers(2)
-    few, many = (drawn(some, LabelDraw.UNCERTAINTY, wanted) for wanted in (60, 240))
-    assert {each.response_id for each in few.drawn} < {each.response_id for each in many.drawn}
-    whole = drawn(some[:90], LabelDraw.UNCERTAINTY, 500)
-    assert {each.probability for each in whole.drawn} == {1.0}
-    assert len(whole.drawn) == sum(each.answers for each in whole.strata)
+    batch = answers(2)
+    few, many = (drawn(batch, LabelDraw.UNCERTAINTY, wanted) for wanted in (60, 240))
+    assert {item.response_id for item in few.drawn} < {item.response_id for item in many.drawn}
+    whole = drawn(batch[:90], LabelDraw.UNCERTAINTY, 500)
+    assert {item.probability for item in whole.drawn} == {1.0}
+    assert len(whole.drawn) == sum(item.answers for item in whole.strata)
 
 
 def test_what_is_planned_with_is_counted_in_the_same_way() -> None:
-    some = answers(3)
-    found = groups_of(ReadColumns(some, BytesIO()), "gender")
-    for name, group in found.items():
-        mine = [each for each in some if each.groups.get("gender") == name]
-        assert group.answers == len(mine)
-        assert group.units == len({each.unit for each in mine})
-        assert group.variance == pytest.approx(np.var([each.value for each in mine], ddof=1))
-    assert [*found] == ["g0", "g1", "g2"]
-    alone = groups_of(ReadColumns(some[:1], BytesIO()), next(iter(some[0].groups)))
-    assert [each.variance for each in alone.values()] == [None]
+    batch = answers(3)
+    result = groups_of(ReadColumns(batch, BytesIO()), "gender")
+    for name, group in result.items():
+        own = [item for item in batch if item.groups.get("gender") == name]
+        assert group.answers == len(own)
+        assert group.units == len({item.unit for item in own})
+        assert group.variance == pytest.approx(np.var([item.value for item in own], ddof=1))
+    assert [*result] == ["g0", "g1", "g2"]
+    alone = groups_of(ReadColumns(batch[:1], BytesIO()), next(iter(batch[0].groups)))
+    assert [item.variance for item in alone.values()] == [None]
 
 
 @pytest.mark.parametrize(
@@ -102,15 +102,15 @@ def test_what_is_planned_with_is_counted_in_the_same_way() -> None:
 def test_readings_say_their_scale_by_themselves_or_the_user_is_asked(
     values: list[float], scale: tuple[float, float] | None, choices: tuple[float, ...] | None
 ) -> None:
-    some = [
+    batch = [
         ReadAnswer(derived_id("response", number), "t", "direct", {"gender": "a"}, value)
         for number, value in enumerate(values)
     ]
     if scale is None:
         with pytest.raises(UsageError, match="add --scale LOW:HIGH"):
-            drawn(some, LabelDraw.EVEN)
+            drawn(batch, LabelDraw.EVEN)
         return
-    sample = drawn(some, LabelDraw.EVEN)
+    sample = drawn(batch, LabelDraw.EVEN)
     assert ((sample.low, sample.high), sample.choices) == (scale, choices)
 
 

@@ -35,26 +35,26 @@ def notes(sets: int, tolerance: float = 1.0, **fields: object) -> list[str]:
 
 
 def test_the_smallest_change_that_can_be_found_is_said() -> None:
-    [said] = notes(50)
-    assert "With 50 pairs of answers a round, a change of the gap after 30 rounds" in said
-    assert said.endswith("a quarter of the range.")
+    [text] = notes(50)
+    assert "With 50 pairs of answers a round, a change of the gap after 30 rounds" in text
+    assert text.endswith("a quarter of the range.")
 
 
 def test_who_asks_too_little_is_warned() -> None:
-    [said] = notes(5)
-    assert said.endswith("ask more sets a round, or compare fewer groups.")
+    [text] = notes(5)
+    assert text.endswith("ask more sets a round, or compare fewer groups.")
     [never] = notes(1, alpha=1e-9)
     assert "no change of the gap is found" in never
 
 
 def test_new_sets_of_a_population_count_by_round() -> None:
-    [said] = notes(100, claim=Claim.POPULATION, sets_per_round=25)
-    assert said.startswith("With 25 pairs of answers a round")
+    [text] = notes(100, claim=Claim.POPULATION, sets_per_round=25)
+    assert text.startswith("With 25 pairs of answers a round")
 
 
 def test_a_tolerance_of_zero_is_remarked() -> None:
-    said = notes(50, tolerance=0.0)
-    assert said[0].startswith("The tolerance of words.words is 0: any gap will alarm in time")
+    text = notes(50, tolerance=0.0)
+    assert text[0].startswith("The tolerance of words.words is 0: any gap will alarm in time")
 
 
 def with_method(method: Method, suite: Suite) -> MonitorPlan:
@@ -67,7 +67,7 @@ def with_method(method: Method, suite: Suite) -> MonitorPlan:
 
 def of_two_answers_a_group() -> Suite:
     suite = suite_of(40)
-    again = [each.model_copy(update={"key": f"{each.key}-2"}) for each in suite.probes]
+    again = [probe.model_copy(update={"key": f"{probe.key}-2"}) for probe in suite.probes]
     return suite.model_copy(update={"probes": (*suite.probes, *again)})
 
 
@@ -82,14 +82,14 @@ def test_odds_are_refused_where_sets_may_have_ratios_of_their_own() -> None:
 def test_sets_that_tell_nothing_are_remarked_for_selections() -> None:
     suite = suite_of(40)
     for method in (Method.ODDS, Method.DISCORDANT):
-        said = notes_of(with_method(method, suite), AskedSets.of_suite(suite))
-        assert any("tell nothing" in each and "--spread" in each for each in said)
+        text = notes_of(with_method(method, suite), AskedSets.of_suite(suite))
+        assert any("tell nothing" in item and "--spread" in item for item in text)
 
 
 def test_twins_among_groups_without_twins_are_remarked() -> None:
     suite = suite_of(40)
-    said = notes_of(with_method(Method.TWO_GROUPS, suite), AskedSets.of_suite(suite))
-    assert any("are compared as twins by `two_groups`" in each for each in said)
+    text = notes_of(with_method(Method.TWO_GROUPS, suite), AskedSets.of_suite(suite))
+    assert any("are compared as twins by `two_groups`" in item for item in text)
 
 
 def test_groups_compared_with_several_others_one_by_one_are_no_large_sets() -> None:

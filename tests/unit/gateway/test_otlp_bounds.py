@@ -117,12 +117,13 @@ def test_a_request_of_any_size_has_the_signals_that_were_sent(kind: str, count: 
 def test_a_resource_counts_wherever_it_stands() -> None:
     many = [make_span(n) for n in range(300)]
     (resource, scopes), *_ = [
-        (each["resource"], each["scopeSpans"]) for each in json_of(many)["resourceSpans"]
+        (resourcespan["resource"], resourcespan["scopeSpans"])
+        for resourcespan in json_of(many)["resourceSpans"]
     ]
     spans = [
         span
-        for each in json_of(many)["resourceSpans"]
-        for scope in each["scopeSpans"]
+        for resourcespan in json_of(many)["resourceSpans"]
+        for scope in resourcespan["scopeSpans"]
         for span in scope["spans"]
     ]
     assert scopes

@@ -48,11 +48,11 @@ def test_pairs_are_judged_by_the_model_itself_unless_others_or_nobody_is_named()
     assert by_itself.judging is not None
     assert by_itself.judging.judges == ()
     assert verdicts_expected(by_itself, SUITE) == 4 + 1
-    others = run_of(asked(SUITE, "simulator:a", "simulator:b"), OUTLINE, RUNNING, AT)
-    assert verdicts_expected(others, SUITE) == 4 + 2
+    rest = run_of(asked(SUITE, "simulator:a", "simulator:b"), OUTLINE, RUNNING, AT)
+    assert verdicts_expected(rest, SUITE) == 4 + 2
     nobody = run_of(asked(SUITE, "none"), OUTLINE, RUNNING, AT)
     assert (nobody.judging, verdicts_expected(nobody, SUITE)) == (None, 0)
-    assert len({by_itself.id, others.id, nobody.id}) == 3
+    assert len({by_itself.id, rest.id, nobody.id}) == 3
 
 
 def test_judges_where_there_is_nothing_to_judge_are_refused() -> None:
@@ -91,15 +91,18 @@ def test_a_judge_that_is_right_by_chance_is_warned_of() -> None:
 
     good = make_verdict(control=True, target="good", checks=checks("ynynynynynynynyy"))
     bad = make_verdict(control=True, target="bad", checks=checks("yyyyyyyyyyyyyyyn"))
-    found = {(each.judge, each.kind): each for each in judge_controls([good, bad])}
-    assert (found["good", "yes_no"].right, found["good", "yes_no"].warning) == (15, None)
-    assert found["bad", "yes_no"].warning == "it is right no more often than chance"
-    assert "not put to the test" in (found["bad", "guess"].warning or "")
+    result = {
+        (judge_control.judge, judge_control.kind): judge_control
+        for judge_control in judge_controls([good, bad])
+    }
+    assert (result["good", "yes_no"].right, result["good", "yes_no"].warning) == (15, None)
+    assert result["bad", "yes_no"].warning == "it is right no more often than chance"
+    assert "not put to the test" in (result["bad", "guess"].warning or "")
 
 
 def test_votes_of_a_judge_that_fails_stand_apart_and_an_untested_one_still_counts() -> None:
-    asked = [("fits_0", "yes"), ("strays_0", "no")] * 8
-    said: dict[str, list[str | None]] = {
+    request = [("fits_0", "yes"), ("strays_0", "no")] * 8
+    text: dict[str, list[str | None]] = {
         "good": ["yes", "no"] * 8,
         "bad": ["yes"] * 16,
         "untested": [None] * 16,
@@ -111,10 +114,10 @@ def test_votes_of_a_judge_that_fails_stand_apart_and_an_untested_one_still_count
             pair_id=str(number) * 32,
             checks=tuple(
                 Check(name=name, judge=judge, said=each, expected=right, reason="no reply")
-                for (name, right), each in zip(asked, replies, strict=True)
+                for (name, right), each in zip(request, replies, strict=True)
             ),
         )
-        for number, (judge, replies) in enumerate(said.items())
+        for number, (judge, replies) in enumerate(text.items())
     ]
     votes = {"good": "no", "bad": "yes", "untested": "no"}
     checks = tuple(Check(name="a_to_b", judge=judge, said=each) for judge, each in votes.items())
@@ -124,5 +127,5 @@ def test_votes_of_a_judge_that_fails_stand_apart_and_an_untested_one_still_count
     assert (counted.flags["flag_1"].value, counted.flags["flag_1"].verdicts) == (True, 2)
     [apart] = failed_judges([pair], judges, 0.05)
     assert (apart.judge, apart.pairs[0].shares["flag_1"].count) == ("bad", 0)
-    warned = {each.judge: each.warning for each in judges if each.kind == "yes_no"}
-    assert "not put to the test" in (warned["untested"] or "")
+    warnings_ = {judge.judge: judge.warning for judge in judges if judge.kind == "yes_no"}
+    assert "not put to the test" in (warnings_["untested"] or "")

@@ -15,8 +15,8 @@ MISSING = 'The provider answered HTTP 404: "No such model".'
 
 
 def failed(detail: str, **fields: Any) -> Response:
-    given = {"ending": Ending.FAILED, "reason": "bad_request", "text": None, **fields}
-    return make_response(detail=detail, **given)
+    values = {"ending": Ending.FAILED, "reason": "bad_request", "text": None, **fields}
+    return make_response(detail=detail, **values)
 
 
 def run(**fields: Any) -> RunOutcomes:
@@ -42,7 +42,7 @@ def test_sentences_of_one_reason_are_one_line_with_all_prompts() -> None:
 
 def test_no_more_reasons_are_shown_than_are_read() -> None:
     counted = [(failed("x", reason=f"reason_{n}"), n) for n in range(1, 20)]
-    assert [each.prompts for each in reasons(*counted)] == [*range(19, 19 - MAX_LINES, -1)]
+    assert [reason.prompts for reason in reasons(*counted)] == [*range(19, 19 - MAX_LINES, -1)]
 
 
 def test_words_of_a_model_are_quoted_and_kept_on_one_line() -> None:

@@ -138,14 +138,14 @@ def test_the_comparison_that_is_decided_is_shown_first() -> None:
             bound=3.0,
         )
 
-    found = seen(
+    result = seen(
         evidence=[
             evidence("nothing", Verdict.NOT_ENOUGH, 2.0),
             evidence("weak", Verdict.DISPARITY, 3.0),
             evidence("strong", Verdict.DISPARITY, 9.0),
         ]
     )
-    status = monitor_status(META, APPLIED, found, [ready_condition(found)], AT)
+    status = monitor_status(META, APPLIED, result, [ready_condition(result)], AT)
     assert (status["comparison"], status["verdict"]) == ("strong", "disparity")
     assert status["gap"] == "0.25 [0.125, 0.5]"
     assert status["observedGeneration"] == 2
@@ -169,10 +169,10 @@ def test_a_monitor_whose_rounds_measured_nothing_is_not_said_to_be_quiet() -> No
 
 
 def test_before_the_first_round_there_is_no_verdict_and_no_gap() -> None:
-    found = seen(status={"rounds": 0})
-    status = monitor_status(META, {}, found, monitor_conditions(found, AT), AT)
+    result = seen(status={"rounds": 0})
+    status = monitor_status(META, {}, result, monitor_conditions(result, AT), AT)
     assert not {"verdict", "gap", "comparison", "lastRound"} & status.keys()
-    alarming, _ = monitor_conditions(found, AT)
+    alarming, _ = monitor_conditions(result, AT)
     assert alarming.message == "No round has closed yet."
 
 
@@ -182,7 +182,7 @@ def test_a_condition_keeps_the_moment_since_when_it_holds() -> None:
     assert later == first["conditions"]
     alarmed = monitor_conditions(seen(alarms=[make_alarm()]), AT)
     changed = merged(first, alarmed, AT + timedelta(hours=1))
-    assert [each["lastTransitionTime"] for each in changed] == [
+    assert [item["lastTransitionTime"] for item in changed] == [
         "2026-01-02T04:04:05Z" if each["type"] == "Alarming" else old["lastTransitionTime"]
         for each, old in zip(changed, first["conditions"], strict=True)
     ]
