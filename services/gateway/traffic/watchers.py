@@ -81,11 +81,12 @@ class WatcherCache:
         return watchers if self._clock() - began < self._ttl_s else None
 
     def _read(self, system: LiveSystem, *, history: bool) -> list[Watcher]:
+        monitors = self._store.monitor_definitions.latest()
         scheduled = self._store.schedule.monitors()
         ended = {entry.monitor.monitor_id for entry in scheduled if entry.ended}
         return [
             Watcher(monitor, traffic, monitor.monitor_id in ended)
-            for monitor in self._store.monitor_definitions.latest()
+            for monitor in monitors
             if (traffic := traffic_watched(monitor, system)) is not None
             and monitor.state is not MonitorState.DELETED
             and (monitor.history is not None) is history
