@@ -3,21 +3,22 @@
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain
 from math import isfinite
 from tempfile import SpooledTemporaryFile
 
+from biaswatch.services.gateway.runs.measurements import measured_batches
 from biaswatch.services.gateway.runs.studies import StudyQueries
 from biaswatch.shared.analysis.labels.read_columns import ReadAnswer, ReadColumns
 from biaswatch.shared.contracts import (
     Brief,
     Evaluation,
+    ExtractorPin,
     LabelSample,
     PairVerdict,
     Response,
     Run,
     SuiteOutline,
-    features_id_of,
     response_id_of,
 )
 from biaswatch.shared.contracts.pair_verdict import (
@@ -29,11 +30,9 @@ from biaswatch.shared.contracts.pair_verdict import (
     OWN_B,
     latest_verdicts,
 )
-from biaswatch.shared.contracts.response import Features
 from biaswatch.shared.requests.run_views import FlaggedSide
 from biaswatch.shared.store import PlannedProbes, Store
 
-BATCH_PROBES = 500
 MEMORY_BYTES = 2**20
 """Readings in memory; those of larger runs are in a temporary file."""
 SIDES = {OWN_A: "a", OWN_B: "b"}
@@ -148,23 +147,20 @@ def readings_of_run(
     store: Store, run: Run, outline: SuiteOutline, extractor: str, feature: str
 ) -> Iterator[ReadAnswer]:
     """Yield the answers of a run with a value of a feature."""
-    version = run.version_of(extractor)
+    pins = [ExtractorPin(name=extractor, version=run.version_of(extractor))]
     probes = PlannedProbes(store.suites, outline, run).read(run.at)
-    while batch := list(islice(probes, BATCH_PROBES)):
-        ids = {probe.id: features_id_of(probe, extractor, version) for probe in batch}
-        stored = {features.id: features for features in store.records.get(Features, ids.values())}
-        for probe in batch:
-            features = stored.get(ids[probe.id])
-            value = features.values.get(feature) if features else None
-            if value is not None and isfinite(value):
-                yield ReadAnswer(
-                    response_id_of(probe),
-                    probe.target.name,
-                    probe.scaffold,
-                    outline.header.groups_of(probe),
-                    value,
-                    probe.unit_id,
-                )
+    for probe, measured in chain.from_iterable(measured_batches(store, probes, pins)):
+        features = measured[extractor]
+        value = features.values.get(feature) if features else None
+        if value is not None and isfinite(value):
+            yield ReadAnswer(
+                response_id_of(probe),
+                probe.target.name,
+                probe.scaffold,
+                outline.header.groups_of(probe),
+                value,
+                probe.unit_id,
+            )
 
 
 def _readings_of_judges(

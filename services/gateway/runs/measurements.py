@@ -1,6 +1,6 @@
 """Measured values of a run: by answer, and by group."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from typing import Annotated
@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.shared.contracts import (
     Diagnosis,
+    ExtractorPin,
     Features,
     Probe,
     Run,
@@ -36,6 +37,27 @@ MAX_PLOTTED_ANSWERS = 1200
 """Answers in a plotted distribution; for a larger run, those of some sets."""
 CACHED_SUITES = 64
 """Suites whose sampled positions are cached."""
+
+
+MeasuredProbe = tuple[Probe, dict[str, Features | None]]
+"""A probe, and the features of its answer by extractor; None for missing ones."""
+
+
+def measured_batches(
+    store: Store, probes: Iterator[Probe], pins: Sequence[ExtractorPin]
+) -> Iterator[list[MeasuredProbe]]:
+    """Yield probes with the features of some extractors, with one query per batch; it blocks."""
+    while batch := list(islice(probes, BATCH_PROBES)):
+        ids = {
+            (probe.id, pin.name): features_id_of(probe, pin.name, pin.version)
+            for probe in batch
+            for pin in pins
+        }
+        stored = {features.id: features for features in store.records.get(Features, ids.values())}
+        yield [
+            (probe, {pin.name: stored.get(ids[probe.id, pin.name]) for pin in pins})
+            for probe in batch
+        ]
 
 
 class MeasurementQueries:
@@ -83,7 +105,9 @@ class MeasurementQueries:
             The run is a window of traffic, which has no plan.
         """
         run, _, planned = self._planned(run_id)
-        return self._measured(run, islice(planned.read(run.at, first=offset), limit))
+        probes = islice(planned.read(run.at, first=offset), limit)
+        batches = measured_batches(self._store, probes, run.extractors)
+        return ([_measurements_of(*answer) for answer in batch] for batch in batches)
 
     def _planned(self, run_id: str) -> tuple[Run, SuiteOutline, PlannedProbes]:
         run = self._runs.run(run_id)
@@ -108,24 +132,6 @@ class MeasurementQueries:
             )
             for pin in run.extractors
         ]
-
-    def _measured(self, run: Run, probes: Iterator[Probe]) -> Iterator[list[AnswerMeasurements]]:
-        while batch := list(islice(probes, BATCH_PROBES)):
-            ids = {
-                (probe.id, pin.name): features_id_of(probe, pin.name, pin.version)
-                for probe in batch
-                for pin in run.extractors
-            }
-            stored = {
-                features.id: features
-                for features in self._store.records.get(Features, ids.values())
-            }
-            yield [
-                _measurements_of(
-                    probe, {pin.name: stored.get(ids[probe.id, pin.name]) for pin in run.extractors}
-                )
-                for probe in batch
-            ]
 
 
 def _measurements_of(probe: Probe, measured: Mapping[str, Features | None]) -> AnswerMeasurements:

@@ -7,6 +7,7 @@ from itertools import islice
 import numpy as np
 from pydantic import NonNegativeInt
 
+from biaswatch.services.gateway.runs.measurements import measured_batches
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.shared.analysis.studies.scores import (
     Applicants,
@@ -15,16 +16,7 @@ from biaswatch.shared.analysis.studies.scores import (
     scores_of,
     study_row_of,
 )
-from biaswatch.shared.contracts import (
-    Features,
-    PairVerdict,
-    Probe,
-    Response,
-    Run,
-    SuiteHeader,
-    features_id_of,
-    response_id_of,
-)
+from biaswatch.shared.contracts import PairVerdict, Response, Run, SuiteHeader, response_id_of
 from biaswatch.shared.contracts.pair_verdict import latest_verdicts
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.parsing import Unreadable, reasoning_in
@@ -44,7 +36,6 @@ CHOICE = "choice"
 """The extractor that reads chosen options."""
 ALPHA = 0.05
 """Intervals have a level of 95 percent."""
-BATCH_PROBES = 500
 CONTROLS_OFF = "controls were switched off"
 MAX_SCORED_QUESTIONS, CACHED_SCORES = 5000, 100
 """Questions of a run for which a page shows scores, and runs whose scores are cached."""
@@ -154,15 +145,13 @@ class StudyQueries:
 
     def _rows(self, run: Run) -> Iterator[StudyRow]:
         suite = self._store.suites.outline(run.suite_hash)
-        version = next((pin.version for pin in run.extractors if pin.name == CHOICE), None)
-        if suite is None or version is None or self._store.archived_runs.find(run.id):
+        pins = [pin for pin in run.extractors if pin.name == CHOICE]
+        if suite is None or not pins or self._store.archived_runs.find(run.id):
             return
         probes = PlannedProbes(self._store.suites, suite, run).read(run.at)
-        while batch := list(islice(probes, BATCH_PROBES)):
-            ids = [features_id_of(probe, CHOICE, version) for probe in batch]
-            stored = {features.id: features for features in self._store.records.get(Features, ids)}
-            rows = (study_row_of(p, stored.get(id_)) for p, id_ in zip(batch, ids, strict=True))
-            yield from (row for row in rows if row)
+        for batch in measured_batches(self._store, probes, pins):
+            rows = (study_row_of(probe, measured[CHOICE]) for probe, measured in batch)
+            yield from filter(None, rows)
 
     def _sides(self, run: Run, sets: Collection[str]) -> Mapping[tuple[str, ...], list[Response]]:
         """Return the stored answers of some sets, by pair and side."""
@@ -294,26 +283,15 @@ class ImpactQueries:
     ) -> dict[tuple[str, str, str], Applicants]:
         """Read every answer once, in batches; a missing answer only adds its applicant."""
         applicants: dict[tuple[str, str, str], Applicants] = {}
-        for probe, extractor, measured in self._measured(run, planned, features):
-            key = (probe.target.name, probe.scaffold, extractor)
-            if key not in applicants:
-                applicants[key] = Applicants(features[extractor], dimensions)
-            applicants[key].add(probe, measured.values if measured else {})
+        pins = [pin for pin in run.extractors if pin.name in features]
+        for batch in measured_batches(self._store, planned.read(run.at), pins):
+            for probe, measured in batch:
+                for extractor, values in measured.items():
+                    key = (probe.target.name, probe.scaffold, extractor)
+                    if key not in applicants:
+                        applicants[key] = Applicants(features[extractor], dimensions)
+                    applicants[key].add(probe, values.values if values else {})
         return applicants
-
-    def _measured(
-        self, run: Run, planned: PlannedProbes, extractors: Mapping[str, Sequence[str]]
-    ) -> Iterator[tuple[Probe, str, Features | None]]:
-        pins = [pin for pin in run.extractors if pin.name in extractors]
-        probes = planned.read(run.at)
-        while batch := list(islice(probes, BATCH_PROBES)):
-            for pin in pins:
-                ids = [features_id_of(probe, pin.name, pin.version) for probe in batch]
-                stored = {
-                    features.id: features for features in self._store.records.get(Features, ids)
-                }
-                for probe, id_ in zip(batch, ids, strict=True):
-                    yield probe, pin.name, stored.get(id_)
 
 
 def _check_unknown_labels(labels: Sequence[str], applicants: Iterable[Applicants]) -> None:
