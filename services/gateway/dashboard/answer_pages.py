@@ -13,7 +13,7 @@ from biaswatch.services.gateway.auth import PAGE_HEADERS
 from biaswatch.services.gateway.callers import Caller
 from biaswatch.services.gateway.context import GatewayContext
 from biaswatch.services.gateway.dashboard.rendering import page
-from biaswatch.services.gateway.runs.queries import RunQueries, no_run
+from biaswatch.services.gateway.runs.queries import RunQueries, no_run, pinned_extractors
 from biaswatch.shared.contracts import Features, Probe, Response, Run, Target, response_id_of
 from biaswatch.shared.presentation.answer_filters import (
     ANY_REASON,
@@ -70,14 +70,9 @@ class AnswerQueries:
         self, run: Run, planned: PlannedProbes | None, reasons: Sequence[str]
     ) -> FilterChoices:
         """Return the options of the filter for a run's answers."""
-        extractors = {
-            (extractor.name, extractor.version): extractor
-            for extractor in self.store.extractors.ever()
-        }
-        pins = [(pin.name, pin.version) for pin in run.extractors]
-        measured = [extractors[pin] for pin in pins if pin in extractors]
+        measured = [status for _, status in pinned_extractors(self.store, run) if status]
         if not measured and planned is None:
-            measured = list(extractors.values())
+            measured = self.store.extractors.ever()
         groups = self.store.suites.groups(planned.suite_hash) if planned else []
         return FilterChoices(
             groups=tuple(group_name(group.dimension, group.group) for group in groups),

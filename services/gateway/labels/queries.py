@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import Query
 
 from biaswatch.services.gateway.labels.texts import LabelledItem, LabelTexts, columns_of
-from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.services.gateway.runs.queries import RunQueries, pinned_extractors
 from biaswatch.shared.analysis.labels.drawing import dimension_of
 from biaswatch.shared.analysis.labels.read_columns import ReadColumns, groups_of
 from biaswatch.shared.contracts import (
@@ -200,12 +200,9 @@ class LabelQueries:
         UsageError
             The run has no such feature, or several of that name.
         """
-        pinned = {(pin.name, pin.version) for pin in run.extractors}
+        pinned = pinned_extractors(self._store, run)
         measured = [
-            (extractor.name, feature)
-            for extractor in self._store.extractors.ever()
-            if (extractor.name, extractor.version) in pinned
-            for feature in extractor.features
+            (pin.name, feature) for pin, status in pinned if status for feature in status.features
         ]
         measured += self._judged(run)
         matches = [name for name in measured if number.feature in (name[1], ".".join(name))]

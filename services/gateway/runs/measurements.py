@@ -8,7 +8,7 @@ from zlib import crc32
 
 from pydantic import BaseModel, Field
 
-from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.services.gateway.runs.queries import RunQueries, pinned_extractors
 from biaswatch.shared.contracts import (
     Diagnosis,
     ExtractorPin,
@@ -81,7 +81,14 @@ class MeasurementQueries:
             ranges=suite.ranges,
             compared=suite.compared,
             strata=list(suite.strata),
-            extractors=self._extractors(run),
+            extractors=[
+                PinnedExtractor(
+                    name=pin.name,
+                    version=pin.version,
+                    features=list(status.features) if status else [],
+                )
+                for pin, status in pinned_extractors(self._store, run)
+            ],
             targets=[target.name for target in run.targets],
             scaffolds=list(run.scaffolds),
             answers=planned.amount(len(run.targets)),
@@ -118,20 +125,6 @@ class MeasurementQueries:
                 " `biaswatch monitor windows` describes it."
             )
         return run, outline, PlannedProbes(self._store.suites, outline, run)
-
-    def _extractors(self, run: Run) -> list[PinnedExtractor]:
-        features = {
-            (extractor.name, extractor.version): extractor.features
-            for extractor in self._store.extractors.ever()
-        }
-        return [
-            PinnedExtractor(
-                name=pin.name,
-                version=pin.version,
-                features=list(features.get((pin.name, pin.version), ())),
-            )
-            for pin in run.extractors
-        ]
 
 
 def _measurements_of(probe: Probe, measured: Mapping[str, Features | None]) -> AnswerMeasurements:

@@ -7,7 +7,7 @@ from importlib.metadata import version
 
 from pydantic import BaseModel
 
-from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.services.gateway.runs.queries import RunQueries, pinned_extractors
 from biaswatch.shared.contracts import (
     Brief,
     Diagnosis,
@@ -103,7 +103,14 @@ class ProvenanceQueries:
             scaffolds=list(run.scaffolds),
             models=self._models(run, outline, planned),
             judges=[judge.name for judge in judging.judges] if judging else [],
-            instruments=self._instruments(run),
+            instruments=[
+                RunInstrument(
+                    name=pin.name,
+                    version=pin.version,
+                    instrument=status.instrument if status else "",
+                )
+                for pin, status in pinned_extractors(self.store, run)
+            ],
             ranges=outline.header.ranges if outline else {},
             seed=str(int(run.id, 16)),
             judging_seed=judging.seed if judging else None,
@@ -113,20 +120,6 @@ class ProvenanceQueries:
             cost=spent.cost if spent else None,
             software=version("biaswatch"),
         )
-
-    def _instruments(self, run: Run) -> list[RunInstrument]:
-        known = {
-            (extractor.name, extractor.version): extractor.instrument
-            for extractor in self.store.extractors.ever()
-        }
-        return [
-            RunInstrument(
-                name=pin.name,
-                version=pin.version,
-                instrument=known.get((pin.name, pin.version), ""),
-            )
-            for pin in run.extractors
-        ]
 
     def _models(
         self, run: Run, outline: SuiteOutline | None, planned: PlannedProbes | None

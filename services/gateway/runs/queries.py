@@ -14,6 +14,8 @@ from biaswatch.shared.contracts import (
     ComparedGroups,
     Diagnosis,
     Evaluation,
+    ExtractorPin,
+    ExtractorStatus,
     GroupCounts,
     Purpose,
     Run,
@@ -44,6 +46,12 @@ def no_run(run_id: str) -> NotFoundError:
 def no_suite(suite_hash: str | None) -> NotFoundError:
     """Return the error for a suite that does not exist in the caller's scope."""
     return NotFoundError(f"There is no suite {suite_hash}. Upload it first.")
+
+
+def pinned_extractors(store: Store, run: Run) -> list[tuple[ExtractorPin, ExtractorStatus | None]]:
+    """Return the extractors of a run with what they announced; it blocks."""
+    announced = {(status.name, status.version): status for status in store.extractors.ever()}
+    return [(pin, announced.get((pin.name, pin.version))) for pin in run.extractors]
 
 
 class RunQueries:

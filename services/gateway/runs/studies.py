@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import NonNegativeInt
 
 from biaswatch.services.gateway.runs.measurements import measured_batches
-from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.services.gateway.runs.queries import RunQueries, pinned_extractors
 from biaswatch.shared.analysis.studies.scores import (
     Applicants,
     StudyRow,
@@ -259,12 +259,8 @@ class ImpactQueries:
         They are the requested one, or those for which the suite defines a selection, or those
         that it diagnoses, or all.
         """
-        pinned = {(pin.name, pin.version) for pin in run.extractors}
-        measured = {
-            extractor.name: extractor.features
-            for extractor in self._store.extractors.ever()
-            if (extractor.name, extractor.version) in pinned
-        }
+        pinned = pinned_extractors(self._store, run)
+        measured = {pin.name: status.features for pin, status in pinned if status}
         known = features_of(measured)
         if requested is not None and requested not in known:
             raise UsageError(f"The run has no feature {requested}; it has {', '.join(known)}.")
