@@ -3,165 +3,165 @@
 The tables of methods in docs/statistics.md are generated from it, by `make contracts`.
 """
 
-from biaswatch.shared.stats.methods import COMPARISON_METHODS, Method
+from biaswatch.shared.stats.methods import COMPARISON_METHODS, CatalogueEntry
 
-CATALOGUE: tuple[Method, ...] = (
+CATALOGUE: tuple[CatalogueEntry, ...] = (
     *COMPARISON_METHODS,
-    Method(
+    CatalogueEntry(
         "How large is a gap after correction of the instrument by labels?",
         "prediction-powered inference with power tuning",
         "labels.corrected_gap.corrected_gap",
         "Angelopoulos, Duchi and Zrnic 2023; Zrnic and Candes 2024",
         "tests/calibration/test_labels.py",
     ),
-    Method(
+    CatalogueEntry(
         "How large is the ratio of two corrected rates?",
         "Fieller's interval with the curves of corrected gaps",
         "labels.corrected_gap.corrected_ratio",
         "Fieller 1954",
         "tests/calibration/test_labels.py",
     ),
-    Method(
+    CatalogueEntry(
         "How large is the corrected gap of a monitor, at every look?",
         "bets on pairs of label less reading plus mean reading",
         "labels.running_gap.running_gap",
         "Zrnic and Candes 2024; Waudby-Smith and Ramdas 2024",
         "tests/calibration/test_running_gaps.py",
     ),
-    Method(
+    CatalogueEntry(
         "Which answers should be labelled, and how many?",
         "sequential Poisson sampling by uncertainty",
         "labels.sampling.inclusion",
         "Ohlsson 1998; Särndal, Swensson and Wretman 1992",
         "tests/calibration/test_labels.py",
     ),
-    Method(
+    CatalogueEntry(
         "Do people agree, and does anyone answer at random?",
         "Krippendorff's alpha with a jackknife interval; exchange of a person's labels",
         "labels.agreement.agreement",
         "Krippendorff 2011; Efron and Tibshirani 1993",
         "tests/unit/stats/test_agreement.py",
     ),
-    Method(
+    CatalogueEntry(
         "How wrong is an instrument in each group?",
         "weighted bias, absolute error, sensitivity, specificity",
         "labels.agreement.instrument_error",
         "Särndal, Swensson and Wretman 1992, 5.7",
         "tests/unit/stats/test_instrument_error.py",
     ),
-    Method(
+    CatalogueEntry(
         "Are two groups and an outcome independent?",
         "chi-square or Fisher's test by the margins; Boschloo's test",
         "tables.two_by_two.two_by_two",
         "Pearson 1900; Fisher 1935; Boschloo 1970; Cochran 1954",
         "tests/calibration/test_tables.py",
     ),
-    Method(
+    CatalogueEntry(
         "How large are odds ratio, relative risk and risk difference?",
         "Woolf, exact conditional; Katz or score; Newcombe",
         "tables.risks.relative_risk",
         "Woolf 1955; Cornfield 1956; Katz et al. 1978; Miettinen and Nurminen 1985; Newcombe 1998",
         "tests/calibration/test_tables.py",
     ),
-    Method(
+    CatalogueEntry(
         "Does an association hold within strata?",
         "Mantel-Haenszel, CMH, Breslow-Day with Tarone's correction",
         "tables.stratified.stratified",
         "Mantel and Haenszel 1959; Robins, Breslow and Greenland 1986; Tarone 1985",
         "tests/calibration/test_tables.py",
     ),
-    Method(
+    CatalogueEntry(
         "How large is the odds ratio with covariates held equal?",
         "logistic regression, Wald interval",
         "tables.odds_ratio.adjusted_odds_ratio",
         "Hosmer and Lemeshow 2000",
         "tests/unit/stats/test_stratified.py",
     ),
-    Method(
+    CatalogueEntry(
         "Do two models differ on pairs of questions?",
         "McNemar's exact test, Holm",
         "studies.answer_pairs.paired_table",
         "McNemar 1947; Edwards 1948",
         "tests/calibration/test_tables.py",
     ),
-    Method(
+    CatalogueEntry(
         "How biased are the answers to BBQ?",
         "accuracy, s_DIS, bias; bootstrap of contexts; exchange of models",
         "studies.bbq_intervals.with_intervals",
         "Parrish et al. 2022; Efron and Tibshirani 1993; Good 2005",
         "tests/unit/stats/test_bbq_intervals.py",
     ),
-    Method(
+    CatalogueEntry(
         "How far apart are ratings of the same CVs under different names?",
         "total bias, quality, consistency; exchange of names within CVs",
         "studies.hiring.total_bias",
         "Fisher 1935",
         "tests/calibration/test_hiring_audit.py",
     ),
-    Method(
+    CatalogueEntry(
         "Which impact ratios does Local Law 144 require?",
         "selection or scoring rates over the highest",
         "studies.local_law_144.impact_tables",
         "Rules of the City of New York, 6, 5-301",
         "tests/unit/stats/test_local_law_144.py",
     ),
-    Method(
+    CatalogueEntry(
         "How high is the score of a published benchmark?",
         "the paper's definition, interval over its independent units",
         "studies.published_choices.mean_score",
         "Nangia et al. 2020; Nadeem et al. 2021; Zhao et al. 2018",
         "tests/unit/published/test_published.py",
     ),
-    Method(
+    CatalogueEntry(
         "Does the gap of twins exceed the tolerance, at any look?",
         "fixed bets on histograms of differences",
         "anytime.pair_histograms.PairHistograms",
         "Waudby-Smith and Ramdas 2024; Chugg et al. 2023",
         "tests/calibration/test_anytime.py",
     ),
-    Method(
+    CatalogueEntry(
         "The same of two groups without twins?",
         "bets on both means, lowest over the common level",
         "anytime.two_groups.TwoHistograms",
         "Waudby-Smith and Ramdas 2024; Wasserman, Ramdas and Balakrishnan 2020",
         "tests/calibration/test_anytime.py",
     ),
-    Method(
+    CatalogueEntry(
         "The same of selections within prompts?",
         "conditional mixture of odds ratios; McNemar's pairs mixed over shares",
         "anytime.odds.CommonOdds",
         "Fisher 1935; Robbins 1970; Ville 1939",
         "tests/calibration/test_anytime.py",
     ),
-    Method(
+    CatalogueEntry(
         "The same of users of production traffic?",
         "matches of users in time",
         "anytime.matching.matches_in_time",
         "Rosenbaum 1991",
         "tests/calibration/test_traffic.py",
     ),
-    Method(
+    CatalogueEntry(
         "Is a selection rate below four fifths of another?",
         "bets on the ratio of selected shares",
         "anytime.four_fifths.SelectionShares",
         "29 CFR 1607.4 D; Chugg et al. 2023",
         "tests/calibration/test_selections.py",
     ),
-    Method(
+    CatalogueEntry(
         "Did a gap or a level change, at any round?",
         "bets against confidence sequences as references, beginning at any round",
         "anytime.change_search.References",
         "Shin, Ramdas and Rinaldo 2024; Shekhar and Ramdas 2023",
         "tests/calibration/test_monitors.py",
     ),
-    Method(
+    CatalogueEntry(
         "Which verdict does the evidence allow now, and when may it decide?",
         "e-process against the tolerance, confidence sequence within it; forecast by multiples",
         "anytime.judging.judge",
         "Ville 1939; Wang and Ramdas 2022 for e-BH",
         "tests/calibration/test_monitors.py",
     ),
-    Method(
+    CatalogueEntry(
         "How many units does a monitor need?",
         "simulation of monitors until they alarm",
         "anytime.planning.plan_gap",

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Method:
+class CatalogueEntry:
     """A method and the question it answers."""
 
     question: str
@@ -23,7 +23,7 @@ class Method:
 
 
 COMPARISON_METHODS = (
-    Method(
+    CatalogueEntry(
         "Do the means of two groups differ by more than a tolerance, or by less?",
         "bounded means for few, flat or skew values of a known range; else Student's t with a test"
         " of labels; pairs and single units joined",
@@ -31,28 +31,28 @@ COMPARISON_METHODS = (
         "Gaffke 2005; Zou and Donner 2008; Student 1908; Stouffer et al. 1949; Schuirmann 1987",
         "calibration/comparisons, every shape",
     ),
-    Method(
+    CatalogueEntry(
         "The same of exactly these prompts (`claim: bank`)?",
         "Student's t over answers within prompts, else bounded means; a bound where none vary",
         "comparisons.fixed_prompts.fixed_prompts_gap",
         "Cochran 1977, 5.3; Satterthwaite 1946; Chernoff 1952",
         "calibration/comparisons, shapes/banks",
     ),
-    Method(
+    CatalogueEntry(
         "How large is the mean of a group?",
         "one side of the curve of a gap",
         "comparisons.mean_interval.mean_interval",
         "Gaffke 2005; Student 1908",
         "tests/calibration/test_mean_intervals.py",
     ),
-    Method(
+    CatalogueEntry(
         "How large is the share of a group that is selected, and the ratio of two shares?",
         "mid-p Clopper-Pearson for whole units; delta interval on the logarithm of the ratio",
         "comparisons.mean_interval.impact_ratio_of_means",
         "Clopper and Pearson 1934; Lancaster 1961; Katz et al. 1978",
         "tests/calibration/test_mean_intervals.py",
     ),
-    Method(
+    CatalogueEntry(
         "Did a mean, or a gap, change between two runs?",
         "comparison of pairs of runs; on a bank, a gap of halves; curves of two gaps joined where"
         " prompts differ",
@@ -60,63 +60,63 @@ COMPARISON_METHODS = (
         "Zou and Donner 2008",
         "tests/calibration/test_run_changes.py",
     ),
-    Method(
+    CatalogueEntry(
         "Does exchanging the labels change the difference of means (permutation test)?",
         "all relabellings up to 10,000, else random ones",
         "comparisons.relabelling.label_permutation",
         "Fisher 1935; Phipson and Smyth 2010",
         "tests/calibration/test_inference.py",
     ),
-    Method(
+    CatalogueEntry(
         "The same at any size, without random numbers?",
         "saddlepoint approximation of all relabellings or sign flips",
         "comparisons.label_tests.exchange_p",
         "Skovgaard 1987; Lugannani and Rice 1980",
         "tests/calibration/test_exact_sizes.py",
     ),
-    Method(
+    CatalogueEntry(
         "Are the values of one group larger by rank?",
         "Mann-Whitney's U: exact, normal with ties, or permuted",
         "comparisons.ranks.mann_whitney",
         "Mann and Whitney 1947; Lehmann 1975",
         "tests/calibration/test_inference.py",
     ),
-    Method(
+    CatalogueEntry(
         "How large is a difference in units of spread?",
         "Hedges' g, d_z for pairs; interval by the noncentral t",
         "comparisons.effect_size.hedges_g",
         "Hedges 1981; Cohen 1988; Steiger and Fouladi 1997",
         "tests/calibration/test_inference.py",
     ),
-    Method(
+    CatalogueEntry(
         "Which comparisons of a family remain after correction?",
         "Bonferroni, Holm, Benjamini-Hochberg, Benjamini-Yekutieli",
         "comparisons.multiplicity.adjust",
         "Dunn 1961; Holm 1979; Benjamini and Hochberg 1995; Benjamini and Yekutieli 2001",
         "tests/calibration/test_inference.py",
     ),
-    Method(
+    CatalogueEntry(
         "Do groups miss the same share of answers?",
         "chi-square, Fisher's test, or random tables with the same margins",
         "comparisons.missingness.missingness",
         "Pearson 1900; Fisher 1935; Wilson 1927",
         "tests/calibration/test_inference.py",
     ),
-    Method(
+    CatalogueEntry(
         "How many prompts and repeats detect a gap?",
         "simulation of the test itself",
         "comparisons.planned_power.simulated_power",
         "Cohen 1988",
         "tests/calibration/test_planned_power.py",
     ),
-    Method(
+    CatalogueEntry(
         "Which of these follow from the sums of a large table alone?",
         "Student's t from sums",
         "comparisons.gaps_from_sums.gap_from_sums",
         "Student 1908; Zou and Donner 2008",
         "tests/calibration/test_same_data.py",
     ),
-    Method(
+    CatalogueEntry(
         "How are the values of a group distributed?",
         "mean, spread, shape, quantiles, mode, selection rates; against a baseline: divergence,"
         " correlation, precision",
@@ -124,35 +124,35 @@ COMPARISON_METHODS = (
         "Joanes and Gill 1998; Hyndman and Fan 1996; Lin 1991; Kendall 1945",
         "tests/unit/stats/test_summary_golden.py",
     ),
-    Method(
+    CatalogueEntry(
         "How far apart are all groups of a dimension?",
         "range, ratio, standard deviation, Z-scores, Dixon's Q",
         "groups.disparity.disparities",
         "Dixon 1950; Rorabacher 1991; Shiffler 1988",
         "tests/unit/stats/test_summary_golden.py",
     ),
-    Method(
+    CatalogueEntry(
         "How far apart would chance put them?",
         "random exchanges of labels within sets",
         "groups.null_disparities.disparity_null",
         "Phipson and Smyth 2010",
         "tests/calibration/test_label_permutations.py",
     ),
-    Method(
+    CatalogueEntry(
         "Does any mean of several groups differ?",
         "Welch-type statistic, labels permuted",
         "groups.overall.overall_test",
         "Welch 1951; Pauly, Brunner and Konietschke 2015",
         "tests/calibration/test_overall.py",
     ),
-    Method(
+    CatalogueEntry(
         "How precise are means that share sets, and what do they borrow from one another?",
         "cluster-robust covariance; empirical Bayes",
         "groups.group_means.shrunken_means",
         "Liang and Zeger 1986; Morris 1983; Paule and Mandel 1982; Evans et al. 2018",
         "tests/unit/stats/test_shrunken_means.py",
     ),
-    Method(
+    CatalogueEntry(
         "Which ranks of groups are compatible with the data?",
         "simultaneous intervals of all differences",
         "groups.mean_ranks.ranks_of_means",

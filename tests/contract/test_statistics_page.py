@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from biaswatch.shared.stats.catalogue import CATALOGUE
-from biaswatch.shared.stats.methods import Method
+from biaswatch.shared.stats.methods import CatalogueEntry
 from tools.statistics_page import BLOCK, PAGE, rendered
 
 ROOT = Path(__file__).parents[2]
@@ -20,7 +20,7 @@ def test_the_tables_of_the_page_are_those_of_the_catalogue() -> None:
 
 
 @pytest.mark.parametrize("method", CATALOGUE, ids=lambda method: str(method.function))
-def test_a_method_names_its_code_and_the_measurement_of_its_error(method: Method) -> None:
+def test_a_method_names_its_code_and_the_measurement_of_its_error(method: CatalogueEntry) -> None:
     module, name = method.function.rsplit(".", 1)
     assert hasattr(import_module(f"biaswatch.shared.stats.{module}"), name)
     assert (ROOT / method.calibration.split(",")[0]).exists()
