@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from benchmarks.measuring import fastest_s, memory_mib
-from biaswatch.shared.stats.groups.cells import Table
+from biaswatch.shared.stats.groups.cells import Measurements
 from biaswatch.shared.stats.groups.disparity import disparities
 from biaswatch.shared.stats.groups.null_disparities import disparity_null
 from biaswatch.shared.stats.groups.registry import parse_statistic
@@ -31,7 +31,7 @@ DOMAIN_OF_GROUP = np.arange(DOMAINS * GROUPS) // GROUPS
 DOMAIN_NAMES = [f"domain-{index}" for index in range(DOMAINS)]
 
 
-def study() -> Table:
+def study() -> Measurements:
     """Make a table of scores between 0 and 1, in no order, with a similar baseline."""
     rng = np.random.default_rng(1)
     groups = DOMAINS * GROUPS
@@ -40,16 +40,16 @@ def study() -> Table:
     codes = rng.permutation(np.repeat(np.arange(groups), ROWS))
     features = tuple(f"feature-{index}" for index in range(FEATURES))
     names = tuple(f"group-{index}" for index in range(groups))
-    return Table(values, codes, names, features, baseline)
+    return Measurements(values, codes, names, features, baseline)
 
 
-def diagnose(table: Table) -> None:
+def diagnose(table: Measurements) -> None:
     """Summarise and compare, with Dixon's p-values simulated."""
     summary = summarise(table, [parse_statistic(name) for name in STATISTICS])
     disparities(summary, DOMAIN_OF_GROUP, DOMAIN_NAMES, np.random.default_rng(2))
 
 
-def permute(table: Table) -> None:
+def permute(table: Measurements) -> None:
     """Permute labels within the domains."""
     rng = np.random.default_rng(3)
     disparity_null(table, [Mean()], DOMAIN_OF_GROUP, DOMAIN_NAMES, rng, PERMUTATIONS)
@@ -62,7 +62,7 @@ def main() -> int:
     print(f"{len(table.codes):,} responses x {FEATURES} features, {cells:,} cells:")
     print(f"  peak memory with the table {memory_mib('self'):.0f} MiB")
     missed = 0
-    kernels: dict[str, tuple[Callable[[Table], None], float]] = {
+    kernels: dict[str, tuple[Callable[[Measurements], None], float]] = {
         "13 statistics and disparity": (diagnose, DIAGNOSIS_BAR_S),
         f"{PERMUTATIONS:,} permutations": (permute, PERMUTATION_BAR_S),
     }

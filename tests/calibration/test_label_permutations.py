@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from biaswatch.shared.stats.groups.cells import Table
+from biaswatch.shared.stats.groups.cells import Measurements
 from biaswatch.shared.stats.groups.null_disparities import disparity_null
 from biaswatch.shared.stats.groups.summary import Mean
 
@@ -36,7 +36,7 @@ def test_null_tables_are_rejected_at_most_as_often_as_promised(shape: str, in_se
     values = SHAPES[shape](rng, (len(codes), 1))
     if in_sets:
         values = values + 3.0 * sets[:, None]
-    table = Table(
+    table = Measurements(
         missing(rng, values), codes, tuple(str(group) for group in range(TABLES * 5)), ("x",)
     )
     domain_of = np.repeat(np.arange(TABLES), 5)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from biaswatch.shared.stats.groups.cells import Table
+from biaswatch.shared.stats.groups.cells import Measurements
 from biaswatch.shared.stats.groups.overall import overall_test
 
 TABLES, TIMES, ALPHA = 400, 99, 0.05
@@ -86,7 +86,7 @@ def rejected(data: Callable[[Rng], Data], seed: int, tables: int = TABLES) -> fl
     for _ in range(tables):
         values, codes, sets = data(rng)
         names = tuple(str(place) for place in range(codes.max() + 1))
-        table = Table(values.astype(float)[:, None], codes, names, ("x",))
+        table = Measurements(values.astype(float)[:, None], codes, names, ("x",))
         domain_of = np.zeros(len(names), dtype=int)
         found.append(overall_test(table, domain_of, ["d"], rng, TIMES, sets).p_values[0, 0])
     return float(np.mean(np.array(found) <= ALPHA))

@@ -8,7 +8,7 @@ import numpy as np
 from biaswatch.shared.analysis.findings.groupings import Grouping
 from biaswatch.shared.analysis.findings.observations import Floats, Observations, Whole
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
-from biaswatch.shared.stats.groups.cells import Reason, Table, sentence
+from biaswatch.shared.stats.groups.cells import Measurements, Reason, sentence
 from biaswatch.shared.stats.groups.disparity import Disparity, disparities
 from biaswatch.shared.stats.groups.exchanges import unit_means
 from biaswatch.shared.stats.groups.group_means import group_means, shrunken_means
@@ -50,7 +50,7 @@ class DisparityStatistic:
 class GroupedTable:
     """The rows that belong to a group, and the codes of what their labels move with and in."""
 
-    table: Table
+    table: Measurements
     units: Whole | None
     """[rows]: prompts; None where each row is one."""
     sets: Whole
@@ -69,7 +69,7 @@ class GroupedTable:
         labels = [sets, grouping.codes[belongs]]
         named = observations.units is not None
         rows = belongs[np.lexsort((*columns, *([units] if named else []), *labels))]
-        table = Table(
+        table = Measurements(
             values[rows],
             grouping.codes[rows],
             tuple(str(place) for place in range(len(grouping.groups))),
@@ -93,7 +93,7 @@ class GroupedTable:
         return replace(summary, values=values)
 
 
-def _averaged(statistic: Statistic, table: Table) -> Floats | None:
+def _averaged(statistic: Statistic, table: Measurements) -> Floats | None:
     if isinstance(statistic, Mean):
         return table.values
     return statistic.selected(table.values) if isinstance(statistic, SelectionRate) else None
@@ -247,7 +247,7 @@ def group_mean_estimates(
 
 
 def _of_feature(
-    table: Table,
+    table: Measurements,
     sets: Whole,
     grouping: Grouping,
     groups: Whole,

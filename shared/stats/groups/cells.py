@@ -86,7 +86,7 @@ def with_reasons(values: Floats, *, first_of: list[tuple[NDArray[np.bool_], Reas
 
 
 @dataclass(frozen=True)
-class Table:
+class Measurements:
     """Measurements of responses; nan and infinities are missing values.
 
     Raises

@@ -12,8 +12,8 @@ from biaswatch.shared.stats.groups.cells import (
     Codes,
     Floats,
     Integers,
+    Measurements,
     Reason,
-    Table,
     check_domains,
 )
 from biaswatch.shared.stats.groups.spreads import MEAN_RTOL, TIE_RTOL, against_null, spreads
@@ -163,7 +163,7 @@ def blocks_of(times: int, values_per_exchange: int) -> Iterator[int]:
 
 
 def check_exchange(
-    table: Table,
+    table: Measurements,
     domain_of: NDArray[np.intp],
     domains: Sequence[str],
     permutations: int,
@@ -188,16 +188,16 @@ def check_exchange(
 
 
 def exchanged_rows(
-    table: Table, sets: NDArray[np.integer] | None, units: NDArray[np.integer] | None
-) -> tuple[Table, NDArray[np.integer]]:
+    table: Measurements, sets: NDArray[np.integer] | None, units: NDArray[np.integer] | None
+) -> tuple[Measurements, NDArray[np.integer]]:
     """Return one row per unit and group, and the set of each; all rows without `units`."""
     strata = np.full(len(table.codes), ANYWHERE) if sets is None else sets
     return (table, strata) if units is None else unit_means(table, units, strata)
 
 
 def unit_means(
-    table: Table, units: NDArray[np.integer], strata: NDArray[np.integer]
-) -> tuple[Table, NDArray[np.integer]]:
+    table: Measurements, units: NDArray[np.integer], strata: NDArray[np.integer]
+) -> tuple[Measurements, NDArray[np.integer]]:
     """Return one row per unit and group, the mean of its rows, and its stratum.
 
     Repeats of a prompt are one unit: their labels never part, and none weighs more for having been
@@ -216,14 +216,14 @@ def unit_means(
     if len(kept) == len(keys):  # each row is a unit: sums of a million rows take much memory
         values = table.values[first]
         values[~np.isfinite(values)] = np.nan
-        return Table(values, table.codes[first], table.groups, table.features), strata[first]
+        return Measurements(values, table.codes[first], table.groups, table.features), strata[first]
     shape = (len(kept), len(keys))
     member = sparse.csr_array((np.ones(len(keys)), (inverse, np.arange(len(keys)))), shape=shape)
     present = np.isfinite(table.values)
     sums = np.asarray(member @ np.where(present, table.values, 0.0))
     counts = np.asarray(member @ present.astype(np.float64))
     means = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
-    return Table(means, table.codes[first], table.groups, table.features), strata[first]
+    return Measurements(means, table.codes[first], table.groups, table.features), strata[first]
 
 
 def _value_counts(values: Floats, units: ExchangeUnits) -> NDArray[np.int32] | None:
@@ -236,7 +236,7 @@ class DomainMeans:
     """Exchange units of one domain, ordered by group, centred on each feature's mean."""
 
     def __init__(
-        self, table: Table, groups: Integers, rows: Integers, sets: NDArray[np.integer]
+        self, table: Measurements, groups: Integers, rows: Integers, sets: NDArray[np.integer]
     ) -> None:
         units = exchange_units(np.searchsorted(groups, table.codes[rows]), sets[rows])
         self.sizes = np.bincount(units.labels, minlength=len(groups))

@@ -6,7 +6,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from biaswatch.shared.stats.groups.cells import Codes, Columns, Floats, Integers, Reason, Table
+from biaswatch.shared.stats.groups.cells import (
+    Codes,
+    Columns,
+    Floats,
+    Integers,
+    Measurements,
+    Reason,
+)
 from biaswatch.shared.stats.groups.exchanges import (
     ANYWHERE,
     DomainMeans,
@@ -54,7 +61,7 @@ class DisparityNull:
 
     @classmethod
     def empty(
-        cls, table: Table, statistics: Sequence[Statistic], domains: int, permutations: int
+        cls, table: Measurements, statistics: Sequence[Statistic], domains: int, permutations: int
     ) -> "DisparityNull":
         """Return a result without any number yet."""
         shape = (len(NULL_METRICS), domains, len(statistics), len(table.features))
@@ -78,7 +85,7 @@ class DisparityNull:
     def save_means(
         self,
         statistic: int,
-        means: Table,
+        means: Measurements,
         strata: NDArray[np.integer],
         domain_of: NDArray[np.intp],
         permutations: int,
@@ -94,7 +101,7 @@ class DisparityNull:
 
 
 def disparity_null(
-    table: Table,
+    table: Measurements,
     statistics: Sequence[Statistic],
     domain_of: NDArray[np.intp],
     domains: Sequence[str],
@@ -172,7 +179,7 @@ def disparity_null(
     return null
 
 
-def _averaged(statistic: Statistic, table: Table) -> Floats | None:
+def _averaged(statistic: Statistic, table: Measurements) -> Floats | None:
     """Return the values whose mean the statistic is, or None."""
     if isinstance(statistic, Mean):
         return table.values
@@ -180,7 +187,7 @@ def _averaged(statistic: Statistic, table: Table) -> Floats | None:
 
 
 def _exchanges(
-    statistic: Statistic, statistics: Sequence[Statistic], table: Table, permutations: int
+    statistic: Statistic, statistics: Sequence[Statistic], table: Measurements, permutations: int
 ) -> int:
     if isinstance(statistic, Mean | SelectionRate):
         return permutations
@@ -194,7 +201,7 @@ class _AnyStatistic:
 
     def __init__(
         self,
-        table: Table,
+        table: Measurements,
         groups: Integers,
         observed: Floats,
         sets: NDArray[np.integer] | None,
@@ -244,7 +251,7 @@ class _AnyStatistic:
 
 
 def _exchange(
-    table: Table,
+    table: Measurements,
     statistics: Sequence[Statistic],
     domains: Sequence[_AnyStatistic],
     rng: np.random.Generator,
@@ -267,10 +274,10 @@ def _exchange(
         progress(start + size, times)
 
 
-def _side_by_side(table: Table, codes: Integers) -> Table:
+def _side_by_side(table: Measurements, codes: Integers) -> Measurements:
     """Return one table that holds a copy of the rows and groups for each row of codes."""
     times, groups = len(codes), len(table.groups)
-    return Table(
+    return Measurements(
         np.tile(table.values, (times, 1)),
         (codes + groups * np.arange(times)[:, None]).ravel(),
         tuple(map(str, range(times * groups))),

@@ -6,7 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from biaswatch.shared.stats.groups.cells import Codes, Floats, Integers, Reason, Table, with_reasons
+from biaswatch.shared.stats.groups.cells import (
+    Codes,
+    Floats,
+    Integers,
+    Measurements,
+    Reason,
+    with_reasons,
+)
 from biaswatch.shared.stats.groups.exchanges import (
     LabelExchange,
     blocks_of,
@@ -40,7 +47,7 @@ class OverallTests:
 
 
 def overall_test(
-    table: Table,
+    table: Measurements,
     domain_of: NDArray[np.intp],
     domains: Sequence[str],
     rng: np.random.Generator,
@@ -112,7 +119,11 @@ class _Sample:
     """The units of one domain that have values, centred on their block."""
 
     def __init__(
-        self, table: Table, rows: Integers, features: Sequence[int], sets: NDArray[np.integer]
+        self,
+        table: Measurements,
+        rows: Integers,
+        features: Sequence[int],
+        sets: NDArray[np.integer],
     ) -> None:
         units = exchange_units(np.unique(table.codes[rows], return_inverse=True)[1], sets[rows])
         self.labels = units.labels

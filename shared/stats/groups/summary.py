@@ -13,8 +13,8 @@ from biaswatch.shared.stats.groups.cells import (
     Column,
     Columns,
     Floats,
+    Measurements,
     Reason,
-    Table,
     with_reasons,
 )
 
@@ -26,7 +26,7 @@ Groups = NDArray[np.intp]
 
 
 def blocks(
-    table: Table, ddof: int, columns: Columns | None = None
+    table: Measurements, ddof: int, columns: Columns | None = None
 ) -> Iterator[tuple[Groups, Cells]]:
     """Yield blocks of groups that have rows, with their cells.
 
@@ -114,7 +114,10 @@ class Summary:
 
 
 def summarise(
-    table: Table, statistics: Sequence[Statistic], ddof: int = 0, columns: Columns | None = None
+    table: Measurements,
+    statistics: Sequence[Statistic],
+    ddof: int = 0,
+    columns: Columns | None = None,
 ) -> Summary:
     """Return each statistic of each group on each feature.
 

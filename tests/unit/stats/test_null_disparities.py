@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from biaswatch.shared.stats.groups import null_disparities
-from biaswatch.shared.stats.groups.cells import Reason, Table, sentence
+from biaswatch.shared.stats.groups.cells import Measurements, Reason, sentence
 from biaswatch.shared.stats.groups.disparity import disparities
 from biaswatch.shared.stats.groups.null_disparities import DisparityNull, disparity_null
 from biaswatch.shared.stats.groups.registry import parse_statistic
@@ -28,15 +28,15 @@ OF: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def table_of(*groups: Any) -> Table:
+def table_of(*groups: Any) -> Measurements:
     values = np.concatenate([np.asarray(group, dtype=float) for group in groups])
     codes = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
     names = tuple(str(place) for place in range(len(groups)))
-    return Table(values[:, None], codes, names, ("x",))
+    return Measurements(values[:, None], codes, names, ("x",))
 
 
 def null_of(
-    table: Table, names: Sequence[str] = NAMES, times: int = TIMES, **given: Any
+    table: Measurements, names: Sequence[str] = NAMES, times: int = TIMES, **given: Any
 ) -> DisparityNull:
     domain_of = np.zeros(len(table.groups), dtype=int)
     rng = np.random.default_rng(1)
@@ -91,7 +91,9 @@ def test_units_move_whole_and_inside_the_sets_that_groups_share() -> None:
     sets = np.repeat(np.arange(10), 3)
     prompts = rng.normal(0, 5, 10)[sets] + rng.normal(0, 1, 30) + np.tile([0, 0, 1.2], 10)
     units, repeated = np.repeat(np.arange(30), 4), np.repeat(prompts, 4)
-    table = Table(repeated[:, None], np.tile(np.arange(3), 10)[units], ("a", "b", "c"), ("x",))
+    table = Measurements(
+        repeated[:, None], np.tile(np.arange(3), 10)[units], ("a", "b", "c"), ("x",)
+    )
     groups = list(prompts.reshape(10, 3).T)
     expected = stats.permutation_test(
         groups,

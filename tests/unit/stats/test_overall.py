@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.oneway import anova_oneway
 
-from biaswatch.shared.stats.groups.cells import Table, sentence
+from biaswatch.shared.stats.groups.cells import Measurements, sentence
 from biaswatch.shared.stats.groups.overall import OverallTests, overall_test
 
 TIMES = 2000
@@ -19,7 +19,7 @@ def overall(*groups: Any, times: int = TIMES, seed: int = 1, **given: Any) -> Ov
     values = np.concatenate([np.asarray(group, dtype=float) for group in groups])
     codes = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
     names = tuple(str(place) for place in range(len(groups)))
-    table = Table(values.reshape(len(codes), -1), codes, names, ("x",))
+    table = Measurements(values.reshape(len(codes), -1), codes, names, ("x",))
     domain_of = np.zeros(len(groups), dtype=int)
     return overall_test(table, domain_of, ["d"], np.random.default_rng(seed), times, **given)
 

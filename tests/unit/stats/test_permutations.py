@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from biaswatch.shared.stats.groups.cells import Reason, Table, sentence
+from biaswatch.shared.stats.groups.cells import Measurements, Reason, sentence
 from biaswatch.shared.stats.groups.exchanges import LabelExchange, exchange_units
 from biaswatch.shared.stats.groups.null_disparities import DisparityNull, disparity_null
 from biaswatch.shared.stats.groups.spreads import NULL_METRICS as METRICS
@@ -42,15 +42,15 @@ METRIC: dict[str, tuple[Callable[[Any], float], str]] = {
 }
 
 
-def table_of(*groups: Any) -> Table:
+def table_of(*groups: Any) -> Measurements:
     values = np.concatenate([np.asarray(group, dtype=float) for group in groups])
     codes = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
     names = tuple(str(index) for index in range(len(groups)))
-    return Table(values.reshape(len(codes), -1), codes, names, ("x",))
+    return Measurements(values.reshape(len(codes), -1), codes, names, ("x",))
 
 
 def permute(
-    table: Table,
+    table: Measurements,
     times: int = TIMES,
     seed: int = 1,
     domain_of: Any = None,
@@ -144,9 +144,9 @@ def test_repeats_of_a_unit_are_one_value_and_keep_together() -> None:
     level = rng.normal(0, 1, 20)
     values = np.repeat(level, 10) + rng.normal(0, 0.1, 200)
     units, codes = np.repeat(prompts, 10), np.repeat(prompts % 2, 10)
-    table = Table(values[:, None], codes, ("a", "b"), ("x",))
+    table = Measurements(values[:, None], codes, ("a", "b"), ("x",))
     means = values.reshape(20, 10).mean(axis=1)
-    short = Table(means[:, None], prompts % 2, ("a", "b"), ("x",))
+    short = Measurements(means[:, None], prompts % 2, ("a", "b"), ("x",))
     joint, alone = permute(table, units=units), permute(short)
     assert joint.p_values[GAP] == pytest.approx(alone.p_values[GAP], abs=NOISE)
 
@@ -156,7 +156,7 @@ def test_domains_and_features_are_permuted_apart() -> None:
     values = rng.normal(0, 1, (120, 2))
     codes = rng.permutation(np.repeat(np.arange(6), 20))
     values[codes == 4, 1] += 3
-    table = Table(values, codes, tuple("abcdef"), ("x", "y"))
+    table = Measurements(values, codes, tuple("abcdef"), ("x", "y"))
     domain_of = np.array([0, 1, 0, 1, 1, 0])
     null = permute(table, times=1000, domain_of=domain_of, domains=("n", "s"))
     assert null.p_values[GAP, 1, 1] == pytest.approx(1 / 1001)
@@ -193,7 +193,7 @@ def test_empty_groups_domains_and_tables_have_reasons_and_no_numbers() -> None:
     null = permute(table, times=50, domain_of=np.array([0, 0, 0, 1]), domains=("n", "s"))
     assert (null.reasons[:, 1] == Reason.NO_GROUPS).all()
     assert np.isfinite(null.p_values[GAP, 0, 0])
-    none = Table(np.empty((0, 1)), np.empty(0, dtype=int), ("a",), ("x",))
+    none = Measurements(np.empty((0, 1)), np.empty(0, dtype=int), ("a",), ("x",))
     assert np.isnan(permute(none, times=5).p_values).all()
 
 

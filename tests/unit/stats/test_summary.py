@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from biaswatch.shared.stats.groups.cells import Reason, Table, sentence
+from biaswatch.shared.stats.groups.cells import Measurements, Reason, sentence
 from biaswatch.shared.stats.groups.registry import parse_statistic
 from biaswatch.shared.stats.groups.summary import Summary, summarise
 from tests.support.own_statistics import PerCell
@@ -21,7 +21,7 @@ GROUPS = ("ant", "bee", "cat", "dog", "elk")
 FEATURES = ("sentiment", "toxicity", "length")
 
 
-def uneven(seed: int, *, missing: float = 0.1, rows: int = 211) -> Table:
+def uneven(seed: int, *, missing: float = 0.1, rows: int = 211) -> Measurements:
     """Return unsorted groups of very unequal size, with missing values and a baseline."""
     rng = np.random.default_rng(seed)
     baseline = rng.normal(0.3, 0.4, (rows, 3))
@@ -29,16 +29,18 @@ def uneven(seed: int, *, missing: float = 0.1, rows: int = 211) -> Table:
     values[rng.random(values.shape) < missing] = np.nan
     baseline[rng.random(values.shape) < missing] = np.nan
     codes = rng.choice(5, rows, p=[0.5, 0.25, 0.15, 0.06, 0.04])
-    return Table(values, codes, GROUPS, FEATURES, baseline)
+    return Measurements(values, codes, GROUPS, FEATURES, baseline)
 
 
-def one(name: str, table: Table, ddof: int = 0) -> Summary:
+def one(name: str, table: Measurements, ddof: int = 0) -> Summary:
     return summarise(table, [parse_statistic(name)], ddof)
 
 
-def single(*values: float, baseline: list[float] | None = None) -> Table:
+def single(*values: float, baseline: list[float] | None = None) -> Measurements:
     other = None if baseline is None else np.array(baseline)[:, None]
-    return Table(np.array(values)[:, None], np.zeros(len(values), dtype=int), ("a",), ("x",), other)
+    return Measurements(
+        np.array(values)[:, None], np.zeros(len(values), dtype=int), ("a",), ("x",), other
+    )
 
 
 def binned_mode(x: np.ndarray[Any, Any], width: float) -> float:
@@ -249,8 +251,8 @@ def test_a_feature_without_any_value_and_a_group_without_rows_harm_no_other() ->
 
 
 def test_a_table_without_rows_or_features_gives_reasons_or_nothing() -> None:
-    none = Table(np.empty((0, 1)), np.empty(0, dtype=int), ("a",), ("x",))
-    bare = Table(np.empty((2, 0)), np.zeros(2, dtype=int), ("a",), ())
+    none = Measurements(np.empty((0, 1)), np.empty(0, dtype=int), ("a",), ("x",))
+    bare = Measurements(np.empty((2, 0)), np.zeros(2, dtype=int), ("a",), ())
     assert (summarise(none, EVERY).reasons == Reason.NO_VALUES).all()
     assert summarise(bare, EVERY).values.shape == (len(EVERY), 1, 0)
 
@@ -357,7 +359,7 @@ def test_adding_a_constant_moves_location_and_nothing_else(seed: int, constant: 
 
 def test_nothing_warns_on_extreme_values() -> None:
     values = np.array([[1e308, -1e308, 1e-320], [1e308, 1e308, 0.0], [-1e308, 5.0, 1e-320]])
-    table = Table(values, np.zeros(3, dtype=int), ("a",), FEATURES, values[::-1].copy())
+    table = Measurements(values, np.zeros(3, dtype=int), ("a",), FEATURES, values[::-1].copy())
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         summary = summarise(table, EVERY)

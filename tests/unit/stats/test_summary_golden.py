@@ -12,7 +12,7 @@ from biaswatch.shared.stats.groups.baseline import (
     kl_divergence,
     smoothed,
 )
-from biaswatch.shared.stats.groups.cells import Reason, Table, clean
+from biaswatch.shared.stats.groups.cells import Measurements, Reason, clean
 from biaswatch.shared.stats.groups.disparity import Disparity, disparities
 from biaswatch.shared.stats.groups.registry import parse_statistic
 from biaswatch.shared.stats.groups.spreads import dixon
@@ -38,7 +38,7 @@ def summary(expected: list[dict[str, str]]) -> Summary:
     baseline = np.array([[float(row[name]) for name in theirs] for row in rows])
     codes = np.array([groups.index(row["category"]) for row in rows])
     names = dict.fromkeys(row["statistics"] for row in expected)
-    table = Table(values, codes, groups, features, baseline)
+    table = Measurements(values, codes, groups, features, baseline)
     return summarise(table, [parse_statistic(name) for name in names])
 
 
@@ -100,7 +100,7 @@ def numbers(values: Any) -> Any:
 def of(name: str, *samples: Any, ddof: int = 0) -> float:
     values = numbers(samples[0])[:, None]
     baseline = numbers(samples[1])[:, None] if len(samples) > 1 else None
-    table = Table(values, np.zeros(len(values), dtype=int), ("a",), ("x",), baseline)
+    table = Measurements(values, np.zeros(len(values), dtype=int), ("a",), ("x",), baseline)
     return float(summarise(table, [parse_statistic(name)], ddof).values[0, 0, 0])
 
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from biaswatch.shared.stats.groups.cells import Table
+from biaswatch.shared.stats.groups.cells import Measurements
 
-TABLE = Table(
+TABLE = Measurements(
     np.array([[1.0, np.nan], [2.0, 5.0], [np.inf, 6.0]]),
     np.array([0, 1, 1]),
     ("a", "b"),
@@ -37,7 +37,9 @@ def test_a_table_that_disagrees_with_itself_is_refused(
 
 
 def test_whole_numbers_become_float64() -> None:
-    whole = Table(np.array([[1], [2]]), np.array([0, 0]), ("a",), ("x",), np.array([[1], [2]]))
+    whole = Measurements(
+        np.array([[1], [2]]), np.array([0, 0]), ("a",), ("x",), np.array([[1], [2]])
+    )
     assert whole.values.dtype == np.float64
     assert whole.baseline is not None
     assert whole.baseline.dtype == np.float64
