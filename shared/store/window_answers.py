@@ -147,15 +147,6 @@ class WindowAnswers:
         rows = self.db.rows(query.order_by(WINDOWS.begins).limit(1))
         return Window(begins=rows[0].begins, ends=rows[0].ends) if rows else None
 
-    def unread_span(self, monitor_id: str) -> tuple[datetime, datetime] | None:
-        """Return the start of the first and the end of the last unread window with answers."""
-        first, last = func.min(WINDOWS.begins).label("first"), func.max(WINDOWS.ends).label("last")
-        query = select(first, last).where(
-            WINDOWS.monitor_id == monitor_id, WINDOWS.fixed_at.is_(None), WINDOWS.waiting > 0
-        )
-        [row] = self.db.rows(query)
-        return None if row.first is None else (row.first, row.last)
-
     def latest(self, monitor_id: str, most: int) -> list[AccountedWindow]:
         """Return the latest windows that have answers or were read, newest first."""
         query = select(TRAFFIC_WINDOWS).where(WINDOWS.monitor_id == monitor_id)
