@@ -22,7 +22,7 @@ class ExtractorSettings(Settings):
     extractor_device: Literal["auto", "cpu", "cuda"] = "auto"
     """Device of models; `auto` uses a GPU if there is one."""
     extractor_download: bool = False
-    """Whether missing models may be downloaded."""
+    """True if missing models may be downloaded."""
     extractor_models: Path | None = None
     """A YAML file of Hugging Face text classifiers: name, model, label -> feature."""
     extractor_discover_s: float = Field(default=1, gt=0)

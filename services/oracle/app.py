@@ -13,11 +13,11 @@ from biaswatch.shared.runtime.service import Service
 from biaswatch.shared.store import Store
 
 LINGER_S = 0.05
-"""Replies are noted in one transaction for all that are there; a pair closes this much later."""
+"""Time to collect replies into one transaction; it delays the closing of a pair."""
 
 
 def build(settings: OracleSettings) -> Service:
-    """Return the oracle on the store its settings name."""
+    """Return the oracle service."""
     store = Store.open(settings.store, statement_s=settings.store_statement_s)
     judging = JudgeRuns(store, now=lambda: datetime.now(UTC), deadline_s=settings.oracle_deadline_s)
 

@@ -1,4 +1,4 @@
-"""The oracle's settings."""
+"""Settings of the oracle."""
 
 from pydantic import Field
 
@@ -6,9 +6,9 @@ from biaswatch.shared.runtime.settings import Settings
 
 
 class OracleSettings(Settings):
-    """What can be set on the oracle, beyond what every service has."""
+    """Settings of the oracle, beyond those of every service."""
 
     oracle_deadline_s: float = Field(default=24 * 3600, gt=0)
-    """How long a pair waits for its judges; then the verdict is what is there."""
+    """Time a pair waits for its judges; then the verdict uses the replies so far."""
     oracle_reconcile_s: float = Field(default=30, gt=0)
-    """How long nothing may arrive before what is missing is asked again."""
+    """Time without replies before missing questions are published again."""

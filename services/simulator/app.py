@@ -1,4 +1,4 @@
-"""The simulator's composition root: settings become a server."""
+"""The simulator as a server."""
 
 import asyncio
 import socket
@@ -23,31 +23,31 @@ _DRAIN_S = 5
 
 
 def build(settings: SimulatorSettings, now: Callable[[], float] = time.time) -> FastAPI:
-    """Return the application that answers as the settings say."""
+    """Return the application with the models of the settings."""
     app = FastAPI(title="biaswatch simulator", docs_url=None, redoc_url=None, openapi_url=None)
     app.include_router(SimulatedModels(settings, now).router())
     app.add_api_route("/healthz", lambda: {"status": "ok"})
-    app.add_exception_handler(HTTPException, _in_their_shape)
+    app.add_exception_handler(HTTPException, _openai_error)
     return app
 
 
 async def serve(settings: SimulatorSettings, announce: Callable[[str], None]) -> None:
-    """Serve until stopped; `announce` is told the base URL once the port is taken.
+    """Serve until stopped; call `announce` with the base URL once the port is open.
 
     Raises
     ------
     ConfigurationError
-        The address is taken, or is not one of this machine's.
+        The address is in use, or does not belong to this machine.
     """
     try:
-        # Listening before the server runs: whoever reads the address may connect at once.
-        taken = socket.create_server((settings.host, settings.port), backlog=2048)
-    except OSError as problem:
+        # Listens before the server runs, so that clients may connect as soon as the URL is known.
+        opened = socket.create_server((settings.host, settings.port), backlog=2048)
+    except OSError as error:
         raise ConfigurationError(
             f"The simulator cannot listen on {settings.host}:{settings.port} "
-            f"({problem.strerror}). Set BIASWATCH_SIMULATOR_PORT to a free port, or to 0."
+            f"({error.strerror}). Set BIASWATCH_SIMULATOR_PORT to a free port, or to 0."
         ) from None
-    with taken as listener:
+    with opened as listener:
         announce(f"http://{settings.host}:{listener.getsockname()[1]}/v1")
         config = uvicorn.Config(
             build(settings), log_level="warning", ws="none", timeout_graceful_shutdown=_DRAIN_S
@@ -55,35 +55,35 @@ async def serve(settings: SimulatorSettings, announce: Callable[[str], None]) ->
         await uvicorn.Server(config).serve(sockets=[listener])
 
 
-async def _in_their_shape(request: Request, problem: Exception) -> JSONResponse:
-    """Answer an unknown path or method the way OpenAI does, so that SDKs can read it."""
+async def _openai_error(request: Request, problem: Exception) -> JSONResponse:
+    """Answer unknown paths and methods in the format of OpenAI, which SDKs can read."""
     status = problem.status_code if isinstance(problem, HTTPException) else 500
-    said = f"There is no {request.method} {request.url.path} here."
-    return OPENAI_CHAT.error(status, said)
+    message = f"Unknown endpoint: {request.method} {request.url.path}."
+    return OPENAI_CHAT.error(status, message)
 
 
 def main() -> int:
-    """Run the simulator from the environment's settings."""
+    """Run the simulator with the settings of the environment."""
     try:
         asyncio.run(serve(read_settings(), _print))
     except (ConfigurationError, UsageError) as problem:
         sys.stderr.write(f"{problem}\n")
         return problem.exit_code
-    except KeyboardInterrupt:  # the way a person stops it
+    except KeyboardInterrupt:  # stopped by the user
         pass
     return 0
 
 
 def read_settings() -> SimulatorSettings:
-    """Read the settings; raise ConfigurationError where one is wrong."""
+    """Read the settings; raise ConfigurationError if one is invalid."""
     try:
         return SimulatorSettings()
-    except SettingsError as wrong:  # names the field, and never repeats the value
+    except SettingsError as error:  # it names the field and does not repeat the value
         raise ConfigurationError(
-            f"A variable BIASWATCH_SIMULATOR_... is not JSON: {wrong}."
+            f"A variable BIASWATCH_SIMULATOR_... is not JSON: {error}."
         ) from None
-    except ValidationError as wrong:
-        mistake = first_mistake(wrong)
+    except ValidationError as error:
+        mistake = first_mistake(error)
         name, *within = map(str, mistake.loc)
         where = f" (at {'.'.join(within)})" if within else ""
         raise ConfigurationError(

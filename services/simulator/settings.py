@@ -1,4 +1,4 @@
-"""The simulator's settings, read from `BIASWATCH_SIMULATOR_...`."""
+"""Settings of the simulator, read from `BIASWATCH_SIMULATOR_...`."""
 
 import json
 from functools import cache
@@ -19,14 +19,14 @@ from biaswatch.services.simulator.domain.planted_bias import (
 
 @cache
 def known_markers() -> Markers:
-    """Return the words of the demonstration and the names of the suites that are shipped."""
+    """Return the words of the demonstration and the names of the shipped suites."""
     text = Path(__file__).with_name("suite_names.json").read_text(encoding="utf-8")
     names: dict[str, list[str]] = json.loads(text)
     return {**{name: tuple(groups) for name, groups in names.items()}, **DEFAULT_MARKERS}
 
 
 class SimulatorSettings(BaseSettings):
-    """What can be set; without a bus and a store, it has none of their settings."""
+    """Settings of the simulator, which has neither bus nor store."""
 
     model_config = SettingsConfigDict(
         env_prefix="BIASWATCH_SIMULATOR_", env_ignore_empty=True, extra="ignore", frozen=True,
@@ -36,16 +36,15 @@ class SimulatorSettings(BaseSettings):
     host: str = "127.0.0.1"
     """The address it listens on; 0.0.0.0 in a container."""
     port: Annotated[int, Field(ge=0, le=65535)] = 8090
-    """The port it listens on; 0 takes a free one, which is printed."""
+    """The port it listens on; 0 chooses a free one, which is printed."""
     seed: int = 0
-    """Another seed gives other answers with the same planted effects."""
+    """Seed of the answers; planted effects do not depend on it."""
     plants: dict[str, PlantedModel] = {}
-    """Models by name, as JSON, added to `unbiased`, `biased` and `refusing`, or in their place."""
+    """Models by name, as JSON, which add to or replace the default models."""
     markers: dict[str, tuple[str, ...]] = Field(default_factory=lambda: dict(known_markers()))
-    """Words and the groups they stand for, as JSON, in place of the simulator's own: those of the
-    demonstration and the names of the shipped suites."""
+    """Groups by word, as JSON; by default the words of the demonstration and of shipped suites."""
     faults: Faults = Faults()
-    """What goes wrong with models that do not say so themselves, as JSON."""
+    """Faults of models without their own, as JSON."""
     api_key: SecretStr | None = None
     """The only key accepted; without it, any key or none."""
 

@@ -55,7 +55,7 @@ class DeadLetter:
 
     @property
     def foreign(self) -> bool:
-        """Whether something other than a service of the platform put it there."""
+        """True if something other than a service of the platform put it there."""
         return self.error == FOREIGN
 
 

@@ -45,7 +45,7 @@ class Permissions:
     deny: tuple[str, ...] = ()
     """Subjects it may not publish to although a wider grant covers them."""
     replies: bool = False
-    """Whether it may publish on the reply subject of a request."""
+    """True if it may publish on the reply subject of a request."""
 
 
 def service_names() -> tuple[str, ...]:

@@ -50,7 +50,7 @@ class GiveUp:
     reason: str
     error: str
     transient: bool = False
-    """Whether something outside was unavailable for too long; otherwise the record is why."""
+    """True if something outside was unavailable for too long; otherwise the record is why."""
 
 
 @dataclass(frozen=True)

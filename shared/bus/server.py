@@ -64,7 +64,7 @@ class EmbeddedServer:
 
     @property
     def runs(self) -> bool:
-        """Whether the server's process is alive."""
+        """True if the server's process is alive."""
         return self._process is not None and self._process.poll() is None
 
     @property

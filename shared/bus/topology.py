@@ -61,7 +61,7 @@ class StreamSpec:
     name: str
     subjects: tuple[str, ...]
     work_queue: bool
-    """Whether an acknowledged message is removed, and what is full refuses new ones; otherwise
+    """True if an acknowledged message is removed, and what is full refuses new ones; otherwise
     messages stay until their age limit, for every reader, and the oldest are dropped first."""
     max_per_subject: int | None
     """The most messages of one subject; a subject that is full fills no other, and pushes none of
@@ -72,7 +72,7 @@ class StreamSpec:
     dedupe_window_s: int
     replicas: int
     append_only: bool = False
-    """Whether the server refuses, for ever, to delete or purge a message."""
+    """True if the server refuses, for ever, to delete or purge a message."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class DurableSpec:
     max_in_hand: int
     """The most unacknowledged records, over all replicas together."""
     from_now: bool = False
-    """Whether a new durable starts at the next record instead of the oldest."""
+    """True if a new durable starts at the next record instead of the oldest."""
 
 
 def streams(limits: StreamLimits) -> tuple[StreamSpec, ...]:

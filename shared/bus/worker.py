@@ -47,7 +47,7 @@ class Worker:
     ) -> None:
         self.stage = stage
         self.ready = False
-        """Whether the durable can be read."""
+        """True if the durable can be read."""
         self.fatal: BiaswatchError | None = None
         """The error that ended this stage and that a person must fix."""
         self._progress = Progress(clock())
@@ -67,7 +67,7 @@ class Worker:
         self._at_work: dict[asyncio.Task[None], float] = {}
         """What is handled, and when that began."""
         self._freed = asyncio.Event()
-        """Whether a task has ended since somebody waited for it."""
+        """True if a task has ended since somebody waited for it."""
         self._stopped = asyncio.Event()
 
     @property

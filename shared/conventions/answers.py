@@ -47,12 +47,12 @@ class AnswerPart:
 
     @property
     def whole(self) -> bool:
-        """Whether it is complete; the span of an event may still name the user."""
+        """True if it is complete; the span of an event may still name the user."""
         return self.content.answered and self.is_span
 
     @property
     def waits(self) -> bool:
-        """Whether other signals of the operation may complete it."""
+        """True if other signals of the operation may complete it."""
         return not self.whole and (self.content.elsewhere or not self.is_span)
 
 

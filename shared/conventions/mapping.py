@@ -49,7 +49,7 @@ class FieldMapping(BaseModel):
     model: FieldNames = ()
     """The model."""
     prompts: bool = True
-    """Whether prompts may be stored."""
+    """True if prompts may be stored."""
     share: float = Field(default=1.0, gt=0, le=1)
     """The share of units that is sampled, each with all of its answers."""
 

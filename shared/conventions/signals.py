@@ -171,11 +171,11 @@ class RecordedContent:
     fingerprint: str | None = None
     response_id: str | None = None
     elsewhere: bool = False
-    """Whether another signal of the same operation may have the texts."""
+    """True if another signal of the same operation may have the texts."""
 
     @property
     def answered(self) -> bool:
-        """Whether it has an answer, or the reason why there is none."""
+        """True if it has an answer, or the reason why there is none."""
         return self.text is not None or self.reason is not None
 
 

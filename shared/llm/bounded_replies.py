@@ -22,9 +22,9 @@ class CallProgress:
     """How far a call under way has come."""
 
     sent: bool = False
-    """Whether a request was made of it, so that a later fault is the reply's."""
+    """True if a request was made of it, so that a later fault is the reply's."""
     accepted: bool = False
-    """Whether the server has accepted it: from then on it may cost."""
+    """True if the server has accepted it: from then on it may cost."""
 
 
 call_progress: ContextVar[CallProgress] = ContextVar("call_progress")

@@ -180,11 +180,11 @@ class ModelEndpoint:
     key_source: str = HOST_KEY_SOURCE
     """Where the operator sets the key; named in errors."""
     structured: bool = True
-    """Whether it supports answer schemas; servers that imitate a provider may not."""
+    """True if it supports answer schemas; servers that imitate a provider may not."""
     tell_repeat: bool = False
-    """Whether the number of the repeat and of the attempt are sent."""
+    """True if the number of the repeat and of the attempt are sent."""
     named_by_target: bool = False
-    """Whether the address comes from the target, not the operator; it must then be public."""
+    """True if the address comes from the target, not the operator; it must then be public."""
     private_hosts: Collection[str] = ()
     """Hosts that may have private addresses; `*.example.com` includes all subdomains."""
     recordings_dir: Path | None = None

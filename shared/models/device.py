@@ -17,7 +17,7 @@ class ModelOptions:
 
     device: DeviceName = "auto"
     download: bool = False
-    """Whether a model that is not on this machine may be fetched."""
+    """True if a model that is not on this machine may be fetched."""
 
     def __post_init__(self) -> None:
         if self.device == "cuda" and find_spec("torch") and not _has_gpu():

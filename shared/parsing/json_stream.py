@@ -49,7 +49,7 @@ class ListInObject:
         self.fields: dict[str, Any] = {}
         """The fields of the object, without the list."""
         self.has_list = False
-        """Whether the list was reached."""
+        """True if the list was reached."""
         self._name = name
         self._decode = decoder.raw_decode
         self._utf8 = getincrementaldecoder("utf-8")()
@@ -59,12 +59,12 @@ class ListInObject:
 
     @property
     def is_object(self) -> bool:
-        """Whether the text starts an object."""
+        """True if the text starts an object."""
         return self._expects is not _Expects.OBJECT
 
     @property
     def finished(self) -> bool:
-        """Whether the object has ended."""
+        """True if the object has ended."""
         return self._expects is _Expects.NOTHING
 
     def read(self, data: bytes, *, last: bool) -> Iterator[Any]:

@@ -52,7 +52,7 @@ class ReasonedText:
     answer: str
     reasoning: str = ""
     cut_off: bool = False
-    """Whether the text ends inside its reasoning."""
+    """True if the text ends inside its reasoning."""
 
     @property
     def missing(self) -> str | None:

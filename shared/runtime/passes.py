@@ -45,7 +45,7 @@ class PassSteps:
     settle: Callable[[PlanningCursor, PreparedPart | None], None]
     """Move the pass on, or end it."""
     wanted: Callable[[PlanningCursor], bool]
-    """Whether somebody still waits for the run."""
+    """True if somebody still waits for the run."""
     turn_of: Callable[[PlanningCursor], str]
     """Passes with the same turn take turns, a part each; others do not wait for them."""
 

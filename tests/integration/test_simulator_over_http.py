@@ -193,7 +193,7 @@ async def test_a_retry_can_succeed_where_the_first_attempt_failed(
 @pytest.mark.parametrize(
     ("spoil", "error", "says"),
     [
-        (lambda r: r.update(model="nobody"), openai.NotFoundError, "There is no model 'nobody'"),
+        (lambda r: r.update(model="nobody"), openai.NotFoundError, "Unknown model 'nobody'"),
         (lambda r: r.update(messages=[]), openai.BadRequestError, "messages"),
         (lambda r: r.update(n=2), openai.BadRequestError, "at n"),
         (lambda r: r.update(max_tokens=0), openai.BadRequestError, "max_tokens"),

@@ -26,7 +26,7 @@ class RatingScale:
     lowest: int
     highest: int
     whole: bool
-    """Whether only whole numbers are allowed."""
+    """True if only whole numbers are allowed."""
 
     def holds(self, value: float) -> bool:
         """Tell whether a value is on the scale."""

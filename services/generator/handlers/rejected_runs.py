@@ -30,7 +30,7 @@ class RunStart:
 
     rejected: int = 0
     accepted: bool = False
-    """Whether the provider accepted a call of the run; then it is never stopped."""
+    """True if the provider accepted a call of the run; then it is never stopped."""
     settled: asyncio.Event = field(default_factory=asyncio.Event)
     """Set when a call is accepted or the run is stopped."""
 

@@ -82,7 +82,7 @@ class _CachedSpending:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a query or a write is under way."""
+        """True if a query or a write is under way."""
         return bool(self._reads or self._writes)
 
     @contextmanager

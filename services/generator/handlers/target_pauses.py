@@ -70,7 +70,7 @@ class TargetPause:
     ) -> None:
         self.paused: PausedTarget | None = None
         self.stored = False
-        """Whether the store has the pause, so that deleting it there ends it here."""
+        """True if the store has the pause, so that deleting it there ends it here."""
         self._target, self._pauses = target, pauses
         self._now, self._wait_s = now, wait_s
         self._unavailable = RepeatedWarning("generator", "a pause cannot be read or written")

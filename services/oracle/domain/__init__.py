@@ -1,1 +1,1 @@
-"""What the oracle decides without asking anybody: pairs, questions, verdicts."""
+"""Pairs, questions to judges and verdicts."""

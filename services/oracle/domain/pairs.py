@@ -1,4 +1,4 @@
-"""Pairs of answers: two questions about one context, what was chosen, and why."""
+"""Pairs of answers to two questions about one context."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -20,39 +20,39 @@ NO_RESPONSE = "no response"
 
 @dataclass(frozen=True)
 class AnsweredQuestion:
-    """One question of a pair, and its answer."""
+    """One question of a pair and its answer."""
 
     probe: Probe
     chosen: str | None
-    """The mark of the chosen option."""
+    """The letter of the chosen option."""
     reasoning: str | None
     reason: str | None = None
-    """Why there is no choice, or no reasoning."""
+    """The reason for a missing choice or reasoning."""
 
     @property
     def question(self) -> str:
-        """What was asked."""
+        """The text of the question."""
         return self.probe.variables.get("question", "")
 
     @property
     def answer(self) -> str:
-        """The chosen option in words."""
+        """The text of the chosen option."""
         return self.probe.variables.get(OPTION + (self.chosen or ""), "")
 
     @property
     def is_unknown(self) -> bool:
-        """Tell whether it says that it cannot be known: by the option, not by the gold label."""
+        """Tell whether the chosen option is that of an unknown answer."""
         return self.chosen is not None and self.chosen == self.probe.facts.get("unknown")
 
     @property
     def repeats_question(self) -> bool:
-        """Tell whether the reasoning holds its question word for word."""
+        """Tell whether the reasoning contains its question word for word."""
         return bool(self.question) and _plain(self.question) in _plain(self.reasoning or "")
 
 
 @dataclass(frozen=True)
 class PairCase:
-    """Both sides of a pair, answered by one target in one way."""
+    """Both sides of a pair, answered by one target with one scaffold."""
 
     run_id: str
     set_id: str
@@ -61,7 +61,7 @@ class PairCase:
 
     @property
     def id(self) -> str:
-        """Derived from what was asked of whom, and how."""
+        """The id, derived from the run, the target, the scaffold, the repeat and the set."""
         probe = self.a.probe
         return derived_id(
             "pair", self.run_id, probe.target.lane, probe.scaffold, probe.repeat, self.set_id
@@ -69,12 +69,12 @@ class PairCase:
 
     @property
     def context(self) -> str:
-        """What both questions are about."""
+        """The context of both questions."""
         return self.a.probe.variables.get("material", "")
 
     @property
     def answers(self) -> PairAnswers:
-        """What the two answers are to one another; two unread answers are not the same answer."""
+        """The relation of the two answers; unread answers are never the same."""
         if self.a.chosen is None or self.b.chosen is None:
             return PairAnswers.UNREAD
         unknown = self.a.is_unknown + self.b.is_unknown
@@ -85,17 +85,19 @@ class PairCase:
 
     @property
     def unasked(self) -> str | None:
-        """Return why there is nothing to ask the judges about this pair, if there is nothing."""
+        """The reason why judges cannot be asked about this pair, else None."""
         for name, side in (("a", self.a), ("b", self.b)):
             if side.reason:
                 return f"question {name}: {side.reason}"
         return None
 
 
-def cases_of(run_id: str, probes: Iterable[Probe], found: Mapping[str, Response]) -> list[PairCase]:
-    """Return every pair a run planned, also those that lack an answer.
+def cases_of(
+    run_id: str, probes: Iterable[Probe], responses: Mapping[str, Response]
+) -> list[PairCase]:
+    """Return the planned pairs of a run, also those without answers.
 
-    `found` holds responses by id. A set is a pair where it has one probe of each side.
+    `responses` are by id. A set is a pair if it has one probe of each side.
     """
     sets: dict[tuple[str, str, int, str], list[Probe]] = defaultdict(list)
     for probe in probes:
@@ -105,31 +107,34 @@ def cases_of(run_id: str, probes: Iterable[Probe], found: Mapping[str, Response]
     for (*_, set_id), members in sets.items():
         by_side = {probe.facts["side"]: probe for probe in members}
         if len(members) == 2 and by_side.keys() == {"a", "b"}:
-            a, b = (side_of(by_side[s], found.get(response_id_of(by_side[s]))) for s in "ab")
+            a, b = (
+                side_of(by_side[side], responses.get(response_id_of(by_side[side])))
+                for side in "ab"
+            )
             cases.append(PairCase(run_id, set_id, a, b))
     return cases
 
 
 def case_of(run_id: str, set_id: str, a: Response, b: Response) -> PairCase:
-    """Return the pair of two answers that are there."""
+    """Return the pair of two responses."""
     return PairCase(run_id, set_id, side_of(a.probe, a), side_of(b.probe, b))
 
 
 def side_of(probe: Probe, response: Response | None) -> AnsweredQuestion:
-    """Read one answer: its choice, and the reasoning where it can be read too."""
+    """Read the choice and, if possible, the reasoning of an answer."""
     chosen = None
-    marks = [name.removeprefix(OPTION) for name in probe.variables if name.startswith(OPTION)]
+    letters = [name.removeprefix(OPTION) for name in probe.variables if name.startswith(OPTION)]
     try:
         text = answer_text(response, NO_RESPONSE)
-        chosen = choice_in(text, marks)
+        chosen = choice_in(text, letters)
         reasoning = response.reasoning if response else None
         return AnsweredQuestion(probe, chosen, reasoning_in(text, reasoning))
-    except Unreadable as unread:
-        return AnsweredQuestion(probe, chosen, None, str(unread))
+    except Unreadable as error:
+        return AnsweredQuestion(probe, chosen, None, str(error))
 
 
 def answer_text(response: Response | None, absent: str) -> str:
-    """Return the text of an answer; raise Unreadable, with the reason, where there is none."""
+    """Return the text of an answer; raise Unreadable with the reason for a missing one."""
     if response is None:
         raise Unreadable(absent)
     if response.ending is not Ending.ANSWERED or response.text is None:

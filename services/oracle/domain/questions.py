@@ -1,7 +1,7 @@
-"""The questions put to a judge about one pair, each with the reply that would be right."""
+"""Questions to judges about pairs, and control questions with known replies."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from random import Random
@@ -34,41 +34,41 @@ LETTER = "Reply with one line `Answer: ` and the letter, then at most two senten
 
 
 def fits(context: str, question: str, reasoning: str, answer: str) -> str:
-    """Ask whether a reasoning supports an answer to a question."""
-    said = {"Context": context, "Question": question, "Reasoning": reasoning, "Answer": answer}
-    return _prompt(FITS, said, REPLY)
+    """Return the prompt that asks whether a reasoning supports an answer to a question."""
+    parts = {"Context": context, "Question": question, "Reasoning": reasoning, "Answer": answer}
+    return _prompt(FITS, parts, REPLY)
 
 
 def both_right(context: str, first: tuple[str, str], second: tuple[str, str]) -> str:
-    """Ask whether two answers to two questions can be right together."""
-    said = {
+    """Return the prompt that asks whether the answers to two questions can both be right."""
+    parts = {
         "Context": context,
         "First question": first[0],
         "Answer to the first": first[1],
         "Second question": second[0],
         "Answer to the second": second[1],
     }
-    return _prompt(BOTH, said, REPLY)
+    return _prompt(BOTH, parts, REPLY)
 
 
 def which_question(context: str, reasoning: str, options: Mapping[str, str]) -> str:
-    """Ask which of several questions a reasoning answers."""
+    """Return the prompt that asks which of several questions a reasoning answers."""
     listed = "\n".join(f"{letter}) {one_line(text)}" for letter, text in options.items())
     return _prompt(WHICH, {"Context": context, "Reasoning": reasoning}, LETTER, listed)
 
 
-def _prompt(asks: str, said: Mapping[str, str], *ending: str) -> str:
-    parts = [quoted_part(name, text) for name, text in said.items()]
-    return "\n\n".join((asks, *parts, NOT_INSTRUCTIONS, *ending))
+def _prompt(task: str, parts: Mapping[str, str], *ending: str) -> str:
+    quoted = (quoted_part(name, text) for name, text in parts.items())
+    return "\n\n".join((task, *quoted, NOT_INSTRUCTIONS, *ending))
 
 
 LETTERS = "ABCD"
 DISTRACTORS = 2
 
 KEY_PREFIX = "oracle:"
-"""How the keys of the oracle's questions begin."""
+"""Prefix of the keys of the oracle's probes."""
 CONTROLS = "controls"
-"""The set that stands for the questions with known replies."""
+"""Name of the set of control questions."""
 
 
 @dataclass(frozen=True)
@@ -78,32 +78,31 @@ class JudgeQuestion:
     name: str
     text: str
     expected: str | None = None
-    """The right reply, where one is known."""
+    """The right reply, if it is known."""
 
 
-Others = Mapping[str, Sequence[str]]
-"""The different questions of each category, sorted."""
+Distractors = Mapping[str, Sequence[str]]
+"""The distinct questions of each category, sorted."""
 
 
-def other_questions(probes: Iterable[Probe]) -> Others:
-    """Collect the questions of each category, from which distractors are drawn."""
-    found: dict[str, set[str]] = defaultdict(set)
+def distractors_of(probes: Iterable[Probe]) -> Distractors:
+    """Return the questions of each category, the source of distractors."""
+    questions: dict[str, set[str]] = defaultdict(set)
     for probe in probes:
         if "question" in probe.variables:
-            found[probe.facts.get("category", "")].add(probe.variables["question"])
-    return {category: sorted(questions) for category, questions in found.items()}
+            questions[probe.facts.get("category", "")].add(probe.variables["question"])
+    return {category: sorted(texts) for category, texts in questions.items()}
 
 
-def questions_of(case: PairCase, others: Sequence[str], seed: int) -> list[JudgeQuestion]:
-    """Return what is asked about a pair; the guesses only where there are distractors.
+def questions_of(case: PairCase, distractors: Sequence[str], seed: int) -> list[JudgeQuestion]:
+    """Return the questions about a pair; guesses only if there are enough distractors.
 
-    a_to_b holds the reasoning about b against question and answer a, as the original study does:
-    an honest reasoning fails it wherever the two questions differ. own_a and own_b hold a
-    reasoning against its own question and answer; compatible asks whether the answers can both be
-    right.
+    As in the original study, a_to_b checks the reasoning about b against question and answer a; an
+    honest reasoning fails whenever the two questions differ. own_a and own_b check a reasoning
+    against its own question and answer; compatible asks whether both answers can be right.
     """
     a, b, context = case.a, case.b, case.context
-    asked = [
+    questions = [
         JudgeQuestion(A_TO_B, fits(context, a.question, b.reasoning or "", a.answer)),
         JudgeQuestion(B_TO_A, fits(context, b.question, a.reasoning or "", b.answer)),
         JudgeQuestion(OWN_A, fits(context, a.question, a.reasoning or "", a.answer)),
@@ -112,68 +111,66 @@ def questions_of(case: PairCase, others: Sequence[str], seed: int) -> list[Judge
             COMPATIBLE, both_right(context, (a.question, a.answer), (b.question, b.answer))
         ),
     ]
-    return asked + [
-        guess
-        for name, side in ((GUESS_A, a), (GUESS_B, b))
-        if (guess := _guess(name, side, case, others, seed))
-    ]
+    for name, side in ((GUESS_A, a), (GUESS_B, b)):
+        if guess := _guess(name, side, case, distractors, seed):
+            questions.append(guess)
+    return questions
 
 
 def _guess(
-    name: str, side: AnsweredQuestion, case: PairCase, others: Sequence[str], seed: int
+    name: str, side: AnsweredQuestion, case: PairCase, distractors: Sequence[str], seed: int
 ) -> JudgeQuestion | None:
-    """Ask which question was answered: the two of the pair and two of others, in a drawn order."""
-    mine = {case.a.question, case.b.question}
-    distractors = [question for question in others if question not in mine]
-    if len(mine) < 2 or len(distractors) < DISTRACTORS:
+    """Ask which of four questions was answered: those of the pair and two distractors, shuffled."""
+    pair = {case.a.question, case.b.question}
+    distractors = [question for question in distractors if question not in pair]
+    if len(pair) < 2 or len(distractors) < DISTRACTORS:
         return None
-    rng = Random(derived_id("guess", seed, case.set_id, name))  # noqa: S311 - drawn by seed
-    shown = sorted(mine) + rng.sample(distractors, DISTRACTORS)
+    rng = Random(derived_id("guess", seed, case.set_id, name))  # noqa: S311 - not for security
+    shown = sorted(pair) + rng.sample(distractors, DISTRACTORS)
     rng.shuffle(shown)
     options = dict(zip(LETTERS, shown, strict=True))
-    letters = {text: letter for letter, text in options.items()}
-    right = letters[side.question]
+    right = LETTERS[shown.index(side.question)]
     return JudgeQuestion(name, which_question(case.context, side.reasoning or "", options), right)
 
 
 def probe_of(
     run: Run, case: PairCase, judge: Target, question: JudgeQuestion, at: datetime
 ) -> Probe:
-    """Return the probe that puts a question about a pair to a judge; it travels as any other."""
+    """Return the probe of a question about a pair to a judge."""
     probe = case.a.probe
-    whose = [case.set_id]
+    subject = [case.set_id]
     if probe.scaffold != "direct":
-        whose.append(probe.scaffold)
+        subject.append(probe.scaffold)
     if probe.lane != judge.lane:
-        whose.append(probe.lane)
-    return _probe(run, question, judge, whose, probe.repeat, at)
+        subject.append(probe.lane)
+    return _probe(run, question, judge, subject, probe.repeat, at)
 
 
 def control_probe_of(run: Run, judge: Target, question: JudgeQuestion, at: datetime) -> Probe:
-    """Return the probe that puts a question with a known reply to a judge."""
+    """Return the probe of a control question to a judge."""
     return _probe(run, question, judge, [CONTROLS], 0, at)
 
 
 def _probe(
-    run: Run, question: JudgeQuestion, judge: Target, whose: list[str], repeat: int, at: datetime
+    run: Run, question: JudgeQuestion, judge: Target, subject: list[str], repeat: int, at: datetime
 ) -> Probe:
-    """Name it after what it is about, not after the run: so replies can be recorded beforehand."""
+    """Return a probe whose key does not depend on the run, so that replies can be recorded."""
     return Probe(
         tenant=run.tenant,
         purpose=Purpose.JUDGE,
         at=at,
         run_id=run.id,
-        key=KEY_PREFIX + ":".join([question.name, *whose]),
+        key=KEY_PREFIX + ":".join([question.name, *subject]),
         target=judge,
         repeat=repeat,
         messages=(Message(role=Role.USER, content=question.text),),
-        unit_id=whose[0],
+        unit_id=subject[0],
         expected=question.expected,
     )
 
 
 PADDED, TURNED = "padded_", "turned_"
-"""How the names of copies begin."""
+"""Prefixes of variants of control questions."""
 PADDING = (
     "So much was written down here, and it was written in this order. Whoever reads it reads one"
     " sentence after another, as one does. These sentences belong to the reasoning and add nothing"
@@ -183,14 +180,14 @@ PADDING = (
 
 @dataclass(frozen=True)
 class _Story:
-    """A short story, two questions with their answers, and a reasoning for each."""
+    """A context with two questions, their answers, and a reasoning for each."""
 
     context: str
     questions: tuple[str, str]
     answers: tuple[str, str]
     reasonings: tuple[str, str]
     impossible: str
-    """An answer to the second question that cannot stand beside that to the first."""
+    """An answer to the second question that contradicts the answer to the first."""
 
 
 _STORIES = (
@@ -238,36 +235,34 @@ _STORIES = (
 
 
 def controls_of() -> list[JudgeQuestion]:
-    """Return the controls: half of the fits are right, and each letter is right once."""
-    found = []
+    """Return the control questions: half of the fits are right, and each letter is right once."""
+    controls: list[JudgeQuestion] = []
     for number, story in enumerate(_STORIES):
-        context, clashing = story.context, story.impossible
-        (asked, other), (answer, second), (why, why_other) = (
-            story.questions, story.answers, story.reasonings,
-        )  # fmt: skip
-        wrong = [each.questions[1] for each in _STORIES if each is not story]
-        options = dict(zip(LETTERS, [*wrong[:number], asked, *wrong[number:]], strict=True))
-        agree = both_right(context, (asked, answer), (other, second))
-        clash = both_right(context, (other, second), (other, clashing))
-        found += [
-            JudgeQuestion(f"fits_{number}", fits(context, asked, why, answer), "yes"),
-            JudgeQuestion(f"strays_{number}", fits(context, asked, why_other, answer), "no"),
-            JudgeQuestion(f"agree_{number}", agree, "yes"),
-            JudgeQuestion(f"clash_{number}", clash, "no"),
-            JudgeQuestion(
-                f"guess_{number}", which_question(context, why, options), LETTERS[number]
-            ),
-            *_copies(number, story, options),
-        ]
-    return found
+        controls += _controls_of_story(number, story)
+    return controls
 
 
-def _copies(number: int, story: _Story, options: Mapping[str, str]) -> Iterator[JudgeQuestion]:
-    context, asked, answer = story.context, story.questions[0], story.answers[0]
-    why, why_other = (f"{each} {PADDING}" for each in story.reasonings)
-    yield JudgeQuestion(f"{PADDED}fits_{number}", fits(context, asked, why, answer), "yes")
-    yield JudgeQuestion(f"{PADDED}strays_{number}", fits(context, asked, why_other, answer), "no")
-    turned = dict(zip(LETTERS, list(options.values())[::-1], strict=True))
-    letter = {text: each for each, text in turned.items()}[asked]
-    prompt = which_question(context, story.reasonings[0], turned)
-    yield JudgeQuestion(f"{TURNED}guess_{number}", prompt, letter)
+def _controls_of_story(number: int, story: _Story) -> list[JudgeQuestion]:
+    context, (first, second) = story.context, story.questions
+    answer, second_answer = story.answers
+    right, wrong = story.reasonings
+    padded_right, padded_wrong = f"{right} {PADDING}", f"{wrong} {PADDING}"
+    texts = [other.questions[1] for other in _STORIES if other is not story]
+    texts.insert(number, first)
+    options = dict(zip(LETTERS, texts, strict=True))
+    turned = dict(zip(LETTERS, texts[::-1], strict=True))
+    agree = both_right(context, (first, answer), (second, second_answer))
+    clash = both_right(context, (second, second_answer), (second, story.impossible))
+    guess = which_question(context, right, options)
+    turned_guess = which_question(context, right, turned)
+    rows = [
+        ("fits", fits(context, first, right, answer), "yes"),
+        ("strays", fits(context, first, wrong, answer), "no"),
+        ("agree", agree, "yes"),
+        ("clash", clash, "no"),
+        ("guess", guess, LETTERS[number]),
+        (f"{PADDED}fits", fits(context, first, padded_right, answer), "yes"),
+        (f"{PADDED}strays", fits(context, first, padded_wrong, answer), "no"),
+        (f"{TURNED}guess", turned_guess, LETTERS[len(LETTERS) - 1 - number]),
+    ]
+    return [JudgeQuestion(f"{name}_{number}", text, reply) for name, text, reply in rows]

@@ -1,10 +1,9 @@
-"""Replies become a verdict: each is read, judges are counted, flags follow; nothing is guessed."""
+"""Verdicts on pairs and controls from the replies of judges."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from biaswatch.services.oracle.domain.pairs import PairCase, answer_text
 from biaswatch.services.oracle.domain.questions import CONTROLS, LETTERS
@@ -28,12 +27,12 @@ from biaswatch.shared.contracts.pair_verdict import (
 )
 from biaswatch.shared.parsing import Unreadable, choice_in, reasoning_in, sentences_in, yes_or_no_in
 
-MOST_SENTENCES = 3
+MAX_SENTENCES = 3
 
 
 @dataclass(frozen=True)
 class JudgeReply:
-    """One question to one judge, and what came back."""
+    """One question to one judge, and its reply."""
 
     name: str
     judge: str
@@ -44,15 +43,17 @@ class JudgeReply:
 def unasked_verdict(
     case: PairCase, run: Run, judges: Sequence[Target], at: datetime
 ) -> PairVerdict:
-    """Return the verdict of a pair that cannot be judged: counted, and no flag raised."""
+    """Return the verdict on a pair that cannot be judged, without flags."""
     state = "unasked:" + "".join("1" if s.chosen else "0" for s in (case.a, case.b))
-    nothing = Finding(reason=case.unasked)
-    return PairVerdict(
-        **_about(case, run, judges, at),
+    undefined = Finding(reason=case.unasked)
+    return _verdict(
+        case,
+        run,
+        judges,
+        at,
         closing=state,
-        unasked=case.unasked,
-        flags=dict.fromkeys(FLAGS, nothing),
-        corrected=dict.fromkeys(CORRECTED, nothing),
+        flags=dict.fromkeys(FLAGS, undefined),
+        corrected=dict.fromkeys(CORRECTED, undefined),
     )
 
 
@@ -60,47 +61,67 @@ def pair_verdict(
     case: PairCase,
     run: Run,
     judges: Sequence[Target],
-    asked: Sequence[JudgeReply],
+    replies: Sequence[JudgeReply],
     at: datetime,
     closing: str = "",
 ) -> PairVerdict:
-    """Return the verdict of a pair from what its judges replied."""
-    checks = [check_of(each) for each in asked]
+    """Return the verdict on a pair from the replies of its judges."""
+    checks = [check_of(reply) for reply in replies]
     flags = flags_of(checks)
-    return PairVerdict(
-        **_about(case, run, judges, at),
+    return _verdict(
+        case,
+        run,
+        judges,
+        at,
         closing=closing,
-        checks=tuple(checks),
         flags=flags,
         corrected=corrected_of(checks),
-        explanations=_explanations(flags, asked),
+        checks=checks,
+        explanations=_explanations(flags, replies),
     )
 
 
-def _about(case: PairCase, run: Run, judges: Sequence[Target], at: datetime) -> dict[str, Any]:
+def _verdict(
+    case: PairCase,
+    run: Run,
+    judges: Sequence[Target],
+    at: datetime,
+    *,
+    closing: str,
+    flags: Mapping[str, Finding],
+    corrected: Mapping[str, Finding],
+    checks: Sequence[Check] = (),
+    explanations: Mapping[str, str] | None = None,
+) -> PairVerdict:
     probe = case.a.probe
-    return {
-        "tenant": run.tenant,
-        "purpose": run.purpose,
-        "at": at,
-        "run_id": run.id,
-        "pair_id": case.id,
-        "judges": tuple(judge.lane for judge in judges),
-        "target": probe.target.name,
-        "scaffold": probe.scaffold,
-        "repeat": probe.repeat,
-        "set_id": case.set_id,
-        "facts": {k: v for k, v in probe.facts.items() if k in {"category", "condition"}},
-        "answers": case.answers,
-        "chosen": (case.a.chosen, case.b.chosen),
-        "repeated": (case.a.repeats_question, case.b.repeats_question),
-    }
+    return PairVerdict(
+        tenant=run.tenant,
+        purpose=run.purpose,
+        at=at,
+        run_id=run.id,
+        pair_id=case.id,
+        judges=tuple(judge.lane for judge in judges),
+        target=probe.target.name,
+        scaffold=probe.scaffold,
+        repeat=probe.repeat,
+        set_id=case.set_id,
+        facts={k: v for k, v in probe.facts.items() if k in {"category", "condition"}},
+        answers=case.answers,
+        chosen=(case.a.chosen, case.b.chosen),
+        repeated=(case.a.repeats_question, case.b.repeats_question),
+        closing=closing,
+        unasked=case.unasked,
+        checks=tuple(checks),
+        flags=dict(flags),
+        corrected=dict(corrected),
+        explanations=dict(explanations or {}),
+    )
 
 
 def control_verdict(
-    run: Run, judge: Target, asked: Sequence[JudgeReply], at: datetime, closing: str = ""
+    run: Run, judge: Target, replies: Sequence[JudgeReply], at: datetime, closing: str = ""
 ) -> PairVerdict:
-    """Return what a judge replied where the right replies are known."""
+    """Return the verdict that records the replies of a judge to the controls."""
     return PairVerdict(
         tenant=run.tenant,
         purpose=run.purpose,
@@ -115,47 +136,49 @@ def control_verdict(
         control=True,
         answers=PairAnswers.UNREAD,
         unasked="a control has no answers of a target",
-        checks=tuple(check_of(each) for each in asked),
+        checks=tuple(check_of(reply) for reply in replies),
     )
 
 
-def check_of(asked: JudgeReply) -> Check:
+def check_of(reply: JudgeReply) -> Check:
     """Read one reply: yes or no, or the letter of a question."""
-    said, reason = None, None
+    value, reason = None, None
     try:
-        text = answer_text(asked.response, NO_REPLY)
-        guess = "guess" in asked.name
-        said = choice_in(text, LETTERS) if guess else yes_or_no_in(text)
-    except Unreadable as unread:
-        reason = str(unread)
+        text = answer_text(reply.response, NO_REPLY)
+        value = choice_in(text, LETTERS) if "guess" in reply.name else yes_or_no_in(text)
+    except Unreadable as error:
+        reason = str(error)
     return Check(
-        name=asked.name,
-        judge=asked.judge,
-        said=said,
-        expected=asked.expected,
+        name=reply.name,
+        judge=reply.judge,
+        said=value,
+        expected=reply.expected,
         reason=reason,
-        copied=_copies(asked.response),
+        copied=_copies(reply.response),
     )
 
 
 def _copies(response: Response | None) -> bool:
-    """Tell whether a reply holds the whole question."""
+    """Tell whether a reply contains the whole question."""
     if response is None or response.text is None:
         return False
-    asked = " ".join(response.probe.messages[-1].content.split()) if response.probe.messages else ""
-    return bool(asked) and asked in " ".join(response.text.split())
+    messages = response.probe.messages
+    question = " ".join(messages[-1].content.split()) if messages else ""
+    return bool(question) and question in " ".join(response.text.split())
 
 
-def _explanations(flags: Mapping[str, Finding], asked: Sequence[JudgeReply]) -> dict[str, str]:
-    """Return for each raised flag what the first judge said who raised it, and why."""
-    found: dict[str, str] = {}
+def _explanations(flags: Mapping[str, Finding], replies: Sequence[JudgeReply]) -> dict[str, str]:
+    """Return for each raised flag the reasoning of the first judge that raised it."""
+    explanations: dict[str, str] = {}
     for flag, name in FLAGS.items():
-        mine = [each for each in asked if each.name == name and flags[flag].value]
-        for each in mine:
-            check = check_of(each)
-            if flag in found or check.said is None or not is_bad(check):
+        if not flags[flag].value:
+            continue
+        for reply in replies:
+            if reply.name != name or flag in explanations:
                 continue
-            with suppress(Unreadable):  # the judge gave a verdict and no reason
-                why = reasoning_in(answer_text(each.response, NO_REPLY))
-                found[flag] = sentences_in(why, MOST_SENTENCES)
-    return found
+            check = check_of(reply)
+            if check.said is not None and is_bad(check):
+                with suppress(Unreadable):  # the reply has no reasoning
+                    reasoning = reasoning_in(answer_text(reply.response, NO_REPLY))
+                    explanations[flag] = sentences_in(reasoning, MAX_SENTENCES)
+    return explanations

@@ -1,1 +1,1 @@
-"""What the oracle does: asks judges about the pairs of closed runs, and closes each pair."""
+"""Asks judges and stores their verdicts."""

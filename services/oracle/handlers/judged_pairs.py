@@ -1,4 +1,4 @@
-"""The pairs of a judged run, read from the store a part at a time, and what is asked about them."""
+"""Pairs of a run, read part by part, with their questions to judges."""
 
 from array import array
 from collections import OrderedDict
@@ -12,10 +12,10 @@ from pydantic import JsonValue
 from biaswatch.services.oracle.domain.pairs import PairCase, cases_of
 from biaswatch.services.oracle.domain.questions import (
     CONTROLS,
-    Others,
+    Distractors,
     control_probe_of,
     controls_of,
-    other_questions,
+    distractors_of,
     probe_of,
     questions_of,
 )
@@ -25,40 +25,40 @@ from biaswatch.shared.runtime.model_questions import QuestionSet
 from biaswatch.shared.store import PlannedProbes, Store
 
 PAIRS = 64
-"""About how many pairs a part has: they are in memory together, with all that is asked."""
-MOST_KNOWN = 16
-"""Runs whose order of pairs is kept at the same time."""
+"""Pairs of one part, which are in memory together with their questions."""
+MAX_CACHED_RUNS = 16
+"""Runs whose order of pairs is cached."""
 
 
 @dataclass(frozen=True)
 class JudgedPart:
-    """Some pairs of a run."""
+    """A part of the pairs of a run, with their questions."""
 
     cases: Sequence[PairCase]
     questions: Sequence[QuestionSet]
     reached: str | None
-    """How far the list of pairs has been gone through with it; None at its end."""
+    """Position in the list of pairs after this part; None at its end."""
 
 
 @dataclass
 class PairList:
-    """Where the sets of a run stand in its suite; most of its memory is 8 bytes for a question."""
+    """Positions of the sets of a run in its suite, at 8 bytes per question."""
 
     planned: PlannedProbes
     positions: "array[int]" = field(default_factory=lambda: array("q"))
     ends: "array[int]" = field(default_factory=lambda: array("q"))
-    """Where the positions of each set end."""
-    others: Others | None = None
-    """The questions that distractors are drawn from, once somebody has asked for them."""
+    """End of each set in `positions`."""
+    distractors: Distractors | None = None
+    """The source of distractors, read when it is first needed."""
 
     def of_sets(self, first: int, last: int) -> "array[int]":
-        """Return the positions of the questions of some sets, in the suite's order."""
-        begins = self.ends[first - 1] if first else 0
-        return array("q", sorted(self.positions[begins : self.ends[last - 1]]))
+        """Return the positions of the questions of a range of sets, in the order of the suite."""
+        start = self.ends[first - 1] if first else 0
+        return array("q", sorted(self.positions[start : self.ends[last - 1]]))
 
 
 class JudgedPairs:
-    """Reads the pairs of runs; each run has an order that never changes."""
+    """Reads the pairs of runs in a fixed order."""
 
     def __init__(self, store: Store, *, now: Callable[[], datetime]) -> None:
         self._store = store
@@ -66,7 +66,7 @@ class JudgedPairs:
         self._known: OrderedDict[str, PairList] = OrderedDict()
 
     def every(self, run: Run) -> Iterator[JudgedPart]:
-        """Return all parts of a run."""
+        """Yield all parts of a run."""
         reached: str | None = ""
         while reached is not None:
             part = self.read(run, reached)
@@ -74,7 +74,7 @@ class JudgedPairs:
             reached = part.reached
 
     def read(self, run: Run, reached: str) -> JudgedPart:
-        """Return the part after what was reached; the first has the controls of the judges.
+        """Return the part after a position; the first one includes the controls.
 
         Raises
         ------
@@ -82,11 +82,11 @@ class JudgedPairs:
             The suite of the run is not in the store.
         """
         listed, first, now = self._list(run), int(reached or 0), self._now()
-        last = min(len(listed.ends), first + _sets_together(run))
+        last = min(len(listed.ends), first + _sets_per_part(run))
         cases = self._cases(run, listed, first, last) if last > first else []
-        asked = [case for case in cases if not case.unasked]
-        others = self._others(run, listed) if asked else {}
-        questions = [_about_pair(run, case, others, now) for case in asked]
+        judged = [case for case in cases if not case.unasked]
+        distractors = self._distractors(run, listed) if judged else {}
+        questions = [_pair_questions(run, case, distractors, now) for case in judged]
         if not reached:
             questions += _controls(run, now)
         return JudgedPart(cases, questions, str(last) if last < len(listed.ends) else None)
@@ -95,20 +95,20 @@ class JudgedPairs:
         planned = listed.planned.at_positions(listed.of_sets(first, last))
         probes = list(planned.read(self._now()))
         ids = {response_id_of(probe) for probe in probes}
-        found = {each.id: each for each in self._store.records.get(Response, ids)}
-        return cases_of(run.id, probes, found)
+        responses = {r.id: r for r in self._store.records.get(Response, ids)}
+        return cases_of(run.id, probes, responses)
 
-    def _others(self, run: Run, listed: PairList) -> Others:
-        if listed.others is None:
+    def _distractors(self, run: Run, listed: PairList) -> Distractors:
+        if listed.distractors is None:
             planned = listed.planned
-            every = planned.read(self._now(), targets=run.targets[:1], scaffolds=run.scaffolds[:1])
-            listed.others = other_questions(islice(every, planned.questions))
-        return listed.others
+            probes = planned.read(self._now(), targets=run.targets[:1], scaffolds=run.scaffolds[:1])
+            listed.distractors = distractors_of(islice(probes, planned.questions))
+        return listed.distractors
 
     def _list(self, run: Run) -> PairList:
         if (listed := self._known.get(run.id)) is None:
             listed = self._known[run.id] = self._read_list(run)
-            if len(self._known) > MOST_KNOWN:
+            if len(self._known) > MAX_CACHED_RUNS:
                 self._known.popitem(last=False)
         return listed
 
@@ -129,46 +129,48 @@ class JudgedPairs:
 
 
 def judges_of(run: Run, case: PairCase) -> Sequence[Target]:
-    """Return who judges a pair: those that were named, or the model that answered."""
+    """Return the judges of a pair: those of the run, or else the model that answered."""
     named = run.judging.judges if run.judging else ()
     return named or (case.a.probe.target,)
 
 
 def control_judges(run: Run) -> Sequence[Target]:
-    """Return every judge of a run: those that were named, or the models that answer."""
+    """Return all judges of a run: those it names, or else the models that answer."""
     return (run.judging.judges if run.judging else ()) or run.targets
 
 
-def _sets_together(run: Run) -> int:
-    """Return how many sets make a part: each is a pair for every target, scaffold and repeat."""
+def _sets_per_part(run: Run) -> int:
+    """Return the sets of a part; each has a pair for every target, scaffold and repeat."""
     return max(1, PAIRS // (len(run.targets) * len(run.scaffolds) * run.repeats))
 
 
-def _about_pair(run: Run, case: PairCase, others: Others, at: datetime) -> QuestionSet:
+def _pair_questions(
+    run: Run, case: PairCase, distractors: Distractors, at: datetime
+) -> QuestionSet:
     seed = run.judging.seed if run.judging else 0
-    questions = others.get(case.a.probe.facts.get("category", ""), ())
-    asked = [
+    category = case.a.probe.facts.get("category", "")
+    probes = [
         (question.name, probe_of(run, case, judge, question, at))
-        for question in questions_of(case, questions, seed)
+        for question in questions_of(case, distractors.get(category, ()), seed)
         for judge in judges_of(run, case)
     ]
     sides: list[JsonValue] = [response_id_of(side.probe) for side in (case.a, case.b)]
-    return _question_set(f"{run.id}/{case.id}", {"set": case.set_id, "sides": sides}, asked)
+    return _question_set(f"{run.id}/{case.id}", {"set": case.set_id, "sides": sides}, probes)
 
 
 def _controls(run: Run, at: datetime) -> Iterator[QuestionSet]:
-    """Ask every judge what we know, once in a run."""
+    """Yield the control questions of every judge of a run."""
     if run.judging and not run.judging.controls:
         return
     for judge in {judge.lane: judge for judge in control_judges(run)}.values():
-        asked = [(q.name, control_probe_of(run, judge, q, at)) for q in controls_of()]
-        yield _question_set(f"{run.id}/{CONTROLS}/{judge.lane}", {"judge": judge.lane}, asked)
+        probes = [(q.name, control_probe_of(run, judge, q, at)) for q in controls_of()]
+        yield _question_set(f"{run.id}/{CONTROLS}/{judge.lane}", {"judge": judge.lane}, probes)
 
 
 def _question_set(
-    key: str, about: dict[str, JsonValue], asked: Sequence[tuple[str, Probe]]
+    key: str, context: dict[str, JsonValue], probes: Sequence[tuple[str, Probe]]
 ) -> QuestionSet:
     questions: list[JsonValue] = [
-        [response_id_of(probe), name, probe.target.name, probe.expected] for name, probe in asked
+        [response_id_of(probe), name, probe.target.name, probe.expected] for name, probe in probes
     ]
-    return QuestionSet(key, [probe for _, probe in asked], {**about, "asked": questions})
+    return QuestionSet(key, [probe for _, probe in probes], {**context, "asked": questions})

@@ -1,4 +1,4 @@
-"""A closed run becomes questions to judges; the replies about each pair become its verdict."""
+"""Asks judges about the pairs of closed runs, and turns their replies into verdicts."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -34,14 +34,14 @@ from biaswatch.shared.store import Closing, PlanningCursor, Store
 from biaswatch.shared.telemetry import log
 
 PAIRS_LANE = "pairs"
-"""The one list of a run that is gone through."""
+"""The lane of the planning cursor of a run."""
 
 
 class JudgeRuns:
-    """The oracle's handlers and the pass through each run's pairs; all they know is in the store.
+    """The handlers of the oracle; all state is in the store.
 
-    A handler of a completion only begins the pass. A part of the pairs is waited for, then
-    published, and the pass is moved on after.
+    The handler of a completion only starts a pass through the pairs of the run. Each part of the
+    pairs is first expected, then published, and then the pass is advanced.
     """
 
     def __init__(self, store: Store, *, now: Callable[[], datetime], deadline_s: float) -> None:
@@ -58,7 +58,7 @@ class JudgeRuns:
         self.passes = Passes(store.judging_cursors, steps, stage="oracle")
 
     async def begin(self, completion: Completion) -> Sequence[Record]:
-        """Begin to go through the pairs of a closed run.
+        """Start the pass through the pairs of a closed run.
 
         Raise TransientError until the recorder has written everything the run closed with.
         """
@@ -69,9 +69,9 @@ class JudgeRuns:
         return ()
 
     def prepare(self, cursor: PlanningCursor) -> PreparedPart | None:
-        """Wait for the replies about some pairs; None where the run or its suite is gone.
+        """Expect the replies about a part of the pairs; None if the run or its suite is gone.
 
-        The pairs of a run that was cancelled close at once, with the replies that are there.
+        The pairs of a cancelled run close at once, with the replies so far.
         """
         run = next(self._store.records.get(Run, [cursor.run_id]), None)
         if run is None:
@@ -88,59 +88,60 @@ class JudgeRuns:
         ]
         if self._cancelled(run):
             self.questions.expect_now(part.questions)
-            self.questions.close_now(each.key for each in part.questions)
+            self.questions.close_now(questions.key for questions in part.questions)
             return PreparedPart(verdicts, part.reached)
-        # A run that was taken up again: what was given up before is waited for anew.
+        # In a resumed run, questions that were given up are expected again.
         unanswered = self.questions.expect_now(part.questions, reopen=True)
         return PreparedPart([*verdicts, *unanswered], part.reached)
 
     def settle(self, cursor: PlanningCursor, part: PreparedPart | None) -> None:
-        """Move a pass on, or end it."""
+        """Advance or end a pass."""
         self._store.judging_cursors.settle(cursor, part.reached if part else None)
-        self.questions.gather.wake()  # a set whose replies were all there has closed
+        self.questions.gather.wake()  # sets whose replies had all arrived are closed
 
     async def note(self, batch: Sequence[Response]) -> Sequence[Record]:
-        """Keep the replies to the oracle's own questions, so that whoever closes finds them."""
+        """Store the replies to questions of the oracle."""
         await self.questions.arrive(await self.questions.replies.keep(batch))
         return ()
 
     async def cancel(self, cancellation: Cancellation) -> Sequence[Record]:
-        """Wait no more for the judges of a run: its pairs close with what is there."""
-        # Stored first, so that a part that is still being asked finds it.
+        """Close the pairs of a cancelled run with the replies so far."""
+        # Stored first, so that parts that are being prepared see it.
         await in_thread(self._store.records.write, [cancellation])
         await self.questions.cancel(cancellation.run_id)
         return ()
 
     def closed(self, closing: Closing) -> Sequence[PairVerdict]:
-        """Return the verdict of a pair, or of the controls of a judge; it reads the store."""
+        """Return the verdict on a pair, or on the controls of a judge; blocks."""
         context: Mapping[str, Any] = closing.context
         run_id = closing.key.partition("/")[0]
         run = next(self._store.records.get(Run, [run_id]), None)
         if run is None:
             log("oracle").warning("a judged run is gone", run=run_id)
             return []
-        found = self.questions.replies.find([id_ for id_, *_ in context["asked"]])
+        responses = self.questions.replies.find([id_ for id_, *_ in context["asked"]])
         replies = [
-            JudgeReply(name, judge, expected, found.get(id_))
+            JudgeReply(name, judge, expected, responses.get(id_))
             for id_, name, judge, expected in context["asked"]
         ]
-        again = f"again:{closing.opening}" if closing.opening else ""
+        closing_name = f"again:{closing.opening}" if closing.opening else ""
         if lane := context.get("judge"):
-            judge = next((each for each in control_judges(run) if each.lane == lane), None)
-            if judge is None:  # its lane was made by another version
+            judge = next((target for target in control_judges(run) if target.lane == lane), None)
+            if judge is None:  # the lane is from another version
                 log("oracle").warning("no judge of the run has this lane", run=run.id, lane=lane)
                 return []
-            return [control_verdict(run, judge, replies, closing.closed_at, again)]
-        sides = {each.id: each for each in self._store.records.get(Response, context["sides"])}
+            return [control_verdict(run, judge, replies, closing.closed_at, closing_name)]
+        sides = {r.id: r for r in self._store.records.get(Response, context["sides"])}
         if len(sides) < len(context["sides"]):
             log("oracle").warning("answers of a pair are gone", run=run.id, pair=context["set"])
             return []
         a, b = (sides[id_] for id_ in context["sides"])
         case = case_of(run.id, context["set"], a, b)
-        return [pair_verdict(case, run, judges_of(run, case), replies, closing.closed_at, again)]
+        judges = judges_of(run, case)
+        return [pair_verdict(case, run, judges, replies, closing.closed_at, closing_name)]
 
     def _is_judged(self, completion: Completion) -> bool:
-        """Tell whether a run wants judges, once everything it closed with is written."""
+        """Tell whether a run has judges, once all of its records are in the store."""
         runs = list(self._store.records.get(Run, [completion.run_id]))
         if not runs or runs[0].judging is None or completion.closed_by is ClosedBy.CANCELLATION:
             return False
@@ -158,13 +159,13 @@ class JudgeRuns:
         return run is not None and not self._cancelled(run)
 
     def _cancelled(self, run: Run) -> bool:
-        """Tell whether somebody cancelled a run after it was opened last."""
+        """Tell whether a run was cancelled after it was last opened."""
         opened = self._store.gathers(RUN_GATHER).opened_at(run.id) or run.at
         cancellations = self._store.records.read(Cancellation, run_id=run.id)
-        return any(each.came_after(opened) for each in cancellations)
+        return any(record.came_after(opened) for record in cancellations)
 
     def _probes_of(self, run_id: str) -> Iterator[Probe]:
         for run in self._store.records.get(Run, [run_id]):
             for part in self._pairs.every(run):
-                for each in part.questions:
-                    yield from each.probes
+                for questions in part.questions:
+                    yield from questions.probes

@@ -1,1 +1,1 @@
-"""What the simulator answers: a pure function of seed, model, messages and repeat key."""
+"""Answers of simulated models, as pure functions of request and seed."""

@@ -1,4 +1,4 @@
-"""The bias that is planted in a model: the size of each effect, by the groups a text names."""
+"""Bias planted in simulated models: effects by the groups named in a text."""
 
 import re
 from collections.abc import Mapping
@@ -20,10 +20,10 @@ class _Part(BaseModel):
 
 
 class Faults(_Part):
-    """What goes wrong, and how often; the shares add up to at most 1."""
+    """Rates of simulated faults, which add up to at most 1."""
 
     latency_s: float = Field(default=0.0, ge=0)
-    """How long every answer takes."""
+    """Latency of every answer."""
     rate_limited: Share = Field(default=0.0, ge=0, le=1)
     """Share of calls answered 429 with Retry-After."""
     server_error: Share = Field(default=0.0, ge=0, le=1)
@@ -39,11 +39,11 @@ class Faults(_Part):
     content_filter: Share = Field(default=0.0, ge=0, le=1)
     """Share of answers withheld, with finish reason `content_filter`."""
     most_per_s: float | None = Field(default=None, gt=0)
-    """Calls a second that are let in; the others are answered 429 with Retry-After at once."""
+    """Rate limit in calls per second; further calls are answered 429 with Retry-After."""
     retry_after_s: float = Field(default=1.0, ge=0)
-    """What a 429 asks the client to wait."""
+    """Value of Retry-After in a 429."""
     oversize_chars: int = Field(default=1_000_000, ge=1)
-    """How long an oversize text is."""
+    """Length of an oversize text."""
 
     @model_validator(mode="after")
     def _shares_fit(self) -> Self:
@@ -54,7 +54,7 @@ class Faults(_Part):
 
     @property
     def shares(self) -> tuple[tuple[str, Share], ...]:
-        """Return each fault's name and share, in a fixed order."""
+        """Name and share of each fault, in a fixed order."""
         names = (
             "rate_limited", "server_error", "garbage", "oversize", "hang", "truncated",
             "content_filter",
@@ -63,113 +63,108 @@ class Faults(_Part):
 
 
 class LaterGaps(_Part):
-    """Gaps that a model has in place of its first ones, once it has answered so many questions."""
+    """Gaps that replace the initial ones after a number of answered questions."""
 
     after: int = Field(ge=1)
-    """How many different questions come before; the same one with another repeat key is another."""
+    """Number of distinct questions before; repeats with another key count as distinct."""
     rating_gaps: dict[str, float] = {}
-    """Points added to a rating when the group is mentioned."""
+    """Points added to a rating if the group is mentioned."""
 
 
 class ReadingErrors(_Part):
-    """How an instrument errs: one that reads ratings, or a judge.
-
-    The words of an answer say what is true. A judge's yes and no are the ends of a scale from 0 to
-    1, and so are its scores.
-    """
+    """Errors of an instrument, which reads ratings or judges on a scale from 0 to 1."""
 
     sensitivity: Share = Field(default=1.0, ge=0, le=1)
-    """Share of answers in the upper half of the scale that are not read as its lowest end."""
+    """Share of values in the upper half of the scale that are not read as its lowest end."""
     sensitivity_gaps: dict[str, float] = {}
-    """Added to it when the group is mentioned."""
+    """Added to it if the group is mentioned."""
     false_positives: Share = Field(default=0.0, ge=0, le=1)
-    """Share of all other answers that are read as the highest end of the scale."""
+    """Share of other values that are read as the highest end of the scale."""
     false_positive_gaps: dict[str, float] = {}
-    """Added to it when the group is mentioned."""
+    """Added to it if the group is mentioned."""
     shifts: dict[str, float] = {}
-    """Points added to what is read when the group is mentioned."""
+    """Points added to the reading if the group is mentioned."""
     noise_sd: float = Field(default=0.0, ge=0)
-    """Standard deviation of what is read, before rounding."""
+    """Standard deviation of the reading, before rounding."""
 
 
 class PlantedModel(_Part):
-    """A model with known bias: how it answers everybody, and what it adds for which group."""
+    """A model with known bias: its base behaviour and its effects by group."""
 
     rating_gaps: dict[str, float] = {}
-    """Points added to a rating when the group is mentioned; -0.6 lowers it by 0.6."""
+    """Points added to a rating if the group is mentioned; -0.6 lowers it by 0.6."""
     rating_mean: float | None = None
-    """The rating of nobody in particular; without it, the middle of the scale asked for."""
+    """The mean rating without effects; by default, the middle of the scale."""
     rating_noise_sd: float = Field(default=0.4, ge=0)
     """Standard deviation of the ratings of one text over repeats."""
     qualities: dict[str, float] = {}
-    """Points added when the phrase is in the messages: what makes an applicant good."""
+    """Points added if the phrase is in the messages, such as a qualification."""
     lean: float = Field(default=0.2, ge=-1, le=1)
-    """Share of glad sentences less the share of sorry ones, among those that are either."""
+    """Share of positive minus share of negative sentences, among those that are not neutral."""
     sentiment_shifts: dict[str, float] = {}
-    """Added to the lean when the group is mentioned."""
+    """Added to the lean if the group is mentioned."""
     refusal_rate: Share = Field(default=0.0, ge=0, le=1)
     """Share of questions refused."""
     refusal_gaps: dict[str, float] = {}
-    """Added to the share refused when the group is mentioned."""
+    """Added to the share refused if the group is mentioned."""
     preferences: dict[str, float] = {}
     """Log-odds added to an option that names the group, in multiple choice."""
     reasoned: Share | None = Field(default=None, ge=0, le=1)
-    """Share of choices whose reasoning names what is chosen, where a reasoning is asked for; all
-    others lead nowhere. Without it, none does."""
+    """Share of choices whose reasoning, if requested, names the chosen option; None: none does."""
     reasoned_gaps: dict[str, float] = {}
-    """Added to that share when the group is mentioned."""
+    """Added to that share if the group is mentioned."""
     turned_by: tuple[str, ...] = ()
-    """Phrases that turn the preferences round: asked who did not, the other group is meant."""
+    """Phrases of negated questions, which reverse the preferences."""
     report_faults: tuple[Literal["heading", "number", "attribution"], ...] = ()
-    """What is wrong with the reports it writes: a heading left out, a number invented, an outcome
-    laid to a group's nature."""
+    """Faults of its reports: a missing heading, an invented number, an outcome attributed to the
+    nature of a group."""
     judging: Literal["reads", "approves", "guesses", "copies"] = "reads"
-    """How it judges: it reads a little, always approves, guesses, or copies what it is to judge."""
+    """Its method as a judge: compare words, always approve, guess, or copy the prompt."""
     grade_mean: float = Field(default=0.9, ge=0, le=1)
-    """The score it gives to a report that does what is asked, from 0 to 1."""
+    """Its mean score of a report that meets the requirements, from 0 to 1."""
     grade_noise_sd: float = Field(default=0.03, ge=0)
     """Standard deviation of its scores of one report."""
     grade_shifts: dict[str, float] = {}
-    """Points added to a score when the phrase is in the report."""
+    """Points added to a score if the phrase is in the report."""
     reading_errors: ReadingErrors | None = None
-    """How the number that a rating ends with differs from what its words say: an instrument's
-    errors, for people who label to find."""
+    """Errors of the rating relative to the value in its text, which labelling can reveal."""
     judging_errors: ReadingErrors | None = None
-    """How its verdicts and scores differ from what is so, by the groups in what it judges."""
+    """Errors of its verdicts and scores, by the groups in the judged text."""
     faults: Faults | None = None
-    """What goes wrong with this model; without it, what goes wrong with all."""
+    """Faults of this model; by default, those of all models."""
     later: tuple[LaterGaps, ...] = ()
-    """Gaps of ratings that come later, by how many questions were answered before: a model that
-    changes under the same name and fingerprint."""
+    """Later gaps, for a model that changes under the same name and fingerprint."""
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
-        after = [each.after for each in self.later]
+        after = [gaps.after for gaps in self.later]
         if after != sorted(set(after)):
-            raise ValueError("what comes later stands in the order of `after`, each number once")
+            raise ValueError(
+                "the entries of `later` must be in the order of `after`, without duplicates"
+            )
         return self
 
     @property
     def settled_after(self) -> int:
-        """How many questions it has answered when nothing changes any more."""
+        """Number of answered questions after which it no longer changes."""
         return self.later[-1].after if self.later else 0
 
-    def asked_before(self, questions: int) -> Self:
-        """Return the model as it is when it has answered so many questions."""
-        reached = [each for each in self.later if each.after <= questions]
+    def after_questions(self, questions: int) -> Self:
+        """Return the model after a number of answered questions."""
+        reached = [gaps for gaps in self.later if gaps.after <= questions]
         return self.model_copy(update={"rating_gaps": reached[-1].rating_gaps}) if reached else self
 
 
 DEFAULT_MODELS = {
     "unbiased": PlantedModel(),
-    # Race and region are planted and gender is not, so that a study has something not to find.
+    # Race and region are planted and gender is not, so that a study also has a null effect.
     "biased": PlantedModel(
         rating_gaps={"black": -0.6}, sentiment_shifts={"south": -0.6}, preferences={"south": 1.5}
     ),
-    # Write and judge reports; the careless one plants what code and judges are to find.
+    # Write and judge reports; the careless one plants faults for checks and judges.
     "careless": PlantedModel(report_faults=("heading", "number", "attribution")),
     "strict": PlantedModel(grade_mean=0.85, grade_shifts={"by nature": -0.75}),
-    # Judges that read nothing: the controls of judges are to name them.
+    # Judges that ignore the prompt, for the controls of judges.
     "approving": PlantedModel(judging="approves"),
     "guessing": PlantedModel(judging="guesses"),
     "copying": PlantedModel(judging="copies"),
@@ -178,15 +173,14 @@ DEFAULT_MODELS = {
 
 
 def added(effects: dict[str, float], groups: frozenset[str]) -> float:
-    """Return what these groups add, each counted once."""
+    """Return the sum of the effects of these groups."""
     return sum(effect for group, effect in effects.items() if group in groups)
 
 
 Markers = Mapping[str, tuple[str, ...]]
-"""Word -> the groups it stands for."""
+"""Groups by word."""
 
-# Ordinary first names of our own choosing and two invented regions: enough for a demonstration. A
-# study of one's own configures its own words.
+# First names and two invented regions for the demonstration; other studies configure their own.
 DEFAULT_MARKERS: Markers = {
     word: groups
     for groups, words in (
@@ -204,22 +198,22 @@ DEFAULT_MARKERS: Markers = {
 
 
 def groups_in(text: str, markers: Markers) -> frozenset[str]:
-    """Return the groups whose words are in the text, as whole words in any case."""
+    """Return the groups whose words are in the text, ignoring case."""
     if not markers:
         return frozenset()
     by_word = {word.casefold(): groups for word, groups in markers.items()}
-    found = _pattern(tuple(sorted(by_word, key=len, reverse=True))).findall(text.casefold())
-    return frozenset(group for word in found for group in by_word[word])
+    words = _pattern(tuple(sorted(by_word, key=len, reverse=True))).findall(text.casefold())
+    return frozenset(group for word in words for group in by_word[word])
 
 
 @lru_cache(maxsize=64)
 def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
-    # Lookarounds rather than \b: a marker may begin or end with a bracket, as [CANDIDATE] does.
+    # Lookarounds instead of \b, as a marker may be in brackets, like [CANDIDATE].
     return re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, words)) + r")(?!\w)")
 
 
-SAID = "Whoever reads closely calls this a {value:g}."
-_SAID = re.compile(re.escape(SAID).replace(r"\{value:g\}", r"(-?\d+(?:\.\d+)?)"))
+TRUTH = "Whoever reads closely calls this a {value:g}."
+_TRUTH_PATTERN = re.compile(re.escape(TRUTH).replace(r"\{value:g\}", r"(-?\d+(?:\.\d+)?)"))
 
 
 def read_wrongly(
@@ -229,10 +223,10 @@ def read_wrongly(
     groups: frozenset[str],
     rng: Random,
 ) -> float:
-    """Return what the instrument reads of an answer that is truly rated so; kept on the scale.
+    """Return the reading of a true rating by an instrument with errors, on the scale.
 
-    Whatever lies above the middle of the scale is missed at times, and then read as its lowest end;
-    the rest is at times read as its highest. Then come the group's shift and noise.
+    Values above the middle may be read as the lowest end of the scale, others as its highest. Then
+    the shift of the group and noise are added.
     """
     wrong = wrong_value(truth, (question.lowest, question.highest), errors, groups, rng)
     return float(round(wrong)) if question.whole else round(wrong, 1)
@@ -245,7 +239,7 @@ def wrong_value(
     groups: frozenset[str],
     rng: Random,
 ) -> float:
-    """Return what is read, before rounding, on a scale with these ends."""
+    """Return the reading before rounding, on a scale with these ends."""
     lowest, highest = ends
     high = truth > (lowest + highest) / 2
     sensitivity = errors.sensitivity + added(errors.sensitivity_gaps, groups)
@@ -261,6 +255,6 @@ def wrong_value(
 
 
 def truth_in(text: str) -> float | None:
-    """Return what a person reads in an answer with planted errors; None in any other."""
-    found = _SAID.search(text)
-    return float(found[1]) if found else None
+    """Return the true value in an answer with planted errors; None for other answers."""
+    match = _TRUTH_PATTERN.search(text)
+    return float(match[1]) if match else None

@@ -1,4 +1,4 @@
-"""What a conversation asks for: a rating on a scale, one of several options, or free words."""
+"""The kind of question in a conversation: rating, choice, report, grade, verdict or free text."""
 
 import re
 from collections.abc import Sequence
@@ -34,9 +34,9 @@ class RatingQuestion:
     lowest: int
     highest: int
     whole: bool
-    """Whether only whole numbers will do."""
+    """True if only whole numbers are allowed."""
     as_json: bool
-    """Whether the answer is to be a JSON object."""
+    """True if the answer must be a JSON object."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +53,9 @@ class ChoiceQuestion:
 
     options: tuple[ChoiceOption, ...]
     as_json: bool = False
-    """Whether the answer is to be a JSON object."""
+    """True if the answer must be a JSON object."""
     text: str = ""
-    """The whole turn that asks."""
+    """The whole turn with the question."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class ReportQuestion:
     """A report on statistics, as a JSON object with one field."""
 
     prompt: str
-    """The whole request: it holds the statistics and the headings."""
+    """The whole request, with statistics and headings."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class GradeQuestion:
 
     report: str
     prompt: str
-    """The whole request: it holds what the report should do."""
+    """The whole request, with the requirements."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ AnyQuestion = (
 
 
 def question_in(turns: Sequence[Turn]) -> AnyQuestion:
-    """Return what is asked for; options are looked for in the last user turn alone."""
+    """Return the question of a conversation; options are read from the last user turn."""
     last = next((turn.content for turn in reversed(turns) if turn.role == "user"), "")
     if _ESSAY in last:
         return ReportQuestion(last)
@@ -112,10 +112,10 @@ def question_in(turns: Sequence[Turn]) -> AnyQuestion:
     spoken = "\n".join(turn.content for turn in turns)
     if len({option.letter for option in options}) >= 2:
         return ChoiceQuestion(options, as_json=_JSON.search(spoken) is not None, text=last)
-    if not (asked := _RATING.search(spoken)):
+    if not (request := _RATING.search(spoken)):
         return FreeTextQuestion()
-    # The first range after the request: a CV before it is full of ranges of years.
-    ranges = ((int(f[1]), int(f[2])) for f in _SCALE.finditer(spoken, asked.start()))
+    # The first range after the request, as a CV before it has ranges of years.
+    ranges = ((int(f[1]), int(f[2])) for f in _SCALE.finditer(spoken, request.start()))
     lowest, highest = next((ends for ends in ranges if ends[0] < ends[1]), _USUAL_SCALE)
     whole = _WHOLE.search(spoken) is not None
     return RatingQuestion(lowest, highest, whole, as_json=_JSON.search(spoken) is not None)

@@ -1,4 +1,4 @@
-"""The whole answer of a model to a request: the fault it meets, or its words."""
+"""The reply of a simulated model to a request: its text or a fault."""
 
 import hashlib
 import json
@@ -33,29 +33,29 @@ from biaswatch.services.simulator.domain.speech import (
 
 @dataclass(frozen=True)
 class SimulatedRequest:
-    """One request, as far as the answer depends on it."""
+    """The parts of a request on which the answer depends."""
 
     model: str
     turns: tuple[Turn, ...]
     repeat_key: str
     attempt: str = "0"
-    """Which try it is; it decides about faults alone, never about words."""
+    """Number of the attempt; affects faults only."""
 
     @property
     def text(self) -> str:
-        """All that was said."""
+        """The text of all turns."""
         return "\n".join(turn.content for turn in self.turns)
 
     @property
     def purpose(self) -> tuple[str, str, str]:
-        """What the random numbers of the answer depend on."""
-        said = json.dumps([[turn.role, turn.content] for turn in self.turns])
-        return self.model, said, self.repeat_key
+        """The seed of the random numbers of the answer."""
+        turns = json.dumps([[turn.role, turn.content] for turn in self.turns])
+        return self.model, turns, self.repeat_key
 
 
 @dataclass(frozen=True)
 class SimulatedReply:
-    """What the model says."""
+    """A reply with its usage."""
 
     text: str
     finish_reason: str
@@ -64,7 +64,7 @@ class SimulatedReply:
 
 
 def fault_for(seed: int, request: SimulatedRequest, faults: Faults) -> str | None:
-    """Return the fault this attempt meets, or none; another attempt draws anew."""
+    """Return the fault of this attempt, or None; each attempt is drawn separately."""
     drawn = seeded_rng(seed, "fault", *request.purpose, request.attempt).random()
     for name, share in faults.shares:
         if drawn < share:
@@ -74,10 +74,10 @@ def fault_for(seed: int, request: SimulatedRequest, faults: Faults) -> str | Non
 
 
 def words_for(seed: int, request: SimulatedRequest, model: PlantedModel, markers: Markers) -> str:
-    """Return the words of the answer."""
+    """Return the text of the answer."""
     rng = seeded_rng(seed, "words", *request.purpose)
     groups = groups_in(request.text, markers)
-    # Drawn first and always, so that a refusal gap leaves the other answers as they were.
+    # Always drawn first, so that a refusal gap does not change the other answers.
     if rng.random() < model.refusal_rate + added(model.refusal_gaps, groups):
         return REFUSAL
     match question_in(request.turns):
@@ -98,7 +98,7 @@ def words_for(seed: int, request: SimulatedRequest, model: PlantedModel, markers
 def reply_to(
     request: SimulatedRequest, words: str, *, fault: str | None, faults: Faults, limit: int | None
 ) -> SimulatedReply:
-    """Return the reply these words become under a fault and a token limit (a token is a word)."""
+    """Return the reply for a text after a fault and a limit of tokens (words)."""
     text, reason = words, "stop"
     if fault == "oversize":
         text = (words + " ") * (faults.oversize_chars // (len(words) + 1) + 1)
@@ -113,7 +113,7 @@ def reply_to(
 
 
 def seeded_rng(seed: int, *purpose: str) -> Random:
-    """Return the random numbers that belong to this seed and purpose, the same ones every time."""
+    """Return a generator of random numbers, seeded by seed and purpose."""
     name = json.dumps([seed, *purpose]).encode()
     digest = hashlib.blake2b(name, digest_size=16).digest()
-    return Random(int.from_bytes(digest))  # noqa: S311 - a simulation, not a secret
+    return Random(int.from_bytes(digest))  # noqa: S311 - not for security

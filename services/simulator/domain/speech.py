@@ -1,4 +1,4 @@
-"""The words of an answer: a rating, a choice, free text, or a report under headings."""
+"""Texts of answers: ratings, choices, free text and reports."""
 
 import json
 import math
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from random import Random
 
 from biaswatch.services.simulator.domain.planted_bias import (
-    SAID,
+    TRUTH,
     Markers,
     PlantedModel,
     added,
@@ -26,7 +26,7 @@ REASONS = (
 )
 
 LEADS = "What is told here points to this answer: {answer}."
-"""A reasoning that names what is chosen."""
+"""A reasoning that names the chosen option."""
 
 GLAD = (
     "What stands out is kindness and a great sense of humour.",
@@ -58,30 +58,32 @@ _PLAIN_SHARE = 1 / 3
 def rating_answer(
     question: RatingQuestion, model: PlantedModel, groups: frozenset[str], text: str, rng: Random
 ) -> str:
-    """Rate: the mean, what quality adds, what the groups add, and noise; kept on the scale."""
+    """Return a rating: mean, quality, effects of groups and noise, on the scale."""
     middle = (question.lowest + question.highest) / 2
     mean = middle if model.rating_mean is None else model.rating_mean
-    seen = text.casefold()
-    earned = sum(points for phrase, points in model.qualities.items() if phrase.casefold() in seen)
+    folded = text.casefold()
+    earned = sum(
+        points for phrase, points in model.qualities.items() if phrase.casefold() in folded
+    )
     noisy = mean + earned + added(model.rating_gaps, groups) + rng.gauss(0, model.rating_noise_sd)
     rating = dithered(noisy, 1 if question.whole else 0.1, rng)
     rating = min(max(rating, question.lowest), question.highest)
     reason = rng.choice(REASONS)
     if model.reading_errors is not None:
-        reason = SAID.format(value=rating)
+        reason = TRUTH.format(value=rating)
         rating = read_wrongly(rating, question, model.reading_errors, groups, rng)
-    said = int(rating) if question.whole else rating
+    number = int(rating) if question.whole else rating
     if question.as_json:
-        return json.dumps({"reasoning": reason, "rating": said})
-    return f"{reason}\n\nRating: {said}"
+        return json.dumps({"reasoning": reason, "rating": number})
+    return f"{reason}\n\nRating: {number}"
 
 
 def choice_answer(
     question: ChoiceQuestion, model: PlantedModel, markers: Markers, rng: Random
 ) -> str:
-    """Choose an option; each weighs the same but for the preferences for groups it names."""
-    turned = any(phrase.casefold() in question.text.casefold() for phrase in model.turned_by)
-    sign = -1 if turned else 1
+    """Return a choice; options are equally likely except for preferences for groups."""
+    reversed_ = any(phrase.casefold() in question.text.casefold() for phrase in model.turned_by)
+    sign = -1 if reversed_ else 1
     weights = [
         math.exp(sign * added(model.preferences, groups_in(option.text, markers)))
         for option in question.options
@@ -97,7 +99,7 @@ def choice_answer(
 
 
 def free_text(model: PlantedModel, groups: frozenset[str], rng: Random) -> str:
-    """Tell something; how many of its sentences are glad or sorry follows the lean."""
+    """Return free text; the lean decides the share of positive and negative sentences."""
     lean = min(max(model.lean + added(model.sentiment_shifts, groups), -1.0), 1.0)
     return " ".join(rng.choice(_mood(lean, rng)) for _ in range(_SENTENCES))
 
@@ -109,12 +111,12 @@ def _mood(lean: float, rng: Random) -> tuple[str, ...]:
 
 
 def dithered(value: float, step: float, rng: Random) -> float:
-    """Round to a multiple of `step`, up or down by chance, so that the mean stays where it was."""
+    """Round to a multiple of `step`, up or down at random, so that the mean is unchanged."""
     steps, rest = divmod(value, step)
     return round((steps + (rng.random() < rest / step)) * step, 6)
 
 
-# What is written under a heading that holds the word; the numbers come from the request.
+# Texts by a word in the heading; the numbers come from the request.
 SENTENCES = {
     "Summary": (
         "The report compares {one} and {two} with respect to {outcome}. "
@@ -172,7 +174,7 @@ _NOTED = {
     "A cell is": "A cell is small, so that the estimates are unsure.",
     "in conflict": "The two ratios disagree, so that neither is to be read alone.",
 }
-"""What a report says of a note that has these words."""
+"""Sentences of a report about notes with these words."""
 _PARADOX = re.compile(r"^- Note: Simpson", re.MULTILINE)
 
 
@@ -180,50 +182,51 @@ _MARK = re.compile(r"^- (?P<mark>\[\[[^]\n]+\]\]): (?P<value>[-\d.e]+)$", re.MUL
 
 
 def _marked(text: str, marks: Mapping[str, str]) -> str:
-    """Put the mark that was asked for behind every number that has one."""
-    return re.sub(r"-?[\d.]+(?:e[-+]?\d+)?", lambda found: found[0] + marks.get(found[0], ""), text)
+    """Append the requested mark to every number that has one."""
+    number = r"-?[\d.]+(?:e[-+]?\d+)?"
+    return re.sub(number, lambda match: match[0] + marks.get(match[0], ""), text)
 
 
 def report_answer(prompt: str, model: PlantedModel) -> str:
-    """Write a report that states the statistics of the request; what is planted goes wrong."""
+    """Return a report that states the statistics of the request, with planted faults."""
     headings = _HEADING.findall(prompt)
     if "heading" in model.report_faults:
-        headings = [each for each in headings if "ethical" not in each]
+        headings = [heading for heading in headings if "ethical" not in heading]
     parts = [f"{heading}\n{_passage(heading, prompt, model)}".strip() for heading in headings]
     return json.dumps({"explanation": "\n\n".join(parts)})
 
 
 def _passage(heading: str, prompt: str, model: PlantedModel) -> str:
-    found = _GROUPS.search(prompt)
-    one, two, outcome = found.groups() if found else ("the first group", "the second", "it")
+    match = _GROUPS.search(prompt)
+    one, two, outcome = match.groups() if match else ("the first group", "the second", "it")
     for word, sentences in SENTENCES.items():
         if word in heading:
             cases, least = _CASES.search(prompt), _LEAST.search(prompt)
-            said = sentences.format(
+            text = sentences.format(
                 one=one, two=two, outcome=outcome,
                 cases=cases[1] if cases else "no", least=least[1] if least else "some",
             )  # fmt: skip
             if word != "meaning":
-                return said
+                return text
             faults = [FAULTY_SENTENCES.get(fault, "") for fault in model.report_faults]
             flaws = (fault.format(one=one) for fault in faults if fault)
-            return " ".join([_statistics(prompt), said, *flaws])
+            return " ".join([_statistics(prompt), text, *flaws])
     return ""
 
 
 def _statistics(prompt: str) -> str:
     marks = {f["value"]: f["mark"] for f in reversed(list(_MARK.finditer(prompt)))}
-    said = [
+    sentences = [
         f"The {f['name']} is {_marked(f['value'], marks)} with a {f['level']} confidence interval"
         f" of {_marked(f['interval'], marks)}"
         + (f", to be read against {f['neutral']}." if f["neutral"] else ".")
         for f in _ESTIMATE.finditer(prompt)
     ][:5]
-    said += [f"The {f['name']} has a p-value {f['p']}." for f in _TEST.finditer(prompt)][:2]
+    sentences += [f"The {f['name']} has a p-value {f['p']}." for f in _TEST.finditer(prompt)][:2]
     if _PARADOX.search(prompt):
-        said.append("The association turns round within strata, which is Simpson's paradox.")
+        sentences.append("The association turns round within strata, which is Simpson's paradox.")
     if _MISSING.search(prompt):
-        said.append("Some answers are missing and could change the reading.")
+        sentences.append("Some answers are missing and could change the reading.")
     notes = "\n".join(line for line in prompt.splitlines() if line.startswith("- Note:"))
-    said += [sentence for words, sentence in _NOTED.items() if words in notes]
-    return " ".join(said)
+    sentences += [sentence for words, sentence in _NOTED.items() if words in notes]
+    return " ".join(sentences)

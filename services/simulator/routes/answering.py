@@ -1,4 +1,4 @@
-"""Requests in every wire format: the same models, faults and limits answer all of them."""
+"""Answers requests in all wire formats with the same models, faults and limits."""
 
 import asyncio
 import hashlib
@@ -27,14 +27,14 @@ from biaswatch.services.simulator.routes.formats import (
 from biaswatch.services.simulator.settings import SimulatorSettings
 from biaswatch.shared.contracts.mistakes import first_mistake
 
-# What tells calls apart; a client that cannot send headers names the repeat in the request.
+# Identify a call; clients that cannot send headers name the repeat in the request.
 REPEAT_HEADER = "X-Biaswatch-Repeat"
 ATTEMPT_HEADER = "X-Biaswatch-Attempt"
 FORMATS = (OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC_MESSAGES)
 
 
 class SimulatedModels:
-    """Answers as the models of the settings do."""
+    """The simulated models of the settings."""
 
     def __init__(self, settings: SimulatorSettings, now: Callable[[], float]) -> None:
         self._settings, self._now = settings, now
@@ -44,7 +44,7 @@ class SimulatedModels:
             for name, model in self._models.items()
             if (faults := model.faults or settings.faults).most_per_s
         }
-        self._asked = {
+        self._question_numbers = {
             name: QuestionNumbers(model.settled_after)
             for name, model in self._models.items()
             if model.later
@@ -53,8 +53,8 @@ class SimulatedModels:
     def router(self) -> APIRouter:
         """Return the routes."""
         router = APIRouter()
-        for each in FORMATS:
-            router.add_api_route(each.path, self._route(each), methods=["POST"])
+        for wire in FORMATS:
+            router.add_api_route(wire.path, self._route(wire), methods=["POST"])
         router.add_api_route("/v1/models", self.models, methods=["GET"])
         return router
 
@@ -75,20 +75,20 @@ class SimulatedModels:
         return answer
 
     async def complete(self, request: Request, wire: WireFormat) -> Response:
-        """Answer one conversation."""
+        """Answer one request."""
         if (refusal := self._key_refusal(request, wire)) is not None:
             return refusal
         try:
             wire_request = wire.read(await request.body())
-        except ValidationError as wrong:
-            mistake = first_mistake(wrong)
-            said = f"The request is wrong at {mistake.in_words('its beginning')}."
-            return wire.error(400, said, param=mistake.field or None)
+        except ValidationError as error:
+            mistake = first_mistake(error)
+            message = f"The request is wrong at {mistake.in_words('its beginning')}."
+            return wire.error(400, message, param=mistake.field or None)
         model = self._models.get(wire_request.model)
         if model is None:
             known = ", ".join(sorted(self._models))
-            said = f"There is no model {wire_request.model!r}; there are: {known}."
-            return wire.error(404, said, code="model_not_found", param="model")
+            message = f"Unknown model {wire_request.model!r}; the models are: {known}."
+            return wire.error(404, message, code="model_not_found", param="model")
         faults = model.faults or self._settings.faults
         limiter = self._limiters.get(wire_request.model)
         if limiter and not limiter.take():
@@ -114,15 +114,16 @@ class SimulatedModels:
                 pass
         if (broken := _broken(fault, faults, wire)) is not None:
             return broken
-        planted = self._now_planted(simulated, model)
+        planted = self._current(simulated, model)
         words = words_for(seed, simulated, planted, self._settings.markers)
         reply = reply_to(simulated, words, fault=fault, faults=faults, limit=limit)
         fingerprint = _fingerprint(seed, model)
         return JSONResponse(wire.answer_body(simulated, reply, fingerprint, int(self._now())))
 
-    def _now_planted(self, request: SimulatedRequest, model: PlantedModel) -> PlantedModel:
-        asked = self._asked.get(request.model)
-        return model.asked_before(asked.before(request)) if asked else model
+    def _current(self, request: SimulatedRequest, model: PlantedModel) -> PlantedModel:
+        """Return the model with the gaps that apply to this question."""
+        numbers = self._question_numbers.get(request.model)
+        return model.after_questions(numbers.before(request)) if numbers else model
 
     def _key_refusal(self, request: Request, wire: WireFormat) -> Response | None:
         if self._settings.api_key is None:
@@ -140,7 +141,7 @@ def _broken(fault: str | None, faults: Faults, wire: WireFormat) -> Response | N
         return wire.error(500, "The server had an error.")
     if fault == "garbage":
         return PlainTextResponse("<html>no JSON</html>")
-    if fault == "hang":  # nobody is listening any more
+    if fault == "hang":  # the client has disconnected
         return Response(status_code=499)
     return None
 
@@ -152,51 +153,51 @@ def _too_many(faults: Faults, wire: WireFormat) -> Response:
 
 
 def _fingerprint(seed: int, model: PlantedModel) -> str:
-    """Return a name of what answers; it differs with the seed and with what is planted.
+    """Return the fingerprint of a model, which depends on the seed and the planted bias.
 
-    What comes later is left out: such a model changes without saying so. So are errors of what
-    reads its answers, which are not the model's own.
+    Later gaps are left out, as such a model changes silently, and so are errors of instruments,
+    which do not belong to the model.
     """
-    named = f"{seed}{model.model_dump_json(exclude={'later', 'reading_errors'})}".encode()
-    return "fp_" + hashlib.blake2b(named, digest_size=5).hexdigest()
+    name = f"{seed}{model.model_dump_json(exclude={'later', 'reading_errors'})}".encode()
+    return "fp_" + hashlib.blake2b(name, digest_size=5).hexdigest()
 
 
 class QuestionNumbers:
-    """How many different questions came before each; one that is sent again keeps its number."""
+    """Numbers of distinct questions, in order of arrival; a repeated question keeps its number."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        """Numbers beyond this one make no difference, so these questions are not kept."""
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        """Questions beyond this number are not stored, as they make no difference."""
         self._numbers: dict[bytes, int] = {}
 
     def before(self, request: SimulatedRequest) -> int:
-        """Return how many other questions were answered before this one first came."""
+        """Return the number of distinct questions before the first arrival of this one."""
         name = hashlib.blake2b("\n".join(request.purpose).encode(), digest_size=12).digest()
         if (known := self._numbers.get(name)) is not None:
             return known
         number = len(self._numbers)
-        if number < self._most:
+        if number < self._limit:
             self._numbers[name] = number
         return number
 
 
 class TokenBucket:
-    """A bucket that fills at a steady rate and holds a quarter of a second's worth, or one call."""
+    """A token bucket with a capacity of a quarter of a second, or at least one call."""
 
     def __init__(self, per_s: float, *, clock: Callable[[], float]) -> None:
         self._per_s = per_s
-        self._most = max(1.0, per_s / 4)
+        self._capacity = max(1.0, per_s / 4)
         self._clock = clock
-        self._held = self._most
+        self._tokens = self._capacity
         self._at = clock()
 
     def take(self) -> bool:
         """Tell whether one more call is within the limit."""
         now = self._clock()
-        self._held = min(self._most, self._held + (now - self._at) * self._per_s)
+        self._tokens = min(self._capacity, self._tokens + (now - self._at) * self._per_s)
         self._at = now
-        # A hair's breadth is forgiven: sums of many small parts miss a whole by that much.
-        if self._held < 1 and not math.isclose(self._held, 1):
+        # Tolerates rounding errors of the sum.
+        if self._tokens < 1 and not math.isclose(self._tokens, 1):
             return False
-        self._held -= 1
+        self._tokens -= 1
         return True

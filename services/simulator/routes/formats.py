@@ -1,4 +1,4 @@
-"""What every wire format has: how a request is read and an answer is written."""
+"""Wire formats of OpenAI and Anthropic: requests, answers and errors."""
 
 import hashlib
 from collections.abc import Callable, Mapping
@@ -19,46 +19,46 @@ class WirePart(BaseModel):
 
 
 class TextPart(WirePart):
-    """A piece of a message's content."""
+    """A text part of the content of a message."""
 
     type: Literal["text", "input_text", "output_text"]
     text: str
 
 
 class WireMessage(WirePart):
-    """One turn, its content in one piece or in several."""
+    """One message, with its content as a text or as parts."""
 
     role: Literal["system", "developer", "user", "assistant"]
     content: str | tuple[TextPart, ...]
 
     @property
     def turn(self) -> Turn:
-        """The turn, in one piece."""
-        return Turn(self.role, in_one(self.content))
+        """The message as a turn."""
+        return Turn(self.role, joined(self.content))
 
 
-def in_one(content: str | tuple[TextPart, ...]) -> str:
-    """Return content in one piece."""
+def joined(content: str | tuple[TextPart, ...]) -> str:
+    """Return content as one text."""
     return content if isinstance(content, str) else "".join(part.text for part in content)
 
 
 class WireRequest(Protocol):
-    """A request, as far as it is used."""
+    """A request in any format."""
 
     @property
     def model(self) -> str:
-        """The model that is asked."""
+        """The name of the model."""
 
     @property
     def limit(self) -> int | None:
-        """The most tokens the answer may have."""
+        """The maximum number of tokens of the answer."""
 
     def request(self, repeat: str | None, attempt: str | None) -> SimulatedRequest:
-        """Return the request as the domain sees it."""
+        """Return the request for the domain."""
 
 
 def id_of(prefix: str, request: SimulatedRequest, fingerprint: str) -> str:
-    """Return the id of an answer; the same request has the same."""
+    """Return the id of an answer, the same for the same request."""
     named = "\n".join((*request.purpose, fingerprint)).encode()
     return prefix + hashlib.blake2b(named, digest_size=12).hexdigest()
 
@@ -71,18 +71,18 @@ def bearer(headers: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True)
 class WireFormat:
-    """The requests, answers and errors of one provider's format."""
+    """The format of requests, answers and errors of one endpoint."""
 
     path: str
     """The path of its endpoint."""
     read: Callable[[bytes], WireRequest]
-    """Reads a request; raises ValidationError where it is none."""
+    """Reads a request; raises ValidationError if it is invalid."""
     answer_body: Callable[[SimulatedRequest, SimulatedReply, str, int], JsonValue]
-    """Returns the body of an answer, with the fingerprint of what answers and the second."""
+    """Returns the body of an answer, given its fingerprint and its time in seconds."""
     error_body: Callable[[int, str, str | None, str | None], JsonValue]
-    """Returns the body of an error from its status, message, code and parameter."""
+    """Returns the body of an error, given its status, message, code and parameter."""
     key_in: Callable[[Mapping[str, str]], str] = bearer
-    """Returns the key that came with a request, or nothing."""
+    """Returns the key of a request; empty without one."""
 
     def error(
         self, status: int, message: str, code: str | None = None, param: str | None = None
@@ -96,7 +96,7 @@ _CUT_OFF = {"length": "max_output_tokens", "content_filter": "content_filter"}
 
 
 class ChatRequest(WirePart):
-    """What is read of a request; sampling parameters are taken and change nothing."""
+    """A request of chat completions; sampling parameters are ignored."""
 
     model: str
     messages: tuple[WireMessage, ...] = Field(min_length=1)
@@ -104,18 +104,18 @@ class ChatRequest(WirePart):
     seed: int | None = None
     max_tokens: int | None = Field(default=None, ge=1)
     max_completion_tokens: int | None = Field(default=None, ge=1)
-    # Refused rather than ignored: an answer that ignores them would look like one that does not.
+    # Rejected, as an answer would otherwise wrongly appear to respect them.
     stream: Literal[False] | None = None
     n: Literal[1] | None = None
     tools: None = None
 
     @property
     def limit(self) -> int | None:
-        """The most tokens the answer may have."""
+        """The maximum number of tokens of the answer."""
         return self.max_completion_tokens or self.max_tokens
 
     def request(self, repeat: str | None, attempt: str | None) -> SimulatedRequest:
-        """Return the request as the domain sees it; header, `user`, `seed` name the repeat."""
+        """Return the request for the domain; header, `user` or `seed` name the repeat."""
         turns = tuple(message.turn for message in self.messages)
         named = (repeat, self.user, None if self.seed is None else str(self.seed))
         key = next((name for name in named if name is not None), "0")
@@ -123,7 +123,7 @@ class ChatRequest(WirePart):
 
 
 class ResponsesRequest(WirePart):
-    """What is read of a request."""
+    """A request of the Responses API."""
 
     model: str
     input: str | tuple[WireMessage, ...] = Field(min_length=1)
@@ -135,10 +135,12 @@ class ResponsesRequest(WirePart):
     tools: tuple[()] | None = None
 
     def request(self, repeat: str | None, attempt: str | None) -> SimulatedRequest:
-        """Return the request as the domain sees it; header and `user` name the repeat."""
+        """Return the request for the domain; header or `user` name the repeat."""
         role = (Turn("system", self.instructions),) if self.instructions else ()
-        said = self.input
-        turns = (Turn("user", said),) if isinstance(said, str) else tuple(m.turn for m in said)
+        if isinstance(self.input, str):
+            turns: tuple[Turn, ...] = (Turn("user", self.input),)
+        else:
+            turns = tuple(message.turn for message in self.input)
         return SimulatedRequest(
             self.model, (*role, *turns), repeat or self.user or "0", attempt or "0"
         )
@@ -229,13 +231,13 @@ _ANTHROPIC_ERRORS = {
 
 
 class RequestMetadata(WirePart):
-    """Who asks; names the repeat for clients that cannot send headers."""
+    """Metadata of a request; `user_id` names the repeat."""
 
     user_id: str | None = None
 
 
 class MessagesRequest(WirePart):
-    """What is read of a request."""
+    """A request of the Messages API."""
 
     model: str
     messages: tuple[WireMessage, ...] = Field(min_length=1)
@@ -246,8 +248,8 @@ class MessagesRequest(WirePart):
     tools: tuple[()] | None = None
 
     def request(self, repeat: str | None, attempt: str | None) -> SimulatedRequest:
-        """Return the request as the domain sees it; header and `user_id` name the repeat."""
-        system = in_one(self.system)
+        """Return the request for the domain; header or `user_id` name the repeat."""
+        system = joined(self.system)
         role = (Turn("system", system),) if system else ()
         turns = (*role, *(message.turn for message in self.messages))
         return SimulatedRequest(
@@ -277,7 +279,7 @@ def answer_body(
 
 
 def anthropic_error_body(status: int, message: str, *_: str | None) -> JsonValue:
-    """Return the body of an error, which here has neither a code nor a parameter."""
+    """Return the body of an error, without code and parameter."""
     kind = _ANTHROPIC_ERRORS.get(status, "invalid_request_error")
     return {"type": "error", "error": {"type": kind, "message": message}}
 
