@@ -11,7 +11,8 @@ import httpx2
 
 from biaswatch.shared.backoff import Backoff, retry_after_s
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.network.guard import GuardedTransport, PrivateAddressError, UnknownHostError
+from biaswatch.shared.network.guard import GuardedTransport
+from biaswatch.shared.network.outgoing import RequestFailedError, Unanswered, request_failures
 
 MOST_HOPS = 5
 PORTS = {"http": 80, "https": 443}
@@ -120,23 +121,27 @@ class PageFetcher:
             if wait_s > 0:
                 await self._sleep(wait_s)
             try:
-                async with asyncio.timeout(self.limits.timeout_s):
+                async with request_failures(url, self.limits.timeout_s):
                     return await self._response(url)
-            except (TimeoutError, httpx2.TimeoutException):
-                seconds = self.limits.timeout_s
-                raise UsageError(f"{url} did not come within {seconds:g} s.") from None
-            except httpx2.HTTPError as error:
-                raise UsageError(f"{url} cannot be fetched ({type(error).__name__}).") from None
-            except UnknownHostError:
-                raise UsageError(f"The host {server[0]} of {url} is not known.") from None
-            except PrivateAddressError as error:
-                raise UsageError(
-                    f"{url} leads to {error.address}, which is in a private network; only public"
-                    " pages are read. Save the text as a file beside the plan instead."
-                ) from None
+            except RequestFailedError as failed:
+                raise UsageError(self._why_unfetched(url, failed)) from None
             finally:
                 pause_s = max(self.limits.pause_s, self._delay_s.get(server, 0.0))
                 self._next_at[server] = self._clock() + pause_s
+
+    def _why_unfetched(self, url: str, failed: RequestFailedError) -> str:
+        match failed.reason:
+            case Unanswered.TIMEOUT:
+                return f"{url} did not come within {self.limits.timeout_s:g} s."
+            case Unanswered.UNKNOWN_HOST:
+                return f"{url}: {failed}"
+            case Unanswered.PRIVATE_ADDRESS:
+                return (
+                    f"{url} leads to {failed.address}, which is in a private network; only public"
+                    " pages are read. Save the text as a file beside the plan instead."
+                )
+            case _:
+                return f"{url} cannot be fetched: {failed}"
 
     async def _response(self, url: str) -> Page | str | float:
         request = self._http.build_request("GET", url)

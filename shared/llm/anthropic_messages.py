@@ -26,12 +26,12 @@ from biaswatch.shared.llm.sdk_model import Sdk, SdkModel
 
 ANTHROPIC = Sdk(anthropic, anthropic.AsyncAnthropic, anthropic.AnthropicError)
 MAX_TOKENS = 4096
-"""The limit where the target names none: this format has no request without one."""
+"""The default limit, as this format requires one."""
 _FINISHES = {"end_turn": "stop", "stop_sequence": "stop"}
 
 
 class AnthropicMessages(SdkModel[anthropic.AsyncAnthropic]):
-    """Asks for the next message; here, system prompts are no part of the conversation."""
+    """Client of the Messages API, in which system prompts are not part of the conversation."""
 
     sdk = ANTHROPIC
     endpoint = "messages.with_raw_response.create"
@@ -39,13 +39,17 @@ class AnthropicMessages(SdkModel[anthropic.AsyncAnthropic]):
 
     def _request(self, call: ModelCall, schema: AnswerSchema | None) -> dict[str, Any]:
         system = "\n\n".join(m["content"] for m in call.messages if m["role"] == "system")
-        said = [dict(m) for m in call.messages if m["role"] != "system"]
-        request: dict[str, Any] = {"max_tokens": MAX_TOKENS, **call.parameters, "messages": said}
+        messages = [dict(m) for m in call.messages if m["role"] != "system"]
+        request: dict[str, Any] = {
+            "max_tokens": MAX_TOKENS,
+            **call.parameters,
+            "messages": messages,
+        }
         if system:
             request["system"] = system
         if schema:
-            held_to = {"type": "json_schema", "schema": dict(schema.schema)}
-            request["output_config"] = {"format": held_to, **request.get("output_config", {})}
+            format_ = {"type": "json_schema", "schema": dict(schema.schema)}
+            request["output_config"] = {"format": format_, **request.get("output_config", {})}
         return request
 
     def _answer(self, reply: Any) -> ModelAnswer:
@@ -55,10 +59,10 @@ class AnthropicMessages(SdkModel[anthropic.AsyncAnthropic]):
                 Failure.CONTENT_FILTER, "The provider withheld the answer.", tokens=tokens
             )
         parts = at(reply, "content")
-        said = [at(part, "text") for part in parts or () if at(part, "type") == "text"]
-        if not isinstance(parts, list) or not all(isinstance(each, str) for each in said):
+        texts = [at(part, "text") for part in parts or () if at(part, "type") == "text"]
+        if not isinstance(parts, list) or not all(isinstance(text, str) for text in texts):
             raise CallFailed(Failure.GARBAGE, "The server's reply has no content.", tokens=tokens)
-        text = storable("".join(said))
+        text = storable("".join(texts))
         if stopped == "refusal":
             words = shortened(text) or "The model refused."
             raise CallFailed(Failure.REFUSAL, words, tokens=tokens)
@@ -72,7 +76,7 @@ class AnthropicMessages(SdkModel[anthropic.AsyncAnthropic]):
 
 
 def _tokens(usage: Any) -> Tokens:
-    """Return what was read and written; what a prompt cache provided was read, too."""
+    """Return the tokens read, with those from the prompt cache, and written."""
     caches = ("cache_read_input_tokens", "cache_creation_input_tokens")
     cached = [count_of(at(usage, name) or 0) for name in caches]
     read, written = tokens_of(usage, "input_tokens", "output_tokens")

@@ -1,4 +1,4 @@
-"""Replies over HTTP of a bounded size, however they are packed; no redirect is followed."""
+"""HTTP replies of bounded size after decompression, without redirects."""
 
 import zlib
 from collections.abc import AsyncIterator
@@ -10,34 +10,34 @@ import httpx2
 
 from biaswatch.shared.llm.port import UNKNOWN_TOKENS, CallFailed, Failure, Tokens
 
-LARGEST_REPLY_BYTES = 4 * 1024 * 1024
+MAX_REPLY_BYTES = 4 * 1024 * 1024
 ACCEPTED = "gzip, deflate"
-"""The encodings that are unpacked here, within the bound; no other is asked for."""
+"""The encodings that are requested and decompressed here."""
 _PACKED = {"gzip", "x-gzip", "deflate"}
-_OF_THE_BODY = {"content-encoding", "content-length", "transfer-encoding"}
+_BODY_HEADERS = {"content-encoding", "content-length", "transfer-encoding"}
 
 
 @dataclass
 class CallProgress:
-    """How far a call under way has come."""
+    """Progress of a call."""
 
     sent: bool = False
-    """True if a request was made of it, so that a later fault is the reply's."""
+    """True once the request was built; later errors concern the reply."""
     accepted: bool = False
-    """True if the server has accepted it: from then on it may cost."""
+    """True once the server accepted it; from then on it may cost."""
 
 
 call_progress: ContextVar[CallProgress] = ContextVar("call_progress")
 
 
 class BoundedClient:
-    """Makes an SDK's own HTTP client bounded; its proxies, limits and certificates stay its own."""
+    """Wraps the HTTP client of an SDK; its proxies, limits and certificates are kept."""
 
     @staticmethod
     def of(
         client: type[httpx2.AsyncClient], guard: httpx2.AsyncBaseTransport | None = None
     ) -> httpx2.AsyncClient:
-        """Return a client of this class that reads no more than `LARGEST_REPLY_BYTES`.
+        """Return a client of this class that reads no more than `MAX_REPLY_BYTES`.
 
         With a guard, every connection goes through it and none through a proxy.
         """
@@ -48,30 +48,30 @@ class BoundedClient:
             ) -> httpx2.Response:
                 if (progress := call_progress.get(None)) is not None:
                     progress.sent = True
-                del stream  # the whole reply is read here, so that it is bounded
+                del stream  # the whole reply is read here, to bound it
                 return await _whole(await super().send(request, stream=True, **how))
 
         guarded = {} if guard is None else {"transport": guard, "trust_env": False}
-        made: httpx2.AsyncClient = Bounded(
+        bounded: httpx2.AsyncClient = Bounded(
             follow_redirects=False, headers={"Accept-Encoding": ACCEPTED}, **guarded
         )
-        return made
+        return bounded
 
 
 async def _whole(reply: httpx2.Response) -> httpx2.Response:
     body = await bounded_body(reply)
-    headers = [(k, v) for k, v in reply.headers.multi_items() if k.lower() not in _OF_THE_BODY]
+    headers = [(k, v) for k, v in reply.headers.multi_items() if k.lower() not in _BODY_HEADERS]
     return httpx2.Response(reply.status_code, headers=headers, content=body, request=reply.request)
 
 
 async def bounded_body(reply: httpx2.Response) -> bytes:
-    """Read and unpack a streamed reply, and close it.
+    """Read and decompress a streamed reply, and close it.
 
     Raises
     ------
     CallFailed
-        It is larger than `LARGEST_REPLY_BYTES`, before or after it is unpacked, or packed in a way
-        that was not asked for. What it cost is unknown, unless its status says that it was refused.
+        It is larger than `MAX_REPLY_BYTES`, before or after decompression, or has another encoding.
+        Its usage is unknown, unless its status shows that the call was rejected.
     """
     cost = UNKNOWN_TOKENS if reply.is_success else None
     if reply.is_success and (progress := call_progress.get(None)) is not None:
@@ -86,19 +86,19 @@ async def _parts(reply: httpx2.Response, cost: Tokens | None) -> AsyncIterator[b
     packing = reply.headers.get("content-encoding", "identity").strip().lower()
     packed = packing in _PACKED
     if not packed and packing not in {"", "identity"}:
-        said = "The reply is packed in a way that was not asked for."
-        raise CallFailed(Failure.GARBAGE, said, tokens=cost)
+        detail = "The reply has an encoding that was not requested."
+        raise CallFailed(Failure.GARBAGE, detail, tokens=cost)
     unpack, size = zlib.decompressobj(wbits=47), 0
     async for raw in reply.aiter_raw():
         try:
-            left = LARGEST_REPLY_BYTES + 1 - size
+            left = MAX_REPLY_BYTES + 1 - size
             part = unpack.decompress(raw, left) if packed else raw
         except zlib.error:
             raise CallFailed(
-                Failure.GARBAGE, "The reply cannot be unpacked.", tokens=cost
+                Failure.GARBAGE, "The reply cannot be decompressed.", tokens=cost
             ) from None
         size += len(part)
-        if size > LARGEST_REPLY_BYTES:
-            most = LARGEST_REPLY_BYTES // 1024**2
-            raise CallFailed(Failure.OVERSIZE, f"The reply is over {most} MiB.", tokens=cost)
+        if size > MAX_REPLY_BYTES:
+            limit_mib = MAX_REPLY_BYTES // 1024**2
+            raise CallFailed(Failure.OVERSIZE, f"The reply is over {limit_mib} MiB.", tokens=cost)
         yield part

@@ -1,6 +1,5 @@
-"""Any HTTP application as a model: fill a request template, follow a pointer into the reply."""
+"""Any HTTP application as a model: a request template, and a pointer into the reply."""
 
-import asyncio
 import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -30,9 +29,17 @@ from biaswatch.shared.llm.port import (
 )
 from biaswatch.shared.llm.provider_errors import failure_of_status, failure_without_text
 from biaswatch.shared.llm.replies import json_of, storable
-from biaswatch.shared.network.guard import GuardedTransport, PrivateAddressError, UnknownHostError
+from biaswatch.shared.network.outgoing import (
+    RequestFailedError,
+    Unanswered,
+    host_of,
+    outgoing_client,
+    request_failures,
+)
 from biaswatch.shared.parsing.yaml_values import parse_yaml
 
+MAX_CALL_S = 3600.0
+"""Default of the client; every call has its own time limit."""
 MESSAGES, PROMPT, SYSTEM, REPEAT = "{messages}", "{prompt}", "{system}", "{repeat}"
 
 
@@ -42,17 +49,17 @@ def read_application(path: Path) -> Application:
     Raises
     ------
     UsageError
-        It cannot be read, or a field is wrong; its contents are not repeated.
+        It cannot be read, or a field is invalid; its contents are not repeated.
     """
     try:
         fields = parse_yaml(read_text(path, "application"))
-    except yaml.YAMLError:  # its own words could repeat a key
+    except yaml.YAMLError:  # its message could contain a key
         raise UsageError(f"The application {path} is not YAML or JSON.") from None
     return checked(Application, fields, f"The application {path}")
 
 
 class HttpApp:
-    """Asks one application."""
+    """Client of one application."""
 
     def __init__(
         self, application: Application, *, key: str | None, private_hosts: Collection[str] = ()
@@ -61,8 +68,7 @@ class HttpApp:
         if key:
             headers[application.key_header] = application.key_prefix + key
         self._application, self._key = application, key
-        transport = GuardedTransport(private_hosts)
-        self._client = httpx2.AsyncClient(transport=transport, headers=headers, trust_env=False)
+        self._client = outgoing_client(private_hosts, timeout_s=MAX_CALL_S, headers=headers)
 
     @classmethod
     def connect(cls, target: Target, connection: ModelEndpoint) -> Self:
@@ -76,27 +82,30 @@ class HttpApp:
         progress = CallProgress(sent=True)
         call_progress.set(progress)
         try:
-            async with asyncio.timeout(call.timeout_s):
+            async with request_failures(self._application.url, call.timeout_s):
                 status, headers, reply = await self._exchange(request)
-        except (TimeoutError, httpx2.TimeoutException):
-            said = "The application did not answer in time."
-            raise CallFailed(Failure.TIMEOUT, said, tokens=_cost(progress)) from None
-        except UnknownHostError as error:
-            raise CallFailed(Failure.UNREACHABLE, str(error)) from None
-        except PrivateAddressError:
-            raise off_limits(httpx2.URL(self._application.url).host) from None
-        except httpx2.HTTPError:
-            said = "The application cannot be reached."
-            raise CallFailed(Failure.UNREACHABLE, said, tokens=_cost(progress)) from None
-        except (ValueError, TypeError, LookupError):  # headers and bodies no library expects
-            said = "The application's reply could not be read."
-            raise CallFailed(Failure.GARBAGE, said, tokens=_cost(progress)) from None
+        except RequestFailedError as failed:
+            raise self._failure(failed, progress) from None
+        except (ValueError, TypeError, LookupError):  # malformed headers or bodies
+            detail = "The application's reply could not be read."
+            raise CallFailed(Failure.GARBAGE, detail, tokens=_cost(progress)) from None
         if not 200 <= status < 300:
             raise failure_of_status(
                 "The application", status, headers, reply,
                 key=self._key, key_source=HOST_KEY_SOURCE,
             )  # fmt: skip
         return ModelAnswer(self._text(reply), "stop")
+
+    def _failure(self, failed: RequestFailedError, progress: CallProgress) -> CallFailed:
+        if failed.reason is Unanswered.PRIVATE_ADDRESS:
+            return off_limits(host_of(self._application.url) or "")
+        if failed.reason is Unanswered.UNKNOWN_HOST:
+            return CallFailed(Failure.UNREACHABLE, str(failed))
+        tokens = _cost(progress)
+        if failed.reason is Unanswered.TIMEOUT:
+            detail = "The application did not answer in time."
+            return CallFailed(Failure.TIMEOUT, detail, tokens=tokens)
+        return CallFailed(Failure.UNREACHABLE, "The application cannot be reached.", tokens=tokens)
 
     def _request(self, call: ModelCall) -> httpx2.Request:
         try:
@@ -107,7 +116,7 @@ class HttpApp:
                 headers={PURPOSE_HEADER: call.purpose},
                 timeout=call.timeout_s,
             )
-        except Exception as error:  # noqa: BLE001 - whatever it is, nothing was sent
+        except Exception as error:  # noqa: BLE001 - nothing was sent
             raise unsendable(error) from None
 
     async def _exchange(self, request: httpx2.Request) -> tuple[int, httpx2.Headers, bytes]:
@@ -117,21 +126,21 @@ class HttpApp:
     def _text(self, reply: bytes) -> str:
         document = json_of(reply, "The application's")
         try:
-            found: Any = found_at(document, self._application.answer)
+            text: Any = value_at(document, self._application.answer)
         except LookupError:
             if failure := failure_without_text(document, key=self._key):
                 raise failure from None
-            said = f"The application's reply has nothing at {self._application.answer}."
-            raise CallFailed(Failure.GARBAGE, said, tokens=UNKNOWN_TOKENS) from None
-        if not isinstance(found, str):
-            said = "What the pointer finds is no text."
-            raise CallFailed(Failure.GARBAGE, said, tokens=UNKNOWN_TOKENS)
-        if not found.strip():
+            detail = f"The application's reply has nothing at {self._application.answer}."
+            raise CallFailed(Failure.GARBAGE, detail, tokens=UNKNOWN_TOKENS) from None
+        if not isinstance(text, str):
+            detail = f"The value at {self._application.answer} is not a text."
+            raise CallFailed(Failure.GARBAGE, detail, tokens=UNKNOWN_TOKENS)
+        if not text.strip():
             if failure := failure_without_text(document, key=self._key):
                 raise failure
-            said = "The application's answer is empty."
-            raise CallFailed(Failure.EMPTY, said, tokens=UNKNOWN_TOKENS)
-        return storable(found)
+            detail = "The application's answer is empty."
+            raise CallFailed(Failure.EMPTY, detail, tokens=UNKNOWN_TOKENS)
+        return storable(text)
 
     async def close(self) -> None:
         """See `ChatModel.close`."""
@@ -139,12 +148,12 @@ class HttpApp:
 
 
 def _cost(progress: CallProgress) -> Tokens | None:
-    """Return what a call cost that failed: unknown once it was accepted, else nothing."""
+    """Return the usage of a failed call: unknown once it was accepted, else None."""
     return UNKNOWN_TOKENS if progress.accepted else None
 
 
-def found_at(document: Any, pointer: str) -> Any:
-    """Return what a pointer points to; raise LookupError where nothing is there."""
+def value_at(document: Any, pointer: str) -> Any:
+    """Return the value at a JSON pointer; raise LookupError if there is none."""
     if pointer and not pointer.startswith("/"):
         raise LookupError(pointer)
     for raw in pointer.split("/")[1:]:
@@ -156,12 +165,12 @@ def found_at(document: Any, pointer: str) -> Any:
         elif isinstance(document, Mapping):
             document = document[step]
         else:
-            raise LookupError(pointer)  # noqa: TRY004 - the reply is another than was described
+            raise LookupError(pointer)  # noqa: TRY004 - the reply is not as described
     return document
 
 
 def filled_template(template: JsonValue, call: ModelCall) -> JsonValue:
-    """Return the request: placeholders in its strings become what is asked, nothing else does."""
+    """Return the request, with the placeholders in its strings replaced."""
     if isinstance(template, dict):
         return {name: filled_template(value, call) for name, value in template.items()}
     if isinstance(template, list):
@@ -170,8 +179,8 @@ def filled_template(template: JsonValue, call: ModelCall) -> JsonValue:
         return [dict(message) for message in call.messages if message["role"] != "system"]
     if not isinstance(template, str):
         return template
-    said = [message["content"] for message in call.messages if message["role"] != "system"]
+    prompt = [message["content"] for message in call.messages if message["role"] != "system"]
     system = [message["content"] for message in call.messages if message["role"] == "system"]
-    words = {PROMPT: "\n\n".join(said), SYSTEM: "\n\n".join(system), REPEAT: call.repeat_key}
-    # In one pass, so that what a prompt says is never taken for a placeholder.
-    return re.sub("|".join(map(re.escape, words)), lambda found: words[found[0]], template)
+    words = {PROMPT: "\n\n".join(prompt), SYSTEM: "\n\n".join(system), REPEAT: call.repeat_key}
+    # In one pass, so that texts of the prompt are never taken for placeholders.
+    return re.sub("|".join(map(re.escape, words)), lambda match: words[match[0]], template)

@@ -1,4 +1,4 @@
-"""OpenAI's Chat Completions, which many servers speak, and Responses, through the official SDK."""
+"""OpenAI's Chat Completions and Responses, through the official SDK."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ OPENAI = Sdk(openai, openai.AsyncOpenAI, openai.OpenAIError)
 
 
 class OpenAIChat(SdkModel[openai.AsyncOpenAI]):
-    """Asks for the next message of a conversation."""
+    """Client of Chat Completions, which many servers implement."""
 
     sdk = OPENAI
     endpoint = "chat.completions.with_raw_response.create"
@@ -31,8 +31,8 @@ class OpenAIChat(SdkModel[openai.AsyncOpenAI]):
     def _request(self, call: ModelCall, schema: AnswerSchema | None) -> dict[str, Any]:
         request: dict[str, Any] = {**call.parameters, "messages": list(call.messages)}
         if schema:
-            held_to = {"type": "json_schema", "json_schema": _strict(schema)}
-            request.setdefault("response_format", held_to)
+            format_ = {"type": "json_schema", "json_schema": _strict(schema)}
+            request.setdefault("response_format", format_)
         return request
 
     def _answer(self, reply: Any) -> ModelAnswer:
@@ -43,8 +43,8 @@ class OpenAIChat(SdkModel[openai.AsyncOpenAI]):
         refusal = at(message, "refusal") or refusal_text(content)
         text = answer_text(content)
         if finish == "content_filter":
-            said = "The provider withheld the answer."
-            raise CallFailed(Failure.CONTENT_FILTER, said, tokens=tokens)
+            detail = "The provider withheld the answer."
+            raise CallFailed(Failure.CONTENT_FILTER, detail, tokens=tokens)
         if finish == "length" and not content:
             raise cut_off(tokens)
         if isinstance(refusal, str) and refusal.strip():
@@ -54,8 +54,8 @@ class OpenAIChat(SdkModel[openai.AsyncOpenAI]):
         if not text or not text.strip():
             if finish == "length":
                 raise cut_off(tokens)
-            said = f"The answer is empty ({finish})."
-            raise CallFailed(Failure.EMPTY, said, tokens=tokens)
+            detail = f"The answer is empty ({finish})."
+            raise CallFailed(Failure.EMPTY, detail, tokens=tokens)
         model, fingerprint = (label_of(at(reply, n)) for n in ("model", "system_fingerprint"))
         reasoning = message_reasoning(message, content)
         return ModelAnswer(storable(text), finish, *tokens, model, fingerprint, reasoning)
@@ -66,7 +66,7 @@ def _strict(schema: AnswerSchema) -> dict[str, object]:
 
 
 class OpenAIResponses(SdkModel[openai.AsyncOpenAI]):
-    """Asks for a response; nothing is kept on the server, unless the parameters say so."""
+    """Client of the Responses API; by default, the server stores nothing."""
 
     sdk = OPENAI
     endpoint = "responses.with_raw_response.create"
@@ -76,8 +76,8 @@ class OpenAIResponses(SdkModel[openai.AsyncOpenAI]):
         request: dict[str, Any] = {"store": False, **call.parameters}
         request["input"] = list(call.messages)
         if schema:
-            held_to = {"type": "json_schema", **_strict(schema)}
-            request["text"] = {"format": held_to, **request.get("text", {})}
+            format_ = {"type": "json_schema", **_strict(schema)}
+            request["text"] = {"format": format_, **request.get("text", {})}
         return request
 
     def _answer(self, reply: Any) -> ModelAnswer:
@@ -87,16 +87,16 @@ class OpenAIResponses(SdkModel[openai.AsyncOpenAI]):
         if parts is None:
             raise CallFailed(Failure.GARBAGE, "The server's reply has no output.", tokens=tokens)
         if status == "failed":
-            said = "The provider says that the response failed."
-            raise CallFailed(Failure.SERVER_ERROR, said, tokens=tokens)
+            detail = "The provider reports that the response failed."
+            raise CallFailed(Failure.SERVER_ERROR, detail, tokens=tokens)
         if why == "content_filter":
-            said = "The provider withheld the answer."
-            raise CallFailed(Failure.CONTENT_FILTER, said, tokens=tokens)
-        if refusals := _said(parts, "refusal", "refusal"):
+            detail = "The provider withheld the answer."
+            raise CallFailed(Failure.CONTENT_FILTER, detail, tokens=tokens)
+        if refusals := _texts(parts, "refusal", "refusal"):
             raise CallFailed(Failure.REFUSAL, shortened(" ".join(refusals)), tokens=tokens)
-        text = storable("".join(_said(parts, "output_text", "text")))
+        text = storable("".join(_texts(parts, "output_text", "text")))
         if not text.strip():
-            # A limit that reasoning has used up leaves nothing: that is an outcome of its own.
+            # The limit was used up by reasoning.
             if why == "length":
                 raise cut_off(tokens)
             raise CallFailed(Failure.EMPTY, "The model's answer is empty.", tokens=tokens)
@@ -106,7 +106,7 @@ class OpenAIResponses(SdkModel[openai.AsyncOpenAI]):
 
 
 def _parts(output: Any) -> list[Any] | None:
-    """Return the parts of all messages in an output; None where it is none."""
+    """Return the parts of all messages in an output; None if it is invalid."""
     if not isinstance(output, list):
         return None
     contents = [at(item, "content") for item in output if at(item, "type") == "message"]
@@ -115,7 +115,7 @@ def _parts(output: Any) -> list[Any] | None:
     return [part for content in contents for part in content]
 
 
-def _said(parts: list[Any], kind: str, name: str) -> list[str]:
-    """Return the words of the parts of one kind."""
-    words = [at(part, name) for part in parts if at(part, "type") == kind]
-    return [each for each in words if isinstance(each, str)]
+def _texts(parts: list[Any], kind: str, name: str) -> list[str]:
+    """Return the texts of the parts of one type."""
+    values = [at(part, name) for part in parts if at(part, "type") == kind]
+    return [value for value in values if isinstance(value, str)]

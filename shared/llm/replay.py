@@ -1,11 +1,11 @@
-"""Recorded answers served as a model: no key, no network, the same answer every time.
+"""Recorded answers as a model.
 
-The file is JSONL, one recorded answer a line:
+The file is JSONL, with one answer per line:
 
     {"key": "set1_white_male", "scaffold": "direct", "repeat": 0, "text": "Rating: 3"}
 
-`key` is the probe's; `scaffold` (direct) and `repeat` (0) may be left out; `model`,
-`finish_reason` and `steps` may be added, the latter where a scaffold made several calls:
+`key` is that of the probe. Optional are `scaffold` (default: direct), `repeat` (0), `model`,
+`finish_reason`, and `steps` for scaffolds with several calls:
 
     "steps": [{"name": "criterion:skills", "rating": 3}, {"name": "criterion:care", "text": "..."}]
 """
@@ -31,8 +31,7 @@ from biaswatch.shared.llm.port import (
 )
 
 RecordingKey = tuple[str, str, int]
-LARGEST_BYTES = 256 * 1024 * 1024
-"""Of a file that the generator reads."""
+MAX_FILE_BYTES = 256 * 1024 * 1024
 
 
 class StepLine(BaseModel):
@@ -68,15 +67,15 @@ class RecordedAnswer(BaseModel):
 
     @property
     def recording_key(self) -> RecordingKey:
-        """What it is the answer to."""
+        """The key of the answer: probe, scaffold and repeat."""
         return self.key, self.scaffold, self.repeat
 
 
 class Replay:
-    """Answers from one file, which is read at the first question.
+    """Answers from one file, which is read at the first call.
 
-    A file that cannot be read is a fault of this target alone: its probes have no answer, and say
-    why. It must not end the process, which would end at every start for as long as they wait.
+    An unreadable file fails the probes of this target, with the reason; it does not end the
+    process, which would end again at every start.
     """
 
     def __init__(self, name: str, folder: Path | None) -> None:
@@ -103,7 +102,7 @@ class Replay:
         return ModelAnswer(recorded.text, recorded.finish_reason, model=recorded.model, steps=steps)
 
     async def _read_once(self) -> None:
-        async with self._reading:  # all first questions are here; one reads, the others wait
+        async with self._reading:
             if self._answers:
                 return
             try:
@@ -124,7 +123,7 @@ def path_within(folder: Path | None, name: str) -> Path:
     Raises
     ------
     UsageError
-        It is no file in the folder, or too large; whether there is another is not told.
+        It is not a file in the folder, or too large.
     """
     if folder is None:
         raise UsageError(
@@ -138,8 +137,8 @@ def path_within(folder: Path | None, name: str) -> Path:
             "The target names no file of recorded answers in the folder that"
             " BIASWATCH_GENERATOR_RECORDINGS_DIR names."
         )
-    if path.stat().st_size > LARGEST_BYTES:
-        raise UsageError(f"The file {path.name} is larger than {LARGEST_BYTES >> 20} MiB.")
+    if path.stat().st_size > MAX_FILE_BYTES:
+        raise UsageError(f"The file {path.name} is larger than {MAX_FILE_BYTES >> 20} MiB.")
     return path
 
 
@@ -149,8 +148,8 @@ def read_recording(path: Path) -> dict[RecordingKey, RecordedAnswer]:
     Raises
     ------
     UsageError
-        It cannot be read, a line is wrong (file, line and field are named), or two lines answer
-        the same thing.
+        It cannot be read, a line is invalid (named with file, line and field), or two lines have
+        the same key.
     """
     answers: dict[RecordingKey, RecordedAnswer] = {}
     for place, fields in json_lines(read_text(path, "recorded answers"), path):

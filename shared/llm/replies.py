@@ -1,4 +1,4 @@
-"""What a reply says: values of any type and size become bounded ones, or none."""
+"""Reads values of any type and size from replies, bounded or as None."""
 
 import json
 import re
@@ -8,52 +8,52 @@ from typing import Any
 from biaswatch.shared.llm.port import UNKNOWN_TOKENS, CallFailed, Failure, Tokens
 from biaswatch.shared.parsing.model_reasoning import joined_reasoning
 
-LONGEST_LABEL = 200
-"""Characters of a name that a provider gives: a model, a fingerprint, a finish reason."""
-LONGEST_DETAIL = 2000
-"""Characters of a refusal's own words."""
-MOST_TOKENS = 10**9
-"""More tokens than any call has: a larger count is a mistake of the server's."""
+MAX_LABEL_CHARACTERS = 200
+"""Bound of names of models, fingerprints and finish reasons."""
+MAX_DETAIL_CHARACTERS = 2000
+"""Bound of the text of a refusal."""
+MAX_TOKENS = 10**9
+"""Larger counts are mistakes of the server."""
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 def storable(text: str) -> str:
-    """Return a text that can be encoded: half a pair of characters becomes U+FFFD."""
+    """Return a text that can be encoded, with U+FFFD for surrogates."""
     return _LONE_SURROGATE.sub("\ufffd", text)
 
 
-def shortened(text: str, most: int = LONGEST_DETAIL) -> str:
-    """Return a text of at most so many characters, and how many it had."""
+def shortened(text: str, limit: int = MAX_DETAIL_CHARACTERS) -> str:
+    """Return a text cut to a number of characters, with its original length."""
     text = storable(text)
-    return text if len(text) <= most else f"{text[:most]}… ({len(text):,} characters in all)"
+    return text if len(text) <= limit else f"{text[:limit]}… ({len(text):,} characters in all)"
 
 
 def label_of(value: Any) -> str | None:
-    """Return a name on one line, cut where it is no name any more; None where it is no text."""
+    """Return a name on one line and of bounded length; None if the value is not a text."""
     if not isinstance(value, str) or not value:
         return None
-    shown = _CONTROL.sub("\ufffd", storable(value[: LONGEST_LABEL + 1]))
-    return shown if len(shown) <= LONGEST_LABEL else shown[:LONGEST_LABEL] + "…"
+    shown = _CONTROL.sub("\ufffd", storable(value[: MAX_LABEL_CHARACTERS + 1]))
+    return shown if len(shown) <= MAX_LABEL_CHARACTERS else shown[:MAX_LABEL_CHARACTERS] + "…"
 
 
 def count_of(value: Any) -> int | None:
-    """Return a number of tokens; None where it is none: negative, broken, too large, a word."""
+    """Return a number of tokens; None if the value cannot be one."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
-    if not 0 <= value <= MOST_TOKENS or value != int(value):
+    if not 0 <= value <= MAX_TOKENS or value != int(value):
         return None
     return int(value)
 
 
 def tokens_of(usage: Any, read: str, written: str) -> Tokens:
-    """Return the tokens that were read and written, as far as a reply says so."""
+    """Return the tokens read and written, as far as a reply has them."""
     return count_of(at(usage, read)), count_of(at(usage, written))
 
 
 def stated_tokens(document: Any) -> Tokens:
-    """Return the tokens a reply of any of the wire formats states; unknown where it does not."""
+    """Return the tokens in a reply of any wire format; unknown if it has none."""
     usage = at(document, "usage")
     chat = tokens_of(usage, "prompt_tokens", "completion_tokens")
     others = tokens_of(usage, "input_tokens", "output_tokens")
@@ -61,7 +61,7 @@ def stated_tokens(document: Any) -> Tokens:
 
 
 def at(document: Any, *path: str | int) -> Any:
-    """Return what stands at a place of a document; None where it has no such place."""
+    """Return the value at a path of a document; None if there is none."""
     for step in path:
         if isinstance(step, str):
             document = document.get(step) if isinstance(document, dict) else None
@@ -71,18 +71,18 @@ def at(document: Any, *path: str | int) -> Any:
 
 
 def json_of(body: bytes, whose: str) -> Any:
-    """Read the body of a reply, which is paid for, whatever it holds.
+    """Decode the body of a paid reply.
 
     Raises
     ------
     CallFailed
-        It is no JSON, or nested deeper than anything is read.
+        It is not JSON, or nested too deeply.
     """
     try:
         return json.loads(body)
     except (ValueError, RecursionError):
-        said = f"{whose} reply is not JSON."
-        raise CallFailed(Failure.GARBAGE, said, tokens=UNKNOWN_TOKENS) from None
+        detail = f"{whose} reply is not JSON."
+        raise CallFailed(Failure.GARBAGE, detail, tokens=UNKNOWN_TOKENS) from None
 
 
 TEXT_TYPES = frozenset({"text", "output_text"})
@@ -90,11 +90,11 @@ REASONING_TYPES = frozenset(
     {"thinking", "reasoning", "reasoning_content", "thought", "summary_text", "reasoning_text"}
 )
 REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking")
-"""Fields of a message, beside its content, for its reasoning."""
+"""Fields of a message with its reasoning."""
 
 
 def answer_text(content: Any) -> str | None:
-    """Return the text of a content: itself, or its text parts joined; None of anything else."""
+    """Return the text of a content or of its parts; None for other values."""
     if isinstance(content, str):
         return content
     if not isinstance(content, list) or not any(_is_known(part) for part in content):
@@ -131,7 +131,7 @@ def _part_texts(part: Any) -> Iterator[str]:
 
 
 def _texts(value: Any, levels: int = 4) -> Iterator[str]:
-    """Yield the texts of a reasoning, however a provider nests them."""
+    """Yield the texts nested in a reasoning."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list) and levels:

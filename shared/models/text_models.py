@@ -1,4 +1,4 @@
-"""Models of texts: classifiers, the score of every label, and embedders, vectors of length one."""
+"""Text classifiers and embedders."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,11 +12,11 @@ Scores = Mapping[str, float]
 
 
 class NotFinite(ValueError):  # noqa: N818 - recorded as a text's own outcome
-    """The model gave something that is no number."""
+    """The model returned a value that is not finite."""
 
 
 class Classifier:
-    """One model; loaded when first asked."""
+    """One text classifier, loaded at its first use."""
 
     def __init__(self, model: str, models: ModelOptions, *, size: int | None = None) -> None:
         self.model = model
@@ -25,16 +25,15 @@ class Classifier:
         self._lazy = LazyModel(model, self._load, size=size)
 
     def scores(self, texts: Sequence[str]) -> list[Scores | Exception]:
-        """Return the score of each label for each text, or what went wrong with it.
+        """Return the score of each label for each text, or its error.
 
-        Softmax, or a sigmoid for each label where the model says that several may hold: what
-        transformers' own pipeline does. Raise ModelUnavailable where it is not on this machine,
-        and may not or cannot be fetched.
+        As in the pipeline of transformers, scores are softmax, or a sigmoid per label for models
+        with several labels per text. Raise ModelUnavailable if the model cannot be loaded.
         """
         return [self._named(row) for row in self._lazy.passes().over(texts)]
 
     def size_for(self, tokens: int) -> int:
-        """Return the batch size that was measured to be best for texts of this length."""
+        """Return the fastest measured batch size for texts of this length."""
         return self._lazy.passes().size_for(tokens)
 
     def _named(self, row: Row | Exception) -> Scores | Exception:
@@ -73,7 +72,7 @@ def _activated(logits: Any, config: Any) -> Any:
 
 
 class Embedder:
-    """One sentence-transformers model; loaded when first asked, from its package if installed."""
+    """One sentence-transformers model, loaded at its first use, from its package if installed."""
 
     def __init__(
         self, models: ModelOptions, model: str = MINILM, *, size: int | None = None
@@ -83,14 +82,14 @@ class Embedder:
         self._lazy = LazyModel(model, self._load, size=size)
 
     def vectors(self, texts: Sequence[str]) -> list[Row | Exception]:
-        """Return the vector of each text, or what went wrong with it.
+        """Return the unit vector of each text, or its error.
 
-        Raise ModelUnavailable where it is not on this machine, and may not or cannot be fetched.
+        Raise ModelUnavailable if the model cannot be loaded.
         """
         return [_unit(row) for row in self._lazy.passes().over(texts)]
 
     def size_for(self, tokens: int) -> int:
-        """Return the batch size that was measured to be best for texts of this length."""
+        """Return the fastest measured batch size for texts of this length."""
         return self._lazy.passes().size_for(tokens)
 
     def _load(self) -> LoadedModel:
@@ -113,7 +112,7 @@ class Embedder:
 
 
 def _unit(row: Row | Exception) -> Row | Exception:
-    """Bring the mean of windows back to length one."""
+    """Scale the mean of windows to length one."""
     if isinstance(row, Exception):
         return row
     length = float(np.linalg.norm(row))

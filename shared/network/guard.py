@@ -1,6 +1,6 @@
-"""Connections to servers that others name: to the very address that was checked, and to no other.
+"""Guard against private addresses, for servers that are named by users.
 
-The one guard of targets, webhooks and the builder's pages.
+Connections go to the address that was checked. Used for targets, webhooks and pages of the builder.
 """
 
 import asyncio
@@ -23,19 +23,19 @@ _NOT_PUBLIC = tuple(
     )
 )
 _GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
-"""All that is assigned of the public IPv6 internet; fec0::/10 and fd00::/8 are outside."""
+"""The assigned part of the public IPv6 internet, without fec0::/10 and fd00::/8."""
 _IPV4_COMPATIBLE = ipaddress.ip_network("::/96")
 _NAT64 = (ipaddress.ip_network("64:ff9b::/96"), ipaddress.ip_network("64:ff9b:1::/96"))
-"""Where the last 32 bits are the IPv4 address that is reached (RFC 6052)."""
+"""Networks whose last 32 bits are an IPv4 address (RFC 6052)."""
 _ISATAP = (0x00005EFE, 0x02005EFE)
-"""What stands before an IPv4 address at the end of an ISATAP address (RFC 5214)."""
+"""Prefixes of the IPv4 address in an ISATAP address (RFC 5214)."""
 
 
 def is_public(address: Address | str) -> bool:
-    """Tell whether an address is on the public internet, however it is written.
+    """Tell whether an address is on the public internet, in any notation.
 
-    An IPv6 address that leads to an IPv4 one is as public as that. What is left of NAT64's
-    64:ff9b:1::/48 embeds an address where only its network knows, so it is not.
+    An IPv6 address that embeds an IPv4 address is as public as that address. The rest of
+    64:ff9b:1::/48 (NAT64) embeds addresses at unknown positions and is not public.
     """
     if isinstance(address, str):
         address = ipaddress.ip_address(address.partition("%")[0])
@@ -51,8 +51,8 @@ def is_public(address: Address | str) -> bool:
 
 def _embedded(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
     """Return the IPv4 address within: mapped, compatible, 6to4, NAT64 or ISATAP."""
-    if found := address.ipv4_mapped or address.sixtofour:
-        return found
+    if embedded := address.ipv4_mapped or address.sixtofour:
+        return embedded
     number = int(address)
     tunnelled = number >> 32 & 0xFFFFFFFF in _ISATAP
     if tunnelled or any(address in network for network in (*_NAT64, _IPV4_COMPATIBLE)):
@@ -60,7 +60,7 @@ def _embedded(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
     return None
 
 
-MOST_CONNECTIONS = 1000
+MAX_CONNECTIONS = 1000
 PORTS = {"http": 80, "https": 443}
 
 
@@ -78,31 +78,31 @@ class PrivateAddressError(Exception):
 
 
 def is_named(host: str, hosts: Collection[str]) -> bool:
-    """Return whether a host is one of these; `*.example.com` names all below example.com."""
+    """Return whether a host is in a list; `*.example.com` includes all subdomains."""
     host = host.casefold()
     return any(
-        host.endswith(each[1:]) if each.startswith("*.") else host == each
-        for each in map(str.casefold, hosts)
+        host.endswith(name[1:]) if name.startswith("*.") else host == name
+        for name in map(str.casefold, hosts)
     )
 
 
 async def checked_address(host: str, port: int, allowed: Callable[[Address], bool]) -> Address:
-    """Look a host up and return an address to connect to; all it has must be allowed.
+    """Look up a host and return an address; all addresses of the host must be allowed.
 
-    Connect to that address and not to the name, which could lead elsewhere a moment later.
+    Connect to the address instead of the name, which could resolve differently later.
 
     Raises
     ------
     UnknownHostError
-        There is no such host.
+        The host does not exist.
     PrivateAddressError
         One of its addresses is not allowed.
     """
     try:
-        found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        infos = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
-        found = []
-    addresses = [ipaddress.ip_address(str(each[4][0]).partition("%")[0]) for each in found]
+        infos = []
+    addresses = [ipaddress.ip_address(str(info[4][0]).partition("%")[0]) for info in infos]
     if not addresses:
         raise UnknownHostError(f"The host {host} is not known.")
     for address in addresses:
@@ -112,14 +112,13 @@ async def checked_address(host: str, port: int, allowed: Callable[[Address], boo
 
 
 class GuardedTransport(httpx2.AsyncBaseTransport):
-    """Connects to public addresses, and to private ones of the hosts it is given.
+    """Connects to public addresses, and to private ones of some hosts.
 
-    The host is looked up once and that very address is connected to. Redirects are not followed,
-    proxies not used.
+    The host is looked up once. Redirects are not followed, and proxies are not used.
     """
 
     def __init__(self, private_hosts: Collection[str] = ()) -> None:
-        limits = httpx2.Limits(max_connections=MOST_CONNECTIONS)
+        limits = httpx2.Limits(max_connections=MAX_CONNECTIONS)
         self._inner = httpx2.AsyncHTTPTransport(limits=limits)
         self._private_hosts = frozenset(private_hosts)
 

@@ -29,8 +29,8 @@ from biaswatch.shared.contracts.suite_limits import (
     MOST_RUNS,
 )
 from biaswatch.shared.files import LARGEST_LINE_BYTES
-from biaswatch.shared.llm.bounded_replies import LARGEST_REPLY_BYTES
-from biaswatch.shared.llm.replay import LARGEST_BYTES
+from biaswatch.shared.llm.bounded_replies import MAX_REPLY_BYTES
+from biaswatch.shared.llm.replay import MAX_FILE_BYTES
 from biaswatch.shared.parsing import json_objects, yaml_values
 from biaswatch.shared.requests.runs import MOST_JUDGEMENTS, MOST_TARGETS
 from biaswatch.shared.requests.traffic import (
@@ -83,9 +83,9 @@ LIMITS = {
     f" {protobuf.MAX_MESSAGES:,} spans, {protobuf.MAX_VALUES:,} attributes",
     "parts of a traced answer wait for the rest": f"{intake.MAX_WAIT.total_seconds():.0f} s",
     "clock of a sender ahead of ours": f"{MAX_CLOCK_SKEW.total_seconds() / 60:.0f} minutes",
-    "reply of a model, unpacked": f"{LARGEST_REPLY_BYTES // MIB} MiB",
+    "reply of a model, unpacked": f"{MAX_REPLY_BYTES // MIB} MiB",
     "answer that is kept": f"{MAX_ANSWER_BYTES // KIB} KiB",
-    "file of recorded answers": f"{LARGEST_BYTES // MIB} MiB",
+    "file of recorded answers": f"{MAX_FILE_BYTES // MIB} MiB",
     "features of one extractor": f"{MOST_FEATURES}",
     "deliveries of a record while something is down": f"{RetryPolicy().transient_attempts}",
     "records on the bus": f"{USUAL.kept_days} days, and {USUAL.stream_bytes // GIB} GiB of a large"

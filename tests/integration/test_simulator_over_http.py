@@ -220,7 +220,7 @@ async def test_a_wrong_key_and_a_wrong_path_are_told_in_openais_shape(
     with pytest.raises(openai.AuthenticationError) as refused:
         await words(client.with_options(api_key="wrong"), "hello")
     assert refused.value.code == "invalid_api_key"
-    with pytest.raises(openai.NotFoundError, match="There is no POST"):
+    with pytest.raises(openai.NotFoundError, match="Unknown endpoint: POST"):
         await client.post("/nowhere", body={}, cast_to=object)
 
 

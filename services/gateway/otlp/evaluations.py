@@ -23,7 +23,12 @@ from biaswatch.shared.backoff import Backoff, retry_after_s
 from biaswatch.shared.contracts import Features, Record
 from biaswatch.shared.contracts.identity import derived_id
 from biaswatch.shared.errors import ConfigurationError, TransientError, UsageError
-from biaswatch.shared.network.guard import GuardedTransport, PrivateAddressError, UnknownHostError
+from biaswatch.shared.network.outgoing import (
+    RequestFailedError,
+    Unanswered,
+    outgoing_client,
+    request_failures,
+)
 from biaswatch.shared.runtime.settings import headers_in
 from biaswatch.shared.telemetry import EVALUATIONS, RepeatedWarning, log
 
@@ -141,9 +146,7 @@ class EvaluationEndpoint:
         self._url = url
         self._headers_file = headers_file
         self.host = httpx2.URL(url).host
-        self._client = httpx2.AsyncClient(
-            transport=GuardedTransport(private_hosts), timeout=TIMEOUT_S, trust_env=False
-        )
+        self._client = outgoing_client(private_hosts, timeout_s=TIMEOUT_S)
 
     async def post(self, request: bytes) -> Reply:
         """Send an OTLP request.
@@ -156,21 +159,17 @@ class EvaluationEndpoint:
         headers = {"Content-Type": PROTOBUF, "Content-Encoding": "gzip", **self._headers()}
         body = gzip.compress(request, compresslevel=1)
         try:
-            async with asyncio.timeout(TIMEOUT_S):
+            async with request_failures(self._url, TIMEOUT_S):
                 posted = self._client.stream("POST", self._url, content=body, headers=headers)
                 async with posted as reply:
                     return self._reply(reply, await _first_bytes(reply))
-        except UnknownHostError:
-            raise TransientError(f"The host {self.host} is not known.") from None
-        except PrivateAddressError:
-            raise TransientError(
-                f"The host {self.host} has a private address. If evaluations may be sent there,"
-                " name it in BIASWATCH_GATEWAY_EVALUATIONS_PRIVATE_HOSTS."
-            ) from None
-        except (httpx2.HTTPError, TimeoutError) as error:
-            raise TransientError(
-                f"{self.host} does not take evaluations ({type(error).__name__})."
-            ) from None
+        except RequestFailedError as failed:
+            hint = (
+                " If evaluations may be sent there, name it in"
+                " BIASWATCH_GATEWAY_EVALUATIONS_PRIVATE_HOSTS."
+            )
+            is_private = failed.reason is Unanswered.PRIVATE_ADDRESS
+            raise TransientError(f"{failed}{hint if is_private else ''}") from None
 
     async def close(self) -> None:
         """Close the connections."""

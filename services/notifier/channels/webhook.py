@@ -6,12 +6,11 @@ from html import escape
 from typing import Literal
 
 from biaswatch.services.notifier.channels import MessageChannel, Notice
-from biaswatch.services.notifier.domain.attempts import Attempt, Refused
+from biaswatch.services.notifier.domain.attempts import Attempt
 from biaswatch.services.notifier.domain.messages import link_of
-from biaswatch.services.notifier.posting import bearer, host_of, post_json
+from biaswatch.services.notifier.posting import bearer, post_json
 from biaswatch.services.notifier.secrets import SecretReference, Secrets
 from biaswatch.shared.contracts import Alarm
-from biaswatch.shared.network.guard import GuardedTransport, PrivateAddressError
 
 
 class WebhookChannel(MessageChannel):
@@ -39,14 +38,8 @@ async def post_to_monitors_webhook(
 ) -> Attempt:
     """Post an alarm to the address in its monitor's file, never to a private one by default."""
     url = alarm.webhook or ""
-    body, transport = webhook_body(alarm, dashboard_url), GuardedTransport(private_hosts)
-    try:
-        return await post_json(url, body, {}, transport=transport)
-    except PrivateAddressError:
-        return Refused(
-            f"The host {host_of(url)} has a private address. If alarms may be posted there, name it"
-            " in BIASWATCH_NOTIFIER_PRIVATE_HOSTS."
-        )
+    body = webhook_body(alarm, dashboard_url)
+    return await post_json(url, body, {}, private_hosts=private_hosts)
 
 
 def webhook_body(alarm: Alarm, dashboard_url: str | None = None) -> bytes:

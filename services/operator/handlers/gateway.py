@@ -9,6 +9,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from biaswatch.shared.contracts import Diagnosis
 from biaswatch.shared.errors import NotFoundError, TransientError, UsageError
+from biaswatch.shared.network.outgoing import RequestFailedError, outgoing_client, request_failures
 from biaswatch.shared.requests.monitor_views import AppliedMonitor, MonitorView
 from biaswatch.shared.requests.run_views import RunProgress, StartedRun, StoredSuite, SuiteView
 
@@ -22,9 +23,9 @@ class GatewayApi:
     """Calls a gateway with the operator's token; refusals are raised as sentences."""
 
     def __init__(self, url: str, token: str | None) -> None:
-        self._url = url
+        self._url = url.rstrip("/")
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        self._http = httpx2.AsyncClient(base_url=url, headers=headers, timeout=TIMEOUT_S)
+        self._http = outgoing_client(None, headers=headers, timeout_s=TIMEOUT_S)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -114,11 +115,10 @@ class GatewayApi:
             The request is refused.
         """
         try:
-            reply = await self._http.request(method, path, json=body)
-        except httpx2.HTTPError as error:
-            raise TransientError(
-                f"The gateway at {self._url} does not answer ({type(error).__name__})."
-            ) from None
+            async with request_failures(self._url, TIMEOUT_S):
+                reply = await self._http.request(method, self._url + path, json=body)
+        except RequestFailedError as failed:
+            raise TransientError(f"The gateway at {self._url} does not answer: {failed}") from None
         if reply.is_success:
             try:
                 return reply.json()

@@ -21,8 +21,8 @@ _ENDS = (0.0, 1.0)
 _QUOTED = re.compile(r"^(?P<name>[A-Z][\w ]+):\n(?P<text>(?:>.*(?:\n|$))+)", re.MULTILINE)
 _WORD = re.compile(r"[a-z]{3,}")
 _STOP_WORDS = frozenset(
-    ["the", "and", "who", "was", "that", "has", "for"]
-    + ["not", "what", "which", "they", "are", "his", "her"]
+    {"the", "and", "who", "was", "that", "has", "for"}
+    | {"not", "what", "which", "they", "are", "his", "her"}
 )
 
 

@@ -13,7 +13,7 @@ from biaswatch.readers.targets import read_target, with_file
 from biaswatch.shared.contracts import parse_target
 from biaswatch.shared.contracts.providers.http import Application
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.llm.http_app import HttpApp, filled_template, found_at
+from biaswatch.shared.llm.http_app import HttpApp, filled_template, value_at
 from biaswatch.shared.llm.port import CallFailed, Failure, ModelCall
 from tests.support.model_server import model_server
 from tests.support.waiting import PATIENCE_S
@@ -159,9 +159,9 @@ async def test_what_was_checked_is_what_is_connected_to(
 
 def test_pointers_unescape_and_index() -> None:
     document = {"a/b": {"m~n": [10, {"": "end"}]}}
-    assert found_at(document, "/a~1b/m~0n/0") == 10
-    assert found_at(document, "/a~1b/m~0n/1/") == "end"
-    assert found_at(document, "") is document
+    assert value_at(document, "/a~1b/m~0n/0") == 10
+    assert value_at(document, "/a~1b/m~0n/1/") == "end"
+    assert value_at(document, "") is document
 
 
 def test_what_a_prompt_says_is_never_a_placeholder() -> None:

@@ -120,9 +120,9 @@ def test_an_alarm_that_was_never_cleared_is_no_second_alarm() -> None:
 def test_a_model_of_a_relapse_has_its_gap_ends_it_and_has_it_again() -> None:
     case = PlantedCase(2.0, stretches=Stretches(4, 12, 8))
     model = case.planted(questions=48)
-    gaps = [model.asked_before(48 * done).rating_gaps.get(FIRST) for done in (0, 4, 15, 16, 23)]
+    gaps = [model.after_questions(48 * done).rating_gaps.get(FIRST) for done in (0, 4, 15, 16, 23)]
     assert gaps == [-2.0, None, None, -2.0, -2.0]
-    assert model.asked_before(4 * 48 - 1).rating_gaps == {FIRST: -2.0}
+    assert model.after_questions(4 * 48 - 1).rating_gaps == {FIRST: -2.0}
     assert case.model(0) != case.model(1)
     assert PlantedCase(0.6).model(0) == PlantedCase(0.6).model(1)
 

@@ -7,8 +7,8 @@ import pytest
 
 from biaswatch.shared.llm.port import CallFailed, Failure
 from biaswatch.shared.llm.replies import (
-    LONGEST_LABEL,
-    MOST_TOKENS,
+    MAX_LABEL_CHARACTERS,
+    MAX_TOKENS,
     at,
     count_of,
     json_of,
@@ -18,13 +18,13 @@ from biaswatch.shared.llm.replies import (
 )
 
 
-@pytest.mark.parametrize("value", [0, 3, 3.0, MOST_TOKENS])
+@pytest.mark.parametrize("value", [0, 3, 3.0, MAX_TOKENS])
 def test_a_number_of_tokens_is_taken_as_it_is(value: float) -> None:
     assert count_of(value) == value
 
 
 @pytest.mark.parametrize(
-    "value", [-1, 1.5, math.nan, math.inf, 10**30, MOST_TOKENS + 1, "3", True, None, [3], {"n": 3}]
+    "value", [-1, 1.5, math.nan, math.inf, 10**30, MAX_TOKENS + 1, "3", True, None, [3], {"n": 3}]
 )
 def test_what_is_no_number_of_tokens_is_unknown(value: object) -> None:
     assert count_of(value) is None
@@ -40,7 +40,7 @@ def test_names_are_one_line_of_bounded_length_or_none() -> None:
     assert label_of("m\r\n\x1b[31m") == "m\ufffd\ufffd\ufffd[31m"
     long = label_of("x" * 2**21)
     assert long is not None
-    assert len(long) == LONGEST_LABEL + 1
+    assert len(long) == MAX_LABEL_CHARACTERS + 1
     none: list[object] = [None, "", 7, ["stop"], {}]
     assert [label_of(value) for value in none] == [None] * 5
 

@@ -318,7 +318,7 @@ def test_a_burst_beyond_a_quarter_of_a_second_is_turned_away() -> None:
 
 
 def test_a_model_that_changes_later_answers_a_question_that_is_sent_again_as_before() -> None:
-    asked_of = QuestionNumbers(most=3)
+    asked_of = QuestionNumbers(limit=3)
     first, second = asked("Rate Kwame."), asked("Rate Kwame.", repeat=1)
     assert [asked_of.before(each) for each in (first, second, first)] == [0, 1, 0]
     numbers = [asked_of.before(asked("Rate Kwame.", repeat=each)) for each in range(2, 9)]
@@ -329,7 +329,7 @@ def test_a_model_that_changes_later_answers_a_question_that_is_sent_again_as_bef
 def test_gaps_that_come_later_stand_in_the_order_in_which_they_come() -> None:
     later = (LaterGaps(after=10), LaterGaps(after=20, rating_gaps={"black": -2}))
     plant = PlantedModel(rating_gaps={"black": -1}, later=later)
-    gaps = [plant.asked_before(n).rating_gaps for n in (0, 9, 10, 19, 20, 99)]
+    gaps = [plant.after_questions(n).rating_gaps for n in (0, 9, 10, 19, 20, 99)]
     assert gaps == [{"black": -1}, {"black": -1}, {}, {}, {"black": -2}, {"black": -2}]
     assert plant.settled_after == 20
     with pytest.raises(ValidationError, match="in the order of `after`"):
