@@ -27,12 +27,7 @@ def build(settings: OracleSettings) -> Service:
         Stage("oracle", Response, judging.note, slots=1, batch=256, linger_s=LINGER_S),
     ]
     every_s = settings.oracle_reconcile_s
-    jobs = [
-        judging.questions.gather.job,
-        judging.passes.job,
-        judging.reconciliation.job(every_s),
-        judging.follow_up.job(every_s),
-    ]
+    jobs = [judging.questions.gather.job, judging.passes.job, *judging.outbox_jobs(every_s)]
     return Service(
         "oracle", settings, stages=stages, jobs=jobs, probe_store=store.probe, close=[store.close]
     )

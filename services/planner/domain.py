@@ -1,7 +1,6 @@
 """Schedule rules of monitors, and which stuck runs are due for repair."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from math import floor
 
@@ -16,9 +15,6 @@ from biaswatch.shared.contracts import (
     next_window,
     window_run,
 )
-
-MAX_REPAIR_LOOKS = 16
-"""Largest number of looks between two repairs of a stuck run."""
 
 
 def next_due(due_at: datetime, cadence_s: float, now: datetime) -> datetime:
@@ -122,35 +118,3 @@ class IntakeCuts:
             cut = last
             self._cuts[key] = due, cut
         return first > cut
-
-
-@dataclass(frozen=True)
-class _Look:
-    arrived: int
-    unchanged: int
-    """Number of looks in a row without an arrival."""
-
-
-class StuckRuns:
-    """Compares looks at open runs to find those without arrivals.
-
-    Answers may also be slow: a run is due at once, then after 1, 2, 4, 8 and 16 more looks without
-    an arrival, and after each 16 from then on.
-    """
-
-    def __init__(self) -> None:
-        self._looks: dict[str, _Look] = {}
-
-    def due(self, arrived: Mapping[str, int]) -> list[str]:
-        """Return the open runs to repair now, given the number of arrivals of each."""
-        previous, self._looks = self._looks, {}
-        for run_id, count in arrived.items():
-            last = previous.get(run_id)
-            unchanged = last.unchanged + 1 if last and last.arrived == count else 0
-            self._looks[run_id] = _Look(count, unchanged)
-        return [run_id for run_id, look in self._looks.items() if _is_due(look.unchanged)]
-
-
-def _is_due(unchanged: int) -> bool:
-    is_power_of_two = unchanged & (unchanged - 1) == 0
-    return unchanged > 0 and (is_power_of_two or unchanged % MAX_REPAIR_LOOKS == 0)

@@ -1,4 +1,4 @@
-"""Waiting for several records: arrivals are noted, each closing is emitted once."""
+"""Waits for several records and emits a closing once they have arrived."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,7 +12,6 @@ from biaswatch.shared.bus.retry_policy import RetryPolicy, delay_s
 from biaswatch.shared.contracts import Record
 from biaswatch.shared.errors import ConfigurationError
 from biaswatch.shared.runtime.blocking import in_thread
-from biaswatch.shared.runtime.follow_up import Republication
 from biaswatch.shared.runtime.jobs import Job
 from biaswatch.shared.store import Closing, Gathers
 from biaswatch.shared.telemetry import RepeatedWarning
@@ -33,9 +32,9 @@ OnClose = Callable[[Closing], Sequence[Record]]
 class Gather:
     """Waits for the records of a run, a pair, a rubric or a round.
 
-    The state is in the store, so a process may end at any moment: arrivals are keyed, a closing is
-    frozen in the transaction that closes it, and it stays due until its records are on the bus. If
-    two processes emit a closing, its records have the same ids.
+    All state is in the store, so a process may end at any moment. A closing is frozen in the
+    transaction that closes it, and stays due until its records are on the bus; if two processes
+    emit it, the records have the same ids.
     """
 
     def __init__(
@@ -63,7 +62,7 @@ class Gather:
         context: Mapping[str, JsonValue] | None = None,
         already: Iterable[str] = (),
     ) -> bool:
-        """Start to wait, before anything asks for the records; see `Gathers.expect`."""
+        """Start to wait, before the records are requested; see `Gathers.expect`."""
         started = await in_thread(
             self._gathers.expect,
             key,
@@ -77,30 +76,30 @@ class Gather:
         return started
 
     async def arrive(self, ids: Iterable[str]) -> None:
-        """Note arrivals; the job emits what they complete."""
+        """Record arrivals; the job emits the closings that they complete."""
         await in_thread(self._gathers.arrive, ids, self._now())
         self._look.set()
 
     async def cancel(self, key: str) -> bool:
-        """Close now, with what has arrived."""
+        """Close now, with the arrivals so far."""
         closed = await in_thread(self._gathers.cancel, key, self._now())
         self._look.set()
         return closed
 
     def wake(self) -> None:
-        """Have the job look for closings at once."""
+        """Let the job check for closings at once."""
         self._look.set()
 
     @property
     def job(self) -> Job[Publisher]:
-        """The job that closes what is overdue and emits what is closed."""
+        """The job that closes overdue gathers and emits closings."""
         return Job(self.emit, "emit closings", every_s=self._look_every_s, wake=self._look)
 
     async def emit(self, publisher: Publisher) -> None:
-        """Close what is overdue and emit what is closed; one that fails holds up no other."""
+        """Close overdue gathers and emit closings; a failure does not delay the others."""
         await in_thread(self._gathers.expire, self._now())
         due = await in_thread(self._gathers.due)
-        self._failures = {each.key: self._failures.get(each.key, NEVER) for each in due}
+        self._failures = {closing.key: self._failures.get(closing.key, NEVER) for closing in due}
         for closing in due:
             if self._failures[closing.key].again_at > self._now():
                 continue
@@ -112,7 +111,7 @@ class Gather:
             await in_thread(self._gathers.emitted, closing.key, self._now())
 
     async def _records_of(self, closing: Closing) -> Sequence[Record] | None:
-        """Return what follows from a closing; None where that cannot be told now."""
+        """Return the records of a closing; None if they cannot be made now."""
         try:
             return await in_thread(self._on_close, closing)  # it may read from the store
         except ConfigurationError:
@@ -123,38 +122,3 @@ class Gather:
             self._failures[closing.key] = _Failures(times, self._now() + wait)
             self._warning.warn(error, closing=closing.key, times_failed=times, exc_info=error)
             return None
-
-
-Waiting = Callable[[], Mapping[str, set[str]]]
-"""Return the missing ids by run; it blocks."""
-Remedy = Callable[[str, set[str]], Sequence[Record]]
-"""Return the records that lead to the missing ids of one run; it blocks."""
-
-
-class Reconciliation:
-    """Publishes again what a stage waits for, where nothing has arrived since the last look.
-
-    The bus acknowledges before it has synced to disk, so a power cut may lose a record.
-    """
-
-    def __init__(self, waiting: Waiting, remedy: Remedy, *, now: Callable[[], datetime]) -> None:
-        self._waiting = waiting
-        self._remedy = remedy
-        self._now = now
-        self._before: dict[str, int] = {}
-
-    def job(self, every_s: float) -> Job[Publisher]:
-        """Return the job that looks for stuck runs and publishes again."""
-        looking = Republication(self.stuck, now=self._now, every_s=every_s)
-        return looking.job("publish again what runs wait for")
-
-    def stuck(self) -> list[Record]:
-        """Return what to publish again for runs that miss as many records as at the last look."""
-        missing = self._waiting()
-        before, self._before = self._before, {run: len(ids) for run, ids in missing.items()}
-        return [
-            record
-            for run, ids in missing.items()
-            if before.get(run) == len(ids)
-            for record in self._remedy(run, ids)
-        ]

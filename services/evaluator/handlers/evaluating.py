@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 
 from pydantic import JsonValue
 
@@ -38,6 +39,7 @@ from biaswatch.shared.contracts import (
 from biaswatch.shared.runtime.blocking import in_thread
 from biaswatch.shared.runtime.jobs import Job
 from biaswatch.shared.runtime.model_questions import ModelQuestions, QuestionSet
+from biaswatch.shared.runtime.outbox import Backlog, Outbox
 from biaswatch.shared.store import Closing, Store
 from biaswatch.shared.telemetry import log
 
@@ -58,18 +60,20 @@ class EvaluateBriefs:
         self.questions = ModelQuestions(
             store, STAGE, KEY_PREFIX, self.closed, now=now, deadline_s=deadline_s
         )
-        self._seen_lost: set[str] = set()
-        self.reconciliation = self.questions.reconciliation(self._probes_of)
-        self.follow_up = self.questions.follow_up(self.closed)
 
     async def begin(self, brief: Brief) -> Sequence[Record]:
         """Request a report, or grades if the brief has a report."""
+        records = await in_thread(self._begin, brief)
+        self.questions.gather.wake()
+        return records
+
+    def _begin(self, brief: Brief) -> Sequence[Record]:
         # Also written here: the recorder may be slower than the reply.
-        await in_thread(self._store.records.write, [brief])
+        self._store.records.write([brief])
         if why := self._impossible(brief):
             return [evaluation_without_report(brief, why, self._now())]
         step = JUDGING if brief.report or brief.writer is None else WRITING
-        return await self.questions.expect([self._questions(step, brief)])
+        return self.questions.expect_now([self._questions(step, brief)])
 
     async def note(self, response: Response) -> Sequence[Record]:
         """Store a reply; a complete set closes."""
@@ -78,22 +82,19 @@ class EvaluateBriefs:
 
     def jobs(self, every_s: float) -> list[Job[Publisher]]:
         """Return the periodic jobs of the evaluator."""
+        briefs = Outbox(self._lost_briefs, now=self._now, stage=STAGE)
         return [
             self.questions.gather.job,
-            self.reconciliation.job(every_s),
-            self.follow_up.job(every_s),
-            Job(
-                self.begin_forgotten, "recover lost briefs", every_s=every_s, first_after_s=every_s
-            ),
+            *self.questions.outbox_jobs(self._probes_of, self.closed, every_s),
+            briefs.job("begin lost briefs", every_s),
         ]
 
-    async def begin_forgotten(self, publisher: Publisher) -> None:
-        """Begin briefs that were missing in two consecutive checks."""
-        lost = await in_thread(self.forgotten, self._now() - KEPT)
-        for brief in (candidate for candidate in lost if candidate.id in self._seen_lost):
-            for record in await self.begin(brief):
-                await publisher.publish(record)
-        self._seen_lost = {brief.id for brief in lost}
+    def _lost_briefs(self) -> list[Backlog]:
+        """Return the briefs whose message was lost before the evaluator began them."""
+        return [
+            Backlog(brief.id, 1, partial(self._begin, brief))
+            for brief in self.forgotten(self._now() - KEPT)
+        ]
 
     def forgotten(self, since: datetime) -> list[Brief]:
         """Return briefs without questions and without an evaluation."""

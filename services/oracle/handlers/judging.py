@@ -13,6 +13,7 @@ from biaswatch.services.oracle.domain.verdicts import (
     unasked_verdict,
 )
 from biaswatch.services.oracle.handlers.judged_pairs import JudgedPairs, control_judges, judges_of
+from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.contracts import (
     JUDGING_GATHER,
     RUN_GATHER,
@@ -28,6 +29,7 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.errors import PoisonError, TransientError
 from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.runtime.jobs import Job
 from biaswatch.shared.runtime.model_questions import ModelQuestions
 from biaswatch.shared.runtime.passes import ArrivalForecast, Passes, PassSteps, PreparedPart
 from biaswatch.shared.store import Closing, PlanningCursor, Store
@@ -52,10 +54,12 @@ class JudgeRuns:
         self.questions = ModelQuestions(
             store, JUDGING_GATHER, KEY_PREFIX, self.closed, now=now, deadline_s=deadline_s
         )
-        self.reconciliation = self.questions.reconciliation(self._probes_of)
-        self.follow_up = self.questions.follow_up(self.closed)
         steps = PassSteps(self.prepare, self.settle, self._wanted, lambda cursor: cursor.run_id)
         self.passes = Passes(store.judging_cursors, steps, stage="oracle")
+
+    def outbox_jobs(self, every_s: float) -> list[Job[Publisher]]:
+        """Return the jobs that publish lost questions and verdicts again."""
+        return self.questions.outbox_jobs(self._probes_of, self.closed, every_s)
 
     async def begin(self, completion: Completion) -> Sequence[Record]:
         """Start the pass through the pairs of a closed run.

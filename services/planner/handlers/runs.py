@@ -1,9 +1,9 @@
 """Plans runs: their probes, expected features, republished records, and closing."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 
-from biaswatch.services.planner.domain import StuckRuns
 from biaswatch.services.planner.handlers.planned_parts import PlannedParts, Planning, lanes_of
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.contracts import (
@@ -22,9 +22,9 @@ from biaswatch.shared.contracts import (
     verdicts_expected,
 )
 from biaswatch.shared.runtime.blocking import in_thread
-from biaswatch.shared.runtime.follow_up import FollowUp, Republication
 from biaswatch.shared.runtime.gather import Gather
 from biaswatch.shared.runtime.jobs import Job
+from biaswatch.shared.runtime.outbox import Backlog, Outbox, StalledKeys, closing_backlogs
 from biaswatch.shared.store import Closing, PlanningCursor, Store
 from biaswatch.shared.store.suites import UNNAMED
 from biaswatch.shared.telemetry import log
@@ -42,14 +42,10 @@ class RunPlanner:
         self._judging = store.gathers(JUDGING_GATHER)
         self._now = now
         self._deadline_s = deadline_s
-        self._stuck = StuckRuns()
-        self._unplanned_before: set[str] = set()
+        self._stuck = StalledKeys()
         self._parts = PlannedParts(store, now=now)
         self.gather = Gather(self._gathers, completion_of, now=now)
         self.planning = Planning(store, self._parts, now=now, on_arrival=self.gather.wake)
-        self.follow_up = FollowUp(
-            self._gathers, self._lacking, self._absent, now=now, stage="planner"
-        )
 
     async def plan(self, run: Run) -> Sequence[Record]:
         """Begin or resume a run; its probes are published from now on."""
@@ -104,13 +100,17 @@ class RunPlanner:
         async def reconcile(_: Publisher) -> None:
             await in_thread(self.repair_stuck)
 
-        unplanned = Republication(self._unplanned, now=self._now, every_s=every_s)
+        def closings() -> Iterator[Backlog]:
+            return closing_backlogs(self._gathers, self._lacking, self._absent, self._now)
+
+        unplanned = Outbox(self._unplanned, now=self._now, stage="planner")
+        results = Outbox(closings, now=self._now, stage="planner")
         return [
             self.gather.job,
             self.planning.passes.job,
             Job(reconcile, "repair stuck runs", every_s=every_s, first_after_s=every_s),
-            self.follow_up.job(every_s),
-            unplanned.job("plan forgotten runs"),
+            results.job("publish lost results again", every_s),
+            unplanned.job("plan lost runs", every_s),
         ]
 
     def repair_stuck(self) -> int:
@@ -118,7 +118,9 @@ class RunPlanner:
 
         The bus acknowledges before it syncs to disk, so a power failure may lose a record.
         """
-        stuck = self._stuck.due(self._gathers.open_arrivals())
+        # Runs without new arrivals; the number that is missing falls by as much as arrives.
+        arrivals = self._gathers.open_arrivals()
+        stuck = self._stuck.due({run_id: -count for run_id, count in arrivals.items()})
         lanes = 0
         for run in self._store.records.get(Run, stuck):
             if self._close_cancelled(run.id):
@@ -139,16 +141,16 @@ class RunPlanner:
             return False
         return self._gathers.cancel(run_id, self._now())
 
-    def _unplanned(self) -> list[Run]:
-        """Return started runs that had no plan at two looks in a row."""
+    def _unplanned(self) -> list[Backlog]:
+        """Return the runs whose message was lost before they were planned."""
         since = self._now() - FOLLOWED_UP_FOR
         runs = self._store.records.since(Run, since, purpose=Purpose.STUDY)
         planned = self._gathers.known(run.id for run in runs)
-        runs = [run for run in runs if run.id not in planned]
-        suites = self._store.suites.outlines(run.suite_hash or "" for run in runs)
-        runs = [run for run in runs if run.suite_hash in suites]
-        before, self._unplanned_before = self._unplanned_before, {run.id for run in runs}
-        return [run for run in runs if run.id in before]
+        unknown = [run for run in runs if run.id not in planned]
+        stored = self._store.suites.outlines(run.suite_hash or "" for run in unknown)
+        return [
+            Backlog(run.id, 1, partial(list, [run])) for run in unknown if run.suite_hash in stored
+        ]
 
     def _lacking(self, closing: Closing) -> int:
         """Count the records that the store lacks after a run closed."""
