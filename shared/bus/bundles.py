@@ -45,39 +45,38 @@ class Bundle:
         return _LINE.join(self.lines)
 
     def headers(self) -> dict[str, str]:
-        """Return the headers: a record alone goes under its own name.
+        """Return the headers: a single record has its own name, several have a digest of theirs.
 
-        Several go under a name of all of them: what is sent again as it was is known to the bus.
+        So the bus recognises a message that is sent again unchanged.
         """
         if len(self.names) == 1:
             return {MESSAGE_NAME: self.names[0]}
-        together = hashlib.sha256(" ".join(self.names).encode()).hexdigest()[:32]
-        return {MESSAGE_NAME: f"{together}/{self.publication}", RECORDS: str(len(self.names))}
+        digest = hashlib.sha256(" ".join(self.names).encode()).hexdigest()[:32]
+        return {MESSAGE_NAME: f"{digest}/{self.publication}", RECORDS: str(len(self.names))}
 
 
 def records_in(data: bytes, headers: Mapping[str, str]) -> Sequence[bytes]:
-    """Return the records of a message; what is not what its header says is taken as one.
+    """Return the records of a message; one that contradicts its header is returned whole.
 
-    That one cannot be decoded, and is given up whole: nobody makes many dead letters of one
-    message.
+    It then fails to decode and becomes a single dead letter.
     """
-    said = headers.get(RECORDS)
-    if said is None:
+    count = headers.get(RECORDS)
+    if count is None:
         return (data,)
     lines = data.split(_LINE, MOST_RECORDS)
-    return lines if said == str(len(lines)) and len(lines) <= MOST_RECORDS else (data,)
+    return lines if count == str(len(lines)) and len(lines) <= MOST_RECORDS else (data,)
 
 
 def publication_of(message_id: str) -> int:
-    """Return the number in `<name>/<publication>`; 0 where there is none."""
-    if message_id.endswith("/0"):  # the usual case
+    """Return the number in `<name>/<publication>`; 0 without one."""
+    if message_id.endswith("/0"):
         return 0
     number = message_id.rpartition("/")[2]
     return int(number) if number.isdecimal() else 0
 
 
-class Together(NamedTuple):
-    """What records must have in common to go in one message."""
+class BundleKey(NamedTuple):
+    """The common properties of the records of one message."""
 
     kind: str
     subject: str
@@ -86,14 +85,14 @@ class Together(NamedTuple):
 
 @dataclass(eq=False)
 class OpenBundle:
-    """A bundle that takes more records, and what its records wait for."""
+    """A bundle that takes more records, and the futures of its records."""
 
     bundle: Bundle = field(default_factory=Bundle)
     ends: "list[asyncio.Future[None]]" = field(default_factory=list)
-    """Of each record: done when the stream has taken the bundle, or raises what became of it."""
+    """One per record, resolved with the outcome of the bundle."""
 
     def finish(self, error: BaseException | None = None) -> None:
-        """Tell everybody who waits; one who was cancelled waits no more."""
+        """Resolve the futures that were not cancelled."""
         for end in self.ends:
             if end.done():
                 continue
@@ -101,59 +100,59 @@ class OpenBundle:
                 end.set_result(None)
             else:
                 end.set_exception(error)
-                end.exception()  # whoever waited may not ask
+                end.exception()  # retrieved here, as the waiting task may be gone
 
 
 class Bundling:
-    """Puts records into bundles, and sends each when the one before it has been taken.
+    """Collects records into bundles, and sends each once the one before was acknowledged.
 
-    A record that comes alone goes alone and at once: nobody waits for company. Under load bundles
-    grow by themselves, up to what one takes; one that is full waits for nothing.
+    A single record is sent at once. Under load bundles grow up to their limit, and full ones are
+    sent at once.
     """
 
-    def __init__(self, send: Callable[[Together, Bundle], Awaitable[None]]) -> None:
+    def __init__(self, send: Callable[[BundleKey, Bundle], Awaitable[None]]) -> None:
         self._send_bundle = send
-        self._open: dict[Together, OpenBundle] = {}
-        self._under_way: Counter[Together] = Counter()
+        self._open: dict[BundleKey, OpenBundle] = {}
+        self._under_way: Counter[BundleKey] = Counter()
         self._sending: set[asyncio.Task[None]] = set()
 
     def join(
-        self, common: Together, record_id: str, data: bytes, publication: int
+        self, common: BundleKey, record_id: str, data: bytes, publication: int
     ) -> "asyncio.Future[None]":
-        """Put a record into a bundle; return what ends when the stream has taken that."""
-        mine = self._open.get(common)
-        if mine is not None and not mine.bundle.takes(data):
-            self._send(common, mine)
-            mine = None
+        """Add a record to a bundle; return a future of the outcome of the bundle."""
+        opened = self._open.get(common)
+        if opened is not None and not opened.bundle.takes(data):
+            self._send(common, opened)
+            opened = None
         loop = asyncio.get_running_loop()
-        if mine is None:
-            mine = self._open[common] = OpenBundle()
+        if opened is None:
+            opened = self._open[common] = OpenBundle()
             if not self._under_way[common]:
-                # What is published in this turn of the event loop goes along.
-                loop.call_soon(self._send, common, mine)
-        mine.bundle.add(record_id, data, publication)
+                # Includes what is published in this iteration of the event loop.
+                loop.call_soon(self._send, common, opened)
+        opened.bundle.add(record_id, data, publication)
         end: asyncio.Future[None] = loop.create_future()
-        mine.ends.append(end)
+        opened.ends.append(end)
         return end
 
-    def _send(self, common: Together, mine: OpenBundle) -> None:
-        if self._open.get(common) is not mine:
-            return  # it was full, and has gone
+    def _send(self, common: BundleKey, opened: OpenBundle) -> None:
+        if self._open.get(common) is not opened:
+            return  # it was full and has been sent
         del self._open[common]
         self._under_way[common] += 1
-        task = asyncio.create_task(self._sent(common, mine))
+        task = asyncio.create_task(self._sent(common, opened))
         self._sending.add(task)
         task.add_done_callback(self._sending.discard)
 
-    async def _sent(self, common: Together, mine: OpenBundle) -> None:
+    async def _sent(self, common: BundleKey, opened: OpenBundle) -> None:
         try:
-            await self._send_bundle(common, mine.bundle)
+            await self._send_bundle(common, opened.bundle)
         except BaseException as error:
-            mine.finish(error)
+            opened.finish(error)
             if not isinstance(error, Exception):
                 raise
         else:
-            mine.finish()
+            opened.finish()
         finally:
             self._under_way[common] -= 1
             if not self._under_way[common]:

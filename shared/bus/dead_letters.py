@@ -28,15 +28,15 @@ REASON = "Biaswatch-Reason"
 AT = "Biaswatch-At"
 MESSAGE_ID = "Biaswatch-Message-Id"
 FOREIGN = "ForeignMessage"
-"""What `error` says of a message that no service of the platform gave up."""
+"""Value of `error` for messages that no service of the platform gave up."""
 
 
 @dataclass(frozen=True)
 class DeadLetter:
-    """A record that was given up, with the reason."""
+    """A record that was given up, and the reason."""
 
     stream: str
-    """The stream it lies in: that of what services gave up, or of wrong records from outside."""
+    """Its stream: one for records of services, one for invalid records from outside."""
     number: int
     """Its sequence in that stream."""
     at: datetime
@@ -50,7 +50,7 @@ class DeadLetter:
 
     @property
     def name(self) -> str:
-        """What commands call it: its number, with an `e` before it where it came from outside."""
+        """The name in commands: its number, after an `e` for records from outside."""
         return f"{'e' if self.stream == DEAD_EXCHANGES else ''}{self.number}"
 
     @property
@@ -83,9 +83,9 @@ class MessageStore(Protocol):
 def dead_letter_headers(
     delivery: Delivery, *, stream: str, durable: str, error: str, reason: str, at: float
 ) -> dict[str, str]:
-    """Return headers that say what was given up, by which durable, when and why."""
+    """Return the headers of a dead letter: its record, durable, time and reason."""
     return {
-        # The time tells this message from one with the same sequence in a recreated stream.
+        # With the time, as a recreated stream reuses sequence numbers.
         "Nats-Msg-Id": (
             f"dead/{durable}/{delivery.sequence}/{delivery.published_at_ns}/{delivery.line}"
         ),
@@ -102,21 +102,21 @@ def dead_letter_headers(
 
 
 async def dead_letters(
-    shelf: MessageStore, *, durable: str | None = None
+    store: MessageStore, *, durable: str | None = None
 ) -> AsyncIterator[DeadLetter]:
-    """Return the dead letters, oldest first: all, or those of one durable.
+    """Yield the dead letters of all durables or of one, oldest first.
 
-    What services gave up comes before what was wrong with records from outside.
+    Those of services come before those of records from outside.
     """
     subjects = (f"{DEAD_ROOT}.*.{durable or '>'}", f"{DEAD_EXCHANGE_ROOT}.*.{durable or '*'}.*")
     for stream, subject in zip(DEAD_STREAMS, subjects, strict=True):
         number = 1
-        while message := await shelf.next_message(stream, subject, number):
+        while message := await store.next_message(stream, subject, number):
             yield _read(stream, message)
             number = message.sequence + 1
 
 
-async def replay(letter: DeadLetter, shelf: MessageStore, publisher: Publisher) -> None:
+async def replay(letter: DeadLetter, store: MessageStore, publisher: Publisher) -> None:
     """Publish the record again on its subject, then remove the dead letter.
 
     It gets the next publication number: JetStream would drop the old one as a duplicate. Every
@@ -129,19 +129,19 @@ async def replay(letter: DeadLetter, shelf: MessageStore, publisher: Publisher) 
     """
     if letter.foreign:
         raise UsageError(
-            f"The message {letter.name} is no record that a service gave up: {letter.reason}"
+            f"No service gave up the message {letter.name}: {letter.reason}"
             f" `biaswatch dead-letters discard {letter.name}` removes it."
         )
     record_id, _, publication = letter.message_id.rpartition("/")
     number = int(publication) + 1 if publication.isdecimal() else letter.number
     name = record_id or f"replay-{letter.durable}"
     await publisher.publish_copy(letter.subject, letter.data, {"Nats-Msg-Id": f"{name}/{number}"})
-    await discard(letter, shelf)
+    await discard(letter, store)
 
 
-async def discard(letter: DeadLetter, shelf: MessageStore) -> None:
+async def discard(letter: DeadLetter, store: MessageStore) -> None:
     """Remove a dead letter for good."""
-    await shelf.delete_message(letter.stream, letter.number)
+    await store.delete_message(letter.stream, letter.number)
 
 
 def _read(stream: str, message: StoredMessage) -> DeadLetter:
@@ -162,7 +162,7 @@ def _read(stream: str, message: StoredMessage) -> DeadLetter:
     except KeyError as missing:
         return _foreign(stream, message, f"It has no header {missing.args[0]}.")
     except ValueError:
-        return _foreign(stream, message, "Its headers hold what no service writes.")
+        return _foreign(stream, message, "Its headers are invalid.")
     if not _reads(message.subject, letter):
         reason = "Its headers name a record that its service does not read."
         return _foreign(stream, message, reason)
@@ -170,9 +170,9 @@ def _read(stream: str, message: StoredMessage) -> DeadLetter:
 
 
 def _reads(subject: str, letter: DeadLetter) -> bool:
-    """Tell whether the service of a dead letter's subject reads the record it speaks of.
+    """Tell whether the service in the subject of a dead letter reads its kind of record.
 
-    A service may write dead letters in its own name alone; what the headers say is its word.
+    A service may only write dead letters under its own name, while headers are not checked.
     """
     service = subject.split(".")[2]
     kind = (letter.subject.split(".")[2:3] or [""])[0]
@@ -182,7 +182,7 @@ def _reads(subject: str, letter: DeadLetter) -> bool:
 
 
 def _foreign(stream: str, message: StoredMessage, reason: str) -> DeadLetter:
-    """Return a message that is no dead letter, so that people see it and can remove it."""
+    """Return a foreign message as a dead letter, so that it can be listed and removed."""
     return DeadLetter(
         stream=stream,
         number=message.sequence,
@@ -199,17 +199,16 @@ def _foreign(stream: str, message: StoredMessage, reason: str) -> DeadLetter:
 
 @dataclass
 class PurgedMessages:
-    """What was removed from the bus, and what could not be read."""
+    """Counts of removed and of unreadable messages."""
 
     messages: Counter[str] = field(default_factory=Counter)
     """Removed records, by stream."""
     unreadable: int = 0
-    """Dead letters that hold no record, and what else lay among them: they were left, because
-    their owner is unknown."""
+    """Dead letters without a readable record; they were kept, as their owner is unknown."""
 
 
 def carries_texts(record: type[Record]) -> bool:
-    """Tell whether this kind of record holds texts, itself or in an embedded record."""
+    """Tell whether a kind of record has texts, itself or in embedded records."""
     return bool(record.text_fields()) or any(map(carries_texts, record.embedded_kinds().values()))
 
 
@@ -219,29 +218,29 @@ def text_routes() -> tuple[Route, ...]:
 
 
 async def purge_messages(
-    shelf: MessageStore, publisher: Publisher, covers: Callable[[Record], bool]
+    store: MessageStore, publisher: Publisher, covers: Callable[[Record], bool]
 ) -> PurgedMessages:
-    """Remove every record that is covered, dead letters included.
+    """Remove every covered record, dead letters included.
 
-    What goes in one message with such a record is published again first, without it: readers see
-    that twice, which changes nothing.
+    Other records of the same message are published again first; readers see them twice, which is
+    harmless.
     """
     removed = PurgedMessages()
     for route in text_routes():
-        await _purge_stream(shelf, publisher, route, covers, removed)
-    await _purge_dead_letters(shelf, covers, removed)
+        await _purge_stream(store, publisher, route, covers, removed)
+    await _purge_dead_letters(store, covers, removed)
     return removed
 
 
 async def _purge_stream(
-    shelf: MessageStore,
+    store: MessageStore,
     publisher: Publisher,
     route: Route,
     covers: Callable[[Record], bool],
     removed: PurgedMessages,
 ) -> None:
     number = 1
-    while message := await shelf.next_message(route.stream, route.subjects, number):
+    while message := await store.next_message(route.stream, route.subjects, number):
         number = message.sequence + 1
         lines = records_in(message.data, message.headers)
         kept = [line for line in lines if not _is_covered(route, line, covers)]
@@ -249,12 +248,12 @@ async def _purge_stream(
             continue
         if kept:
             await _publish_kept(publisher, message, kept)
-        await shelf.delete_message(route.stream, message.sequence)
+        await store.delete_message(route.stream, message.sequence)
         removed.messages[route.stream] += len(lines) - len(kept)
 
 
 def _is_covered(route: Route, line: bytes, covers: Callable[[Record], bool]) -> bool:
-    """Tell whether a record is covered; its reader makes what is none a dead letter."""
+    """Tell whether a record is covered; undecodable ones are not."""
     try:
         return covers(route.record.decode(line))
     except PoisonError:
@@ -272,10 +271,10 @@ async def _publish_kept(
 
 
 async def _purge_dead_letters(
-    shelf: MessageStore, covers: Callable[[Record], bool], removed: PurgedMessages
+    store: MessageStore, covers: Callable[[Record], bool], removed: PurgedMessages
 ) -> None:
     kinds = {route.record.kind for route in text_routes()}
-    async for letter in dead_letters(shelf):
+    async for letter in dead_letters(store):
         if letter.foreign:
             removed.unreadable += 1
             continue
@@ -288,12 +287,12 @@ async def _purge_dead_letters(
             removed.unreadable += 1
             continue
         if covers(record):
-            await discard(letter, shelf)
+            await discard(letter, store)
             removed.messages[letter.stream] += 1
 
 
 async def audit_anchors(messages: MessageStore) -> AsyncIterator[AuditAnchor]:
-    """Return every anchor, the oldest first; what is none is passed over."""
+    """Yield the anchors, oldest first, without undecodable messages."""
     route, sequence = route_of(AuditAnchor), 1
     while message := await messages.next_message(route.stream, route.subjects, sequence):
         sequence = message.sequence + 1

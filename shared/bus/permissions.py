@@ -62,7 +62,7 @@ def key_names() -> list[str]:
 def permissions_of(service: str) -> Permissions:
     """Return what one service needs: publish its records, read and acknowledge its durables.
 
-    A service may recreate its own durables and no others, so that it recovers when one is deleted.
+    A service may recreate its own durables only, so that it recovers when one is deleted.
     The filter is part of the subject, so a service cannot widen what it reads.
     """
     written = [route.subjects for route in ROUTES if service in route.producers]
@@ -78,13 +78,13 @@ def permissions_of(service: str) -> Permissions:
     ]
     deny: tuple[str, ...] = ()
     if service == HOST:
-        # Drop-ins' durables have names that are not known beforehand; none may be a reader's.
+        # The names of durables of drop-ins are not known in advance; those of services are denied.
         route = route_of(Response)
-        others = [route.durable(each) for each in route.consumers if each != HOST]
-        deny = tuple(grant for durable in others for grant in _grants(route, HOST, durable))
-        # What is granted twice would be asked twice.
+        foreign = [route.durable(service) for service in route.consumers if service != HOST]
+        deny = tuple(grant for durable in foreign for grant in _grants(route, HOST, durable))
+        # Without duplicates, which the server would check twice.
         own = _grants(route, HOST, route.durable(HOST))
-        read = [*CALLS, *(each for each in read if each not in own), *_grants(route, HOST, "*")]
+        read = [*CALLS, *(grant for grant in read if grant not in own), *_grants(route, HOST, "*")]
     return Permissions(
         publish=(*written, *read, *dead), subscribe=(f"_INBOX_{service}.>",), deny=deny
     )
@@ -95,22 +95,22 @@ def drop_in_permissions(name: str) -> Permissions:
 
     `dropin-<name>` is one extractor's own key, which receives no call to another.
     """
-    mine = name.removeprefix(DROP_IN).removeprefix("-")
+    suffix = name.removeprefix(DROP_IN).removeprefix("-")
     subscribed: tuple[str, ...]
-    if not mine:
+    if not suffix:
         subscribed = (f"{DROP_IN_ROOT}.>", "$SRV.>")
-        others = "$SRV.INFO.*"
+        info_of_others = "$SRV.INFO.*"
     else:
-        service = service_name(mine)
+        service = service_name(suffix)
         verbs = ("PING", "INFO", "STATS")
         about = [
             f"$SRV.{verb}{end}" for verb in verbs for end in ("", f".{service}", f".{service}.*")
         ]
-        subscribed = (f"{DROP_IN_ROOT}.{mine}.>", *about, f"_INBOX_{DROP_IN}.{mine}.>")
-        others = f"$SRV.INFO.{service}"
+        subscribed = (f"{DROP_IN_ROOT}.{suffix}.>", *about, f"_INBOX_{DROP_IN}.{suffix}.>")
+        info_of_others = f"$SRV.INFO.{service}"
     return Permissions(
-        # It looks whether another of its name runs, and would be mixed with it.
-        publish=(others,),
+        # For checking whether another drop-in of the same name runs.
+        publish=(info_of_others,),
         subscribe=(*subscribed, f"_INBOX_{name}.>"),
         replies=True,
     )
@@ -119,8 +119,8 @@ def drop_in_permissions(name: str) -> Permissions:
 def ingest_permissions(name: str) -> Permissions:
     """Return what a live system needs to send its tenant's answers: publish, read the replies."""
     tenant = name.removeprefix(INGEST).removeprefix("-") or FIRST_TENANT
-    mine = route_of(Exchange).filter(tenant=tenant, purpose=Purpose.PRODUCTION)
-    return Permissions(publish=(mine,), subscribe=(f"_INBOX_{name}.>",))
+    subject = route_of(Exchange).filter(tenant=tenant, purpose=Purpose.PRODUCTION)
+    return Permissions(publish=(subject,), subscribe=(f"_INBOX_{name}.>",))
 
 
 def operator_permissions() -> Permissions:

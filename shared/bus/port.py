@@ -13,13 +13,13 @@ MAX_RECORD_BYTES = 512 * 1024
 
 @dataclass(slots=True, eq=False)
 class Delivery:
-    """One record that is delivered and not acknowledged yet; nobody changes it."""
+    """One delivered record that is not acknowledged yet; immutable."""
 
     subject: str
     data: bytes
     message_id: str
-    """`<record id>/<publication>`, or empty where the publisher gave none; where its message has
-    several records, the message's name and the record's number stand for the record's id."""
+    """`<record id>/<publication>`, or empty without one. For a message of several records, the name
+    of the message and the number of the record replace the id."""
     publication: int
     """The number of its message's publication; the handler's outputs carry the same one.
 
@@ -33,9 +33,9 @@ class Delivery:
     ack_subject: str
     """The subject of its message's acknowledgement."""
     trace_context: str = ""
-    """Where its record is in its journey, if somebody traces."""
+    """The trace context of its record, if tracing is on."""
     line: int = 0
-    """Which record of its message it is, counted from 0."""
+    """Number of the record in its message, from 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class Consumer(Protocol):
         """Terminate: never deliver again, for this reason."""
 
     async def in_progress(self) -> None:
-        """Extend the ack wait of every message in hand."""
+        """Extend the ack wait of every unacknowledged message."""
 
     async def lag(self) -> int:
         """Count the records that wait for this durable and are not delivered."""

@@ -1,4 +1,4 @@
-"""What happens to a record whose handling failed: retry, dead letter, or exit."""
+"""Decides about a record whose handling failed: retry, dead letter, or exit."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -118,9 +118,9 @@ def may_spoil_a_batch(error: Exception) -> bool:
 
 
 def is_planned_wait(error: Exception) -> bool:
-    """Tell whether a stage waits for room on the bus, or until a time that it was told."""
-    asked = isinstance(error, TransientError) and error.retry_after_s is not None
-    return asked or isinstance(error, BackPressureError)
+    """Tell whether a stage waits for room on the bus, or for a requested delay."""
+    requested = isinstance(error, TransientError) and error.retry_after_s is not None
+    return requested or isinstance(error, BackPressureError)
 
 
 def delay_s(error: Exception, attempt: int, policy: RetryPolicy, jitter: float) -> float:
@@ -208,10 +208,10 @@ class Acknowledger:
         await self._consumer.term(delivery, decision.reason)
 
     def _dead_subject(self, decision: GiveUp, delivery: Delivery) -> str:
-        """Return where a dead letter goes: what others sent wrongly does not lie with our own.
+        """Return the subject of a dead letter; invalid records from outside have their own stream.
 
-        What only waited in vain is no fault of theirs, and is kept like every other record; no more
-        of it comes at once than a durable has in hand.
+        Records from outside that failed in an outage are kept like all others; their number is
+        bounded by the unacknowledged records of a durable.
         """
         service, durable = self._stage.service, self._stage.durable
         if self._from_outside and not decision.transient:

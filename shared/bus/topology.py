@@ -14,12 +14,12 @@ FOR_EVER = 0
 DEAD_LETTERS = "DEAD_LETTERS"
 DEAD_ROOT = "dead.v1"
 DEAD_EXCHANGES = "DEAD_EXCHANGES"
-"""What is wrong with records that come from outside lies apart, so that who sends many of them
-pushes out no record that a service gave up."""
+"""A separate stream for invalid records from outside, so that they cannot push out the dead letters
+of services."""
 DEAD_EXCHANGE_ROOT = "dead_exchange.v1"
 DEAD_STREAMS = (DEAD_LETTERS, DEAD_EXCHANGES)
 HEADER_ALLOWANCE_BYTES = 8 * 1024
-"""What headers may add to a record before a stream refuses it."""
+"""Allowance for headers in the maximum message size of a stream."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ class StreamLimits:
     dead_kept_days: int = 30
     """How long dead letters stay on the bus."""
     dead_per_tenant: int = 1000
-    """The most dead letters of one tenant's wrong records from outside: its oldest go first. Of the
-    largest records, four tenants' fit into the stream."""
+    """Maximum dead letters of one tenant's records from outside, the oldest are dropped. The stream
+    has room for those of four tenants with records of maximum size."""
     stream_bytes: int = 2 * 1024**3
     """The most bytes of a stream with a record for every answer or comparison."""
     small_stream_bytes: int = 256 * 1024**2
@@ -43,9 +43,8 @@ class StreamLimits:
     """The most probes of one target, or exchanges of one live system, that wait at once; the stream
     refuses more of that one, and takes the others'."""
     dedupe_window_s: int = 60
-    """How long a repeated `<id>/<publication>` is recognised and dropped: longer than one is sent
-    again. The server keeps every name for so long, some hundred bytes each, in memory; what comes
-    twice later than this, keyed writes absorb."""
+    """Time for which a repeated `<id>/<publication>` is dropped; longer than publishers retry. The
+    server keeps each name in memory, about 100 bytes. Keyed writes absorb later duplicates."""
 
 
 DISK_SHARE = 0.5

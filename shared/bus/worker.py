@@ -65,9 +65,9 @@ class Worker:
         self._call = call_of(stage, self._pool)
         self._clock = clock
         self._at_work: dict[asyncio.Task[None], float] = {}
-        """What is handled, and when that began."""
+        """Running handlers and their start times."""
         self._freed = asyncio.Event()
-        """True if a task has ended since somebody waited for it."""
+        """Set when a handler has ended since the last wait."""
         self._stopped = asyncio.Event()
 
     @property
@@ -128,7 +128,7 @@ class Worker:
                 if self.stage.batch:
                     batch = await self._consumer.take(self.stage.batch, self.stage.linger_s)
                     return [batch] if batch else ()
-                return [[each] for each in await self._consumer.take(free)]
+                return [[delivery] for delivery in await self._consumer.take(free)]
             except ConsumerLost as lost:
                 log(self.stage.name).warning("the durable is gone", why=str(lost))
                 await self._restore()
@@ -177,7 +177,7 @@ class Worker:
             self._freed.set()
 
     async def _jobs(self, batch: Sequence[Delivery]) -> Sequence[Job]:
-        """Decode; give up at once what is no record, another's, or was delivered too often."""
+        """Decode records; give up undecodable, foreign and too often delivered ones."""
         jobs: list[Job] = []
         for delivery in batch:
             if decision := exhausted(delivery.attempt, self._policy):
@@ -228,7 +228,7 @@ class Worker:
             await self._consumer.close()
 
     def _journeys(self, jobs: Sequence[Job]) -> AbstractContextManager[Sequence[str]]:
-        """Return a context that gives where each record is in its journey, if somebody traces."""
+        """Return a context manager that yields the trace contexts of the records."""
         if not is_tracing():
             return nullcontext(())
         return handling(
@@ -255,9 +255,9 @@ class Worker:
         full: dict[str, BackPressureError] = {}
         every = list(zip(outputs, contexts, strict=True))
         for start in range(0, len(outputs), PUBLISHED_AT_ONCE):
-            some = [o for o in every[start : start + PUBLISHED_AT_ONCE] if o[0].lane not in full]
-            results = await self._publish_some(some, publication)
-            for (output, _), result in zip(some, results, strict=True):
+            part = [o for o in every[start : start + PUBLISHED_AT_ONCE] if o[0].lane not in full]
+            results = await self._publish_part(part, publication)
+            for (output, _), result in zip(part, results, strict=True):
                 if isinstance(result, BackPressureError):
                     full[output.lane] = result
                 elif result is not None:
@@ -265,14 +265,14 @@ class Worker:
         for error in full.values():
             raise error
 
-    async def _publish_some(
-        self, some: Sequence[tuple[Record, str]], publication: int
+    async def _publish_part(
+        self, part: Sequence[tuple[Record, str]], publication: int
     ) -> Sequence[BaseException | None]:
-        if is_tracing():  # each goes on with a journey of its own
-            sent = (self._publish_one(output, context, publication) for output, context in some)
+        if is_tracing():  # each continues its own trace
+            sent = (self._publish_one(output, context, publication) for output, context in part)
             return await asyncio.gather(*sent, return_exceptions=True)
         return await self._publisher.publish_all(
-            [output for output, _ in some], publication=publication
+            [output for output, _ in part], publication=publication
         )
 
     async def _publish_one(self, output: Record, context: str, publication: int) -> None:
@@ -280,7 +280,7 @@ class Worker:
             await self._publisher.publish(output, publication=publication)
 
     async def _heartbeat(self) -> None:
-        """Extend the ack wait of what is in hand, and read the lag."""
+        """Extend the ack waits of running handlers, and read the lag."""
         every_s = min(self.stage.ack_wait_s / 3, LAG_EVERY_S)
         while True:
             try:
@@ -292,5 +292,5 @@ class Worker:
 
 
 def _traced(context: str) -> AbstractContextManager[None]:
-    """Return what makes a part of a journey of what is done inside, if somebody traces."""
+    """Return a context manager that sets the trace context, if tracing is on."""
     return within(context) if is_tracing() else nullcontext()

@@ -1,4 +1,4 @@
-"""Writing the audit trail: entries into the store, their head into the log and onto the bus."""
+"""Writes the audit trail to the store, and its hashes to the log and the bus."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -12,7 +12,7 @@ from biaswatch.shared.telemetry import AUDIT_ENTRIES, AUDIT_UNANCHORED, log
 
 
 class AuditWriter:
-    """Appends acts, and anchors each where who can write to the database cannot."""
+    """Appends acts, and anchors their hashes outside the database."""
 
     def __init__(
         self, store: Store, publisher: Publisher | None, *, now: Callable[[], datetime]
@@ -27,7 +27,7 @@ class AuditWriter:
         Raises
         ------
         TransientError
-            The store is not available. Then nothing may be done that has to be in the trail.
+            The store is not available; acts that must be in the trail must not be done then.
         """
         added = await in_thread(self._store.audit.append, acts, self._now())
         await self.anchor(added)
@@ -36,7 +36,7 @@ class AuditWriter:
     async def anchor(self, added: Sequence[AuditEntry]) -> None:
         """Write the hashes of new entries into the log and onto the bus.
 
-        A bus that is away stops nobody: the log has the anchor, and the next one covers this entry.
+        An outage of the bus is tolerated: the log has the anchor, and the next one covers it.
         """
         for entry in added:
             AUDIT_ENTRIES.labels(entry.action).inc()

@@ -1,4 +1,4 @@
-"""Blocking calls: each in a thread, and lookups of many keys as one query."""
+"""Runs blocking calls in threads, and batches lookups into one query."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 async def in_thread(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run a blocking call in a thread; on cancellation, wait for its end first.
+    """Run a blocking call in a thread; on cancellation, wait for it to end first.
 
     Raises
     ------
@@ -32,10 +32,10 @@ V = TypeVar("V")
 
 
 class BatchedLookup(Generic[V]):
-    """Finds values by key; keys requested while a query runs are looked up together in the next.
+    """Batches lookups by key: keys requested during a query are looked up in the next one.
 
-    `find` blocks and runs in a thread; it returns the values of those keys that have one. A query
-    that others join costs each of them little, so it waits `batch_window_s` for them.
+    `find` blocks and runs in a thread; it returns the values of the keys that have one. Each query
+    waits `batch_window_s` for more keys.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class BatchedLookup(Generic[V]):
         self._looking: asyncio.Task[None] | None = None
 
     async def get(self, key: str) -> V | None:
-        """Return the key's value, or None where there is none; raise what `find` raises."""
+        """Return the value of a key or None; raise what `find` raises."""
         answer: asyncio.Future[V | None] = asyncio.get_running_loop().create_future()
         self._wanted.append((key, answer))
         if self._looking is None:
@@ -55,23 +55,23 @@ class BatchedLookup(Generic[V]):
         try:
             return await answer
         except asyncio.CancelledError:
-            if self._looking is not None:  # what the query reads must not be closed under it
+            if self._looking is not None:  # the query must end before its resources are closed
                 await asyncio.wait([self._looking])
             raise
 
     async def _look(self) -> None:
         while self._wanted:
-            # At least, requests of this turn of the event loop join the query.
+            # Even without a window, requests of this iteration of the event loop are included.
             await asyncio.sleep(self._batch_window_s)
-            asked, self._wanted = self._wanted, []
+            batch, self._wanted = self._wanted, []
             try:
-                found = await in_thread(self._find, [key for key, _ in asked])
-            except Exception as error:  # noqa: BLE001 - it is raised where it was asked for
-                for _, answer in asked:
+                values = await in_thread(self._find, [key for key, _ in batch])
+            except Exception as error:  # noqa: BLE001 - raised by `get`
+                for _, answer in batch:
                     if not answer.done():
                         answer.set_exception(error)
             else:
-                for key, answer in asked:
+                for key, answer in batch:
                     if not answer.done():
-                        answer.set_result(found.get(key))
+                        answer.set_result(values.get(key))
         self._looking = None

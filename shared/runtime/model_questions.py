@@ -187,7 +187,7 @@ class ModelQuestions:
 
         def not_stored(closing: Closing) -> list[Record]:
             results = [record for record in on_close(closing) if not isinstance(record, Probe)]
-            return [each for each in results if self._records.missing(type(each), [each.id])]
+            return [r for r in results if self._records.missing(type(r), [r.id])]
 
         def closed_backlogs() -> Iterator[Backlog]:
             return closing_backlogs(

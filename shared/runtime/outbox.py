@@ -92,15 +92,15 @@ class Outbox:
     def due(self) -> list[Record]:
         """Return the records to publish again now; blocks."""
         backlogs = {backlog.key: backlog for backlog in self._find()}
-        stalled = self._stalled.due({key: each.missing for key, each in backlogs.items()})
+        stalled = self._stalled.due({key: backlog.missing for key, backlog in backlogs.items()})
         records: list[Record] = []
         for key in stalled:
-            found = backlogs[key].records()
-            if found:
+            missing = backlogs[key].records()
+            if missing:
                 log(self._stage).warning(
-                    "the store misses records: publishing again", key=key, records=len(found)
+                    "the store misses records: publishing again", key=key, records=len(missing)
                 )
-            records += found
+            records += missing
         return records
 
     async def _publish(self, publisher: Publisher, lane: str) -> None:

@@ -22,14 +22,14 @@ MISSING = (
 )
 TIMEOUT_S = 5.0
 LONGEST_VALUE = 200
-"""Of a field of a log entry; errors of others may be long."""
+"""Maximum characters of a field of a log entry."""
 
 
 class OwnTelemetry:
     """Sends spans and log entries until it is closed."""
 
     def __init__(self, service: str, settings: Settings) -> None:
-        """Begin; nothing is sent to an address that is not there, and nobody waits for it.
+        """Start exporting; unreachable endpoints do not delay the service.
 
         Raises
         ------
@@ -83,7 +83,7 @@ class OwnTelemetry:
         self._logger.emit(record)
 
     def close(self) -> None:
-        """Send what is left, and end; it blocks for seconds where nobody takes it."""
+        """Send the rest and stop; blocks for seconds if the endpoint is unreachable."""
         set_tracer(None)
         forward_logs(None)
         self._spans.shutdown()
@@ -117,7 +117,7 @@ class SpanWriter:
     @contextmanager
     def handling(self, batch: HandledBatch) -> Iterator[Sequence[str]]:
         """See `JourneyTracer.handling`."""
-        spans = [self._begun(batch, index) for index in range(len(batch.record_ids))]
+        spans = [self._start_span(batch, index) for index in range(len(batch.record_ids))]
         try:
             yield [_written(span) for span in spans]
         except BaseException as error:
@@ -138,7 +138,7 @@ class SpanWriter:
         span.end()
         return _written(span)
 
-    def _begun(self, batch: HandledBatch, index: int) -> "Span":
+    def _start_span(self, batch: HandledBatch, index: int) -> "Span":
         from opentelemetry.trace import SpanKind
 
         fields: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Goes through long lists part by part, each turn by itself, waiting where the bus is full."""
+"""Passes through long lists in parts, with back-pressure; all state is in the store."""
 
 import asyncio
 from collections import OrderedDict
@@ -20,42 +20,42 @@ from biaswatch.shared.store import PlanningCursor, PlanningCursors
 from biaswatch.shared.telemetry import RepeatedWarning, log
 
 LOOK_S = 1.0
-"""How often passes are looked for that another process has begun, or left when it died."""
+"""Interval at which passes of other or dead processes are looked for."""
 BACK_PRESSURE_S = 0.5
 FAULT_PAUSE_S = 10.0
-"""After an unexpected error, until the runs of a turn are gone through again."""
+"""Pause after an unexpected error."""
 PUBLISHED_AT_ONCE = 64
 
 
 @dataclass(frozen=True)
 class PreparedPart:
-    """A part of a list that is waited for, and what of it is to be published."""
+    """A part of a list whose results are expected, with the records to publish."""
 
     records: Sequence[Record]
     reached: str | None
-    """How far the pass is after it; None at its end."""
+    """Position after the part; None at the end of the list."""
 
 
 @dataclass(frozen=True)
 class PassSteps:
-    """What a service does with a pass; all but `turn_of` block."""
+    """The steps of a pass of a service; all but `turn_of` block."""
 
     prepare: Callable[[PlanningCursor], PreparedPart | None]
-    """Wait for the next part; None where nobody waits for the run any more."""
+    """Expects the next part; returns None if the run is no longer open."""
     settle: Callable[[PlanningCursor, PreparedPart | None], None]
-    """Move the pass on, or end it."""
+    """Advances or ends the pass."""
     wanted: Callable[[PlanningCursor], bool]
-    """True if somebody still waits for the run."""
+    """Tells whether the run is still open."""
     turn_of: Callable[[PlanningCursor], str]
-    """Passes with the same turn take turns, a part each; others do not wait for them."""
+    """Passes with the same turn alternate, one part each; others run concurrently."""
 
 
 class Passes:
-    """Moves the passes of a service on; all state is in the store, so any process may end.
+    """Advances the passes of a service; all state is in the store, so any process may end.
 
-    A part is waited for in the store before any of it is on the bus, and the pass is moved on
-    after. A death in between repeats the part under the same number, which the bus drops; what the
-    bus has forgotten by then has the same ids, and counts once.
+    A part is expected in the store before it is published, and the pass is advanced afterwards. A
+    crash in between repeats the part under the same number, which the bus drops; records that the
+    bus no longer remembers have the same ids and count once.
     """
 
     def __init__(self, cursors: PlanningCursors, steps: PassSteps, *, stage: str) -> None:
@@ -64,66 +64,67 @@ class Passes:
         self._stage = stage
         self._begun = asyncio.Event()
         self._working: dict[str, asyncio.Task[None]] = {}
-        """What goes through the passes of a turn, by turn."""
-        self._waits = RepeatedWarning(stage, "runs wait to be gone through")
+        """The task of each turn."""
+        self._waits = RepeatedWarning(stage, "passes wait")
 
     def wake(self) -> None:
-        """Have the job look for passes at once."""
+        """Let the job look for passes at once."""
         self._begun.set()
 
     @property
     def job(self) -> Job[Publisher]:
-        """The job that moves every pass on."""
-        return Job(self.look, "go through runs", every_s=LOOK_S, wake=self._begun, close=self.close)
+        """The job that advances every pass."""
+        return Job(self.look, "advance passes", every_s=LOOK_S, wake=self._begun, close=self.close)
 
     async def look(self, publisher: Publisher) -> None:
-        """Go on with every pass that nothing goes through yet."""
+        """Start a task for every turn with unfinished passes."""
         unfinished = await in_thread(self._cursors.unfinished)
         for turn in dict.fromkeys(self._steps.turn_of(cursor) for cursor in unfinished):
             if turn not in self._working:
-                self._working[turn] = asyncio.create_task(self._go_through(turn, publisher))
+                self._working[turn] = asyncio.create_task(self._advance(turn, publisher))
         for turn in [turn for turn, task in self._working.items() if task.done()]:
             self._working.pop(turn).result()
 
     async def close(self) -> None:
-        """End what is gone through: another process goes on with it."""
+        """Cancel the tasks; another process continues the passes."""
         for task in self._working.values():
             task.cancel()
         await asyncio.gather(*self._working.values(), return_exceptions=True)
 
-    async def _go_through(self, turn: str, publisher: Publisher) -> None:
-        """Move the passes of a turn on, one after the other, until all are at their end."""
+    async def _advance(self, turn: str, publisher: Publisher) -> None:
+        """Advance the passes of a turn in rotation, until all have ended."""
         try:
-            while mine := await in_thread(self._unfinished, turn):
-                for cursor in mine:
+            while cursors := await in_thread(self._unfinished, turn):
+                for cursor in cursors:
                     part = await in_thread(self._steps.prepare, cursor)
                     if part is not None:
                         await self._publish(part.records, cursor, publisher)
                     await in_thread(self._steps.settle, cursor, part)
-        except TransientError as error:  # the next look goes on, and other turns meanwhile
+        except TransientError as error:  # the next look continues
             self._waits.warn(error, turn=turn)
         except ConfigurationError:
             raise
-        except Exception as error:  # noqa: BLE001 - one run's fault keeps no other waiting
+        except Exception as error:  # noqa: BLE001 - other runs must not wait
             self._waits.warn(error, turn=turn, exc_info=error)
             await asyncio.sleep(FAULT_PAUSE_S)
 
     def _unfinished(self, turn: str) -> list[PlanningCursor]:
-        return [each for each in self._cursors.unfinished() if self._steps.turn_of(each) == turn]
+        cursors = self._cursors.unfinished()
+        return [cursor for cursor in cursors if self._steps.turn_of(cursor) == turn]
 
     async def _publish(
         self, records: Sequence[Record], cursor: PlanningCursor, publisher: Publisher
     ) -> None:
-        """Publish all, waiting for room as long as somebody waits for the run."""
+        """Publish all records, waiting for room while the run is open."""
         unsent = list(records)
         while unsent:
-            some, rest = unsent[:PUBLISHED_AT_ONCE], unsent[PUBLISHED_AT_ONCE:]
-            results = await publisher.publish_all(some, publication=cursor.publication)
+            batch, rest = unsent[:PUBLISHED_AT_ONCE], unsent[PUBLISHED_AT_ONCE:]
+            results = await publisher.publish_all(batch, publication=cursor.publication)
             refused = []
-            for record, result in zip(some, results, strict=True):
+            for record, result in zip(batch, results, strict=True):
                 if isinstance(result, BackPressureError):
                     refused.append(record)
-                elif isinstance(result, PoisonError):  # it is one record's trouble
+                elif isinstance(result, PoisonError):  # it concerns this record only
                     log(self._stage).error("a record cannot be published", why=str(result))
                 elif result is not None:
                     raise result
@@ -136,15 +137,15 @@ class Passes:
 
 SOON_S = 0.2
 LONGEST_S = 60.0
-MOST_KNOWN = 64
-"""How many looks are remembered, the latest ones; the next look at others is a first one."""
+MAX_KEYS = 64
+"""Keys whose last check is remembered."""
 
 
 class ArrivalForecast:
-    """Tells when to look again, so that what is there is neither asked for often nor left waiting.
+    """Estimates when missing records will have arrived, from the rate of arrival.
 
-    A run of 200,000 answers closes while the recorder is still writing it for a minute. Looks with
-    doubled waits would find it up to another minute too late.
+    A run of 200,000 answers closes a minute before the recorder has written all of it. Doubling
+    delays would find it complete up to another minute late.
     """
 
     def __init__(self, now: Callable[[], datetime]) -> None:
@@ -152,15 +153,15 @@ class ArrivalForecast:
         self._looks: OrderedDict[str, tuple[datetime, int]] = OrderedDict()
 
     def wait_s(self, key: str, missing: int) -> float:
-        """Return when to look again, in seconds, where so much is missing now.
+        """Return the delay until the next check, given the number of missing records.
 
-        It is short at the first look, and where nothing came since the one before: then the waits
-        of redelivery double by themselves.
+        It is short at the first check and if nothing has arrived since the last one, as the delays
+        of redelivery then double anyway.
         """
         now = self._now()
         at, before = self._looks.pop(key, (now, missing))
         self._looks[key] = (now, missing)
-        if len(self._looks) > MOST_KNOWN:
+        if len(self._looks) > MAX_KEYS:
             self._looks.popitem(last=False)
         passed_s = (now - at).total_seconds()
         if missing >= before or passed_s <= 0:

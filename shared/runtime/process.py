@@ -24,15 +24,15 @@ from biaswatch.shared.telemetry import configure_logs, log
 LOOK_EVERY_S = 10.0
 AT_REST = 0.2
 """The share of one core below which a process is at rest."""
-WORTH = 10
-"""Garbage is looked for at rest after so many times the work that looking for it took last."""
+WORK_PER_COLLECTION = 10
+"""Work between collections at rest, as a multiple of the time of the last collection."""
 ARENAS = 2
 _M_ARENA_MAX = -8
 """The option's number in glibc's malloc.h."""
 
 
 def bound_garbage() -> None:
-    """Set how often cyclic garbage is collected, and how many heaps the allocator may keep.
+    """Set the frequency of garbage collection and the number of heaps of the allocator.
 
     To be called once everything is imported and no thread runs. What is there then is never looked
     at again. Records are many, short-lived and hold no cycles: collecting less often than by
@@ -66,16 +66,16 @@ async def return_memory(
             if trim is not None:
                 await asyncio.to_thread(trim, 0)
             worked = cpu_s()
-            again_at = worked + WORTH * (worked - began)
+            again_at = worked + WORK_PER_COLLECTION * (worked - began)
 
 
 def _of_glibc(name: str) -> Callable[..., int] | None:
     """Return a function of the C library; None where it is another that lacks it."""
     try:
-        found: Callable[..., int] = getattr(ctypes.CDLL(None), name)
+        function: Callable[..., int] = getattr(ctypes.CDLL(None), name)
     except (AttributeError, OSError):
         return None
-    return found
+    return function
 
 
 LEAST_FILES = 256
@@ -143,7 +143,7 @@ LOOK_FOR_STORE_S = 1.0
 
 
 def serve(kind: type[S], build: Callable[[S], Service]) -> int:
-    """Run one service until it is told to stop; return the exit code.
+    """Run one service until it is stopped; return the exit code.
 
     0: stopped by a signal. 1: failed, and may work when started again. 2: a person must change
     something first; standard error says what.
@@ -176,27 +176,27 @@ async def _until_signalled(build: Callable[[S], Service], settings: S) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, service.stop)
-    beside = [asyncio.create_task(return_memory())]
+    tasks = [asyncio.create_task(return_memory())]
     if settings.stop_with_parent:
-        beside.append(asyncio.create_task(_watch_parent(service)))
+        tasks.append(asyncio.create_task(_watch_parent(service)))
     with own_telemetry(service.name, settings):
         await service.run()
-    for task in beside:
+    for task in tasks:
         task.cancel()
 
 
 async def _built(build: Callable[[S], Service], settings: S) -> Service:
-    """Build the service, as soon as the store is there; say once that it is waited for."""
-    deadline, told = time.monotonic() + settings.wait_for_store_s, False
+    """Build the service once the store is available; log once that it waits."""
+    deadline, logged = time.monotonic() + settings.wait_for_store_s, False
     while True:
         try:
             return build(settings)
         except (StoreNotPreparedError, TransientError) as absent:
             if time.monotonic() >= deadline:
                 raise
-            if not told:
+            if not logged:
                 log("service").info("waiting for the store", why=str(absent))
-            told = True
+            logged = True
         await asyncio.sleep(LOOK_FOR_STORE_S)
 
 

@@ -33,7 +33,7 @@ MEASURE_DISK_EVERY_S = 0.5
 
 @dataclass(frozen=True)
 class StageHost:
-    """What a supervisor starts and stops stages with while the service runs."""
+    """Starts and stops stages while the service runs; passed to supervisors."""
 
     connection: Connection
     publisher: Publisher
@@ -68,8 +68,7 @@ class Service:
         probe_store
             Raises TransientError while the database is not available; the service is then unready.
         ready_without_bus
-            Whether the service is ready also while the bus takes nothing: it has more to offer than
-            its stages and jobs.
+            True if the service is ready even during an outage of the bus, as it has other work.
         """
         self.name = name
         self._ready_without_bus = ready_without_bus
@@ -168,11 +167,11 @@ class Service:
         self._publisher = publisher = JetStreamPublisher(connection)
         for stage in self._stages:
             self._start(stage, connection, publisher)
-        jobs = [asyncio.ensure_future(each.run(publisher)) for each in self._jobs]
+        jobs = [asyncio.ensure_future(job.run(publisher)) for job in self._jobs]
         host = StageHost(
             connection, publisher, lambda s: self._start(s, connection, publisher), self._stop_stage
         )
-        jobs += [asyncio.ensure_future(each.run(host)) for each in self._supervisors]
+        jobs += [asyncio.ensure_future(job.run(host)) for job in self._supervisors]
         jobs.append(asyncio.ensure_future(self._beat()))
         jobs.append(asyncio.ensure_future(self._bus.run(connection)))
         if self._store:
@@ -204,8 +203,8 @@ class Service:
         await asyncio.gather(working, return_exceptions=True)
 
     async def _look_for_lanes(self, host: StageHost) -> None:
-        """Start a stage for each lane in which something waits and that has none yet."""
-        assert self._lane_stage  # noqa: S101 - for mypy; without it there is no such job
+        """Start a stage for each new lane with waiting records."""
+        assert self._lane_stage  # noqa: S101 - for mypy; this job requires it
         route = route_of(self._lane_stage("").reads)
         subjects = await Admin(host.connection).subjects(route.stream, route.subjects)
         for lane in sorted({subject.rpartition(".")[2] for subject in subjects} - self._lanes):
@@ -216,7 +215,7 @@ class Service:
         self, connection: Connection, jobs: Sequence[asyncio.Future[None]]
     ) -> set[asyncio.Future[None]]:
         """Wait for the first thing that ends the service; return the jobs and stages that ended."""
-        asked: asyncio.Future[Any] = asyncio.ensure_future(self._stop.wait())
+        stopped: asyncio.Future[Any] = asyncio.ensure_future(self._stop.wait())
         lost: asyncio.Future[Any] = asyncio.ensure_future(connection.lost.wait())
         ends: set[asyncio.Future[Any]] = set()
         while not ends:
@@ -224,18 +223,18 @@ class Service:
             more: asyncio.Future[Any] = asyncio.ensure_future(self._more_work.wait())
             ours = {*self._working, *jobs}
             ends, _ = await asyncio.wait(
-                {asked, lost, more, *ours}, return_when=asyncio.FIRST_COMPLETED
+                {stopped, lost, more, *ours}, return_when=asyncio.FIRST_COMPLETED
             )
-            ends &= {asked, lost, *self._working, *jobs}  # not a stage that was stopped meanwhile
+            ends &= {stopped, lost, *self._working, *jobs}  # not a stage that was stopped meanwhile
             more.cancel()
-        asked.cancel()
+        stopped.cancel()
         lost.cancel()
-        return ends - {asked, lost}
+        return ends - {stopped, lost}
 
     async def _shut_down(
         self, connection: Connection, jobs: Sequence[asyncio.Future[None]]
     ) -> None:
-        """Become unready, so that no more requests come; then drain; then close."""
+        """Become unready, to get no more requests; then drain and close."""
         self._phase = "stopping"
         READY.labels(self.name).set(0)
         await asyncio.sleep(self._settings.unready_s)
@@ -280,11 +279,11 @@ class Service:
 async def _cancelled(jobs: Sequence[asyncio.Future[None]]) -> None:
     """Cancel jobs until they have ended.
 
-    Again and again, because `asyncio.wait_for` of Python 3.11 loses a cancellation that meets the
-    answer it waited for, and the job would go on for ever.
+    Repeatedly, because `asyncio.wait_for` of Python 3.11 loses a cancellation that coincides with
+    its result, and the job would run for ever.
     """
     left = set(jobs)
     while left:
-        for each in left:
-            each.cancel()
+        for job in left:
+            job.cancel()
         _, left = await asyncio.wait(left, timeout=CANCEL_AGAIN_S)

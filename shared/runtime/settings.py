@@ -113,20 +113,20 @@ EXPECTED = "a file of headers is a mapping of names to values"
 
 
 def headers_in(path: Path) -> dict[str, str]:
-    """Return the headers that a file names; no value is ever in an error.
+    """Return the headers of a file; errors never contain values.
 
     Raises
     ------
     ConfigurationError
-        The file cannot be read, or something in it is no header.
+        The file cannot be read, or a header is invalid.
     """
     text = read_text(path, "file of headers", ConfigurationError)
     fields = yaml_mapping(text or "{}", path, EXPECTED, ConfigurationError)
     for name, value in fields.items():
         if not HEADER_NAME.fullmatch(str(name)):
-            raise ConfigurationError(f"{path}: one of the names is no header.")
+            raise ConfigurationError(f"{path}: one of the names is not a valid header name.")
         if not (isinstance(value, str) and value.isascii() and value.isprintable()):
             raise ConfigurationError(
-                f"{path}: the value of {name} is no text of one line in plain ASCII."
+                f"{path}: the value of {name} must be one line of plain ASCII."
             )
     return fields

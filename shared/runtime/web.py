@@ -140,9 +140,9 @@ class LimitedProtocol(H11Protocol):
     """Closes connections whose client goes beyond their limits."""
 
     def __init__(
-        self, *, limits: ConnectionLimits, open_connections: OpenConnections, **given: Any
+        self, *, limits: ConnectionLimits, open_connections: OpenConnections, **options: Any
     ) -> None:
-        super().__init__(**given)
+        super().__init__(**options)
         self._limits = limits
         self._open = open_connections
         self._admitted = False
@@ -174,7 +174,7 @@ class LimitedProtocol(H11Protocol):
             self._stay_open()
 
     def on_response_complete(self) -> None:
-        """Wait for the rest of a body that nobody reads."""
+        """Wait for the rest of an unread body."""
         super().on_response_complete()
         if self._is_left_over():
             self._close_in(self._limits.linger_s)

@@ -107,14 +107,14 @@ class Admin:
 
     async def subjects(self, stream: str, filter: str) -> dict[str, int]:  # noqa: A002
         """Count the messages a stream holds, by subject."""
-        found: dict[str, int] = {}
+        counts: dict[str, int] = {}
         while True:
-            request = {"subjects_filter": filter, "offset": len(found)}
+            request = {"subjects_filter": filter, "offset": len(counts)}
             state = (await self._api(f"STREAM.INFO.{stream}", request))["state"]
             page = state.get("subjects") or {}
-            found.update(page)
-            if not page or len(found) >= state.get("num_subjects", 0):
-                return found
+            counts.update(page)
+            if not page or len(counts) >= state.get("num_subjects", 0):
+                return counts
 
     async def next_message(self, stream: str, subject: str, sequence: int) -> StoredMessage | None:
         """Return the first message at or after `sequence` on a subject, or None behind the last."""
@@ -196,11 +196,11 @@ async def most_waiting(
     """
     admin, route = Admin(connection), route_of(record)
     try:
-        lags = [await admin.lag(route.stream, route.durable(each)) for each in services]
+        lags = [await admin.lag(route.stream, route.durable(service)) for service in services]
     except JetStreamRefusal as refusal:
         raise TransientError(f"The bus does not say what waits: {refusal}") from refusal
     records_a_message = MOST_RECORDS if route.bundled else 1
-    return records_a_message * max(each.waiting + each.in_hand for each in lags)
+    return records_a_message * max(lag.waiting + lag.in_hand for lag in lags)
 
 
 async def provision(admin: Admin, limits: StreamLimits | None = None) -> None:

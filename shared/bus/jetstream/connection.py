@@ -44,7 +44,7 @@ def server_addresses(text: str) -> list[ServerAddress]:
     Raises
     ------
     ConfigurationError
-        A part is no address. The sentence does not repeat it, since it may hold a password.
+        An address is invalid. The message does not repeat it, as it may contain a password.
     """
     parts = [part.strip() for part in text.split(",") if part.strip()]
     scheme = next((part.partition("://")[0] for part in parts if "://" in part), "nats")
@@ -62,13 +62,13 @@ def server_addresses(text: str) -> list[ServerAddress]:
 
 def _split(part: str, number: int) -> SplitResult:
     refusal = ConfigurationError(
-        f"Address number {number} in NATS_URL is no address of a NATS server. Write {EXAMPLE}."
+        f"Address number {number} in NATS_URL is not that of a NATS server. Write {EXAMPLE}."
     )
     try:
         url = urlsplit(part)
         if url.scheme in DEFAULT_PORTS and url.hostname and url.port != 0:
             return url
-    except ValueError:  # a port that is no number, or a bracket that is not closed
+    except ValueError:  # an invalid port or bracket
         raise refusal from None
     raise refusal
 
@@ -131,9 +131,9 @@ class Connection:
         while True:
             first = await _await_listener(servers, max(0.0, deadline - loop.time()))
             connection = cls(Client(), name)
-            others = [server for server in servers if server != first]
+            rest = [server for server in servers if server != first]
             try:
-                await connection._connect([first, *others], seed_file, ca_file)
+                await connection._connect([first, *rest], seed_file, ca_file)
             except TransientError:
                 if loop.time() >= deadline:
                     raise
@@ -149,7 +149,9 @@ class Connection:
         async def on_error(error: Exception) -> None:
             why = str(error) or type(error).__name__  # a time-out has no text
             log("bus").warning("the bus reports an error", error=why, client=self.name)
-            if not failure.done() and not isinstance(error, TimeoutError):  # slow is no refusal
+            if not failure.done() and not isinstance(
+                error, TimeoutError
+            ):  # a slow server does not refuse
                 failure.set_result(error)
 
         connecting: asyncio.Future[Any] = asyncio.ensure_future(
@@ -225,7 +227,7 @@ class Connection:
         self.lost.set()
 
     async def flush(self) -> None:
-        """Return when everything sent so far has reached the server."""
+        """Wait until all sent data have reached the server."""
         await self.client.flush()
 
     async def close(self) -> None:

@@ -37,38 +37,37 @@ PULL_EXPIRES_S = 10.0
 """The time after which an idle pull is repeated, and a lost one is noticed."""
 EXPIRED = ("404", "408")
 """Statuses of a pull that ended normally: no message was there, or its time is over."""
-MOST_PULLED = 64
-"""Messages of a pull: nobody knows before how many records each has."""
-FORGETTING = 0.1
-"""The weight of a message in the mean number of records of one."""
-MOST_REFUSED = 1000
-"""Messages that were given back, of which is known which of their records were handled."""
+MAX_PULLED = 64
+"""Messages of one pull, if they may have several records."""
+MEAN_WEIGHT = 0.1
+"""Weight of a message in the moving average of records per message."""
+MAX_REFUSED = 1000
+"""Returned messages whose handled records are remembered."""
 
 
 @dataclass(slots=True, eq=False)
 class MessageInHand:
-    """A message of several records, acknowledged once each of them is answered for."""
+    """An unacknowledged message of several records, acknowledged once all are settled."""
 
     ack_subject: str
     identity: tuple[int, int]
-    """Its sequence, and when the stream took it: together no other message's."""
+    """Its sequence and time of storage, which are unique together."""
     unanswered: set[int]
-    """Which of its records are not answered for."""
+    """Its records that are not settled."""
     handled: set[int] = field(default_factory=set)
-    """Which were handled or given up."""
+    """Its records that were handled or given up."""
     again_s: float | None = None
-    """After how long it is to be delivered again, as one of its records was refused."""
+    """Delay of its redelivery, if one of its records was refused."""
 
 
 MISSING = MessageInHand("", (0, 0), set())
-"""What is found where nothing is in hand."""
+"""Placeholder for an unknown message."""
 
 
 class JetStreamConsumer:
-    """One durable's messages.
+    """The messages of one durable.
 
-    The client's own `fetch` waits on one pull at a time and loses track of those that end early;
-    this class counts what is still owed.
+    Unlike `fetch` of the client, which waits for a single pull, it counts outstanding messages.
     """
 
     def __init__(self, connection: Connection, durable: DurableSpec, capacity: int) -> None:
@@ -118,7 +117,7 @@ class JetStreamConsumer:
             self._forget_pulls()
 
     async def _pull(self) -> None:
-        """Pull about as many as there is capacity for, once half of it is free."""
+        """Pull as many messages as there is capacity for, once half of it is free."""
         if not self._is_short():
             return
         messages = self._messages_of(self._free())
@@ -135,22 +134,19 @@ class JetStreamConsumer:
             self._mark_lost(str(error))
 
     def _free(self) -> float:
-        """Return how many more records there is capacity for."""
+        """Return the free capacity in records."""
         return self._capacity - self._records_in_hand - self._owed * self._records_a_message
 
     def _is_short(self) -> bool:
-        """Tell whether it is worth while to pull."""
+        """Tell whether to pull now."""
         free = self._free()
         return free > 0 and not self._closed and not (self._owed and free * 2 < self._capacity)
 
     def _messages_of(self, records: float) -> int:
-        """Return how many messages have about so many records, by those that came before.
-
-        Where each has one, it is exact.
-        """
+        """Return the expected number of messages with a number of records."""
         if self._records_a_message == 1.0:
             return int(records)
-        return max(1, min(MOST_PULLED, int(records / self._records_a_message)))
+        return max(1, min(MAX_PULLED, int(records / self._records_a_message)))
 
     async def _received(self, message: Msg) -> None:
         if message.reply.startswith("$JS.ACK."):
@@ -168,7 +164,7 @@ class JetStreamConsumer:
         self._wake.set()
 
     def _hold(self, message: Msg) -> None:
-        """Take a message in hand: the records of it that were not handled before."""
+        """Queue the records of a message that were not handled before."""
         records = deliveries_of(message)
         first, many = records[0], len(records)
         if many == 1:
@@ -177,8 +173,8 @@ class JetStreamConsumer:
             self._waiting.append(first)
             if self._records_a_message == 1.0:
                 return
-        mean = self._records_a_message + FORGETTING * (many - self._records_a_message)
-        self._records_a_message = max(many, mean if mean > 1 + FORGETTING else 1.0)
+        mean = self._records_a_message + MEAN_WEIGHT * (many - self._records_a_message)
+        self._records_a_message = max(many, mean if mean > 1 + MEAN_WEIGHT else 1.0)
         if many == 1:
             return
         identity = (first.sequence, first.published_at_ns)
@@ -195,7 +191,7 @@ class JetStreamConsumer:
         self._wake.set()
 
     def _forget_pulls(self) -> None:
-        """Forget what was asked before: the server may have restarted since."""
+        """Forget outstanding pulls, as the server may have restarted."""
         self._owed = 0
         self._wake.set()
 
@@ -207,8 +203,9 @@ class JetStreamConsumer:
 
     async def ack(self, *deliveries: Delivery) -> None:
         """See `Consumer.ack`."""
-        for ack_subject, some in groupby(deliveries, attrgetter("ack_subject")):
-            await self._answer(ack_subject, {each.line for each in some}, b"+ACK")
+        for ack_subject, group in groupby(deliveries, attrgetter("ack_subject")):
+            lines = {delivery.line for delivery in group}
+            await self._answer(ack_subject, lines, b"+ACK")
 
     async def nak(self, delivery: Delivery, delay_s: float) -> None:
         """See `Consumer.nak`."""
@@ -221,10 +218,10 @@ class JetStreamConsumer:
     async def _answer(
         self, ack_subject: str, lines: set[int], answer: bytes, *, again_s: float | None = None
     ) -> None:
-        """Answer for records of a message, and for it once all of its records are answered for.
+        """Settle records of a message, and the message once all of its records are settled.
 
-        A message of which one record was refused comes again; those that were handled are left out
-        then, if it comes to this process. If an answer is lost, keyed writes absorb the redelivery.
+        A message with a refused record is redelivered; this process then leaves out its handled
+        records. If an answer is lost, keyed writes absorb the redelivery.
         """
         message = self._in_hand.get(ack_subject, MISSING)
         if message is None:
@@ -264,7 +261,7 @@ class JetStreamConsumer:
     def _remember(self, message: MessageInHand) -> None:
         if message.handled:
             self._refused[message.identity] = message.handled
-        if len(self._refused) > MOST_REFUSED:
+        if len(self._refused) > MAX_REFUSED:
             self._refused.popitem(last=False)
 
     async def in_progress(self) -> None:
@@ -304,8 +301,8 @@ def deliveries_of(message: Msg) -> list[Delivery]:
     records = records_in(message.data, headers)
     if len(records) == 1:
         return [Delivery(message.subject, message.data, message_id, *of_message)]
-    name, _, said = message_id.rpartition("/")
+    name, _, number = message_id.rpartition("/")
     return [
-        Delivery(message.subject, data, f"{name}-{line}/{said}", *of_message, line)
+        Delivery(message.subject, data, f"{name}-{line}/{number}", *of_message, line)
         for line, data in enumerate(records)
     ]

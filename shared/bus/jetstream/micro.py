@@ -123,9 +123,9 @@ async def serve_endpoints(
     try:
         await connection.flush()
         await _refuse_others(connection, Registration(name, version, service.id, code))
-        for each in ENDPOINTS:
+        for verb in ENDPOINTS:
             await service.add_endpoint(
-                name=each, subject=endpoint(name, each), handler=_handler(answers[each])
+                name=verb, subject=endpoint(name, verb), handler=_handler(answers[verb])
             )
         await connection.flush()
         yield

@@ -10,7 +10,7 @@ from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
 from prometheus_client import Counter
 
-from biaswatch.shared.bus.bundles import Bundle, Bundling, Together
+from biaswatch.shared.bus.bundles import Bundle, BundleKey, Bundling
 from biaswatch.shared.bus.jetstream.connection import Connection
 from biaswatch.shared.bus.jetstream.messages import OutgoingMessage, encoded, message_of, refusal
 from biaswatch.shared.contracts import ROUTES, Record, subject_of
@@ -25,7 +25,7 @@ HEADER_ALLOWANCE_BYTES = 4 * 1024
 BUNDLED = frozenset(route.record.kind for route in ROUTES if route.bundled)
 """The kinds of records that go together where they are published at the same time."""
 Reply = bytes | TransientError | None
-"""What a stream says to a message, why it could not be sent, or None where nothing came in time."""
+"""The reply of a stream, the error of sending, or None after the time-out."""
 
 
 class JetStreamPublisher:
@@ -50,9 +50,9 @@ class JetStreamPublisher:
         self._replies = connection.client.new_inbox()
         self._numbers = count()
         self._waiting: dict[str, tuple[asyncio.Future[Reply], float]] = {}
-        """Who waits for which reply, and until when: in the order in which their time ends."""
+        """Futures of replies and their deadlines, in the order of the deadlines."""
         self._timer: asyncio.TimerHandle | None = None
-        """One for all who wait: a timer for each would cost as much as sending."""
+        """One timer for all; one for each would cost as much as sending."""
         self._started = asyncio.Lock()
         self._subscribed = False
         self._not_taken: tuple[float, str] | None = None
@@ -117,10 +117,10 @@ class JetStreamPublisher:
 
     def _join(self, record: Record, data: bytes, publication: int) -> "asyncio.Future[None]":
         context = outgoing_headers(record.kind, record.id).get(HEADER, "")
-        common = Together(record.kind, subject_of(record), context)
+        common = BundleKey(record.kind, subject_of(record), context)
         return self._bundling.join(common, record.id, data, publication)
 
-    async def _publish_bundle(self, common: Together, bundle: Bundle) -> None:
+    async def _publish_bundle(self, common: BundleKey, bundle: Bundle) -> None:
         headers = bundle.headers()
         if common.trace_context:
             headers[HEADER] = common.trace_context
@@ -154,12 +154,12 @@ class JetStreamPublisher:
         return refusal(reply, subject)
 
     def _unanswered(self, subject: str) -> TransientError:
-        said = (
+        message = (
             f"The bus did not acknowledge a message on {subject} in {self._tries} tries of"
             f" {self._timeout_s:g} s. If it runs, its disk may have no space left."
         )
-        self._not_taken = time.monotonic(), said
-        return TransientError(said)
+        self._not_taken = time.monotonic(), message
+        return TransientError(message)
 
     def _too_large(self, message: OutgoingMessage) -> OversizeError | None:
         size = len(message.data)
@@ -184,16 +184,16 @@ class JetStreamPublisher:
             self._waiting.pop(reply_to, None)
 
     async def _ask(self, messages: Sequence[OutgoingMessage]) -> "list[Reply]":
-        """Send each once; return the stream's replies, None where none came in time."""
-        asked = [self._wait() for _ in messages]
+        """Send each message once; return the replies, None after a time-out."""
+        replies = [self._wait() for _ in messages]
         try:
             if trouble := await self._subscribe():
                 return [trouble] * len(messages)
-            for message, (reply_to, future) in zip(messages, asked, strict=True):
+            for message, (reply_to, future) in zip(messages, replies, strict=True):
                 await self._send(message, reply_to, future)
-            return [await future for _, future in asked]
+            return [await future for _, future in replies]
         finally:
-            for reply_to, _ in asked:
+            for reply_to, _ in replies:
                 self._waiting.pop(reply_to, None)
 
     def _wait(self) -> "tuple[str, asyncio.Future[Reply]]":
@@ -264,7 +264,7 @@ def _give_up(futures: "Iterable[asyncio.Future[Reply]]") -> None:
 
 
 async def _outcome(end: "asyncio.Future[None]") -> BiaswatchError | None:
-    """Wait for a record's bundle; return how it ended; what nobody foresaw is raised."""
+    """Wait for the bundle of a record; return its error, or raise an unexpected one."""
     try:
         await end
     except BiaswatchError as error:

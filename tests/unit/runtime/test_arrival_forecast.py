@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from biaswatch.shared.runtime.passes import LONGEST_S, MOST_KNOWN, SOON_S, ArrivalForecast
+from biaswatch.shared.runtime.passes import LONGEST_S, MAX_KEYS, SOON_S, ArrivalForecast
 
 AT = datetime(2026, 3, 4, tzinfo=UTC)
 
@@ -39,7 +39,7 @@ def test_two_looks_at_one_moment_divide_by_nothing() -> None:
 
 def test_only_the_latest_are_remembered() -> None:
     forecast = ArrivalForecast((AT + timedelta(seconds=second) for second in range(1000)).__next__)
-    for number in range(MOST_KNOWN + 1):
+    for number in range(MAX_KEYS + 1):
         forecast.wait_s(str(number), 100)
     assert forecast.wait_s("0", 50) == SOON_S
-    assert forecast.wait_s(str(MOST_KNOWN), 50) == 2
+    assert forecast.wait_s(str(MAX_KEYS), 50) == 2

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 
 from biaswatch.shared.contracts import ClosedBy, Record
 from biaswatch.shared.errors import BackPressureError, BiaswatchError, TransientError
@@ -47,7 +48,7 @@ def outbox(*checks: dict[str, list[Record]] | Exception) -> Outbox:
         check = left.pop(0) if len(left) > 1 else left[0]
         if isinstance(check, Exception):
             raise check
-        return [Backlog(key, len(rows), lambda rows=rows: rows) for key, rows in check.items()]
+        return [Backlog(key, len(rows), partial(list, rows)) for key, rows in check.items()]
 
     return Outbox(find, now=lambda: AT, stage="planner")
 
