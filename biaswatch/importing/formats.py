@@ -156,15 +156,15 @@ def merged(usual: FieldMapping, given: FieldMapping) -> FieldMapping:
 
 
 def named_content(found: RecordedContent, row: Fields, mapping: FieldMapping) -> dict[str, Any]:
-    """Return what was asked and said, where the mapping names it."""
+    """Return the content, with the fields that the mapping names."""
     said = value_at(row, mapping.text)
     changed: dict[str, Any] = {}
     if (text := answer_text(said)) is not None:
         changed = {"text": text, "reason": None}
-    if mapping.prompt and (asked := messages_of(opened(value_at(row, mapping.prompt)))):
-        changed["asked"] = asked
+    if mapping.prompt and (prompt := messages_of(opened(value_at(row, mapping.prompt)))):
+        changed["prompt"] = prompt
     if not mapping.prompts:
-        changed["asked"] = ()
+        changed["prompt"] = ()
     return changed
 
 

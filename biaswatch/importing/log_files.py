@@ -148,7 +148,7 @@ def _answer(
     found = {
         "id": key,
         "at": _moment(where, value_at(fields, mapping.time)),
-        "messages": content.asked,
+        "messages": content.prompt,
         "text": content.text,
         "reason": None if content.text is not None or reason is None else reason_of(reason),
         "groups": {**_prefixed(nested, "groups", GROUP), **labels_at(nested, mapping.groups)},

@@ -84,7 +84,7 @@ class GeneratorSettings(Settings):
         )
 
     def host_key(self, url: str) -> str | None:
-        """Return the key of the server at an address; None if there is none."""
+        """Return the key of the server at an address, or None."""
         host = urlsplit(url).hostname or ""
         if not self.keys_dir or not _HOST.fullmatch(host):
             return None

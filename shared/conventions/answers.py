@@ -57,7 +57,7 @@ class AnswerPart:
 
 
 def part_of(signal: Signal, mapping: MappingFile) -> AnswerPart | None:
-    """Return the part of an answer in a signal; None if there is none."""
+    """Return the part of an answer in a signal, or None."""
     fields = {**signal.resource, **signal.attributes}
     source = source_of(label_of(value_at(fields, mapping.source)) or "")
     own = mapping.of(source)
@@ -112,10 +112,10 @@ def _content(
         content = replace(content, text=text, reason=None)
     elif reason := label_of(value_at(fields, mapping.reason)):
         content = replace(content, text=None, reason=reason)
-    prompt = messages_of(value_at(fields, mapping.prompt)) or content.asked
+    prompt = messages_of(value_at(fields, mapping.prompt)) or content.prompt
     return replace(
         content,
-        asked=prompt if mapping.prompts else (),
+        prompt=prompt if mapping.prompts else (),
         model=label_of(value_at(fields, mapping.model)) or content.model,
     )
 
@@ -128,9 +128,9 @@ def joined(parts: Sequence[AnswerPart]) -> AnswerPart:
     answer = answer or next(
         (part.content for part in ordered if part.content.answered), base.content
     )
-    prompt = base.content.asked if base.is_span else ()
+    prompt = base.content.prompt if base.is_span else ()
     prompt = prompt or tuple(
-        message for part in ordered if not part.is_span for message in part.content.asked
+        message for part in ordered if not part.is_span for message in part.content.prompt
     )
     groups: dict[str, str] = {}
     facts: dict[str, str] = {}
@@ -146,7 +146,7 @@ def joined(parts: Sequence[AnswerPart]) -> AnswerPart:
         base.is_span,
         replace(
             answer,
-            asked=prompt,
+            prompt=prompt,
             model=base.content.model or answer.model,
             fingerprint=base.content.fingerprint or answer.fingerprint,
             finish_reason=answer.finish_reason or base.content.finish_reason,
@@ -160,18 +160,13 @@ def joined(parts: Sequence[AnswerPart]) -> AnswerPart:
     )
 
 
-def is_ready(parts: Sequence[AnswerPart]) -> bool:
-    """Tell whether these parts include a span and an answer."""
-    return any(part.is_span for part in parts) and any(part.content.answered for part in parts)
-
-
 def sent_fields(part: AnswerPart) -> dict[str, Any]:
     """Return an answer as fields of the API, without empty ones."""
     content = part.content
     fields: dict[str, Any] = {
         "id": part.key,
         "at": moment_of(part.at_ns) if part.at_ns else None,
-        "messages": content.asked,
+        "messages": content.prompt,
         "text": content.text,
         "reason": content.reason,
         "groups": part.groups,

@@ -33,7 +33,7 @@ def _content(prompt: tuple[Message, ...], reply: Line, error: Any) -> RecordedCo
         text,
         finish,
         _error_name(error),
-        asked=prompt,
+        prompt=prompt,
         model=label_of(reply.get("model")),
         fingerprint=label_of(reply.get("system_fingerprint")),
         response_id=label_of(reply.get("id")),

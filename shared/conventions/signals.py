@@ -71,8 +71,8 @@ def _span(span: Any, resource: Fields) -> Signal:
         attributes=attributes,
         resource=resource,
         events=tuple(
-            (str(_get(each, "name", "")), attributes_of_json(each.get("attributes")))
-            for each in _list(span, "events")
+            (str(_get(event, "name", "")), attributes_of_json(event.get("attributes")))
+            for event in _list(span, "events")
         ),
         error=str(attributes.get("error.type") or "error") if failed else None,
     )
@@ -96,8 +96,8 @@ def _event(record: Any, resource: Fields) -> Signal:
 def attributes_of_json(pairs: Any) -> dict[str, Any]:
     """Return attributes by name, with their values unwrapped."""
     return {
-        without_surrogates(str(each["key"])): value_of_json(each.get("value"))
-        for each in _checked(pairs)
+        without_surrogates(str(pair["key"])): value_of_json(pair.get("value"))
+        for pair in _checked(pairs)
     }
 
 
@@ -110,7 +110,7 @@ def value_of_json(wrapped: Any) -> Any:
             case "intValue":
                 return int(value)
             case "arrayValue":
-                return [value_of_json(each) for each in _list(value, "values")]
+                return [value_of_json(item) for item in _list(value, "values")]
             case "kvlistValue":
                 return attributes_of_json(_list(value, "values"))
             case _:
@@ -162,7 +162,7 @@ FILTERED = {"content_filter", "SAFETY", "refusal"}
 class RecordedContent:
     """Prompt and answer, as far as one signal has them."""
 
-    asked: tuple[Message, ...] = ()
+    prompt: tuple[Message, ...] = ()
     text: str | None = None
     reason: str | None = None
     """The reason for a missing answer."""
@@ -175,7 +175,7 @@ class RecordedContent:
 
     @property
     def answered(self) -> bool:
-        """True if it has an answer, or the reason why there is none."""
+        """True if it has an answer or the reason for a missing one."""
         return self.text is not None or self.reason is not None
 
 
@@ -184,7 +184,7 @@ def recorded(
     finish: str | None,
     error: str | None,
     *,
-    asked: tuple[Message, ...] = (),
+    prompt: tuple[Message, ...] = (),
     model: str | None = None,
     fingerprint: str | None = None,
     response_id: str | None = None,
@@ -197,7 +197,7 @@ def recorded(
     elif not text and finish in FILTERED:
         reason = "content_filter"
     return RecordedContent(
-        asked=asked,
+        prompt=prompt,
         text=text if text and error is None else None,
         reason=reason,
         finish_reason=finish,

@@ -50,7 +50,7 @@ def read_genai(signal: Signal) -> RecordedContent | None:
         text,
         finish or _genai_finish(fields),
         error,
-        asked=prompt,
+        prompt=prompt,
         model=first_label(fields, "gen_ai.response.model", "gen_ai.request.model"),
         fingerprint=first_label(
             fields,
@@ -95,7 +95,7 @@ def read_genai_events(signal: Signal) -> RecordedContent | None:
     if (role := GENAI_MESSAGES.get(signal.name)) is None:
         return None
     prompt = messages_of([{"role": role, "content": body.get("content")}])
-    return RecordedContent(asked=prompt, elsewhere=True) if prompt else None
+    return RecordedContent(prompt=prompt, elsewhere=True) if prompt else None
 
 
 def read_openinference(signal: Signal) -> RecordedContent | None:
@@ -104,7 +104,7 @@ def read_openinference(signal: Signal) -> RecordedContent | None:
     if not signal.is_span or fields.get("openinference.span.kind") != "LLM":
         return None
     prompt = messages_of(
-        [_openinference_message(each) for each in numbered(fields, "llm.input_messages.")]
+        [_openinference_message(item) for item in numbered(fields, "llm.input_messages.")]
     )
     output = numbered(fields, "llm.output_messages.")
     if output:
@@ -116,7 +116,7 @@ def read_openinference(signal: Signal) -> RecordedContent | None:
         text,
         first_label(fields, "llm.finish_reason"),
         signal.error,
-        asked=prompt or messages_of(fields.get("input.value")),
+        prompt=prompt or messages_of(fields.get("input.value")),
         model=first_label(fields, "llm.model_name"),
     )
 
@@ -141,7 +141,7 @@ def read_openllmetry(signal: Signal) -> RecordedContent | None:
         text_of(first.get("content")),
         first_label(first, "finish_reason"),
         signal.error,
-        asked=messages_of(numbered(fields, "gen_ai.prompt.")),
+        prompt=messages_of(numbered(fields, "gen_ai.prompt.")),
         model=first_label(fields, "gen_ai.response.model", "gen_ai.request.model"),
         fingerprint=first_label(fields, "gen_ai.openai.system_fingerprint"),
         response_id=first_label(fields, "gen_ai.response.id"),
@@ -188,7 +188,7 @@ def _langfuse_content(
     if isinstance(answer, Mapping) and "choices" in answer:
         choices = answer["choices"]
         answer = choices[0].get("message") if choices else None
-    return recorded(text_of(answer), None, error, asked=messages_of(prompt), model=model)
+    return recorded(text_of(answer), None, error, prompt=messages_of(prompt), model=model)
 
 
 CONVENTIONS: Mapping[str, Callable[[Signal], RecordedContent | None]] = {

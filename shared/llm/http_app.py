@@ -153,7 +153,7 @@ def _cost(progress: CallProgress) -> Tokens | None:
 
 
 def value_at(document: Any, pointer: str) -> Any:
-    """Return the value at a JSON pointer; raise LookupError if there is none."""
+    """Return the value at a JSON pointer; raise LookupError if it is missing."""
     if pointer and not pointer.startswith("/"):
         raise LookupError(pointer)
     for raw in pointer.split("/")[1:]:

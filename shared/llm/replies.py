@@ -56,12 +56,12 @@ def stated_tokens(document: Any) -> Tokens:
     """Return the tokens in a reply of any wire format; unknown if it has none."""
     usage = at(document, "usage")
     chat = tokens_of(usage, "prompt_tokens", "completion_tokens")
-    others = tokens_of(usage, "input_tokens", "output_tokens")
-    return chat if chat != UNKNOWN_TOKENS else others
+    messages = tokens_of(usage, "input_tokens", "output_tokens")
+    return chat if chat != UNKNOWN_TOKENS else messages
 
 
 def at(document: Any, *path: str | int) -> Any:
-    """Return the value at a path of a document; None if there is none."""
+    """Return the value at a path of a document, or None."""
     for step in path:
         if isinstance(step, str):
             document = document.get(step) if isinstance(document, dict) else None

@@ -15,7 +15,7 @@ from typing import Any
 MAX_REPEATS = 256
 """Largest bound of a repeat in a custom pattern."""
 MAX_WAYS = 1_000
-"""Ways in which a custom pattern may match at one position."""
+"""Ways for a custom pattern to match at one position."""
 MAX_NESTED_REPEATS = 20
 """Nested repeats beyond this exceed MAX_WAYS in any case."""
 Accepts = Callable[[str], bool]
@@ -94,7 +94,7 @@ class RedactedText:
 
 
 def redact(text: str, patterns: Sequence[Pattern]) -> RedactedText:
-    """Return a text in which each match is replaced by the name of its pattern: `[email]`."""
+    """Return a text with each match replaced by the name of its pattern: `[email]`."""
     redacted = RedactedText(text)
     for pattern in patterns:
         replace = partial(_replacement, pattern, redacted.counts)
@@ -134,7 +134,7 @@ def own_pattern(name: str, expression: str) -> Pattern:
 
 
 def _ways(tree: Any) -> int:
-    """Return the maximum number of ways in which a pattern can match at one position."""
+    """Return the maximum number of ways for a pattern to match at one position."""
     ways = 1
     for operation, argument in tree:
         if operation in {parts.GROUPREF, parts.GROUPREF_EXISTS}:

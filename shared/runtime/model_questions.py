@@ -1,6 +1,6 @@
 """Questions of a service to models, published as probes and answered by responses.
 
-The id of a reply is derived from its question, so that no question is asked twice. All replicas
+The id of a reply is derived from its question, so that no question is sent twice. All replicas
 share one durable; the one that receives a reply stores it for the one that waits for it.
 """
 

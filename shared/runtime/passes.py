@@ -41,7 +41,7 @@ class PassSteps:
     """The steps of a pass of a service; all but `turn_of` block."""
 
     prepare: Callable[[PlanningCursor], PreparedPart | None]
-    """Expects the next part; returns None if the run is no longer open."""
+    """Expects the next part; returns None once the run is closed."""
     settle: Callable[[PlanningCursor, PreparedPart | None], None]
     """Advances or ends the pass."""
     wanted: Callable[[PlanningCursor], bool]

@@ -34,8 +34,8 @@ _M_ARENA_MAX = -8
 def bound_garbage() -> None:
     """Set the frequency of garbage collection and the number of heaps of the allocator.
 
-    To be called once everything is imported and no thread runs. What is there then is never looked
-    at again. Records are many, short-lived and hold no cycles: collecting less often than by
+    Call it once everything is imported and no thread runs; existing objects are then never scanned
+    again. Records are many, short-lived and hold no cycles: collecting less often than by
     default saves a tenth of the CPU per response (`make bench`). But the oldest generation has to
     be collected within a million objects: what waits for it in a burst (tracebacks, for example)
     spreads over the heap, which then never shrinks. For threads that mostly wait, glibc would keep

@@ -227,7 +227,7 @@ def cluster_assignments(
 
     Raise Unscorable if the embedding model is missing.
     """
-    answered = [each for each in responses if each.ending is Ending.ANSWERED and each.text]
+    answered = [r for r in responses if r.ending is Ending.ANSWERED and r.text]
     segments: dict[str, list[Response]] = {}
     for response in sorted(answered, key=lambda response: response.id):
         value = response.probe.groups.get(by, "none") if by else EVERYTHING
@@ -271,7 +271,7 @@ def _combined(
 def _baseline_clusters(
     responses: Sequence[Response], embed: Embed, plan: KMeansPlan
 ) -> list[Cluster]:
-    texts = sorted({each.probe.baseline for each in responses if each.probe.baseline})
+    texts = sorted({r.probe.baseline for r in responses if r.probe.baseline})
     if not texts:
         return []
     vectors, known = _embedded(texts, embed)

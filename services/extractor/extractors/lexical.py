@@ -102,9 +102,9 @@ def readability(text: str) -> Values:
     ----------
     Flesch (1948); Kincaid et al. (1975).
     """
-    found = words_of(text)
-    per_sentence = len(found) / sentence_count(text)
-    per_word = sum(syllable_count(word) for word in found) / len(found)
+    words_in_text = words_of(text)
+    per_sentence = len(words_in_text) / sentence_count(text)
+    per_word = sum(syllable_count(word) for word in words_in_text) / len(words_in_text)
     return {
         "reading_ease": 206.835 - 1.015 * per_sentence - 84.6 * per_word,
         "grade": 0.39 * per_sentence + 11.8 * per_word - 15.59,

@@ -87,7 +87,7 @@ class CallDropIn:
 
     async def __call__(self, batch: Sequence[Response]) -> Sequence[Features]:
         """Return the features of the responses whose probes name this extractor."""
-        responses = [each for each in batch if self.spec.name in each.probe.measure]
+        responses = [r for r in batch if self.spec.name in r.probe.measure]
         if not responses:
             return []
         baselines = await self._baseline_values(baselines_of(responses))

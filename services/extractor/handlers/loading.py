@@ -81,7 +81,7 @@ def load_file(path: Path, options: Mapping[str, Any] | None = None) -> Extractor
 def extractor_of(source: Any, name: str, options: Mapping[str, Any] | None = None) -> Extractor:
     """Return the extractor of a module, of a `build` function, or an extractor itself.
 
-    Raise ConfigurationError if the source is none of these.
+    Raise ConfigurationError for any other source.
     """
     if isinstance(source, ModuleType) and not hasattr(source, "build"):
         return _of_function(source, name)

@@ -92,7 +92,7 @@ class MeasureResponses:
         """Return the features of each response by each extractor of its probe."""
         features: list[Features] = []
         for extractor in self._extractors.values():
-            responses = [each for each in batch if extractor.name in each.probe.measure]
+            responses = [r for r in batch if extractor.name in r.probe.measure]
             if not responses:
                 continue
             baselines = self._baseline_values(extractor, responses)
@@ -121,7 +121,7 @@ class MeasureResponses:
 
 def baselines_of(responses: Sequence[Response]) -> list[str]:
     """Return the baseline texts of responses, without duplicates."""
-    return sorted({each.probe.baseline for each in responses if each.probe.baseline})
+    return sorted({r.probe.baseline for r in responses if r.probe.baseline})
 
 
 def readings_of(responses: Sequence[Response]) -> list[Reading]:

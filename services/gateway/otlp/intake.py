@@ -155,7 +155,7 @@ class SignalIntake:
 
         messages = tuple(
             message.model_copy(update={"content": redacted(message.content)})
-            for message in content.asked
+            for message in content.prompt
         )
         text = None if content.text is None else redacted(content.text)
         for name, count in counts.items():
@@ -163,7 +163,7 @@ class SignalIntake:
         redacted_part = replace(
             part,
             unit=None if part.unit is None else self.exchange_key(part.unit),
-            content=replace(content, asked=messages, text=text),
+            content=replace(content, prompt=messages, text=text),
             redacted=dict(counts),
         )
         return WaitingPart(

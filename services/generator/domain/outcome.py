@@ -1,4 +1,4 @@
-"""The response to a probe: its answer, or the reason why there is none."""
+"""The response to a probe: its answer, or the reason for a missing one."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

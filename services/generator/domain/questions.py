@@ -39,7 +39,7 @@ class RatingScale:
 
 
 class UnfitProbe(Exception):  # noqa: N818 - an outcome that is recorded, not an accident
-    """A probe cannot be asked through its scaffold; the message says why."""
+    """A probe does not fit its scaffold; the message says why."""
 
 
 def check_purged(probe: Probe) -> None:

@@ -1,1 +1,1 @@
-"""How probes are asked: a call goes through ask, caller, budget and the limiter of its endpoint."""
+"""Calls to models: `ask` handles a probe, `caller` makes its calls with retries."""

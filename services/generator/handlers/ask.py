@@ -108,7 +108,7 @@ class Ask:
             try:
                 if trial:
                     await self._reconnect(probe.target)
-                response = await self._response(probe, self._asked_response)
+                response = await self._response(probe, self._scaffold_response)
             except TargetRefused as refused:
                 if refused.began is not None:
                     refused_at.append(refused.began)
@@ -168,7 +168,7 @@ class Ask:
         steps = recorded_results(probe, answer.steps)
         return response_from_call(probe, final_answer(answer, ONE_LOOKUP), self._now(), steps)
 
-    async def _asked_response(self, probe: Probe, endpoint: Endpoint) -> Response:
+    async def _scaffold_response(self, probe: Probe, endpoint: Endpoint) -> Response:
         """Carry out the scaffold of a probe."""
         began = self._clock()
         check_purged(probe)

@@ -177,7 +177,7 @@ async def ask_model(model: ChatModel, call: ModelCall) -> ModelAnswer:
     Raises
     ------
     CallFailed
-        There is no answer.
+        The call ended without an answer.
     """
     try:
         return await model.ask(call)

@@ -48,7 +48,7 @@ class PaidCalls:
         return ModelAnswer(**fields) if fields else None
 
     async def reserve(self, probe: Probe, step: str) -> int:
-        """Count a start of the call; return the starts so far, over all deliveries.
+        """Count a start of the call; return its starts until now, over all deliveries.
 
         Raises
         ------

@@ -31,7 +31,7 @@ def paused_after(
     Parameters
     ----------
     before
-        The pause so far; None at the first refusal.
+        The current pause; None at the first refusal.
     target
         The target that refuses.
     why
@@ -81,7 +81,7 @@ class TargetPause:
         self._shown: bool | None = None
 
     async def wait_until_allowed(self, check: Callable[[], Awaitable[None]]) -> bool:
-        """Wait until a probe may be asked; return True for the probe that tries a paused target.
+        """Wait until a probe may go on; return True for the probe that tries a paused target.
 
         `check` raises when the probe must not wait any longer. Waiting probes are cancelled when
         the process stops, so that the bus redelivers them.
@@ -130,7 +130,7 @@ class TargetPause:
     def open(self) -> None:
         """Release all waiting probes."""
         if self.paused is not None:
-            log("generator").info("a target is asked again", target=self._target.name)
+            log("generator").info("a target is no longer paused", target=self._target.name)
         self.paused, self.stored, self._trying = None, False, False
         self._open.set()
         self._show()

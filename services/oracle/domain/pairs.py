@@ -85,7 +85,7 @@ class PairCase:
 
     @property
     def unasked(self) -> str | None:
-        """The reason why judges cannot be asked about this pair, else None."""
+        """The reason why this pair cannot be judged, else None."""
         for name, side in (("a", self.a), ("b", self.b)):
             if side.reason:
                 return f"question {name}: {side.reason}"

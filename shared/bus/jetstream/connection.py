@@ -123,7 +123,7 @@ class Connection:
         TransientError
             No server answers, or it ends before it has answered.
         ConfigurationError
-            The address is none, or the server refuses the key.
+            The address is invalid, or the server refuses the key.
         """
         servers = server_addresses(url)
         loop = asyncio.get_running_loop()
@@ -205,7 +205,7 @@ class Connection:
         Raises
         ------
         TransientError
-            There is no connection, or no answer within `PROBE_S`.
+            The server is not connected, or does not answer within `PROBE_S`.
         """
         if self.trouble:
             raise TransientError(self.trouble)

@@ -12,13 +12,12 @@ from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 from nats.errors import Error as NatsError
 
-from biaswatch.shared.bus.bundles import MESSAGE_NAME, publication_of, records_in
 from biaswatch.shared.bus.jetstream.admin import Admin
 from biaswatch.shared.bus.jetstream.connection import Connection
+from biaswatch.shared.bus.jetstream.messages import received_records
 from biaswatch.shared.bus.port import ConsumerLost, Delivery
 from biaswatch.shared.bus.topology import DurableSpec
 from biaswatch.shared.telemetry import log
-from biaswatch.shared.tracing import HEADER
 
 MAX_TAKEN_BYTES = 8 * 1024 * 1024
 """A batch ends there: what a handler makes of it is 3 to 4 times as large."""
@@ -165,7 +164,7 @@ class JetStreamConsumer:
 
     def _hold(self, message: Msg) -> None:
         """Queue the records of a message that were not handled before."""
-        records = deliveries_of(message)
+        records = received_records(message)
         first, many = records[0], len(records)
         if many == 1:
             self._in_hand[first.ack_subject] = None
@@ -285,24 +284,3 @@ class JetStreamConsumer:
         left = list(self._waiting)
         self._waiting.clear()
         return left
-
-
-def deliveries_of(message: Msg) -> list[Delivery]:
-    """Read a message and `$JS.ACK.<stream>.<durable>.<delivered>.<sequence>.<n>.<time>.<pending>`.
-
-    Each of its records is a delivery of its own.
-    """
-    words, headers = message.reply.split("."), message.headers or {}
-    delivered, sequence, _, published_at_ns, _ = words[-5:] if len(words) == 9 else words[6:11]
-    message_id, context = headers.get(MESSAGE_NAME, ""), headers.get(HEADER, "")
-    publication = publication_of(message_id)
-    numbers = publication, int(delivered), int(sequence), int(published_at_ns)
-    of_message = *numbers, message.reply, context
-    records = records_in(message.data, headers)
-    if len(records) == 1:
-        return [Delivery(message.subject, message.data, message_id, *of_message)]
-    name, _, number = message_id.rpartition("/")
-    return [
-        Delivery(message.subject, data, f"{name}-{line}/{number}", *of_message, line)
-        for line, data in enumerate(records)
-    ]

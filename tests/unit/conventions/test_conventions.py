@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from biaswatch.services.gateway.otlp.wire import LOGS, PROTOBUF, TRACES, signals_of
-from biaswatch.shared.conventions.answers import is_ready, joined, part_of, sent_fields
+from biaswatch.shared.conventions.answers import joined, part_of, sent_fields
 from biaswatch.shared.conventions.mapping import MappingFile
 from biaswatch.shared.conventions.signals import Signal, signals_of_json
 from tests.support.otlp import json_of, make_event, make_span, protobuf_of
@@ -61,7 +61,7 @@ def test_every_convention_tells_question_answer_and_model(name: str) -> None:
     part = part_of(SPANS[name], PLAIN)
     assert part is not None
     assert part.whole
-    assert [(each.role, each.content) for each in part.content.asked] == [("user", "Question?")]
+    assert [(each.role, each.content) for each in part.content.prompt] == [("user", "Question?")]
     assert (part.content.text, part.content.model) == ("Answer.", "model")
     assert part.groups == {}
 
@@ -91,8 +91,6 @@ def test_a_span_and_its_log_events_are_one_answer_in_any_order() -> None:
     parts = [part_of(each, PLAIN) for each in (events[2], span, events[1], events[0])]
     found = [each for each in parts if each is not None]
     assert all(each.waits for each in found)
-    assert not is_ready([found[0]])
-    assert is_ready(found)
     sent = sent_fields(joined(found))
     assert [each.content for each in sent["messages"]] == ["Be kind.", "Question?"]
     assert (sent["text"], sent["unit"], sent["groups"]) == ("Answer.", "u-4", {"gender": "male"})
@@ -116,7 +114,7 @@ def test_a_mapping_says_which_attribute_is_what_and_a_source_may_have_its_own() 
     extra = {"app.gender": "x", "app.topic": "refund", "app.person": {"age": 41}}
     part = part_of(make_span(2, attributes=extra), mapping)
     assert part is not None
-    assert (part.unit, part.facts, part.content.asked) == ("u-2", {"topic": "refund"}, ())
+    assert (part.unit, part.facts, part.content.prompt) == ("u-2", {"topic": "refund"}, ())
     assert part.groups == {"gender": "male", "age": "41"}  # what biaswatch.group names stays
 
 
