@@ -69,7 +69,7 @@ DEAD_S = 1800
 ONE_CORE = ("bus",)
 """Services limited to one core in any cluster: a stream has one leader."""
 STREAM_GIB = 2.0
-"""The default size of each large stream in `biaswatch provision`."""
+"""The default size of each large stream in `biaswatch admin provision`."""
 KEPT_DAYS = 7
 """Days that the store keeps answers before they are archived."""
 WRITES_OF_A_DISK = 400e6 / 4

@@ -1,8 +1,8 @@
-"""Measures social bias of language models: `import biaswatch as bw`.
+"""Measure social bias of language models: `import biaswatch as bw`.
 
 `bw.diagnose(frame, group=..., feature=...)` diagnoses a frame, `bw.table(a, b, c, d)` a 2x2 table,
 `bw.measure(texts, extractors)` measures texts, `bw.run(suite, target)` asks a model, and
-`bw.connect(url)` speaks with a platform elsewhere. Nothing is loaded before it is used.
+`bw.connect(url)` talks to a platform elsewhere. Names are loaded at their first use.
 """
 
 from importlib import import_module
@@ -22,13 +22,17 @@ if TYPE_CHECKING:
         run_async,
     )
     from biaswatch.api.tables import TableFindings, measure, table
+    from biaswatch.shared.contracts import Suite
+    from biaswatch.shared.errors import UsageError
 
 __all__ = [
     "AsyncPlatform",
     "ConnectedPlatform",
     "FinishedRun",
     "FrameDiagnosis",
+    "Suite",
     "TableFindings",
+    "UsageError",
     "assert_no_disparity",
     "connect",
     "connect_async",
@@ -37,29 +41,34 @@ __all__ = [
     "run",
     "run_async",
     "table",
-]  # fmt: skip
-_MODULES = {
-    "assertions": ("assert_no_disparity",),
-    "diagnosis": ("FrameDiagnosis", "diagnose"),
-    "platforms": ("AsyncPlatform", "FinishedRun", "ConnectedPlatform", "connect", "connect_async",
-                  "run", "run_async"),
-    "tables": ("TableFindings", "measure", "table"),
-}  # fmt: skip
-_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
+]
+_PLATFORM_NAMES = (
+    *("AsyncPlatform", "ConnectedPlatform", "FinishedRun"),
+    *("connect", "connect_async", "run", "run_async"),
+)
+_MODULE_OF = {
+    "assert_no_disparity": "api.assertions",
+    "FrameDiagnosis": "api.diagnosis",
+    "diagnose": "api.diagnosis",
+    **dict.fromkeys(_PLATFORM_NAMES, "api.platforms"),
+    **dict.fromkeys(("TableFindings", "measure", "table"), "api.tables"),
+    "Suite": "shared.contracts",
+    "UsageError": "shared.errors",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Load what is asked for; a module of the package is found as always."""
+    """Load a public name; modules of the package are found as usual."""
     if name == "__version__":
         try:
             return version("biaswatch")
-        except PackageNotFoundError:  # a copy of the source that nobody has installed
+        except PackageNotFoundError:  # a copy of the source that is not installed
             return "0+unknown"
     if (module := _MODULE_OF.get(name)) is None:
         raise AttributeError(f"module 'biaswatch' has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.api.{module}"), name)
+    return getattr(import_module(f"{__name__}.{module}"), name)
 
 
 def __dir__() -> list[str]:
-    """Return the names that are meant for users."""
+    """Return the public names."""
     return sorted([*__all__, "__version__"])

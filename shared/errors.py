@@ -58,7 +58,7 @@ class StoreNotPreparedError(ConfigurationError):
     """The schema of the store is not that of this version."""
 
 
-class UsageError(BiaswatchError):
+class UsageError(BiaswatchError, ValueError):
     """The request names something that does not exist or cannot be done."""
 
     exit_code = 2

@@ -107,6 +107,8 @@ def json_lines_of_file(path: Path, what: str) -> Iterator[tuple[str, Any]]:
         why = error.strerror
     except UnicodeDecodeError:
         why = NOT_UTF8
+    except UsageError:
+        raise
     except ValueError:  # a name with NUL
         why = "there is no such file"
     else:

@@ -1,59 +1,55 @@
-"""`bw.diagnose`: statistics of a frame, with the numbers of `biaswatch diagnose`."""
+"""`bw.diagnose`: the diagnosis of a frame or a run, with the numbers of `biaswatch diagnose`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import isfinite
 from typing import Any
 
-import numpy as np
+import pandas as pd
+from pydantic import ValidationError
 
 from biaswatch.api.frames import as_pandas, backend_of, flattened, html_of, native_frame
+from biaswatch.api.platforms import FinishedRun
 from biaswatch.checks import (
+    CheckedComparison,
     CheckResult,
     CheckRule,
     check_result,
-    checked_table,
     is_unmeasured_row,
-    measurement_warnings,
-    ungrouped,
 )
-from biaswatch.readers.labels import label_warnings, labelled_columns, named_labels
-from biaswatch.readers.tables import TableColumns, frame_observations
-from biaswatch.render.table_rows import Parts, overall_sentences, result_rows
-from biaswatch.shared.analysis.findings.diagnosis import diagnose_table
-from biaswatch.shared.analysis.findings.groupings import AnalysisPlan, ComparisonPlan
-from biaswatch.shared.analysis.findings.observations import Observations
-from biaswatch.shared.analysis.labels.table_corrections import table_corrections
-from biaswatch.shared.contracts import LEAST_MEASURED_SHARE, Against, Claim, Verdict
+from biaswatch.diagnosis.diagnosis import Diagnosed, diagnosed, run_columns, table_columns
+from biaswatch.diagnosis.sources import frame_input, measured_input
+from biaswatch.readers.run_tables import RunTable
+from biaswatch.render.table_rows import Parts, overall_sentences
+from biaswatch.shared.contracts import LEAST_MEASURED_SHARE, Verdict
+from biaswatch.shared.contracts.mistakes import first_mistake
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import COULD_UNDO, NOT_MEASURED, VERDICT_WORDS, interval, p_equals
-from biaswatch.shared.presentation.correction_rows import table_correction_rows
 from biaswatch.shared.presentation.corrections import (
     SAMPLING_ASSUMPTION,
     table_correction_sentences,
 )
+from biaswatch.shared.requests.diagnoses import DiagnoseRequest
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
-from biaswatch.shared.stats.groups.registry import parse_statistic
 
-RELABELLINGS = 1000
-STATISTICS = ("mean", "median", "standard_deviation", "sr_larger_sd_mean")
 SHOWN = ("feature", "domain", "a", "b", "gap", "ci_low", "ci_high", "p_adjusted", "verdict")
+FRAME_OPTIONS = ("baseline", "labels", "probability")
+"""Options that name columns which a run does not have."""
 Names = str | Sequence[str]
 
 
 @dataclass(frozen=True)
 class FrameDiagnosis:
-    """What was found in a frame; its tables are frames of the same library."""
+    """The diagnosis of a frame or a run; its tables are frames of the same library."""
 
     parts: Parts
     """Every part as plain rows, as `biaswatch diagnose --json` has them."""
     warnings: list[str]
     backend: Any
     corrected_sentences: Sequence[str] = ()
-    """What labels make of the gaps; empty without labels."""
-    dimensions: Sequence[str] = ()
-    """The columns of groups that were named."""
+    """The gaps as labels correct them; empty without labels."""
+    checked: Sequence[CheckedComparison] = ()
+    """The comparisons as a gate looks at them."""
 
     @property
     def comparisons(self) -> Any:
@@ -94,16 +90,14 @@ class FrameDiagnosis:
         return any(row["verdict"] == Verdict.DISPARITY for row in self.parts["comparisons"])
 
     def check(self, least: float = 0.0, min_measured: float = LEAST_MEASURED_SHARE) -> CheckResult:
-        """Return how a gate on these comparisons ends: its `code` 0, 1 or 3, and its `reasons`."""
-        compared = self.parts["comparisons"]
-        alone = ungrouped(self.parts["summary"], compared, self.dimensions)
-        return check_result([*checked_table(compared), *alone], CheckRule(least, min_measured))
+        """Return the result of a gate: its `code` 0, 1 or 3, and its `reasons`."""
+        return check_result(self.checked, CheckRule(least, min_measured))
 
     @cached_property
     def sentences(self) -> list[str]:
-        """What is concluded, a sentence a comparison."""
-        said = list(overall_sentences(self.parts["overall"]))
-        return [*said, *(comparison_sentence(row) for row in self.parts["comparisons"])]
+        """The conclusions: a sentence for each comparison."""
+        overall = overall_sentences(self.parts["overall"])
+        return [*overall, *(comparison_sentence(row) for row in self.parts["comparisons"])]
 
     def figure(self) -> Any:
         """Return the gaps with their intervals as a figure of matplotlib."""
@@ -115,8 +109,8 @@ class FrameDiagnosis:
     def _repr_html_(self) -> str:
         rows = [flattened(row) for row in self.parts["comparisons"]]
         shown = [{name: row.get(name) for name in SHOWN} for row in rows]
-        said = [*self.sentences[:12], *self.corrected_sentences[:12], *self.warnings]
-        return html_of(said, {"Comparisons": shown})
+        sentences = [*self.sentences[:12], *self.corrected_sentences[:12], *self.warnings]
+        return html_of(sentences, {"Comparisons": shown})
 
     def _frame(self, part: str) -> Any:
         return native_frame(self.parts.get(part, []), self.backend)
@@ -140,33 +134,38 @@ def comparison_sentence(row: Mapping[str, Any]) -> str:
 
 
 def diagnose(
-    frame: Any,
+    source: Any,
     *,
-    group: Names,
-    feature: Names,
+    group: Names = (),
+    feature: Names = (),
     unit: str | None = None,
     set: str | None = None,  # noqa: A002 - the word of the command line
     domain: Names = (),
     baseline: str | None = None,
+    calibrate: bool = False,
     ranges: Mapping[str, Bounds | None] | None = None,
-    tolerance: float = 0.0,
-    alpha: float = 0.05,
+    statistic: Names = (),
+    tolerance: float | None = None,
+    alpha: float | None = None,
     correction: str = "bonferroni",
-    claim: str = Claim.POPULATION,
-    compare: str = Against.AUTO,
-    permutations: int = RELABELLINGS,
+    claim: str | None = None,
+    compare: str | None = None,
+    permutations: int | None = None,
     seed: int = 0,
+    ddof: int = 0,
     labels: Names | Mapping[str, Names] = (),
     probability: str | None = None,
 ) -> FrameDiagnosis:
-    """Return statistics by group, disparities and corrected comparisons of a frame.
+    """Return statistics by group, disparities and corrected comparisons of a frame or a run.
 
     Parameters
     ----------
-    frame
-        Of pandas, polars or Arrow; a row is an answer.
+    source
+        A frame of pandas, polars or Arrow, in which a row is an answer; or a run: `bw.run(...)`.
+        For a run, groups, features, unit, sets, ranges, claim, level and tolerance are those of
+        its suite unless given, and every target and scaffold is a domain of its own.
     group, feature
-        Columns of groups, and of numbers; a name or several.
+        Columns of groups, and of numbers; a name or several. A frame needs both.
     unit
         The column that names the unit: the prompt, the user. Without it, each row is one.
     set
@@ -174,126 +173,95 @@ def diagnose(
     domain
         Columns whose values keep rows apart.
     baseline
-        The column that values are held to.
+        The column of baseline values.
+    calibrate
+        Diagnose value minus baseline value.
     ranges
         By feature, the least and the largest value there can be; None where it is not known.
+    statistic
+        Statistics of each group, by name; those of installed packages as well.
     tolerance
-        The largest gap that does not matter.
+        The largest gap that does not matter; 0 by default.
+    alpha
+        1 minus the coverage of intervals; 0.05 by default.
+    correction
+        `holm`, `bh`, `by` or `bonferroni`.
+    claim
+        What conclusions are about: `population` or `bank`.
+    compare
+        `pairs`, `rest` or `auto`.
     permutations
-        Relabellings of all groups together: what chance gives beside each disparity.
+        Relabellings of all groups together, 1000 by default: what chance gives beside each
+        disparity. If given, each comparison is relabelled as well.
+    ddof
+        Delta degrees of freedom of deviations: 0 as in SAGED, or 1.
     labels
-        The column of what people said of the same rows, empty where nobody did; of several people,
-        several columns; of several features, a dict of these by feature. What they make of the gaps
-        is in `corrections`, beside the readings.
+        The column of labels by people, empty where there is none; several columns for several
+        people; a dict of these by feature for several features. `corrections` has the gaps as they
+        correct them.
     probability
-        The column of how probable it was that the row would be labelled; without it, rows of a
-        group are taken as drawn all alike.
+        The column of each row's probability of being labelled; without it, rows of a group have
+        the same.
 
     Raises
     ------
     UsageError
         A column or a value cannot be used; the sentence names it.
+
+    Examples
+    --------
+    >>> import biaswatch as bw, pandas as pd
+    >>> frame = pd.DataFrame({"gender": ["f", "m"] * 20, "score": [3, 4] * 10 + [4, 4] * 10})
+    >>> bw.diagnose(frame, group="gender", feature="score").comparisons["verdict"].tolist()
+    ['disparity']
     """
-    backend = backend_of(frame)
-    columns = TableColumns(
-        listed(group), listed(feature), baseline, unit, listed(domain), set,
-        _checked_ranges(ranges), _labels(labels, listed(feature)), probability,
-    )  # fmt: skip
-    if probability and not columns.labels:
-        raise UsageError("`probability` is that of labels: name their column with `labels`.")
-    texts = [*columns.groups, *columns.domains, *filter(None, [unit, set])]
-    native = as_pandas(frame, texts)
-    rows, warnings = frame_observations(native, columns, "The frame")
-    labelled = labelled_columns(native, columns, rows, "The frame")
-    plan = comparison_plan(alpha, tolerance, correction, claim, compare)
-    parts = diagnosed_parts(rows, plan, unit, permutations=permutations, seed=seed)
-    ends = {each.feature: each.bounds for each in labelled}
-    about = AnalysisPlan(
-        alpha, tolerance, ranges=ends, claim=Claim(claim), against=Against(compare)
+    try:
+        request = DiagnoseRequest(
+            group=listed(group), feature=listed(feature), unit=unit, set=set,
+            domain=listed(domain), baseline=baseline, calibrate=calibrate, ranges=ranges or {},
+            statistic=listed(statistic), tolerance=tolerance, alpha=alpha, correction=correction,
+            claim=claim, compare=compare, permutations=permutations, seed=seed, ddof=ddof,
+            labels=_label_names(labels),
+            probability=probability,
+        )  # fmt: skip
+    except ValidationError as error:
+        mistake = first_mistake(error)
+        raise UsageError(f"`{mistake.field}`: {mistake.said}.") from None
+    if isinstance(source, FinishedRun):
+        if source.table is not None:
+            return _run_diagnosis(source.table, request)
+        source = source.answers()
+    columns = table_columns(request)
+    texts = [*request.group, *request.domain, *filter(None, [unit, set])]
+    given = frame_input(as_pandas(source, texts), columns, "The frame")
+    return _result(diagnosed(given, request), backend_of(source))
+
+
+def _run_diagnosis(table: RunTable, request: DiagnoseRequest) -> FrameDiagnosis:
+    if wrong := [name for name in FRAME_OPTIONS if getattr(request, name)]:
+        raise UsageError(f"`{wrong[0]}` is for a frame: give `run.answers()` instead of the run.")
+    return _result(diagnosed(measured_input(table, run_columns(request)), request), pd)
+
+
+def _result(result: Diagnosed, backend: Any) -> FrameDiagnosis:
+    sentences = table_correction_sentences(result.corrected)
+    assumed = [SAMPLING_ASSUMPTION] if result.corrected else []
+    return FrameDiagnosis(
+        result.parts, result.warnings, backend, [*sentences, *assumed], result.checked
     )
-    corrected = table_corrections(rows, labelled, about)
-    if labelled:
-        parts["corrections"] = table_correction_rows(corrected)
-    missing = measurement_warnings(checked_table(parts["comparisons"]), CheckRule())
-    warnings = [*warnings, *label_warnings(labelled, rows), *missing]
-    said = [*table_correction_sentences(corrected), *([SAMPLING_ASSUMPTION] if corrected else [])]
-    return FrameDiagnosis(parts, warnings, backend, said, listed(group))
 
 
-def comparison_plan(
-    alpha: float, tolerance: float, correction: str, claim: str, compare: str
-) -> ComparisonPlan:
-    """Return how groups are compared.
-
-    Raises
-    ------
-    UsageError
-        There is no such correction, claim or way to compare.
-    """
-    try:
-        return ComparisonPlan(alpha, tolerance, correction, 0, Claim(claim), Against(compare))
-    except ValueError as error:
-        raise _refused(error) from None
+def _label_names(
+    labels: Names | Mapping[str, Names],
+) -> tuple[str, ...] | dict[str, tuple[str, ...]]:
+    if isinstance(labels, Mapping):
+        return {feature: listed(columns) for feature, columns in labels.items()}
+    return listed(labels)
 
 
-def diagnosed_parts(
-    rows: Observations, plan: ComparisonPlan, unit: str | None, *, permutations: int, seed: int
-) -> Parts:
-    """Return every part of a diagnosis as plain rows.
-
-    Raises
-    ------
-    UsageError
-        The mathematics refuses an argument, in a sentence.
-    """
-    try:
-        diagnosis = diagnose_table(
-            rows,
-            [parse_statistic(name, {}) for name in STATISTICS],
-            plan,
-            ddof=0,
-            rng=np.random.default_rng(seed),
-            permutations=permutations,
-        )
-    except ValueError as error:
-        raise _refused(error) from None
-    return result_rows(diagnosis, unit)
-
-
-def _refused(error: ValueError) -> UsageError:
-    return UsageError(str(error).rstrip(".") + ".")
-
-
-def _checked_ranges(ranges: Mapping[str, Bounds | None] | None) -> dict[str, Bounds | None]:
-    """Return ranges whose ends are both finite, the lower one first."""
-    checked: dict[str, Bounds | None] = {}
-    for name, ends in (ranges or {}).items():
-        try:
-            low, high = (0.0, 1.0) if ends is None else map(float, ends)
-        except (TypeError, ValueError):
-            low, high = 0.0, 0.0
-        if not (isfinite(low) and isfinite(high) and low < high):
-            raise UsageError(
-                f"The range of {name!r} needs a number and a larger one, as in (1, 5). Write None"
-                " where an end is not known."
-            )
-        checked[name] = None if ends is None else (low, high)
-    return checked
-
-
-def _labels(given: Names | Mapping[str, Names], features: Sequence[str]) -> dict[str, Names]:
-    """Return the columns of labels by feature."""
-    if not isinstance(given, Mapping):
-        return dict(named_labels(listed(given), features))
-    for feature in given:
-        if feature not in features:
-            raise UsageError(f"There are labels of {feature!r}, which is not among the features.")
-    return {feature: tuple(listed(names)) for feature, names in given.items()}
-
-
-def listed(names: Names) -> list[str]:
-    """Return one name or several as a list."""
-    return [names] if isinstance(names, str) else list(names)
+def listed(names: Names) -> tuple[str, ...]:
+    """Return one name or several as a tuple."""
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def gap_figure(compared: Sequence[Mapping[str, Any]]) -> Any:

@@ -34,6 +34,7 @@ from biaswatch.shared.presentation.correction_rows import (
 )
 from biaswatch.shared.presentation.corrections import correction_sentences
 from biaswatch.shared.requests.run_views import RunState
+from biaswatch.shared.requests.runs import RunRequest
 from biaswatch.shared.requests.traffic import MAX_BATCH, AcceptedBatch
 
 T = TypeVar("T")
@@ -117,7 +118,7 @@ class FinishedRun:
             {
                 "target": each.target, "scaffold": each.scaffold, "feature": each.feature,
                 "dimension": each.dimension, "a": gap.a, "b": gap.b, "gap": gap.gap.value,
-                "low": gap.gap.low, "high": gap.gap.high, "p_adjusted": gap.p_adjusted,
+                "ci_low": gap.gap.low, "ci_high": gap.gap.high, "p_adjusted": gap.p_adjusted,
                 "verdict": gap.verdict.value if gap.verdict else None,
                 "survives_missing": gap.survives_missing,
                 **corrected_columns(
@@ -165,10 +166,13 @@ class AsyncPlatform:
         targets = [target] if isinstance(target, str) else list(target)
         for each in targets:
             read_target(each)
-        asked = {"targets": [with_file(each) for each in targets], "repeats": repeats,
-                 "scaffolds": list(scaffolds), "nonce": nonce}  # fmt: skip
+        request = RunRequest(
+            suite_hash=loaded.hash, targets=[with_file(name) for name in targets],
+            repeats=repeats, scaffolds=list(scaffolds), nonce=nonce,
+        )  # fmt: skip
         async with self._client(with_models=True) as client:
-            started = await client.start({**asked, "suite_hash": await client.keep(loaded)})
+            await client.keep(loaded)
+            started = await client.start(request)
             async for _ in client.follow(started.run.id, started.opening):
                 pass
             return await _finished(client, started.run.id)

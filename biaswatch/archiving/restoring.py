@@ -29,7 +29,7 @@ def archived_run(store: Store, run_id: str) -> ArchivedRun:
     run = store.archived_runs.find(run_id)
     if run is None:
         raise NotFoundError(
-            f"The run {run_id} is not archived. `biaswatch archive list` shows those that are."
+            f"The run {run_id} is not archived. `biaswatch admin archive list` shows archived runs."
         )
     if run.state is ArchiveState.EXPIRED:
         raise UsageError(
@@ -38,8 +38,8 @@ def archived_run(store: Store, run_id: str) -> ArchivedRun:
         )
     if run.state is ArchiveState.REMOVING:
         raise UsageError(
-            f"The run {run_id} is on its way into the archive: repeat the `biaswatch archive` that"
-            " was interrupted first."
+            f"The run {run_id} is on its way into the archive: first repeat the interrupted"
+            " `biaswatch admin archive move`."
         )
     return run
 

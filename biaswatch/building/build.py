@@ -124,6 +124,8 @@ class Build:
         propose = FindReplacements(self.language_model, self.ranking, self.build_log)
         try:
             return replacements_for(branching, await propose(branching, roots))
+        except UsageError:
+            raise
         except ValueError as error:
             raise UsageError(f"The plan {self.plan.name}, {error}.") from None
 

@@ -75,6 +75,8 @@ class Robots:
             rules.parse((await self._fetch.get(where)).text.splitlines())
         except PageMissingError:
             rules.parse([])  # a server without rules has none
+        except UsageError:
+            raise
         except (ValueError, OverflowError):
             raise UsageError(f"{where} cannot be understood, so nothing is read there.") from None
         # Any other failure is raised: what a server forbids is not known then.

@@ -1,6 +1,7 @@
-"""The command line: one typer application that loads a verb when it is asked for."""
+"""The command line: one typer application that loads a verb at its first use."""
 
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, MutableMapping, Sequence
+from contextvars import ContextVar
 from enum import StrEnum
 from importlib import import_module
 from typing import Annotated, Any
@@ -12,30 +13,56 @@ from typer.core import TyperCommand, TyperGroup
 
 from biaswatch.cli.verbs import VERBS, Verb
 
+INTERRUPTED_CODE = 130
+COMPLETION_VARIABLE = "_BIASWATCH_COMPLETE"
+"""Set by the printed script where it asks for words: typer looks for this name."""
+EXTRAS = {
+    "apprise": "channels",
+    "bm25s": "builder",
+    "datasets": "datasets",
+    "duckdb": "engines",
+    "lxml": "builder",
+    "matplotlib": "figures",
+    "narwhals": "tables",
+    "opentelemetry": "telemetry",
+    "pandas": "tables",
+    "pyarrow": "tables",
+    "sentence_transformers": "models",
+    "torch": "models",
+    "transformers": "models",
+}
+"""The extra of each library, by its import name."""
+GLOBAL_OPTIONS = ("--server", "--token")
+CONNECTION: ContextVar[tuple[str | None, str | None]] = ContextVar(
+    "connection", default=(None, None)
+)
+"""The values of these options."""
+completion_init()  # answers shells that ask for words, whichever program wrote their script
+
 
 class LoadedVerbs(MutableMapping[str, Any]):
-    """The verbs as typer's commands, each loaded at its first use, in the order of `VERBS`."""
+    """Verbs as typer's commands, each loaded at its first use, in their order."""
 
-    def __init__(self) -> None:
-        self._written = {verb.name: verb for verb in VERBS}
+    def __init__(self, verbs: Sequence[Verb] = VERBS) -> None:
+        self._verbs = {verb.name: verb for verb in verbs}
         self._loaded: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._loaded:
-            self._loaded[name] = loaded(self._written[name])
+            self._loaded[name] = loaded(self._verbs[name])
         return self._loaded[name]
 
     def __setitem__(self, name: str, command: Any) -> None:
         self._loaded[name] = command
 
     def __delitem__(self, name: str) -> None:
-        del self._written[name]
+        del self._verbs[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._written)
+        return iter(self._verbs)
 
     def __len__(self) -> int:
-        return len(self._written)
+        return len(self._verbs)
 
 
 def loaded(verb: Verb) -> Any:
@@ -47,32 +74,58 @@ def loaded(verb: Verb) -> Any:
     if isinstance(written, typer.Typer):
         outer.add_typer(written)
     else:
-        words = {"ignore_unknown_options": True} if verb.counts else None
-        outer.command(verb.name, context_settings=words)(written)
+        settings = {"ignore_unknown_options": True} if verb.counts else None
+        epilog = getattr(written, "epilog", None)
+        outer.command(verb.name, context_settings=settings, epilog=epilog)(written)
     return typer.main.get_group(outer).commands[verb.name]
 
 
-def listed() -> dict[str, Any]:
-    """Return the verbs with their summaries and panels, as help lists them; none is loaded."""
-    return {
-        verb.name: TyperCommand(verb.name, help=verb.summary, rich_help_panel=verb.panel)
-        for verb in VERBS
-    }
+class LazyGroup(TyperGroup):
+    """A group whose verbs are loaded at their first use; help and completion load none."""
 
-
-INTERRUPTED_CODE = 130
-completion_init()  # a shell that asks for words is answered, whoever wrote its script
-
-
-class PlainMistakes(TyperGroup):
-    """The verbs; a mistake in an option is told without the words of typer's own validation."""
+    verbs: Sequence[Verb] = ()
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**{**attributes, "commands": {}})
-        self.commands = LoadedVerbs()
+        self.commands = LoadedVerbs(self.verbs)
+
+    @property
+    def listing(self) -> TyperGroup:
+        """The group with the summaries of its verbs in place of the verbs."""
+        commands: Any = {
+            verb.name: TyperCommand(verb.name, help=verb.summary, rich_help_panel=verb.panel)
+            for verb in self.verbs
+        }
+        return TyperGroup(name=self.name, commands=commands, help=self.help, params=self.params)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help from the list of verbs."""
+        self.listing.format_help(ctx, formatter)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
+        """Complete the name of a verb or an option from the list of verbs."""
+        return self.listing.shell_complete(ctx, incomplete)
+
+
+class Verbs(LazyGroup):
+    """The verbs; errors in options are told without typer's own words."""
+
+    verbs = VERBS
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Accept `--server` and `--token` before and after the verb."""
+        first: list[str] = []
+        rest: list[str] = []
+        words = iter(args)
+        for word in words:
+            if word in GLOBAL_OPTIONS:
+                first += [word, *next(([value] for value in words), [])]
+            else:
+                (first if word.startswith(("--server=", "--token=")) else rest).append(word)
+        return super().parse_args(ctx, [*first, *rest])
 
     def invoke(self, ctx: Any) -> Any:
-        """Carry out a verb."""
+        """Run a verb."""
         try:
             return super().invoke(ctx)
         except typer.BadParameter as mistake:
@@ -84,21 +137,10 @@ class PlainMistakes(TyperGroup):
             typer.echo("Stopped.", err=True)
             raise typer.Exit(INTERRUPTED_CODE) from None
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help from the list of verbs: to show it, no verb is loaded."""
-        TyperGroup(
-            name=self.name, commands=listed(), help=self.help, params=self.params
-        ).format_help(ctx, formatter)
-
-    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
-        """Complete the name of a verb from the list of verbs, or an option."""
-        names = TyperGroup(name=self.name, commands=listed(), params=self.params)
-        return names.shell_complete(ctx, incomplete)
-
 
 app = typer.Typer(
     name="biaswatch",
-    cls=PlainMistakes,
+    cls=Verbs,
     help="Measure social bias in large language models and keep watching it.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -106,8 +148,8 @@ app = typer.Typer(
 )
 
 
-def _print_version(asked: bool) -> None:
-    if asked:
+def _print_version(wanted: bool) -> None:
+    if wanted:
         from importlib.metadata import version
 
         typer.echo(f"biaswatch {version('biaswatch')}")
@@ -116,6 +158,14 @@ def _print_version(asked: bool) -> None:
 
 @app.callback()
 def root(
+    ctx: typer.Context,
+    server: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="A gateway elsewhere, instead of this machine."),
+    ] = None,
+    token: Annotated[
+        str | None, typer.Option(envvar="BIASWATCH_TOKEN", help="The gateway's token.")
+    ] = None,
     version: Annotated[
         bool,
         typer.Option(
@@ -124,10 +174,14 @@ def root(
     ] = False,
 ) -> None:
     """Measure social bias in large language models and keep watching it."""
+    CONNECTION.set((server, token))
+    local = {verb.name for verb in VERBS if not verb.remote}
+    if server and ctx.invoked_subcommand in local:
+        from biaswatch.shared.errors import UsageError
 
-
-VARIABLE = "_BIASWATCH_COMPLETE"
-"""Set by the printed script where it asks for words: typer looks for this name."""
+        raise UsageError(
+            f"`biaswatch {ctx.invoked_subcommand}` works on this machine: leave --server out."
+        )
 
 
 class Shell(StrEnum):
@@ -146,26 +200,8 @@ def completion(
 
     For bash: `eval "$(biaswatch completion bash)"`, in ~/.bashrc to keep it.
     """
-    whole = ctx.find_root().command
-    shell_complete(whole, {}, "biaswatch", VARIABLE, f"source_{shell}")
-
-
-EXTRAS = {
-    "apprise": "channels",
-    "bm25s": "builder",
-    "datasets": "datasets",
-    "duckdb": "engines",
-    "lxml": "builder",
-    "matplotlib": "figures",
-    "narwhals": "tables",
-    "opentelemetry": "telemetry",
-    "pandas": "tables",
-    "pyarrow": "tables",
-    "sentence_transformers": "models",
-    "torch": "models",
-    "transformers": "models",
-}
-"""By the name a library is imported by."""
+    command = ctx.find_root().command
+    shell_complete(command, {}, "biaswatch", COMPLETION_VARIABLE, f"source_{shell}")
 
 
 def missing_library(name: str | None) -> str | None:

@@ -11,7 +11,7 @@ from uuid import uuid4
 import typer
 from rich.console import Console
 
-from biaswatch.cli.options import Json, is_there
+from biaswatch.cli.options import Json, existing_file
 from biaswatch.local.connections import AddressFile
 from biaswatch.readers.targets import read_target
 from biaswatch.render.terminal import escape
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def build(
     plan: Annotated[
-        Path, typer.Argument(help="The plan: a YAML file.", callback=is_there, is_eager=True)
+        Path, typer.Argument(help="The plan: a YAML file.", callback=existing_file, is_eager=True)
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The suite's folder.")],
     model: Annotated[

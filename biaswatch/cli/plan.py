@@ -1,131 +1,238 @@
-"""The verb `plan`: how many sets and repeats a run needs to find a gap, before it starts."""
+"""The verb `plan`: the size that a suite, a monitor or a labelled sample needs to find a gap."""
 
+from collections.abc import Iterable
 from math import isfinite
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from pydantic import BeforeValidator, Field, NonNegativeInt, PositiveInt
 from rich.console import Console
 
-from biaswatch.cli.options import Json, Server, SuiteFile, Token
-from biaswatch.readers.suites import load_suite
-from biaswatch.render.terminal import print_rows
+from biaswatch.cli.options import Json, VerbRequest, ask, gateway
+from biaswatch.cli.requests import takes
+from biaswatch.local.client import GatewayClient
+from biaswatch.readers.suites import is_monitor, load_monitor, load_suite
+from biaswatch.render.terminal import print_json, print_rows
 from biaswatch.shared.contracts import Claim
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 
 if TYPE_CHECKING:
     from biaswatch.planning.observed import ObservedSpread
     from biaswatch.shared.analysis.findings.observations import Observations
+    from biaswatch.shared.requests.labels import LabelPlan
 
 
+def _bounds(value: Any) -> Any:
+    return value.split(":") if isinstance(value, str) else value
+
+
+class PlanVerb(VerbRequest):
+    """The fields of `plan`: for a suite, for a monitor, or for labels of a run."""
+
+    gap: float | None = None
+    """The gap to find: in the feature's units, or in log odds where selections are monitored."""
+    feature: str | None = None
+    """Of a monitor, a labelled run or --like: the only feature, `extractor.feature`."""
+    group: str | None = None
+    """Plan for the groups of this dimension alone."""
+    rate: float | None = None
+    """Of a suite: answers are yes or no, and the second group's share of yes is this."""
+    range: Annotated[Bounds | None, BeforeValidator(_bounds)] = None
+    """Of a suite: LOW:HIGH, least and largest answer; the suite's unless given."""
+    sd: float | None = None
+    """Deviation of answers to one prompt, or of a monitored set's gap; a quarter of the range."""
+    level: float | None = None
+    """The second group's mean or share selected; the middle, or a half."""
+    missing: float | None = None
+    """Share of answers that will be missing."""
+    like: str | None = None
+    """A run: take spread, range, repeats and missing answers from it."""
+    repeats: tuple[PositiveInt, ...] = ()
+    """Of a suite: repeats to look at, 1, 3 and 10 unless given; may be repeated."""
+    between_sd: float | None = None
+    """Of a suite: deviation of prompts' means; half of `sd`, .1 for yes or no."""
+    set_correlation: float | None = None
+    """Of a suite: correlation of the means of twins, 0 to 1."""
+    features: PositiveInt | None = None
+    """Of a suite: features diagnosed; those it names, or one."""
+    parts: PositiveInt = 1
+    """Of a suite: targets times scaffolds of the run."""
+    claim: Claim | None = None
+    """Of a suite: what conclusions are about; it declares it."""
+    alpha: float = 0.05
+    """Of a suite: the level of the whole family."""
+    tolerance: float = 0.0
+    """Of a suite: the largest gap that does not matter."""
+    power: float = 0.8
+    """Of a suite: the share of runs that find the gap."""
+    simulations: int = Field(default=200, ge=50)
+    """Of a suite: simulations of each size."""
+    seed: NonNegativeInt = 1
+    """Of a suite: seed of the simulations."""
+    binary: bool = False
+    """Of a monitor: answers are 0 or 1 (low or high), and the level determines the deviation."""
+    spread: float = 0.0
+    """Of a monitor of selections: deviation of sets' log odds, 1 or 2."""
+    new_users: PositiveInt | None = None
+    """Of a monitor: users of both groups in a window of traffic."""
+    first_share: float | None = None
+    """Of a monitor: the first group's share of these users; a half."""
+    strata: PositiveInt | None = None
+    """Of a monitor: strata over which these users are spread; one."""
+    answer_tokens: PositiveInt | None = None
+    """Of a monitor: tokens of one answer; 200."""
+    price_read: float | None = None
+    """Of a monitor: price of a million tokens read."""
+    price_written: float | None = None
+    """Of a monitor: price of a million tokens written."""
+
+    def check_only(self, kind: str, allowed: Iterable[str]) -> None:
+        """Refuse fields that are not for this kind of plan."""
+        if wrong := sorted(self.model_fields_set - set(allowed)):
+            raise UsageError(f"`{wrong[0]}` is not for the plan of {kind}: leave it out.")
+
+    @property
+    def needed_gap(self) -> float:
+        """The gap, which a suite or a monitor needs."""
+        if self.gap is None:
+            raise UsageError("--gap is missing: the gap to find.")
+        return self.gap
+
+
+SUITE_FIELDS = (
+    *("gap", "feature", "group", "rate", "range", "sd", "level", "missing", "like", "repeats"),
+    *("between_sd", "set_correlation", "features", "parts", "claim", "alpha", "tolerance"),
+    *("power", "simulations", "seed"),
+)
+MONITOR_FIELDS = (
+    *("gap", "feature", "sd", "level", "binary", "missing", "spread", "new_users", "first_share"),
+    *("strata", "answer_tokens", "price_read", "price_written"),
+)
+LABEL_FIELDS = ("feature", "group")
+
+
+@takes(
+    PlanVerb, "gap", "feature", "group", "rate", "range", "sd", "level", "missing", "like",
+    "repeats",
+)  # fmt: skip
 def plan(
-    suite: SuiteFile,
-    gap: Annotated[float, typer.Option(help="The gap to be found, in the feature's units.")],
-    rate: Annotated[
-        float | None, typer.Option(help="Answers are yes or no: the second group's share of yes.")
-    ] = None,
-    range_: Annotated[
-        tuple[float, float] | None,
-        typer.Option("--range", help="Least and largest answer; else the suite's, or none."),
-    ] = None,
-    sd: Annotated[
-        float | None, typer.Option(help="Deviation of answers to one prompt; a quarter of --range.")
-    ] = None,
-    between_sd: Annotated[
-        float | None,
-        typer.Option(help="Deviation of prompts' means; half of --sd, .1 for yes or no."),
-    ] = None,
-    set_correlation: Annotated[
-        float | None,
-        typer.Option(help="Correlation of the means of twins, 0 to 1.", show_default="0.5"),
-    ] = None,
-    level: Annotated[
-        float | None, typer.Option(help="The second group's mean; else both lie about the middle.")
-    ] = None,
-    missing: Annotated[
-        float | None, typer.Option(help="Share of answers that will be missing.", show_default="0")
-    ] = None,
-    like: Annotated[
-        str | None,
-        typer.Option(metavar="RUN", help="Take spread, range, repeats and missing from this run."),
-    ] = None,
-    feature: Annotated[
-        str | None, typer.Option(help="Of the run of --like, the feature to look at.")
-    ] = None,
-    repeats: Annotated[
-        list[int] | None,
-        typer.Option(min=1, help="Repeats to look at; may be repeated.", show_default="1, 3, 10"),
-    ] = None,
-    features: Annotated[
-        int | None, typer.Option(min=1, help="Features diagnosed; those the suite names, or one.")
-    ] = None,
-    parts: Annotated[int, typer.Option(min=1, help="Targets times scaffolds of the run.")] = 1,
-    dimension: Annotated[str | None, typer.Option(help="Plan for its groups alone.")] = None,
-    claim: Annotated[
-        Claim | None, typer.Option(help="What conclusions are about; the suite says so.")
-    ] = None,
-    alpha: Annotated[float, typer.Option(help="Of the whole family.")] = 0.05,
-    tolerance: Annotated[float, typer.Option(help="The largest gap that does not matter.")] = 0.0,
-    power: Annotated[float, typer.Option(help="The share of runs that are to find it.")] = 0.8,
-    simulations: Annotated[int, typer.Option(min=50, help="Of each size of a study.")] = 200,
-    seed: Annotated[int, typer.Option(min=0, help="Of the simulations.")] = 1,
-    server: Server = None,
-    token: Token = None,
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="SUITE | MONITOR | RUN",
+            help="A suite or a monitor's file; or a run, or a monitor by name, to plan labels.",
+        ),
+    ],
+    request: PlanVerb,
     as_json: Json = False,
 ) -> None:
-    """Say how many sets and repeats of a suite find a gap, and what it finds as it is."""
+    """Show the size a suite, a monitor or a labelled sample needs to find a gap."""
+    path = Path(source)
+    if not path.exists():
+        if path.suffix or len(path.parts) > 1:
+            raise UsageError(f"There is no file {path}.")
+        _plan_labels(source, request, as_json=as_json)
+    elif is_monitor(path):
+        _plan_monitor(path, request, as_json=as_json)
+    else:
+        _plan_suite(path, request, as_json=as_json)
+
+
+def _plan_suite(path: Path, request: PlanVerb, *, as_json: bool) -> None:
     # The mathematics is slow to load.
     from biaswatch.planning.findable_gaps import explained, seen_sentence
     from biaswatch.planning.runs import Assumed, PlanOptions, like_a_run, planned_run
 
-    given = {"--gap": gap, "--rate": rate, "--level": level, "--tolerance": tolerance}
-    for name, number in given.items():
+    request.check_only("a suite", SUITE_FIELDS)
+    assumed = Assumed(
+        request.needed_gap, request.sd, request.between_sd, request.set_correlation, request.rate,
+        request.level, request.range, request.missing,
+    )  # fmt: skip
+    for name in ("gap", "rate", "level", "tolerance"):
+        number = getattr(request, name)
         if number is not None and not isfinite(number):
-            raise UsageError(f"{name} is a number, not {number}.")
-    assumed = Assumed(gap, sd, between_sd, set_correlation, rate, level, range_, missing)
-    seen = _seen(like, feature, dimension, server, token)
+            raise UsageError(f"--{name} is a number, not {number}.")
+    repeats, seen = request.repeats, _seen(request)
     if seen is not None:
         assumed = like_a_run(assumed, seen)
-        repeats = repeats or sorted({1, seen.repeats, 10})
+        repeats = repeats or tuple(sorted({1, seen.repeats, 10}))
     options = PlanOptions(
-        alpha, tolerance, power, tuple(repeats or (1, 3, 10)), features, parts, dimension, claim,
-        simulations, seed,
+        request.alpha, request.tolerance, request.power, repeats or (1, 3, 10), request.features,
+        request.parts, request.group, request.claim, request.simulations, request.seed,
     )  # fmt: skip
-    loaded = load_suite(suite)
-    with Console(stderr=True).status("Simulating runs") as shown:
-        found = planned_run(
-            loaded, assumed, options, lambda of: shown.update(f"Simulating runs: {of}")
+    suite = load_suite(path)
+    with Console(stderr=True).status("Simulating runs") as status:
+        result = planned_run(
+            suite, assumed, options, lambda size: status.update(f"Simulating runs: {size}")
         )
-    said = explained(found) if seen is None else f"{explained(found)}\n{seen_sentence(like, seen)}"
-    print_rows(found.rows, said, as_json=as_json, always=("power", "calls"))
+    text = explained(result)
+    if seen is not None:
+        text = f"{text}\n{seen_sentence(request.like, seen)}"
+    print_rows(result.rows, text, as_json=as_json, always=("power", "calls"))
 
 
-def _seen(
-    run: str | None,
-    feature: str | None,
-    dimension: str | None,
-    server: str | None,
-    token: str | None,
-) -> "ObservedSpread | None":
-    """Return how the answers of a run were spread; None where no run is named."""
-    if run is None:
-        if feature or server:
+def _plan_monitor(path: Path, request: PlanVerb, *, as_json: bool) -> None:
+    from biaswatch.planning.monitor_assumptions import Assumptions
+    from biaswatch.planning.monitors import explained, planned
+    from biaswatch.shared.analysis.monitors.plans import AskedSets, plan_of, upkeep_of
+    from biaswatch.shared.contracts import comparison_titles
+
+    request.check_only("a monitor", MONITOR_FIELDS)
+    monitor, suite = load_monitor(path)
+    monitor_plan = plan_of(monitor, AskedSets.of_suite(suite) if suite else None)
+    assumed = Assumptions(
+        request.needed_gap, request.sd, request.level, request.feature, request.answer_tokens,
+        (request.price_read, request.price_written), request.new_users, request.binary,
+        request.missing or 0.0, request.spread, request.first_share, request.strata,
+    )  # fmt: skip
+    rows = planned(monitor_plan, upkeep_of(monitor), suite, assumed)
+    if not as_json:
+        titles = comparison_titles(monitor_plan)
+        rows = [{**row, "comparison": titles[str(row["comparison"])]} for row in rows]
+    text = explained(rows, traffic=suite is None)
+    print_rows(rows, text, as_json=as_json, always=("units",), left_out=("effect", "why"))
+
+
+def _plan_labels(source: str, request: PlanVerb, *, as_json: bool) -> None:
+    from biaswatch.exporting.labels import label_plan, latest_round
+    from biaswatch.render.labels import print_label_plan
+
+    request.check_only("labels", LABEL_FIELDS)
+    feature = request.feature
+    if feature is None:
+        raise UsageError("--feature is missing: the number that people label.")
+
+    async def read(client: GatewayClient) -> "LabelPlan":
+        return await label_plan(client, await latest_round(client, source), feature, request.group)
+
+    result = ask(read)
+    print_json(result) if as_json else print_label_plan(result)
+
+
+def _seen(request: PlanVerb) -> "ObservedSpread | None":
+    """Return the spread of the answers of the run of --like; None without one."""
+    if request.like is None:
+        if request.feature or gateway().server:
             raise UsageError("--feature and --server are for the run of --like: name one.")
         return None
     from biaswatch.diagnosis.sources import read_runs
     from biaswatch.planning.observed import observed_spread
     from biaswatch.readers.run_tables import RunColumns, run_observations
 
-    [table] = read_runs([run], server, token)
-    observed = run_observations(table, RunColumns(features=[feature] if feature else []))
-    if len(observed.features) > 1:
+    [table] = read_runs([request.like], gateway())
+    features = [request.feature] if request.feature else []
+    rows = run_observations(table, RunColumns(features=features))
+    if len(rows.features) > 1:
         raise UsageError(
-            f"The run measured {', '.join(observed.features)}: name one of them by --feature."
+            f"The run measured {', '.join(rows.features)}: name one of them by --feature."
         )
-    return observed_spread(observed, _dimension(observed, dimension))
+    return observed_spread(rows, _dimension(rows, request.group))
 
 
-def _dimension(observed: "Observations", named: str | None) -> str:
-    there = list(observed.groups)
-    if named is not None and named not in there:
-        raise UsageError(f"The run has no dimension {named!r}. There are: {', '.join(there)}.")
-    return named or there[0]
+def _dimension(rows: "Observations", name: str | None) -> str:
+    dimensions = list(rows.groups)
+    if name is not None and name not in dimensions:
+        raise UsageError(f"The run has no dimension {name!r}. There are: {', '.join(dimensions)}.")
+    return name or dimensions[0]

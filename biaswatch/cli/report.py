@@ -1,4 +1,4 @@
-"""The verb `report`: a run's findings as a document to hand on."""
+"""The verbs `report` and `export`: a run's findings and its answers, as files."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -12,17 +12,9 @@ from rich.console import Console
 from rich.progress import Progress
 
 from biaswatch.checks import checked_diagnoses
-from biaswatch.cli.interpret import DEFAULT, Judges, Profile, Writer, interpret_run
-from biaswatch.cli.options import (
-    Controls,
-    CountFailed,
-    FailOn,
-    MinMeasured,
-    Server,
-    Token,
-    check_rule,
-    end_check,
-)
+from biaswatch.cli.interpret import DEFAULT_MODEL, interpret_run
+from biaswatch.cli.options import GateRequest, RunId, ask, end_check, gateway
+from biaswatch.cli.requests import takes
 from biaswatch.exporting.answers import (
     Row,
     exported_rows,
@@ -31,105 +23,105 @@ from biaswatch.exporting.answers import (
     write_rows,
     writer_of,
 )
-from biaswatch.local.connections import connected
+from biaswatch.local.client import GatewayClient
 from biaswatch.local.runs import RunResults, run_results, whole_run_id, with_background
 from biaswatch.render.figures import can_draw, check_can_draw, draw
 from biaswatch.render.report import ReportFormat, picture_lines, report_text
 from biaswatch.render.terminal import write_document
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.run_views import FlaggedPair
+from biaswatch.shared.requests.runs import ImpactRequest
 
-BY_ENDING = {each.value for each in ReportFormat} - {ReportFormat.LL144.value}
+BY_ENDING = {form.value for form in ReportFormat} - {ReportFormat.LL144.value}
 WITH_PAIRS = {ReportFormat.MD, ReportFormat.HTML, ReportFormat.JSON, ReportFormat.JSONL}
-WITH_BACKGROUND = {ReportFormat.MD, ReportFormat.HTML, ReportFormat.JSON}
-"""They say where the numbers come from."""
+WITH_TEXT = {ReportFormat.MD, ReportFormat.HTML, ReportFormat.JSON}
+"""Formats that hold interpretations and the provenance of the numbers."""
 NO_PICTURES = (
     "The page has no pictures, because matplotlib is not installed: install biaswatch with the"
     " extra `figures` (in a checkout, make extras)."
 )
-WITH_WORDS = {ReportFormat.MD, ReportFormat.HTML, ReportFormat.JSON}
 
 
-def report(
-    run_id: Annotated[str, typer.Argument(help="The run, as `runs` lists it.")],
-    given_form: Annotated[
-        ReportFormat | None,
-        typer.Option(
-            "--format",
-            metavar="FORMAT",
-            help="md, html, json, csv, ll144, or jsonl for flagged pairs.",
-            show_default="by the ending of -o, or md",
-        ),
-    ] = None,
-    output: Annotated[Path | None, typer.Option("-o", help="A file, instead of printing.")] = None,
-    figures: Annotated[
-        Path | None, typer.Option(help="A folder for pictures of it, as PNG and SVG.")
-    ] = None,
-    interpret: Annotated[
-        bool, typer.Option("--interpret", help="Have the findings interpreted in writing too.")
-    ] = False,
-    target: Writer = DEFAULT,
-    judge: Judges = None,
-    profile: Profile = "general",
-    controls: Controls = True,
-    count_failed_judges: CountFailed = False,
-    fail_on: FailOn = None,
-    min_measured: MinMeasured = None,
-    server: Server = None,
-    token: Token = None,
-) -> None:
-    """Write down what a run found: a document, a page, JSON, CSV, flagged pairs as JSONL."""
-    rule = check_rule(fail_on, min_measured)
-    form = given_form or format_of(output)
-    _check_possible(form, interpret=interpret, drawn=figures is not None)
+class ReportVerb(GateRequest):
+    """The fields of `report`."""
 
-    async def work() -> tuple[RunResults, list[FlaggedPair]]:
-        async with connected(server, token, with_models=interpret) as client:
-            whole = await whole_run_id(client, run_id)
-            flagged = (
-                await client.flagged(whole, count_failed=count_failed_judges)
-                if form in WITH_PAIRS
-                else []
-            )
-            results = await run_results(client, whole, count_failed=count_failed_judges)
-            if form in WITH_BACKGROUND or figures is not None:
-                results = await with_background(client, results)
-            if form is ReportFormat.LL144:
-                results = replace(results, impact=await client.impact_ratios(whole, {}))
-            if interpret:
-                judges = judge or [DEFAULT]
-                said = await interpret_run(
-                    client, whole, results.diagnoses, writer=target, judges=judges,
-                    profile=profile, controls=controls, count_failed_judges=count_failed_judges,
-                )  # fmt: skip
-                results = replace(results, interpretations=said)
-            return results, flagged
+    format: ReportFormat | None = None
+    """md, html, json, csv, ll144, or jsonl for flagged pairs; by the ending of -o, else md."""
+    output: Path | None = None
+    """A file, instead of printing."""
+    figures: Path | None = None
+    """A folder for pictures of the findings, as PNG and SVG."""
+    interpret: bool = False
+    """Have a model interpret the findings too."""
+    target: str = DEFAULT_MODEL
+    """The model that interprets; gpt-5-mini of OpenAI unless named."""
+    judge: tuple[str, ...] = (DEFAULT_MODEL,)
+    """A model that grades the interpretation; may be repeated."""
+    profile: str = "general"
+    """Profile of the interpretation: general, criminal_justice, or one of your own."""
+    controls: bool = True
+    """Whether judges also grade texts whose grade is known; they do by default."""
+    count_failed_judges: bool = False
+    """Count judges that grade known texts wrongly."""
 
-    results, flagged = asyncio.run(work())
-    drawn = draw(results, figures) if figures is not None else []
+    @property
+    def form(self) -> ReportFormat:
+        """The format of the report."""
+        return self.format or format_of(self.output)
+
+
+@takes(
+    ReportVerb, "format", "figures", "interpret", "target", "judge", "profile", "controls",
+    "count_failed_judges", "fail_on", "min_measured", output="-o",
+)  # fmt: skip
+def report(run_id: RunId, request: ReportVerb) -> None:
+    """Write the findings of a run: a document, a page, JSON, CSV, flagged pairs as JSONL."""
+    rule = request.rule()
+    form = request.form
+    if request.interpret and form not in WITH_TEXT:
+        raise UsageError(
+            "An interpretation is written into md, html or json; other formats hold none."
+        )
+    if request.figures is not None:
+        check_can_draw()
+    results, flagged = ask(
+        lambda client: _reported(client, run_id, request), with_models=request.interpret
+    )
+    drawn = draw(results, request.figures) if request.figures is not None else []
     for path in drawn:
         typer.echo(f"Wrote {path}.", err=True)
     if form is ReportFormat.HTML and not can_draw():
         typer.echo(NO_PICTURES, err=True)
-    pictures = picture_lines([each for each in drawn if each.suffix == ".svg"], output)
-    write_document(report_text(form, results, flagged, pictures), output)
+    pictures = picture_lines([path for path in drawn if path.suffix == ".svg"], request.output)
+    write_document(report_text(form, results, flagged, pictures), request.output)
     end_check(checked_diagnoses(results.diagnoses), rule, results.incomplete)
 
 
+async def _reported(
+    client: GatewayClient, run_id: str, request: ReportVerb
+) -> tuple[RunResults, list[FlaggedPair]]:
+    """Return what the report of a run needs, and its flagged pairs."""
+    whole, form = await whole_run_id(client, run_id), request.form
+    count_failed = request.count_failed_judges
+    flagged = await client.flagged(whole, count_failed=count_failed) if form in WITH_PAIRS else []
+    results = await run_results(client, whole, count_failed=count_failed)
+    if form in WITH_TEXT or request.figures is not None:
+        results = await with_background(client, results)
+    if form is ReportFormat.LL144:
+        results = replace(results, impact=await client.impact_ratios(whole, ImpactRequest()))
+    if request.interpret:
+        interpretations = await interpret_run(
+            client, whole, results.diagnoses, writer=request.target, judges=request.judge,
+            profile=request.profile, controls=request.controls, count_failed_judges=count_failed,
+        )  # fmt: skip
+        results = replace(results, interpretations=interpretations)
+    return results, flagged
+
+
 def format_of(output: Path | None) -> ReportFormat:
-    """Return the format that a file's ending says; a document where it says none."""
+    """Return the format of a file's ending; Markdown for others."""
     ending = output.suffix.lower().removeprefix(".") if output else ""
     return ReportFormat(ending) if ending in BY_ENDING else ReportFormat.MD
-
-
-def _check_possible(form: ReportFormat, *, interpret: bool, drawn: bool) -> None:
-    """Refuse what cannot be written, before anything is read or asked."""
-    if interpret and form not in WITH_WORDS:
-        raise UsageError(
-            "An interpretation is written into md, html or json; other formats hold none."
-        )
-    if drawn:
-        check_can_draw()
 
 
 def export(
@@ -138,22 +130,19 @@ def export(
     ],
     output: Annotated[Path, typer.Option("-o", help="A .parquet, .csv or .jsonl file.")],
     since: Annotated[
-        datetime | None, typer.Option(help="Of a monitor or live system, from then on (UTC).")
+        datetime | None,
+        typer.Option(help="Of a monitor or live system: the earliest moment (UTC)."),
     ] = None,
-    server: Server = None,
-    token: Token = None,
 ) -> None:
     """Write every answer with its groups, facts, baselines and measurements to a file."""
-    writer_of(output)  # a wrong ending is told before anything is read
+    writer_of(output)  # refuses a wrong ending before anything is read
     begin = since if since is None or since.tzinfo else since.replace(tzinfo=UTC)
-    count = asyncio.run(_export(source, output, begin, server, token))
+    count = asyncio.run(_export(source, output, begin))
     typer.echo(f"Wrote {count} answers to {output}.", err=True)
 
 
-async def _export(
-    source: str, output: Path, since: datetime | None, server: str | None, token: str | None
-) -> int:
-    async with connected(server, token, with_models=False) as client:
+async def _export(source: str, output: Path, since: datetime | None) -> int:
+    async with gateway().connect(with_models=False) as client:
         runs, left_out = in_store(await runs_named(client, source, since))
         if left_out:
             typer.echo(left_out, err=True)

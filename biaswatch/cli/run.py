@@ -1,14 +1,15 @@
-"""The verbs that ask models: run and demo."""
+"""The verbs that ask models: `run` and `demo`."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Any
 from uuid import uuid4
 
 import typer
+from pydantic import Field, PositiveFloat, PositiveInt
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -21,24 +22,14 @@ from rich.progress import (
 )
 
 from biaswatch.checks import CheckRule, checked_diagnoses
-from biaswatch.cli.options import (
-    Controls,
-    FailOn,
-    Json,
-    MinMeasured,
-    PairJudges,
-    Server,
-    SuiteFile,
-    Token,
-    check_rule,
-    end_check,
-)
+from biaswatch.cli.options import GateRequest, Json, SuiteFile, end_check, gateway
+from biaswatch.cli.requests import takes
 from biaswatch.local.client import GatewayClient
-from biaswatch.local.connections import AddressFile, connected
+from biaswatch.local.connections import AddressFile
 from biaswatch.local.runs import InterpretedGap, RunResults, run_results
 from biaswatch.planning.costs import EstimatedSpending, estimated_spending, in_words
 from biaswatch.planning.findable_gaps import with_findable
-from biaswatch.readers.suites import DEMO_SUITE, load_suite
+from biaswatch.readers.suites import DEMO_SUITE, load_suite, pilot_of
 from biaswatch.readers.targets import (
     check_means,
     check_recordings,
@@ -51,96 +42,115 @@ from biaswatch.render.run_results import DEMO_JUDGES, DEMO_WRITER, print_results
 from biaswatch.render.terminal import print_json, printable
 from biaswatch.services.generator.settings import GeneratorSettings
 from biaswatch.shared.contracts import Budget, Diagnosis, Suite, Target
-from biaswatch.shared.errors import TransientError, UsageError
+from biaswatch.shared.contracts.expansion import set_of
+from biaswatch.shared.errors import TransientError
 from biaswatch.shared.requests.run_views import RunProgress, RunState
+from biaswatch.shared.requests.runs import NO_JUDGE, SELF, RunRequest
 from biaswatch.shared.runtime.settings import Settings, load_settings
 
-TRIED_IN_VAIN = 3
-"""Refusals after which `run` waits no longer for a target: a person must correct its key."""
-AsProcesses = Annotated[bool, typer.Option("--processes", help="Each service as its own process.")]
+MAX_REFUSALS = 3
+"""`run` stops waiting for a target after as many refusals: its key must be corrected."""
 
 
-def run(
-    suite: SuiteFile,
-    target: Annotated[list[str], typer.Option(help="provider:model[@base_url]; may be repeated.")],
-    scaffold: Annotated[list[str] | None, typer.Option(help="How each probe is asked.")] = None,
-    repeats: Annotated[int, typer.Option(min=1, help="How often each probe is asked.")] = 1,
-    max_tokens: Annotated[
-        int | None, typer.Option(min=1, help="Stop at so many tokens; with more, it goes on.")
-    ] = None,
-    max_cost: Annotated[
-        float | None, typer.Option(help="Stop at so much money, by your own price table.")
-    ] = None,
-    judge: PairJudges = None,
-    seed: Annotated[int, typer.Option(help="Of what judges are shown: distractors, order.")] = 0,
-    controls: Controls = True,
-    new: Annotated[bool, typer.Option("--new", help="Start the same plan afresh.")] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say what it would ask and about cost.")
-    ] = False,
-    fail_on: FailOn = None,
-    min_measured: MinMeasured = None,
-    as_processes: AsProcesses = False,
-    server: Server = None,
-    token: Token = None,
-    as_json: Json = False,
-) -> None:
-    """Put a suite to models and show what is found. The same command again resumes."""
-    rule = check_rule(fail_on, min_measured)
-    loaded, targets = load_suite(suite), [read_target(each) for each in target]
-    if max_cost is not None and not 0 < max_cost < float("inf"):
-        raise UsageError(f"--max-cost must be more than 0 (it is {max_cost:g}).")
-    budget = Budget(tokens=max_tokens, cost=max_cost)
-    check_scaffolds(loaded, targets, scaffold or ["direct"])
-    spending = _spending(loaded, targets, scaffold or ["direct"], repeats)
-    if dry_run:
-        _tell(spending, as_json=as_json, dry_run=True)
+class RunVerb(GateRequest):
+    """The fields of `run`."""
+
+    target: tuple[str, ...] = Field(min_length=1)
+    """provider:model[@base_url]; may be repeated."""
+    scaffold: tuple[str, ...] = Field(default=("direct",), min_length=1)
+    """How each probe is asked; may be repeated."""
+    repeats: PositiveInt = 1
+    """How often each probe is asked."""
+    limit: PositiveInt | None = None
+    """A pilot: only this number of whole sets, balanced over groups."""
+    judge: tuple[str, ...] = ()
+    """Judge of pairs: provider:model, `self` (the default) or `none`; may be repeated."""
+    controls: bool = True
+    """Whether judges also grade texts whose grade is known; they do by default."""
+    token_budget: PositiveInt | None = None
+    """Stop at this number of tokens; with a larger budget, the same command goes on."""
+    cost_budget: PositiveFloat | None = Field(default=None, allow_inf_nan=False)
+    """Stop at this cost, by your own price table."""
+    dry_run: bool = False
+    """Only show what would be asked, and about its cost."""
+    new: bool = False
+    """Start the same run afresh instead of resuming it."""
+    judge_seed: int = 0
+    """Seed of what judges are shown: distractors, order."""
+    processes: bool = False
+    """Start each service as its own process, where no platform runs."""
+
+
+@takes(
+    RunVerb, "target", "scaffold", "repeats", "limit", "judge", "controls", "token_budget",
+    "cost_budget", "dry_run", "fail_on",
+)  # fmt: skip
+def run(suite: SuiteFile, request: RunVerb, as_json: Json = False) -> None:
+    """Ask models the questions of a suite and show the findings. Repeated, it resumes."""
+    rule = request.rule()
+    whole, targets = load_suite(suite), [read_target(target) for target in request.target]
+    asked = whole if request.limit is None else pilot_of(whole, request.limit)
+    check_scaffolds(asked, targets, request.scaffold)
+    spending = _spending(asked, targets, request)
+    if asked is not whole:
+        typer.echo(printable(pilot_sentence(whole, asked)), err=True)
+    if request.dry_run:
+        _show_spending(spending, as_json=as_json, dry_run=True)
         return
-    judges = [read_target(each) for each in judge or [] if each not in {"self", "none"}]
+    server = gateway().server
+    judges = [read_target(judge) for judge in request.judge if judge not in {SELF, NO_JUDGE}]
+    budget = Budget(tokens=request.token_budget, cost=request.cost_budget)
     _check_here([*targets, *judges], budget, server)
-    if any(each.paid for each in spending):
-        _tell(spending, as_json=False, dry_run=False)
-    asked = {
-        "targets": [sent_target(each, server) for each in target],
-        "scaffolds": scaffold or ["direct"],
-        "repeats": repeats,
-        "nonce": uuid4().hex if new else "",
-        "budget": budget.model_dump(),
-        "judges": [sent_target(each, server) for each in judge or []],
-        "judge_seed": seed,
-        "judge_controls": controls,
-    }
-    work = _run_suite(
-        loaded, asked, connected(server, token, as_processes=as_processes), quiet=as_json
+    if any(estimate.paid for estimate in spending):
+        _show_spending(spending, as_json=False, dry_run=False)
+    body = RunRequest(
+        suite_hash=asked.hash,
+        targets=[sent_target(target, server) for target in request.target],
+        scaffolds=list(request.scaffold),
+        repeats=request.repeats,
+        nonce=uuid4().hex if request.new else "",
+        budget=budget,
+        judges=[sent_target(judge, server) for judge in request.judge],
+        judge_seed=request.judge_seed,
+        judge_controls=request.controls,
     )
-    _finish(work, as_json, rule)
+    connection = gateway().connect(as_processes=request.processes)
+    _finish(_run_suite(asked, body, connection, quiet=as_json), as_json, rule)
 
 
-def _spending(
-    suite: Suite, targets: Sequence[Target], scaffolds: Sequence[str], repeats: int
-) -> list[EstimatedSpending]:
+def pilot_sentence(whole: Suite, pilot: Suite) -> str:
+    """Say which part of a suite a pilot asks."""
+    sets, chosen = (len({set_of(probe) for probe in each.probes}) for each in (whole, pilot))
+    return (
+        f"This is a pilot ({pilot.name}): {chosen} of {sets} sets, {len(pilot.probes)} of"
+        f" {len(whole.probes)} probes. Its findings are about these sets; run the whole suite for"
+        " conclusions."
+    )
+
+
+def _spending(suite: Suite, targets: Sequence[Target], request: RunVerb) -> list[EstimatedSpending]:
     settings = load_settings(GeneratorSettings)
     return estimated_spending(
-        suite, targets, scaffolds, repeats,
+        suite, targets, request.scaffold, request.repeats,
         at=datetime.now(UTC), prices=settings.prices(), at_once=settings.generator_start,
     )  # fmt: skip
 
 
-def _tell(spending: Sequence[EstimatedSpending], *, as_json: bool, dry_run: bool) -> None:
-    """Say what is about to be asked: of a dry run it is the answer, otherwise a remark."""
+def _show_spending(spending: Sequence[EstimatedSpending], *, as_json: bool, dry_run: bool) -> None:
+    """Show what is about to be asked: the output of a dry run, otherwise a remark."""
     if as_json:
         print_json(spending)
         return
-    for each in spending:
-        typer.echo(printable(in_words(each)), err=not dry_run)
+    for estimate in spending:
+        typer.echo(printable(in_words(estimate)), err=not dry_run)
 
 
 def _check_here(targets: Sequence[Target], budget: Budget, server: str | None) -> None:
-    """Say now what only a platform on this machine can know."""
+    """Check what only a platform on this machine can know."""
     if server:
         return
     check_recordings(targets)
-    if not AddressFile(load_settings(Settings).state_dir).read():  # what starts here reads these
+    if not AddressFile(load_settings(Settings).state_dir).read():  # one starts with these settings
         from biaswatch.services.simulator.app import read_settings
 
         check_simulated(targets, read_settings().models)
@@ -148,19 +158,22 @@ def _check_here(targets: Sequence[Target], budget: Budget, server: str | None) -
 
 
 def demo(as_json: Json = False) -> None:
-    """Find a planted bias, and find none where none is: simulated models, nothing to set up."""
-    asked = {"targets": ["simulator:biased", "simulator:unbiased"], "repeats": 5}
+    """Find a planted bias, and no bias in a fair model: simulated models, nothing to set up."""
+    suite = load_suite(DEMO_SUITE)
+    body = RunRequest(
+        suite_hash=suite.hash, targets=["simulator:biased", "simulator:unbiased"], repeats=5
+    )
 
     async def interpreted(
-        client: GatewayClient, run_id: str, found: Sequence[Diagnosis]
+        client: GatewayClient, run_id: str, diagnoses: Sequence[Diagnosis]
     ) -> Sequence[InterpretedGap]:
         from biaswatch.cli.interpret import interpret_run
 
-        return await interpret_run(client, run_id, found, writer=DEMO_WRITER, judges=DEMO_JUDGES)
+        return await interpret_run(
+            client, run_id, diagnoses, writer=DEMO_WRITER, judges=DEMO_JUDGES
+        )
 
-    suite, here = load_suite(DEMO_SUITE), connected(None, None)
-    work = _run_suite(suite, asked, here, quiet=as_json, then=interpreted)
-    _finish(work, as_json)
+    _finish(_run_suite(suite, body, gateway().connect(), quiet=as_json, then=interpreted), as_json)
 
 
 Then = Callable[[GatewayClient, str, Sequence[Diagnosis]], Awaitable[Sequence[InterpretedGap]]]
@@ -168,25 +181,26 @@ Then = Callable[[GatewayClient, str, Sequence[Diagnosis]], Awaitable[Sequence[In
 
 async def _run_suite(
     suite: Suite,
-    asked: Mapping[str, Any],
-    connecting: AbstractAsyncContextManager[GatewayClient],
+    body: RunRequest,
+    connection: AbstractAsyncContextManager[GatewayClient],
     *,
     quiet: bool,
     then: Then | None = None,
 ) -> RunResults:
-    async with connecting as client:
-        started = await client.start({**asked, "suite_hash": await client.keep(suite)})
+    async with connection as client:
+        await client.keep(suite)
+        started = await client.start(body)
         run_id = started.run.id
         await _watch(client, run_id, started.opening, quiet=quiet)
-        outcome = await with_findable(client, await run_results(client, run_id))
-        if then is not None and outcome.diagnoses:
-            said = await then(client, run_id, outcome.diagnoses)
-            outcome = replace(outcome, interpretations=said)
-        return outcome
+        results = await with_findable(client, await run_results(client, run_id))
+        if then is not None and results.diagnoses:
+            interpretations = await then(client, run_id, results.diagnoses)
+            results = replace(results, interpretations=interpretations)
+        return results
 
 
 async def _watch(client: GatewayClient, run_id: str, opening: int, *, quiet: bool) -> None:
-    """Show how far the run is, until it is diagnosed."""
+    """Show the progress of a run until it is diagnosed."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -195,26 +209,27 @@ async def _watch(client: GatewayClient, run_id: str, opening: int, *, quiet: boo
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True), disable=quiet) as bars:
-        asked = bars.add_task("answered", total=None)
+        answered = bars.add_task("answered", total=None)
         measured = bars.add_task("measured", total=None)
         judged: TaskID | None = None
-        said: set[str] = set()
+        paused_lanes: set[str] = set()
         async for progress in client.follow(run_id, opening):
-            for each in (each for each in progress.paused if each.lane not in said):
-                said.add(each.lane)
-                typer.echo(printable(each.in_words()), err=True)
-            _end_where_all_waits(progress)
-            bars.update(asked, completed=progress.responses, total=progress.probes)
+            for paused in progress.paused:
+                if paused.lane not in paused_lanes:
+                    typer.echo(printable(paused.in_words()), err=True)
+                    paused_lanes.add(paused.lane)
+            _check_not_refused(progress)
+            bars.update(answered, completed=progress.responses, total=progress.probes)
             bars.update(measured, completed=progress.features, total=progress.features_expected)
             if expected := progress.verdicts_expected:
                 judged = bars.add_task("judged", total=expected) if judged is None else judged
                 bars.update(judged, completed=progress.verdicts)
 
 
-def _end_where_all_waits(progress: RunProgress) -> None:
-    """Raise TransientError where nothing but refused targets is left, tried again in vain."""
+def _check_not_refused(progress: RunProgress) -> None:
+    """Raise TransientError where every answer left is of targets that refuse again and again."""
     left = progress.probes - progress.responses
-    tried = all(each.refusals >= TRIED_IN_VAIN for each in progress.paused)
+    tried = all(paused.refusals >= MAX_REFUSALS for paused in progress.paused)
     if progress.paused and tried and 0 < left == progress.held:
         raise TransientError(
             f"{left} of {progress.probes} answers of the run {progress.run_id} wait, and the same"
@@ -222,13 +237,15 @@ def _end_where_all_waits(progress: RunProgress) -> None:
         )
 
 
-def _finish(work: Any, as_json: bool, rule: CheckRule | None = None) -> None:
+def _finish(
+    work: Coroutine[Any, Any, RunResults], as_json: bool, rule: CheckRule | None = None
+) -> None:
     try:
-        outcome: RunResults = asyncio.run(work)
+        results = asyncio.run(work)
     except KeyboardInterrupt:
         typer.echo("Stopped. The same command again goes on where this one stopped.", err=True)
         raise typer.Exit(TransientError.exit_code) from None
-    print_results(outcome, as_json=as_json)
-    end_check(checked_diagnoses(outcome.diagnoses), rule, outcome.incomplete)
-    if outcome.run.state is not RunState.COMPLETE:
+    print_results(results, as_json=as_json)
+    end_check(checked_diagnoses(results.diagnoses), rule, results.incomplete)
+    if results.run.state is not RunState.COMPLETE:
         raise typer.Exit(TransientError.exit_code)

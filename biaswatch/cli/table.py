@@ -1,9 +1,10 @@
-"""The verb `table`: what a 2x2 table of counts says, without a run."""
+"""The verb `table`: statistics of a 2x2 table of counts, or of cases in a file."""
 
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,19 +12,8 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from biaswatch.cli.options import (
-    Adjust,
-    Given,
-    Group,
-    Groups,
-    Json,
-    Outcome,
-    Strata,
-    Where,
-    cases_given,
-    more_of,
-    whole,
-)
+from biaswatch.cli.options import Json, VerbRequest
+from biaswatch.cli.requests import takes
 from biaswatch.render.table_rows import conclusion_of
 from biaswatch.render.terminal import escape, print_sentence, print_table, without_zero_p
 from biaswatch.shared.errors import UsageError
@@ -34,6 +24,8 @@ if TYPE_CHECKING:
     from biaswatch.readers.cases import Cases
     from biaswatch.shared.stats.tables.contingency import RatioAgreement
 
+COUNTS = 4
+
 MEASURES = {
     "odds_ratio": "odds ratio",
     "odds_ratio_conditional": "odds ratio, conditional",
@@ -43,50 +35,144 @@ MEASURES = {
 }
 
 
-def table(
-    given: Given = None,
-    group: Group = None,
-    groups: Groups = None,
-    outcome: Outcome = None,
-    where: Where = None,
-    strata: Strata = None,
-    adjust: Adjust = None,
-    yates: Annotated[
-        bool, typer.Option("--yates", help="Correct chi-square for continuity.")
-    ] = False,
-    alpha: Annotated[str, typer.Option(help="1 minus the coverage of the intervals.")] = "0.05",
-    min_cases: Annotated[str, typer.Option(help="Warn of groups with fewer cases.")] = "15",
-    as_json: Json = False,
-) -> None:
+# Words, not numbers: the error of a wrong count is then our own sentence, and a negative count is
+# not read as an option.
+Counts = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="FILE | A B C D",
+        help="A CSV, Parquet or JSON file of cases; or counts: group 1 with and without the"
+        " outcome, then group 2 with and without it.",
+    ),
+]
+
+
+class CasesVerb(VerbRequest):
+    """The fields of verbs about cases in a file, or four counts of them."""
+
+    group: str | None = None
+    """The column of groups."""
+    groups: str | None = None
+    """The two groups to compare: FIRST,SECOND."""
+    outcome: str | None = None
+    """COLUMN=VALUE, or COLUMN>=NUMBER (> <= <)."""
+    where: tuple[str, ...] = ()
+    """Only rows with COLUMN=VALUE, COLUMN=A|B, ...; may be repeated."""
+    strata: str | None = None
+    """A column within which to compare as well."""
+    adjust: tuple[str, ...] = ()
+    """A covariate of a logistic regression; may be repeated."""
+
+    def cases(self, verb: str, words: list[str], alpha: float = 0.05) -> "Cases":
+        """Return the cases of a file, or of four counts.
+
+        Raises
+        ------
+        UsageError
+            Something is missing or does not fit; the sentence says what to write.
+        """
+        from biaswatch.readers.cases import Cases, CasesQuestion, cases_of, row_filter
+
+        if unknown := [word for word in words if word.startswith("--")]:
+            raise UsageError(f"There is no option {unknown[0]}: see `biaswatch {verb} --help`.")
+        if len(words) == 1 and not words[0].lstrip("-").isdigit():
+            if not Path(words[0]).exists():
+                raise UsageError(
+                    f"There is no file {words[0]}: name one of cases, or write four counts A B C D."
+                )
+            if not (self.group and self.groups and self.outcome):
+                raise UsageError("Cases in a file need --group, --groups and --outcome.")
+            question = CasesQuestion(
+                group=self.group,
+                groups=_two(self.groups),
+                outcome=row_filter(self.outcome),
+                where=[row_filter(condition) for condition in self.where],
+                strata=self.strata,
+                adjust=self.adjust,
+                alpha=alpha,
+            )
+            return cases_of(Path(words[0]), question)
+        if self.strata or self.adjust or self.where or self.group:
+            raise UsageError(
+                "Four counts take no --group, --where, --strata or --adjust: give a file."
+            )
+        if len(words) != COUNTS:
+            raise UsageError(f"A table takes four counts A B C D, but {len(words)} were given.")
+        a, b, c, d = (_whole(name, word) for name, word in zip("ABCD", words, strict=True))
+        names = _two(self.groups) if self.groups else ("group 1", "group 2")
+        event = self.outcome or "the outcome"
+        return Cases((a, b, c, d), names, event, event)
+
+
+class TableVerb(CasesVerb):
+    """The fields of `table`."""
+
+    yates: bool = False
+    """Correct chi-square for continuity."""
+    alpha: float = 0.05
+    """1 minus the coverage of the intervals."""
+    min_cases: int = 15
+    """Warn of groups with fewer cases."""
+
+
+@takes(
+    TableVerb, "group", "groups", "outcome", "where", "strata", "adjust", "yates", "alpha",
+    "min_cases",
+)  # fmt: skip
+def table(request: TableVerb, words: Counts = None, as_json: Json = False) -> None:
     """Show odds ratio, relative risk, impact ratio and tests of a 2x2 table, or of a file."""
     from biaswatch.shared.stats.tables.contingency import ratio_agreement
     from biaswatch.shared.stats.tables.two_by_two import as_json as to_json
     from biaswatch.shared.stats.tables.two_by_two import two_by_two
 
+    alpha = request.alpha
     try:
-        level = float(alpha)
-    except ValueError:
-        raise UsageError(f"--alpha is {alpha!r}, but has to be a number.") from None
-    try:
-        cases = cases_given(
-            "table", given or [], group=group, groups=groups, outcome=outcome, where=where,
-            strata=strata, adjust=adjust, alpha=level,
-        )  # fmt: skip
-        found = two_by_two(
-            *cases.counts, alpha=level, yates=yates, min_cases=whole("--min-cases", min_cases)
+        cases = request.cases("table", words or [], alpha)
+        statistics = two_by_two(
+            *cases.counts, alpha=alpha, yates=request.yates, min_cases=request.min_cases
         )
     except ValueError as error:
         raise UsageError(str(error)) from None
-    alike = ratio_agreement(found.odds_ratio, found.relative_risk)
+    alike = ratio_agreement(statistics.odds_ratio, statistics.relative_risk)
     result = {
-        **_named(to_json(found), cases.groups), **more_of(cases), "similarity": asdict(alike),
-    }  # fmt: skip
-    verdict, conclusion = conclusion_of(result, level)
+        **_named(to_json(statistics), cases.groups),
+        **_case_fields(cases),
+        "similarity": asdict(alike),
+    }
+    verdict, conclusion = conclusion_of(result, alpha)
     result |= {"verdict": verdict, "conclusion": conclusion}
     if as_json:
         typer.echo(json.dumps(without_zero_p(result), indent=2, allow_nan=False))
     else:
-        _print(result, level, (*_more(cases, alike), conclusion))
+        _print(result, alpha, (*_more(cases, alike), conclusion))
+
+
+def _case_fields(cases: "Cases") -> dict[str, Any]:
+    """Return as JSON what a file of cases adds to its four counts."""
+    adjusted = cases.adjusted and {**asdict(cases.adjusted), "for": list(cases.adjusted_for)}
+    return {
+        "counts": list(cases.counts),
+        "groups": list(cases.groups),
+        "outcome": cases.value,
+        "stratified": asdict(cases.strata) if cases.strata else None,
+        "strata": {name: list(counts) for name, counts in cases.by_stratum.items()},
+        "adjusted_odds_ratio": adjusted,
+        "notes": list(cases.notes),
+    }
+
+
+def _two(text: str) -> tuple[str, str]:
+    names = [name.strip() for name in text.split(",")]
+    if len(names) != 2 or not all(names) or names[0] == names[1]:
+        raise UsageError(f"--groups is {text!r}, but has to name two groups: FIRST,SECOND.")
+    return names[0], names[1]
+
+
+def _whole(name: str, word: str) -> int:
+    try:
+        return int(word)
+    except ValueError:
+        raise UsageError(f"{name} is {word!r}, but has to be a whole number.") from None
 
 
 def _named(found: Any, groups: Sequence[str]) -> Any:

@@ -1,4 +1,4 @@
-"""Every verb of the command line: what it is for, and where it is written; none is loaded here."""
+"""Every verb of the command line: its purpose and its module. No verb is loaded here."""
 
 from dataclasses import dataclass
 
@@ -7,16 +7,17 @@ MEASURE, WATCH, BUILD, OPERATE = "Measure", "Watch", "Build", "Operate"
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """A verb, or a group of verbs: `written` is its module below this package, and its name there.
-
-    `counts` says that its words may be negative numbers, which are no options.
-    """
+    """A verb, or a group of verbs."""
 
     name: str
     written: str
+    """The module below this package, and the name in it."""
     panel: str
     summary: str
     counts: bool = False
+    """Whether its words may be negative numbers, which are no options."""
+    remote: bool = True
+    """Whether it can talk to a gateway elsewhere."""
 
 
 VERBS = (
@@ -24,32 +25,33 @@ VERBS = (
         "demo",
         "run:demo",
         MEASURE,
-        "Find a planted bias, and find none where none is: simulated models, nothing to set up.",
+        "Find a planted bias, and no bias in a fair model: simulated models, nothing to set up.",
+        remote=False,
     ),
     Verb(
         "run",
         "run:run",
         MEASURE,
-        "Put a suite to models and show what is found. The same command again resumes.",
+        "Ask models the questions of a suite and show the findings. Repeated, it resumes.",
     ),
     Verb("runs", "runs:runs", MEASURE, "List the runs, the latest first."),
     Verb(
         "show",
         "runs:show",
         MEASURE,
-        "Show what a run found: the decisive sentence first; --all shows every number.",
+        "Show the findings of a run: the decisive sentence first; --all shows every number.",
     ),
     Verb(
-        "cancel",
-        "runs:cancel",
+        "stop",
+        "runs:stop",
         MEASURE,
-        "End a run before its time; what is there is kept, and the same `run` takes it up again.",
+        "Stop a run before its end; its answers are kept, and the same `run` resumes it.",
     ),
     Verb(
         "report",
         "report:report",
         MEASURE,
-        "Write down what a run found: a document, a page, JSON, CSV, flagged pairs as JSONL.",
+        "Write the findings of a run: a document, a page, JSON, CSV, flagged pairs as JSONL.",
     ),
     Verb(
         "diagnose",
@@ -61,7 +63,7 @@ VERBS = (
         "compare",
         "compare:compare",
         MEASURE,
-        "Say what changed between two runs: gaps, means, shares of missing answers.",
+        "Show what changed between two runs: gaps, means, shares of missing answers.",
     ),
     Verb(
         "table",
@@ -69,19 +71,20 @@ VERBS = (
         MEASURE,
         "Show odds ratio, relative risk, impact ratio and tests of a 2x2 table, or of a file.",
         counts=True,
+        remote=False,
     ),
     Verb(
         "interpret",
         "interpret:interpret",
         MEASURE,
-        "Have a table interpreted in writing, and the report checked and graded.",
+        "Have a model interpret a table, and the report checked and graded.",
         counts=True,
     ),
     Verb(
         "ll144",
         "ll144:ll144",
         MEASURE,
-        "Write selection or scoring rates and impact ratios, by category and by every combination.",
+        "Write selection or scoring rates and impact ratios, by category and by combination.",
     ),
     Verb(
         "export",
@@ -93,68 +96,86 @@ VERBS = (
         "labels",
         "labels:app",
         MEASURE,
-        "Labels of people: how wrong an instrument is, and findings corrected by it.",
+        "Labels by people: the errors of an instrument, and findings corrected for them.",
     ),
-    Verb("up", "runs:up", WATCH, "Run every service here, until Ctrl-C."),
+    Verb("up", "up:up", WATCH, "Run every service here, until Ctrl-C.", remote=False),
     Verb(
         "status",
         "status:status",
         WATCH,
-        "Say what alarms, what changed since yesterday, and what waits for a person.",
+        "Show alarms, changes since yesterday, and what needs attention.",
     ),
-    Verb("monitor", "monitors:app", WATCH, "Watch a model: rounds by cadence, honest alarms."),
+    Verb("monitor", "monitors:app", WATCH, "Monitors of models: rounds, evidence and alarms."),
     Verb(
         "ingest",
         "ingest:ingest",
         WATCH,
-        "Send recorded production answers in; sent again, each still counts once.",
+        "Send recorded production answers; an answer sent twice counts once.",
     ),
-    Verb("channels", "channels:app", WATCH, "How alarms are sent: list, test, retry, check."),
+    Verb("channels", "channels:app", WATCH, "Channels that deliver alarms: list, test, retry."),
+    Verb("targets", "status:app", WATCH, "Targets that refuse every call: list, resume."),
     Verb(
-        "calibrate",
-        "admin.simulate:calibrate",
-        WATCH,
-        "Plant effects in models, and errors in an instrument; count alarms and false disparities.",
+        "plan",
+        "plan:plan",
+        BUILD,
+        "Show the size a suite, a monitor or a labelled sample needs to find a gap.",
     ),
     Verb(
         "build",
         "build:build",
         BUILD,
         "Build a suite from a plan; the same plan, sources and answers give the same bytes.",
+        remote=False,
     ),
     Verb(
-        "plan",
-        "plan:plan",
+        "suites",
+        "suites:app",
         BUILD,
-        "Say how many sets and repeats of a suite find a gap, and what it finds as it is.",
-    ),
-    Verb("suites", "suites:app", BUILD, "Suites from published data."),
-    Verb("extractors", "extractor_calibration:app", BUILD, "What turns answers into numbers."),
-    Verb("targets", "status:app", OPERATE, "Targets that refuse every call: list, resume."),
-    Verb(
-        "dead-letters",
-        "admin.dead_letters:app",
-        OPERATE,
-        "Records that were given up: list, replay, discard.",
+        "Suites from published benchmarks: list, fetch, make, score.",
+        remote=False,
     ),
     Verb(
-        "tokens",
-        "admin.tokens:app",
-        OPERATE,
-        "Tokens of the gateway, in one file: add, list, remove.",
+        "extractors",
+        "extractors:app",
+        BUILD,
+        "Extractors, which turn answers into numbers: list, test, serve, bias.",
+        remote=False,
     ),
-    Verb("audit", "admin.audit:app", OPERATE, "Who did what, when and from where: show, verify."),
+    Verb(
+        "admin",
+        "admin:app",
+        OPERATE,
+        "Administer the platform of this machine: set-up, access, archive, purge.",
+    ),
+    Verb(
+        "completion",
+        "application:completion",
+        OPERATE,
+        "Print what a shell needs to complete the command line: bash, zsh, fish or powershell.",
+        remote=False,
+    ),
+)
+
+ADMIN_VERBS = (
+    Verb(
+        "provision",
+        "admin.installation:provision",
+        OPERATE,
+        "Bring the bus's streams and the store's tables to this version. Safe to repeat.",
+    ),
     Verb(
         "keys",
         "admin.installation:keys",
         OPERATE,
         "Make a key for each service and the server's permissions; existing keys stay.",
     ),
+    Verb("tokens", "admin.tokens:app", OPERATE, "Tokens of the gateway: add, list, remove."),
+    Verb("audit", "admin.audit:app", OPERATE, "The audit trail: show, verify."),
     Verb(
-        "provision",
-        "admin.installation:provision",
+        "dead-letters",
+        "admin.dead_letters:app",
         OPERATE,
-        "Bring the bus's streams and the store's tables into this version's shape. Safe to repeat.",
+        "Records that no service could handle: list, replay, discard.",
     ),
     Verb(
         "purge",
@@ -166,12 +187,25 @@ VERBS = (
         "archive",
         "admin.archive:app",
         OPERATE,
-        "Move answers of runs that are over into Parquet: a folder, or S3; and back.",
+        "Answers of closed runs in Parquet, in a folder or S3: move, list, restore, verify.",
     ),
     Verb(
-        "completion",
-        "application:completion",
+        "backfill",
+        "admin.extraction:backfill",
         OPERATE,
-        "Print what a shell needs to complete the command line: bash, zsh, fish or powershell.",
+        "Have an extractor measure responses that are in the store already.",
+    ),
+    Verb(
+        "cluster",
+        "admin.extraction:cluster",
+        OPERATE,
+        "Cluster a run's answers: clusters, nearest cluster of baselines, distances to each.",
+    ),
+    Verb(
+        "simulate",
+        "admin.simulate:simulate",
+        OPERATE,
+        "Plant effects in models, and errors in an instrument; count alarms and false disparities.",
     ),
 )
+"""Verbs of `biaswatch admin`."""

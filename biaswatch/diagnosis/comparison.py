@@ -1,10 +1,11 @@
 """What `compare` reads: the prompts that two runs have in common, from one gateway."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from biaswatch.diagnosis.sources import DECLARED, declared_ranges, read_runs
+from biaswatch.diagnosis.sources import DECLARED, read_runs
+from biaswatch.local.connections import Gateway
 from biaswatch.readers.run_tables import (
     ASKED,
     RunColumns,
@@ -17,6 +18,7 @@ from biaswatch.shared.analysis.changes.matched_prompts import MatchedPrompts, ma
 from biaswatch.shared.analysis.findings.observations import Observations
 from biaswatch.shared.contracts import Against, Claim
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 
 LEAST_SHARE_IN_COMMON = 0.5
 """Of the prompts of the run that has fewer: below, these prompts do not stand for the runs."""
@@ -53,9 +55,8 @@ def comparison_input(
     parts: tuple[RunPart, RunPart],
     groups: Sequence[str],
     features: Sequence[str],
-    ranges: Sequence[str],
-    server: str | None,
-    token: str | None,
+    ranges: Mapping[str, Bounds | None],
+    gateway: Gateway,
 ) -> ComparisonInput:
     """Return the prompts of both runs with all answers; nothing is asked of any model.
 
@@ -70,11 +71,11 @@ def comparison_input(
             " --target and --other-target."
         )
     ids = list(dict.fromkeys(part.run_id for part in parts))
-    of_run = dict(zip(ids, read_runs(ids, server, token), strict=True))
+    of_run = dict(zip(ids, read_runs(ids, gateway), strict=True))
     before, after = (of_run[part.run_id] for part in parts)
     pairs, warnings = _paired_models(before, after, parts)
     shared, alone = _shared_features(before, after, features)
-    columns = RunColumns(groups, shared, ranges=declared_ranges(ranges))
+    columns = RunColumns(groups, shared, ranges=ranges)
     observed = [_observed(before, after, pair, columns) for pair in pairs]
     runs = [run for run, _ in observed]
     warnings += dict.fromkeys([*alone, *(each for _, said in observed for each in said)])

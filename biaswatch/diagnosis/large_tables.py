@@ -1,7 +1,6 @@
-"""What `diagnose` reads of many Parquet files: all rows where they fit, or else their sums."""
+"""Tables of many Parquet files: all rows where they fit into memory, or else their sums."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.console import Console
@@ -24,11 +23,7 @@ from biaswatch.shared.analysis.findings.observations import Observations
 from biaswatch.shared.contracts import Claim
 from biaswatch.shared.errors import UsageError
 
-if TYPE_CHECKING:
-    from biaswatch.diagnosis.rows import DiagnosisOptions
-
-
-SAID = (
+SUMMED_WARNING = (
     "The table is larger than memory should hold, so DuckDB summed it: intervals are Student's t"
     " from the sums, and medians, relabelling and the test over all groups are left out."
 )
@@ -43,27 +38,26 @@ class SummedTable:
     rows: int
     units: int
 
-    def diagnosis(self, asked: "DiagnosisOptions", *, named_statistics: bool) -> TableDiagnosis:
+    def diagnosis(
+        self, plan: ComparisonPlan, ddof: int, *, named_statistics: bool
+    ) -> TableDiagnosis:
         """Return what follows from the sums of the table.
 
         Raises
         ------
         UsageError
-            Something was asked for that takes the values themselves.
+            The request takes the values themselves.
         """
         refused = {
-            "--statistic": named_statistics,
-            "--permutations": bool(asked.permutations),
-            "--claim bank": asked.claim is Claim.BANK,
+            "statistic": named_statistics,
+            "permutations": bool(plan.permutations),
+            "claim=bank": plan.claim is Claim.BANK,
         }
-        if wrong := [option for option, given in refused.items() if given]:
-            raise UsageError(f"{wrong[0]} takes all values at once. {_sample(self)}")
-        plan = ComparisonPlan(
-            asked.alpha, asked.tolerance, asked.correction, 0, asked.claim, asked.compared
-        )
+        if wrong := [field for field, present in refused.items() if present]:
+            raise UsageError(f"`{wrong[0]}` takes all values at once. {_sample(self)}")
         console = Console(stderr=True)
         with console.status(f"summing {self.rows:,} rows"), parquet_table(self.source) as table:
-            return summed_diagnosis(table, self.columns, plan, asked.ddof)
+            return summed_diagnosis(table, self.columns, plan, ddof)
 
 
 def dataset_input(source: str, columns: TableColumns) -> DiagnosisInput:
@@ -90,7 +84,7 @@ def dataset_input(source: str, columns: TableColumns) -> DiagnosisInput:
         option = "--set" if columns.set else "--baseline" if columns.baseline else "--labels"
         raise UsageError(f"{option} compares answers one by one. {_sample(summed)}")
     nothing = Observations(tuple(columns.features), np.empty((0, len(columns.features))), {})
-    return DiagnosisInput(nothing, [SAID, *warnings], columns.unit, None, summed=summed)
+    return DiagnosisInput(nothing, [SUMMED_WARNING, *warnings], columns.unit, None, summed=summed)
 
 
 def _sample(table: SummedTable) -> str:

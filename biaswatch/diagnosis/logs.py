@@ -23,7 +23,7 @@ from biaswatch.shared.errors import UsageError
 def log_input(
     path: Path,
     columns: RunColumns,
-    extractors: list[str],
+    extractors: Sequence[str],
     format_: LogFormat | None,
     mapping: Path | None,
 ) -> DiagnosisInput:

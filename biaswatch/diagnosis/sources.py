@@ -2,8 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
-from math import inf, isfinite
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,13 +20,12 @@ from biaswatch.shared.analysis.findings.groupings import ComparisonPlan
 from biaswatch.shared.analysis.findings.observations import Observations
 from biaswatch.shared.analysis.labels.table_corrections import LabelledColumn
 from biaswatch.shared.contracts import Against, Claim, Correction
-from biaswatch.shared.errors import UsageError
 from biaswatch.shared.presentation.correction_rows import correction_rows
-from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 
 if TYPE_CHECKING:
     from biaswatch.diagnosis.large_tables import SummedTable
     from biaswatch.local.client import GatewayClient
+    from biaswatch.local.connections import Gateway
 
 
 DECLARED = ComparisonPlan()
@@ -81,35 +79,6 @@ class DiagnosisInput:
         }
 
 
-UNKNOWN = "unknown"
-"""In the place of a range: the values are not to be asked for it."""
-
-
-def declared_ranges(given: Sequence[str]) -> dict[str, Bounds | None]:
-    """Return the ranges of features, written as `rating=1:10`; None for `words=unknown`.
-
-    Raises
-    ------
-    UsageError
-        One is not written so, or its first number is not the smaller one.
-    """
-    found: dict[str, Bounds | None] = {}
-    for text in given:
-        name, _, ends = text.rpartition("=")
-        if name and ends == UNKNOWN:
-            found[name] = None
-            continue
-        least, _, most = ends.partition(":")
-        try:
-            low, high = float(least), float(most)
-        except ValueError:
-            raise UsageError(f"--range {text} is not written like rating=1:10.") from None
-        if not (name and isfinite(low) and low < high < inf):
-            raise UsageError(f"--range {text} needs a feature, a number and a larger one.")
-        found[name] = low, high
-    return found
-
-
 def table_input(path: Path, columns: TableColumns) -> DiagnosisInput:
     """Return the rows of a file.
 
@@ -131,17 +100,26 @@ def frame_input(frame: pd.DataFrame, columns: TableColumns, source: Path | str) 
     return DiagnosisInput(rows, warnings, columns.unit, columns.set, labelled=labelled)
 
 
-def run_input(
-    run_id: str, columns: RunColumns, server: str | None, token: str | None
-) -> DiagnosisInput:
-    """Return the measured answers of a run; nothing is asked of any model.
+def run_input(run_id: str, columns: RunColumns, gateway: "Gateway") -> DiagnosisInput:
+    """Return the measured answers of a run; no model is asked.
 
     Raises
     ------
     UsageError
         The run has no such field or feature, or the gateway refuses to show it.
     """
-    table, corrections = asyncio.run(_labelled(run_id, server, token))
+    table, corrections = asyncio.run(_labelled(run_id, gateway))
+    return replace(measured_input(table, columns), corrections=corrections)
+
+
+def measured_input(table: RunTable, columns: RunColumns) -> DiagnosisInput:
+    """Return the measured answers of a run that was read, with what its suite declares.
+
+    Raises
+    ------
+    UsageError
+        The run has no such field or feature.
+    """
     declared, rows = table.declared, run_observations(table, columns)
     return DiagnosisInput(
         rows,
@@ -152,12 +130,11 @@ def run_input(
         DECLARED.alpha if declared.alpha is None else declared.alpha,
         DECLARED.tolerance if declared.tolerance is None else declared.tolerance,
         declared.compared,
-        corrections,
-        [each.name for each in declared.extractors],
+        extractors=[extractor.name for extractor in declared.extractors],
     )
 
 
-def read_runs(run_ids: Sequence[str], server: str | None, token: str | None) -> list[RunTable]:
+def read_runs(run_ids: Sequence[str], gateway: "Gateway") -> list[RunTable]:
     """Return the measured answers of runs, from one gateway.
 
     Raises
@@ -165,27 +142,23 @@ def read_runs(run_ids: Sequence[str], server: str | None, token: str | None) -> 
     UsageError
         There is no such run, or the gateway refuses to show it.
     """
-    return asyncio.run(_read(run_ids, server, token))
+    return asyncio.run(_read(run_ids, gateway))
 
 
-async def _labelled(
-    run_id: str, server: str | None, token: str | None
-) -> tuple[RunTable, Sequence[Correction]]:
+async def _labelled(run_id: str, gateway: "Gateway") -> tuple[RunTable, Sequence[Correction]]:
     """Return a run's measured answers, and what labels make of its findings."""
-    from biaswatch.local.connections import connected
     from biaswatch.local.runs import corrections_of, whole_run_id
 
-    async with connected(server, token, with_models=False) as client:
+    async with gateway.connect(with_models=False) as client:
         whole = await whole_run_id(client, run_id, or_file=True)
         found = await corrections_of(client, whole)
         return await read_run(client, whole), found.corrections
 
 
-async def _read(run_ids: Sequence[str], server: str | None, token: str | None) -> list[RunTable]:
-    from biaswatch.local.connections import connected
+async def _read(run_ids: Sequence[str], gateway: "Gateway") -> list[RunTable]:
     from biaswatch.local.runs import whole_run_id
 
-    async with connected(server, token, with_models=False) as client:
+    async with gateway.connect(with_models=False) as client:
         return [await read_run(client, await whole_run_id(client, each)) for each in run_ids]
 
 

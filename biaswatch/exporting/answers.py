@@ -89,9 +89,9 @@ def in_store(runs: Sequence[MonitorRun]) -> tuple[list[MonitorRun], str | None]:
         sentence = (
             f"{len(archived):,} runs are left out, whose answers are archived, from"
             f" {archived[0].at:%Y-%m-%d %H:%M} to {archived[-1].at:%Y-%m-%d %H:%M} UTC:"
-            f" {ids}{f', and {left:,} more' if left > 0 else ''}. `biaswatch archive list` shows"
-            " where they are, and `biaswatch archive restore RUN...` restores those that are not"
-            " removed; then export again."
+            f" {ids}{f', and {left:,} more' if left > 0 else ''}. `biaswatch admin archive"
+            " list` shows where they are, and `biaswatch admin archive restore RUN...` restores"
+            " those that are not removed; then export again."
         )
     if not stored:
         raise UsageError(f"There is nothing to export. {sentence}")

@@ -64,6 +64,8 @@ def _parquet(path: Path) -> Iterator[Row]:
                 number += 1
                 kept = {name: value for name, value in row.items() if value is not None}
                 yield f"{path}, row {number}", kept
+    except UsageError:
+        raise
     except (OSError, ValueError, OverflowError) as error:  # a moment that Python cannot hold
         why = getattr(error, "strerror", None) or "it is not Parquet, or a value has no Python type"
         raise UsageError(f"The answers {path} cannot be read ({why}).") from None

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 import httpx2
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from biaswatch.local.gateway_requests import GatewayRequests, path
 from biaswatch.shared.contracts import (
@@ -32,7 +32,14 @@ from biaswatch.shared.requests.monitor_views import (
     MonitorStatus,
     MonitorView,
 )
-from biaswatch.shared.requests.platform import ChannelView, PurgedTexts, RetriedChannel
+from biaswatch.shared.requests.monitors import MonitorFile
+from biaswatch.shared.requests.platform import (
+    AuditRequest,
+    ChannelView,
+    PurgedTexts,
+    PurgeRequest,
+    RetriedChannel,
+)
 from biaswatch.shared.requests.run_views import (
     FlaggedPair,
     Interpretation,
@@ -43,6 +50,7 @@ from biaswatch.shared.requests.run_views import (
     StoredSuite,
     StudyResults,
 )
+from biaswatch.shared.requests.runs import BriefRequest, ImpactRequest, RunRequest
 from biaswatch.shared.requests.traffic import AcceptedBatch, HistoryView
 
 RECONNECT_S, POLL_EVERY_S = 0.5, 0.3
@@ -70,7 +78,7 @@ class GatewayClient:
         body = suite.model_dump(mode="json", exclude_none=True)
         return (await self._ask(StoredSuite, "POST", "/v1/suites", body, repeatable=True)).hash
 
-    async def start(self, request: Mapping[str, Any]) -> StartedRun:
+    async def start(self, request: RunRequest) -> StartedRun:
         """Start or resume a run."""
         return await self._ask(StartedRun, "POST", "/v1/runs", request, repeatable=True)
 
@@ -165,15 +173,10 @@ class GatewayClient:
         studies = f"{path('runs', run_id, 'studies')}?count_failed={count_failed}"
         return await self._ask(StudyResults, "GET", studies)
 
-    async def impact_ratios(self, run_id: str, asked: Mapping[str, Any]) -> list[RunImpact]:
-        """Return rates and impact ratios of a run, with the parameters that are given."""
-        pairs = [
-            (name, str(each))
-            for name, value in asked.items()
-            for each in (value if isinstance(value, list) else [value])
-            if each is not None
-        ]
-        where = f"{path('runs', run_id, 'impact-ratios')}?{urlencode(pairs)}"
+    async def impact_ratios(self, run_id: str, request: ImpactRequest) -> list[RunImpact]:
+        """Return rates and impact ratios of a run."""
+        parameters = request.model_dump(exclude_none=True, exclude_unset=True)
+        where = f"{path('runs', run_id, 'impact-ratios')}?{urlencode(parameters, doseq=True)}"
         return await self._ask(list[RunImpact], "GET", where)
 
     async def flagged(self, run_id: str, *, count_failed: bool = False) -> list[FlaggedPair]:
@@ -184,7 +187,7 @@ class GatewayClient:
             found += some
         return found
 
-    async def interpret(self, request: Mapping[str, Any]) -> Evaluation:
+    async def interpret(self, request: BriefRequest) -> Evaluation:
         """Have statistics interpreted and judged; return the evaluation once it is there."""
         found = await self._ask(Interpretation, "POST", "/v1/interpretations", request)
         address = path("interpretations", found.brief_id)
@@ -193,7 +196,7 @@ class GatewayClient:
             found = await self._ask(Interpretation, "GET", address)
         return found.evaluation
 
-    async def apply_monitor(self, request: Mapping[str, Any]) -> AppliedMonitor:
+    async def apply_monitor(self, request: MonitorFile | Mapping[str, Any]) -> AppliedMonitor:
         """Start a monitor, or change it."""
         return await self._ask(AppliedMonitor, "POST", "/v1/monitors", request)
 
@@ -246,12 +249,12 @@ class GatewayClient:
         """Return how far the past is read."""
         return await self._ask(list[HistoryView], "GET", path("history", source))
 
-    async def audit(self, asked: Mapping[str, Any]) -> list[AuditEntry]:
-        """Return entries of the audit trail, with the parameters that are given."""
-        given = {name: str(value) for name, value in asked.items() if value is not None}
-        return await self._ask(list[AuditEntry], "GET", f"/v1/audit?{urlencode(given)}")
+    async def audit(self, request: AuditRequest) -> list[AuditEntry]:
+        """Return entries of the audit trail."""
+        parameters = request.model_dump(mode="json", exclude_none=True, exclude_unset=True)
+        return await self._ask(list[AuditEntry], "GET", f"/v1/audit?{urlencode(parameters)}")
 
-    async def purge(self, request: Mapping[str, Any]) -> PurgedTexts:
+    async def purge(self, request: PurgeRequest) -> PurgedTexts:
         """Remove texts of the token's tenant for good."""
         return await self._ask(PurgedTexts, "POST", "/v1/purges", request)
 
@@ -277,6 +280,8 @@ class GatewayClient:
         repeatable: bool = False,
     ) -> Reply:
         """Return the gateway's reply as one of its types."""
+        if isinstance(body, BaseModel):
+            body = body.model_dump(mode="json", exclude_unset=True)
         reply = await self._requests.ask(verb, where, body, repeatable=repeatable)
         return self._read(kind, reply)
 

@@ -3,7 +3,12 @@
 import json
 import shutil
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+)
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -28,6 +33,23 @@ class RunningPlatform:
     nats_url: str
     """Its bus."""
     pid: int
+
+
+@dataclass(frozen=True)
+class Gateway:
+    """The gateway that a command talks to."""
+
+    server: str | None = None
+    """Its address; None for the platform on this machine."""
+    token: str | None = None
+
+    def connect(
+        self, *, as_processes: bool = False, with_models: bool = True
+    ) -> AbstractAsyncContextManager[GatewayClient]:
+        """Connect while the context lasts; `connected` describes the options."""
+        return connected(
+            self.server, self.token, as_processes=as_processes, with_models=with_models
+        )
 
 
 class AddressFile:

@@ -259,7 +259,9 @@ class TrafficWindow:
         """Return the windows in which so many users come; the same for every comparison."""
         del comparison
         if self.new_users is None:
-            return PlannedRounds(why="nobody said how many new users a window brings (--new-users)")
+            return PlannedRounds(
+                why="the number of new users in a window is not known: give `new_users`"
+            )
         windows = ceil(units / self.new_users)
         why = _too_many(windows, {"most_rounds is": self.most_rounds})
         return PlannedRounds(why=why) if why else PlannedRounds(windows)

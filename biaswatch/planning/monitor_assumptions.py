@@ -69,16 +69,16 @@ def check_options(
     _check_numbers(assumed)
     priced = any(price is not None for price in assumed.prices)
     if priced and None in assumed.prices:
-        raise UsageError("--price-read and --price-written belong together: give both, or neither.")
+        raise UsageError("`price_read` and `price_written` belong together: give both, or neither.")
     if traffic and (priced or assumed.answer_tokens is not None):
-        given = "--price-read" if priced else "--answer-tokens"
+        given = "`price_read`" if priced else "`answer_tokens`"
         raise UsageError(
             f"{given} does not apply: a monitor of traffic asks nothing. Leave it out."
         )
     of_users = {
-        "--new-users": assumed.new_users,
-        "--first-share": assumed.first_share,
-        "--strata": assumed.strata,
+        "`new_users`": assumed.new_users,
+        "`first_share`": assumed.first_share,
+        "`strata`": assumed.strata,
     }
     for option, value in of_users.items():
         if not traffic and value is not None:
@@ -88,18 +88,18 @@ def check_options(
             )
     if assumed.strata is not None and assumed.new_users is None:
         raise UsageError(
-            "--strata needs --new-users: how many of them find neighbours depends on both."
+            "`strata` needs `new_users`: how many of them find neighbours depends on both."
         )
     if assumed.first_share is not None and not 0 < assumed.first_share < 1:
-        raise UsageError(f"--first-share lies between 0 and 1, not at {assumed.first_share:g}.")
+        raise UsageError(f"`first_share` lies between 0 and 1, not at {assumed.first_share:g}.")
     _check_methods(assumed, {each.method for each in features})
 
 
 def _check_numbers(assumed: Assumptions) -> None:
     read, written = assumed.prices
-    positive = {"--sd": assumed.sd, "--price-read": read, "--price-written": written}
-    positive |= {"--missing": assumed.missing, "--spread": assumed.spread}
-    given = {"--effect": assumed.effect, "--level": assumed.level, **positive}
+    positive = {"--sd": assumed.sd, "`price_read`": read, "`price_written`": written}
+    positive |= {"--missing": assumed.missing, "`spread`": assumed.spread}
+    given = {"--gap": assumed.effect, "--level": assumed.level, **positive}
     for option, number in given.items():
         if number is not None and not isfinite(number):
             raise UsageError(f"{option} is a number, not {number}.")
@@ -112,7 +112,7 @@ def _check_numbers(assumed: Assumptions) -> None:
         )
     if assumed.spread > LARGEST_SPREAD:
         raise UsageError(
-            f"--spread is the deviation of log odds between sets, at most {LARGEST_SPREAD:g}, not"
+            f"`spread` is the deviation of log odds between sets, at most {LARGEST_SPREAD:g}, not"
             f" {assumed.spread:g}."
         )
 
@@ -121,13 +121,13 @@ def _check_methods(assumed: Assumptions, methods: set[Method]) -> None:
     deviating = any(not method.of_selections for method in methods)
     if assumed.spread and not any(method.of_selections for method in methods):
         raise UsageError(
-            "--spread does not apply: it is for the methods `odds` and `discordant`. With others,"
+            "`spread` does not apply: it is for the methods `odds` and `discordant`. With others,"
             " give the deviation of sets' gaps as --sd."
         )
     if assumed.sd is not None and assumed.binary:
-        raise UsageError("--sd and --binary exclude one another: --binary says the deviation.")
+        raise UsageError("--sd and `binary` exclude one another: `binary` says the deviation.")
     if not deviating and (assumed.sd is not None or assumed.binary):
-        given = "--binary" if assumed.binary else "--sd"
+        given = "`binary`" if assumed.binary else "--sd"
         raise UsageError(
             f"{given} does not apply: what is selected has no deviation but that of --level."
             " Leave it out."
@@ -135,7 +135,7 @@ def _check_methods(assumed: Assumptions, methods: set[Method]) -> None:
     if assumed.level is not None and all(map(_of_gaps, methods)) and not assumed.binary:
         raise UsageError(
             "--level does not apply: the method `pairs` looks at gaps alone. Leave it out, or give"
-            " --binary where answers are low or high and nothing between."
+            " `binary` where answers are low or high and nothing between."
         )
 
 
@@ -168,7 +168,7 @@ def values_of(watched: WatchedFeature, assumed: Assumptions) -> AssumedValues:
     """
     if abs(assumed.effect) <= watched.tolerance:
         raise ValueError(
-            f"an --effect of {assumed.effect:g} is within the tolerance of {watched.tolerance:g},"
+            f"a --gap of {assumed.effect:g} is within the tolerance of {watched.tolerance:g},"
             " and no alarm waits for it; plan for a larger one"
         )
     if watched.method.of_selections:
@@ -183,7 +183,7 @@ def values_of(watched: WatchedFeature, assumed: Assumptions) -> AssumedValues:
     if abs(assumed.effect) > span:
         raise ValueError(
             f"no gap is as large as {assumed.effect:g} on a range from {watched.low:g} to"
-            f" {watched.high:g}; give an --effect of at most {span:g}, or declare the range that"
+            f" {watched.high:g}; give a --gap of at most {span:g}, or declare the range that"
             " answers have"
         )
     if _of_gaps(watched.method) and not assumed.binary:
@@ -221,7 +221,7 @@ def _means(watched: WatchedFeature, assumed: Assumptions) -> tuple[float, float]
         if not low - slack <= mean <= high + slack:
             raise ValueError(
                 f"a group's mean lies within the range from {low:g} to {high:g}, not at {mean:g}:"
-                f" --level is {level:g}{said} and --effect {assumed.effect:g}; give another --level"
+                f" --level is {level:g}{said} and --gap {assumed.effect:g}; give another --level"
             )
     return means
 

@@ -19,6 +19,7 @@ from biaswatch.services.simulator.domain.planted_bias import PlantedModel, Readi
 from biaswatch.shared.contracts import CorrectedGap, LabelDraw, Suite, SuiteProbe
 from biaswatch.shared.errors import TransientError
 from biaswatch.shared.requests.exports import AnswersPage
+from biaswatch.shared.requests.runs import RunRequest
 from biaswatch.shared.runtime.settings import Settings
 
 GROUPS = {"black": "Kwame", "white": "Henry"}
@@ -188,7 +189,7 @@ async def _study(
     """Run one study; return an outcome for each number of labels of a group."""
     suite_hash = await client.keep(case.suite(answers))
     target = f"simulator:{_model(case, number)}"
-    run_id = (await client.start({"suite_hash": suite_hash, "targets": [target]})).run.id
+    run_id = (await client.start(RunRequest(suite_hash=suite_hash, targets=[target]))).run.id
     async for _ in client.follow(run_id):
         pass
     truth, groups = await true_answers(client, run_id)

@@ -39,6 +39,8 @@ def stereoset_probes(files: Mapping[str, Path], seed: int) -> Iterator[SuiteProb
         for task in ("intrasentence", "intersentence"):
             for example in tasks[task]:
                 yield from _comparisons(example, task, seed)
+    except UsageError:
+        raise
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UsageError(f"{path} has not the form of StereoSet ({error}).") from None
 
@@ -174,6 +176,8 @@ def bold_probes(files: Mapping[str, Path], _: int) -> Iterator[SuiteProbe]:
                             groups={domain: group},
                             facts={"domain": domain},
                         )
+        except UsageError:
+            raise
         except (ValueError, AttributeError, TypeError) as error:
             raise UsageError(f"{path} has not the form of BOLD ({error}).") from None
 

@@ -97,6 +97,8 @@ def _known(folder: Path) -> dict[str, str]:
         return {}
     try:
         return dict(json.loads(read_text(path, "checksums")))
+    except UsageError:
+        raise
     except (ValueError, TypeError):
         raise UsageError(f"{path} is not JSON. Remove the folder and fetch again.") from None
 

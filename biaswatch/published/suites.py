@@ -43,6 +43,8 @@ def holistic_bias_probes(files: Mapping[str, Path], _: int) -> Iterator[SuitePro
                     groups={axis: bucket},
                     facts={"axis": axis, "descriptor": descriptor, "template": template},
                 )
+    except UsageError:
+        raise
     except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
         raise UsageError(f"{folder} has not the form of HolisticBias ({error!r}).") from None
 

@@ -1,9 +1,10 @@
 """Suites from files: YAML or JSON, with the probes inside or in a file of their own beside it."""
 
 import csv
+import re
 from collections.abc import Callable, Mapping, Sequence
 from io import StringIO
-from itertools import islice
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,8 @@ from pydantic import ValidationError
 
 from biaswatch.building.suite_files import version_of
 from biaswatch.readers.targets import check_scaffolds, with_file
-from biaswatch.shared.contracts import TRAFFIC, Suite
+from biaswatch.shared.contracts import TRAFFIC, Suite, SuiteProbe
+from biaswatch.shared.contracts.expansion import set_of
 from biaswatch.shared.contracts.mistakes import first_mistake
 from biaswatch.shared.contracts.suite_limits import check_suite
 from biaswatch.shared.errors import UsageError
@@ -22,6 +24,10 @@ if TYPE_CHECKING:
     from biaswatch.shared.requests.monitors import MonitorRequest, TrafficMonitorRequest
 
 
+MAX_PILOT_NAME = 40
+"""Characters of a suite's name that the name of its pilot keeps."""
+FIELD_FILES = {".yaml", ".yml", ".json"}
+FIELD_NAMES = re.compile(r"""^\s*{?\s*["']?(target|probes)["']?\s*:""", re.MULTILINE)
 MOST_COLUMNS = 1_000
 MOST_CELLS = 5_000_000
 SHIPPED = Path(__file__).parents[1] / "suites"
@@ -53,6 +59,27 @@ def load_suite(path: Path) -> Suite:
         raise UsageError(_sentence(file, fields, error)) from None
     except UsageError as error:
         raise UsageError(f"{file}: {error}") from None
+
+
+def pilot_of(suite: Suite, sets: int) -> Suite:
+    """Return a suite of at most this number of whole sets, balanced over groups.
+
+    Sets with the same groups are taken in turn, each kind in the order of the suite.
+    """
+    members: dict[str, list[SuiteProbe]] = {}
+    for probe in suite.probes:
+        members.setdefault(set_of(probe), []).append(probe)
+    if len(members) <= sets:
+        return suite
+    kinds: dict[frozenset[tuple[str, str]], list[str]] = {}
+    for name, probes in members.items():
+        kind = frozenset(item for probe in probes for item in probe.groups.items())
+        kinds.setdefault(kind, []).append(name)
+    turns = chain.from_iterable(zip_longest(*kinds.values()))
+    chosen = set(islice(filter(None, turns), sets))
+    kept = tuple(probe for probe in suite.probes if set_of(probe) in chosen)
+    name = f"{suite.name[:MAX_PILOT_NAME]}-pilot-{sets}"
+    return suite.model_copy(update={"name": name, "probes": kept})
 
 
 def _unedited(file: Path, fields: Mapping[str, Any], probes: Sequence[Any]) -> None:
@@ -176,6 +203,14 @@ def _probe(row: Mapping[str, Any], number: int) -> Probe:
     facts = {name.removeprefix(FACT): c for name, c in cells.items() if name.startswith(FACT)}
     plain = {name: cells[name] for name in (*PLAIN, *FACTS) if name in cells}
     return {"key": f"row-{number}", **plain, "groups": groups, "facts": facts}
+
+
+def is_monitor(path: Path) -> bool:
+    """Return whether a file is that of a monitor: it names a target, and has no probes."""
+    if path.is_dir() or path.suffix.lower() not in FIELD_FILES:
+        return False
+    names = set(FIELD_NAMES.findall(read_text(path, "file")))
+    return "target" in names and "probes" not in names
 
 
 def load_monitor(

@@ -94,6 +94,8 @@ def frame_of(path: Path) -> pd.DataFrame:
         raise UsageError(f"There is no file {path}.") from None
     except MemoryError:
         raise UsageError(f"{path} does not fit into memory. Split it by domain.") from None
+    except UsageError:
+        raise
     except (OSError, ValueError, csv.Error, OverflowError) as error:
         raise UsageError(_unreadable(path, error)) from None
 

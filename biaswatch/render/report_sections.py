@@ -196,7 +196,7 @@ def limits(results: RunResults) -> Iterator[str]:
     if compared and not any(gap.instrument for row in compared for gap in row.gaps):
         yield (
             "The extractors' reading of the groups' names alone was not measured;"
-            " `biaswatch extractors calibrate` does so, and a part of a gap may be theirs."
+            " `biaswatch extractors bias` does so, and a part of a gap may be theirs."
         )
     if results.assessments:
         yield "Quality is held to the expected answers that the suite's authors gave."

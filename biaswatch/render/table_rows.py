@@ -4,8 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from biaswatch.checks import is_unmeasured_row
 from biaswatch.shared.analysis.findings.comparisons import GroupComparison
 from biaswatch.shared.analysis.findings.diagnosis import TableDiagnosis
@@ -160,6 +158,8 @@ def write_frame(rows: Sequence[Row], path: Path) -> None:
     """
     if path.suffix not in {".csv", ".parquet"}:
         raise UsageError(f"{path} is neither CSV nor Parquet: choose one of these endings.")
+    import pandas as pd  # slow to load
+
     frame = pd.json_normalize(list(rows))
     with written_whole(path) as part:
         frame.to_csv(part, index=False) if path.suffix == ".csv" else frame.to_parquet(part)

@@ -34,7 +34,7 @@ def check_purge(store: Store, request: PurgeRequest) -> None:
         raise NotFoundError(f"There is no run {run}. `biaswatch runs` lists them.")
     waiting = store.gathers(RUN_GATHER).look(run)
     if waiting and waiting.closed_by is None:
-        raise UsageError(f"The run {run} is under way. Cancel it first: `biaswatch cancel {run}`.")
+        raise UsageError(f"The run {run} is under way. Cancel it first: `biaswatch stop {run}`.")
 
 
 @dataclass(frozen=True)

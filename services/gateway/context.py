@@ -64,5 +64,5 @@ def archived_sentence(run: ArchivedRun) -> str:
         return f"The answers were removed on {day}, as the retention says. Findings remain."
     return (
         f"The {run.answers:,} answers with their measurements were archived on {day};"
-        f" findings remain. `biaswatch archive restore {run.run_id}` brings them back."
+        f" findings remain. `biaswatch admin archive restore {run.run_id}` brings them back."
     )

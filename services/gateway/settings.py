@@ -107,8 +107,9 @@ class GatewaySettings(Settings):
     gateway_port: int = Field(default=8080, ge=0, le=65535)
     """Port to listen on; 0 takes a free one."""
     gateway_tokens_file: Path | None = None
-    """The file that names tokens with their roles and tenants (`biaswatch tokens`); read again when
-    it changes. Without it and the tokens below, every program on this machine may do everything.
+    """The file that names tokens with their roles and tenants (`biaswatch admin tokens`); read
+    again when it changes. Without it and the tokens below, every program on this machine may do
+    everything.
     """
     gateway_read_token: SecretStr | None = None
     """Token to read, texts included, in the tenant `default`."""

@@ -130,7 +130,7 @@ async def replay(letter: DeadLetter, store: MessageStore, publisher: Publisher) 
     if letter.foreign:
         raise UsageError(
             f"No service gave up the message {letter.name}: {letter.reason}"
-            f" `biaswatch dead-letters discard {letter.name}` removes it."
+            f" `biaswatch admin dead-letters discard {letter.name}` removes it."
         )
     record_id, _, publication = letter.message_id.rpartition("/")
     number = int(publication) + 1 if publication.isdecimal() else letter.number

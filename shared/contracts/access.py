@@ -93,11 +93,11 @@ class TokenGrant(Grant):
     name: Name
     """Whose token it is: what the audit trail says. One name may have several, to rotate them."""
     verifier: Verifier
-    """As `biaswatch tokens add` computes it."""
+    """As `biaswatch admin tokens add` computes it."""
     expires: AwareDatetime | None = None
     """From when on it is refused."""
     made_by: str = ""
-    """Who made it, as `biaswatch tokens add` found out."""
+    """Who made it, as `biaswatch admin tokens add` found out."""
 
     @property
     def label(self) -> str:
@@ -113,7 +113,7 @@ class ProxyGrant(BaseModel):
     name: Name
     """The proxy's name."""
     verifier: Verifier
-    """As `biaswatch tokens add --proxy` computes it."""
+    """As `biaswatch admin tokens add --proxy` computes it."""
     made_by: str = ""
     """Who made it."""
 

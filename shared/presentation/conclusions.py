@@ -172,7 +172,7 @@ def _instrument_sentences(disparities: Sequence[Comparison]) -> Iterator[str]:
     if untested:
         yield (
             f"Bias of {', '.join(untested[:MAX_FEATURES])} itself was not tested: biaswatch"
-            " extractors calibrate measures its reading of names alone, and labels of people"
+            " extractors bias measures its reading of names alone, and labels of people"
             " measure its error in each group."
         )
 

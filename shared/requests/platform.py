@@ -15,8 +15,8 @@ from biaswatch.shared.requests.run_views import RunProgress
 MAX_ENTRIES = 10_000
 ON_THE_BUS = (
     "Copies on the bus go within 7 days (dead letters 30); those, and copies in the archive, go at"
-    " once when an operator runs `biaswatch purge --pending`. Prompts stay in the suites they were"
-    " uploaded with."
+    " once when an operator runs `biaswatch admin purge --pending`. Prompts stay in the suites they"
+    " were uploaded with."
 )
 
 

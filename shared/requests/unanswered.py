@@ -14,7 +14,7 @@ PROVIDER_ERRORS = "provider_errors"
 STOPPED = {
     "budget_spent": "Its budget is spent. The same command with a larger one goes on from here.",
     "usage_unknown": "A provider does not say how many tokens it used, so a budget of tokens cannot"
-    " be kept. Without --max-tokens the same command goes on from here.",
+    " be kept. Without --token-budget the same command goes on from here.",
     "no_price": "A price is not known, so a budget in money cannot be kept. Put it into the file"
     " that BIASWATCH_PRICES_FILE names; the same command goes on from here.",
     PROVIDER_ERRORS: "It was stopped early, as the provider rejected all of its first calls.",

@@ -55,7 +55,7 @@ def check_revision(engine: Engine) -> None:
             own = "; on a laptop the first run does it" if revision is None else ""
             raise StoreNotPreparedError(
                 f"The store at {where} {empty}is not prepared for this version."
-                f" Run `biaswatch provision`{own}."
+                f" Run `biaswatch admin provision`{own}."
             )
 
 

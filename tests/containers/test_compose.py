@@ -172,7 +172,7 @@ def test_containers_run_without_root_and_cannot_write_to_their_system(
 def test_the_bus_refuses_a_service_what_is_not_its_own(platform: ContainerPlatform) -> None:
     """The permissions are in force: the extractor's key may not care for dead letters."""
     [container, *_] = platform.containers("extractor")
-    said = platform.inside(container, "biaswatch", "dead-letters", "list")
+    said = platform.inside(container, "biaswatch", "admin", "dead-letters", "list")
     assert said.returncode != 0
     assert "permissions violation" in said.stdout.lower()
     assert "Traceback" not in said.stdout + said.stderr

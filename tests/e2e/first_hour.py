@@ -92,7 +92,7 @@ def journeys(source: Path) -> list[Journey]:
                 setup,
                 up,
                 JourneyAction(serve, stays=True),
-                JourneyAction("biaswatch extractors", "exclaims", again=True),
+                JourneyAction("biaswatch extractors list", "exclaims", again=True),
                 JourneyAction(write),
                 JourneyAction(run, "exclamations"),
             ],
@@ -108,7 +108,9 @@ def journeys(source: Path) -> list[Journey]:
                 JourneyAction("python -m biaswatch.services.simulator.app", "listens", stays=True),
                 JourneyAction(application, "Uvicorn running", stays=True),
                 JourneyAction(question, "answer"),
-                JourneyAction("biaswatch monitor windows support", "1 waiting", again=True),
+                JourneyAction(
+                    "biaswatch monitor show support --windows 5", "1 waiting", again=True
+                ),
             ],
         ),
     ]

@@ -5,7 +5,7 @@ import json
 import httpx2
 import pytest
 
-from biaswatch.cli.demo_monitor import CADENCE_S, alarmed, silent
+from biaswatch.cli.up import CADENCE_S, alarmed, silent
 from biaswatch.shared.contracts import Claim
 from biaswatch.shared.requests.monitor_views import MonitorStatus, MonitorView
 from tests.support.commands import CommandLine
@@ -29,7 +29,7 @@ def test_a_monitor_alarms_within_the_rounds_of_a_minute_and_says_where_to_look(
         until(lambda: "to end it" in running.printed())
         said = running.printed()
         page = httpx2.get(f"{url}/monitors/demo/alarms")
-        answers = command("monitor", "alarms", "demo")
+        answers = command("monitor", "show", "demo", "--alarms")
     assert f"  its page   {url}/monitors/demo\n" in said
     number = int(said.partition("Alarm in round ")[2].partition(",")[0])
     assert number <= MOST_ROUNDS

@@ -27,7 +27,7 @@ def test_a_table_is_interpreted_and_a_careless_report_is_caught(tmp_path: Path) 
     careless = json.loads(said.stdout)
     assert {"heading", "number", "attribution"} <= {each["kind"] for each in careless["faults"]}
     assert careless["mean"] < found["mean"] - 0.4
-    bad = biaswatch(tmp_path, *table[:-1], *BOTH, "--profile", "astrology")
+    bad = biaswatch(tmp_path, *table[:-1], *BOTH, "--config", "profile=astrology")
     assert bad.returncode == 3
     assert "There is no profile 'astrology'" in bad.stdout
 

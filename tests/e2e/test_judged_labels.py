@@ -97,7 +97,7 @@ def test_labels_take_back_what_a_judge_made_up_and_find_what_it_hid(tmp_path: Pa
         assert len(seen) == 4 * LABELS
         shown = json.loads(done(command, "labels", "show", run_id, "--json"))
         said = done(command, "show", run_id)
-        [status] = json.loads(done(command, "labels", "status", run_id, "--json"))
+        [status] = json.loads(done(command, "labels", "show", run_id, "--json"))
     assert status["labelled"] == 4 * LABELS
     assert not shown["behind"]
     gaps = {each["target"]: each["gaps"][0] for each in by_category(shown)}
@@ -138,7 +138,7 @@ def test_labels_take_back_the_praise_of_a_judge_of_reports(tmp_path: Path) -> No
         interpret(json.loads((command.state / "platform.json").read_text())["url"], run_id)
         number = ("--feature", "evaluator.limitations")
         sample = ("labels", "sample", run_id, *number, "-n", f"{GRADED}", "--json")
-        until(lambda: command("labels", "plan", run_id, *number, "--json").returncode == 0)
+        until(lambda: command("plan", run_id, *number, "--json").returncode == 0)
         until(lambda: f'"answers": {REPORTS}' in command(*sample).stdout)
         done(command, "labels", "export", run_id, "-o", str(path), "--format", "jsonl")
         tasks = [json.loads(line) for line in path.read_text().splitlines()]

@@ -25,7 +25,7 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CommandLine:
 
 
 def listed(command: CommandLine) -> dict[str, dict[str, object]]:
-    said = command("extractors", "--json")
+    said = command("extractors", "list", "--json")
     assert said.returncode == 0, said.stderr
     return {each["name"]: each for each in json.loads(said.stdout)}
 
@@ -77,13 +77,13 @@ def test_back_filling_gives_an_old_run_what_a_new_extractor_reads(
             command("run", "cheers.yaml", "--target", "simulator:unbiased", "--json").returncode
             == 0
         )
-        early = command("extractors", "backfill", "exclaims", "--since", "2026-01-01")
+        early = command("admin", "backfill", "exclaims", "--since", "2026-01-01")
         assert early.returncode == 2
         assert "is not running" in early.stderr
         serving = command.start("extractors", "serve", "exclaims.py")
         try:
             until(lambda: "exclaims" in listed(command))
-            said = command("extractors", "backfill", "exclaims", "--since", "2026-01-01")
+            said = command("admin", "backfill", "exclaims", "--since", "2026-01-01")
             assert "4 responses were sent" in said.stdout
             until(lambda: features_of_exclaims(command) == 4)
         finally:

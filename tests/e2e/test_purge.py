@@ -71,10 +71,10 @@ def test_a_purged_unit_is_in_no_table_suite_stream_or_dead_letter(
         run_id = json.loads(done.stdout)["run"]["run_id"]
         send_a_part(here["url"])
         asyncio.run(send_what_nobody_watches(here["nats_url"]))
-        until(lambda: "nobody" in command("dead-letters", "list").stdout)
+        until(lambda: "nobody" in command("admin", "dead-letters", "list").stdout)
         assert in_the_store(command.state).count(PLANTED) > 4
         assert len([each for each in asyncio.run(on_the_bus(here["nats_url"])) if PLANTED in each])
-        said = command("purge", "--unit", UNIT, "--yes", "--json")
+        said = command("admin", "purge", "--unit", UNIT, "--yes", "--json")
         assert said.returncode == 0, said.stderr
         told = json.loads(said.stdout)
         streamed = asyncio.run(on_the_bus(here["nats_url"]))
@@ -82,7 +82,7 @@ def test_a_purged_unit_is_in_no_table_suite_stream_or_dead_letter(
         assert any(KEPT in each for each in streamed)
         again = json.loads(command("show", run_id, "--json").stdout)
         assert again["run"]["responses"] == ROWS
-        refused = command("run", suite, *target, "--new")
+        refused = command("run", suite, *target, "--config", "new=true")
         assert refused.returncode == 2
         assert f"The texts of the unit {UNIT} were purged" in refused.stderr
     assert told["prompts"] == 2

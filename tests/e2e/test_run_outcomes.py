@@ -46,7 +46,16 @@ def test_a_run_that_found_something_is_listed_with_it_and_says_no_findable_gap(
 def test_a_run_that_ends_without_all_its_answers_says_how_to_see_them(
     command: CommandLine, tmp_path: Path
 ) -> None:
-    ran = command("run", SUITE, "--target", "simulator:unbiased", "--new", "--max-tokens", "200")
+    ran = command(
+        "run",
+        SUITE,
+        "--target",
+        "simulator:unbiased",
+        "--config",
+        "new=true",
+        "--token-budget",
+        "200",
+    )
     assert ran.returncode == 3
     [said] = [line for line in ran.stdout.splitlines() if "biaswatch export" in line]
     words = said.partition("biaswatch ")[2].split()

@@ -107,7 +107,7 @@ def test_a_cancelled_run_stops_asking_keeps_what_it_has_and_can_be_taken_up_agai
         going = command.start("run", suite, "--target", "simulator:slow", "--json")
         until(lambda: store.records.count(Response) >= 2)
         [asked] = store.records.all(Run)
-        assert command("cancel", asked.id).returncode == 0
+        assert command("stop", asked.id).returncode == 0
         said, _ = going.communicate()
         assert going.returncode == 3
         outcome = json.loads(said)
@@ -128,7 +128,7 @@ def test_the_same_plan_is_the_same_run_unless_a_new_one_is_asked_for(
     with command.up():
         first = run(command, suite)[1]["run_id"]
         assert run(command, suite)[1]["run_id"] == first
-        assert run(command, suite, "--new")[1]["run_id"] != first
+        assert run(command, suite, "--config", "new=true")[1]["run_id"] != first
 
 
 def test_a_platform_killed_outright_gives_its_directory_back(
@@ -159,7 +159,7 @@ def test_each_service_can_be_a_process_and_may_be_killed(
         assert json.loads(said)["run"]["responses"] == PROBES
 
 
-@pytest.mark.parametrize("words", [(), ("--processes",)])
+@pytest.mark.parametrize("words", [(), ("--config", "processes=true")])
 def test_a_run_goes_on_when_the_bus_dies(
     command: CommandLine, suite: str, store: Store, words: tuple[str, ...]
 ) -> None:
@@ -197,7 +197,7 @@ def test_purging_a_run_leaves_its_numbers_and_none_of_its_words(
     with command.up():
         before = run(command, suite)[1]
         run_id = str(before["run_id"])
-        said = command("purge", "--run", run_id, "--yes", "--json")
+        said = command("admin", "purge", "--run", run_id, "--yes", "--json")
         assert said.returncode == 0, said.stderr
         assert json.loads(said.stdout)["messages"] == {"RESPONSES": PROBES}
         again = json.loads(command("show", run_id, "--json").stdout)
@@ -214,13 +214,13 @@ def test_a_purged_unit_is_in_no_suite_any_more_and_is_not_asked_again(
     command.set(BIASWATCH_SIMULATOR_PLANTS=json.dumps(QUICK))
     with command.up():
         run_id = str(run(command, suite)[1]["run_id"])
-        said = command("purge", "--unit", "p7", "--yes")
+        said = command("admin", "purge", "--unit", "p7", "--yes")
         assert said.returncode == 0, said.stderr
         assert "and 1 prompts from its suites" in said.stdout
         assert "files outside" in said.stdout
         again = json.loads(command("show", run_id, "--json").stdout)
         assert again["run"]["responses"] == PROBES
-        refused = command("run", suite, "--target", "simulator:slow", "--new")
+        refused = command("run", suite, "--target", "simulator:slow", "--config", "new=true")
         assert refused.returncode == 2
         assert "The texts of the unit p7 were purged" in refused.stderr
     with sqlite3.connect(command.state / "store.db") as database:
@@ -244,20 +244,23 @@ def test_a_gateway_that_refuses_the_token_says_so_and_starts_nothing(
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["purge"], "one of --run, --before, --unit and --pending"),
+        (["admin", "purge"], "one of --run, --before, --unit and --pending"),
         (
-            ["purge", "--run", "0" * 32, "--unit", "u"],
+            ["admin", "purge", "--run", "0" * 32, "--unit", "u"],
             "one of --run, --before, --unit and --pending",
         ),
-        (["purge", "--before", "yesterday", "--yes"], "cannot be read. Write it as 2026-01-31"),
-        (["purge", "--run", "0" * 32, "--yes"], "There is no run 000"),
+        (
+            ["admin", "purge", "--before", "yesterday", "--yes"],
+            "cannot be read. Write it as 2026-01-31",
+        ),
+        (["admin", "purge", "--run", "0" * 32, "--yes"], "There is no run 000"),
         (["show", "0" * 32], "There is no run 000"),
-        (["cancel", "0" * 32], "There is no run 000"),
+        (["stop", "0" * 32], "There is no run 000"),
         (["runs", "--server", "http://127.0.0.1:99999"], "is no address of a gateway"),
         (["runs", "--server", "localhost:8080"], "is no address of a gateway"),
         (["runs", "--server", "ftp://x"], "is no address of a gateway"),
         (["up", "--port", "65536"], "--port"),
-        (["provision", "--replicas", "-1"], "--replicas"),
+        (["admin", "provision", "--replicas", "-1"], "--replicas"),
     ],
 )
 def test_a_slip_of_these_verbs_is_one_sentence(
@@ -281,7 +284,7 @@ def test_a_run_whose_key_is_missing_can_be_cancelled_and_the_platform_starts_aga
         assert said.returncode in {2, 3}  # the platform ends, and lets go of who follows the run
         assert "Traceback" not in said.stderr
     [run] = json.loads(command("runs", "--json").stdout)
-    cancelled = command("cancel", run["run_id"])
+    cancelled = command("stop", run["run_id"])
     assert cancelled.returncode == 0, cancelled.stderr
     with command.up():
         assert command("runs").returncode == 0

@@ -126,6 +126,6 @@ async def test_pieces_of_traces_are_one_answer_each_in_account_evidence_and_alar
     unwatched = await platform.client.read(list[UnwatchedView], "/v1/unwatched")
     assert [(each.source, each.answers) for each in unwatched] == [("billing", UNWATCHED)]
     listed = await asyncio.to_thread(
-        platform.command, "monitor", "unwatched", "--server", platform.url
+        platform.command, "monitor", "list", "--unwatched", "--server", platform.url
     )
     assert listed.stdout.startswith(f"billing  {UNWATCHED} answers"), listed.stderr

@@ -5,17 +5,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from biaswatch.diagnosis.diagnosis import Diagnosed, diagnosed
 from biaswatch.diagnosis.logs import log_input
-from biaswatch.diagnosis.rows import DiagnosisOptions, diagnosed_rows
 from biaswatch.diagnosis.sources import DiagnosisInput
 from biaswatch.importing.formats import LogFormat
 from biaswatch.readers.run_tables import RunColumns
-from biaswatch.shared.analysis.findings.diagnosis import TableDiagnosis
-from biaswatch.shared.contracts import Against, Claim
+from biaswatch.shared.requests.diagnoses import DiagnoseRequest
 
-OPTIONS = DiagnosisOptions(
-    ["mean"], 0.05, 0.0, "bonferroni", 0, 0, 0, False, Claim.POPULATION, Against.AUTO
-)
+REQUEST = DiagnoseRequest(statistic=("mean",), permutations=0)
 WORDS = RunColumns(groups=["grp"], features=["words"])
 
 
@@ -36,6 +33,6 @@ def measured_log(
     return log_input(path, WORDS, ["length"], format_, file)
 
 
-def diagnosed_log(path: Path) -> TableDiagnosis:
+def diagnosed_log(path: Path) -> Diagnosed:
     """Return the diagnosis of a log, without relabellings."""
-    return diagnosed_rows(measured_log(path).rows, OPTIONS)
+    return diagnosed(measured_log(path), REQUEST)

@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="archive",
-    help="Move answers of runs that are over into Parquet: a folder, or S3; and back.",
+    help="Answers of closed runs in Parquet, in a folder or S3: move, list, restore, verify.",
+    no_args_is_help=True,
 )
 RunArgument = Annotated[list[str], typer.Argument(metavar="RUN...", help="Ids of archived runs.")]
 
 
-@app.callback(invoke_without_command=True)
-def archive(
-    context: typer.Context,
+@app.command("move")
+def move(
     before: Annotated[
         str | None, typer.Option(help="Runs and windows that closed before this date (UTC).")
     ] = None,
@@ -49,13 +49,11 @@ def archive(
     tenant: Annotated[list[str] | None, typer.Option(help="Only of this tenant.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Move answers of runs that are over into Parquet: a folder, or S3; and back."""
-    if context.invoked_subcommand:
-        return
+    """Move answers of closed runs from the store into Parquet: a folder, or S3."""
     if to is None or (before is None) == (retention is None) or (retention and tenant):
         raise UsageError(
-            "Write `biaswatch archive --before DATE --to URI`, or --retention FILE in the place of"
-            " --before; --tenant goes with --before alone."
+            "Write `biaswatch admin archive move --before DATE --to URI`, or --retention FILE in"
+            " place of --before; --tenant goes with --before alone."
         )
     from biaswatch.archiving.retention import due_by_retention, retention_of
     from biaswatch.shared.parquet.folder import ParquetFolder
@@ -210,7 +208,7 @@ def _sentence(told: dict[str, int], uri: str) -> str:
     else:
         said = (
             f"Archived {told['answers']:,} answers and {told['measurements']:,} measurements of"
-            f" {told['runs']} runs to {uri}. `biaswatch archive restore RUN` brings a run back."
+            f" {told['runs']} runs to {uri}. `biaswatch admin archive restore RUN` brings one back."
         )
     if texts := told["texts_purged_in_archive"] + told.get("texts_purged_in_store", 0):
         said += f" Purged {texts:,} texts."

@@ -13,8 +13,8 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from biaswatch.cli.options import Json, Server, Token, moment_of
-from biaswatch.local.connections import bus_connection, bus_url, connected
+from biaswatch.cli.options import Json, ask, gateway, moment_of
+from biaswatch.local.connections import bus_connection, bus_url
 from biaswatch.render.terminal import print_json, print_sentence
 from biaswatch.services.gateway.dashboard.overview_pages import names_of
 from biaswatch.shared.bus.dead_letters import audit_anchors
@@ -24,6 +24,7 @@ from biaswatch.shared.contracts.audit import AuditAction, AuditedAct, AuditEntry
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import json_lines, read_text
 from biaswatch.shared.presentation.names import ActWords, act_words
+from biaswatch.shared.requests.platform import AuditRequest
 from biaswatch.shared.runtime.auditing import AuditWriter
 from biaswatch.shared.runtime.settings import Settings, load_settings
 from biaswatch.shared.store import Store
@@ -52,13 +53,11 @@ def show(
     since: Annotated[str | None, typer.Option(help="Since this date or moment (UTC).")] = None,
     tenant: Annotated[str | None, typer.Option(help="Of this tenant alone.")] = None,
     last: Annotated[int, typer.Option(min=1, max=10_000, help="At most so many.")] = 50,
-    server: Server = None,
-    token: Token = None,
     as_json: Json = False,
 ) -> None:
     """Show who did what, the newest first: of the store here, or of a tenant by its gateway."""
     moment = moment_of(since) if since else None
-    if server is None:
+    if gateway().server is None:
         wanted = AuditFilter(about, by, action, moment, tenant)
         with Store.open(load_settings(Settings).store, statement_s=None) as store:
             found = store.audit.latest(last, wanted)
@@ -66,7 +65,8 @@ def show(
     elif tenant is not None:
         raise UsageError("A gateway shows the tenant of the token; leave out --tenant.")
     else:
-        found = asyncio.run(_from_gateway(server, token, about, by, action, moment, last))
+        request = AuditRequest(about=about, by=by, action=action, since=moment, last=last)
+        found = ask(lambda client: client.audit(request), with_models=True)
         names = {}
     if as_json:
         print_json(found)
@@ -124,20 +124,6 @@ def _summary(entries: int, on_bus: int, known: int, faults: int, head: str | Non
     return f"{checked}: the trail is whole.{noted}"
 
 
-async def _from_gateway(
-    server: str,
-    token: str | None,
-    about: str | None,
-    by: str | None,
-    action: str | None,
-    since: datetime | None,
-    last: int,
-) -> list[AuditEntry]:
-    asked = {"about": about, "by": by, "action": action, "since": since, "last": last}
-    async with connected(server, token) as client:
-        return await client.audit(asked)
-
-
 def print_entries(entries: Sequence[AuditEntry], names: Mapping[str, str]) -> None:
     """Print entries for people, in lines of the screen's width; `names` are those of ids."""
     console = Console(emoji=False)
@@ -166,7 +152,7 @@ def _anchor(written: str) -> Anchor:
     number, _, hash_ = written.partition(":")
     if not number.isdecimal() or len(hash_) != 64:
         raise UsageError(
-            f"--anchor is {written!r}; write NUMBER:HASH, as `audit verify` prints it."
+            f"--anchor is {written!r}; write NUMBER:HASH, as `admin audit verify` prints it."
         )
     return int(number), hash_
 

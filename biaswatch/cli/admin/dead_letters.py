@@ -106,7 +106,9 @@ def _each(
         found = [letter async for letter in dead_letters(bus.admin, durable=durable)]
         if unknown := wanted - {letter.name for letter in found}:
             listed = ", ".join(sorted(unknown))
-            raise UsageError(f"There is no dead letter {listed}. `dead-letters list` shows them.")
+            raise UsageError(
+                f"There is no dead letter {listed}. `admin dead-letters list` shows them."
+            )
         chosen = [letter for letter in found if every or letter.name in wanted]
         left.extend(letter.name for letter in chosen if leave(letter))
         chosen = [letter for letter in chosen if letter.name not in left]

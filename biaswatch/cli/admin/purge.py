@@ -10,8 +10,8 @@ import typer
 
 from biaswatch.cli.admin.archive import purge_archive
 from biaswatch.cli.admin.audit import operator_act, write_acts
-from biaswatch.cli.options import Json, Server, Token, moment_of
-from biaswatch.local.connections import bus_connection, bus_url, connected
+from biaswatch.cli.options import Json, ask, gateway, moment_of
+from biaswatch.local.connections import bus_connection, bus_url
 from biaswatch.services.gateway.administration import (
     RemovedTexts,
     check_purge,
@@ -46,12 +46,11 @@ def purge(
     ] = False,
     tenant: Annotated[str | None, typer.Option(help="Only those of this tenant.")] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask again.")] = False,
-    server: Server = None,
-    token: Token = None,
     as_json: Json = False,
 ) -> None:
     """Remove texts for good from store, archive, streams and dead letters; numbers remain."""
     request = _request(run, before, unit, pending)
+    server = gateway().server
     if server is not None and (tenant is not None or pending):
         raise UsageError(
             "A gateway purges the token's tenant in the store: no --tenant, --pending."
@@ -59,10 +58,11 @@ def purge(
     if not yes:
         typer.confirm("Texts that are purged cannot be brought back. Go on?", abort=True)
     if server is not None and request is not None:
-        _tell_gateway(asyncio.run(_by_gateway(server, token, request)), as_json)
+        purged = ask(lambda client: client.purge(request), with_models=True)
+        _show_purged(purged, as_json)
         return
     gone, removed = _here(request, tenant)
-    _tell(gone, removed, remains_of(request) if request else "", as_json)
+    _show(gone, removed, remains_of(request) if request else "", as_json)
 
 
 def _request(
@@ -76,11 +76,6 @@ def _request(
     if run is not None and not is_id(run):
         raise UsageError(f"There is no run {run}. `biaswatch runs` lists them.")
     return checked(PurgeRequest, named, "purge") if named else None
-
-
-async def _by_gateway(server: str, token: str | None, request: PurgeRequest) -> PurgedTexts:
-    async with connected(server, token) as client:
-        return await client.purge(request.model_dump(mode="json", exclude_none=True))
 
 
 def _here(request: PurgeRequest | None, tenant: str | None) -> tuple[RemovedTexts, PurgedMessages]:
@@ -113,22 +108,22 @@ def _here(request: PurgeRequest | None, tenant: str | None) -> tuple[RemovedText
             return asyncio.run(work(url, store))
 
 
-def _tell_gateway(purged: PurgedTexts, as_json: bool) -> None:
+def _show_purged(purged: PurgedTexts, as_json: bool) -> None:
     if as_json:
         typer.echo(purged.model_dump_json(indent=2))
         return
-    typer.echo(f"{_said(purged.texts, purged.prompts)}. {purged.remains}")
+    typer.echo(f"{_counts(purged.texts, purged.prompts)}. {purged.remains}")
 
 
-def _said(texts: int, prompts: int) -> str:
+def _counts(texts: int, prompts: int) -> str:
     suites = f", and {prompts} prompts from its suites" if prompts else ""
     return f"Removed {texts} texts from the store{suites}"
 
 
-def _tell(gone: RemovedTexts, removed: PurgedMessages, remains: str, as_json: bool) -> None:
+def _show(gone: RemovedTexts, removed: PurgedMessages, remains: str, as_json: bool) -> None:
     messages, unread = removed.messages, removed.unreadable
     if as_json:
-        told = {
+        document = {
             "texts": gone.texts,
             "archived_texts": gone.archived,
             "prompts": gone.prompts,
@@ -136,15 +131,15 @@ def _tell(gone: RemovedTexts, removed: PurgedMessages, remains: str, as_json: bo
             "unreadable_dead_letters": unread,
             "remains": remains,
         }
-        typer.echo(json.dumps(told, indent=2))
+        typer.echo(json.dumps(document, indent=2))
         return
-    sentence = f"{_said(gone.texts, gone.prompts)}, and {messages.total()} messages."
+    sentence = f"{_counts(gone.texts, gone.prompts)}, and {messages.total()} messages."
     if gone.archived:
         sentence += f" Removed {gone.archived} texts from the archive."
     sentence += f" {remains}" if remains else ""
     if unread:
         sentence += (
-            f" {unread} dead letters are no record, so nobody can tell whose they are:"
-            " `biaswatch dead-letters list` shows them, `discard` removes them."
+            f" {unread} dead letters are no records, so their texts cannot be found:"
+            " `biaswatch admin dead-letters list` shows them, `discard` removes them."
         )
     typer.echo(sentence)

@@ -1,4 +1,4 @@
-"""The verb calibrate: plants effects and errors of known sizes, and counts what is said of them."""
+"""The verb `admin simulate`: plants known effects and errors, and counts the verdicts."""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
@@ -48,8 +48,8 @@ ABOUT_ERRORS = ("monitors", "standard_error", "looking_once", "ratio")
 """Columns that stand in the first table alone, so that the second fits a terminal."""
 
 
-def calibrate(
-    effect: Annotated[
+def simulate(
+    gap: Annotated[
         list[float] | None, typer.Option(help="Points less for one group, of 5; may be repeated.")
     ] = None,
     missing: Annotated[
@@ -83,9 +83,9 @@ def calibrate(
     as_json: Json = False,
 ) -> None:
     """Plant effects in models, and errors in an instrument; count alarms and false disparities."""
-    effects = [*EFFECTS] if effect is None else effect
+    effects = [*EFFECTS] if gap is None else gap
     if min([*effects, relapse]) < 0:
-        raise UsageError("An effect is at least 0: it is taken from one group's ratings.")
+        raise UsageError("A gap is at least 0: it is subtracted from one group's ratings.")
     if not (0 <= missing < 1 and 0 <= missing_gap <= 1):
         raise UsageError("A share of missing answers is at least 0 and below 1: 0.02 for 2 %.")
     steps = sorted({*(labels or LABELS)})

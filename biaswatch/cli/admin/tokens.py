@@ -121,7 +121,9 @@ def remove(
         fields[kind] = [each for each in before if not _is(each, name, id_)]
         removed += len(before) - len(fields[kind])
     if not removed:
-        raise UsageError(f"There is no such token of {name}. `biaswatch tokens list` shows them.")
+        raise UsageError(
+            f"There is no such token of {name}. `biaswatch admin tokens list` shows them."
+        )
     _write(file, fields)
     typer.echo(f"Removed {removed} of {printable(name)}.")
 

@@ -122,7 +122,7 @@ class MeasurementQueries:
         if outline is None:
             raise UsageError(
                 f"The run {run_id} is a window of production traffic, which has no suite."
-                " `biaswatch monitor windows` describes it."
+                " `biaswatch monitor show` describes it."
             )
         return run, outline, PlannedProbes(self._store.suites, outline, run)
 

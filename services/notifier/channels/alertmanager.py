@@ -182,6 +182,6 @@ def _annotations(alarm: Alarm) -> Mapping[str, str]:
         "description": " ".join(filter(None, (alarm.words, f"{alarm.reason}."))),
         "gap": in_numbers(alarm.gap),
         "owners": ", ".join(alarm.owners),
-        "command": f"biaswatch monitor alarms {alarm.monitor}",
+        "command": f"biaswatch monitor show {alarm.monitor} --alarms",
     }
     return {name: isolated(plain(text)) for name, text in texts.items() if text}

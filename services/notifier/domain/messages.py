@@ -83,7 +83,7 @@ def link_of(alarm: Alarm, dashboard_url: str | None) -> str | None:
 def _evidence_line(alarm: Alarm, dashboard_url: str | None) -> str:
     """Return the link, or the command that shows the same; both are made of tokens alone."""
     link = link_of(alarm, dashboard_url)
-    return f"The answers behind it: {link or f'biaswatch monitor alarms {alarm.monitor}'}"
+    return f"The answers behind it: {link or f'biaswatch monitor show {alarm.monitor} --alarms'}"
 
 
 def trial_alarm(delivery: AlarmDelivery) -> Alarm:

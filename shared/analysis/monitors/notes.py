@@ -31,7 +31,7 @@ def _methods(plan: MonitorPlan, suite: AskedSets) -> Iterator[str]:
     if Method.ODDS in methods or Method.DISCORDANT in methods:
         yield (
             "Sets with all answers or none selected carry no information: where sets differ in"
-            " difficulty, it takes longer, and `monitor plan --spread` says how long."
+            " difficulty, it takes longer, and `plan --config spread=` says how long."
         )
     if Method.TWO_GROUPS in methods and any(suite.twins(pair) for pair in plan.comparisons):
         yield (

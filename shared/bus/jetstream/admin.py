@@ -92,7 +92,7 @@ class Admin:
         except JetStreamRefusal as refusal:
             raise TransientError(
                 f"The durable {spec.name} cannot be created on {spec.stream}: {refusal} Run"
-                " `biaswatch provision` on this server."
+                " `biaswatch admin provision` on this server."
             ) from refusal
 
     async def lag(self, stream: str, name: str) -> Lag:
@@ -177,8 +177,8 @@ class RecordQueue:
             return await self._admin.position(self._stream)
         except JetStreamRefusal as refusal:
             raise TransientError(
-                f"The queue {self._stream} cannot be read: {refusal} Run `biaswatch provision` on"
-                " this server."
+                f"The queue {self._stream} cannot be read: {refusal} Run `biaswatch admin"
+                " provision` on this server."
             ) from refusal
 
 

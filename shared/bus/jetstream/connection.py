@@ -189,7 +189,7 @@ class Connection:
             ) from cause
         raise ConfigurationError(
             f"The NATS server at {servers[0]} refuses {self.name}: {cause}. Check the key"
-            " (BIASWATCH_NATS_SEED_FILE) and the server's permissions (`biaswatch keys`)."
+            " (BIASWATCH_NATS_SEED_FILE) and the server's permissions (`biaswatch admin keys`)."
         ) from cause
 
     @property
@@ -292,6 +292,6 @@ def _seed(seed_file: Path | None) -> str | None:
         return seed_file.read_text().strip()
     except OSError as error:
         raise ConfigurationError(
-            f"The key file {seed_file} cannot be read ({error.strerror}). `biaswatch keys` makes"
-            " one per service."
+            f"The key file {seed_file} cannot be read ({error.strerror}). `biaswatch admin keys`"
+            " makes one per service."
         ) from None

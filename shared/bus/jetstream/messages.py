@@ -57,7 +57,8 @@ def refusal(reply: bytes, subject: str) -> BiaswatchError | None:
     """Return the error in a reply, or None; an empty reply means that no stream has the subject."""
     if not reply:
         return TransientError(
-            f"No stream takes messages on {subject}. Run `biaswatch provision` on this server."
+            f"No stream takes messages on {subject}. Run `biaswatch admin provision` on this"
+            " server."
         )
     if b'"error"' not in reply:
         return None

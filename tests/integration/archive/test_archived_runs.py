@@ -56,13 +56,17 @@ def test_a_person_archives_lists_verifies_purges_and_restores(state: Path, tmp_p
     with opened(state) as store:
         run_id = keep_ended_run(store)
         before = answers_in(store, run_id)
-    done = biaswatch("archive", "--before", "2026-02-01", "--to", lake)
+    done = biaswatch("admin", "archive", "move", "--before", "2026-02-01", "--to", lake)
     assert "Archived 7 answers and 7 measurements of 1 runs" in done.stdout, done.stderr
-    assert biaswatch("archive", "--before", "2026-02-01", "--to", lake).stdout.startswith("No run")
-    [listed] = json.loads(biaswatch("archive", "list", "--json").stdout)
+    assert biaswatch(
+        "admin", "archive", "move", "--before", "2026-02-01", "--to", lake
+    ).stdout.startswith("No run")
+    [listed] = json.loads(biaswatch("admin", "archive", "list", "--json").stdout)
     assert (listed["run_id"], listed["state"], listed["answers"]) == (run_id, "archived", 7)
-    assert "6 files of 1 runs hold what was written" in biaswatch("archive", "verify").stdout
-    restored = biaswatch("archive", "restore", run_id)
+    assert (
+        "6 files of 1 runs hold what was written" in biaswatch("admin", "archive", "verify").stdout
+    )
+    restored = biaswatch("admin", "archive", "restore", run_id)
     assert restored.stdout == f"The 7 answers of the run {run_id} are back.\n", restored.stderr
     with opened(state) as store:
         assert answers_in(store, run_id) == before
@@ -75,16 +79,16 @@ def test_a_purge_by_the_command_line_reaches_the_archive(state: Path, tmp_path: 
     biaswatch = CommandLine(state)
     with opened(state) as store:
         keep_ended_run(store)
-    biaswatch("provision")
-    biaswatch("archive", "--before", "2026-02-01", "--to", str(tmp_path / "lake"))
-    done = biaswatch("purge", "--unit", "prompt-3", "--yes", "--json")
+    biaswatch("admin", "provision")
+    biaswatch("admin", "archive", "move", "--before", "2026-02-01", "--to", str(tmp_path / "lake"))
+    done = biaswatch("admin", "purge", "--unit", "prompt-3", "--yes", "--json")
     assert json.loads(done.stdout)["archived_texts"] == 3, done.stderr
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ([], "Write `biaswatch archive --before DATE --to URI`"),
+        ([], "Write `biaswatch admin archive move --before DATE --to URI`"),
         (["--before", "2999-01-01", "--to", "x"], "is not over yet"),
         (["--before", "2026-01-01", "--to", "ftp://x/y"], "begins with none of"),
         (["--before", "2026-01-01", "--retention", "x.yaml", "--to", "x"], "in the place of"),
@@ -93,7 +97,7 @@ def test_a_purge_by_the_command_line_reaches_the_archive(state: Path, tmp_path: 
     ],
 )
 def test_a_slip_is_a_sentence(state: Path, words: list[str], said: str) -> None:
-    done = CommandLine(state)("archive", *words)
+    done = CommandLine(state)("admin", "archive", *words)
     assert done.returncode == 2
     assert said in " ".join(done.stderr.split())
 
@@ -104,12 +108,19 @@ def test_a_killed_archive_is_taken_up_by_the_same_command(state: Path, tmp_path:
         run_id = keep_ended_run(store, answers=600)
         before = answers_in(store, run_id)
     for wait_s in (0.0, 0.2, 0.5):
-        process = biaswatch.start("archive", "--before", "2026-02-01", "--to", str(lake))
+        process = biaswatch.start(
+            "admin", "archive", "move", "--before", "2026-02-01", "--to", str(lake)
+        )
         until(partial(_writes, process, lake))
         time.sleep(wait_s)  # each time somewhere else
         process.send_signal(signal.SIGKILL)
         process.communicate()
-    assert biaswatch("archive", "--before", "2026-02-01", "--to", str(lake)).returncode == 0
+    assert (
+        biaswatch(
+            "admin", "archive", "move", "--before", "2026-02-01", "--to", str(lake)
+        ).returncode
+        == 0
+    )
     with opened(state) as store:
         assert answers_in(store, run_id) == []
         folder = ParquetFolder(str(lake))
@@ -141,7 +152,7 @@ async def test_findings_stay_and_answers_say_where_they_are(state: Path, tmp_pat
             for path in ("responses", "features", "measurements", "analysis", "impact-ratios"):
                 reply = await api.get(f"/v1/runs/{RUN.id}/{path}")
                 assert reply.status_code == 409, path
-                assert "biaswatch archive restore" in reply.json()["detail"]
+                assert "biaswatch admin archive restore" in reply.json()["detail"]
             assert (await api.get(f"/v1/runs/{RUN.id}/studies")).json()["scores"] == []
             page = await api.get(f"/runs/{RUN.id}")
             assert page.status_code == 200
@@ -196,10 +207,10 @@ def test_an_archive_lies_on_a_server_that_speaks_s3(s3: str, state: Path) -> Non
         assert answers_in(store, run_id) == []
         assert check_files(store, folder, run_id) == 6
         biaswatch = CommandLine(state)
-        biaswatch("provision")
-        purged = biaswatch("purge", "--unit", "prompt-1", "--yes", "--json")
+        biaswatch("admin", "provision")
+        purged = biaswatch("admin", "purge", "--unit", "prompt-1", "--yes", "--json")
         assert json.loads(purged.stdout)["archived_texts"] == 3, purged.stderr
-        assert "hold what was written" in biaswatch("archive", "verify").stdout
+        assert "hold what was written" in biaswatch("admin", "archive", "verify").stdout
         numbers = s3.replace("/archive?", "/archive/numbers?")
         asked = ("--group", "groups.race", "--feature", "words.words", "--json")
         diagnosed = biaswatch("diagnose", numbers, *asked)
@@ -223,16 +234,21 @@ def test_answers_as_they_come_lie_on_a_server_that_speaks_s3(s3: str, state: Pat
             store.records.write(batch)
         check_each_is_there_once(store, records)
         biaswatch = CommandLine(state)
-        biaswatch("provision")
-        purged = biaswatch("purge", "--unit", "user-1", "--yes", "--json")
+        biaswatch("admin", "provision")
+        purged = biaswatch("admin", "purge", "--unit", "user-1", "--yes", "--json")
         assert json.loads(purged.stdout)["archived_texts"] == 2, purged.stderr
-        assert "of answers of live systems" in biaswatch("archive", "verify").stdout
-        assert "40 answers of live systems lie as they came" in biaswatch("archive", "list").stdout
+        assert "of answers of live systems" in biaswatch("admin", "archive", "verify").stdout
+        assert (
+            "40 answers of live systems lie as they came"
+            in biaswatch("admin", "archive", "list").stdout
+        )
         found = store.records.read(Response, run_id=run_of(records))
         assert [each.unit for each in found if each.text is None] == ["user-1"]
         run = ArchivableRun(run_of(records), "default", "support")
         move_run(store, ParquetFolder(s3), run, lambda: CLOSED)
-        assert biaswatch("purge", "--unit", "user-2", "--yes").returncode == 0  # and sweeps
+        assert (
+            biaswatch("admin", "purge", "--unit", "user-2", "--yes").returncode == 0
+        )  # and sweeps
         listed = ParquetFolder(live)._files.get_file_info(_everything())
         assert [each.path for each in listed if each.is_file and "live" in each.path] == []
 

@@ -36,7 +36,7 @@ def test_the_windows_of_a_monitor_say_which_of_them_are_archived(
     assert (away.run_id, there) == (first.run_id, second)
     assert away.archived is not None
     assert "3 answers with their measurements were archived on" in away.archived
-    assert f"`biaswatch archive restore {first.run_id}` brings them back" in away.archived
+    assert f"`biaswatch admin archive restore {first.run_id}` brings them back" in away.archived
     runs, left_out = in_store([away, there])
     assert runs == [second]
     assert left_out == f"The run {first.run_id} is left out. {away.archived}"

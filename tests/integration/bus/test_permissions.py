@@ -191,7 +191,7 @@ async def test_a_stranger_and_a_keyless_client_are_refused_in_one_sentence(
 ) -> None:
     ensure_keys(tmp_path, ["stranger"])
     for seed_file in (tmp_path / "stranger.seed", None):
-        with pytest.raises(ConfigurationError, match=r"refuses extractor.*`biaswatch keys`"):
+        with pytest.raises(ConfigurationError, match=r"refuses extractor.*`biaswatch admin keys`"):
             await Connection.open(guarded.url, name="extractor", seed_file=seed_file)
 
 

@@ -51,7 +51,7 @@ async def test_a_publisher_hears_that_its_message_was_refused(bus: ProvisionedBu
 async def test_a_subject_no_stream_takes_is_said_so_instead_of_timing_out(
     bus: ProvisionedBus,
 ) -> None:
-    with pytest.raises(TransientError, match=r"No stream takes.*biaswatch provision"):
+    with pytest.raises(TransientError, match=r"No stream takes.*biaswatch admin provision"):
         await bus.publisher.publish_copy("nobody.listens", b"1", {})
 
 

@@ -60,10 +60,10 @@ async def test_where_none_answers_all_are_named_and_no_password() -> None:
 def test_commands_take_several_servers(tmp_path: Path) -> None:
     with EmbeddedServer(tmp_path / "nats") as server:
         command = CommandLine(tmp_path / "state", NATS_URL=f"nats://{gone()},{server.url}")
-        provisioned = command("provision")
+        provisioned = command("admin", "provision")
         assert provisioned.returncode == 0, provisioned.stderr
         command.set(NATS_URL="nats://a:1,nats://b:x")
-        refused = command("provision")
+        refused = command("admin", "provision")
         assert refused.returncode == 2
         assert "Address number 2 in NATS_URL is no address" in refused.stderr
         assert "Traceback" not in refused.stderr

@@ -113,7 +113,7 @@ def test_equal_runs_change_nothing_and_say_what_is_shown(command: CommandLine) -
     assert found["answer"].startswith("Not shown: none of ")
     assert {row["verdict"] for row in found["changes"]} == {"not_enough_evidence"}
     assert {row["domain"] for row in found["changes"]} == {"simulator:m0", "simulator:m1"}
-    wide = said(command, *words, "--tolerance", "3", "--missing-tolerance", "0.9")
+    wide = said(command, *words, "--tolerance", "3", "--config", "missing_tolerance=0.9")
     assert {row["verdict"] for row in wide["changes"] if row["of"] == "missing"} == {"no_change"}
     undecided = {row["reason"] for row in wide["changes"] if row["verdict"] != "no_change"}
     assert {reason.rsplit(": ", 1)[1] for reason in undecided} == {"declare the range"}
@@ -168,11 +168,19 @@ def test_runs_of_other_prompts_are_compared_by_all_of_them(command: CommandLine)
         ((BEFORE.id, SAME.id, "--target", "m9"), 2, "has no target 'm9'. There are: simulator:m0"),
         ((BEFORE.id, SAME.id, "--feature", "rating"), 2, "has no feature 'rating'"),
         ((BEFORE.id, SAME.id, "--fail-on", "disparity"), 2, "write `change`, or a size"),
-        ((BEFORE.id, SAME.id, "--missing-tolerance", "-1"), 2, "it has to be 0 or more"),
+        ((BEFORE.id, SAME.id, "--config", "missing_tolerance=-1"), 2, "this must be at least 0"),
         ((BEFORE.id, SAME.id, "--fail-on", "change"), 3, "44 of 56 answers about white in the"),
-        ((BEFORE.id, SAME.id, "--fail-on", "change", "--min-measured", "0.7"), 0, "Gate passed"),
+        (
+            (BEFORE.id, SAME.id, "--fail-on", "change", "--config", "min_measured=0.7"),
+            0,
+            "Gate passed",
+        ),
         ((BEFORE.id, RELEASED.id, "--fail-on", "change"), 1, "Gate failed"),
-        ((BEFORE.id, RELEASED.id, "--fail-on", "1.9", "--min-measured", "0.7"), 0, "Gate passed"),
+        (
+            (BEFORE.id, RELEASED.id, "--fail-on", "1.9", "--config", "min_measured=0.7"),
+            0,
+            "Gate passed",
+        ),
         ((BEFORE.id, SAME.id, "--server", "http://127.0.0.1:9"), 3, "does not answer"),
     ],
 )

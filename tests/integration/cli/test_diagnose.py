@@ -38,11 +38,19 @@ def rows_of(path: Path) -> list[dict[str, str]]:
 def test_what_saged_computed_comes_out_of_the_command(command: CommandLine) -> None:
     expected = golden_rows("saged_summary_by_category.csv")
     names = [n for n in dict.fromkeys(row["statistics"] for row in expected) if DIFFER[0] not in n]
-    asked = [word for name in names for word in ("--statistic", name)]
+    asked = [word for name in names for word in ("--config", f"statistic={name}")]
     column, baseline = "g1_sentiment_score", "baseline_sentiment_score"
     table = str(GOLDEN / "saged_input.csv")
     found = diagnosed(
-        command, table, "--group", "category", "--feature", column, "--baseline", baseline, *asked
+        command,
+        table,
+        "--group",
+        "category",
+        "--feature",
+        column,
+        "--config",
+        f"baseline={baseline}",
+        *asked,
     )
     values = {(r["statistic"], r["group"]["category"]): r["value"] for r in found["summary"]}
     for row in expected:
@@ -132,7 +140,7 @@ def test_several_groupings_give_every_group_once_and_pool_none(
     path, frame = table_of(tmp_path, ".csv")
     found = diagnosed(
         command, path, "--group", "race", "--group", "gender", "--feature", "score",
-        "--statistic", "mean",
+        "--config", "statistic=mean",
     )  # fmt: skip
     groups = [tuple(sorted(row["group"].items())) for row in found["summary"]]
     assert len(groups) == len(set(groups)) == 2 + 2 + 4
@@ -192,7 +200,14 @@ def test_every_output_says_what_a_unit_was_and_repeats_without_one_are_warned_of
 def test_parts_are_written_beside_the_named_file(command: CommandLine, tmp_path: Path) -> None:
     path, _ = table_of(tmp_path, ".csv")
     said = command(
-        "diagnose", path, "--group", "race", "--feature", "score", "-o", str(tmp_path / "out.csv")
+        "diagnose",
+        path,
+        "--group",
+        "race",
+        "--feature",
+        "score",
+        "--config",
+        f"output={tmp_path / 'out.csv'}",
     )
     assert said.returncode == 0, said.stderr
     for part in ("summary", "disparity", "comparisons", "missingness"):
@@ -216,16 +231,28 @@ def test_people_get_tables(command: CommandLine, tmp_path: Path) -> None:
         (["t.txt", "--group", "g", "--feature", "x"], "is none of .csv, .parquet, .jsonl"),
         (["t.csv", "--group", "race", "--feature", "x"], "has no column 'race'. Its columns are"),
         (["t.csv", "--group", "g", "--feature", "word"], "row 2, column word: 'high' is no number"),
-        (["t.csv", "--group", "g", "--feature", "x", "--alpha", "2"], "--alpha is 2"),
-        (["t.csv", "--group", "g", "--feature", "x", "--tolerance", "-1"], "--tolerance is -1"),
-        (["t.csv", "--group", "g", "--feature", "x", "--statistic", "men"], "no statistic named"),
-        (["t.csv", "--group", "g", "--feature", "x", "--correction", "none"], "orrection"),
-        (["t.csv", "--group", "g", "--feature", "x", "--ddof", "2"], "ddof is 0 or 1"),
-        (["t.csv", "--group", "g", "--feature", "x", "--calibrate"], "--baseline"),
+        (
+            ["t.csv", "--group", "g", "--feature", "x", "--config", "alpha=2"],
+            "alpha: this must be below",
+        ),
+        (
+            ["t.csv", "--group", "g", "--feature", "x", "--config", "tolerance=-1"],
+            "tolerance: this must be at least 0",
+        ),
+        (
+            ["t.csv", "--group", "g", "--feature", "x", "--config", "statistic=men"],
+            "no statistic named",
+        ),
+        (["t.csv", "--group", "g", "--feature", "x", "--config", "correction=none"], "orrection"),
+        (["t.csv", "--group", "g", "--feature", "x", "--config", "ddof=2"], "ddof is 0 or 1"),
+        (
+            ["t.csv", "--group", "g", "--feature", "x", "--config", "calibrate=true"],
+            "baseline=COLUMN",
+        ),
         (["t.csv", "--group", "g", "--feature", "huge"], "larger units"),
         (
-            ["t.csv", "--group", "g", "--feature", "x", "--compare", "pair"],
-            "'--compare': 'pair' is",
+            ["t.csv", "--group", "g", "--feature", "x", "--config", "compare=pair"],
+            "compare: this must be one of",
         ),
         (["bad.parquet", "--group", "g", "--feature", "x"], "this is not Parquet"),
         (["bad.jsonl", "--group", "g", "--feature", "x"], "line 1: this is not JSON"),
@@ -234,7 +261,10 @@ def test_people_get_tables(command: CommandLine, tmp_path: Path) -> None:
             ["long.csv", "--group", "g", "--feature", "x"],
             "more cells than the first line has names",
         ),
-        (["t.csv", "--group", "g", "--feature", "x", "-o", "/no/x.csv"], "cannot be written (No"),
+        (
+            ["t.csv", "--group", "g", "--feature", "x", "--config", "output=/no/x.csv"],
+            "cannot be written (No",
+        ),
     ],
 )
 def test_a_slip_is_one_sentence(
@@ -289,7 +319,7 @@ def test_many_groups_are_compared_with_the_rest_unless_pairs_are_asked_for(
     words = (str(tmp_path / "t.csv"), "--group", "group", "--feature", "score")
     rest = diagnosed(command, *words)["comparisons"]
     assert sorted((row["a"], row["b"]) for row in rest) == [(n, "the rest") for n in "abcdefgh"]
-    assert len(diagnosed(command, *words, "--compare", "pairs")["comparisons"]) == 8 * 7 / 2
+    assert len(diagnosed(command, *words, "--config", "compare=pairs")["comparisons"]) == 8 * 7 / 2
 
 
 def test_a_declared_range_says_what_a_flat_group_cannot_show(

@@ -157,7 +157,8 @@ def test_findings_run_table_and_api_give_the_same_numbers_to_the_last_digit(
     of_table = said(
         command, "diagnose", str(tmp_path / "run.csv"), "--group", "race", "--group", "gender",
         "--feature", "sentiment", "--feature", "words", "--feature", "words_per_sentence",
-        "--unit", "prompt", "--set", "set", "--domain", "target", "--claim", claim.value,
+        "--unit", "prompt", "--set", "set", "--config", "domain=target",
+        "--config", f"claim={claim.value}",
     )  # fmt: skip
     shown, means = numbers_of_findings(findings), means_of_findings(findings)
     assert len(means) == 2 * 3 * (3 + 2)  # targets, features, races and genders
@@ -183,7 +184,8 @@ def test_any_field_of_a_probe_is_a_group_and_every_statistic_is_there(command: C
     run = RUNS[Claim.POPULATION]
     found = said(
         command, "diagnose", run.id, "--group", "source", "--group", "facts.keyword",
-        "--feature", "vader.sentiment", "--target", "simulator:m1", "--statistic", "skewness",
+        "--feature", "vader.sentiment", "--target", "simulator:m1",
+        "--config", "statistic=skewness",
     )  # fmt: skip
     sources = [c for c in found["comparisons"] if c["dimension"] == "source"]
     assert [(c["a"], c["b"]) for c in sources] == [("source-0", "source-1")]
@@ -211,8 +213,9 @@ def test_calibrated_values_are_those_less_their_baselines(
             units.setdefault(probe.unit_id, []).append(own)
     means = {race: fmean(map(fmean, units.values())) for race, units in by_race.items()}
     found = said(
-        command, "diagnose", run.id, "--calibrate", "--group", "race", "--feature", "sentiment",
-        "--target", "simulator:m0", "--statistic", "mean",
+        command, "diagnose", run.id, "--config", "calibrate=true", "--group", "race",
+        "--feature", "sentiment",
+        "--target", "simulator:m0", "--config", "statistic=mean",
     )  # fmt: skip
     assert found["about"]["calibrated"] is True
     for row in found["summary"]:
@@ -229,7 +232,7 @@ def test_people_read_units_domains_and_why_answers_are_missing(
     assert "about these prompts alone" in text
     assert "simulator:m0, asian - black" in text
     assert "12 did not arrive, 47 refused" in text
-    out = command("diagnose", run.id, "-o", str(tmp_path / "run.parquet"))
+    out = command("diagnose", run.id, "--config", f"output={tmp_path / 'run.parquet'}")
     assert out.returncode == 0, out.stderr
     assert (tmp_path / "run.comparisons.parquet").exists()
 
@@ -240,7 +243,7 @@ def test_people_read_units_domains_and_why_answers_are_missing(
         (["--group", "age"], 2, "has no field 'age'. There are: key, target, scaffold"),
         (["--feature", "rating"], 2, "has no feature 'rating'. There are: sentiment, words"),
         (["--target", "m9"], 2, "has no target 'm9'. There are: simulator:m0, simulator:m1"),
-        (["--baseline", "x"], 2, "write --calibrate, without --baseline"),
+        (["--config", "baseline=x"], 2, "set `calibrate`, without `baseline`"),
         (["--server", "http://127.0.0.1:9"], 3, "does not answer"),
         (["--fail-on", "disparity"], 1, ""),
     ],

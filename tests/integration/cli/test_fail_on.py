@@ -24,7 +24,7 @@ def table(tmp_path: Path) -> str:
         (("--fail-on", "disparity"), 1),
         (("--fail-on", "4.5"), 1),
         (("--fail-on", "5.5"), 0),
-        (("--fail-on", "disparity", "--tolerance", "7"), 0),
+        (("--fail-on", "disparity", "--config", "tolerance=7"), 0),
         (("--fail-on", "much"), 2),
         (("--fail-on", "-1"), 2),
     ],
@@ -62,15 +62,18 @@ def test_a_table_with_too_few_values_passes_no_gate(
         ended = command(*words, "--fail-on", gate)
         assert ended.returncode == 3, ended.stderr
         assert "Gate not passed" in ended.stderr
-    lower = command(*words, "--fail-on", "disparity", "--min-measured", "0.5").returncode
+    lower = command(*words, "--fail-on", "disparity", "--config", "min_measured=0.5").returncode
     assert lower == (0 if rows is FEW else 3)
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("--min-measured", "0.5"), "--min-measured is for a gate: add --fail-on."),
-        (("--fail-on", "disparity", "--min-measured", "1.5"), "write a share between 0 and 1"),
+        (("--config", "min_measured=0.5"), "--min-measured is for a gate: add --fail-on."),
+        (
+            ("--fail-on", "disparity", "--config", "min_measured=1.5"),
+            "write a share between 0 and 1",
+        ),
     ],
 )
 def test_a_share_that_cannot_be_used_is_one_sentence(

@@ -20,7 +20,7 @@ def test_a_monitor_is_applied_shown_paused_and_deleted(tmp_path: Path) -> None:
     with biaswatch.up():
         applied = biaswatch("monitor", "apply", str(EXAMPLE))
         begun = applied.stdout.splitlines()
-        assert begun[0] == "The monitor hiring begins with no evidence.", applied.stderr
+        assert begun[0] == "The monitor hiring starts without evidence.", applied.stderr
         assert "is found within" in " ".join(begun[1:])
         again = biaswatch("monitor", "apply", str(EXAMPLE)).stdout
         assert again == "The monitor hiring is as the file says; nothing changed.\n"
@@ -46,7 +46,7 @@ def test_traffic_is_watched_and_recorded_answers_are_sent_in(tmp_path: Path) -> 
     answers.write_text('{"id": "1", "at": "2026-01-02T03:04:05Z", "text": "Yes.", "unit": "u"}\n')
     with biaswatch.up():
         applied = biaswatch("monitor", "apply", str(EXAMPLES / "traffic.yaml"))
-        assert applied.stdout == "The monitor support begins with no evidence.\n", applied.stderr
+        assert applied.stdout == "The monitor support starts without evidence.\n", applied.stderr
         again = biaswatch("monitor", "apply", str(EXAMPLES / "traffic.yaml")).stdout
         assert "nothing changed" in again
         listed = biaswatch("monitor", "list").stdout
@@ -57,7 +57,7 @@ def test_traffic_is_watched_and_recorded_answers_are_sent_in(tmp_path: Path) -> 
         assert late.startswith("1 of them are late for the monitor support")
         with Store.open(f"sqlite:///{tmp_path / 'store.db'}") as store:
             until(lambda: store.records.count(Features) == 2)  # one of each extractor
-            windows = biaswatch("monitor", "windows", "support").stdout
+            windows = biaswatch("monitor", "show", "support", "--windows", "5").stdout
             assert "1 answer: 1 late" in windows
         unknown = biaswatch("ingest", "suport-bot", str(answers))
         assert unknown.returncode == 2
@@ -77,11 +77,11 @@ def stand(state: Path) -> dict[str, object]:
 
 def test_a_plan_is_told_without_any_platform(tmp_path: Path) -> None:
     biaswatch = CommandLine(tmp_path)
-    told = biaswatch("monitor", "plan", str(EXAMPLE), "--effect", "0.5", "--json")
+    told = biaswatch("plan", str(EXAMPLE), "--gap", "0.5", "--json")
     for row in json.loads(told.stdout):
         assert row["comparison"].startswith("rating.rating:")
         assert row["rounds"] * 12 >= row["units"] > row["looking_once"] > 0
-    refused = biaswatch("monitor", "plan", str(EXAMPLE), "--effect", "0.05")
+    refused = biaswatch("plan", str(EXAMPLE), "--gap", "0.05")
     assert refused.returncode == 2
     assert refused.stderr.count("\n") == 1
 
@@ -91,7 +91,7 @@ def test_calibrate_finds_what_it_planted_and_nothing_where_it_planted_nothing(
 ) -> None:
     biaswatch = CommandLine(tmp_path)
     words = (
-        "--effect",
+        "--gap",
         "2",
         "--monitors",
         "2",
@@ -102,7 +102,7 @@ def test_calibrate_finds_what_it_planted_and_nothing_where_it_planted_nothing(
         "--labelled",
         "0",
     )
-    told = biaswatch("calibrate", *words, "--json")
+    told = biaswatch("admin", "simulate", *words, "--json")
     found = json.loads(told.stdout)
     none, planted = found["effects"]
     assert (none["effect"], none["alarmed"], none["missing_alarmed"]) == (0.0, 0.0, 0.0)
@@ -125,7 +125,7 @@ def test_calibrate_has_labels_correct_an_instrument_that_errs_through_the_whole_
 ) -> None:
     words = ("--monitors", "0", "--labelled", "1", "--answers", "60", "--labels", "40",
              "--labelled-rounds", "4")  # fmt: skip
-    told = CommandLine(tmp_path)("calibrate", *words, "--json")
+    told = CommandLine(tmp_path)("admin", "simulate", *words, "--json")
     assert told.returncode == 0, told.stderr
     rows = {row["study"]: row for row in json.loads(told.stdout)["labelled"]}
     assert len(rows) == 6
@@ -140,7 +140,7 @@ def test_calibrate_has_labels_correct_an_instrument_that_errs_through_the_whole_
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--effect", "-1"), "at least 0"),
+        (("--gap", "-1"), "at least 0"),
         (("--relapse", "-1"), "at least 0"),
         (("--missing", "1"), "below 1"),
         (("--missing-gap", "-0.1"), "at least 0"),
@@ -150,7 +150,7 @@ def test_calibrate_has_labels_correct_an_instrument_that_errs_through_the_whole_
 def test_calibrate_refuses_what_cannot_be_planted(
     words: tuple[str, str], said: str, tmp_path: Path
 ) -> None:
-    refused = CommandLine(tmp_path)("calibrate", *words)
+    refused = CommandLine(tmp_path)("admin", "simulate", *words)
     assert refused.returncode == 2
     assert said in refused.stderr
     assert refused.stderr.count("\n") == 1

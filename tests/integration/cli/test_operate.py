@@ -59,18 +59,20 @@ async def test_dead_letters_can_be_listed_replayed_and_discarded(
     await bus.settled(refusing_stage(seen))
     await worker.stop()
     where = {"NATS_URL": bus.server.url, "BIASWATCH_STORE_URL": kept_store}
-    listed = biaswatch("dead-letters", "list", **where)
+    listed = biaswatch("admin", "dead-letters", "list", **where)
     assert "This [red]text[/red] cannot be measured." in listed.stdout
-    letters = json.loads(biaswatch("dead-letters", "list", "--json", **where).stdout)
+    letters = json.loads(biaswatch("admin", "dead-letters", "list", "--json", **where).stdout)
     assert [letter["durable"] for letter in letters] == ["extractor-response"] * 2
     assert "quiet" not in json.dumps(letters)  # no words of the answer
     first, second = (str(letter["number"]) for letter in letters)
-    assert biaswatch("dead-letters", "replay", first, **where).returncode == 0
-    assert biaswatch("dead-letters", "discard", second, **where).returncode == 0
+    assert biaswatch("admin", "dead-letters", "replay", first, **where).returncode == 0
+    assert biaswatch("admin", "dead-letters", "discard", second, **where).returncode == 0
     mended = ReceivedRecords()
     bus.work(Stage("extractor", Response, mended.handle))
     await mended.wait_for(1)
-    assert biaswatch("dead-letters", "list", **where).stdout == "There are no dead letters.\n"
+    assert (
+        biaswatch("admin", "dead-letters", "list", **where).stdout == "There are no dead letters.\n"
+    )
     assert mended.records == [make_response(0)]
     with Store.open(kept_store) as store:
         entries = store.audit.latest(10)
@@ -79,23 +81,25 @@ async def test_dead_letters_can_be_listed_replayed_and_discarded(
         ("dead_letter.replay", first),
     ]
     assert await bus.count(AuditAnchor) == 2
-    verified = biaswatch("audit", "verify", "--json", **where)
+    verified = biaswatch("admin", "audit", "verify", "--json", **where)
     assert (verified.returncode, json.loads(verified.stdout)["faults"]) == (0, [])
 
 
 async def test_what_cannot_be_audited_is_not_done(bus: ProvisionedBus, tmp_path: Path) -> None:
     await bus.publisher.publish_copy("dead.v1.evaluator.evaluator-response", b"{}", {})
     where = {"NATS_URL": bus.server.url, "BIASWATCH_STORE_URL": f"sqlite:///{tmp_path / 'no.db'}"}
-    refused = biaswatch("dead-letters", "discard", "1", **where)
+    refused = biaswatch("admin", "dead-letters", "discard", "1", **where)
     assert (refused.returncode, "not prepared" in refused.stderr) == (2, True)
-    assert len(json.loads(biaswatch("dead-letters", "list", "--json", **where).stdout)) == 1
+    assert (
+        len(json.loads(biaswatch("admin", "dead-letters", "list", "--json", **where).stdout)) == 1
+    )
 
 
 @pytest.mark.parametrize("words", [("replay",), ("replay", "1", "--all"), ("discard", "99")])
 async def test_a_slip_with_dead_letters_is_one_sentence_and_changes_nothing(
     bus: ProvisionedBus, words: tuple[str, ...]
 ) -> None:
-    said = biaswatch("dead-letters", *words, NATS_URL=bus.server.url)
+    said = biaswatch("admin", "dead-letters", *words, NATS_URL=bus.server.url)
     assert said.returncode == 2
     assert said.stderr.count("\n") == 1
     assert "Traceback" not in said.stderr
@@ -124,16 +128,18 @@ async def test_what_does_not_belong_among_dead_letters_is_shown_and_stops_no_com
 ) -> None:
     await bus.publisher.publish_copy("dead.v1.evaluator.evaluator-response", b"{}", headers)
     where = {"NATS_URL": bus.server.url, "BIASWATCH_STORE_URL": kept_store}
-    [letter] = json.loads(biaswatch("dead-letters", "list", "--json", **where).stdout)
+    [letter] = json.loads(biaswatch("admin", "dead-letters", "list", "--json", **where).stdout)
     assert (letter["error"], letter["durable"]) == ("ForeignMessage", "")
-    purged = biaswatch("purge", "--before", "2026-01-01", "--yes", "--json", **where)
+    purged = biaswatch("admin", "purge", "--before", "2026-01-01", "--yes", "--json", **where)
     assert json.loads(purged.stdout)["unreadable_dead_letters"] == 1
-    named = biaswatch("dead-letters", "replay", str(letter["number"]), **where)
+    named = biaswatch("admin", "dead-letters", "replay", str(letter["number"]), **where)
     assert (named.returncode, named.stderr.count("\n")) == (2, 1)
-    every = biaswatch("dead-letters", "replay", "--all", **where)
+    every = biaswatch("admin", "dead-letters", "replay", "--all", **where)
     assert (every.returncode, "No service gave up 1:" in every.stdout) == (0, True)
-    assert biaswatch("dead-letters", "discard", "1", **where).returncode == 0
-    assert biaswatch("dead-letters", "list", **where).stdout == "There are no dead letters.\n"
+    assert biaswatch("admin", "dead-letters", "discard", "1", **where).returncode == 0
+    assert (
+        biaswatch("admin", "dead-letters", "list", **where).stdout == "There are no dead letters.\n"
+    )
 
 
 async def test_provision_prepares_the_bus_and_the_store_and_the_recorder_starts_on_them(
@@ -141,13 +147,13 @@ async def test_provision_prepares_the_bus_and_the_store_and_the_recorder_starts_
 ) -> None:
     where = {"NATS_URL": bus.server.url, "BIASWATCH_STORE_URL": empty_store_url}
     for _ in range(2):
-        said = biaswatch("provision", **where)
+        said = biaswatch("admin", "provision", **where)
         assert (said.returncode, said.stderr) == (0, "")
         assert said.stdout.startswith("The bus has its streams and durables; the store is at")
 
 
 def test_keys_are_made_for_every_service(tmp_path: Path) -> None:
-    said = biaswatch("keys", str(tmp_path / "keys"))
+    said = biaswatch("admin", "keys", str(tmp_path / "keys"))
     assert said.returncode == 0
     names = {path.name for path in (tmp_path / "keys").iterdir()}
     assert {"generator.seed", "operator.seed", "authorization.conf"} <= names
@@ -167,7 +173,7 @@ async def test_a_service_that_cannot_work_ends_with_one_sentence_and_code_2(
     bus: ProvisionedBus, tmp_path: Path, environment: dict[str, str], sentence: str
 ) -> None:
     store = {"BIASWATCH_STATE_DIR": str(tmp_path), "NATS_URL": bus.server.url}
-    assert biaswatch("provision", **store).returncode == 0
+    assert biaswatch("admin", "provision", **store).returncode == 0
     said = recorder(**{**store, **environment})
     last = said.stderr.strip().splitlines()[-1]
     assert said.returncode == 2
@@ -187,7 +193,7 @@ async def test_a_service_whose_bus_or_store_is_away_ends_with_a_code_to_start_it
     bus: ProvisionedBus, tmp_path: Path, environment: dict[str, str], sentence: str
 ) -> None:
     store = {"BIASWATCH_STATE_DIR": str(tmp_path), "NATS_URL": bus.server.url}
-    assert biaswatch("provision", **store).returncode == 0
+    assert biaswatch("admin", "provision", **store).returncode == 0
     said = recorder(**{**store, **environment})
     assert said.returncode == 1
     assert sentence in said.stderr.strip().splitlines()[-1]
@@ -195,20 +201,20 @@ async def test_a_service_whose_bus_or_store_is_away_ends_with_a_code_to_start_it
 
 
 def test_a_typo_is_answered_with_what_there_is() -> None:
-    said = biaswatch("provison")
+    said = biaswatch("diagnos")
     assert said.returncode == 2
-    assert "Did you mean 'provision'" in said.stderr
+    assert "Did you mean 'diagnose'" in said.stderr
 
 
 def test_a_tenants_key_for_sending_in_answers_is_made_once_and_stays(tmp_path: Path) -> None:
     folder = tmp_path / "keys"
-    assert biaswatch("keys", str(folder), "--ingest", "hiring").returncode == 0
+    assert biaswatch("admin", "keys", str(folder), "--ingest", "hiring").returncode == 0
     seed = (folder / "ingest-hiring.seed").read_text()
-    assert biaswatch("keys", str(folder)).returncode == 0
+    assert biaswatch("admin", "keys", str(folder)).returncode == 0
     assert (folder / "ingest-hiring.seed").read_text() == seed
     allowed = (folder / "authorization.conf").read_text()
     assert "bias.v1.exchange.hiring.production.*" in allowed
     assert "bias.v1.exchange.default.production.*" in allowed
-    refused = biaswatch("keys", str(folder), "--ingest", "a.b")
+    refused = biaswatch("admin", "keys", str(folder), "--ingest", "a.b")
     assert refused.returncode == 2
     assert "'a.b': the name of a drop-in or a tenant is made of letters" in refused.stderr

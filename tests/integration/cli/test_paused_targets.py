@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from biaswatch.cli.application import app
-from biaswatch.cli.run import _end_where_all_waits
+from biaswatch.cli.run import _check_not_refused
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import AddressFile, RunningPlatform
 from biaswatch.local.platform import embedded_platform
@@ -19,6 +19,7 @@ from biaswatch.shared.contracts.completion import PausedTarget
 from biaswatch.shared.contracts.suite import SuiteProbe
 from biaswatch.shared.errors import TransientError, UsageError
 from biaswatch.shared.requests.run_views import RunState
+from biaswatch.shared.requests.runs import RunRequest
 from biaswatch.shared.runtime.blocking import in_thread
 from biaswatch.shared.runtime.settings import Settings, load_settings
 from tests.support.model_server import model_server, replying
@@ -69,7 +70,9 @@ async def test_one_refused_key_pauses_one_target_until_it_is_resumed(
     refused = f"openai:locked@{url}"
     async with platform(tmp_path, monkeypatch) as here:
         client = GatewayClient(here.url)
-        asked = {"suite_hash": await client.keep(suite), "targets": [refused, f"openai:m@{url}"]}
+        asked = RunRequest(
+            suite_hash=await client.keep(suite), targets=[refused, f"openai:m@{url}"]
+        )
         run_id = (await client.start(asked)).run.id
 
         async def held() -> bool:
@@ -102,8 +105,8 @@ async def test_one_refused_key_pauses_one_target_until_it_is_resumed(
 def test_a_run_is_left_once_nothing_but_targets_tried_in_vain_remains() -> None:
     given = {"lane": "a", "target": "openai:a", "why": "No.", "since": AT, "next_try_at": AT}
     tried = [PausedTarget.model_validate({**given, "refusals": n}) for n in (2, 3)]
-    waiting = {"state": "running", "probes": 10, "responses": 4}
-    _end_where_all_waits(make_progress(**waiting, held=6, paused=[tried[0]]))
-    _end_where_all_waits(make_progress(**waiting, held=5, paused=[tried[1]]))
+    waiting = {"stand": "running", "probes": 10, "responses": 4}
+    _check_not_refused(make_progress(**waiting, held=6, paused=[tried[0]]))
+    _check_not_refused(make_progress(**waiting, held=5, paused=[tried[1]]))
     with pytest.raises(TransientError, match=r"6 of 10 answers .* targets resume 'openai:a'"):
-        _end_where_all_waits(make_progress(**waiting, held=6, paused=[tried[1]]))
+        _check_not_refused(make_progress(**waiting, held=6, paused=[tried[1]]))

@@ -31,8 +31,8 @@ def suite_file(folder: Path) -> str:
 def test_a_plan_takes_from_a_run_what_nobody_has_to_assume_then(
     command: CommandLine, tmp_path: Path
 ) -> None:
-    words = ("plan", suite_file(tmp_path), "--gap", "0.4", "--simulations", "50")
-    like = ("--like", RUN.id, "--feature", "sentiment", "--dimension", "race")
+    words = ("plan", suite_file(tmp_path), "--gap", "0.4", "--config", "simulations=50")
+    like = ("--like", RUN.id, "--feature", "sentiment", "--group", "race")
     found = command(*words, *like, "--json")
     assert found.returncode == 0, found.stderr
     assert {row["repeats"] for row in json.loads(found.stdout)} == {1, 3, 10}
@@ -49,10 +49,7 @@ def test_a_plan_takes_from_a_run_what_nobody_has_to_assume_then(
         (("--like", "0" * 32), "0" * 32),
         (("--like", RUN.id, "--feature", "rage"), "has no feature 'rage'"),
         (("--feature", "words"), "are for the run of --like"),
-        (
-            ("--like", RUN.id, "--feature", "sentiment", "--dimension", "age"),
-            "has no dimension 'age'",
-        ),
+        (("--like", RUN.id, "--feature", "sentiment", "--group", "age"), "has no dimension 'age'"),
     ],
 )
 def test_what_cannot_be_taken_from_a_run_is_one_sentence(

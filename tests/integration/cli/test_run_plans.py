@@ -97,21 +97,23 @@ def test_a_probe_that_does_not_fit_a_scaffold_is_named_before_anything_begins(ru
 
 def test_a_money_budget_without_a_price_is_refused_before_anything_begins(run: Run) -> None:
     suite = run.suite({"key": "a", "prompt": "Rate it from 1 to 4."})
-    said = run(suite, "--target", "openai:m@http://127.0.0.1:9/v1", "--max-cost", "5")
+    said = run(suite, "--target", "openai:m@http://127.0.0.1:9/v1", "--cost-budget", "5")
     assert "The price of openai:m@http://127.0.0.1:9/v1 is not known" in refused(said)
-    assert "more than 0" in refused(run(suite, "--target", "simulator:biased", "--max-cost", "-1"))
+    assert "must be above 0" in refused(
+        run(suite, "--target", "simulator:biased", "--cost-budget", "-1")
+    )
 
 
 def test_a_run_stops_at_its_budget_and_the_same_command_with_more_goes_on(run: Run) -> None:
     suite = run.suite(*(rated(n) for n in range(12)), variables=CV)
     words = (suite, "--target", "simulator:biased", "--scaffold", "decomposed", "--json")
     slow = {"BIASWATCH_GENERATOR_SLOTS": "1"}
-    first = run(*words, "--max-tokens", "900", **slow)
+    first = run(*words, "--token-budget", "900", **slow)
     assert first.returncode == 3, first.stderr
     stopped = json.loads(first.stdout)["run"]
     assert (stopped["state"], stopped["stopped_by"]) == ("cancelled", "budget_spent")
     assert 0 < stopped["responses"] < 12
-    more = run(*words, "--max-tokens", "1000000", **slow)
+    more = run(*words, "--token-budget", "1000000", **slow)
     assert more.returncode == 0, more.stderr
     whole = json.loads(more.stdout)["run"]
     assert (whole["run_id"], whole["state"], whole["responses"]) == (

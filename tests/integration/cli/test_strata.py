@@ -30,9 +30,19 @@ def bbq(tmp_path: Path) -> CommandLine:
     ]
     (tmp_path / "said.jsonl").write_text("\n".join(map(json.dumps, given)))
     command = CommandLine(tmp_path / "state")
-    made = command("suites", "bbq", "--from", str(tmp_path / "rows"), "-o", str(tmp_path / "suite"))
+    made = command(
+        "suites", "make", "bbq", "--from", str(tmp_path / "rows"), "-o", str(tmp_path / "suite")
+    )
     assert made.returncode == 0, made.stderr
-    answers = ("suites", "bbq-answers", str(tmp_path / "said.jsonl"), "--column", "said")
+    answers = (
+        "suites",
+        "make",
+        "bbq",
+        "--answers",
+        str(tmp_path / "said.jsonl"),
+        "--column",
+        "said",
+    )
     made = command(*answers, "-o", str(tmp_path / "answers.jsonl"))
     assert made.returncode == 0, made.stderr
     return command

@@ -27,23 +27,34 @@ def test_a_token_is_printed_once_and_the_file_does_not_know_it(
 ) -> None:
     file = tmp_path / "tokens.yaml"
     where = ("--file", str(file))
-    words = ("tokens", "add", "anna", "--role", "run", "--tenant", "hiring", "--texts", *where)
+    words = (
+        "admin",
+        "tokens",
+        "add",
+        "anna",
+        "--role",
+        "run",
+        "--tenant",
+        "hiring",
+        "--texts",
+        *where,
+    )
     made = biaswatch(*words)
     token = made.stdout.strip()
     assert (made.returncode, re.fullmatch(r"bw_[\w-]{43}", token) is not None) == (0, True)
     assert token not in file.read_text()
     [grant] = TokensFile.model_validate(yaml.safe_load(file.read_text())).tokens
     assert (grant.verifier, grant.in_words()) == (verifier_of(token), "run of hiring, with texts")
-    second = biaswatch("tokens", "add", "anna", "--role", "run", *where).stdout.strip()
-    listed = json.loads(biaswatch("tokens", "list", "--json", *where).stdout)["tokens"]
+    second = biaswatch("admin", "tokens", "add", "anna", "--role", "run", *where).stdout.strip()
+    listed = json.loads(biaswatch("admin", "tokens", "list", "--json", *where).stdout)["tokens"]
     assert [each["name"] for each in listed] == ["anna", "anna"]
     assert " on " in listed[0]["made_by"]
     id_ = verifier_of(token)[:8]
-    assert biaswatch("tokens", "remove", "anna", "--id", id_, *where).returncode == 0
-    [left] = json.loads(biaswatch("tokens", "list", "--json", *where).stdout)["tokens"]
+    assert biaswatch("admin", "tokens", "remove", "anna", "--id", id_, *where).returncode == 0
+    [left] = json.loads(biaswatch("admin", "tokens", "list", "--json", *where).stdout)["tokens"]
     assert left["verifier"] == verifier_of(second)
-    assert biaswatch("tokens", "remove", "anna", *where).returncode == 0
-    assert "nobody may do anything" in biaswatch("tokens", "list", *where).stdout
+    assert biaswatch("admin", "tokens", "remove", "anna", *where).returncode == 0
+    assert "nobody may do anything" in biaswatch("admin", "tokens", "list", *where).stdout
 
 
 @pytest.mark.parametrize(
@@ -61,7 +72,7 @@ def test_a_slip_is_one_sentence_and_writes_nothing(
     biaswatch: CommandLine, tmp_path: Path, words: tuple[str, ...], sentence: str
 ) -> None:
     file = tmp_path / "tokens.yaml"
-    said = biaswatch("tokens", *words, "--file", str(file))
+    said = biaswatch("admin", "tokens", *words, "--file", str(file))
     assert (said.returncode, said.stderr.count("\n"), file.exists()) == (2, 1, False)
     assert sentence in said.stderr
 
@@ -80,8 +91,8 @@ async def test_a_trail_that_somebody_changed_is_found(
 ) -> None:
     biaswatch.set(NATS_URL=bus.server.url, BIASWATCH_STORE_URL=store_url)
     for unit in ("user-7", "user-8"):
-        assert biaswatch("purge", "--unit", unit, "--yes").returncode == 0
-    sound = biaswatch("audit", "verify")
+        assert biaswatch("admin", "purge", "--unit", unit, "--yes").returncode == 0
+    sound = biaswatch("admin", "audit", "verify")
     assert (sound.returncode, "the trail is whole. Note the head" in sound.stdout) == (0, True)
     engine = engine_of(store_url)
     with engine.begin() as connection:
@@ -92,7 +103,7 @@ async def test_a_trail_that_somebody_changed_is_found(
             connection.execute(text("DROP TRIGGER audit_entry_append_only ON audit_entry"))
         connection.execute(text(damage))
     engine.dispose()
-    found = biaswatch("audit", "verify")
+    found = biaswatch("admin", "audit", "verify")
     assert (found.returncode, "is not as it was written" in found.stdout) == (2, True)
 
 
@@ -101,24 +112,27 @@ async def test_a_purge_here_is_of_one_tenant_and_in_the_trail_without_the_users_
 ) -> None:
     biaswatch.set(NATS_URL=bus.server.url, BIASWATCH_STORE_URL=store_url)
     store.records.write([make_response(1)])
-    words = ("purge", "--unit", "prompt-1", "--yes", "--json")
+    words = ("admin", "purge", "--unit", "prompt-1", "--yes", "--json")
     other = json.loads(biaswatch(*words, "--tenant", "hiring").stdout)
     assert other["texts"] == 0
     assert json.loads(biaswatch(*words).stdout)["texts"] == 3
-    shown = json.loads(biaswatch("audit", "show", "--action", "texts", "--json").stdout)
+    shown = json.loads(biaswatch("admin", "audit", "show", "--action", "texts", "--json").stdout)
     assert [each["tenant"] for each in shown] == [None, "hiring"]
     assert {each["action"] for each in shown} == {AuditAction.TEXTS_PURGE}
     assert "prompt-1" not in json.dumps(shown)
-    assert biaswatch("audit", "show", "--about", "nothing").stdout == "There is no such entry.\n"
+    assert (
+        biaswatch("admin", "audit", "show", "--about", "nothing").stdout
+        == "There is no such entry.\n"
+    )
 
 
 def test_new_keys_are_in_the_trail_where_there_is_one(
     store_url: str, tmp_path: Path, biaswatch: CommandLine
 ) -> None:
-    bare = biaswatch("keys", str(tmp_path / "first"))
+    bare = biaswatch("admin", "keys", str(tmp_path / "first"))
     assert (bare.returncode, "not in an audit trail" in bare.stderr) == (0, True)
     biaswatch.set(BIASWATCH_STORE_URL=store_url)
-    assert biaswatch("keys", str(tmp_path / "keys"), "--drop-in", "mine").returncode == 0
-    shown = json.loads(biaswatch("audit", "show", "--json").stdout)
+    assert biaswatch("admin", "keys", str(tmp_path / "keys"), "--drop-in", "mine").returncode == 0
+    shown = json.loads(biaswatch("admin", "audit", "show", "--json").stdout)
     assert {each["action"] for each in shown} == {AuditAction.KEY_CREATE}
     assert {"generator", "operator", "dropin-mine"} <= {each["subject"] for each in shown}

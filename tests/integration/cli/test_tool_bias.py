@@ -27,7 +27,7 @@ def command(tmp_path: Path) -> CommandLine:
 def test_a_calibration_stands_beside_the_gaps_that_are_found_afterwards(
     command: CommandLine, tmp_path: Path
 ) -> None:
-    said = command("extractors", "calibrate", "vader", "--json")
+    said = command("extractors", "bias", "vader", "--json")
     assert said.returncode == 0, said.stderr
     [known] = [g for g in json.loads(said.stdout)["gaps"] if g["dimension"] == "wealth"]
     assert (known["a"], known["b"]) == ("rich", "poor")
@@ -46,9 +46,9 @@ def test_a_calibration_stands_beside_the_gaps_that_are_found_afterwards(
 def test_names_of_ones_own_are_calibrated_and_a_lone_one_is_a_sentence(
     command: CommandLine,
 ) -> None:
-    said = command("extractors", "calibrate", "words", "--group", "region=north, south", "--json")
+    said = command("extractors", "bias", "words", "--group", "region=north, south", "--json")
     gaps = json.loads(said.stdout)["gaps"]
     assert {(g["dimension"], g["a"], g["b"]) for g in gaps} == {("region", "north", "south")}
-    wrong = command("extractors", "calibrate", "words", "--group", "region=north")
+    wrong = command("extractors", "bias", "words", "--group", "region=north")
     assert wrong.returncode == 2
     assert "names no two groups; write DIMENSION=NAME,NAME" in wrong.stderr

@@ -128,7 +128,7 @@ def test_a_run_without_measured_answers_passes_no_later_gate(
         ("rates", (), 0),
         ("refuses-cleo", (), 3),
         ("refuses-two", (), 3),
-        ("refuses-two", ("--min-measured", "0.6"), 0),
+        ("refuses-two", ("--config", "min_measured=0.6"), 0),
     ],
 )
 def test_one_group_without_enough_answers_passes_no_gate(
@@ -148,7 +148,7 @@ def test_a_comparison_with_an_unmeasured_run_passes_no_gate(
     ids = [
         run(command, server, model).stdout.split("Run ")[1][:32] for model in ("rates", "refuses")
     ]
-    means = ("--feature", "rating", "--missing-tolerance", "1")
+    means = ("--feature", "rating", "--config", "missing_tolerance=1")
     ended = command("compare", *ids, *means, "--fail-on", "change")
     assert ended.returncode == 3, ended.stderr
     assert "not measured" in ended.stdout

@@ -7,22 +7,28 @@ from typing import Any
 SUITE, MONITOR = "suites/hiring-demo.yaml", "examples/monitor.yaml"
 GROUP = ("--group", "group", "--feature", "score")
 RANGE = ("--range", "score=1:5")
-FEW = ("--permutations", "200")
+FEW = ("--config", "permutations=200")
 
 ON_TABLES: Mapping[str, tuple[str, ...]] = {
     "two groups": ("diagnose", "two.csv", *GROUP, *FEW),
     "two groups, range": ("diagnose", "two.csv", *GROUP, *RANGE, *FEW),
-    "two groups, tolerance": ("diagnose", "two.csv", *GROUP, *RANGE, *FEW, "--tolerance", "0.8"),
-    "two groups, alpha": ("diagnose", "two.csv", *GROUP, *FEW, "--alpha", "0.01"),
+    "two groups, tolerance": (
+        "diagnose",
+        "two.csv",
+        *GROUP,
+        *RANGE,
+        *FEW,
+        "--config",
+        "tolerance=0.8",
+    ),
+    "two groups, alpha": ("diagnose", "two.csv", *GROUP, *FEW, "--config", "alpha=0.01"),
     "three groups": ("diagnose", "three.csv", *GROUP, *FEW),
     "three groups, false discoveries": (
         *("diagnose", "three.csv", *GROUP, *FEW),
-        "--correction",
-        "bh",
-        "--all",
+        *("--config", "correction=bh", "--config", "all=true"),
     ),
     "seven groups": ("diagnose", "seven.csv", *GROUP, *RANGE, *FEW),
-    "seven groups, pairs": ("diagnose", "seven.csv", *GROUP, *FEW, "--compare", "pairs"),
+    "seven groups, pairs": ("diagnose", "seven.csv", *GROUP, *FEW, "--config", "compare=pairs"),
     "small groups": ("diagnose", "small.csv", *GROUP, *RANGE, *FEW),
     "unbalanced groups": ("diagnose", "unbalanced.csv", *GROUP, *RANGE, *FEW),
     "twins": ("diagnose", "twins.csv", *GROUP, "--set", "set", *RANGE, *FEW),
@@ -33,21 +39,39 @@ ON_TABLES: Mapping[str, tuple[str, ...]] = {
     ),
     "bank": (
         *("diagnose", "repeats.csv", *GROUP, "--unit", "unit", "--set", "set", *RANGE, *FEW),
-        *("--claim", "bank"),
+        *("--config", "claim=bank"),
     ),
     "heavy tails": ("diagnose", "heavy.csv", *GROUP, *FEW),
     "answers all alike": ("diagnose", "alike.csv", *GROUP, *RANGE, *FEW),
     "domains and baselines": (
-        *("diagnose", "domains.csv", *GROUP, "--feature", "length", "--domain", "domain"),
-        *("--baseline", "base", "--calibrate", *FEW),
+        *("diagnose", "domains.csv", *GROUP, "--feature", "length", "--config", "domain=domain"),
+        *("--config", "baseline=base", "--config", "calibrate=true", *FEW),
     ),
     "statistics": (
-        *("diagnose", "domains.csv", *GROUP, *FEW, "--statistic", "mean", "--statistic", "median"),
-        *("--ddof", "1"),
+        *(
+            "diagnose",
+            "domains.csv",
+            *GROUP,
+            *FEW,
+            "--config",
+            "statistic=mean",
+            "--config",
+            "statistic=median",
+        ),
+        *("--config", "ddof=1"),
     ),
     "yes and no": ("diagnose", "selections.csv", "--group", "group", "--feature", "selected", *FEW),
     "labels": (
-        *("diagnose", "labels.csv", "--group", "group", "--feature", "rude", "--labels", "label"),
+        *(
+            "diagnose",
+            "labels.csv",
+            "--group",
+            "group",
+            "--feature",
+            "rude",
+            "--config",
+            "labels=label",
+        ),
         *FEW,
     ),
     "log": (*("diagnose", "log.jsonl", "--extract", "vader,length", "--group", "race"), *FEW),
@@ -74,8 +98,26 @@ ON_TABLES: Mapping[str, tuple[str, ...]] = {
         *("ll144", "applicants.csv", "--group", "race", "--score", "score", "--unit", "person"),
         *("--selected-at-least", "55", "--small-share", "0", "--format", "json"),
     ),
-    "plan of ratings": ("plan", SUITE, "--gap", "0.4", "--range", "1", "5", "--simulations", "50"),
-    "plan of yes and no": ("plan", SUITE, "--gap", "0.2", "--rate", "0.4", "--simulations", "50"),
+    "plan of ratings": (
+        "plan",
+        SUITE,
+        "--gap",
+        "0.4",
+        "--range",
+        "1:5",
+        "--config",
+        "simulations=50",
+    ),
+    "plan of yes and no": (
+        "plan",
+        SUITE,
+        "--gap",
+        "0.2",
+        "--rate",
+        "0.4",
+        "--config",
+        "simulations=50",
+    ),
     "plan for a bank": (
         "plan",
         SUITE,
@@ -83,12 +125,12 @@ ON_TABLES: Mapping[str, tuple[str, ...]] = {
         "0.4",
         "--sd",
         "0.8",
-        "--claim",
-        "bank",
-        "--simulations",
-        "50",
+        "--config",
+        "claim=bank",
+        "--config",
+        "simulations=50",
     ),
-    "plan of a monitor": ("monitor", "plan", MONITOR, "--effect", "0.4"),
+    "plan of a monitor": ("plan", MONITOR, "--gap", "0.4"),
 }
 """By what they show. Each prints JSON and needs no platform."""
 

@@ -109,7 +109,7 @@ def test_a_file_is_checked_before_the_diagnoser_reads_it(
     file = tmp_path / "channels.yaml"
     file.write_text("channels: {tickets: {kind: webhook, url: {env: URL}}}")
     monkeypatch.setenv(variable, "https://tickets.example/secret")
-    result = CliRunner().invoke(app, ["channels", "check", str(file)])
+    result = CliRunner().invoke(app, ["channels", "list", "--file", str(file)])
     assert result.exit_code == code
     assert result.output.startswith("tickets  webhook  ")
     assert "secret" not in result.output

@@ -13,6 +13,7 @@ from biaswatch.services.generator.handlers.target_pauses import MAX_REFUSALS
 from biaswatch.shared.contracts import Response, Suite
 from biaswatch.shared.contracts.providers.http import Application
 from biaswatch.shared.contracts.suite import SuiteProbe
+from biaswatch.shared.requests.runs import RunRequest
 from biaswatch.shared.runtime.settings import Settings, load_settings
 from biaswatch.shared.store import Store
 from biaswatch.shared.telemetry import configure_logs
@@ -95,7 +96,7 @@ async def _run(url: str, port: int) -> tuple[str, str]:
     client = GatewayClient(url)
     try:
         hash_ = await client.keep(suite_of_shapes())
-        started = await client.start({"suite_hash": hash_, "targets": targets_on(port)})
+        started = await client.start(RunRequest(suite_hash=hash_, targets=targets_on(port)))
         state = "never followed"
         async for progress in client.follow(started.run.id):
             state = progress.state.value

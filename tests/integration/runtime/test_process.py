@@ -66,5 +66,5 @@ async def test_a_service_that_may_not_wait_ends_with_a_sentence(
     process = await recorder(bus, f"sqlite:///{tmp_path / 'store.db'}", 0)
     said = "".join(await read_until(process, NOT_PREPARED))
     assert await process.wait() == 2
-    assert "biaswatch provision" in said
+    assert "biaswatch admin provision" in said
     assert "Traceback" not in said

@@ -65,7 +65,7 @@ def test_processes_that_start_at_once_migrate_once(empty_store_url: str) -> None
 
 
 def test_an_unprepared_store_says_what_to_run(empty_store_url: str) -> None:
-    with pytest.raises(ConfigurationError, match=r"not prepared.*Run `biaswatch provision`"):
+    with pytest.raises(ConfigurationError, match=r"not prepared.*Run `biaswatch admin provision`"):
         Store.open(empty_store_url)
 
 

@@ -63,7 +63,7 @@ def test_a_fetched_category_becomes_a_suite_that_reads_back_as_it_was(
     fetch(source, tmp_path / "data")
     fetch("http://127.0.0.1:1", tmp_path / "data")  # whole already: nobody is asked
     arguments = ["--from", str(tmp_path / "data"), "--seed", "7", "-o", str(tmp_path / "suite")]
-    result = CliRunner().invoke(app, ["suites", "bbq", *arguments])
+    result = CliRunner().invoke(app, ["suites", "make", "bbq", *arguments])
     assert result.exit_code == 0
     assert f"{ROWS[CATEGORY]} questions, {ROWS[CATEGORY] // 2} pairs" in result.output
     rows = list(read_rows(tmp_path / "data" / f"{CATEGORY}.jsonl"))
@@ -91,7 +91,7 @@ def test_items_of_another_form_are_refused_with_a_sentence() -> None:
 def test_contexts_that_make_no_pair_are_named(tmp_path: Path) -> None:
     rows = [make_bbq_row(0), make_bbq_row(1), make_bbq_row(2)]
     (tmp_path / "Own.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    arguments = ["suites", "bbq", "--from", str(tmp_path), "-o", str(tmp_path / "suite")]
+    arguments = ["suites", "make", "bbq", "--from", str(tmp_path), "-o", str(tmp_path / "suite")]
     result = CliRunner().invoke(app, arguments)
     assert "1 contexts make no pair: 1 rows share the context (Regions-2" in result.output
     assert "3 questions, 1 pairs" in result.output

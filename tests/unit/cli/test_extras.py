@@ -37,7 +37,7 @@ def light(folder: Path, *words: str) -> "subprocess.CompletedProcess[str]":
     [
         "table 10 40 25 25",
         "diagnose examples/ratings.csv --group name --feature rating --unit prompt",
-        "plan suites/hiring-demo.yaml --gap 1 --range 1 5 --simulations 50 --repeats 1",
+        "plan suites/hiring-demo.yaml --gap 1 --range 1:5 --config simulations=50 --repeats 1",
     ],
 )
 def test_usual_commands_need_no_extra(tmp_path: Path, words: str) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from biaswatch.cli.ingest import AT_ONCE, answers_in, ingest
+from biaswatch.cli.ingest import MAX_BATCH_ANSWERS, answers_in, ingest
 from biaswatch.importing.log_files import LogFile
 from biaswatch.shared.errors import TransientError, UsageError
 from biaswatch.shared.requests.traffic import AcceptedBatch
@@ -72,20 +72,20 @@ def test_what_broke_off_goes_on_where_it_stopped_and_a_changed_file_from_its_beg
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("BIASWATCH_STATE_DIR", str(tmp_path / "state"))
-    gateway = Gateway(room=2 * AT_ONCE)
+    gateway = Gateway(room=2 * MAX_BATCH_ANSWERS)
 
     @asynccontextmanager
-    async def connected(*_: object) -> AsyncIterator[Gateway]:
+    async def connected(*_: object, **__: object) -> AsyncIterator[Gateway]:
         yield gateway
 
-    monkeypatch.setattr("biaswatch.cli.ingest.connected", connected)
+    monkeypatch.setattr("biaswatch.local.connections.connected", connected)
     file = tmp_path / "answers.jsonl"
-    ids = [str(n) for n in range(2 * AT_ONCE + 7)]
+    ids = [str(n) for n in range(2 * MAX_BATCH_ANSWERS + 7)]
     lines = [json.dumps({"id": id_, "at": AT, "text": "Yes."}) for id_ in ids]
     file.write_text("\n".join(lines))
     with pytest.raises(TransientError):
         ingest("support", file)
-    gateway.room = 10 * AT_ONCE
+    gateway.room = 10 * MAX_BATCH_ANSWERS
     ingest("support", file)
     assert gateway.taken == ids
     said = capsys.readouterr()
@@ -94,11 +94,11 @@ def test_what_broke_off_goes_on_where_it_stopped_and_a_changed_file_from_its_beg
     gateway.taken.clear()
     ingest("support", file)  # all of it had arrived: again is again
     assert gateway.taken == ids
-    gateway.room = len(ids) + AT_ONCE
+    gateway.room = len(ids) + MAX_BATCH_ANSWERS
     with pytest.raises(TransientError):
         ingest("support", file)
     file.write_text("\n".join([*lines, lines[0]]))
-    gateway.room, gateway.taken = 10 * AT_ONCE, []
+    gateway.room, gateway.taken = 10 * MAX_BATCH_ANSWERS, []
     ingest("support", file)
     assert gateway.taken == [*ids, ids[0]]
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 import yaml
+from typer.testing import CliRunner
 
-from biaswatch.cli.monitors import plan
+from biaswatch.cli.application import app
 from biaswatch.planning.monitor_assumptions import Assumptions
 from biaswatch.planning.monitors import Row, explained, planned
 from biaswatch.readers.suites import load_monitor
@@ -249,7 +250,7 @@ def test_windows_are_limited_too_and_unknown_where_nobody_knows_their_users(tmp_
     assert row["rounds"] is None
     assert "most_rounds is 1" in str(row["why"])
     [row] = rows(tmp_path, LISTENS, Assumptions(effect=8.0, level=1))
-    assert "--new-users" in str(row["why"])
+    assert "`new_users`" in str(row["why"])
 
 
 def test_the_same_feature_by_two_methods_is_planned_for_by_both(tmp_path: Path) -> None:
@@ -273,7 +274,7 @@ def test_one_of_several_features_can_be_planned_for_alone(tmp_path: Path) -> Non
     ("fields", "assumed", "said"),
     [
         ({"tolerance": 3}, Assumptions(effect=2.0), "within the tolerance"),
-        ({}, Assumptions(effect=20.0), "no gap is as large as 20 on a range from 0 to 10; give an"),
+        ({}, Assumptions(effect=20.0), "no gap is as large as 20 on a range from 0 to 10; give a"),
         ({}, Assumptions(effect=8.0, sd=7.0), "mean of 8 have no deviation of 7, at most 6; give"),
         (
             {},
@@ -311,26 +312,26 @@ def test_what_cannot_be_planned_for_is_refused_in_a_sentence_with_the_features_n
 @pytest.mark.parametrize(
     ("fields", "assumed", "said"),
     [
-        (ASKS, Assumptions(effect=float("nan")), "--effect is a number, not nan"),
+        (ASKS, Assumptions(effect=float("nan")), "--gap is a number, not nan"),
         (LISTENS, Assumptions(effect=1, level=float("inf")), "--level is a number, not inf"),
-        (ASKS, Assumptions(effect=1, prices=(1.0, float("nan"))), "--price-written is a number"),
-        (ASKS, Assumptions(effect=1, prices=(-1.0, 1.0)), "--price-read is at least 0"),
+        (ASKS, Assumptions(effect=1, prices=(1.0, float("nan"))), "`price_written` is a number"),
+        (ASKS, Assumptions(effect=1, prices=(-1.0, 1.0)), "`price_read` is at least 0"),
         (ASKS, Assumptions(effect=1, sd=-1.0), "--sd is at least 0"),
         (ASKS, Assumptions(effect=1, prices=(1.0, None)), "give both, or neither"),
-        (ASKS, Assumptions(effect=1, new_users=3), "--new-users does not apply"),
-        (ASKS, Assumptions(effect=1, first_share=0.2), "--first-share does not apply"),
-        (LISTENS, Assumptions(effect=1, strata=3), "--strata needs --new-users"),
+        (ASKS, Assumptions(effect=1, new_users=3), "`new_users` does not apply"),
+        (ASKS, Assumptions(effect=1, first_share=0.2), "`first_share` does not apply"),
+        (LISTENS, Assumptions(effect=1, strata=3), "`strata` needs `new_users`"),
         (LISTENS, Assumptions(effect=1, first_share=1.0), "between 0 and 1, not at 1"),
         (ASKS, Assumptions(effect=1, level=3.0), "--level does not apply"),
         (ASKS, Assumptions(effect=1, sd=1.0, binary=True), "exclude one another"),
-        (LISTENS, Assumptions(effect=1, answer_tokens=9), "--answer-tokens does not apply"),
-        (LISTENS, Assumptions(effect=1, prices=(1.0, 1.0)), "--price-read does not apply"),
+        (LISTENS, Assumptions(effect=1, answer_tokens=9), "`answer_tokens` does not apply"),
+        (LISTENS, Assumptions(effect=1, prices=(1.0, 1.0)), "`price_read` does not apply"),
         (SELECTS, Assumptions(effect=1, sd=0.1), "--sd does not apply"),
-        (SELECTS, Assumptions(effect=1, binary=True), "--binary does not apply"),
+        (SELECTS, Assumptions(effect=1, binary=True), "`binary` does not apply"),
         (ASKS, Assumptions(effect=1, missing=1.0), "--missing is a share of all answers, below 1"),
         (ASKS, Assumptions(effect=1, missing=-0.1), "--missing is at least 0"),
-        (ASKS, Assumptions(effect=1, spread=2.0), "--spread does not apply"),
-        (SELECTS, Assumptions(effect=1, spread=11.0), "--spread is the deviation of log odds"),
+        (ASKS, Assumptions(effect=1, spread=2.0), "`spread` does not apply"),
+        (SELECTS, Assumptions(effect=1, spread=11.0), "`spread` is the deviation of log odds"),
         ({**ASKS, "webhook": "ftp://x"}, Assumptions(effect=1), "The monitor, webhook: "),
     ],
 )
@@ -355,12 +356,10 @@ def test_the_sentences_beneath_a_plan_speak_of_what_is_there(tmp_path: Path) -> 
     assert "By these units" not in said
 
 
-def test_units_that_nobody_knows_are_shown_as_such(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_units_that_nobody_knows_are_shown_as_such(tmp_path: Path) -> None:
     (tmp_path / "monitor.yaml").write_text(yaml.safe_dump(LISTENS))
-    plan(tmp_path / "monitor.yaml", effect=0.001)
-    shown = capsys.readouterr().out
+    words = ["plan", str(tmp_path / "monitor.yaml"), "--gap", "0.001"]
+    shown = CliRunner().invoke(app, words).output
     assert "units" in shown
     assert "as far as is planned for" in shown
 

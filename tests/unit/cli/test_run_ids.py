@@ -77,13 +77,12 @@ def test_verbs_of_runs_or_files_say_that_there_is_neither(verb: str, word: str) 
     "words",
     [
         ["run", "nosuch"],
-        ["plan", "nosuch"],
+        ["plan", "nosuch.yaml"],
         ["build", "nosuch"],
-        ["monitor", "plan", "nosuch"],
         ["monitor", "apply", "nosuch"],
         ["table", "nosuch"],
         ["interpret", "nosuch"],
-        ["suites", "bbq-answers", "nosuch"],
+        ["suites", "make", "bbq", "--answers", "nosuch", "--column", "said", "-o", "out"],
     ],
     ids=" ".join,
 )

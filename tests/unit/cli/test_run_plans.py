@@ -138,9 +138,9 @@ def test_the_command_prints_a_table_or_json(tmp_path: Path) -> None:
     fields = {"name": "coasts", "extractors": ["words"], "features": ["words"]}
     file.write_text(yaml.safe_dump({**fields, "probes": twins(6)}))
     words = ["plan", str(file), "--gap", "0.5", "--rate", "0.2", "--repeats", "1"]
-    shown = CliRunner().invoke(app, [*words, "--simulations", "50"])
+    shown = CliRunner().invoke(app, [*words, "--config", "simulations=50"])
     assert shown.exit_code == 0
     assert "as it is" in shown.stdout
     assert "Assumed: means of 0.7 and 0.2" in shown.stdout
-    written = CliRunner().invoke(app, [*words, "--simulations", "50", "--json"])
+    written = CliRunner().invoke(app, [*words, "--config", "simulations=50", "--json"])
     assert [row["suite"] for row in json.loads(written.stdout)] == ["as it is", "enough"]

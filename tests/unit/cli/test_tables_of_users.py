@@ -30,7 +30,7 @@ def table_of(path: Path, outcome: str = "sel=1", *more: str) -> Any:
 
 
 def mean_of(path: Path, feature: str) -> dict[str, float]:
-    words = ("--group", "grp", "--feature", feature, "--permutations", "0")
+    words = ("--group", "grp", "--feature", feature, "--config", "permutations=0")
     rows = printed("diagnose", str(path), *words)["summary"]
     return {row["group"]["grp"]: row["value"] for row in rows if row["statistic"] == "mean"}
 

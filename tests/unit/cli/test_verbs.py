@@ -94,7 +94,7 @@ def test_who_stops_a_command_is_told_that_it_stopped(monkeypatch: pytest.MonkeyP
     def stopped(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("biaswatch.cli.diagnose.check_there", stopped)
+    monkeypatch.setattr("biaswatch.cli.diagnose.check_source", stopped)
     ended = RUNNER.invoke(app, ["diagnose", "answers.csv"])
     assert (ended.exit_code, ended.stderr) == (130, "Stopped.\n")
 

@@ -77,7 +77,7 @@ def test_a_message_says_why_how_much_and_where_to_look() -> None:
         "For fairness@example.org",
         f"The answers behind it: https://bias.example/monitors/coasts/alarms#{make_alarm().id}",
     ]
-    assert message_of(make_alarm(), None).body.endswith("biaswatch monitor alarms coasts")
+    assert message_of(make_alarm(), None).body.endswith("biaswatch monitor show coasts --alarms")
 
 
 def test_what_stands_fires_until_a_few_sends_are_missed() -> None:

@@ -69,7 +69,16 @@ def test_a_folder_of_tables_without_a_row_to_measure_is_refused(tmp_path: Path) 
 def test_files_without_a_named_column_are_counted_in_a_warning(tmp_path: Path) -> None:
     parquet(tmp_path / "one.parquet", grp=["a", "b"] * 9, x=range(18))
     parquet(tmp_path / "two.parquet", grp=["a", "b"] * 9)
-    words = ["diagnose", str(tmp_path), "--group", "grp", "--feature", "x", "--permutations", "0"]
+    words = [
+        "diagnose",
+        str(tmp_path),
+        "--group",
+        "grp",
+        "--feature",
+        "x",
+        "--config",
+        "permutations=0",
+    ]
     ended = CliRunner().invoke(app, words)
     assert ended.exit_code == 0
     assert "1 of 2 files have no column x" in " ".join(ended.output.split())
@@ -79,7 +88,7 @@ def test_files_below_hidden_folders_are_not_read(tmp_path: Path) -> None:
     parquet(tmp_path / "one.parquet", grp=["a", "b"] * 9, x=range(18))
     parquet(tmp_path / ".cache" / "two.parquet", grp=["c"] * 9, x=range(9))
     words = ["diagnose", str(tmp_path), "--group", "grp", "--feature", "x", "--json"]
-    ended = CliRunner().invoke(app, [*words, "--permutations", "0"])
+    ended = CliRunner().invoke(app, [*words, "--config", "permutations=0"])
     assert ended.exit_code == 0
     assert '"c"' not in ended.stdout
 

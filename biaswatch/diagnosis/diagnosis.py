@@ -1,0 +1,225 @@
+"""The diagnosis behind `diagnose` and `bw.diagnose`: statistics, corrections, warnings."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any
+
+import numpy as np
+
+from biaswatch.checks import (
+    CheckedComparison,
+    CheckRule,
+    checked_table,
+    measurement_warnings,
+    ungrouped,
+)
+from biaswatch.diagnosis.sources import DiagnosisInput
+from biaswatch.readers.labels import named_labels
+from biaswatch.readers.run_tables import RunColumns
+from biaswatch.readers.tables import TableColumns
+from biaswatch.render.table_rows import Parts, result_rows
+from biaswatch.shared.analysis.findings.diagnosis import TableDiagnosis, diagnose_table
+from biaswatch.shared.analysis.findings.groupings import AnalysisPlan, ComparisonPlan
+from biaswatch.shared.analysis.findings.observations import Observations
+from biaswatch.shared.analysis.labels.table_corrections import TableCorrection, table_corrections
+from biaswatch.shared.contracts import Against
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.presentation.correction_rows import table_correction_rows
+from biaswatch.shared.requests.diagnoses import DiagnoseRequest, Names
+from biaswatch.shared.stats.groups.registry import added, parse_statistic
+
+MAX_COMPARISONS = 2_000_000
+ENTRY_POINTS = "biaswatch.statistics"
+PERMUTATIONS = 1000
+"""Of all groups together: what chance alone gives is shown beside every disparity."""
+STATISTICS = ("mean", "median", "standard_deviation", "sr_larger_sd_mean")
+BASELINE_STATISTICS = (
+    "correlation_wrt_baseline_method_pearson",
+    "kl_divergence_wrt_baseline_bin_10",
+    "precision_wrt_baseline_tolerance_0.1",
+)
+Progress = Callable[[str, int, int], None]
+
+
+def no_progress(part: str, done: int, total: int) -> None:
+    """Show nothing."""
+
+
+@dataclass(frozen=True)
+class Diagnosed:
+    """Every part of a diagnosis as plain rows, and what to know of them."""
+
+    parts: Parts
+    about: dict[str, Any]
+    """What was declared."""
+    warnings: list[str]
+    corrected: list[TableCorrection]
+    """What labels make of the gaps of a table."""
+    checked: list[CheckedComparison]
+    """The comparisons as a gate looks at them."""
+
+
+def diagnosed(
+    given: DiagnosisInput,
+    request: DiagnoseRequest,
+    *,
+    progress: Progress = no_progress,
+    rule: CheckRule | None = None,
+) -> Diagnosed:
+    """Diagnose rows of a table, a log or a run.
+
+    Parameters
+    ----------
+    given
+        The rows, and what is declared about them.
+    request
+        What is asked for; it wins over what is declared.
+    progress
+        Called with the current part, and how many of how many steps are done.
+    rule
+        The gate whose shares of measured answers the warnings are about.
+
+    Raises
+    ------
+    UsageError
+        There are too many comparisons, no baselines to calibrate by, or the mathematics refuses.
+    """
+    plan = _plan(given, request)
+    if given.labelled and request.calibrate:
+        raise UsageError("--labels are of values as they stand: leave --calibrate out.")
+    if given.summed:
+        diagnosis = given.summed.diagnosis(
+            plan, request.ddof, named_statistics=bool(request.statistic)
+        )
+    else:
+        diagnosis = _diagnosis(given.rows, request, plan, progress)
+    parts = result_rows(diagnosis, given.unit) | given.corrected_parts
+    corrected = _corrected(given, plan)
+    if given.labelled:
+        parts["corrections"] = table_correction_rows(corrected)
+    compared = parts["comparisons"]
+    checked = checked_table(compared)
+    about = {
+        **given.about,
+        "claim": plan.claim.value,
+        "alpha": plan.alpha,
+        "tolerance": plan.tolerance,
+        "correction": plan.correction,
+        "family": sum(row["p_value"] is not None for row in compared),
+        "calibrated": request.calibrate,
+    }
+    return Diagnosed(
+        parts,
+        about,
+        [*given.warnings, *measurement_warnings(checked, rule or CheckRule())],
+        corrected,
+        [*checked, *ungrouped(parts["summary"], compared, request.group)],
+    )
+
+
+def table_columns(request: DiagnoseRequest) -> TableColumns:
+    """Return the columns of a table that are asked for.
+
+    Raises
+    ------
+    UsageError
+        Labels are of no feature, or their probability is given without them.
+    """
+    labels = _label_columns(request.labels, request.feature)
+    if request.probability and not labels:
+        raise UsageError("--probability is that of labels: name their column with --labels.")
+    return TableColumns(
+        request.group, request.feature, request.baseline, request.unit, request.domain,
+        request.set, request.ranges, labels, request.probability,
+    )  # fmt: skip
+
+
+def run_columns(request: DiagnoseRequest) -> RunColumns:
+    """Return the fields of a run that are asked for."""
+    return RunColumns(
+        request.group, request.feature, request.unit, request.domain, request.set,
+        request.target, request.scaffold, request.ranges,
+    )  # fmt: skip
+
+
+def _label_columns(
+    labels: Mapping[str, Names] | Names, features: Names
+) -> Mapping[str, tuple[str, ...]]:
+    if not isinstance(labels, Mapping):
+        return named_labels(labels, features)
+    if unknown := [feature for feature in labels if feature not in features]:
+        raise UsageError(f"There are labels of {unknown[0]!r}, which is not among the features.")
+    return labels
+
+
+def _plan(given: DiagnosisInput, request: DiagnoseRequest) -> ComparisonPlan:
+    try:
+        return ComparisonPlan(
+            given.alpha if request.alpha is None else request.alpha,
+            given.tolerance if request.tolerance is None else request.tolerance,
+            request.correction,
+            request.permutations or 0,
+            request.claim or given.claim,
+            request.compare or given.compared,
+        )
+    except ValueError as error:
+        raise _refusal(error) from None
+
+
+def _diagnosis(
+    rows: Observations, request: DiagnoseRequest, plan: ComparisonPlan, progress: Progress
+) -> TableDiagnosis:
+    sizes = [len(set(labels)) for labels in rows.groups.values()]
+    pairs = sum(n * (n - 1) // 2 for n in sizes) * len(rows.features)
+    if plan.against is Against.PAIRS and pairs > MAX_COMPARISONS:
+        raise UsageError(
+            f"These groups and features make {pairs:,} comparisons; {MAX_COMPARISONS:,} are made"
+            " at most. Name fewer features, a column with fewer groups, or --config compare=rest."
+        )
+    default = (*STATISTICS, *(BASELINE_STATISTICS if rows.baseline is not None else ()))
+    permutations = PERMUTATIONS if request.permutations is None else request.permutations
+    try:
+        return diagnose_table(
+            _calibrated(rows) if request.calibrate else rows,
+            [parse_statistic(name, _own_statistics()) for name in request.statistic or default],
+            plan,
+            ddof=request.ddof,
+            rng=np.random.default_rng(request.seed),
+            permutations=permutations,
+            progress=progress,
+        )
+    except ValueError as error:  # the mathematics refuses an argument, in a sentence
+        raise _refusal(error) from None
+
+
+def _calibrated(rows: Observations) -> Observations:
+    """Return values minus their baselines, with the ranges of such differences."""
+    if rows.baseline is None:
+        raise UsageError(
+            "To calibrate, name the column of baselines (--config baseline=COLUMN), or a run whose"
+            " probes have baseline texts."
+        )
+    ranges = {
+        name: ends and (ends[0] - ends[1], ends[1] - ends[0]) for name, ends in rows.ranges.items()
+    }
+    return replace(rows, values=rows.values - rows.baseline, ranges=ranges)
+
+
+def _corrected(given: DiagnosisInput, plan: ComparisonPlan) -> list[TableCorrection]:
+    ranges = {column.feature: column.bounds for column in given.labelled}
+    analysis = AnalysisPlan(
+        plan.alpha, plan.tolerance, ranges=ranges, claim=plan.claim, against=plan.against
+    )
+    return table_corrections(given.rows, given.labelled, analysis)
+
+
+@cache
+def _own_statistics() -> Any:
+    """Return the statistics that installed packages add; reading entry points is slow."""
+    return added(entry.load() for entry in entry_points(group=ENTRY_POINTS))
+
+
+def _refusal(error: ValueError) -> UsageError:
+    return UsageError(str(error).rstrip(".") + ".")

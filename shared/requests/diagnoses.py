@@ -1,0 +1,95 @@
+"""A diagnosis as it is requested, on the command line and in Python."""
+
+from collections.abc import Mapping
+from math import inf, isfinite
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, NonNegativeInt
+
+from biaswatch.shared.contracts import Against, Claim
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds
+
+UNKNOWN_RANGE = "unknown"
+"""Written in place of a range that is not known."""
+Names = tuple[str, ...]
+
+
+def _ranges(value: Any) -> Any:
+    """Read ranges: a mapping of features to ends, or texts like `rating=1:10`, `words=unknown`."""
+    if isinstance(value, Mapping):
+        return {name: _ends(f"the range of {name!r}", ends) for name, ends in value.items()}
+    ranges = {}
+    for text in [value] if isinstance(value, str) else value:
+        name, _, ends = text.rpartition("=")
+        if not name:
+            raise ValueError(f"{text} is not written like rating=1:10")
+        ranges[name] = _ends(text, ends)
+    return ranges
+
+
+def _ends(place: str, value: Any) -> Bounds | None:
+    if value is None or value == UNKNOWN_RANGE:
+        return None
+    parts = value.split(":") if isinstance(value, str) else value
+    try:
+        low, high = map(float, parts)
+    except (TypeError, ValueError):
+        low, high = inf, inf
+    if not (isfinite(low) and low < high < inf):
+        raise ValueError(
+            f"{place} needs a number and a larger one, like rating=1:10 or (1, 10); where the ends"
+            " are not known, write `unknown`"
+        )
+    return low, high
+
+
+Ranges = Annotated[dict[str, Bounds | None], BeforeValidator(_ranges)]
+
+
+class DiagnoseRequest(BaseModel):
+    """The columns of a diagnosis, what is declared about them, and its statistics."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+    group: Names = ()
+    """A column of groups, or any field of a run's probes; may be repeated."""
+    feature: Names = ()
+    """A column of numbers; may be repeated."""
+    unit: str | None = None
+    """The column of units: the prompt, the user. Without it, each row is one."""
+    set: str | None = None
+    """The column of counterfactual sets."""
+    domain: Names = ()
+    """Columns whose values keep rows apart."""
+    baseline: str | None = None
+    """The column of baseline values."""
+    calibrate: bool = False
+    """Diagnose value minus baseline value."""
+    ranges: Ranges = Field(default={})
+    """FEATURE=LOW:HIGH, the ends of its values, or FEATURE=unknown; may be repeated."""
+    target: Names = ()
+    """Of a run, only this target; may be repeated."""
+    scaffold: Names = ()
+    """Of a run, only this scaffold."""
+    statistic: Names = ()
+    """Statistics of each group; some by default."""
+    compare: Against | None = None
+    """Compare groups in pairs, or each with the rest; `auto`: pairs of up to six."""
+    claim: Claim | None = None
+    """What conclusions are about; a run's suite declares it."""
+    tolerance: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    """The largest gap that does not matter."""
+    alpha: float | None = Field(default=None, gt=0, lt=1)
+    """1 minus the coverage of intervals."""
+    correction: str = "bonferroni"
+    """Correction for several comparisons: holm, bh, by or bonferroni."""
+    permutations: NonNegativeInt | None = None
+    """Random relabellings of all groups, 1000 by default; if given, of each comparison as well."""
+    seed: NonNegativeInt = 0
+    """Seed of everything random."""
+    ddof: int = 0
+    """Delta degrees of freedom of deviations: 0 as in SAGED, or 1."""
+    labels: dict[str, Names] | Names = ()
+    """Columns of labels by people, or FEATURE=COLUMN."""
+    probability: str | None = None
+    """The column of each row's probability of being labelled; without it, all have the same."""
