@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from biaswatch.services.diagnoser.handlers.memory import nothing_collected
+from biaswatch.services.diagnoser.handlers.memory import gc_paused
 from biaswatch.shared.analysis.monitors.evidence import evidence_of, increment_of
 from biaswatch.shared.analysis.monitors.method import counted
 from biaswatch.shared.analysis.monitors.round_answers import (
@@ -156,7 +156,7 @@ def main() -> int:
     seen: RoundAnswers | None = None
     for number in range(ROUNDS):
         seen = answers(rng)
-        with nothing_collected():
+        with gc_paused():
             closed = close(watch, number, seen, closed.records if closed else [])
     assert closed is not None
     assert seen is not None

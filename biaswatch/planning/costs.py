@@ -17,7 +17,7 @@ from biaswatch.shared.contracts import (
     Target,
     WatchedPair,
 )
-from biaswatch.shared.contracts.expansion import asked_of, probe_of, set_of
+from biaswatch.shared.contracts.expansion import probe_of, questions_of, set_of
 from biaswatch.shared.contracts.providers import PROVIDERS
 from biaswatch.shared.stats.anytime.units import ONE_AND_ONE, SetShape
 
@@ -111,7 +111,7 @@ def _texts(
     run = Run(
         at=at, suite=suite.name, suite_hash=suite.hash, targets=(target,), scaffolds=(*scaffolds,)
     )
-    items = list(asked_of(run, suite))
+    items = list(questions_of(run, suite))
     step = ceil(len(items) / MOST_READ)
     some = items[::step]
     for position, item in some:

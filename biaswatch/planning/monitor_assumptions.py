@@ -154,7 +154,7 @@ def arrivals_of(traffic: Traffic | None, assumed: Assumptions) -> Arrivals | Non
     share = HALF if assumed.first_share is None else assumed.first_share
     if assumed.new_users is None:
         return Arrivals(share)
-    near = traffic.longest_apart_s / traffic.window_s / (assumed.strata or 1)
+    near = traffic.max_distance_s / traffic.window_s / (assumed.strata or 1)
     return Arrivals(share, assumed.new_users * near)
 
 

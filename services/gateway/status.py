@@ -12,7 +12,7 @@ from biaswatch.services.gateway.channels import ChannelQueries
 from biaswatch.services.gateway.context import GatewayContext, now
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
 from biaswatch.services.gateway.runs.queries import RunQueries
-from biaswatch.shared.contracts import Alarm, MonitorState, Purpose, Run, standing_of
+from biaswatch.shared.contracts import Alarm, MonitorState, Purpose, Run, open_alarms_of
 from biaswatch.shared.requests.platform import (
     AlarmLine,
     DaySpending,
@@ -80,7 +80,7 @@ class StatusQueries:
         by_monitor: dict[str, list[Alarm]] = defaultdict(list)
         for alarm in self.store.records.by_key(Alarm, "monitor_id", ids):
             by_monitor[alarm.monitor_id].append(alarm)
-        raised = [standing_of(alarms).values() for alarms in by_monitor.values()]
+        raised = [open_alarms_of(alarms).values() for alarms in by_monitor.values()]
         return _latest_first(chain.from_iterable(raised))
 
     def changes(self) -> list[Alarm]:

@@ -40,7 +40,7 @@ def build(settings: NotifierSettings, clock: Callable[[], datetime] = now) -> Se
     async def send_due(_: Publisher) -> None:
         await deliver.look()
 
-    async def send_standing(_: Publisher) -> None:
+    async def send_open(_: Publisher) -> None:
         await alerts.look()
 
     delivery_s, gauge_s = settings.notifier_delivery_s, settings.notifier_gauge_s
@@ -50,7 +50,7 @@ def build(settings: NotifierSettings, clock: Callable[[], datetime] = now) -> Se
         stages=[Stage("notifier", Alarm, deliver)],
         jobs=[
             Job(send_due, "send alarms", every_s=delivery_s, close=deliver.close),
-            Job(send_standing, "send standing alarms again", every_s=RESEND_INTERVAL_S),
+            Job(send_open, "send standing alarms again", every_s=RESEND_INTERVAL_S),
             Job(announce.show, "announce channels", every_s=gauge_s),
         ],
         probe_store=store.probe,

@@ -11,7 +11,7 @@ MAX_SECRET_BYTES = 64 * 1024
 
 
 class Declared(BaseModel):
-    """A part of the operator's file, in which a misspelt word is a mistake."""
+    """A part of the operator's file; a misspelt word in it is a mistake."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 

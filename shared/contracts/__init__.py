@@ -1,6 +1,6 @@
 """The records on the bus, and the routes they take."""
 
-from biaswatch.shared.contracts.alarm import Alarm, AlarmKind, AlarmState, Twins, standing_of
+from biaswatch.shared.contracts.alarm import Alarm, AlarmKind, AlarmState, Twins, open_alarms_of
 from biaswatch.shared.contracts.answer_accounts import (
     ACCOUNTS,
     AccountedWindow,
@@ -87,11 +87,11 @@ from biaswatch.shared.contracts.evidence import (
     UserCounts,
 )
 from biaswatch.shared.contracts.expansion import (
-    asked_of,
     drawn_sets,
     expected_of,
     probe_of,
     probes_of,
+    questions_of,
     verdicts_expected,
 )
 from biaswatch.shared.contracts.identity import RecordId, Token, derived_id, token_of
@@ -102,9 +102,9 @@ from biaswatch.shared.contracts.label import (
     LabelDraw,
     LabelSample,
     LabelStratum,
+    current_labels,
     labels_digest,
     person_id_of,
-    standing_labels,
 )
 from biaswatch.shared.contracts.measured_share import (
     LEAST_MEASURED_SHARE,

@@ -116,7 +116,7 @@ class Alarm(Record):
         return self.comparison_key, self.what, self.epoch, self.occasion
 
 
-def standing_of(history: Iterable[Alarm]) -> dict[tuple[str, AlarmKind], Alarm]:
+def open_alarms_of(history: Iterable[Alarm]) -> dict[tuple[str, AlarmKind], Alarm]:
     """Return the alarms of a monitor that were raised and not cleared, by comparison and kind."""
     alarms = list(history)
     over = {alarm.occasion_key for alarm in alarms if alarm.state is AlarmState.CLEARED}

@@ -53,7 +53,7 @@ class MethodFacts:
     needs_twins: bool = True
     """It compares groups within their set."""
     of_a_bank: bool = False
-    """True if it can test a bank whose prompts are asked again every round."""
+    """True if it can test a bank, with the same prompts in every round."""
     of_traffic: bool = False
     """It can watch production traffic, which has no twins."""
     of_suites: bool = True
@@ -94,7 +94,7 @@ class WatchedFeature(Part):
     selected_at_least: float | None = None
     """The lowest value that is a selection."""
     higher_is: Direction | None = None
-    """Whether a higher number is better or worse for a group: used in alarms, not as evidence."""
+    """The meaning of a higher number for a group: used in alarms, not as evidence."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -175,7 +175,7 @@ class Evaluation(Record):
     marks_right: NonNegativeInt = 0
     """Sentences that are what their mark says."""
     judgements: tuple[Judgement, ...] = ()
-    """Every judgement that was asked for."""
+    """Every requested judgement."""
     dimensions: tuple[DimensionScore, ...] = ()
     """Judgements by dimension."""
     mean: Score | None = None
@@ -187,18 +187,18 @@ class Evaluation(Record):
     disputed: tuple[Token, ...] = ()
     """Dimensions on which the judges' means lie far apart."""
     repeat_agreement: Agreement | None = None
-    """Of each judge with itself over repeats, where there are several."""
+    """Agreement of each judge with itself over repeats, where there are several."""
     controls: tuple[ControlReply, ...] = ()
-    """What each judge said of texts whose grade is known."""
+    """Each judge's grades of texts with a known grade."""
     judges: tuple[JudgeStanding, ...] = ()
-    """What that shows of each judge."""
+    """The standing of each judge, from those grades."""
     uncontrolled: str | None = None
-    """Why no judge was controlled, where judges were asked."""
+    """Why judges were not controlled."""
     apart: tuple[DimensionScore, ...] = ()
     """The votes that do not count, by dimension."""
     calls: NonNegativeInt = 0
     """Calls to models it took: to the writer, to judges, and for their controls."""
     reasoning: Annotated[dict[str, str], TEXT] = {}
-    """What each judge gave as its reason, by the judgement's key."""
+    """Each judge's reason, by the judgement's key."""
     phrases: Annotated[dict[str, tuple[str, ...]], TEXT] = {}
     """Phrases a judge found problematic, by the judgement's key."""

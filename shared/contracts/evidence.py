@@ -1,4 +1,4 @@
-"""What the rounds of a monitor leave behind: increments that never change, and their sum."""
+"""Evidence of a monitor's rounds: increments, which never change, and their sum."""
 
 from pydantic import AwareDatetime, NonNegativeInt, PositiveInt
 
@@ -31,9 +31,9 @@ class Round(Record):
     began_with: NonNegativeInt = 0
     """The first round of the epoch."""
     instruments: tuple[str, ...] = ()
-    """What measured, each with its version."""
+    """The extractors, each with its version."""
     models: tuple[str, ...] = ()
-    """What answered, by the names and fingerprints it gave."""
+    """The names and fingerprints that models gave."""
     changed: tuple[str, ...] = ()
     """Why this round begins an epoch, where it does and is not the first."""
     closed_by: ClosedBy
@@ -48,7 +48,7 @@ class Round(Record):
 
 
 class _OfComparison(Part):
-    """What belongs to one comparison in one round."""
+    """A record of one comparison in one round."""
 
     tenant: Token = "default"
     """Whose it is."""
@@ -126,7 +126,7 @@ class GapTest(Part):
 
 
 class Recovery(Part):
-    """Whether the gap behind an open alarm is over."""
+    """The test for the end of the gap behind an open alarm."""
 
     alarm_round: NonNegativeInt
     """The round that raised the alarm."""
@@ -146,7 +146,7 @@ class Reference(Part):
     value: float
     """Their value, as a share of the range, or of selected answers."""
     allowed: float
-    """The tolerance and the uncertainty of the value: a smaller difference is no change."""
+    """The tolerance and the uncertainty of the value: smaller differences are not a change."""
     rounds: PositiveInt
     """How many rounds it sums up: all of the search, until it was made."""
     bets: Bets = Bets()
@@ -169,7 +169,7 @@ class Change(Part):
     reference: float | None = None
     """The value of the newest reference; null before the first."""
     allowed: float | None = None
-    """The tolerance and its uncertainty: a smaller difference is no change."""
+    """The tolerance and its uncertainty: smaller differences are not a change."""
     steps: NonNegativeInt = 0
     """Rounds since the first reference."""
     log_evidence: float | None = None
@@ -241,7 +241,7 @@ class Evidence(_OfComparison):
     shown: Stretch | None = None
     """The rounds of units and gap: those of the test, or also those that cleared the last alarm."""
     recovery: Recovery | None = None
-    """Whether the gap is over; null without an open alarm of it."""
+    """The test for the end of the gap; null without an open alarm of it."""
     units: NonNegativeInt
     """How many units the shown rounds have."""
     missing: NonNegativeInt
@@ -274,9 +274,9 @@ class Evidence(_OfComparison):
     """Where users are matched: the gap between all users, of any moment and any stratum. It is no
     evidence; what it differs by is what the moments and strata explain."""
     change: Change | None = None
-    """Whether the gap is unchanged; null during the reference rounds."""
+    """The search for changes of the gap; null during the reference rounds."""
     level_change: Change | None = None
-    """Whether the level of both groups is unchanged."""
+    """The search for changes of the level of both groups."""
     before: Estimate | None = None
     """The gap at the end of the epoch before."""
 

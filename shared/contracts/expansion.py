@@ -17,7 +17,7 @@ def probes_of(run: Run, suite: Suite, at: datetime, *, first: int = 0) -> Iterat
 
     Each question is put to each target under each scaffold, repeat after repeat.
     """
-    questions = asked_of(run, suite)
+    questions = questions_of(run, suite)
     every = product(range(run.repeats), run.targets, run.scaffolds, questions)
     for repeat, target, scaffold, (position, item) in islice(every, first, None):
         yield probe_of(run, suite, item, target, scaffold, repeat, at, position=position)
@@ -57,7 +57,7 @@ def probe_of(
     )
 
 
-def asked_of(run: Run, suite: Suite) -> tuple[tuple[int, SuiteProbe], ...]:
+def questions_of(run: Run, suite: Suite) -> tuple[tuple[int, SuiteProbe], ...]:
     """Return what a run asks, with its positions: the whole suite, or the sets of its round."""
     if run.sets is None:
         return tuple(enumerate(suite.probes))

@@ -61,11 +61,11 @@ class Label(Record):
 
 
 def labels_digest(ids: Iterable[str]) -> str:
-    """Return the digest of all labels of a run, by which their corrections are found."""
+    """Return the digest of all labels of a run, a key of their corrections."""
     return derived_id("labels", *sorted(ids))
 
 
-def standing_labels(labels: "list[Label]") -> "list[Label]":
+def current_labels(labels: "list[Label]") -> "list[Label]":
     """Return the last label of each person for each answer and number, without withdrawn ones."""
     last: dict[tuple[str, str, str, str], Label] = {}
     for label in sorted(labels, key=lambda label: label.number):
@@ -107,7 +107,7 @@ class LabelStratum(Part):
     group: Name
     """The group."""
     answers: PositiveInt
-    """Answers with a reading, from which the sample was drawn."""
+    """Answers with a reading: the population of the sample."""
     drawn: NonNegativeInt
     """How many were."""
     least_probability: Annotated[float, Field(gt=0, le=1)]

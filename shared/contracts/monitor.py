@@ -97,8 +97,8 @@ class MonitorPlan(Part):
             raise ValueError("give `suite` and a target to ask, or `traffic`, but not both")
         if (self.claim is Claim.POPULATION) != (self.sets_per_round is not None):
             raise ValueError(
-                "sets_per_round belongs to the claim `population` and is needed there: a bank is"
-                " asked whole every round"
+                "sets_per_round is required for the claim `population`, and not allowed for a bank:"
+                " every round takes the whole bank"
             )
         for feature in self.features:
             if not feature.method.facts.of_suites:
@@ -151,7 +151,7 @@ class MonitorPlan(Part):
         return WatchedFeature(extractor=extractor, feature=MISSING, **fields)
 
     @property
-    def beside_identity(self) -> dict[str, Any]:
+    def outside_identity(self) -> dict[str, Any]:
         """Return the fields that are no part of what a monitor is: words alone, or not declared.
 
         Without the latter, monitors that are older than these fields keep their id.
@@ -247,7 +247,7 @@ class Monitor(Record):
     @computed_once
     def monitor_id(self) -> str:
         """The monitor its evidence belongs to: another plan is another one."""
-        plan = self.plan.model_dump(mode="json", exclude=self.plan.beside_identity)
+        plan = self.plan.model_dump(mode="json", exclude=self.plan.outside_identity)
         return derived_id("watch", self.tenant, self.name, plan)
 
 

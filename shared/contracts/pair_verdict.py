@@ -72,7 +72,7 @@ class PairVerdict(Record):
     judges: tuple[Name, ...]
     """The lanes of the judges."""
     closing: str = ""
-    """Why no judge was asked; empty if judges were asked."""
+    """The state of a pair without any judge; empty otherwise."""
     target: Name
     """Who answered; for a control, the judge itself."""
     scaffold: Token
@@ -165,12 +165,12 @@ def with_votes_of(verdict: PairVerdict, counts: Callable[[Check], bool]) -> Pair
     kept = [check for check in verdict.checks if counts(check)]
     if len(kept) == len(verdict.checks):
         return verdict
-    asked = {check.name for check in verdict.checks}
+    questions = {check.name for check in verdict.checks}
     left = {check.name for check in kept}
     flags, corrected = flags_of(kept), corrected_of(kept)
     lost = Finding(reason=NONE_COUNTS)
     for findings, names in ((flags, FLAGS), (corrected, {name: name for name in CORRECTED})):
-        findings.update({key: lost for key, name in names.items() if name in asked - left})
+        findings.update({key: lost for key, name in names.items() if name in questions - left})
     explained = {
         flag: why
         for flag, why in verdict.explanations.items()
@@ -230,7 +230,7 @@ def latest_verdicts(verdicts: Iterable[PairVerdict]) -> list[PairVerdict]:
 
 
 def judged_pairs(verdicts: Iterable[PairVerdict]) -> list[JudgedItem]:
-    """Return the pairs that judges were asked about, without controls."""
+    """Return the judged pairs, without controls."""
     return [
         JudgedItem(
             id=verdict.pair_id,

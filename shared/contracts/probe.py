@@ -13,7 +13,7 @@ from biaswatch.shared.contracts.identity import (
     derived_id,
     id_beginning_with,
 )
-from biaswatch.shared.contracts.record import TEXT, Part, Record, computed_once, nothing_yet
+from biaswatch.shared.contracts.record import TEXT, Part, Record, computed_once, empty_mapping
 from biaswatch.shared.contracts.target import Target
 
 
@@ -52,9 +52,9 @@ class Probe(Record):
     """Which repeat of the same question this is, counted from 0."""
     messages: Annotated[tuple[Message, ...], TEXT] = ()
     """The messages to the model."""
-    variables: Annotated[dict[str, str], TEXT] = nothing_yet()
+    variables: Annotated[dict[str, str], TEXT] = empty_mapping()
     """Values that a scaffold puts into its own wording."""
-    groups: dict[str, str] = nothing_yet()
+    groups: dict[str, str] = empty_mapping()
     """Whom the probe is about, by dimension: `{"race": "black", "gender": "female"}`."""
     set_id: Name | None = None
     """The counterfactual set; its twins differ in the groups alone."""
@@ -65,7 +65,7 @@ class Probe(Record):
     expected: Annotated[str | None, TEXT] = None
     """The right answer, where there is one."""
 
-    facts: dict[str, str] = nothing_yet()
+    facts: dict[str, str] = empty_mapping()
     """Known facts that are hidden from the model: its category, the biased option."""
     measure: tuple[Token, ...] = ()
     """The extractors that are to measure the answer."""

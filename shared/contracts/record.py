@@ -53,7 +53,7 @@ class Purpose(StrEnum):
     PRODUCTION = "production"
 
 
-def nothing_yet() -> Any:
+def empty_mapping() -> Any:
     """Return the default of a field that is a mapping: an empty one.
 
     Written as `= {}`, it would be copied for every record, which costs more than making it.

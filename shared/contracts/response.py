@@ -9,7 +9,7 @@ from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt, StringConstr
 
 from biaswatch.shared.contracts.identity import BEGINNING_HEX_DIGITS, Name, RecordId, Token
 from biaswatch.shared.contracts.probe import Probe
-from biaswatch.shared.contracts.record import TEXT, Part, Record, nothing_yet
+from biaswatch.shared.contracts.record import TEXT, Part, Record, empty_mapping
 
 TraceId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
 SpanId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16}$")]
@@ -104,11 +104,11 @@ class Response(Record):
     """Tokens, calls and time."""
     steps: tuple[Step, ...] = ()
     """The calls of a scaffold that makes several, in the order of its plan."""
-    redacted: dict[Token, PositiveInt] = nothing_yet()
+    redacted: dict[Token, PositiveInt] = empty_mapping()
     """Numbers of replacements in the texts at intake, by the replacement."""
     evaluated: EvaluatedSpan | None = None
     """The span that measurements go back to; None unless requested."""
-    said: Annotated[dict[str, str], TEXT] = nothing_yet()
+    said: Annotated[dict[str, str], TEXT] = empty_mapping()
     """The text of each of those calls, by the step's name."""
 
     @property
@@ -161,9 +161,9 @@ class Features(Record):
     """At which version; numbers of different versions are never mixed."""
     instrument: str = ""
     """The instrument in a few words: a lexicon, a model by its name, patterns."""
-    values: dict[str, float | None] = nothing_yet()
+    values: dict[str, float | None] = empty_mapping()
     """Feature by name; null where this one is undefined for the response."""
-    baseline: dict[str, float | None] = nothing_yet()
+    baseline: dict[str, float | None] = empty_mapping()
     """The same features of the probe's baseline text, where it has one."""
     unscorable: str | None = None
     """Why there are no values at all."""

@@ -54,7 +54,7 @@ class Route:
     bundled: bool = False
     """True if records published together on one subject go in one message."""
     from_outside: bool = False
-    """True if the owner of a key for live systems, who is no service, may publish it."""
+    """True if the key of a live system, which is not a service, may publish it."""
     append_only: bool = False
     """True if messages are never removed by age or by hand: not even by the operator's key."""
 

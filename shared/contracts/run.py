@@ -53,7 +53,7 @@ class Run(Record):
     scaffolds: tuple[Token, ...] = ("direct",)
     """How each probe becomes an answer; every scaffold asks every probe."""
     repeats: PositiveInt = 1
-    """Number of times that each probe is asked; repeats of a prompt are one unit."""
+    """Number of repeats of each probe; repeats of a prompt are one unit."""
     extractors: tuple[ExtractorPin, ...] = ()
     """The extractors."""
     monitor_id: RecordId | None = None

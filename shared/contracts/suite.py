@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from biaswatch.shared.contracts.identity import Name, Token, derived_id_of_list
 from biaswatch.shared.contracts.probe import Message, Probe, Role
-from biaswatch.shared.contracts.record import Part, nothing_yet
+from biaswatch.shared.contracts.record import Part, empty_mapping
 
 
 class Against(StrEnum):
@@ -46,9 +46,9 @@ class SuiteProbe(Part):
     """The text for the model, if it is one message."""
     messages: tuple[Message, ...] = ()
     """The messages for the model, if it is a conversation."""
-    variables: dict[str, str] = nothing_yet()
+    variables: dict[str, str] = empty_mapping()
     """Values that a scaffold puts into its own wording."""
-    groups: dict[str, str] = nothing_yet()
+    groups: dict[str, str] = empty_mapping()
     """Whom it is about, by dimension."""
     set: Name | None = None
     """The counterfactual set: its twins differ in the groups alone."""
@@ -58,7 +58,7 @@ class SuiteProbe(Part):
     """The text an answer's measurement is compared with."""
     expected: str | None = None
     """The right answer, where there is one."""
-    facts: dict[str, str] = nothing_yet()
+    facts: dict[str, str] = empty_mapping()
     """Known facts that are hidden from the model: its category, the biased option."""
 
     @model_validator(mode="after")
@@ -152,7 +152,7 @@ class Suite(SuiteHeader):
         return self
 
     @model_validator(mode="after")
-    def _strata_are_there(self) -> "Suite":
+    def _check_strata(self) -> "Suite":
         names = {name for probe in self.probes for name in (*probe.facts, *probe.groups)}
         for name in self.strata:
             if name not in names:

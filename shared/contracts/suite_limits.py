@@ -61,7 +61,7 @@ class ProbeCheck:
         if size > LARGEST_PROBE_BYTES:
             raise UsageError(
                 f"The probe {probe.key} has {size // 1024} KiB with what the suite gives every"
-                f" probe; {LARGEST_PROBE_BYTES // 1024} KiB can be asked. Shorten it."
+                f" probe; {LARGEST_PROBE_BYTES // 1024} KiB is the limit. Shorten it."
             )
 
 
@@ -108,7 +108,7 @@ def check_amount(run: Run, probes: int, most: int = MOST_PROBES) -> None:
             f"The run would ask {number_shown(per_repeat * run.repeats)} questions"
             f" ({probes:,} probes, {len(run.targets)} targets, {len(run.scaffolds)}"
             f" scaffolds, {number_shown(run.repeats)} repeats); {most:,} are allowed. Ask less at"
-            " once, or have whoever operates the gateway raise BIASWATCH_GATEWAY_RUN_PROBES."
+            " once, or have its operator raise BIASWATCH_GATEWAY_RUN_PROBES."
         )
 
 
@@ -162,7 +162,7 @@ class SuiteCounts:
 
     def alike(self) -> Iterator[list[int]]:
         """Return the positions of probes whose keys have one digest: they are very likely equal."""
-        twice = {one for one, next_ in pairwise(_equal_together(self._keys)) if one == next_}
+        twice = {one for one, next_ in pairwise(_equal_digests(self._keys)) if one == next_}
         places: dict[int, list[int]] = {}
         for place, digest in enumerate(self._keys if twice else ()):
             if digest in twice:
@@ -176,7 +176,7 @@ class SuiteCounts:
         return sum(members.count(0) == members.count(1) == 1 for members in sides)
 
 
-def _equal_together(digests: "array[int]") -> Iterator[int]:
+def _equal_digests(digests: "array[int]") -> Iterator[int]:
     """Yield digests, equal ones together; sorted at once, a million would take 40 MB."""
     for part in range(PARTS):
         yield from sorted(digest for digest in digests if digest % PARTS == part)

@@ -12,7 +12,7 @@ from pydantic import BaseModel, JsonValue, ValidationError
 from biaswatch.shared.contracts.identity import Name, derived_id, token_of
 from biaswatch.shared.contracts.mistakes import as_usage_error, first_mistake
 from biaswatch.shared.contracts.providers import PROVIDERS
-from biaswatch.shared.contracts.record import Part, computed_once, nothing_yet
+from biaswatch.shared.contracts.record import Part, computed_once, empty_mapping
 from biaswatch.shared.errors import UsageError
 
 ROLE = "role"
@@ -40,7 +40,7 @@ class Target(Part):
     """The provider's own name of the model, or a file for replay."""
     base_url: str | None = None
     """Where the server is, when it is not the provider's usual one."""
-    parameters: dict[str, JsonValue] = nothing_yet()
+    parameters: dict[str, JsonValue] = empty_mapping()
     """Sampling parameters, handed to the provider unchanged."""
     system_prompt: str | None = None
     """The role the model is put in; part of the plan, so it stays when texts are purged."""
@@ -88,14 +88,14 @@ def parse_target(
     if not model:
         raise UsageError(f"The target {written!r} names no model. Write {provider.example}.")
     _check_address(written, at, base_url)
-    given, role = _options(written, query)
+    query_parameters, role = _options(written, query)
     if role is not None and system_prompt is not None:
         raise UsageError(f"The target {written!r} has a role and a system prompt; give one.")
-    all_given = {**(parameters or {}), **given}
+    all_parameters = {**(parameters or {}), **query_parameters}
     if provider.request_model:
         written = _without_description(f"{name}:{model}", query)
-        all_given = _request(written, provider.request_model, all_given)
-    elif taken := sorted(NOT_PARAMETERS.keys() & all_given.keys()):
+        all_parameters = _request(written, provider.request_model, all_parameters)
+    elif taken := sorted(NOT_PARAMETERS.keys() & all_parameters.keys()):
         raise UsageError(
             f"The parameter {taken[0]} cannot be set on the target {written.partition('?')[0]!r}:"
             f" {NOT_PARAMETERS[taken[0]]}."
@@ -105,8 +105,8 @@ def parse_target(
             name=written,
             provider=name,
             model=model,
-            base_url=str(all_given["url"]) if provider.request_model else base_url or None,
-            parameters=all_given,
+            base_url=str(all_parameters["url"]) if provider.request_model else base_url or None,
+            parameters=all_parameters,
             system_prompt=system_prompt if role is None else system_prompt_of(role),
         )
 

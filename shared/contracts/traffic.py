@@ -42,7 +42,7 @@ class Traffic(Part):
     a window."""
 
     @property
-    def longest_apart_s(self) -> int:
+    def max_distance_s(self) -> int:
         """How far apart the first answers of users who are compared may be."""
         return self.neighbours_within_s or min(NEIGHBOURS_WITHIN_S, self.window_s)
 
@@ -123,7 +123,7 @@ class Exchange(Record):
     facts: dict[Name, Name] = {}
     """Other known facts: topic, language, product. Monitors may compare within them."""
     unit_id: Name | None = None
-    """The user or the conversation; without it, the exchange is described and is no evidence."""
+    """The user or the conversation; without it, the exchange is described, but is not evidence."""
     model: str | None = None
     """The model."""
     fingerprint: str | None = None

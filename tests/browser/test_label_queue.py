@@ -10,7 +10,7 @@ import pytest
 from biaswatch.services.gateway.labels.commands import LabelCommands
 from biaswatch.services.gateway.labels.queries import LabelQueries
 from biaswatch.services.gateway.runs.queries import RunQueries
-from biaswatch.shared.contracts import Label, LabelSample, standing_labels
+from biaswatch.shared.contracts import Label, LabelSample, current_labels
 from biaswatch.shared.requests.labels import SampleRequest
 from biaswatch.shared.store import Store, migrate
 from tests.support.labelled_run import write_labelled_run
@@ -55,7 +55,7 @@ def page(chromium: Any, address: str) -> Iterator[Any]:
 
 
 def standing(store: Store, sample: LabelSample) -> list[Label]:
-    return standing_labels(list(store.records.read(Label, run_id=sample.run_id)))
+    return current_labels(list(store.records.read(Label, run_id=sample.run_id)))
 
 
 def test_twenty_answers_are_labelled_by_keyboard_alone(

@@ -28,7 +28,7 @@ from biaswatch.shared.contracts import (
     MonitorState,
     Round,
     Run,
-    standing_labels,
+    current_labels,
 )
 from biaswatch.shared.store import Store
 
@@ -97,7 +97,7 @@ class LabelledRounds:
             own_labels = [label for label in labels if (label.extractor, label.feature) == about]
             if own_samples and own_labels:
                 sample = in_force(own_samples, own_labels)
-                counts = round_counts(answers, sample, standing_labels(own_labels), comparison)
+                counts = round_counts(answers, sample, current_labels(own_labels), comparison)
                 counts_by_sample[comparison.key] = sample, counts
         return CountedRound(run, epoch, counts_by_sample)
 

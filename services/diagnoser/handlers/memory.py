@@ -9,7 +9,7 @@ from typing import Any
 
 
 @contextmanager
-def nothing_collected() -> Iterator[None]:
+def gc_paused() -> Iterator[None]:
     """Put off the search for reference cycles: among a round's records it finds none.
 
     Each collection looks at every object in memory, which takes as long as closing a round.

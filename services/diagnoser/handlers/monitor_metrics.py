@@ -17,7 +17,7 @@ from biaswatch.shared.contracts import (
     Verdict,
     evidence_in,
     latest_over_rounds,
-    standing_of,
+    open_alarms_of,
 )
 from biaswatch.shared.runtime.blocking import in_thread
 from biaswatch.shared.store import Store
@@ -59,14 +59,14 @@ class MonitorMetrics:
 
     def look(self) -> None:
         """Read the store and set every gauge."""
-        values = dict(self._found())
+        values = dict(self._current())
         for gauge, labels in self._shown - values.keys():
             gauge.remove(*labels)
         for (gauge, labels), value in values.items():
             gauge.labels(*labels).set(value)
         self._shown = set(values)
 
-    def _found(self) -> Iterator[tuple[Key, float]]:
+    def _current(self) -> Iterator[tuple[Key, float]]:
         for source in self._store.unwatched_answers.read():
             yield (UNWATCHED_ANSWERS, (source.tenant, source.source)), source.answers
         labelled = self._store.labelled_runs.of_monitors()
@@ -92,8 +92,8 @@ class MonitorMetrics:
         epoch = max((round_.epoch for round_ in rounds), default=0)
         latest = [round_.run_id for round_ in rounds if round_.epoch == epoch]
         ids = self._store.labelled_runs.last_corrections(latest)
-        found = latest_over_rounds(self._store.records.get(Correction, ids))
-        for key, (part, _) in found.items():
+        corrections = latest_over_rounds(self._store.records.get(Correction, ids))
+        for key, (part, _) in corrections.items():
             labels, gap = labels_of(monitor, key), part.running
             ends = {
                 MONITOR_LABELLED_GAP: gap.value,
@@ -111,11 +111,11 @@ class MonitorMetrics:
             return
         yield (MONITOR_LAST_ROUND, (monitor.tenant, monitor.name)), last.at.timestamp()
         yield (MONITOR_MISSED, (monitor.tenant, monitor.name)), last.expected - last.arrived
-        found = list(evidence_in(self._store.records.read(RoundEvidence, run_id=last.run_id)))
-        for evidence in found:
+        current = list(evidence_in(self._store.records.read(RoundEvidence, run_id=last.run_id)))
+        for evidence in current:
             yield from _gauges(monitor, evidence)
-        yield from _promised(monitor, found)
-        open_alarms = standing_of(self._store.records.of_monitor(Alarm, monitor.monitor_id))
+        yield from _promised(monitor, current)
+        open_alarms = open_alarms_of(self._store.records.of_monitor(Alarm, monitor.monitor_id))
         for comparison in monitor.plan.watched:
             for what in AlarmKind:
                 labels = (*labels_of(monitor, comparison.key), what.value)

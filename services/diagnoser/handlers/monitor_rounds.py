@@ -6,7 +6,7 @@ from datetime import datetime
 from itertools import islice
 from tempfile import TemporaryFile
 
-from biaswatch.services.diagnoser.handlers.memory import SharedValues, nothing_collected
+from biaswatch.services.diagnoser.handlers.memory import SharedValues, gc_paused
 from biaswatch.services.diagnoser.handlers.traffic_windows import TrafficWindows
 from biaswatch.shared.analysis.monitors.alarms import alarms
 from biaswatch.shared.analysis.monitors.evidence import (
@@ -82,7 +82,7 @@ class CloseRounds:
             ended = completion if earlier.id == run.id else self._completion(earlier, monitor)
             before = self._store.rounds.get(monitor, (earlier.round or 0) - 1)
             closed, seen = self._read(earlier, monitor, ended, before)
-            with nothing_collected():
+            with gc_paused():
                 left = self._left(closed, seen, monitor, before)
             self._store.records.write([closed, *left])
         # The store keeps the first copy, of any replica.

@@ -159,8 +159,8 @@ class TrafficWindows:
 
     def _entrants(self, closed: Round, dimension: str, window: WindowColumns) -> Entrants:
         """Enroll the users of a dimension, some at a time; after a death it resumes."""
-        found, new = users_in_groups(window, dimension), np.zeros(window.users, dtype=np.bool_)
-        users = np.flatnonzero(found.present)
+        members, new = users_in_groups(window, dimension), np.zeros(window.users, dtype=np.bool_)
+        users = np.flatnonzero(members.present)
         for begin in range(0, len(users), USERS_AT_ONCE):
             codes = users[begin : begin + USERS_AT_ONCE].tolist()
             by_name = {window.name(user): user for user in codes}
@@ -168,7 +168,7 @@ class TrafficWindows:
                 closed.monitor_id, closed.epoch, dimension, by_name, closed.round
             )
             new[[by_name[name] for name in enrolled]] = True
-        return Entrants(new=new, known=found.present & ~new, mixed=found.mixed)
+        return Entrants(new=new, known=members.present & ~new, mixed=members.mixed)
 
 
 def _answer(

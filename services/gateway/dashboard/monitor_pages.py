@@ -20,7 +20,7 @@ from biaswatch.services.gateway.dashboard.rendering import (
 )
 from biaswatch.services.gateway.monitors.queries import MonitorQueries, no_monitor
 from biaswatch.services.gateway.monitors.strata import MAX_WINDOWS, StrataQueries
-from biaswatch.shared.contracts import Monitor, MonitorState, comparison_titles, standing_of
+from biaswatch.shared.contracts import Monitor, MonitorState, comparison_titles, open_alarms_of
 from biaswatch.shared.presentation.charts import (
     ChartColumns,
     chart_columns,
@@ -85,7 +85,7 @@ def router(ctx: GatewayContext) -> APIRouter:
             view=view,
             titles=titles,
             evidence=evidence,
-            alarms=list(standing_of(view.alarms).values()),
+            alarms=list(open_alarms_of(view.alarms).values()),
             comparisons=evidence_table(name, evidence, titles),
             searched=any(part.change_searched for part in evidence),
             charts=[
@@ -129,7 +129,7 @@ def router(ctx: GatewayContext) -> APIRouter:
             forms=forms,
             titles=comparison_titles(monitor.plan),
             alarms=alarms,
-            standing={alarm.id for alarm in standing_of(view.alarm for view in alarms).values()},
+            standing={alarm.id for alarm in open_alarms_of(view.alarm for view in alarms).values()},
             notes=overview.acknowledgements([view.alarm.id for view in alarms]),
         )
         return forms.with_cookie(shown)

@@ -20,8 +20,8 @@ from biaswatch.shared.contracts import (
     Monitor,
     Run,
     SuiteOutline,
+    current_labels,
     labels_digest,
-    standing_labels,
 )
 from biaswatch.shared.contracts.pair_verdict import JUDGES
 from biaswatch.shared.errors import NotFoundError, UsageError
@@ -80,7 +80,7 @@ class LabelQueries:
     def labels(self, run_id: str) -> list[StoredLabel]:
         """Return the last label of each answer and person, without withdrawn ones."""
         run = self._runs.run(run_id)
-        labels = standing_labels(self.all_labels(run.id))
+        labels = current_labels(self.all_labels(run.id))
         fields = set(StoredLabel.model_fields)
         return [
             StoredLabel(**label.model_dump(include=fields))
@@ -123,7 +123,7 @@ class LabelQueries:
         return self._corrections(run.id, labels)
 
     def _corrections(self, run_id: str, labels: list[Label]) -> RunCorrections:
-        if not any(label.sample_id for label in standing_labels(labels)):
+        if not any(label.sample_id for label in current_labels(labels)):
             return RunCorrections(corrections=[], behind=False)
         corrections = list(self._store.records.read(Correction, run_id=run_id, texts=False))
         digest = labels_digest([label.id for label in labels])
@@ -233,7 +233,7 @@ class LabelQueries:
         return None
 
     def _progress(self, run_id: str, labels: list[Label]) -> list[SampleProgress]:
-        standing = standing_labels(labels)
+        standing = current_labels(labels)
         samples = self._store.records.read(LabelSample, run_id=run_id)
         return [_progress(sample, standing) for sample in sorted(samples, key=lambda s: s.at)]
 

@@ -10,7 +10,7 @@ from biaswatch.shared.contracts import (
     Round,
     comparison_title,
     latest_over_rounds,
-    standing_of,
+    open_alarms_of,
 )
 from biaswatch.shared.requests.monitor_views import LabelledEvidence
 from biaswatch.shared.store import Store
@@ -30,7 +30,7 @@ def labelled_evidence(
     epoch = max((round_.epoch for round_ in rounds), default=0)
     by_run = {round_.run_id: round_ for round_ in rounds if round_.epoch == epoch}
     corrections = store.records.get(Correction, store.labelled_runs.last_corrections(by_run))
-    latest, raised = latest_over_rounds(corrections), standing_of(alarms)
+    latest, raised = latest_over_rounds(corrections), open_alarms_of(alarms)
     last = max(by_run.values(), key=lambda round_: round_.round, default=None)
     if last is None:
         return []

@@ -24,7 +24,7 @@ from biaswatch.shared.contracts import (
     ScheduledMonitor,
     evidence_fields,
     evidence_in,
-    standing_of,
+    open_alarms_of,
     window_at,
 )
 from biaswatch.shared.contracts.alarm import AlarmDelivery
@@ -290,7 +290,7 @@ def _status(stored: StoredMonitor, flagged: int) -> MonitorStatus:
         next_round_at=entry.due if entry and continues else None,
         comparisons=len(monitor.plan.watched),
         verdicts=Counter(part.verdict for part in stored.evidence),
-        alarms=len(standing_of(stored.alarms)),
+        alarms=len(open_alarms_of(stored.alarms)),
         flagged=flagged,
         alpha=monitor.plan.alpha,
         share_left=min(shares, default=None),

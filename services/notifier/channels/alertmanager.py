@@ -13,7 +13,7 @@ from biaswatch.services.notifier.domain.attempts import Attempt, Delivered
 from biaswatch.services.notifier.domain.messages import in_numbers, link_of, plain
 from biaswatch.services.notifier.posting import bearer, post_json
 from biaswatch.services.notifier.secrets import SecretReference, Secrets
-from biaswatch.shared.contracts import Alarm, AlarmKind, AlarmState, standing_of
+from biaswatch.shared.contracts import Alarm, AlarmKind, AlarmState, open_alarms_of
 from biaswatch.shared.formatting import isolated
 
 ALERT = "BiasMonitorAlarm"
@@ -113,7 +113,7 @@ def alerts_of(
     history
         All alarms of the monitor.
     """
-    open_alarms = standing_of(history)
+    open_alarms = open_alarms_of(history)
     ends_at = now + timedelta(seconds=MISSED_SENDS * RESEND_INTERVAL_S)
     alerts = [
         _alert(alarm, channel, (alarm.at, ends_at), dashboard_url) for alarm in open_alarms.values()

@@ -7,7 +7,7 @@ from biaswatch.shared.backoff import Backoff
 from biaswatch.shared.contracts.alarm import TRIAL, AlarmDelivery, DeliveryState
 
 STALE_AFTER_S = 7 * 24 * 3600
-"""Age from which an alarm is kept and shown, but not sent."""
+"""An older alarm is kept and shown, but not sent."""
 FIRST_PAUSE_S = 5.0
 MAX_PAUSE_S = 300.0
 MAX_RETRY_AFTER_S = 3600.0

@@ -16,7 +16,7 @@ from biaswatch.services.operator.domain.conditions import (
     moment,
 )
 from biaswatch.services.operator.domain.suites import suite_hash_of
-from biaswatch.shared.contracts import TRAFFIC, Alarm, derived_id, standing_of
+from biaswatch.shared.contracts import TRAFFIC, Alarm, derived_id, open_alarms_of
 from biaswatch.shared.formatting import VERDICT_WORDS, interval
 from biaswatch.shared.requests.evidence import EvidenceView
 from biaswatch.shared.requests.monitor_views import MonitorView
@@ -101,7 +101,7 @@ def is_owner(meta: Mapping[str, Any], others: Iterable[Mapping[str, Any]]) -> bo
 
 def monitor_conditions(view: MonitorView, at: datetime) -> list[ResourceCondition]:
     """Return whether a monitor has raised alarms, and whether it is overdue."""
-    alarms = list(standing_of(view.alarms).values())
+    alarms = list(open_alarms_of(view.alarms).values())
     if alarms:
         message = " ".join(sorted(alarm_words(alarm) for alarm in alarms))
         alarming = ResourceCondition(ALARMING, Truth.TRUE, "AlarmStands", message)
@@ -139,7 +139,7 @@ def ready_condition(view: MonitorView) -> ResourceCondition:
 def alarm_events(status: Status, view: MonitorView) -> list[ResourceEvent]:
     """Return an event for each alarm that is new in the status, and for each that was cleared."""
     known = {alarm["id"]: alarm for alarm in status.get("alarms") or ()}
-    raised = {alarm.id: alarm for alarm in standing_of(view.alarms).values()}
+    raised = {alarm.id: alarm for alarm in open_alarms_of(view.alarms).values()}
     events = [
         ResourceEvent("Alarm", alarm_words(alarm), warning=True)
         for id_, alarm in raised.items()
@@ -167,7 +167,7 @@ def monitor_status(
 ) -> dict[str, Any]:
     """Return the status of a BiasMonitor that the gateway has, without unknown fields."""
     monitor, strongest = view.status, _strongest(view.evidence)
-    alarms = sorted(standing_of(view.alarms).values(), key=lambda alarm: (alarm.at, alarm.id))
+    alarms = sorted(open_alarms_of(view.alarms).values(), key=lambda alarm: (alarm.at, alarm.id))
     fields = {
         "observedGeneration": meta.get("generation"),
         "applied": status.get("applied"),

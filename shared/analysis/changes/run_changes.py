@@ -164,8 +164,8 @@ def _subject(of: ChangeOf, domain: str, *group: str) -> Callable[[str], ChangeSu
 
 
 def _run_change(test: ChangeTest, alpha: float, family: int) -> RunChange:
-    found, counts = test.result(family), test.counts()
-    result = found.result
+    change_result, counts = test.result(family), test.counts()
+    result = change_result.result
     changed, within = (
         None if p is None else min(1.0, p * family)
         for p in (result.p_disparity, result.p_equivalence)
@@ -187,8 +187,8 @@ def _run_change(test: ChangeTest, alpha: float, family: int) -> RunChange:
         change = replace(change, method=f"{change.method}, one of {family}")
     return RunChange(
         subject=test.subject,
-        before=found.before,
-        after=found.after,
+        before=change_result.before,
+        after=change_result.after,
         change=change,
         by_itself=by_itself,
         p_value=result.p_disparity,

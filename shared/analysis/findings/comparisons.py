@@ -151,7 +151,8 @@ def _concluded(
     if not missing:
         return with_p(conclusion=conclusion, survives_missing=True)
     survives = comparison.if_missing is not None and all(
-        _stands(comparison, conclusion, worst, plan, family) for worst in comparison.if_missing
+        _verdict_holds(comparison, conclusion, worst, plan, family)
+        for worst in comparison.if_missing
     )
     could = "cannot" if survives else "could"
     reason = f"{conclusion.reason}; the {missing} missing answers {could} undo it"
@@ -173,7 +174,7 @@ def _conclusion(
     )  # fmt: skip
 
 
-def _stands(
+def _verdict_holds(
     comparison: GroupComparison,
     conclusion: Conclusion,
     worst: GapResult,

@@ -21,7 +21,7 @@ from biaswatch.shared.contracts import (
     Label,
     LabelSample,
     Verdict,
-    standing_labels,
+    current_labels,
 )
 from biaswatch.shared.formatting import computed_p
 from biaswatch.shared.stats.comparisons.gap_test import GapResult
@@ -186,7 +186,7 @@ def corrections(
     Labels count that were given to drawn answers; of several samples of one number the largest
     holds the others. Where nothing was labelled yet there is nothing to return.
     """
-    labelled = [label for label in standing_labels(list(labels)) if label.value is not None]
+    labelled = [label for label in current_labels(list(labels)) if label.value is not None]
     parts = list(_parts(answers, _largest(samples), labelled, plan))
     family = max(1, sum(part.comparable(pair) for part, _ in parts for pair in part.compared))
     findings = []

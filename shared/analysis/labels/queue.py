@@ -5,7 +5,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from biaswatch.shared.contracts import Label, LabelSample, standing_labels
+from biaswatch.shared.contracts import Label, LabelSample, current_labels
 from biaswatch.shared.errors import UsageError
 
 SKIP, UNDO = "s", "u"
@@ -28,7 +28,7 @@ def queue_state(sample: LabelSample, labels: Sequence[Label], person_id: str) ->
     """Return how far a person is; what was skipped does not come again."""
     own = {
         label.response_id: label
-        for label in standing_labels(list(labels))
+        for label in current_labels(list(labels))
         if label.person_id == person_id
         and (label.extractor, label.feature) == (sample.extractor, sample.feature)
     }

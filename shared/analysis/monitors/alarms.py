@@ -27,7 +27,7 @@ from biaswatch.shared.contracts import (
     MonitorPlan,
     Round,
     comparison_titles,
-    standing_of,
+    open_alarms_of,
 )
 from biaswatch.shared.contracts import Twins as SentTwins
 from biaswatch.shared.formatting import number
@@ -64,7 +64,7 @@ def alarms(
     began_at
         Return the start of a round, or of its window.
     """
-    open_alarms = standing_of(history)
+    open_alarms = open_alarms_of(history)
     raised = Counter(
         (alarm.comparison_key, alarm.what, alarm.epoch)
         for alarm in history

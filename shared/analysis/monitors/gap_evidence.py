@@ -40,7 +40,7 @@ INTERVAL = "confidence sequence, valid at every look"
 
 @dataclass(frozen=True)
 class EvidenceSummary:
-    """The verdict and the intervals of the evidence so far."""
+    """The verdict and the intervals of the evidence to date."""
 
     units: int
     gap: Estimate

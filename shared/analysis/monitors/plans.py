@@ -175,7 +175,7 @@ def check_round(plan: MonitorPlan, suite: AskedSets | None, most: int) -> None:
     if plan.sets_per_round is None and questions > most:
         raise UsageError(
             f"A round would ask {number_shown(questions)} questions; {most:,} are allowed. Ask"
-            " less, draw `sets_per_round`, or have whoever operates the gateway raise"
+            " less, draw `sets_per_round`, or have its operator raise"
             " BIASWATCH_GATEWAY_RUN_PROBES."
         )
 

@@ -113,7 +113,7 @@ def user_matches(
         own = order[begin:end]
         uniform = _uniform(window, users.users[own], f"{salt}/order")
         matches = matches_in_time(
-            users.at_s[own], users.first[own], uniform, within_s=traffic.longest_apart_s
+            users.at_s[own], users.first[own], uniform, within_s=traffic.max_distance_s
         )
         while batch := list(islice(matches, AT_ONCE)):
             yield code, [_match(match, own, users.values) for match in batch]

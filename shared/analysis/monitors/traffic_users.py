@@ -105,7 +105,7 @@ def window_users(
         starts = firsts_of(rows.users)
         of_user = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(at_s))))
         known = strata[starts] >= 0
-        until = at_s[starts] + traffic.longest_apart_s
+        until = at_s[starts] + traffic.max_distance_s
         own = (strata == strata[starts][of_user]) & (at_s <= until[of_user]) & known[of_user]
         counting[rows.rows[own]] = True
         inside = own & _within(comparison, rows)

@@ -29,7 +29,7 @@ class Provider:
     request_model: type[BaseModel] | None = None
     """The model of a target's parameters, where they describe the request."""
     simulated: bool = False
-    """True if our simulator answers: it is told the repeat, and costs nothing."""
+    """True if our simulator answers: it gets the repeat, and costs nothing."""
     recorded: bool = False
     """True if the model is a file of answers, whose name follows the colon."""
 

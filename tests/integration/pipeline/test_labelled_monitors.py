@@ -5,7 +5,14 @@ import pytest
 from biaswatch.render.monitors import print_monitor
 from biaswatch.services.diagnoser.handlers.monitor_metrics import MonitorMetrics
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
-from biaswatch.shared.contracts import AlarmKind, AlarmState, Correction, Run, Verdict, standing_of
+from biaswatch.shared.contracts import (
+    AlarmKind,
+    AlarmState,
+    Correction,
+    Run,
+    Verdict,
+    open_alarms_of,
+)
 from biaswatch.shared.presentation.corrections import correction_sentences
 from biaswatch.shared.presentation.monitor_tables import labelled_table
 from biaswatch.shared.store import Store
@@ -143,4 +150,4 @@ def test_the_page_the_terminal_and_the_gauges_show_it_beside_the_readings(
     labels = ("default", "letters", *COMPARISON.split(":", 1))
     assert MONITOR_LABELLED_GAP.labels(*labels)._value.get() == by_labels.gap.value
     assert MONITOR_ALARM.labels(*labels, "labelled")._value.get() == 1
-    assert (COMPARISON, AlarmKind.LABELLED) in standing_of(view.alarms)
+    assert (COMPARISON, AlarmKind.LABELLED) in open_alarms_of(view.alarms)

@@ -17,8 +17,8 @@ from biaswatch.shared.contracts import (
     Suite,
     SuiteProbe,
     Upkeep,
-    asked_of,
     probes_of,
+    questions_of,
 )
 from biaswatch.shared.store import Store
 from tests.support.planned import planned
@@ -155,7 +155,7 @@ def test_a_population_draws_each_set_once_and_then_ends(planner: Planner) -> Non
     drawn: list[str | None] = []
     for _ in range(5):
         for run in planner.rounds.start_due():
-            drawn += {probe.set for _, probe in asked_of(run, SUITE)}
+            drawn += {probe.set for _, probe in questions_of(run, SUITE)}
             planned(planner.store, planner.plans, run)
             planner.finish(monitor)
         planner.clock.pass_(hours=1)

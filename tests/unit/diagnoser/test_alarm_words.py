@@ -59,7 +59,7 @@ def test_who_read_a_number_is_said_where_it_tells_more() -> None:
 
 
 def test_a_change_and_an_end_are_told_without_a_direction() -> None:
-    assert "the gap in rating between female and male is no longer" in change_sentence(
+    assert "the gap in rating between female and male has changed" in change_sentence(
         watched(), level=False, reference=None, allowed=None
     )
     assert cleared_sentence(watched(), "a new epoch has begun") == (

@@ -116,7 +116,7 @@ def test_an_alarm_that_is_raised_again_in_another_epoch_fires_again() -> None:
     [
         ({"kind": "alertmanager", "url": "http://user:pw@host:9093"}, "written like"),
         ({"kind": "alertmanager", "url": URL, "labels": {"monitor": "x"}}, "alarm itself"),
-        ({"kind": "alertmanager", "url": URL, "labels": {"a-b": "x"}}, "no name of a label"),
+        ({"kind": "alertmanager", "url": URL, "labels": {"a-b": "x"}}, "not a name of a label"),
         ({"kind": "alertmanager", "url": URL, "username": "a"}, "belong together"),
         ({"kind": "apprise", "url": "slack://a/b/c"}, "mapping"),
         ({"kind": "apprise", "url": {"file": "a", "env": "B"}}, "one place"),

@@ -43,15 +43,15 @@ def _holds(place: ClaimedPosition, measure: Measure) -> bool | None:
     """Return whether what is said of a measure is so; None where it has no such number."""
     if _FIRST_IS_REFERENCE.search(place.before):
         return None if place.claim not in _TURNED else _turned_holds(place, measure)
-    return _stands(place, measure)
+    return _verdict_holds(place, measure)
 
 
 def _turned_holds(place: ClaimedPosition, measure: Measure) -> bool | None:
     """Read a ratio of the second group over the first: its sides change places."""
-    return _stands(replace(place, claim=_TURNED[place.claim]), measure)
+    return _verdict_holds(replace(place, claim=_TURNED[place.claim]), measure)
 
 
-def _stands(place: ClaimedPosition, measure: Measure) -> bool | None:
+def _verdict_holds(place: ClaimedPosition, measure: Measure) -> bool | None:
     contains = includes_no_difference(measure)
     if place.claim in {IntervalClaim.CONTAINS, IntervalClaim.EXCLUDES}:
         claims_inside = (place.claim is IntervalClaim.CONTAINS) is not place.denied
