@@ -16,14 +16,17 @@ from biaswatch.engines.queries import (
     sums_query,
 )
 from biaswatch.readers.tables import TableColumns
-from biaswatch.shared.analysis.findings.comparisons import GroupComparison, corrected
+from biaswatch.shared.analysis.findings.comparisons import (
+    GAP_STATISTICS,
+    GroupComparison,
+    corrected,
+    shown_gap,
+)
 from biaswatch.shared.analysis.findings.diagnosis import TableDiagnosis
-from biaswatch.shared.analysis.findings.gap_samples import GAP_STATISTICS
 from biaswatch.shared.analysis.findings.group_statistics import GroupStatistic
 from biaswatch.shared.analysis.findings.groupings import THE_REST, ComparisonPlan, Group, Grouping
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds, implied_bounds
-from biaswatch.shared.stats.comparisons.gap_test import GapResult
 from biaswatch.shared.stats.comparisons.gaps_from_sums import (
     Moments,
     SampleSums,
@@ -273,7 +276,7 @@ def _comparisons(
                 feature=feature, dimension=grouping.name, domain=grouping.domains[domain],
                 a=grouping.groups[a].name,
                 b=THE_REST if b is None else grouping.groups[b].name,
-                gap=_shown(result, plan, family), by_itself=result.marginal,
+                gap=shown_gap(result, plan, family), by_itself=result.marginal,
                 p_value=result.p_disparity, p_equivalence=result.p_equivalence,
                 statistics={
                     **dict.fromkeys(GAP_STATISTICS),  # the others take the values
@@ -282,11 +285,3 @@ def _comparisons(
                 n_a=present[0], n_b=present[1], n_missing_a=missing[0], n_missing_b=missing[1],
                 units_a=n_units[0], units_b=n_units[1],
             )  # fmt: skip
-
-
-def _shown(result: GapResult, plan: ComparisonPlan, family: int) -> Any:
-    if not plan.single_step:
-        return replace(result.marginal, method=f"{result.marginal.method}, by itself")
-    if family == 1:
-        return result.simultaneous
-    return replace(result.simultaneous, method=f"{result.simultaneous.method}, one of {family}")

@@ -3,8 +3,13 @@
 from dataclasses import dataclass
 from unittest.mock import patch
 
-from biaswatch.shared.analysis.findings.comparisons import GroupComparison, compare, corrected
-from biaswatch.shared.analysis.findings.gap_samples import GAP_STATISTICS, SampledGroups
+from biaswatch.shared.analysis.findings.comparisons import (
+    GAP_STATISTICS,
+    GroupComparison,
+    compare,
+    corrected,
+)
+from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
 from biaswatch.shared.analysis.findings.groupings import ComparisonPlan, grouping
 from biaswatch.shared.analysis.findings.observations import Observations
 from biaswatch.shared.stats.estimate import Estimate, Verdict

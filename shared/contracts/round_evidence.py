@@ -2,7 +2,6 @@
 
 import binascii
 import lzma
-import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,12 +18,10 @@ from biaswatch.shared.contracts.mistakes import first_mistake
 from biaswatch.shared.contracts.record import Record
 from biaswatch.shared.errors import UndecodableError
 
-MOST_COMPARISONS = 256
-MOST_BYTES = 256 * 1024
+MAX_COMPARISONS = 256
+MAX_BYTES = 256 * 1024
 """Approximate limit of one record: half of a message's limit."""
-MOST_UNPACKED_BYTES = 64 * 1024 * 1024
-XZ = b"\xfd7zXZ\x00"
-"""The first bytes of compressed records, which hold columns."""
+MAX_UNPACKED_BYTES = 64 * 1024 * 1024
 FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 1, "pb": 0}]
 HEADER = frozenset(
     {*("tenant", "purpose", "at", "monitor_id", "run_id", "epoch", "round"), "declared_after_data"}
@@ -39,10 +36,9 @@ class RoundEvidence(Record):
     """Additions of a closed round to some comparisons, and the evidence after it; never made twice.
 
     A round of many comparisons is several parts. Both fields of text are columns in JSON, the
-    values of each field in the order of the comparisons, compressed (xz) and in base64. Earlier
-    versions wrote a line of JSON for each comparison, compressed by zlib, which is still read. The
-    shared fields (tenant, purpose, at, monitor_id, run_id, epoch, round, declared_after_data)
-    are in this record alone.
+    values of each field in the order of the comparisons, compressed (xz) and in base64. The shared
+    fields (tenant, purpose, at, monitor_id, run_id, epoch, round, declared_after_data) are in this
+    record alone.
     """
 
     kind = "round_evidence"
@@ -74,8 +70,8 @@ def round_evidence(
 ) -> list[RoundEvidence]:
     """Return the records of a round; both are about the same comparisons, in the same order."""
     parts: list[RoundEvidence] = []
-    for start in range(0, len(evidence), MOST_COMPARISONS):
-        chunk = slice(start, start + MOST_COMPARISONS)
+    for start in range(0, len(evidence), MAX_COMPARISONS):
+        chunk = slice(start, start + MAX_COMPARISONS)
         parts += _packed(increments[chunk], evidence[chunk], len(parts))
     return parts
 
@@ -91,7 +87,7 @@ def _packed(
         evidence=_compressed(evidence),
     )
     half = len(evidence) // 2
-    if not half or len(one.increments) + len(one.evidence) <= MOST_BYTES:
+    if not half or len(one.increments) + len(one.evidence) <= MAX_BYTES:
         return [one]
     left = _packed(increments[:half], evidence[:half], first)
     return [*left, *_packed(increments[half:], evidence[half:], first + len(left))]
@@ -130,14 +126,9 @@ def evidence_fields(
     written: Column | None = None
     keys: list[str] = []
     for record in records:
-        columns = _columns(record)
-        if columns is None:
-            for one in evidence_in([record]):
-                if one.comparison_key in only:
-                    yield one.comparison_key, one.model_dump(include=set(names))
-            continue
         header = record.model_dump(include=set(HEADER & set(names)))
         with _as_undecodable(record):
+            columns = _columns(record, record.evidence)
             if columns["comparison"] != written:  # those of two rounds are mostly the same
                 written = columns["comparison"]
                 fields = fields_in({"comparison": written}, record.comparisons)
@@ -147,46 +138,30 @@ def evidence_fields(
         yield from ((key, header | row) for key, row in rows if key in only)
 
 
-def _columns(record: RoundEvidence) -> dict[str, Column] | None:
-    """Return the columns of a record's evidence; None where it has lines instead."""
-    with _as_undecodable(record):
-        packed = b64decode(record.evidence, validate=True)
-        if not packed.startswith(XZ):
-            return None
-        content = _unpacked_bytes(packed, in_columns=True)
-        if content is None or record.comparisons > MOST_COMPARISONS:
-            raise UndecodableError(f"The record {record.id} holds more than a round can have.")
-        columns: dict[str, Column] = from_json(content)
-        return columns
-
-
 def _unpacked(adapter: TypeAdapter[list[C]], record: RoundEvidence, text: str) -> list[C]:
-    """Read what a record holds, each with what all have in common.
-
-    Raises
-    ------
-    UndecodableError
-        It cannot be decoded, or is larger than any round's.
-    """
+    """Return the parts of a record, each with the shared fields; raise UndecodableError."""
     with _as_undecodable(record):
-        packed = b64decode(text, validate=True)
-        in_columns = packed.startswith(XZ)
-        content = _unpacked_bytes(packed, in_columns=in_columns)
-        if content is None or record.comparisons > MOST_COMPARISONS:
-            raise UndecodableError(f"The record {record.id} holds more than a round can have.")
-        if not in_columns:
-            return adapter.validate_json(_lines(content, record))
         header = record.model_dump(include=set(HEADER))
-        fields = fields_in(from_json(content), record.comparisons)
+        fields = fields_in(_columns(record, text), record.comparisons)
         return adapter.validate_python([header | row for row in fields])
+
+
+def _columns(record: RoundEvidence, text: str) -> dict[str, Column]:
+    """Return the columns in a text of a record; larger ones than any round's are refused."""
+    decompressor = lzma.LZMADecompressor(lzma.FORMAT_XZ)
+    content = decompressor.decompress(b64decode(text, validate=True), MAX_UNPACKED_BYTES)
+    if not decompressor.eof or record.comparisons > MAX_COMPARISONS:
+        raise UndecodableError(f"The record {record.id} holds more than a round can have.")
+    columns: dict[str, Column] = from_json(content)
+    return columns
 
 
 @contextmanager
 def _as_undecodable(record: RoundEvidence) -> Iterator[None]:
-    """Say of a record that cannot be read what is wrong with it."""
+    """Turn errors of decoding into UndecodableError, with the fault."""
     try:
         yield
-    except (binascii.Error, zlib.error, lzma.LZMAError) as error:
+    except (binascii.Error, lzma.LZMAError) as error:
         raise UndecodableError(f"The record {record.id} is not compressed: {error}.") from None
     except ValidationError as error:
         mistake = first_mistake(error).in_words("the whole")
@@ -195,16 +170,3 @@ def _as_undecodable(record: RoundEvidence) -> Iterator[None]:
         raise UndecodableError(
             f"The record {record.id} holds no evidence: its columns cannot be read."
         ) from None
-
-
-def _unpacked_bytes(packed: bytes, *, in_columns: bool) -> bytes | None:
-    """Return what is compressed; None where it is longer than it may be, or cut off."""
-    unpacking = lzma.LZMADecompressor(lzma.FORMAT_XZ) if in_columns else zlib.decompressobj()
-    content = unpacking.decompress(packed, MOST_UNPACKED_BYTES)
-    return content if unpacking.eof else None
-
-
-def _lines(content: bytes, record: RoundEvidence) -> bytes:
-    """Return the lines of JSON of records before 0.3 as one list, each with what all have."""
-    header = record.model_dump_json(include=set(HEADER)).encode()[:-1]
-    return b"[" + b",".join(header + b"," + line[1:] for line in content.split(b"\n")) + b"]"

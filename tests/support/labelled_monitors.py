@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import numpy as np
 
+from biaswatch.shared.analysis.labels.answer_columns import Case, fold_answers
 from biaswatch.shared.analysis.labels.labelled_alarms import labelled_alarm
-from biaswatch.shared.analysis.labels.labelled_rows import Case, fold_answers
 from biaswatch.shared.analysis.labels.running_gaps import (
     Counts,
     labelled_test_of,

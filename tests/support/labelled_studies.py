@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from biaswatch.planted_labels.rows import LabelledOutcome, outcome
 from biaswatch.shared.analysis.findings import AnalysisPlan, MeasuredResponse
 from biaswatch.shared.analysis.labels import FindingCorrection, corrections
+from biaswatch.shared.analysis.labels.answer_columns import Case, fold_answers
 from biaswatch.shared.analysis.labels.drawing import label_sample
-from biaswatch.shared.analysis.labels.labelled_rows import Case, fold_answers
 from biaswatch.shared.analysis.labels.read_columns import ReadAnswer, ReadColumns
 from biaswatch.shared.contracts import Label, LabelDraw, LabelSample, Run, derived_id, person_id_of
 from biaswatch.shared.requests.labels import SampleRequest

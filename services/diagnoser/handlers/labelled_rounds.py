@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from biaswatch.shared.analysis.labels.answer_columns import AnswerColumns
 from biaswatch.shared.analysis.labels.labelled_alarms import labelled_alarm
-from biaswatch.shared.analysis.labels.labelled_rows import AnswerColumns
 from biaswatch.shared.analysis.labels.running_gaps import (
     Bounds,
     Counts,

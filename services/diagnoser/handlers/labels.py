@@ -9,7 +9,7 @@ from biaswatch.services.diagnoser.handlers.labelled_rounds import AddedRounds, L
 from biaswatch.services.diagnoser.handlers.runs import RunCases, declared_plan
 from biaswatch.shared.analysis.findings import AnalysisPlan, MeasuredResponse
 from biaswatch.shared.analysis.labels import FindingCorrection, corrections
-from biaswatch.shared.analysis.labels.labelled_rows import fold_answers
+from biaswatch.shared.analysis.labels.answer_columns import fold_answers
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.contracts import (
     Correction,

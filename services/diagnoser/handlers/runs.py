@@ -15,7 +15,6 @@ from biaswatch.shared.analysis.findings import (
     AnalysisPlan,
     MeasuredResponse,
     RunFinding,
-    StratumDescription,
     assess,
     describe_strata,
     diagnose,
@@ -163,7 +162,7 @@ class DiagnoseRun:
         records = len(findings) + len(strata) + len(more)
         return [
             *(self._diagnosis(completion, finding, plan, records) for finding in findings),
-            *(self._description(completion, stratum, plan, records) for stratum in strata),
+            *(self._diagnosis(completion, stratum, plan, records) for stratum in strata),
             *(
                 Assessment(**self._head(completion, plan), **vars(assessment))
                 for assessment in more
@@ -183,6 +182,7 @@ class DiagnoseRun:
         return Diagnosis(
             **self._head(completion, plan),
             **vars(finding.key),
+            stratum=finding.is_stratum,
             tolerance=plan.tolerance,
             family=finding.family,
             claim=CLAIMS[plan.claim],
@@ -192,21 +192,6 @@ class DiagnoseRun:
             disparities=finding.disparities,
             overall=finding.overall,
             missing=finding.missing,
-        )
-
-    def _description(
-        self, completion: Completion, stratum: StratumDescription, plan: AnalysisPlan, records: int
-    ) -> Diagnosis:
-        return Diagnosis(
-            **self._head(completion, plan),
-            **vars(stratum.key),
-            stratum=True,
-            tolerance=plan.tolerance,
-            family=0,
-            claim=CLAIMS[plan.claim],
-            together=records,
-            groups=stratum.groups,
-            gaps=(),
         )
 
     def _head(self, completion: Completion, plan: AnalysisPlan) -> dict[str, Any]:

@@ -280,7 +280,7 @@ def _level_tests(whole: WholeRuns, of: ChangeOf) -> Iterator[ChangeTest]:
 def _level_change(
     sampled: SampledGroups, pair: ComparedGroups, feature: int, family: int
 ) -> ChangeResult:
-    result = sampled.sides(pair, feature, family).result
+    result = sampled.compare(pair, feature, family)[0]
     after, before = (
         float(values.mean()) if len(values) else None
         for values in (sampled.units.values(group, feature) for group in (0, 1))

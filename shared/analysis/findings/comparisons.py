@@ -1,22 +1,67 @@
 """Comparisons of groups, before and after the correction of their family."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
-from biaswatch.shared.analysis.findings.gap_samples import (
-    GAP_STATISTICS,
-    ComparedSides,
-    SampledGroups,
-    Value,
-)
-from biaswatch.shared.analysis.findings.groupings import THE_REST, ComparedGroups, ComparisonPlan
+from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
+from biaswatch.shared.analysis.findings.groupings import THE_REST, ComparisonPlan
+from biaswatch.shared.analysis.findings.observations import Floats
+from biaswatch.shared.stats.comparisons.effect_size import hedges_g, paired_d
 from biaswatch.shared.stats.comparisons.gap_test import GapResult
 from biaswatch.shared.stats.comparisons.multiplicity import adjust
+from biaswatch.shared.stats.comparisons.ranks import mann_whitney
+from biaswatch.shared.stats.comparisons.relabelling import label_permutation, sign_flip
 from biaswatch.shared.stats.comparisons.tolerance_tests import NEVER_VARY, Conclusion, conclude
 from biaswatch.shared.stats.estimate import Estimate, Verdict
+
+
+@dataclass(frozen=True)
+class GapSamples:
+    """The values of two groups on one feature, none missing."""
+
+    a: Floats
+    """The tested values: one value per prompt, or per set where `paired`."""
+    b: Floats
+    paired: bool
+    units_a: Floats
+    """One value per unit of the claim: a prompt, or an answer where prompts are fixed."""
+    units_b: Floats
+    fixed_prompts: bool = False
+    """True if the claim is about these prompts alone."""
+
+
+Value = Estimate | float | None
+GapStatistic = Callable[[GapSamples, ComparisonPlan, np.random.Generator], Value]
+
+
+def _effect_size(samples: GapSamples, plan: ComparisonPlan, _rng: np.random.Generator) -> Estimate:
+    if samples.fixed_prompts:
+        return hedges_g(samples.units_a, samples.units_b, plan.alpha)
+    return (paired_d if samples.paired else hedges_g)(samples.a, samples.b, plan.alpha)
+
+
+def _permutation_p(
+    samples: GapSamples, plan: ComparisonPlan, rng: np.random.Generator
+) -> float | None:
+    if not plan.permutations:
+        return None
+    if samples.paired:
+        return sign_flip(samples.a, samples.b, rng=rng, resamples=plan.permutations).p_value
+    a = {f"a{place}": [value] for place, value in enumerate(samples.a.tolist())}
+    b = {f"b{place}": [value] for place, value in enumerate(samples.b.tolist())}
+    return label_permutation(a, b, rng=rng, resamples=plan.permutations).p_value
+
+
+GAP_STATISTICS: Mapping[str, GapStatistic] = {
+    "effect_size": _effect_size,
+    "mann_whitney_p": lambda samples, _, rng: (
+        mann_whitney(samples.units_a, samples.units_b, rng=rng).p_value
+    ),
+    "permutation_p": _permutation_p,
+}
 
 
 @dataclass(frozen=True)
@@ -60,37 +105,41 @@ class GroupComparison:
 
 
 def compare(
-    sampled: SampledGroups, rng: np.random.Generator, family: int = 1
+    groups: SampledGroups, rng: np.random.Generator, family: int = 1
 ) -> Iterator[GroupComparison]:
-    """Compare groups of a domain on every feature; no verdict is drawn yet.
+    """Compare groups of a domain on every feature, without verdicts.
 
     With a single-step correction the interval of each gap is widened for a family of this size.
     """
-    plan, grouping = sampled.plan, sampled.grouping
-    for pair in sampled.compared:
-        for index, feature in enumerate(sampled.observations.features):
-            sides = sampled.sides(pair, index, family)
-            result = sides.result
+    plan, grouping = groups.plan, groups.grouping
+    for pair in groups.compared:
+        for index, feature in enumerate(groups.observations.features):
+            result, samples, units, by_set = groups.compare(pair, index, family)
+            (rows_a, n_a), (rows_b, n_b) = groups.answer_counts(pair, index)
+            prompts = units if by_set is None else groups.unit_values(pair, index)
+            tested = (samples.paired_a, samples.paired_b) if samples.pairs else prompts
+            shown = GapSamples(*tested, bool(samples.pairs), *units, by_set is not None)
+            recheck = _is_decided(result, plan) and (rows_a, rows_b) != (n_a, n_b)
             yield GroupComparison(
                 feature=feature,
                 dimension=grouping.name,
                 domain=grouping.domains[grouping.groups[pair[0]].domain],
                 a=grouping.groups[pair[0]].name,
                 b=THE_REST if pair[1] is None else grouping.groups[pair[1]].name,
-                gap=_labelled(result, plan, family),
+                gap=shown_gap(result, plan, family),
                 by_itself=result.marginal,
                 p_value=result.p_disparity,
                 p_equivalence=result.p_equivalence,
-                statistics={n: of(sides.samples, plan, rng) for n, of in GAP_STATISTICS.items()},
-                n_a=sides.answers_a,
-                n_b=sides.answers_b,
-                n_missing_a=sides.missing_a,
-                n_missing_b=sides.missing_b,
-                units_a=sides.units_a,
-                units_b=sides.units_b,
-                by_set=sides.by_set,
+                statistics={name: of(shown, plan, rng) for name, of in GAP_STATISTICS.items()},
+                n_a=n_a,
+                n_b=n_b,
+                n_missing_a=rows_a - n_a,
+                n_missing_b=rows_b - n_b,
+                units_a=len(prompts[0]),
+                units_b=len(prompts[1]),
+                by_set=by_set,
                 known=result.known,
-                if_missing=_if_missing(sampled, pair, index, sides),
+                if_missing=groups.at_worst(pair, index) if recheck else None,
             )
 
 
@@ -114,8 +163,8 @@ def _adjusted(
     return adjust(p_values, plan.correction)
 
 
-def _labelled(result: GapResult, plan: ComparisonPlan, family: int) -> Estimate:
-    """Return the gap with the interval that is shown, which says whether it is one of a family."""
+def shown_gap(result: GapResult, plan: ComparisonPlan, family: int) -> Estimate:
+    """Return the gap with the interval to show; its method says whether it is one of a family."""
     if not plan.single_step:
         return replace(result.marginal, method=f"{result.marginal.method}, by itself")
     if family == 1:
@@ -123,15 +172,9 @@ def _labelled(result: GapResult, plan: ComparisonPlan, family: int) -> Estimate:
     return replace(result.simultaneous, method=f"{result.simultaneous.method}, one of {family}")
 
 
-def _if_missing(
-    sampled: SampledGroups, pair: ComparedGroups, index: int, sides: ComparedSides
-) -> tuple[GapResult, GapResult] | None:
-    """Compare again with the missing answers at both ends of the range, where it can matter."""
-    p_values = (sides.result.p_disparity, sides.result.p_equivalence)
-    decided = any(p is not None and p <= sampled.plan.alpha for p in p_values)
-    if not (decided and sides.missing_a + sides.missing_b):
-        return None
-    return sampled.at_worst(pair, index)
+def _is_decided(result: GapResult, plan: ComparisonPlan) -> bool:
+    p_values = (result.p_disparity, result.p_equivalence)
+    return any(p is not None and p <= plan.alpha for p in p_values)
 
 
 def _concluded(

@@ -38,7 +38,8 @@ from biaswatch.shared.analysis.findings.run_findings import (
     RunFinding,
     findings,
 )
-from biaswatch.shared.contracts import GroupSummary
+from biaswatch.shared.contracts import Gap, GroupSummary, OwnGap
+from biaswatch.shared.stats.estimate import Estimate
 from biaswatch.shared.stats.groups.summary import Statistic
 
 
@@ -171,17 +172,7 @@ def _exchanged(
     progress(f"{name}, relabelling {exchanges} of {of_exchanges}", done, of)
 
 
-@dataclass(frozen=True)
-class StratumDescription:
-    """One feature under each level of one stratum, for one target and scaffold."""
-
-    key: FindingKey
-    groups: tuple[GroupSummary, ...]
-
-
-def describe_strata(
-    measured: Sequence[MeasuredColumns], plan: AnalysisPlan
-) -> list[StratumDescription]:
+def describe_strata(measured: Sequence[MeasuredColumns], plan: AnalysisPlan) -> list[RunFinding]:
     """Return a description of each feature under each stratum; empty without strata."""
     descriptions = (
         description for columns in measured for description in _described(columns.by_stratum, plan)
@@ -189,12 +180,12 @@ def describe_strata(
     return sorted(descriptions, key=lambda description: description.key)
 
 
-def _described(responses: MeasuredColumns, plan: AnalysisPlan) -> Iterator[StratumDescription]:
+def _described(responses: MeasuredColumns, plan: AnalysisPlan) -> Iterator[RunFinding]:
     of = (responses.target, responses.scaffold, responses.extractor)
     for name in responses.dimensions:
         for feature in plan.features_of(responses.extractor, responses.features):
             summaries = tuple(_summaries(responses, feature, name, plan))
-            yield StratumDescription(FindingKey(*of, feature, name), summaries)
+            yield RunFinding(FindingKey(*of, feature, name), summaries, is_stratum=True)
 
 
 def _summaries(
@@ -221,3 +212,22 @@ def _summaries(
             units=len(of.units.values(code, 0)),
             mean=of.mean(code, 0),
         )
+
+
+def with_own_gaps(finding: RunFinding, own: Sequence[OwnGap]) -> RunFinding:
+    """Add the extractor's own gap between the two names to each gap, where it is calibrated."""
+    own_gaps = [own_gap for own_gap in own if own_gap.feature == finding.key.feature]
+    gaps = (gap.model_copy(update={"instrument": _between(gap, own_gaps)}) for gap in finding.gaps)
+    return replace(finding, gaps=tuple(gaps))
+
+
+def _between(gap: Gap, own: Sequence[OwnGap]) -> Estimate | None:
+    """Find the gap of the same two names, whatever their case and their order."""
+    names = (gap.a.casefold(), gap.b.casefold())
+    for own_gap in own:
+        known = (own_gap.a.casefold(), own_gap.b.casefold())
+        if known == names:
+            return own_gap.gap
+        if known == names[::-1]:
+            return -own_gap.gap
+    return None

@@ -1,7 +1,7 @@
-"""The two samples behind a gap, and statistics of both."""
+"""The groups of a dimension as samples, and their comparison."""
 
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Mapping
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -16,87 +16,15 @@ from biaswatch.shared.stats.comparisons.compared_samples import (
     Bounds,
     ComparedSamples,
 )
-from biaswatch.shared.stats.comparisons.effect_size import hedges_g, paired_d
 from biaswatch.shared.stats.comparisons.fixed_prompts import fixed_prompts_gap
 from biaswatch.shared.stats.comparisons.gap_test import GapResult, compare_samples
-from biaswatch.shared.stats.comparisons.ranks import mann_whitney
-from biaswatch.shared.stats.comparisons.relabelling import label_permutation, sign_flip
-from biaswatch.shared.stats.estimate import Estimate, undefined
+from biaswatch.shared.stats.estimate import undefined
 from biaswatch.shared.stats.samples import Sample
-
-
-@dataclass(frozen=True)
-class GapSamples:
-    """The values of two groups on one feature, none missing."""
-
-    a: Floats
-    """The tested values: one value per prompt, or per set where `paired`."""
-    b: Floats
-    paired: bool
-    units_a: Floats
-    """One value per unit of the claim: a prompt, or an answer where prompts are fixed."""
-    units_b: Floats
-    fixed_prompts: bool = False
-    """True if the claim is about these prompts alone."""
-
-    @classmethod
-    def of(cls, sampled: ComparedSamples, units_a: Floats, units_b: Floats) -> "GapSamples":
-        """Return the pairs where there are any, else the prompts of both groups."""
-        if sampled.pairs:
-            return cls(sampled.paired_a, sampled.paired_b, True, units_a, units_b)
-        return cls(units_a, units_b, False, units_a, units_b)
-
-
-Value = Estimate | float | None
-GapStatistic = Callable[[GapSamples, ComparisonPlan, np.random.Generator], Value]
-
-
-def _effect_size(samples: GapSamples, plan: ComparisonPlan, _rng: np.random.Generator) -> Estimate:
-    if samples.fixed_prompts:
-        return hedges_g(samples.units_a, samples.units_b, plan.alpha)
-    return (paired_d if samples.paired else hedges_g)(samples.a, samples.b, plan.alpha)
-
-
-def _permutation_p(
-    samples: GapSamples, plan: ComparisonPlan, rng: np.random.Generator
-) -> float | None:
-    if not plan.permutations:
-        return None
-    if samples.paired:
-        return sign_flip(samples.a, samples.b, rng=rng, resamples=plan.permutations).p_value
-    a = {f"a{place}": [value] for place, value in enumerate(samples.a.tolist())}
-    b = {f"b{place}": [value] for place, value in enumerate(samples.b.tolist())}
-    return label_permutation(a, b, rng=rng, resamples=plan.permutations).p_value
-
-
-GAP_STATISTICS: Mapping[str, GapStatistic] = {
-    "effect_size": _effect_size,
-    "mann_whitney_p": lambda samples, _, rng: (
-        mann_whitney(samples.units_a, samples.units_b, rng=rng).p_value
-    ),
-    "permutation_p": _permutation_p,
-}
-
 
 FEW_CLUSTERS = "prompts come in families, and fewer than five families of a group were answered"
 
 FixedAnswers = Mapping[Hashable, Sample]
 """A side's answers, by prompt."""
-
-
-@dataclass(frozen=True)
-class ComparedSides:
-    """Both sides of a comparison on one feature, and what comes of it."""
-
-    result: GapResult
-    samples: GapSamples
-    answers_a: int
-    answers_b: int
-    missing_a: int
-    missing_b: int
-    units_a: int
-    units_b: int
-    by_set: GapResult | None
 
 
 class SampledGroups:
@@ -167,7 +95,7 @@ class SampledGroups:
             self._counted[groups] = counted_units(seen.values, seen.unit_codes, rows)
         return self._counted[groups]
 
-    def let_go(self) -> None:
+    def free_units(self) -> None:
         """Free the units, which may be millions; the next access computes them again."""
         self.__dict__.pop("units", None)
 
@@ -175,36 +103,28 @@ class SampledGroups:
         """Return the groups of both sides."""
         return self.grouping.members(pair)
 
-    def sides(self, pair: ComparedGroups, feature: int, family: int) -> ComparedSides:
-        """Return both sides of a pair on one feature, compared."""
+    def compare(
+        self, pair: ComparedGroups, feature: int, family: int
+    ) -> tuple[GapResult, ComparedSamples, tuple[Floats, Floats], GapResult | None]:
+        """Compare a pair on one feature.
+
+        Returns the result, the samples within sets, the values of each side's units of the claim,
+        and the result by set, where the claim takes answers as units.
+        """
         a, b = self.pair_of(pair)
-        by_unit = (_present(a.by_unit.values[:, feature]), _present(b.by_unit.values[:, feature]))
-        sampled = self.sampled(a, b, feature, self.bounds_of(pair, feature))
-        result = self.result(sampled, a.clustered or b.clustered, family)
-        shown = GapSamples.of(sampled, *by_unit)
-        by_set = None
-        if self.prompts is not None:
-            groups = self.answers(pair, feature)
-            by_set, result = result, self.fixed_gap(*groups, pair, feature, family)
-            of_a, of_b = (
-                _present(np.concatenate([*map(np.array, g.values()), []])) for g in groups
-            )
-            shown = replace(shown, units_a=of_a, units_b=of_b, fixed_prompts=True)
-        (rows_a, present_a), (rows_b, present_b) = self._counts(pair, feature)
-        return ComparedSides(
-            result=result,
-            samples=shown,
-            answers_a=present_a,
-            answers_b=present_b,
-            missing_a=rows_a - present_a,
-            missing_b=rows_b - present_b,
-            units_a=len(by_unit[0]),
-            units_b=len(by_unit[1]),
-            by_set=by_set,
+        samples = self.sampled(a, b, feature, self.bounds_of(pair, feature))
+        result = self.result(samples, a.clustered or b.clustered, family)
+        if self.prompts is None:
+            return result, samples, self.unit_values(pair, feature), None
+        answers = self.answers(pair, feature)
+        of_a, of_b = (
+            _present(np.concatenate([*map(np.array, side.values()), []])) for side in answers
         )
+        fixed = self.fixed_gap(*answers, pair, feature, family)
+        return fixed, samples, (of_a, of_b), result
 
     def gap(self, pair: ComparedGroups, feature: int, family: int) -> GapResult:
-        """Return what `sides` has as the result, without samples to be shown beside it.
+        """Return the result of `compare` alone.
 
         Compare the last pair last: the units, which may be millions, are then freed.
         """
@@ -217,7 +137,7 @@ class SampledGroups:
         sampled.only_a.sort()  # in place, so that no sorted copy is needed later
         sampled.only_b.sort()
         if pair == self.compared[-1]:
-            self.let_go()
+            self.free_units()
         return self.result(sampled, clustered, family)
 
     def at_worst(self, pair: ComparedGroups, feature: int) -> tuple[GapResult, GapResult]:
@@ -233,6 +153,11 @@ class SampledGroups:
         """Return the units of both sides."""
         a, b = pair
         return self.units.groups[a], self.units.rest(a) if b is None else self.units.groups[b]
+
+    def unit_values(self, pair: ComparedGroups, feature: int) -> tuple[Floats, Floats]:
+        """Return the values of both sides, one for each prompt."""
+        a, b = self.pair_of(pair)
+        return _present(a.by_unit.values[:, feature]), _present(b.by_unit.values[:, feature])
 
     def sampled(
         self, a: SideUnits, b: SideUnits, feature: int, bounds: Bounds | None
@@ -284,8 +209,8 @@ class SampledGroups:
         other = self.prompts.by_prompt(a if b is None else b, feature, rest=b is None)
         return self.prompts.by_prompt(a, feature), other
 
-    def _counts(self, pair: ComparedGroups, feature: int) -> tuple[tuple[int, int], ...]:
-        """Return the rows of both sides, and those of them with a value."""
+    def answer_counts(self, pair: ComparedGroups, feature: int) -> tuple[tuple[int, int], ...]:
+        """Return, for each side, the number of answers and of those with a value."""
         return tuple(
             (int(self._rows[side].sum()), int(self._there[side, feature].sum()))
             for side in self.members(pair)

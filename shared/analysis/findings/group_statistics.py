@@ -96,6 +96,11 @@ class GroupStatistic:
     n_missing: int
     reason: str | None
 
+    @property
+    def estimate(self) -> Estimate:
+        """The value with its interval."""
+        return Estimate(self.value, self.low, self.high, self.method, self.reason)
+
 
 @dataclass(frozen=True)
 class GroupingDescription:

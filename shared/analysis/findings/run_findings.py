@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from biaswatch.shared.analysis.findings.comparisons import GroupComparison
-from biaswatch.shared.analysis.findings.gap_samples import SampledGroups, Value
+from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
 from biaswatch.shared.analysis.findings.group_disparities import LEAST_GROUPS, DisparityStatistic
 from biaswatch.shared.analysis.findings.group_statistics import (
     GroupingDescription,
@@ -27,7 +27,6 @@ from biaswatch.shared.contracts import (
     GroupSummary,
     MissingTest,
     OverallTest,
-    OwnGap,
     Verdict,
 )
 from biaswatch.shared.formatting import TOO_SMALL, computed_p
@@ -115,15 +114,17 @@ class FindingKey:
 
 @dataclass(frozen=True)
 class RunFinding:
-    """Results of one feature over one dimension in a run."""
+    """Results of one feature over one dimension, or under one stratum, in a run."""
 
     key: FindingKey
     groups: tuple[GroupSummary, ...]
-    gaps: tuple[Gap, ...]
-    disparities: tuple[GroupDisparity, ...]
-    missing: MissingTest
-    family: int
+    gaps: tuple[Gap, ...] = ()
+    disparities: tuple[GroupDisparity, ...] = ()
+    missing: MissingTest | None = None
+    family: int = 0
     overall: OverallTest | None = None
+    is_stratum: bool = False
+    """True for conditions of the question, which are described and never compared."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,7 @@ def findings(
     of, groups = part.responses, range(len(part.grouping.groups))
     many = len(groups) >= LEAST_GROUPS
     units = part.sampled.unit_counts()
-    part.sampled.let_go()  # before the tables of all groups are made
+    part.sampled.free_units()  # before the tables of all groups are made
     described = describe(
         part.observations,
         part.grouping,
@@ -211,16 +212,6 @@ def _by_group(described: GroupingDescription) -> dict[str, list[list[GroupStatis
     return {feature: list(groups.values()) for feature, groups in by_group.items()}
 
 
-def _mean_record(statistic: GroupStatistic) -> Estimate:
-    return Estimate(
-        value=statistic.value,
-        low=statistic.low,
-        high=statistic.high,
-        method=statistic.method,
-        reason=statistic.reason,
-    )
-
-
 def _summary(
     part: GroupedResponses,
     code: int,
@@ -240,7 +231,7 @@ def _summary(
         missing=reasons.total(),
         missing_reasons=dict(sorted(reasons.items())),
         units=units,
-        mean=_mean_record(of_group[0]),
+        mean=of_group[0].estimate,
         selection_rate=rate,
         statistics={statistic.statistic: statistic.value for statistic in of_group[1:]},
     )
@@ -275,7 +266,7 @@ def _gap(part: GroupedResponses, compared: GroupComparison, index: int, plan: An
         impact = impact_ratio_of_means(a.tolist(), b.tolist(), plan.alpha)
     conclusion, by_set = compared.conclusion, compared.by_set
     statistics: dict[str, Any] = {
-        name: _as_recorded(name, value)
+        name: computed_p(value) if isinstance(value, float) and name.endswith("_p") else value
         for name, value in compared.statistics.items()
         if name in Gap.model_fields
     }
@@ -296,28 +287,3 @@ def _gap(part: GroupedResponses, compared: GroupComparison, index: int, plan: An
         reason=conclusion.reason if conclusion else None,
         **statistics,
     )
-
-
-def _as_recorded(name: str, value: Value) -> Estimate | float | None:
-    if isinstance(value, Estimate):
-        return value
-    return computed_p(value) if name.endswith("_p") else value
-
-
-def with_own_gaps(finding: RunFinding, own: Sequence[OwnGap]) -> RunFinding:
-    """Add the extractor's own gap between the two names to each gap, where it is calibrated."""
-    own_gaps = [own_gap for own_gap in own if own_gap.feature == finding.key.feature]
-    gaps = (gap.model_copy(update={"instrument": _between(gap, own_gaps)}) for gap in finding.gaps)
-    return replace(finding, gaps=tuple(gaps))
-
-
-def _between(gap: Gap, own: Sequence[OwnGap]) -> Estimate | None:
-    """Find the gap of the same two names, whatever their case and their order."""
-    names = (gap.a.casefold(), gap.b.casefold())
-    for own_gap in own:
-        known = (own_gap.a.casefold(), own_gap.b.casefold())
-        if known == names:
-            return own_gap.gap
-        if known == names[::-1]:
-            return -own_gap.gap
-    return None

@@ -9,12 +9,9 @@ from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
 from biaswatch.shared.analysis.findings.group_statistics import GroupIntervals
 from biaswatch.shared.analysis.findings.groupings import THE_REST, AnalysisPlan, ComparedGroups
 from biaswatch.shared.analysis.findings.run_findings import FindingKey
+from biaswatch.shared.analysis.labels.answer_columns import AnswerColumns
 from biaswatch.shared.analysis.labels.corrected_groups import CorrectedGroups, GroupsByLabels
-from biaswatch.shared.analysis.labels.labelled_rows import (
-    AnswerColumns,
-    labelled_rows,
-    labels_by_answer,
-)
+from biaswatch.shared.analysis.labels.labelled_rows import labelled_rows, labels_by_answer
 from biaswatch.shared.contracts import (
     CorrectedGap,
     CorrectedGroup,

@@ -120,7 +120,7 @@ async def test_who_may_only_read_cannot_change_a_monitor(api: httpx2.AsyncClient
     [
         ({"cadence": "often"}, "a duration is a number and one of s, m, h, d, w"),
         ({"cadense": "6h"}, "cadense: there is no such field."),
-        ({"claim": "population"}, "sets_per_round belongs to the claim `population`"),
+        ({"claim": "population"}, "sets_per_round is required for the claim `population`"),
         ({"webhook": "ftp://x/"}, "webhook"),
         ({"target": "nowhere"}, "provider"),
         ({"comparisons": [{"dimension": "concept", "a": "Atlantis"}]}, "has no probe of concept"),

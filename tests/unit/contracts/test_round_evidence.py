@@ -1,7 +1,6 @@
 """The evidence of a round in few records: nothing is lost, none is too large, none is trusted."""
 
 import lzma
-import zlib
 from base64 import b64encode
 
 import pytest
@@ -23,7 +22,7 @@ from biaswatch.shared.contracts import (
     round_evidence,
 )
 from biaswatch.shared.contracts.comparison import Comparison
-from biaswatch.shared.contracts.round_evidence import HEADER, MOST_BYTES, MOST_COMPARISONS
+from biaswatch.shared.contracts.round_evidence import MAX_BYTES, MAX_COMPARISONS
 from biaswatch.shared.errors import UndecodableError
 from tests.support.records import make_evidence, make_increment, make_round_evidence
 
@@ -42,7 +41,7 @@ def of(count: int, words: int = 1) -> tuple[list[Increment], list[Evidence]]:
 
 
 def test_what_is_packed_is_what_is_read_in_its_order() -> None:
-    increments, evidence = of(2 * MOST_COMPARISONS + 3)
+    increments, evidence = of(2 * MAX_COMPARISONS + 3)
     records = round_evidence(increments, evidence)
     assert [each.part for each in records] == [0, 1, 2]
     assert len({each.id for each in records}) == 3
@@ -53,35 +52,19 @@ def test_what_is_packed_is_what_is_read_in_its_order() -> None:
 
 
 def test_many_comparisons_take_a_fraction_of_what_each_takes_alone() -> None:
-    increments, evidence = of(MOST_COMPARISONS)
+    increments, evidence = of(MAX_COMPARISONS)
     [record] = round_evidence(increments, evidence)
     alone = sum(len(each.model_dump_json()) for each in (*increments, *evidence))
     assert len(record.encode()) < alone / 20
 
 
 def test_a_part_that_is_large_is_divided_until_it_fits_a_message() -> None:
-    increments, evidence = of(MOST_COMPARISONS, words=300)
+    increments, evidence = of(MAX_COMPARISONS, words=300)
     records = round_evidence(increments, evidence)
     assert [each.part for each in records] == list(range(len(records)))
     assert len(records) > 1
-    assert max(len(each.encode()) for each in records) < 1.1 * MOST_BYTES
+    assert max(len(each.encode()) for each in records) < 1.1 * MAX_BYTES
     assert list(evidence_in(records)) == evidence
-
-
-def in_lines(records: list[Increment] | list[Evidence]) -> str:
-    """Write records as versions before columns did."""
-    lines = (e.model_dump_json(exclude=set(HEADER), exclude_none=True).encode() for e in records)
-    return b64encode(zlib.compress(b"\n".join(lines))).decode()
-
-
-def test_records_of_earlier_versions_are_still_read() -> None:
-    increments, evidence = of(30)
-    [record] = round_evidence(increments, evidence)
-    lines = {"increments": in_lines(increments), "evidence": in_lines(evidence)}
-    older = record.model_copy(update=lines)
-    assert list(increments_in([older])) == increments
-    assert list(evidence_in([older])) == evidence
-    assert len(record.evidence) < len(older.evidence)
 
 
 def test_columns_keep_every_kind_of_field_and_what_only_some_have() -> None:
@@ -105,14 +88,13 @@ def test_columns_keep_every_kind_of_field_and_what_only_some_have() -> None:
 def test_some_fields_of_some_comparisons_are_read_as_the_whole_is() -> None:
     increments, evidence = of(30)
     [record] = round_evidence(increments, evidence)
-    older = record.model_copy(update={"evidence": in_lines(evidence)})
     wanted = {each.comparison_key for each in evidence[3:7]}
     expected = [(e.comparison_key, e.round, e.units, e.gap) for e in evidence[3:7]]
     names = {"round", "units", "gap", "test"}
-    for each in ([record], [record, record], [older]):
-        found = list(evidence_fields(each, names, wanted))
+    for records in ([record], [record, record]):
+        found = list(evidence_fields(records, names, wanted))
         read = [(k, f["round"], f["units"], Estimate(**f["gap"])) for k, f in found]
-        assert read == expected * len(each)
+        assert read == expected * len(records)
         assert all("counts" not in fields for _, fields in found)
 
 
@@ -120,14 +102,16 @@ def packed(columns: str) -> str:
     return b64encode(lzma.compress(columns.encode())).decode()
 
 
+def cut_off(columns: str) -> str:
+    return b64encode(lzma.compress(columns.encode())[:-5]).decode()
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ("not base64!", "is not compressed"),
         (b64encode(b"plain").decode(), "is not compressed"),
-        (b64encode(zlib.compress(b"[]")).decode(), "holds no evidence"),
-        (b64encode(zlib.compress(b" " * 70_000_000)).decode(), "more than a round can have"),
-        (b64encode(zlib.compress(b"{}")[:-5]).decode(), "more than a round can have"),
+        (cut_off("{}"), "more than a round can have"),
         (packed(" " * 70_000_000), "more than a round can have"),
         (packed("[]"), "comparison"),
         (packed("{}"), "comparison"),

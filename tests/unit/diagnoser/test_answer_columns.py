@@ -12,13 +12,9 @@ import pytest
 from biaswatch.shared.analysis.findings import AnalysisPlan, MeasuredResponse
 from biaswatch.shared.analysis.findings.observations import coded
 from biaswatch.shared.analysis.labels import corrections
+from biaswatch.shared.analysis.labels.answer_columns import Case, fold_answers
 from biaswatch.shared.analysis.labels.drawing import label_sample
-from biaswatch.shared.analysis.labels.labelled_rows import (
-    Case,
-    fold_answers,
-    labelled_rows,
-    labels_by_answer,
-)
+from biaswatch.shared.analysis.labels.labelled_rows import labelled_rows, labels_by_answer
 from biaswatch.shared.analysis.labels.read_columns import ReadAnswer, ReadColumns
 from biaswatch.shared.analysis.labels.running_gaps import round_counts
 from biaswatch.shared.contracts import Label, LabelDraw, LabelSample, derived_id, person_id_of
