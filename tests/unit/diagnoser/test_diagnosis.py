@@ -76,6 +76,7 @@ def test_absent_answers_are_counted_by_group_and_reason_and_tested() -> None:
     assert a.missing_reasons == {"refused": 5}
     assert b.missing_reasons == {"not finite, or beyond 1e150": 1}
     expected = stats.fisher_exact([[5, 1], [1, 5]]).pvalue
+    assert finding.missing is not None
     assert finding.missing.p_value == pytest.approx(expected)
 
 
