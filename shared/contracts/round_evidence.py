@@ -150,6 +150,8 @@ def _columns(record: RoundEvidence, text: str) -> dict[str, Column]:
     """Return the columns in a text of a record; larger ones than any round's are refused."""
     decompressor = lzma.LZMADecompressor(lzma.FORMAT_XZ)
     content = decompressor.decompress(b64decode(text, validate=True), MAX_UNPACKED_BYTES)
+    if decompressor.needs_input:
+        raise lzma.LZMAError("it is cut off")
     if not decompressor.eof or record.comparisons > MAX_COMPARISONS:
         raise UndecodableError(f"The record {record.id} holds more than a round can have.")
     columns: dict[str, Column] = from_json(content)

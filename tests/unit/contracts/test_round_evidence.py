@@ -111,7 +111,7 @@ def cut_off(columns: str) -> str:
     [
         ("not base64!", "is not compressed"),
         (b64encode(b"plain").decode(), "is not compressed"),
-        (cut_off("{}"), "more than a round can have"),
+        (cut_off("{}"), "is cut off"),
         (packed(" " * 70_000_000), "more than a round can have"),
         (packed("[]"), "comparison"),
         (packed("{}"), "comparison"),
