@@ -83,7 +83,7 @@ def test_sets_that_tell_nothing_are_remarked_for_selections() -> None:
     suite = suite_of(40)
     for method in (Method.ODDS, Method.DISCORDANT):
         text = notes_of(with_method(method, suite), AskedSets.of_suite(suite))
-        assert any("tell nothing" in item and "--spread" in item for item in text)
+        assert any("carry no information" in item and "spread=" in item for item in text)
 
 
 def test_twins_among_groups_without_twins_are_remarked() -> None:
