@@ -14,7 +14,7 @@ from biaswatch.services.diagnoser.handlers import (
 )
 from biaswatch.services.diagnoser.handlers.labels import (
     LINGER_S,
-    MOST_AT_ONCE,
+    MAX_LABELS_PER_BATCH,
     CorrectByLabels,
     LostCorrections,
 )
@@ -57,7 +57,7 @@ def build(settings: DiagnoserSettings, clock: Callable[[], datetime] = now) -> S
             stuck_after_s=MAX_DIAGNOSIS_S,
         ),
         # One at a time: the last of two corrections of a run has to be that of more labels.
-        Stage("diagnoser", Label, correct, slots=1, batch=MOST_AT_ONCE, linger_s=LINGER_S),
+        Stage("diagnoser", Label, correct, slots=1, batch=MAX_LABELS_PER_BATCH, linger_s=LINGER_S),
     ]
     jobs = [
         Job(gauges.show, "show monitors as metrics", every_s=settings.diagnoser_gauge_s),

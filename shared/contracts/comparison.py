@@ -15,7 +15,7 @@ MISSING = "missing"
 
 FARTHEST = 1e12
 """The largest absolute value: larger numbers lose the digits that a share of the range needs."""
-WIDEST_LOG_ODDS = 4.0
+MAX_LOG_ODDS = 4.0
 """An odds ratio of 55: evidence is computed up to it."""
 
 
@@ -102,10 +102,10 @@ class WatchedFeature(Part):
             raise ValueError(f"{self.feature}: low must be below high")
         if not max(abs(self.low), abs(self.high)) <= FARTHEST:
             raise ValueError(f"{self.feature}: low and high lie within {FARTHEST:g} of 0")
-        if self.method.of_selections and self.tolerance >= WIDEST_LOG_ODDS:
+        if self.method.of_selections and self.tolerance >= MAX_LOG_ODDS:
             raise ValueError(
                 f"{self.feature}: the tolerance of the method {self.method} is one of log odds, and"
-                f" must be smaller than {WIDEST_LOG_ODDS:g}"
+                f" must be smaller than {MAX_LOG_ODDS:g}"
             )
         if not self.method.of_selections and self.tolerance >= self.high - self.low:
             raise ValueError(f"{self.feature}: the tolerance must be smaller than high less low")

@@ -98,7 +98,7 @@ def endpoint(extractor: str, what: str) -> str:
 
 
 SERVICE_NAME = re.compile(rf"{service_name('')}([A-Za-z0-9_-]{{1,96}})")
-LONGEST_TEXT = 96
+MAX_TEXT_CHARACTERS = 96
 """Characters kept of what a service says of itself."""
 
 
@@ -130,8 +130,8 @@ def registration_of(data: bytes) -> Registration | None:
         return None
     return Registration(
         name=match.group(1),
-        version=version[:LONGEST_TEXT],
-        process=str(info.get("id", ""))[:LONGEST_TEXT],
-        code=code[:LONGEST_TEXT],
+        version=version[:MAX_TEXT_CHARACTERS],
+        process=str(info.get("id", ""))[:MAX_TEXT_CHARACTERS],
+        code=code[:MAX_TEXT_CHARACTERS],
         serving=info.get("endpoints") != [],
     )

@@ -25,7 +25,7 @@ MOST_SUITES = 10_000
 """Limit of a tenant's suites, unless the operator allows more."""
 MOST_MONITORS = 200
 """Limit of a tenant's monitors, unless the operator allows more."""
-LARGEST_SHOWN = 10**15
+MAX_SHOWN_NUMBER = 10**15
 _NAME: TypeAdapter[str] = TypeAdapter(Name)
 
 
@@ -114,7 +114,7 @@ def check_amount(run: Run, probes: int, most: int = MOST_PROBES) -> None:
 
 def number_shown(count: int) -> str:
     """Return a count as people read it, however large."""
-    return f"{count:,}" if count < LARGEST_SHOWN else f"over {LARGEST_SHOWN:,}"
+    return f"{count:,}" if count < MAX_SHOWN_NUMBER else f"over {MAX_SHOWN_NUMBER:,}"
 
 
 SIDES = {"a": 0, "b": 1}

@@ -27,7 +27,7 @@ from biaswatch.shared.store import Store
 from biaswatch.shared.telemetry import log
 
 Case = tuple[str, MeasuredResponse]
-MOST_JUDGES = 500
+MAX_JUDGES = 500
 """Characters of the names of judges in a correction."""
 
 
@@ -49,7 +49,7 @@ def judges_of(store: Store, run_id: str, instrument: str) -> str:
     """Return who judged, as the version of the instrument."""
     items = store.judged_items.of_run(run_id, instrument)
     names = sorted({name for item in items for name in item.judges})
-    return ", ".join(names)[:MOST_JUDGES] or instrument
+    return ", ".join(names)[:MAX_JUDGES] or instrument
 
 
 def _case(item: JudgedItem, instrument: str, wanted: Collection[str]) -> MeasuredResponse:
@@ -86,7 +86,7 @@ def window_cases(
             )
 
 
-MOST_AT_ONCE = 512
+MAX_LABELS_PER_BATCH = 512
 """Labels that are taken in together: a run is corrected once for all of them."""
 LINGER_S = 1.0
 """Time that labels wait for more: labelling by keyboard gives one in a few seconds."""

@@ -44,7 +44,7 @@ from biaswatch.shared.telemetry import log
 
 AT_ONCE = 500
 """Records that are in memory beside what is kept of a window."""
-USERS_AT_ONCE = 5000
+USERS_PER_CHUNK = 5000
 """Users that are enrolled in one transaction."""
 LOST_AFTER = timedelta(minutes=10)
 """How long a closed window waits for what the recorder has not written; then it is lost."""
@@ -161,8 +161,8 @@ class TrafficWindows:
         """Enroll the users of a dimension, some at a time; after a death it resumes."""
         members, new = users_in_groups(window, dimension), np.zeros(window.users, dtype=np.bool_)
         users = np.flatnonzero(members.present)
-        for begin in range(0, len(users), USERS_AT_ONCE):
-            codes = users[begin : begin + USERS_AT_ONCE].tolist()
+        for begin in range(0, len(users), USERS_PER_CHUNK):
+            codes = users[begin : begin + USERS_PER_CHUNK].tolist()
             by_name = {window.name(user): user for user in codes}
             enrolled = self._store.enrolled_units.enroll(
                 closed.monitor_id, closed.epoch, dimension, by_name, closed.round

@@ -24,7 +24,7 @@ from biaswatch.shared.stats.studies.hiring import MIN_SHARED_SETS
 ANONYMISED = "\0 anonymised"
 """Sorts before every name, so that it is the first of a pair, and no suite can hold it."""
 IDENTIFIED = "identified"
-LEAST_DIMENSIONS = 2
+MIN_DIMENSIONS = 2
 VALUE = ""
 """The name of the one feature of these tables."""
 
@@ -103,7 +103,7 @@ def cells(
 ) -> Iterator[Cell]:
     """Return the mean of each combination of all dimensions."""
     dimensions = dimensions_of(responses)
-    if len(dimensions) < LEAST_DIMENSIONS:
+    if len(dimensions) < MIN_DIMENSIONS:
         return
     observations = observations_of(responses, {VALUE: values}, ranges_of_value(bounds))
     groups = grouping(observations, dimensions)

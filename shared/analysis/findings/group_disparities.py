@@ -153,7 +153,7 @@ def finite(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-LEAST_GROUPS = 3
+MIN_GROUPS = 3
 """With two groups, their gap already says everything."""
 
 
@@ -204,7 +204,7 @@ def overall(
     test = overall_test(table, domain_of, domains, rng, permutations, rows.sets, rows.units)
     sizes = np.bincount(domain_of, minlength=len(domains))
     for domain, feature in np.ndindex(test.p_values.shape):
-        if sizes[domain] >= LEAST_GROUPS:
+        if sizes[domain] >= MIN_GROUPS:
             at = (domain, feature)
             yield OverallStatistic(
                 feature=table.features[feature],
@@ -236,7 +236,7 @@ def group_mean_estimates(
         sets = np.asarray(kept, dtype=np.intp)
     for domain, name in enumerate(grouping.domains):
         groups = np.flatnonzero(grouping.domain_of == domain)
-        if len(groups) < LEAST_GROUPS:
+        if len(groups) < MIN_GROUPS:
             continue
         design = _design(grouping, groups)
         for feature in range(len(table.features)):

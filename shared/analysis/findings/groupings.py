@@ -11,7 +11,7 @@ from biaswatch.shared.analysis.findings.observations import Observations, Whole,
 from biaswatch.shared.contracts import Against, Claim
 from biaswatch.shared.lookup import first
 
-MOST_PAIRED = 6
+MAX_PAIRED_GROUPS = 6
 """With more groups in a domain, each is compared with all others: 21 groups are 210 pairs."""
 THE_REST = "the rest"
 ComparedGroups = tuple[int, int | None]
@@ -69,7 +69,7 @@ class Grouping:
         for domain in range(len(self.domains)):
             members = np.flatnonzero(self.domain_of == domain).tolist()
             in_pairs = against is Against.PAIRS or (
-                against is Against.AUTO and len(members) <= MOST_PAIRED
+                against is Against.AUTO and len(members) <= MAX_PAIRED_GROUPS
             )
             if in_pairs or len(members) <= 2:
                 pairs.extend(combinations(members, 2))

@@ -10,7 +10,7 @@ import numpy as np
 
 from biaswatch.shared.analysis.findings.comparisons import GroupComparison
 from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
-from biaswatch.shared.analysis.findings.group_disparities import LEAST_GROUPS, DisparityStatistic
+from biaswatch.shared.analysis.findings.group_disparities import MIN_GROUPS, DisparityStatistic
 from biaswatch.shared.analysis.findings.group_statistics import (
     GroupingDescription,
     GroupIntervals,
@@ -157,7 +157,7 @@ def findings(
 ) -> Iterator[RunFinding]:
     """Return a finding for every feature of a part, with its corrected comparisons."""
     of, groups = part.responses, range(len(part.grouping.groups))
-    many = len(groups) >= LEAST_GROUPS
+    many = len(groups) >= MIN_GROUPS
     units = part.sampled.unit_counts()
     part.sampled.free_units()  # before the tables of all groups are made
     described = describe(

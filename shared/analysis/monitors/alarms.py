@@ -32,7 +32,7 @@ from biaswatch.shared.contracts import (
 from biaswatch.shared.contracts import Twins as SentTwins
 from biaswatch.shared.formatting import number
 
-MOST_TWINS = 5
+MAX_TWINS = 5
 Raised = Mapping[tuple[str, AlarmKind], Alarm]
 """The alarms that stand, by comparison and kind."""
 
@@ -228,7 +228,7 @@ def _twins(seen: ComparedSets, gap: float | None) -> Iterator[SentTwins]:
     sign = -1.0 if gap is not None and gap < 0 else 1.0
     gaps = {name: twins.gap for name, twins in seen.sets.items() if twins.compared}
     along = {name: gap for name, gap in gaps.items() if gap is not None and gap * sign > 0}
-    for name in sorted(along, key=lambda n: (-along[n] * sign, n))[:MOST_TWINS]:
+    for name in sorted(along, key=lambda n: (-along[n] * sign, n))[:MAX_TWINS]:
         twins = seen.sets[name]
         a, b = tuple(twins.a.responses), tuple(twins.b.responses)
         yield SentTwins(set_id=name, gap=along[name], a=a, b=b)

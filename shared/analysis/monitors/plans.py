@@ -130,7 +130,7 @@ COPIED = {"alpha", "missing_tolerance"}
 COPIED_FROM_SUITE_MONITORS = COPIED | {
     "scaffold", "repeats", "claim", "sets_per_round", "change_tolerance", "reference_rounds"
 }  # fmt: skip
-SHORTEST_WINDOW_S = 60
+MIN_WINDOW_S = 60
 
 
 def plan_of(
@@ -209,7 +209,7 @@ def _watched_suite(request: MonitorRequest, suite: AskedSets) -> dict[str, Any]:
 
 
 def _watched_traffic(request: TrafficMonitorRequest) -> dict[str, Any]:
-    if request.window < SHORTEST_WINDOW_S or request.window % 1:
+    if request.window < MIN_WINDOW_S or request.window % 1:
         raise UsageError("The monitor, window: it is at least 1m, in whole seconds.")
     within = request.neighbours_within
     if within is not None and (within < 1 or within % 1):

@@ -24,7 +24,7 @@ from biaswatch.shared.analysis.monitors.traffic import (
     shares_of_range,
 )
 from biaswatch.shared.analysis.monitors.traffic_users import (
-    LONGEST_FACT,
+    MAX_FACT_CHARACTERS,
     MatchableUsers,
     StrataCounts,
     WindowUsers,
@@ -39,7 +39,7 @@ from biaswatch.shared.stats.anytime.units import Hashes, hashes, uniform_table
 
 AT_ONCE = 4096
 """Matches that are in memory together."""
-USERS_AT_ONCE = 65_536
+USERS_PER_CHUNK = 65_536
 MOST_SHOWN = 5
 """Matches of an alarm, and answers of each side of one."""
 
@@ -121,8 +121,8 @@ def user_matches(
 
 def _uniform(window: WindowColumns, users: Places, salt: str) -> Floats:
     salts, uniform = hashes([salt]), np.empty(len(users))
-    for begin in range(0, len(users), USERS_AT_ONCE):
-        chunk = slice(begin, begin + USERS_AT_ONCE)
+    for begin in range(0, len(users), USERS_PER_CHUNK):
+        chunk = slice(begin, begin + USERS_PER_CHUNK)
         uniform[chunk] = uniform_table(window.user_hashes(users[chunk]), salts)[:, 0]
     return uniform
 
@@ -222,7 +222,7 @@ def _name(match: UserMatch, window: WindowColumns, users: MatchableUsers, number
     users_ = [*match.users.first, *match.users.second]
     moment = datetime.fromtimestamp(float(users.at_s[users_].min()), UTC)
     stratum = window.strata_by_code[int(users.strata[users_[0]])]
-    facts = "".join(f", {fact[:LONGEST_FACT]}" for fact in stratum)
+    facts = "".join(f", {fact[:MAX_FACT_CHARACTERS]}" for fact in stratum)
     return f"users of {moment:%Y-%m-%d %H:%M} UTC{facts} ({number})"
 
 

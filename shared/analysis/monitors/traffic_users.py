@@ -128,11 +128,11 @@ def _within(comparison: Comparison, rows: ComparedRows) -> Bools:
 
 
 Stratum = tuple[str, ...]
-MOST_STRATA = 20
+MAX_STRATA = 20
 """Limit for a comparison in one window; facts may be anything that a sender writes."""
-MOST_IN_A_WINDOW = 150
+MAX_STRATA_PER_WINDOW = 150
 """Limit for all comparisons together, so that the record stays small."""
-LONGEST_FACT = 40
+MAX_FACT_CHARACTERS = 40
 """Characters of a fact in the name of a stratum."""
 AT_ONCE = 65_536
 
@@ -196,11 +196,11 @@ class StrataCounts:
 
 def most_strata(comparisons: int) -> int:
     """Return the limit of strata for each of a number of comparisons."""
-    return max(1, min(MOST_STRATA, MOST_IN_A_WINDOW // max(1, comparisons)))
+    return max(1, min(MAX_STRATA, MAX_STRATA_PER_WINDOW // max(1, comparisons)))
 
 
 def _short(stratum: Stratum) -> Stratum:
-    return tuple(fact[:LONGEST_FACT] for fact in stratum)
+    return tuple(fact[:MAX_FACT_CHARACTERS] for fact in stratum)
 
 
 def _largest(by_name: Mapping[Stratum, int], most: int) -> set[Stratum]:

@@ -39,7 +39,7 @@ def read_at_once(rows: int, patch: pytest.MonkeyPatch) -> None:
     """Let so many rows be in memory together."""
     for module in (window_columns, window_writing, traffic_matching):
         patch.setattr(module, "AT_ONCE", rows)
-    patch.setattr(traffic_matching, "USERS_AT_ONCE", rows)
+    patch.setattr(traffic_matching, "USERS_PER_CHUNK", rows)
 
 
 def answers(amount: int) -> Iterator[list[WindowAnswer]]:

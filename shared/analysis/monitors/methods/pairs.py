@@ -58,7 +58,7 @@ def _of_extractor(
     units = hashes([closed.scope.unit_id(name) for name in closed.rows.sets])
     columns = np.array([features[comparison.watched] for comparison in comparisons], dtype=np.int64)
     first, second = np.array([[sides[side] for side in pair] for pair in both], dtype=np.int64).T
-    at_once = max(1, MOST_NUMBERS // max(1, len(units)))
+    at_once = max(1, MAX_COUNTED_NUMBERS // max(1, len(units)))
     for start in range(0, len(comparisons), at_once):
         chunk = slice(start, start + at_once)
         compared = SidesOfComparisons(bounds, first[chunk], second[chunk], columns[chunk])
@@ -100,6 +100,6 @@ def _planned_units(
     return planned if gap.bank else planned.of_every(gap.missing.complete_sets)
 
 
-MOST_NUMBERS = 1_000_000
+MAX_COUNTED_NUMBERS = 1_000_000
 """Limit of sets times comparisons that are counted together; bounds memory."""
 METHOD = MonitorMethod(_count, _evidence, _planned_units)
