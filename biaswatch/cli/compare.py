@@ -7,13 +7,13 @@ from typing import Annotated, Any
 import typer
 from pydantic import Field
 
-from biaswatch.cli.options import CHANGE, GateRequest, Json, end_check, gateway
+from biaswatch.cli.options import CHANGE, CheckRequest, Json, end_check, gateway
 from biaswatch.cli.requests import takes
 from biaswatch.shared.contracts import Claim
 from biaswatch.shared.requests.diagnoses import Names, Ranges
 
 
-class CompareVerb(GateRequest):
+class CompareVerb(CheckRequest):
     """The fields of `compare`."""
 
     group: Names = ()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from biaswatch.cli.options import GateRequest, Json, end_check, gateway
+from biaswatch.cli.options import CheckRequest, Json, end_check, gateway
 from biaswatch.cli.requests import takes
 from biaswatch.importing.formats import LogFormat
 from biaswatch.shared.errors import UsageError
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from biaswatch.readers.tables import TableColumns
 
 
-class DiagnoseVerb(GateRequest, DiagnoseRequest):
+class DiagnoseVerb(CheckRequest, DiagnoseRequest):
     """The fields of `diagnose`."""
 
     extract: tuple[str, ...] = ()

@@ -169,7 +169,7 @@ def show(
 ) -> None:
     """Show how far samples are labelled, findings corrected by labels, and disagreements."""
 
-    async def read(client: GatewayClient) -> Shown:
+    async def read(client: GatewayClient) -> LabelDisplay:
         return await _shown(client, await latest_round(client, source), wait, texts=not as_json)
 
     shown = ask(read)
@@ -190,7 +190,7 @@ def show(
 
 
 @dataclass(frozen=True)
-class Shown:
+class LabelDisplay:
     """The labels of a run, and what they correct."""
 
     samples: list[SampleProgress]
@@ -200,7 +200,7 @@ class Shown:
     """Those about which people disagree most."""
 
 
-async def _shown(client: GatewayClient, run_id: str, wait_s: float, *, texts: bool) -> Shown:
+async def _shown(client: GatewayClient, run_id: str, wait_s: float, *, texts: bool) -> LabelDisplay:
     samples = await samples_of(client, run_id)
     clock = asyncio.get_running_loop().time
     deadline = clock() + wait_s
@@ -213,7 +213,7 @@ async def _shown(client: GatewayClient, run_id: str, wait_s: float, *, texts: bo
     judged = {label.response_id for label in labels if label.extractor in JUDGES}
     ids = list(differing)[:MAX_DISAGREEMENTS] if texts else []
     answers = await read_answers(client, run_id, [id_ for id_ in ids if id_ not in judged])
-    return Shown(samples, corrections, differing, answers)
+    return LabelDisplay(samples, corrections, differing, answers)
 
 
 def disagreements(labels: list[StoredLabel]) -> dict[str, list[str]]:

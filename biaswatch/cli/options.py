@@ -31,7 +31,7 @@ class VerbRequest(BaseModel):
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
 
-class GateRequest(VerbRequest):
+class CheckRequest(VerbRequest):
     """The fields of a verb that ends with 1 at a finding."""
 
     fail_on: str | None = None

@@ -13,7 +13,7 @@ from rich.progress import Progress
 
 from biaswatch.checks import checked_diagnoses
 from biaswatch.cli.interpret import DEFAULT_MODEL, interpret_run
-from biaswatch.cli.options import GateRequest, RunId, ask, end_check, gateway
+from biaswatch.cli.options import CheckRequest, RunId, ask, end_check, gateway
 from biaswatch.cli.requests import takes
 from biaswatch.exporting.answers import (
     Row,
@@ -42,7 +42,7 @@ NO_PICTURES = (
 )
 
 
-class ReportVerb(GateRequest):
+class ReportVerb(CheckRequest):
     """The fields of `report`."""
 
     format: ReportFormat | None = None

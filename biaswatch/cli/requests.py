@@ -34,7 +34,7 @@ Config = Annotated[
 def takes(
     model: type[BaseModel], *names: str, **spellings: str
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a verb options for fields of a model, and `--config` for all of its fields.
+    """Add options for fields of a model to a verb, and `--config` for all fields.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def _annotation(field: FieldInfo, spelling: str) -> Any:
     option = typer.Option(
         spelling,
         help=field.description,
-        metavar=_metavar(kind, spelling),
+        metavar=_number_type(field.annotation) or _metavar(kind, spelling),
         show_default=_default_text(field.default),
     )
     return Annotated[kind | None, option]
@@ -167,8 +167,18 @@ def _option_type(annotation: Any) -> Any:
         return _option_type(inner[0])
     if origin in (list, dict) or (origin is tuple and Ellipsis in arguments):
         return list[str]
-    is_plain = isinstance(annotation, type) and issubclass(annotation, Enum | int | float | Path)
-    return annotation if is_plain else str
+    is_plain = isinstance(annotation, type) and issubclass(annotation, Enum | bool | Path)
+    return annotation if is_plain else str  # numbers are read by the model, whose message is ours
+
+
+def _number_type(annotation: Any) -> str | None:
+    """Return how help shows the type of a number; None for other types."""
+    if annotation in (int, float):
+        return f"<{annotation.__name__}>"
+    if get_origin(annotation) not in (Annotated, Union, UnionType):
+        return None
+    parts = map(_number_type, get_args(annotation))
+    return next((part for part in parts if part is not None), None)
 
 
 def _metavar(kind: Any, spelling: str) -> str | None:

@@ -22,7 +22,7 @@ from rich.progress import (
 )
 
 from biaswatch.checks import CheckRule, checked_diagnoses
-from biaswatch.cli.options import GateRequest, Json, SuiteFile, end_check, gateway
+from biaswatch.cli.options import CheckRequest, Json, SuiteFile, end_check, gateway
 from biaswatch.cli.requests import takes
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import AddressFile
@@ -52,7 +52,7 @@ MAX_REFUSALS = 3
 """`run` stops waiting for a target after as many refusals: its key must be corrected."""
 
 
-class RunVerb(GateRequest):
+class RunVerb(CheckRequest):
     """The fields of `run`."""
 
     target: tuple[str, ...] = Field(min_length=1)

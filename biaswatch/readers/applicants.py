@@ -16,7 +16,7 @@ from biaswatch.shared.stats.studies.local_law_144 import applicant_score
 
 
 @dataclass(frozen=True)
-class Applicants:
+class ApplicantRows:
     """The scores and the categories of applicants, in one order."""
 
     scores: list[float | None]
@@ -27,7 +27,7 @@ class Applicants:
 
 def applicants_in(
     frame: pd.DataFrame, path: Path, groups: Sequence[str], score: str, unit: str | None
-) -> Applicants:
+) -> ApplicantRows:
     """Return the applicants of a table; rows with the same unit are averaged.
 
     Raises
@@ -48,10 +48,10 @@ def applicants_in(
     applicants = _averaged(rows)
     if all(value is None for value in applicants.scores):
         raise UsageError(f"No row of {path} has a value of {score}: name another --score.")
-    return Applicants(applicants.scores, applicants.labels, warnings)
+    return ApplicantRows(applicants.scores, applicants.labels, warnings)
 
 
-def _averaged(rows: Observations) -> Applicants:
+def _averaged(rows: Observations) -> ApplicantRows:
     scores: dict[int, list[float]] = defaultdict(list)
     first_row: dict[int, int] = {}
     units, values = rows.unit_codes.tolist(), rows.values[:, 0].tolist()
@@ -69,4 +69,4 @@ def _averaged(rows: Observations) -> Applicants:
     labels_of = {
         name: [labels[row] for row in first_row.values()] for name, labels in rows.groups.items()
     }
-    return Applicants([applicant_score(own) for own in scores.values()], labels_of, [])
+    return ApplicantRows([applicant_score(own) for own in scores.values()], labels_of, [])

@@ -11,8 +11,8 @@ from biaswatch.shared.contracts import Assessment, Consistency, Estimate, Qualit
 from biaswatch.shared.formatting import UNDEFINED, coverage, number, p_equals, p_value
 from biaswatch.shared.presentation.names import ModelNames
 from biaswatch.shared.presentation.tables import (
-    Cell,
     Table,
+    TableCell,
     estimate_cell,
     names,
     number_cell,
@@ -152,5 +152,5 @@ def _table(caption: str, titles: Sequence[str], rows: Iterable[Sequence[str | Es
     return Table(caption, texts(*titles), tuple(cells))
 
 
-def _cell(value: str | Estimate) -> Cell:
+def _cell(value: str | Estimate) -> TableCell:
     return text_cell(value) if isinstance(value, str) else estimate_cell(value)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape as escape_html
 
 from biaswatch.shared.formatting import isolated, on_one_line
-from biaswatch.shared.presentation.tables import Cell, Table
+from biaswatch.shared.presentation.tables import Table, TableCell
 
 FOLD_BEGINS, FOLD_ENDS = "<details>", "</details>"
 """Lines around a folded section; texts of models cannot contain them, because `<` is escaped."""
@@ -25,7 +25,7 @@ def table_lines(table: Table, max_rows: int | None = None) -> Iterator[str]:
     yield from _lines(table.titles, (map(_cell, row) for row in table.rows[:max_rows]))
 
 
-def _cell(cell: Cell) -> str:
+def _cell(cell: TableCell) -> str:
     text = escape_md(cell.text)
     return f"**{text}**" if cell.chip == "disparity" else text
 

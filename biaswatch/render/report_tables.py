@@ -16,7 +16,7 @@ from biaswatch.shared.presentation.columns import (
     without_common,
 )
 from biaswatch.shared.presentation.conclusions import gap_notes, overall_sentences
-from biaswatch.shared.presentation.findings import Comparison, comparisons, group_rows, title_of
+from biaswatch.shared.presentation.findings import ComparisonView, comparisons, group_rows, title_of
 from biaswatch.shared.presentation.names import ModelNames
 from biaswatch.shared.presentation.tables import estimate_text
 
@@ -69,7 +69,7 @@ def _null_row(diagnosis: Diagnosis, names: ModelNames) -> tuple[float, list[str]
     ]
 
 
-def _closeness(row: Comparison) -> tuple[float, float]:
+def _closeness(row: ComparisonView) -> tuple[float, float]:
     p = 2.0 if row.p_adjusted is None else row.p_adjusted
     return p, -abs(row.gap.gap.value or 0.0)
 

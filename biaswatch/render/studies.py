@@ -203,7 +203,7 @@ def sections(studies: StudyResults) -> Iterator[tuple[str, Iterable[str]]]:
 
 
 @dataclass(frozen=True)
-class ModelGap:
+class ModelGapRow:
     """A difference between two models."""
 
     a: str
@@ -226,7 +226,7 @@ class ModelGap:
         return f"{self.a} against {self.b}, {self.where}: {differs}, adjusted {p_equals(self.p)}."
 
 
-def _model_gaps(studies: StudyResults) -> list[ModelGap]:
+def _model_gaps(studies: StudyResults) -> list[ModelGapRow]:
     """Return the differences between models, the strongest evidence first."""
     names = ModelNames.among([*studies.score_gaps, *studies.pair_gaps])
 
@@ -234,11 +234,11 @@ def _model_gaps(studies: StudyResults) -> list[ModelGap]:
         return names.asked(f"{row.category}, {row.condition}", row.scaffold)
 
     gaps = [
-        ModelGap(row.a, row.b, where(row), row.score, row.difference, "", row.p_adjusted)
+        ModelGapRow(row.a, row.b, where(row), row.score, row.difference, "", row.p_adjusted)
         for row in studies.score_gaps
     ]
     gaps += [
-        ModelGap(
+        ModelGapRow(
             *(row.a, row.b, where(row), STATEMENTS[row.statement], 100 * row.difference),
             f" on {row.pairs} pairs",
             row.p_adjusted,

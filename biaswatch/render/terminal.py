@@ -17,7 +17,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from biaswatch.shared.formatting import TOO_SMALL, UNDEFINED, shown
-from biaswatch.shared.presentation.tables import Cell, Table
+from biaswatch.shared.presentation.tables import Table, TableCell
 from biaswatch.written_files import write_whole
 
 STYLES = {"disparity": "bold red", "no_disparity": "green"}
@@ -72,7 +72,7 @@ def rich_table(table: Table) -> RichTable:
     return terminal_table([table.columns[n].title for n in filled], rows)
 
 
-def _finding_text(cell: Cell) -> Text:
+def _finding_text(cell: TableCell) -> Text:
     text = printable(cell.text + (f" ({cell.note})" if cell.note else ""))
     value, _, interval = text.partition(" ")
     if cell.estimate and interval.startswith("["):

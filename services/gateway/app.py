@@ -10,7 +10,7 @@ from biaswatch.services.gateway import administration, channels, exports, status
 from biaswatch.services.gateway.auth import CallerAudit, TokenAudit, Tokens
 from biaswatch.services.gateway.background import AnswerBacklog, background_work
 from biaswatch.services.gateway.callers import KnownTokens, caller_scope
-from biaswatch.services.gateway.context import Backlog, GatewayContext, now
+from biaswatch.services.gateway.context import GatewayContext, IntakeBacklog, now
 from biaswatch.services.gateway.dashboard import routes as dashboard
 from biaswatch.services.gateway.error_responses import RESPONSES, add_error_handlers
 from biaswatch.services.gateway.labels import routes as labels
@@ -61,7 +61,7 @@ def web_app(
     settings: GatewaySettings,
     store: Store,
     publisher: Publisher,
-    backlog: Callable[[], Backlog] = Backlog,
+    backlog: Callable[[], IntakeBacklog] = IntakeBacklog,
     *,
     watchers_ttl_s: float = 0.0,
 ) -> FastAPI:

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from biaswatch.services.gateway.context import Backlog, now
+from biaswatch.services.gateway.context import IntakeBacklog, now
 from biaswatch.services.gateway.otlp.evaluations import EvaluationEndpoint, EvaluationExport
 from biaswatch.services.gateway.otlp.intake import AnswerJoiner, signal_intake
 from biaswatch.services.gateway.otlp.routes import join_job
@@ -102,9 +102,9 @@ class AnswerBacklog:
     """Counts the production answers that the bus holds."""
 
     def __init__(self) -> None:
-        self._backlog = Backlog()
+        self._backlog = IntakeBacklog()
 
-    def latest(self) -> Backlog:
+    def latest(self) -> IntakeBacklog:
         """Return the last count."""
         return self._backlog
 
@@ -114,7 +114,7 @@ class AnswerBacklog:
         return Job(self._count, "count waiting answers", every_s=BACKLOG_EVERY_S)
 
     async def _count(self, host: StageHost) -> None:
-        self._backlog = Backlog(
+        self._backlog = IntakeBacklog(
             queued=await most_waiting(host.connection, Exchange, ["gateway"]),
             unread=await most_waiting(host.connection, Response, ANSWER_CONSUMERS),
         )

@@ -23,7 +23,7 @@ def now() -> datetime:
 
 
 @dataclass(frozen=True)
-class Backlog:
+class IntakeBacklog:
     """Production answers that the bus holds."""
 
     queued: int = 0
@@ -42,7 +42,7 @@ class GatewayContext:
     publisher: Publisher
     tokens: Tokens
     audit: CallerAudit
-    backlog: Callable[[], Backlog] = Backlog
+    backlog: Callable[[], IntakeBacklog] = IntakeBacklog
     watchers_ttl_s: float = 0.0
     """How long intake may rely on the monitors of a live system that it has read."""
     slots: IntakeSlots = field(default_factory=IntakeSlots)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from biaswatch.shared.contracts import Ending, Features, Probe, Response
+from biaswatch.shared.lookup import first
 from biaswatch.shared.presentation.tables import (
     Table,
     names,
@@ -154,7 +155,9 @@ def side_by_side(
     if len(by_label) < 2:
         return None
     one = by_label.get(a) or twins[0]
-    two = by_label.get(b) or next(twin for twin in twins if twin is not one)
+    two = by_label.get(b) or first(
+        (twin for twin in twins if twin is not one), "A set of twins has one member."
+    )
     if not texts:
         return TwinSide(one.label, one, None), TwinSide(two.label, two, None)
     asked = differences(one.asked or "", two.asked or "")

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 from biaswatch.shared.contracts import Diagnosis, GroupSummary
 from biaswatch.shared.formatting import verdict_words
 from biaswatch.shared.presentation.findings import (
-    Comparison,
+    ComparisonView,
     GroupRow,
     comparisons,
     group_rows,
@@ -21,9 +21,9 @@ from biaswatch.shared.presentation.findings import (
 )
 from biaswatch.shared.presentation.names import ModelNames
 from biaswatch.shared.presentation.tables import (
-    Cell,
     Column,
     Table,
+    TableCell,
     csv_text,
     estimate_cell,
     number_cell,
@@ -34,7 +34,7 @@ from biaswatch.shared.presentation.tables import (
     words,
 )
 
-Row = TypeVar("Row", Comparison, GroupRow)
+Row = TypeVar("Row", ComparisonView, GroupRow)
 
 
 class Shown(Flag):
@@ -66,7 +66,7 @@ class FindingColumn(Generic[Row]):
     shown: Shown
     heading: str
     """Title for people; `{level}` becomes the coverage of the intervals."""
-    cell: Callable[[Row], Cell]
+    cell: Callable[[Row], TableCell]
     kind: Column = TEXT
     """Kind of the column, whose title is the heading."""
     is_optional: bool = False
@@ -80,9 +80,9 @@ def _plain(name: str, shown: Shown, path: str, heading: str = "") -> FindingColu
     read = attrgetter(path)
     is_count = path.startswith("group.")
 
-    def cell(row: Any) -> Cell:
+    def cell(row: Any) -> TableCell:
         value = read(row)
-        return Cell(str(value), value)
+        return TableCell(str(value), value)
 
     return FindingColumn(name, shown, heading or name, cell, NUMBER if is_count else TEXT)
 
@@ -91,19 +91,19 @@ def _estimate(name: str, shown: Shown, heading: str, path: str) -> FindingColumn
     """Return a column of numbers with their intervals."""
     read = attrgetter(path)
 
-    def cell(row: Any) -> Cell:
+    def cell(row: Any) -> TableCell:
         return estimate_cell(read(row))
 
     return FindingColumn(name, shown, heading, cell, ESTIMATE, is_optional=True)
 
 
-def _p(name: str, shown: Shown, heading: str) -> FindingColumn[Comparison]:
+def _p(name: str, shown: Shown, heading: str) -> FindingColumn[ComparisonView]:
     """Return a column of p-values; a file has null where one is too small to compute."""
     read = attrgetter(name)
 
-    def cell(row: Comparison) -> Cell:
+    def cell(row: ComparisonView) -> TableCell:
         p = read(row.gap)
-        return Cell(p_cell(row.gap.comparable_p(p)).text, p)
+        return TableCell(p_cell(row.gap.comparable_p(p)).text, p)
 
     return FindingColumn(name, shown, heading, cell, NUMBER)
 
@@ -115,38 +115,38 @@ def _common(heading: str, text: Callable[[Any], str]) -> FindingColumn[Any]:
     )
 
 
-def _finding_title(row: Comparison | GroupRow) -> str:
+def _finding_title(row: ComparisonView | GroupRow) -> str:
     return title_of(row.diagnosis) + (" (a stratum)" if row.diagnosis.stratum else "")
 
 
-def _pair(row: Comparison) -> Cell:
+def _pair(row: ComparisonView) -> TableCell:
     href = f"/runs/{row.run_id}/answers?{row.answers}" if row.run_id else None
     return text_cell(f"{row.gap.a} - {row.gap.b}", href=href)
 
 
-def _verdict(row: Comparison) -> Cell:
+def _verdict(row: ComparisonView) -> TableCell:
     verdict, survives, unmeasured = row.conclusion
     text = verdict_words(verdict, survives, unmeasured=unmeasured)
-    return Cell(text, verdict, chip=verdict)
+    return TableCell(text, verdict, chip=verdict)
 
 
-def _group(row: GroupRow) -> Cell:
+def _group(row: GroupRow) -> TableCell:
     return text_cell(row.group.group, href=row.answers() if row.run_id else None)
 
 
-def _missing(row: GroupRow) -> Cell:
+def _missing(row: GroupRow) -> TableCell:
     group = row.group
     reasons = ", ".join(
         f"{count} {words(reason)}" for reason, count in sorted(group.missing_reasons.items())
     )
     href = f"{row.answers()}&missing=any" if row.run_id and group.missing else None
-    return Cell(f"{group.missing}" + (f" ({reasons})" if reasons else ""), group.missing, href)
+    return TableCell(f"{group.missing}" + (f" ({reasons})" if reasons else ""), group.missing, href)
 
 
-def _shrunken(row: GroupRow) -> Cell:
+def _shrunken(row: GroupRow) -> TableCell:
     mean = row.group.shrunken_mean
     value = mean.value if mean else None
-    return number_cell(value) if value is not None else Cell("")
+    return number_cell(value) if value is not None else TableCell("")
 
 
 def rank_text(group: GroupSummary) -> str:
@@ -159,9 +159,9 @@ def rank_text(group: GroupSummary) -> str:
     return f"{rank.value:.0f} ({rank.low:.0f} to {rank.high:.0f})"
 
 
-def _rank(row: GroupRow) -> Cell:
+def _rank(row: GroupRow) -> TableCell:
     rank = row.group.rank
-    return Cell(rank_text(row.group), rank.value if rank else None, estimate=rank)
+    return TableCell(rank_text(row.group), rank.value if rank else None, estimate=rank)
 
 
 NAMING: tuple[FindingColumn[Any], ...] = (
@@ -173,7 +173,7 @@ NAMING: tuple[FindingColumn[Any], ...] = (
     _plain("number", Shown.SEVERAL, "diagnosis.feature"),
     _plain("grouping", Shown.SEVERAL, "diagnosis.dimension"),
 )
-GAP_COLUMNS: tuple[FindingColumn[Comparison], ...] = (
+GAP_COLUMNS: tuple[FindingColumn[ComparisonView], ...] = (
     *NAMING,
     _plain("run", Shown.CSV, "run_id"),
     _plain("target", Shown.CSV, "diagnosis.target"),

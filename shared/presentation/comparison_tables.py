@@ -6,11 +6,11 @@ from itertools import groupby
 
 from biaswatch.shared.contracts import Diagnosis, Gap, Verdict
 from biaswatch.shared.formatting import COULD_UNDO, number, p_equals
-from biaswatch.shared.presentation.findings import Comparison, comparisons, title_of
+from biaswatch.shared.presentation.findings import ComparisonView, comparisons, title_of
 from biaswatch.shared.presentation.names import ModelNames
 from biaswatch.shared.presentation.tables import (
-    Cell,
     Table,
+    TableCell,
     estimate_text,
     names,
     number_cell,
@@ -95,7 +95,7 @@ def _matrix(
     return ComparisonMatrix(title, corner, column_names, rows)
 
 
-def _strength(pair: Pair, by_pair: Sequence[dict[Pair, Comparison]]) -> tuple[int, float, Pair]:
+def _strength(pair: Pair, by_pair: Sequence[dict[Pair, ComparisonView]]) -> tuple[int, float, Pair]:
     """Return the sort key of a row: many disparities first, then strong evidence."""
     rows = [rows[pair] for rows in by_pair if pair in rows]
     p_values = [p for row in rows if (p := row.gap.comparable_p(row.gap.p_value)) is not None]
@@ -110,7 +110,7 @@ def _pair_names(pairs: Sequence[Pair]) -> tuple[str, tuple[MatrixHeading, ...]]:
     return "", tuple(MatrixHeading(f"{a} less {b}") for a, b in pairs)
 
 
-def _matrix_cell(row: Comparison) -> MatrixCell:
+def _matrix_cell(row: ComparisonView) -> MatrixCell:
     gap = row.gap
     within = " ≈" if gap.verdict is Verdict.NO_DISPARITY else ""
     doubt = f", but {COULD_UNDO}" if gap.survives_missing is False else ""
@@ -123,7 +123,7 @@ def _matrix_cell(row: Comparison) -> MatrixCell:
     )
 
 
-def _color(row: Comparison) -> str:
+def _color(row: ComparisonView) -> str:
     """Return the CSS class: direction of the gap, and its evidence without correction."""
     p, value = row.gap.comparable_p(row.gap.p_value), row.gap.gap.value
     if value is None:
@@ -244,7 +244,7 @@ def compared_table(compared: ComparedRuns, max_rows: int | None = None) -> Table
 
 def _by_subject(
     diagnoses: Sequence[Diagnosis], *, by_model: bool
-) -> dict[tuple[str, ...], Comparison]:
+) -> dict[tuple[str, ...], ComparisonView]:
     return {
         (
             row.diagnosis.target if by_model else "",
@@ -262,5 +262,5 @@ def _is_disparity(gap: Gap) -> bool:
     return gap.verdict is Verdict.DISPARITY
 
 
-def _gap_cell(gap: Gap) -> Cell:
-    return Cell(estimate_text(gap.gap), gap.gap.value)
+def _gap_cell(gap: Gap) -> TableCell:
+    return TableCell(estimate_text(gap.gap), gap.gap.value)

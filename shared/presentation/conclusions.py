@@ -6,7 +6,7 @@ from statistics import median
 
 from biaswatch.shared.contracts import Diagnosis, Gap, Verdict
 from biaswatch.shared.formatting import coverage, number, p_equals
-from biaswatch.shared.presentation.findings import Comparison, comparisons, reading
+from biaswatch.shared.presentation.findings import ComparisonView, comparisons, reading
 from biaswatch.shared.presentation.names import ModelNames
 from biaswatch.shared.presentation.tables import estimate_text, words
 
@@ -53,7 +53,7 @@ def strongest_conclusions(
     return sentences, counts
 
 
-def _verdict_counts(rows: Sequence[Comparison]) -> str:
+def _verdict_counts(rows: Sequence[ComparisonView]) -> str:
     counts = Counter(row.verdict for row in rows)
     return ", ".join(f"{verdict}: {count}" for verdict, count in counts.items())
 
@@ -156,7 +156,7 @@ def counted(comparisons: int) -> str:
     return "1 comparison" if comparisons == 1 else f"{comparisons} comparisons"
 
 
-def _instrument_sentences(disparities: Sequence[Comparison]) -> Iterator[str]:
+def _instrument_sentences(disparities: Sequence[ComparisonView]) -> Iterator[str]:
     """Yield how many disparities exceed the extractor's own gap, and which were not tested."""
     tested = [row for row in disparities if row.gap.instrument is not None]
     if tested:
@@ -177,7 +177,7 @@ def _instrument_sentences(disparities: Sequence[Comparison]) -> Iterator[str]:
         )
 
 
-def _exceeds_instrument(row: Comparison) -> bool:
+def _exceeds_instrument(row: ComparisonView) -> bool:
     """Return whether a gap less the extractor's own, each at its worst, is a disparity."""
     own, gap = row.gap.instrument, row.gap.gap
     if own is None or own.low is None or own.high is None or gap.low is None or gap.high is None:

@@ -13,8 +13,8 @@ from biaswatch.shared.contracts import (
 from biaswatch.shared.formatting import UNDEFINED, VERDICT_WORDS, number, number_name, p_equals
 from biaswatch.shared.presentation.names import ModelNames
 from biaswatch.shared.presentation.tables import (
-    Cell,
     Table,
+    TableCell,
     estimate_text,
     names,
     text_cell,
@@ -220,12 +220,12 @@ def corrections_table(corrections: Sequence[Correction | TableCorrection]) -> Ta
     return Table("Gaps as labels correct them", columns, tuple(rows))
 
 
-def _interval_cell(estimate: Estimate) -> Cell:
+def _interval_cell(estimate: Estimate) -> TableCell:
     text = estimate_text(estimate)
-    return Cell(text, text, estimate=estimate)
+    return TableCell(text, text, estimate=estimate)
 
 
-def _known_estimate(estimate: Estimate | None) -> Cell:
+def _known_estimate(estimate: Estimate | None) -> TableCell:
     """Return a number with its interval; sentences have the reason for none."""
     if estimate is None or estimate.low is None:
         return text_cell(UNDEFINED)

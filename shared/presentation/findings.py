@@ -22,7 +22,7 @@ THE_REST = "the rest"
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ComparisonView:
     """A gap with its diagnosis, and the name of the model among its neighbors."""
 
     diagnosis: Diagnosis
@@ -120,12 +120,12 @@ class Comparison:
         return f"not enough evidence for a disparity ({estimate})."
 
 
-def comparisons(diagnoses: Iterable[Diagnosis], run_id: str = "") -> list[Comparison]:
+def comparisons(diagnoses: Iterable[Diagnosis], run_id: str = "") -> list[ComparisonView]:
     """Return all comparisons, the strongest evidence first."""
     diagnoses = list(diagnoses)
     names = ModelNames.among(diagnoses)
     rows = (
-        Comparison(diagnosis, gap, names.of(diagnosis), run_id)
+        ComparisonView(diagnosis, gap, names.of(diagnosis), run_id)
         for diagnosis in diagnoses
         for gap in diagnosis.gaps
     )

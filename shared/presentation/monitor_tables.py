@@ -10,8 +10,8 @@ from biaswatch.shared.contracts import ACCOUNTS, AnswerAccounts, Estimate
 from biaswatch.shared.contracts.answer_accounts import account_label
 from biaswatch.shared.formatting import number_name
 from biaswatch.shared.presentation.tables import (
-    Cell,
     Table,
+    TableCell,
     estimate_cell,
     estimates,
     names,
@@ -64,7 +64,7 @@ def evidence_table(
     return Table("Comparisons of the monitor", columns, tuple(rows))
 
 
-def _smallest_change(change: Estimate) -> Cell:
+def _smallest_change(change: Estimate) -> TableCell:
     note = change.reason if change.value is None else None
     return replace(number_cell(change.value), note=note)
 
@@ -107,7 +107,7 @@ def accounts_table(accounts: AnswerAccounts, windows: Sequence[WindowView]) -> T
     return Table("Answers that were sent in", columns, tuple(rows))
 
 
-def _counts(accounts: AnswerAccounts | None) -> list[Cell]:
+def _counts(accounts: AnswerAccounts | None) -> list[TableCell]:
     return [number_cell(getattr(accounts, name) if accounts else None) for name in ACCOUNTS]
 
 
@@ -206,7 +206,7 @@ def stratum_name(stratum: StratumView) -> str:
     return ", ".join(stratum.facts.values()) or SMALL_STRATA
 
 
-def _stratum_cells(stratum: StratumView) -> tuple[Cell, ...]:
+def _stratum_cells(stratum: StratumView) -> tuple[TableCell, ...]:
     counts = (
         *(stratum.first_users, stratum.second_users),
         *(stratum.first_matched, stratum.second_matched),

@@ -14,8 +14,8 @@ from biaswatch.shared.contracts import (
 from biaswatch.shared.formatting import UNDEFINED, number
 from biaswatch.shared.presentation.names import act_words, is_about_a_run
 from biaswatch.shared.presentation.tables import (
-    Cell,
     Table,
+    TableCell,
     estimate_cell,
     estimates,
     names,
@@ -171,5 +171,5 @@ def _answers_per_hour(windows: Sequence[WindowView]) -> float | None:
     return sum(row.sent or 0 for row in closed) / (length_s / HOUR_S) if length_s else None
 
 
-def _share(count: int, of: int) -> Cell:
-    return Cell(f"{number(100 * count / of)} %", count / of) if of else Cell(UNDEFINED)
+def _share(count: int, of: int) -> TableCell:
+    return TableCell(f"{number(100 * count / of)} %", count / of) if of else TableCell(UNDEFINED)

@@ -9,8 +9,8 @@ from biaswatch.shared.contracts import Run, derived_id
 from biaswatch.shared.formatting import NOT_MEASURED, number
 from biaswatch.shared.presentation.bias_scores import score_counts, score_headline
 from biaswatch.shared.presentation.tables import (
-    Cell,
     Table,
+    TableCell,
     names,
     number_cell,
     numbers,
@@ -78,7 +78,7 @@ def runs_table(
     return Table("The latest runs", columns, tuple(rows))
 
 
-def _findings_cell(run: RunProgress, scored: RunScored | None) -> Cell:
+def _findings_cell(run: RunProgress, scored: RunScored | None) -> TableCell:
     """Return the findings of a run in a few words, or why there are none."""
     if counts := run.found:
         text = f"{counts.disparities or 'no'} disparit{'y' if counts.disparities == 1 else 'ies'}"

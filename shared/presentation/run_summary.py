@@ -8,7 +8,7 @@ from biaswatch.shared.contracts import Diagnosis, Verdict
 from biaswatch.shared.formatting import NOT_MEASURED, VERDICT_WORDS, number, p_equals, verdict_lead
 from biaswatch.shared.presentation.findings import (
     THE_REST,
-    Comparison,
+    ComparisonView,
     answers_query,
     comparisons,
     title_of,
@@ -52,7 +52,7 @@ class RunSummary:
     """Findings in reading order."""
 
     comparisons: int
-    strongest: list[Comparison]
+    strongest: list[ComparisonView]
     """The disparities with the strongest evidence."""
     disparities: int
     within_tolerance: list[VerdictCount]
@@ -84,7 +84,7 @@ def run_summary(diagnoses: Sequence[Diagnosis]) -> RunSummary:
     )
 
 
-def _lead(rows: Sequence[Comparison]) -> str:
+def _lead(rows: Sequence[ComparisonView]) -> str:
     if not rows:
         return "There is nothing to compare: no probe names a group."
     return verdict_lead([row.conclusion for row in rows], brief=True)
@@ -114,7 +114,7 @@ def _counts(diagnoses: Sequence[Diagnosis], verdict: str) -> list[VerdictCount]:
     return counts
 
 
-def _note(diagnosis: Diagnosis, rows: Sequence[Comparison], verdict: str) -> str:
+def _note(diagnosis: Diagnosis, rows: Sequence[ComparisonView], verdict: str) -> str:
     if verdict == NOT_MEASURED:
         sides = (side for row in rows for side in diagnosis.sides(row.gap))
         return "; ".join(dict.fromkeys(side.in_words() for side in sides if side.is_empty))

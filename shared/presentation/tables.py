@@ -25,7 +25,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """Text for people, value for files, and what a page adds."""
 
     text: str
@@ -47,7 +47,7 @@ class Table:
 
     caption: str
     columns: tuple[Column, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[TableCell, ...], ...]
 
     @property
     def titles(self) -> list[str]:
@@ -80,7 +80,7 @@ def _split_column(column: Column) -> Iterable[Column]:
     return [Column(title, numeric=True) for title in titles] or [column]
 
 
-def _split_cell(cell: Cell) -> Iterable[Cell]:
+def _split_cell(cell: TableCell) -> Iterable[TableCell]:
     estimate = cell.estimate or Estimate()
     value = replace(cell, text=number(estimate.value), plain=estimate.value)
     return value, number_cell(estimate.low), number_cell(estimate.high)
@@ -113,32 +113,32 @@ def text_cell(
     chip: str | None = None,
     note: str | None = None,
     live: str | None = None,
-) -> Cell:
+) -> TableCell:
     """Return a cell with text."""
-    return Cell(text, text, href, chip, note, live)
+    return TableCell(text, text, href, chip, note, live)
 
 
-def number_cell(value: float | int | None, *, live: str | None = None) -> Cell:
+def number_cell(value: float | int | None, *, live: str | None = None) -> TableCell:
     """Return a cell with a number; counts keep all digits."""
     text = f"{value:,}" if isinstance(value, int) else number(value)
-    return Cell(text, value, live=live)
+    return TableCell(text, value, live=live)
 
 
-def estimate_cell(estimate: Estimate | None, *, note: str | None = None) -> Cell:
+def estimate_cell(estimate: Estimate | None, *, note: str | None = None) -> TableCell:
     """Return a cell with a number and its interval; it is empty without an estimate."""
     if estimate is None:
-        return Cell("", note=note)
-    return Cell(estimate_text(estimate), estimate.value, note=note, estimate=estimate)
+        return TableCell("", note=note)
+    return TableCell(estimate_text(estimate), estimate.value, note=note, estimate=estimate)
 
 
-def p_cell(value: float | None) -> Cell:
+def p_cell(value: float | None) -> TableCell:
     """Return a cell with a p-value."""
-    return Cell(p_value(value), value)
+    return TableCell(p_value(value), value)
 
 
-def verdict_cell(verdict: Verdict) -> Cell:
+def verdict_cell(verdict: Verdict) -> TableCell:
     """Return a cell with a verdict in its color."""
-    return Cell(words(verdict), verdict.value, chip=verdict.value)
+    return TableCell(words(verdict), verdict.value, chip=verdict.value)
 
 
 def words(name: str) -> str:

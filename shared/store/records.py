@@ -15,6 +15,7 @@ from sqlalchemy import ColumnElement, Select, Table, func, select
 
 from biaswatch.shared.contracts import Features, Probe, Purpose, Record, Response, Run
 from biaswatch.shared.contracts.identity import BEGINNING_HEX_DIGITS, is_id
+from biaswatch.shared.lookup import first
 from biaswatch.shared.store.answer_files import AnswerFiles
 from biaswatch.shared.store.database import MAX_KEYS, Database, batches
 from biaswatch.shared.store.record_rows import IN_FILES, Row, WriteResult
@@ -108,7 +109,9 @@ class Records:
             return rows
         both = merge(rows, self._in_files(kind, run_id, texts=texts), key=attrgetter("id"))
         # The sort is stable, so the row comes before its copy in a file.
-        return (next(copies) for _, copies in groupby(both, key=attrgetter("id")))
+        return (
+            first(copies, "An id has no copy.") for _, copies in groupby(both, key=attrgetter("id"))
+        )
 
     def numbers(self, kind: type[R], *, run_id: str) -> Generator[Row, None, None]:
         """Return a run's records as plain data, without texts and embedded records.

@@ -150,7 +150,7 @@ class RunConclusions:
 
 
 @dataclass(eq=False)
-class Unanswered:
+class UnansweredProbes:
     """Prompts without an answer by failure message; a reader without texts sees none."""
 
     db: Database

@@ -34,7 +34,7 @@ from biaswatch.shared.store.run_results import (
     LabelledRuns,
     RunConclusions,
     RunsUnderWay,
-    Unanswered,
+    UnansweredProbes,
 )
 from biaswatch.shared.store.run_tables import JUDGING_CURSORS
 from biaswatch.shared.store.sent_forms import SentForms
@@ -74,7 +74,7 @@ class Store:
         self.extractors = Extractors(db)
         self.calls = Calls(db)
         self.paused_targets = PausedTargets(db)
-        self.unanswered = Unanswered(db, self.records)
+        self.unanswered = UnansweredProbes(db, self.records)
         self.baselines = Baselines(db)
         self.calibrations = Calibrations(db)
         self.monitor_definitions = MonitorDefinitions(db, self.records)

@@ -128,13 +128,13 @@ class Accepted:
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedExport:
     """The endpoint will never accept the request."""
 
     why: str
 
 
-Reply = Accepted | Refused
+Reply = Accepted | RefusedExport
 
 
 class EvaluationEndpoint:
@@ -178,7 +178,7 @@ class EvaluationEndpoint:
     def _reply(self, reply: httpx2.Response, body: bytes) -> Reply:
         """Interpret a response; raise TransientError if the request may be accepted later."""
         if reply.status_code in UNREADABLE:
-            return Refused(f"{self.host} answered {reply.status_code}")
+            return RefusedExport(f"{self.host} answered {reply.status_code}")
         if not reply.is_success:
             raise TransientError(
                 f"{self.host} answered {reply.status_code}.",
@@ -295,9 +295,9 @@ def pause_s(attempts: int, retry_after_s: float | None, jitter: float) -> float:
 
 
 def _count(reply: Reply, events: int) -> None:
-    refused = events if isinstance(reply, Refused) else min(reply.rejected, events)
+    refused = events if isinstance(reply, RefusedExport) else min(reply.rejected, events)
     EVALUATIONS.labels("sent").inc(events - refused)
     EVALUATIONS.labels("refused").inc(refused)
     if refused:
-        why = reply.why if isinstance(reply, Refused) else "the endpoint has rejected them"
+        why = reply.why if isinstance(reply, RefusedExport) else "the endpoint has rejected them"
         log("evaluations").warning("evaluations are refused", events=refused, why=why)

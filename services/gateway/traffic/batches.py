@@ -10,7 +10,7 @@ from fastapi import HTTPException, Request
 from pydantic import ValidationError
 
 from biaswatch.services.gateway.bodies import BodyFile, check_connected
-from biaswatch.services.gateway.context import Backlog, GatewayContext
+from biaswatch.services.gateway.context import GatewayContext, IntakeBacklog
 from biaswatch.services.gateway.json_bodies import (
     ANSWERS,
     IN_LOOP_BYTES,
@@ -63,7 +63,7 @@ async def publish_exchanges(publisher: Publisher, exchanges: Sequence[Exchange])
             raise error
 
 
-def check_backlog(backlog: Backlog, *, history: bool) -> None:
+def check_backlog(backlog: IntakeBacklog, *, history: bool) -> None:
     """Raise BackPressureError if too many earlier answers are not handled yet."""
     count = backlog.queued
     if count <= MAX_QUEUED:

@@ -16,7 +16,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from pydantic import SecretStr
 
 from biaswatch.services.gateway.app import web_app
-from biaswatch.services.gateway.context import Backlog
+from biaswatch.services.gateway.context import IntakeBacklog
 from biaswatch.services.gateway.otlp import wire
 from biaswatch.services.gateway.otlp.intake import (
     MAX_WAIT,
@@ -62,13 +62,13 @@ def settings(tmp_path: Path) -> GatewaySettings:
 
 
 @pytest.fixture
-def waiting() -> list[Backlog]:
-    return [Backlog()]
+def waiting() -> list[IntakeBacklog]:
+    return [IntakeBacklog()]
 
 
 @pytest.fixture
 async def api(
-    bus: ProvisionedBus, store: Store, settings: GatewaySettings, waiting: list[Backlog]
+    bus: ProvisionedBus, store: Store, settings: GatewaySettings, waiting: list[IntakeBacklog]
 ) -> AsyncIterator[httpx2.AsyncClient]:
     app = web_app(settings, store, bus.publisher, lambda: waiting[0])
     async with (
@@ -215,9 +215,9 @@ async def test_a_bomb_is_refused_at_its_bound(
 
 
 async def test_a_gateway_that_is_behind_says_when_to_come_again(
-    api: httpx2.AsyncClient, waiting: list[Backlog]
+    api: httpx2.AsyncClient, waiting: list[IntakeBacklog]
 ) -> None:
-    waiting[0] = Backlog(queued=MAX_QUEUED + 1)
+    waiting[0] = IntakeBacklog(queued=MAX_QUEUED + 1)
     reply = await send(api, make_span(0, at_ns=now_ns()))
     assert (reply.status_code, reply.headers["retry-after"]) == (429, "1")
     assert "not handled yet" in Status.FromString(reply.content).message

@@ -36,11 +36,11 @@ def test_addresses_are_shown_without_credentials() -> None:
     [
         ("", "names no server"),
         (" , ", "names no server"),
-        ("nats://user:secret@a:x,b:2", "number 1 in NATS_URL is no address"),
-        ("a:1,nats://b:99999", "number 2 in NATS_URL is no address"),
-        ("http://a:1", "number 1 in NATS_URL is no address"),
-        ("nats://", "number 1 in NATS_URL is no address"),
-        ("nats://[::1:4222", "number 1 in NATS_URL is no address"),
+        ("nats://user:secret@a:x,b:2", "number 1 in NATS_URL is not that of a NATS server"),
+        ("a:1,nats://b:99999", "number 2 in NATS_URL is not that of a NATS server"),
+        ("http://a:1", "number 1 in NATS_URL is not that of a NATS server"),
+        ("nats://", "number 1 in NATS_URL is not that of a NATS server"),
+        ("nats://[::1:4222", "number 1 in NATS_URL is not that of a NATS server"),
         ("ws://a,nats://b", "mixes WebSocket addresses"),
     ],
 )

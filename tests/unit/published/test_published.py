@@ -455,7 +455,7 @@ def test_a_benchmark_is_fetched_once_checked_and_made_a_suite(
     assert asked == {"crows_pairs_anonymized.csv": 1}
     assert json.loads((tmp_path / "data" / CHECKSUMS).read_text())
     output = tmp_path / "suite"
-    made = invoke("published", "crows-pairs", "--from", str(tmp_path / "data"), "-o", str(output))
+    made = invoke("make", "crows-pairs", "--from", str(tmp_path / "data"), "-o", str(output))
     assert made.exit_code == 0, made.exception
     assert len(load_suite(output).probes) == 2
 
@@ -466,7 +466,7 @@ def test_a_file_that_changed_after_it_was_fetched_is_refused(
     invoke("fetch", "crows-pairs", "--to", str(tmp_path), "--source", source[0])
     with (tmp_path / "crows_pairs_anonymized.csv").open("a") as file:
         file.write("tampered")
-    made = invoke("published", "crows-pairs", "--from", str(tmp_path), "-o", str(tmp_path / "s"))
+    made = invoke("make", "crows-pairs", "--from", str(tmp_path), "-o", str(tmp_path / "s"))
     assert "has changed since it was downloaded" in str(made.exception)
 
 

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from biaswatch.cli.application import app
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.presentation.columns import FindingColumn, Shown, findings_csv
-from biaswatch.shared.presentation.tables import Cell, csv_text
+from biaswatch.shared.presentation.tables import TableCell, csv_text
 
 TABLE = "table --group grp --groups a,b --outcome x=1"
 VERBS = {
@@ -95,7 +95,9 @@ def test_files_below_hidden_folders_are_not_read(tmp_path: Path) -> None:
 
 def test_an_empty_cell_is_written_as_an_empty_cell() -> None:
     cells = ("", None, "=1+1", "-2", "\tx", "\rx", "plain", 0, -1.5)
-    column: FindingColumn[Any] = FindingColumn("n", Shown.CSV, "new", lambda c: Cell(str(c), c))
+    column: FindingColumn[Any] = FindingColumn(
+        "n", Shown.CSV, "new", lambda c: TableCell(str(c), c)
+    )
     [_, *rows] = csv.reader(io.StringIO(findings_csv((column,), list(cells)), newline=""))
     # A row of one empty cell is written as a line without any, or as two quotes.
     assert [row[0] if row else "" for row in rows] == [

@@ -36,8 +36,8 @@ from biaswatch.shared.presentation.columns import (
     groups_table,
 )
 from biaswatch.shared.presentation.conclusions import conclusions
-from biaswatch.shared.presentation.findings import Comparison, comparisons, reading
-from biaswatch.shared.presentation.tables import Cell, csv_of
+from biaswatch.shared.presentation.findings import ComparisonView, comparisons, reading
+from biaswatch.shared.presentation.tables import TableCell, csv_of
 from tests.support.records import (
     make_assessment,
     make_correction,
@@ -226,8 +226,8 @@ def test_json_and_csv_hold_the_same_comparison() -> None:
 
 def test_a_new_statistic_of_a_gap_is_one_column_of_all_tables() -> None:
     rows = comparisons([diagnosis()])
-    column = FindingColumn[Comparison](
-        "n", Shown.TABLES | Shown.CSV, "new", lambda row: Cell(f"{row.gap.a}!", 7)
+    column = FindingColumn[ComparisonView](
+        "n", Shown.TABLES | Shown.CSV, "new", lambda row: TableCell(f"{row.gap.a}!", 7)
     )
     table = findings_table((column,), rows, Shown.DOCUMENT, "95 %")
     console = Console(width=60)
