@@ -93,6 +93,7 @@ def _write_files(folder: Path) -> None:
     for name in ("answers.jsonl", "traces.jsonl", "month.jsonl"):
         (folder / name).write_text("\n".join(json.dumps(each) for each in answers))
     (folder / "map.yaml").write_text("groups: {gender: groups.gender}\n")
+    (folder / "gate.yaml").write_text("tolerance: 0.2\n")
 
 
 def as_the_reader(command: DocumentedCommand, reader: CommandLine) -> list[str]:

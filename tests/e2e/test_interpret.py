@@ -48,7 +48,7 @@ def test_judges_that_read_nothing_are_named_and_do_not_count(tmp_path: Path) -> 
     assert counted == {"simulator:unbiased"}
     assert found["calls"] == 1 + 4 * (9 + 11)
     page = biaswatch(tmp_path, *table, "--target", "simulator:unbiased", *named)
-    assert "It fails: it always says 1. Its votes are not counted." in page.stdout
+    assert "It fails: it always says 1. Its votes are not counted." in " ".join(page.stdout.split())
     assert "Votes that do not count:" in page.stdout
     off = biaswatch(tmp_path, *table, "--target", "simulator:unbiased", *named, "--no-controls")
     assert "not put to the test: controls were switched off" in off.stdout

@@ -65,5 +65,5 @@ def test_commands_take_several_servers(tmp_path: Path) -> None:
         command.set(NATS_URL="nats://a:1,nats://b:x")
         refused = command("admin", "provision")
         assert refused.returncode == 2
-        assert "Address number 2 in NATS_URL is no address" in refused.stderr
+        assert "Address number 2 in NATS_URL is not that of a NATS server" in refused.stderr
         assert "Traceback" not in refused.stderr
