@@ -262,7 +262,7 @@ async def test_over_the_bus_what_nobody_watches_is_a_dead_letter_and_what_is_pau
         ({"suite_hash": "a" * 32}, "suite_hash"),
         ({"features": [{**ASKED["features"][0], "method": "pairs"}]}, "matched"),
         ({"features": [{**ASKED["features"][0], "method": "two_groups"}]}, "matched"),
-        ({"neighbours_within": "2h"}, "at most the window"),
+        ({"neighbours_within": "2h"}, "at most the length of the window"),
         ({"neighbours_within": "0.5s"}, "at least 1s"),
         ({"strata": ["topic", "topic"]}, "declared twice"),
     ],
