@@ -196,21 +196,10 @@ async def check_shown(here: Platform) -> None:
 def command(here: Platform, *more: str) -> str:
     """Return what `biaswatch monitor show` prints."""
     program = [sys.executable, "-c", "from biaswatch.main import main; main()"]
-    asked = [
-        "monitor",
-        "show",
-        "support",
-        "--windows",
-        "5",
-        "--server",
-        here.url,
-        "--last",
-        "1000",
-        *more,
-    ]
+    words = ["monitor", "show", "support", "--windows", "1000", "--server", here.url, *more]
     environment = {**here.environment, "COLUMNS": "400"}
     return subprocess.run(
-        [*program, *asked], capture_output=True, text=True, check=True, env=environment
+        [*program, *words], capture_output=True, text=True, check=True, env=environment
     ).stdout
 
 
