@@ -138,7 +138,7 @@ def spans_as_json(size: int) -> bytes:
 
 
 @dataclass
-class Target:
+class GatewayUnderTest:
     """The gateway under attack."""
 
     port: int
@@ -230,7 +230,7 @@ class Target:
         self.statuses[f"other tenant {reply.status_code} in {time.monotonic() - began:.1f} s"] += 1
 
 
-Attack = Callable[[Target], Awaitable[None]]
+Attack = Callable[[GatewayUnderTest], Awaitable[None]]
 
 
 def of(*sendings: Sending) -> Attack:
@@ -238,7 +238,7 @@ def of(*sendings: Sending) -> Attack:
     return lambda target: target.send_all(sendings)
 
 
-async def with_other_tenant(target: Target, *sendings: Sending) -> None:
+async def with_other_tenant(target: GatewayUnderTest, *sendings: Sending) -> None:
     """Send these while the other tenant sends a span."""
     attack = asyncio.create_task(target.send_all(sendings))
     await asyncio.sleep(0.2)
@@ -246,7 +246,7 @@ async def with_other_tenant(target: Target, *sendings: Sending) -> None:
     await attack
 
 
-async def followers(target: Target) -> None:
+async def followers(target: GatewayUnderTest) -> None:
     """Follow a run by 500 clients."""
     head = (
         f"GET /v1/runs/{target.run_id}/events HTTP/1.1\r\nHost: localhost\r\n"
@@ -372,7 +372,7 @@ def attacks() -> dict[str, Attack]:
 
 
 @asynccontextmanager
-async def gateway(folder: Path) -> AsyncIterator[Target]:
+async def gateway(folder: Path) -> AsyncIterator[GatewayUnderTest]:
     """Run the gateway as a process while the context lasts."""
     store_url = f"sqlite:///{folder / 'store.db'}"
     migrate(store_url)
@@ -400,7 +400,7 @@ async def gateway(folder: Path) -> AsyncIterator[Target]:
         }
         with running(service_modules(["gateway"]), settings) as pids:
             await _wait_for(port)
-            yield Target(port, pids["gateway"], run.id, bus.url)
+            yield GatewayUnderTest(port, pids["gateway"], run.id, bus.url)
 
 
 async def _wait_for(port: int) -> None:

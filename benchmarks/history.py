@@ -90,7 +90,7 @@ def judge(folder: Path, file: Path, window: str, log: Path) -> None:
         stderr=(folder / "up.log").open("w"),
     )
     server = ["--server", f"http://{HOST}:{port}"]
-    used: dict[str, Usage] = {}
+    used: dict[str, ProcessUsage] = {}
     ended = threading.Event()
     watching = threading.Thread(target=watch_usage, args=(up.pid, used, ended, log))
     try:
@@ -120,7 +120,7 @@ def judge(folder: Path, file: Path, window: str, log: Path) -> None:
 
 
 @dataclass(frozen=True)
-class Usage:
+class ProcessUsage:
     """Memory and CPU time of a process."""
 
     peak_mib: float
@@ -128,7 +128,9 @@ class Usage:
     cpu_s: float
 
 
-def watch_usage(parent: int, used: dict[str, Usage], ended: threading.Event, log: Path) -> None:
+def watch_usage(
+    parent: int, used: dict[str, ProcessUsage], ended: threading.Event, log: Path
+) -> None:
     """Record the usage of every process below one, by its name."""
     began_s = logged_s = time.monotonic()
     log.write_text("second,process,resident_mib,cpu_s\n")
@@ -140,7 +142,7 @@ def watch_usage(parent: int, used: dict[str, Usage], ended: threading.Event, log
             try:
                 words = Path(f"/proc/{pid}/cmdline").read_text().split("\0")
                 memory = memory_mib(pid), memory_mib(pid, "VmRSS")
-                usage = Usage(*memory, process_cpu_s(pid))
+                usage = ProcessUsage(*memory, process_cpu_s(pid))
             except (OSError, ValueError):  # it has ended
                 continue
             module = next((w for w in words if w.startswith("biaswatch.services.")), "")
@@ -151,7 +153,7 @@ def watch_usage(parent: int, used: dict[str, Usage], ended: threading.Event, log
                 used["ingest"] = usage
 
 
-def log_usage(log: Path, second: float, used: dict[str, Usage]) -> None:
+def log_usage(log: Path, second: float, used: dict[str, ProcessUsage]) -> None:
     """Append a line for each process."""
     with log.open("a") as out:
         for name, usage in sorted(used.items()):

@@ -153,7 +153,7 @@ def correct(store: Store) -> None:
 
 
 @dataclass(frozen=True)
-class Step:
+class WindowStep:
     """One process's work on a window."""
 
     service: str
@@ -161,11 +161,11 @@ class Step:
 
 
 STEPS = {
-    "planner": Step("planner", plan),
-    "diagnoser": Step("diagnoser", close),
-    "gateway": Step("gateway", export),
-    "drawing": Step("gateway", draw),
-    "correction": Step("diagnoser", correct),
+    "planner": WindowStep("planner", plan),
+    "diagnoser": WindowStep("diagnoser", close),
+    "gateway": WindowStep("gateway", export),
+    "drawing": WindowStep("gateway", draw),
+    "correction": WindowStep("diagnoser", correct),
 }
 
 

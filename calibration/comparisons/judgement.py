@@ -18,7 +18,7 @@ Found = Mapping[str, Tallies]
 
 
 @dataclass(frozen=True)
-class Cell:
+class JudgedCell:
     """One promise on one shape."""
 
     shape: str
@@ -54,7 +54,7 @@ def least_coverage(runs: int) -> float:
     return 1 - most_errors(runs)
 
 
-def judged(shapes: Mapping[str, Shape], found: Found) -> list[Cell]:
+def judged(shapes: Mapping[str, Shape], found: Found) -> list[JudgedCell]:
     """Return every cell of the shapes that were simulated."""
     valid = {(each.kind, each.name) for each in worst_errors(shapes, found) if each.valid}
     return [
@@ -92,27 +92,27 @@ def _worst(kind: Kind, name: str, by_shape: Mapping[str, Tally]) -> WorstErrors:
     )
 
 
-def kept(tally: Tally, shape: Shape) -> list[Cell]:
+def kept(tally: Tally, shape: Shape) -> list[JudgedCell]:
     """Return the cells that need no comparator: errors and coverage."""
     name = shape.name
     bar = most_errors(tally.runs)
     error = tally.disparity_error
-    cells = [Cell(name, "false disparities", error, bar, error <= bar)]
+    cells = [JudgedCell(name, "false disparities", error, bar, error <= bar)]
     if (error_within := tally.equivalence_error) is not None:
         bar = most_errors(tally.beyond)
-        cells.append(Cell(name, "false equivalences", error_within, bar, error_within <= bar))
+        cells.append(JudgedCell(name, "false equivalences", error_within, bar, error_within <= bar))
     if shape.kind is Kind.MISSING:  # intervals are about the answers that are there
         return cells
     other_words = tally.contradictions.share or 0.0
-    cells.append(Cell(name, "contradictions", other_words, 0.0, other_words == 0))
+    cells.append(JudgedCell(name, "contradictions", other_words, 0.0, other_words == 0))
     for promise, mean in (("coverage", tally.covered), ("all covered", tally.all_covered)):
         if mean.share is not None:
             bar = least_coverage(mean.runs)
-            cells.append(Cell(name, promise, mean.share, bar, mean.share >= bar))
+            cells.append(JudgedCell(name, promise, mean.share, bar, mean.share >= bar))
     return cells
 
 
-def _power(name: str, tallies: Tallies, shape: Shape, valid: set[str]) -> list[Cell]:
+def _power(name: str, tallies: Tallies, shape: Shape, valid: set[str]) -> list[JudgedCell]:
     cells = []
     for promise, attribute in POWER.items():
         shares = {n: getattr(tally, attribute).share for n, tally in tallies.items()}
@@ -125,5 +125,5 @@ def _power(name: str, tallies: Tallies, shape: Shape, valid: set[str]) -> list[C
         bar = shape.least_power or 0.0
         if best is not None and best >= LEAST_POWER_JUDGED:
             bar = max(bar, LEAST_SHARE_OF_BEST * best)
-        cells.append(Cell(name, promise, share, bar, share >= bar - 1e-9, against, best))
+        cells.append(JudgedCell(name, promise, share, bar, share >= bar - 1e-9, against, best))
     return cells

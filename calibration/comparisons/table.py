@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from calibration.comparisons.judgement import Cell, Found, WorstErrors
+from calibration.comparisons.judgement import Found, JudgedCell, WorstErrors
 from calibration.comparisons.simulation import PRODUCT, Tallies
 from calibration.comparisons.study import Shape, Tally
 
@@ -21,9 +21,11 @@ PROMISES = (
 HEADINGS = ("shape", "runs", *PROMISES, "ms", "misses")
 
 
-def table_lines(shapes: Mapping[str, Shape], found: Found, cells: Sequence[Cell]) -> list[str]:
+def table_lines(
+    shapes: Mapping[str, Shape], found: Found, cells: Sequence[JudgedCell]
+) -> list[str]:
     """Return a Markdown table with a line for each shape."""
-    by_shape: dict[str, dict[str, Cell]] = {}
+    by_shape: dict[str, dict[str, JudgedCell]] = {}
     for cell in cells:
         by_shape.setdefault(cell.shape, {})[cell.promise] = cell
     rows = []
@@ -57,18 +59,18 @@ def comparator_lines(worst: Iterable[WorstErrors]) -> list[str]:
     return markdown(headings, rows)
 
 
-def missed_lines(cells: Iterable[Cell]) -> list[str]:
+def missed_lines(cells: Iterable[JudgedCell]) -> list[str]:
     """Return a line for each cell that misses its bar, the worst first."""
     missed = sorted((cell for cell in cells if not cell.holds), key=lambda c: -abs(c.found - c.bar))
     return [f"MISSED  {cell.shape}: {cell.promise} {_told(cell)}, {_bar(cell)}" for cell in missed]
 
 
-def write_files(folder: Path, cells: Sequence[Cell]) -> None:
+def write_files(folder: Path, cells: Sequence[JudgedCell]) -> None:
     """Write every cell as CSV and as JSON."""
     records = [asdict(cell) for cell in cells]
     (folder / "table.json").write_text(json.dumps(records, indent=1) + "\n")
     with (folder / "table.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, list(Cell.__dataclass_fields__))
+        writer = csv.DictWriter(file, list(JudgedCell.__dataclass_fields__))
         writer.writeheader()
         writer.writerows(records)
 
@@ -83,7 +85,7 @@ def markdown(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str
     ]
 
 
-def _told(cell: Cell | None) -> str:
+def _told(cell: JudgedCell | None) -> str:
     if cell is None:
         return "-"
     if cell.best is None:
@@ -91,7 +93,7 @@ def _told(cell: Cell | None) -> str:
     return f"{_share(cell.found)} of {_share(cell.best)} ({cell.against})"
 
 
-def _bar(cell: Cell) -> str:
+def _bar(cell: JudgedCell) -> str:
     errs = cell.promise.startswith("false") or cell.promise == "contradictions"
     least = "at most" if errs else "at least"
     return f"{least} {_share(cell.bar)}"

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 
 from biaswatch.planted_labels.rows import LabelledOutcome, LabelledRow, broken, labelled_row
-from calibration.labels.cases import CASES, LabelledCase
+from calibration.labels.cases import CASES, LabelCase
 from calibration.labels.monitors import MONITOR_HEAD, monitor_rows
 from tests.support.labelled_studies import simulated_outcome
 
@@ -22,7 +22,7 @@ def _outcome_of(name: str, seed: int) -> LabelledOutcome:
 
 
 def row_of(
-    case: LabelledCase, studies: int, executor: ProcessPoolExecutor | None = None
+    case: LabelCase, studies: int, executor: ProcessPoolExecutor | None = None
 ) -> LabelledRow:
     """Return the row of a case; the same one every time."""
     run = map if executor is None else executor.map

@@ -14,7 +14,7 @@ RARE = rates({"a": 0.02, "b": 0.02}, WRONG)
 
 
 @dataclass(frozen=True)
-class LabelledCase:
+class LabelCase:
     """One kind of study with so many labels of each group."""
 
     name: str
@@ -38,24 +38,24 @@ def _differing(study: LabelledStudy) -> LabelledStudy:
 
 STEPS = (100, 150, 300)
 
-CASES: Sequence[LabelledCase] = (
-    *(LabelledCase(f"rates, {n} labels", NO_GAP, n) for n in STEPS),
-    *(LabelledCase(f"rates, gap .1, {n} labels", GAP, n, gap=0.1) for n in STEPS),
-    LabelledCase("rates, unequal draw, 100 labels", _unequal(NO_GAP), 100),
-    LabelledCase("rates, gap .1, unequal draw, 150 labels", _unequal(GAP), 150, gap=0.1),
-    LabelledCase("rare rates, 100 labels", RARE, 100),
-    LabelledCase("rates, two people who differ, 100 labels", _differing(NO_GAP), 100),
-    *(LabelledCase(f"ratings, {n} labels", ratings(0.0, 0.4), n) for n in STEPS),
-    *(LabelledCase(f"ratings, gap .3, {n} labels", ratings(0.3, 0.4), n, gap=0.3) for n in STEPS),
+CASES: Sequence[LabelCase] = (
+    *(LabelCase(f"rates, {n} labels", NO_GAP, n) for n in STEPS),
+    *(LabelCase(f"rates, gap .1, {n} labels", GAP, n, gap=0.1) for n in STEPS),
+    LabelCase("rates, unequal draw, 100 labels", _unequal(NO_GAP), 100),
+    LabelCase("rates, gap .1, unequal draw, 150 labels", _unequal(GAP), 150, gap=0.1),
+    LabelCase("rare rates, 100 labels", RARE, 100),
+    LabelCase("rates, two people who differ, 100 labels", _differing(NO_GAP), 100),
+    *(LabelCase(f"ratings, {n} labels", ratings(0.0, 0.4), n) for n in STEPS),
+    *(LabelCase(f"ratings, gap .3, {n} labels", ratings(0.3, 0.4), n, gap=0.3) for n in STEPS),
     *(
-        LabelledCase(f"ratings, unequal draw, {n} labels", _unequal(ratings(0.0, 0.4)), n)
+        LabelCase(f"ratings, unequal draw, {n} labels", _unequal(ratings(0.0, 0.4)), n)
         for n in STEPS
     ),
-    LabelledCase(
+    LabelCase(
         "ratings, gap .3, unequal draw, 150 labels", _unequal(ratings(0.3, 0.4)), 150, gap=0.3
     ),
     *(
-        LabelledCase(
+        LabelCase(
             f"ratings, two people who differ, {n} labels",
             _differing(ratings(0.0, 0.4)), n,
         )

@@ -8,7 +8,7 @@ from calibration.comparisons.comparators.exact_tables import rate_tests
 from calibration.comparisons.comparators.independent import independent
 from calibration.comparisons.comparators.paired import paired
 from calibration.comparisons.comparators.partly_paired import partly_paired
-from calibration.comparisons.comparators.samples import ComparedSamples, samples_of
+from calibration.comparisons.comparators.samples import ComparatorSamples, samples_of
 from calibration.comparisons.comparators.tails import Comparators, Tails
 from calibration.comparisons.comparators.within_prompts import within_prompts
 from calibration.comparisons.study import Kind, Shape, Study
@@ -33,7 +33,7 @@ def comparators_of(study: Study, shape: Shape, feature: int, a: str, b: str) -> 
     return _of_two_samples(samples, shape)
 
 
-def _of_clusters(samples: ComparedSamples, shape: Shape) -> Comparators:
+def _of_clusters(samples: ComparatorSamples, shape: Shape) -> Comparators:
     """Return the comparators of means of clusters; without a range no ends can be added."""
     if len(samples.pairs):
         found = dict(paired(samples.pairs, samples.bounds, binary=False))
@@ -44,7 +44,7 @@ def _of_clusters(samples: ComparedSamples, shape: Shape) -> Comparators:
     return found if samples.bounds is not None else {**found, **by_range}
 
 
-def _of_two_samples(samples: ComparedSamples, shape: Shape) -> dict[str, Tails]:
+def _of_two_samples(samples: ComparatorSamples, shape: Shape) -> dict[str, Tails]:
     found = dict(independent(samples.x, samples.y, samples.bounds))
     if samples.bounds is not None:
         found["betting and MOVER"] = betting(samples.x, samples.y, samples.bounds)

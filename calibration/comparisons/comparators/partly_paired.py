@@ -6,13 +6,13 @@ from scipy import special
 from calibration.comparisons.comparators.betting import betting
 from calibration.comparisons.comparators.independent import independent, welch
 from calibration.comparisons.comparators.paired import paired_t
-from calibration.comparisons.comparators.samples import ComparedSamples
+from calibration.comparisons.comparators.samples import ComparatorSamples
 from calibration.comparisons.comparators.tails import Comparators, Tails
 
 LEAST = 2
 
 
-def partly_paired(samples: ComparedSamples) -> Comparators:
+def partly_paired(samples: ComparatorSamples) -> Comparators:
     """Return all comparators; those of one part alone know nothing where it is too small."""
     differences = samples.pairs[:, 0] - samples.pairs[:, 1]
     x = np.concatenate([samples.pairs[:, 0], samples.x])
@@ -31,7 +31,7 @@ def partly_paired(samples: ComparedSamples) -> Comparators:
     return found
 
 
-def with_ends(samples: ComparedSamples) -> ComparedSamples:
+def with_ends(samples: ComparatorSamples) -> ComparatorSamples:
     """Add both ends of the range to every part that is used; to pairs, the two furthest apart."""
     if samples.bounds is None:
         raise ValueError("the ends of an unknown range cannot be added")
@@ -40,10 +40,10 @@ def with_ends(samples: ComparedSamples) -> ComparedSamples:
     if min(len(x), len(y)) >= LEAST:
         x, y = (np.append(values, samples.bounds) for values in (x, y))
     pairs = np.vstack([samples.pairs, [(low, high), (high, low)]])
-    return ComparedSamples(pairs, x, y, samples.bounds)
+    return ComparatorSamples(pairs, x, y, samples.bounds)
 
 
-def fixed_weights(samples: ComparedSamples) -> Tails:
+def fixed_weights(samples: ComparatorSamples) -> Tails:
     """Return t of both parts, weighted as if nothing were shared within sets.
 
     The weights follow from the numbers of sets alone: estimated ones err. Degrees of freedom by

@@ -9,7 +9,7 @@ from calibration.comparisons.study import Bounds, Floats, Shape, Study
 
 
 @dataclass(frozen=True)
-class ComparedSamples:
+class ComparatorSamples:
     """The values of two groups on one feature; sets and prompts are reduced to their means."""
 
     pairs: Floats
@@ -20,7 +20,7 @@ class ComparedSamples:
     bounds: Bounds | None
 
 
-def samples_of(study: Study, shape: Shape, feature: int, a: str, b: str) -> ComparedSamples:
+def samples_of(study: Study, shape: Shape, feature: int, a: str, b: str) -> ComparatorSamples:
     """Return the means of sets, or of prompts; missing answers are left out.
 
     A row without a label is a unit of its own, named by its number.
@@ -31,14 +31,14 @@ def samples_of(study: Study, shape: Shape, feature: int, a: str, b: str) -> Comp
     rows = [np.flatnonzero((groups == name) & np.isfinite(column)) for name in (a, b)]
     if labels is None:
         x, y = (column[mine] for mine in rows)
-        return ComparedSamples(np.empty((0, 2)), x, y, shape.bounds)
+        return ComparatorSamples(np.empty((0, 2)), x, y, shape.bounds)
     of_a, of_b = (
         _means(column[mine], [labels[row] or (row,) for row in mine.tolist()]) for mine in rows
     )
     shared = [key for key in of_a if key in of_b]
     pairs = np.array([[of_a[key], of_b[key]] for key in shared]).reshape(-1, 2)
     x, y = (np.array([v for k, v in of.items() if k not in shared]) for of in (of_a, of_b))
-    return ComparedSamples(pairs, x, y, shape.bounds)
+    return ComparatorSamples(pairs, x, y, shape.bounds)
 
 
 def _means(values: Floats, labels: list[Hashable]) -> dict[Hashable, float]:
