@@ -10,6 +10,7 @@ pytest_plugins = [
     "tests.support.bus",
     "tests.support.databases",
     "tests.support.answer_files",
+    "tests.support.logs",
     "tests.support.recorded",
     "tests.support.skips",
     "tests.support.small_disk",
