@@ -20,7 +20,7 @@ DISPARITY = "disparity"
 VERDICT_WORDS = {
     DISPARITY: "disparity",
     "no_disparity": "no disparity beyond the tolerance",
-    "not_enough_evidence": "not enough evidence",
+    "inconclusive": "inconclusive",
 }
 NOT_MEASURED = "not measured"
 """Replaces the verdict if a group has no measured answer."""

@@ -77,7 +77,7 @@ MONITOR_EVIDENCE = Gauge(
 )
 MONITOR_VERDICT = Gauge(
     "biaswatch_monitor_verdict",
-    "1 for a disparity, -1 for none beyond the tolerance, 0 for not enough evidence.",
+    "1 for a disparity, -1 for none beyond the tolerance, 0 for inconclusive.",
     OF_COMPARISON,
 )
 MONITOR_LABELLED_GAP = Gauge(

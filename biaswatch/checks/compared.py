@@ -29,8 +29,8 @@ class CheckedComparison:
 
     @property
     def is_undecided(self) -> bool:
-        """True for a comparison with not enough evidence."""
-        return self.verdict == Verdict.NOT_ENOUGH
+        """True for an inconclusive comparison."""
+        return self.verdict == Verdict.INCONCLUSIVE
 
     @property
     def is_undone(self) -> bool:
@@ -124,7 +124,7 @@ def _lone(where: str, dimension: str, *sides: MeasuredAnswers) -> CheckedCompari
     return CheckedComparison(
         where=where,
         groups=f"groups of {dimension}",
-        verdict=Verdict.NOT_ENOUGH.value,
+        verdict=Verdict.INCONCLUSIVE.value,
         size=None,
         sides=(*sides, MeasuredAnswers(other, 0, 0)),
         survives_missing=None,

@@ -169,8 +169,8 @@ def _passed(compared: Sequence[CheckedComparison], rule: CheckRule) -> Iterator[
     yield f"None of {rule.counted(len(compared))} {rule.shown(1)}."
     if undecided := sum(comparison.is_undecided for comparison in compared):
         equal = "the runs are alike" if rule.verdict == CHANGED else "groups are treated alike"
-        has = "has" if undecided == 1 else "have"
-        yield f"{undecided} of them {has} not enough evidence, which does not show that {equal}."
+        are = "is" if undecided == 1 else "are"
+        yield f"{undecided} of them {are} inconclusive, which does not show that {equal}."
     if undone := [comparison.name for comparison in compared if comparison.is_undone]:
         yield f"The missing answers could undo {len(undone)} verdicts: {_listed(undone)}."
 

@@ -181,7 +181,7 @@ def method(results: RunResults) -> Iterator[str]:
     yield (
         "Three verdicts: a disparity, where the gap is larger than the tolerance of"
         f" {number(first.tolerance)} as far as the data can tell; no disparity, where it is no"
-        " larger; not enough evidence otherwise. Adjusted p is the p-value after the correction."
+        " larger; inconclusive otherwise. Adjusted p is the p-value after the correction."
     )
     yield MISSING_METHOD
 

@@ -33,7 +33,7 @@ Row = dict[str, Any]
 WORDS = {
     ChangeVerdict.CHANGED.value: "changed",
     ChangeVerdict.NO_CHANGE.value: "no change beyond the tolerance",
-    ChangeVerdict.NOT_ENOUGH.value: "not enough evidence",
+    ChangeVerdict.INCONCLUSIVE.value: "inconclusive",
 }
 STYLES = {ChangeVerdict.CHANGED.value: "bold red", ChangeVerdict.NO_CHANGE.value: "green"}
 MAX_NAMED = 5

@@ -228,6 +228,6 @@ def conclusion_of(table: Mapping[str, Any], alpha: float) -> tuple[str, str]:
     low, high = gap["ci"] or (None, None)
     difference = interval(gap["estimate"], low, high, gap["reason"])
     test = f", {p_equals(p, 3)}" if p is not None else ""
-    conclusion = "a disparity" if is_disparity else "not enough evidence for a disparity"
+    conclusion = "a disparity" if is_disparity else "inconclusive"
     sentence = f"{first} against {second}: {conclusion} (risk difference {difference}{test})."
-    return "disparity" if is_disparity else "not_enough_evidence", sentence
+    return "disparity" if is_disparity else "inconclusive", sentence

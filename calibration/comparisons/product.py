@@ -66,7 +66,7 @@ def _verdict(found: GroupComparison, feature: int) -> ProductVerdict:
         feature=feature,
         a=found.a,
         b=found.b,
-        verdict=concluded.verdict if concluded else Verdict.NOT_ENOUGH,
+        verdict=concluded.verdict if concluded else Verdict.INCONCLUSIVE,
         gap=found.gap.value,
         marginal=_interval(found.by_itself),
         simultaneous=_interval(found.gap),

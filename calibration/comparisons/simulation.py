@@ -66,7 +66,7 @@ def _outcomes(study: Study, shape: Shape, found: Sequence[ProductVerdict]) -> It
         claimed = each.survives or shape.kind is not Kind.MISSING
         yield Outcome(
             study.gap(each.a, each.b, each.feature),
-            each.verdict if claimed else Verdict.NOT_ENOUGH,
+            each.verdict if claimed else Verdict.INCONCLUSIVE,
             each.gap or 0.0,
             each.marginal,
             each.simultaneous,
@@ -94,7 +94,7 @@ def _concluded(truths: Sequence[float], found: Sequence[GapPValues]) -> list[Out
     return [
         Outcome(
             truth,
-            Verdict.DISPARITY if far else Verdict.NO_DISPARITY if near else Verdict.NOT_ENOUGH,
+            Verdict.DISPARITY if far else Verdict.NO_DISPARITY if near else Verdict.INCONCLUSIVE,
             1.0 if each.above else -1.0,
         )
         for truth, each, far, near in zip(truths, found, apart, within, strict=True)
@@ -143,7 +143,7 @@ def _is_false_disparity(outcome: Outcome, tolerance: float) -> bool:
 def _contradicts(outcome: Outcome, tolerance: float) -> bool:
     """Return whether the interval shown beside a verdict says something else."""
     interval = outcome.simultaneous or outcome.marginal
-    if interval is None or outcome.verdict is Verdict.NOT_ENOUGH:
+    if interval is None or outcome.verdict is Verdict.INCONCLUSIVE:
         return False
     low, high = interval
     if outcome.verdict is Verdict.DISPARITY:

@@ -179,4 +179,4 @@ from biaswatch.shared.contracts.traffic import (
     Window,
     window_at,
 )
-from biaswatch.shared.stats.estimate import Estimate, Verdict
+from biaswatch.shared.stats.estimate import Estimate, Question, SummaryWord, Verdict

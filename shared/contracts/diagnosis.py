@@ -7,7 +7,47 @@ from pydantic import NonNegativeInt
 from biaswatch.shared.contracts.identity import Name, RecordId, Token
 from biaswatch.shared.contracts.measured_share import ComparedGroups, MeasuredAnswers
 from biaswatch.shared.contracts.record import Part, Record
-from biaswatch.shared.stats.estimate import Estimate, Verdict
+from biaswatch.shared.stats.estimate import Estimate, Question, SummaryWord, Verdict, summary_of
+
+
+class Verdicts(Part):
+    """The answers to the three questions about a comparison, each with its p-value."""
+
+    same_treatment: str | None = None
+    """Are twins treated differently? `differs` or `not shown`, about these names and texts."""
+    p_same_treatment: float | None = None
+    """For twins that are treated alike, corrected within its family; by exchange of labels."""
+    same_treatment_reason: str | None = None
+    """Why the question is not answered."""
+    group_effect: str | None = None
+    """Does the group matter beyond these names and texts? `differs`, `not shown`, or `too few` of
+    a random factor."""
+    p_group_effect: float | None = None
+    """For a group that does not matter, corrected within its family; random factors are
+    clusters."""
+    group_effect_reason: str | None = None
+    """Why the question is not answered."""
+    verdict: Verdict
+    """The gap against the tolerance, at the declared level."""
+    headline: Question = Question.GAP
+    """The question of the headline, fixed by the plan."""
+    twin_rate: float | None = None
+    """The share of twins of the two groups that were answered differently."""
+    placebo_rate: float | None = None
+    """The share of placebo twins, whose names are of one group, that were answered differently."""
+    constant_shift: Estimate | None = None
+    """The shift of every set that sign flips do not reject, with its interval; it decides
+    nothing."""
+
+    @property
+    def summary(self) -> SummaryWord:
+        """The one word for the verdicts, of a comparison with measured answers."""
+        return summary_of(
+            self.headline,
+            verdict=self.verdict,
+            same_treatment=self.same_treatment,
+            group_effect=self.group_effect,
+        )
 
 
 class GroupSummary(Part):
@@ -37,7 +77,7 @@ class GroupSummary(Part):
     their two ends at once."""
 
 
-class Gap(Part):
+class Gap(Verdicts):
     """One group compared with another."""
 
     a: Name
@@ -70,8 +110,6 @@ class Gap(Part):
     instrument: Estimate | None = None
     """The extractor's gap between the two names, where it was calibrated: its own gap
     on sentences that differ in the name alone."""
-    verdict: Verdict
-    """The verdict, at the declared level and tolerance."""
     survives_missing: bool | None = None
     """False if the missing answers could overturn the verdict."""
     reason: str | None = None
@@ -170,6 +208,8 @@ class Diagnosis(Record):
     """How many comparisons were corrected together."""
     claim: str
     """The population of the conclusion."""
+    random: tuple[Name, ...] = ()
+    """The random factors: stimuli whose values could have been drawn differently."""
     together: NonNegativeInt = 1
     """How many records the run's closing brings in all, diagnoses and assessments."""
     groups: tuple[GroupSummary, ...]
@@ -195,6 +235,10 @@ class Diagnosis(Record):
     def is_unmeasured(self, gap: Gap) -> bool:
         """Return whether one side of one of its gaps has no measured answer."""
         return self.compared_groups.is_unmeasured(gap.a, gap.b)
+
+    def summary(self, gap: Gap) -> SummaryWord:
+        """Return the one word for the verdicts of one of its gaps."""
+        return SummaryWord.NOT_MEASURED if self.is_unmeasured(gap) else gap.summary
 
 
 class OwnGap(Part):

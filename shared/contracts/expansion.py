@@ -51,6 +51,7 @@ def probe_of(
         unit_id=item.unit_id,
         baseline=item.baseline,
         expected=item.expected,
+        stimuli=item.stimuli,
         facts=item.facts,
         measure=tuple(pin.name for pin in run.extractors),
         position=position if run.ids_in_order else None,

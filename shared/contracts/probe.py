@@ -65,6 +65,9 @@ class Probe(Record):
     expected: Annotated[str | None, TEXT] = None
     """The right answer, where there is one."""
 
+    stimuli: dict[str, str] = empty_mapping()
+    """What represents the group or carries the question, by factor: `{"name": "Emily", "text":
+    "cv07"}`."""
     facts: dict[str, str] = empty_mapping()
     """Known facts that are hidden from the model: its category, the biased option."""
     measure: tuple[Token, ...] = ()

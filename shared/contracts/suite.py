@@ -54,6 +54,9 @@ class SuiteProbe(Part):
     """The counterfactual set: its twins differ in the groups alone."""
     unit: Name | None = None
     """The unit of analysis; the probe itself, unless several share one."""
+    stimuli: dict[str, str] = empty_mapping()
+    """What represents the group or carries the question, by factor: `{"name": "Emily", "text":
+    "cv07"}`; variants of one text are one text."""
     baseline: str | None = None
     """The text an answer's measurement is compared with."""
     expected: str | None = None
@@ -113,6 +116,9 @@ class SuiteHeader(Part):
     """The other side of each group's comparisons."""
     assessed: tuple[str, ...] = ()
     """Features whose quality, consistency and deviation from anonymised twins are looked at too."""
+    random: tuple[Name, ...] = ()
+    """Random factors: stimuli whose values could have been drawn differently, such as names and
+    texts. A conclusion about a group treats them as clusters."""
     strata: tuple[Name, ...] = ()
     """Facts, or dimensions of groups, that are conditions of the question and no groups of people:
     their levels are described and never compared."""
@@ -129,6 +135,11 @@ class SuiteHeader(Part):
     def groups_of(self, probe: SuiteProbe | Probe) -> dict[str, str]:
         """Return whom a probe is about, by each dimension that is compared."""
         return {name: group for name, group in probe.groups.items() if name not in self.strata}
+
+    def random_of(self, probe: SuiteProbe | Probe) -> dict[str, str]:
+        """Return the value of each random factor that a probe has, as a stimulus or a fact."""
+        known = {**probe.facts, **probe.stimuli}
+        return {name: known[name] for name in self.random if name in known}
 
     def strata_of(self, probe: SuiteProbe | Probe) -> dict[str, str]:
         """Return the level of each stratum that a probe has."""
@@ -152,11 +163,15 @@ class Suite(SuiteHeader):
         return self
 
     @model_validator(mode="after")
-    def _check_strata(self) -> "Suite":
+    def _check_names(self) -> "Suite":
         names = {name for probe in self.probes for name in (*probe.facts, *probe.groups)}
         for name in self.strata:
             if name not in names:
                 raise ValueError(f"no probe has the stratum {name!r}, as a fact or a group")
+        stimuli = {name for probe in self.probes for name in (*probe.facts, *probe.stimuli)}
+        for name in self.random:
+            if name not in stimuli:
+                raise ValueError(f"no probe has the random factor {name!r} among its stimuli")
         return self
 
     @property
@@ -189,20 +204,13 @@ class Suite(SuiteHeader):
     @property
     def hash(self) -> str:
         """Changes with everything in the suite."""
-        has_facts = any(probe.facts for probe in self.probes)
-        return suite_hash(self.header, self.probes, has_facts=has_facts)
+        return suite_hash(self.header, self.probes)
 
 
-def suite_hash(header: SuiteHeader, probes: Iterable[SuiteProbe], *, has_facts: bool) -> str:
-    """Return the hash of a suite, whose probes are gone through once; whether any has facts."""
-    # Suites from before these fields keep their hashes.
-    later = ("variables", "assessed", "strata", "ranges")
-    without = {name for name in later if not getattr(header, name)}
-    if header.compared is Against.AUTO:
-        without.add("compared")
-    fields = header.model_dump(mode="json", exclude=without)
-    left_out = None if has_facts else {"facts"}
-    dumped = (probe.model_dump(mode="json", exclude=left_out) for probe in probes)
+def suite_hash(header: SuiteHeader, probes: Iterable[SuiteProbe]) -> str:
+    """Return the hash of a suite; its probes are iterated over once."""
+    fields = header.model_dump(mode="json", exclude_defaults=True)
+    dumped = (probe.model_dump(mode="json", exclude_defaults=True) for probe in probes)
     return derived_id_of_list("suite", fields, "probes", dumped)
 
 

@@ -72,6 +72,8 @@ def _labels(suite: SuiteHeader, probe: SuiteProbe) -> Iterator[tuple[str, str]]:
         yield f"groups.{dimension}", group
     for name, level in suite.strata_of(probe).items():
         yield f"facts.{name}", level
+    for factor, value in suite.random_of(probe).items():
+        yield f"stimuli.{factor}", value
     for name in probe.variables:
         yield "variables", name
 
@@ -131,7 +133,7 @@ class SuiteCounts:
         self._keys = array("Q")
         self._sides = array("Q")
         self._purged = self._has_groups = False
-        self._strata: set[str] = set()
+        self._missing = {*header.strata, *header.random}
 
     def add(self, probe: SuiteProbe) -> None:
         """Count a probe."""
@@ -141,8 +143,8 @@ class SuiteCounts:
             self._sides.append(_digest(probe.set) & ~3 | side)
         self._purged = self._purged or probe == probe.without_texts
         self._has_groups = self._has_groups or bool(probe.groups)
-        wanted = set(self._header.strata) - self._strata
-        self._strata |= wanted & {*probe.facts, *probe.groups} if wanted else set()
+        if self._missing:
+            self._missing -= {*self._header.strata_of(probe), *self._header.random_of(probe)}
 
     def outline(self, hash_: str) -> SuiteOutline:
         """Return the outline of the suite with this hash."""
@@ -156,9 +158,13 @@ class SuiteCounts:
         )
 
     @property
-    def missing_stratum(self) -> str | None:
-        """The first stratum of the header that no probe has, if there is one."""
-        return next((name for name in self._header.strata if name not in self._strata), None)
+    def mistake(self) -> str | None:
+        """What is wrong with the header: a stratum or a random factor that no probe has."""
+        for name in filter(self._missing.__contains__, self._header.strata):
+            return f"no probe has the stratum {name!r}, as a fact or a group"
+        for name in filter(self._missing.__contains__, self._header.random):
+            return f"no probe has the random factor {name!r} among its stimuli"
+        return None
 
     def alike(self) -> Iterator[list[int]]:
         """Return the positions of probes whose keys have one digest: they are very likely equal."""

@@ -31,7 +31,7 @@ def conclusions(diagnoses: Sequence[Diagnosis]) -> list[str]:
 
 def _gap_sentences(diagnosis: Diagnosis) -> Iterator[str]:
     rows = comparisons([diagnosis])
-    decided = sum(row.gap.verdict is not Verdict.NOT_ENOUGH for row in rows)
+    decided = sum(row.gap.verdict is not Verdict.INCONCLUSIVE for row in rows)
     shown = min(max(decided, MAX_UNDECIDED), MAX_GAPS)
     yield from (row.sentence for row in rows[:shown])
     if rest := rows[shown:]:
@@ -143,7 +143,7 @@ def certainty(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
     yield from _instrument_sentences(disparities)
     hidden: dict[str, list[float]] = {}
     for diagnosis in diagnoses:
-        ends = (_farthest_end(g) for g in diagnosis.gaps if g.verdict is Verdict.NOT_ENOUGH)
+        ends = (_farthest_end(g) for g in diagnosis.gaps if g.verdict is Verdict.INCONCLUSIVE)
         hidden.setdefault(diagnosis.feature, []).extend(end for end in ends if end is not None)
     medians = [(name, median(ends)) for name, ends in hidden.items() if ends][:MAX_FEATURES]
     if medians:

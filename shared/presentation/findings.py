@@ -117,7 +117,7 @@ class ComparisonView:
             return f"a disparity of {estimate}, adjusted {p_equals(self.p_adjusted, 3)}{undone}."
         if gap.verdict is Verdict.NO_DISPARITY:
             return f"no disparity beyond the tolerance ({estimate}){undone}."
-        return f"not enough evidence for a disparity ({estimate})."
+        return f"inconclusive ({estimate})."
 
 
 def comparisons(diagnoses: Iterable[Diagnosis], run_id: str = "") -> list[ComparisonView]:

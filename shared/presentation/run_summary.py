@@ -21,7 +21,7 @@ MAX_DISPARITIES = 10
 MAX_REASONS = 4
 """Reasons for missing answers in one sentence, the most frequent first."""
 NO_DISPARITY = VERDICT_WORDS[Verdict.NO_DISPARITY]
-NOT_ENOUGH = VERDICT_WORDS[Verdict.NOT_ENOUGH]
+INCONCLUSIVE = VERDICT_WORDS[Verdict.INCONCLUSIVE]
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def run_summary(diagnoses: Sequence[Diagnosis]) -> RunSummary:
         strongest=disparities[:MAX_DISPARITIES],
         disparities=len(disparities),
         within_tolerance=_counts(diagnoses, NO_DISPARITY),
-        undecided=_counts(diagnoses, NOT_ENOUGH),
+        undecided=_counts(diagnoses, INCONCLUSIVE),
         unmeasured=_counts(diagnoses, NOT_MEASURED),
         missing=list(_missing(diagnoses)),
         lead=reason or _lead(rows),

@@ -1,6 +1,6 @@
-"""An estimate with its interval, a verdict, and the check of a level.
+"""An estimate with its interval, the three questions with their verdicts, the check of a level.
 
-Contracts carry both types as they are, and services without numpy import them: this module
+Contracts carry these types as they are, and services without numpy import them: this module
 imports only the standard library.
 """
 
@@ -10,11 +10,101 @@ from typing import ClassVar
 
 
 class Verdict(StrEnum):
-    """What a comparison concludes."""
+    """Conclusion about a gap and its tolerance."""
 
     DISPARITY = "disparity"
     NO_DISPARITY = "no_disparity"
-    NOT_ENOUGH = "not_enough_evidence"
+    INCONCLUSIVE = "inconclusive"
+
+
+class SummaryWord(StrEnum):
+    """The one word for all verdicts of a comparison: gates, alarms and badges read it."""
+
+    DISPARITY = "disparity"
+    """The headline question is answered yes."""
+    NO_DISPARITY = "no_disparity"
+    """The interval lies within the tolerance."""
+    INCONCLUSIVE = "inconclusive"
+    NOT_MEASURED = "not_measured"
+
+
+class Question(StrEnum):
+    """The three questions about a comparison of groups."""
+
+    SAME_TREATMENT = "same_treatment"
+    """Are twins treated differently? About these names and texts."""
+    GROUP_EFFECT = "group_effect"
+    """Does the group matter beyond these names and texts?"""
+    GAP = "gap"
+    """Is the mean gap beyond the tolerance, or within it?"""
+
+
+DIFFERS, NOT_SHOWN = "differs", "not shown"
+"""Answers to the first two questions; a third answer to the second is that of `too_few`."""
+MIN_FACTOR_LEVELS = 5
+"""Names per group, or texts, that the question about the group needs."""
+
+
+def too_few(factor: str) -> str:
+    """Return the answer of a group effect whose random factor has too few values.
+
+    Examples
+    --------
+    >>> too_few("name")
+    'too few names'
+    """
+    return f"too few {factor}s"
+
+
+def planned_headline(*, tolerance: float, has_random_factors: bool, has_twins: bool) -> Question:
+    """Return the headline question of a comparison, from its plan and never from its answers.
+
+    Parameters
+    ----------
+    tolerance
+        The largest gap that does not matter.
+    has_random_factors
+        True where random factors are declared and have enough values in both groups.
+    has_twins
+        True where twins are compared, or labels were assigned at random.
+
+    Examples
+    --------
+    >>> planned_headline(tolerance=0.0, has_random_factors=False, has_twins=True)
+    <Question.SAME_TREATMENT: 'same_treatment'>
+    """
+    if tolerance > 0:
+        return Question.GAP
+    if has_random_factors:
+        return Question.GROUP_EFFECT
+    return Question.SAME_TREATMENT if has_twins else Question.GAP
+
+
+def summary_of(
+    headline: Question,
+    *,
+    verdict: Verdict,
+    same_treatment: str | None,
+    group_effect: str | None,
+    is_measured: bool = True,
+) -> SummaryWord:
+    """Return the one word for the verdicts of a comparison.
+
+    A disparity is a headline question that is answered yes. No disparity is an interval within the
+    tolerance. Anything else is inconclusive, or not measured where a group has no answer.
+
+    Examples
+    --------
+    >>> answers = {"same_treatment": "differs", "group_effect": "too few names"}
+    >>> summary_of(Question.SAME_TREATMENT, verdict=Verdict.INCONCLUSIVE, **answers)
+    <SummaryWord.DISPARITY: 'disparity'>
+    """
+    if not is_measured:
+        return SummaryWord.NOT_MEASURED
+    answers = {Question.SAME_TREATMENT: same_treatment, Question.GROUP_EFFECT: group_effect}
+    if headline is Question.GAP or verdict is Verdict.NO_DISPARITY:
+        return SummaryWord(verdict.value)
+    return SummaryWord.DISPARITY if answers[headline] == DIFFERS else SummaryWord.INCONCLUSIVE
 
 
 @dataclass(frozen=True)

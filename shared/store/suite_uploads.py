@@ -82,7 +82,6 @@ class SuiteUpload:
         self._name = f"{STAGED}{start_s:010x}-{secrets.token_hex(7)}"
         self._abandoned_before = f"{STAGED}{max(0, start_s - ABANDONED_S):010x}"
         self._count = 0
-        self._has_facts = False
         self._done = False
 
     def __enter__(self) -> "SuiteUpload":
@@ -115,7 +114,6 @@ class SuiteUpload:
             if probes:
                 connection.execute(SUITE_PROBES.insert(), self._rows(probes))
         self._count += len(probes)
-        self._has_facts = self._has_facts or any(probe.facts for probe in probes)
 
     def _rows(self, probes: Iterable[SuiteProbe]) -> list[dict[str, Any]]:
         return [
@@ -175,16 +173,14 @@ class SuiteUpload:
                     groups.add(probe)
                     yield probe
 
-        hash_ = suite_hash(header, checked(), has_facts=self._has_facts)
+        hash_ = suite_hash(header, checked())
         for positions in counts.alike():
             probes = probes_at(self._db, self._name, positions[:MAX_KEYS])
             [(key, copies)] = Counter(probe.key for probe in probes).most_common(1)
             if copies > 1:
                 raise UsageError(f"The suite {header.name}: two probes have the key {key!r}.")
-        if (name := counts.missing_stratum) is not None:
-            raise UsageError(
-                f"The suite {header.name}: no probe has the stratum {name!r}, as a fact or a group."
-            )
+        if (mistake := counts.mistake) is not None:
+            raise UsageError(f"The suite {header.name}: {mistake}.")
         return counts.outline(hash_)
 
     def _check_purges(self, connection: Connection) -> None:

@@ -50,7 +50,7 @@ def by_welch(study: Study, shape: Shape, alpha: float, _rng: Rng) -> list[Produc
     found = p_values_of(welch(values[groups == "a"], values[groups == "b"]), shape.tolerance)
     apart = found.p_disparity <= alpha
     within = found.p_equivalence is not None and found.p_equivalence <= alpha
-    verdict = Verdict.DISPARITY if apart else Verdict.NOT_ENOUGH
+    verdict = Verdict.DISPARITY if apart else Verdict.INCONCLUSIVE
     return [
         ProductVerdict(
             feature=0, a="a", b="b",
@@ -86,7 +86,7 @@ def test_a_procedure_that_finds_nothing_is_found_out() -> None:
 
     def silent(study: Study, shape: Shape, alpha: float, rng: Rng) -> list[ProductVerdict]:
         return [
-            replace(found, verdict=Verdict.NOT_ENOUGH)
+            replace(found, verdict=Verdict.INCONCLUSIVE)
             for found in by_welch(study, shape, alpha, rng)
         ]
 

@@ -53,13 +53,13 @@ def test_the_demo_finds_what_is_planted_and_nothing_where_nothing_is(tmp_path: P
     assert planted["gap"]["low"] < -0.6 < planted["gap"]["high"]
     assert set(found) == {("biased", "gender"), ("unbiased", "race"), ("unbiased", "gender")}
     for unplanted in found.values():
-        assert unplanted["verdict"] == "not_enough_evidence"
+        assert unplanted["verdict"] == "inconclusive"
         assert unplanted["gap"]["low"] < 0 < unplanted["gap"]["high"]
     again = biaswatch(tmp_path, "demo")
     said_on_one_line = " ".join(again.stdout.split())
     what = "black against white, rating:"
     assert f"simulator:biased: {what} a disparity of" in said_on_one_line
-    assert f"simulator:unbiased: {what} not enough evidence" in said_on_one_line
+    assert f"simulator:unbiased: {what} inconclusive" in said_on_one_line
     assert again.stdout.startswith("1 of 4 comparisons shows a disparity.\n")
     runs = json.loads(biaswatch(tmp_path, "runs", "--json").stdout)
     assert len(runs) == 1  # the same plan is the same run

@@ -104,7 +104,7 @@ def test_labels_take_back_what_a_judge_made_up_and_find_what_it_hid(tmp_path: Pa
     fair, unfair = gaps["simulator:fair"], gaps["simulator:unfair"]
     assert leaves_zero(fair["reading"])
     assert fair["reading"]["value"] < -0.1
-    assert fair["verdict"] == "not_enough_evidence"
+    assert fair["verdict"] == "inconclusive"
     assert not leaves_zero(fair["corrected"])
     assert unfair["reading"]["low"] < 0  # by the readings it is not there, or turned around
     assert unfair["verdict"] == "disparity"

@@ -90,7 +90,7 @@ def test_the_verdict_and_every_sentence_name_the_groups(biaswatch: Any) -> None:
     assert "rate of women" in text
     _, out, _ = biaswatch("4", "6", "0", "0", "--groups", "women,men")
     text = " ".join(out.split())
-    assert "women 0.4 against men -: not enough evidence for a disparity" in text
+    assert "women 0.4 against men -: inconclusive" in text
     assert "men has no cases" in text
     assert "group 1" not in text.lower()
 

@@ -29,7 +29,7 @@ ROW_IN, PANEL_IN = 0.25, 0.85
 LOOKS = {
     Verdict.DISPARITY: (COLORS[1], "s", COLORS[1]),
     Verdict.NO_DISPARITY: (COLORS[2], "D", COLORS[2]),
-    Verdict.NOT_ENOUGH: (COLORS[5], "o", "white"),
+    Verdict.INCONCLUSIVE: (COLORS[5], "o", "white"),
 }
 """Line, marker and filling of each verdict, distinct without color too."""
 
@@ -94,7 +94,7 @@ def forest(lines: Sequence[ForestLine], title: str) -> Figure:
 
 def _draw_panel(axis: Any, lines: Sequence[ForestLine]) -> None:
     for row, line in enumerate(lines):
-        color, marker, inside = LOOKS[line.verdict or Verdict.NOT_ENOUGH]
+        color, marker, inside = LOOKS[line.verdict or Verdict.INCONCLUSIVE]
         if line.low is not None and line.high is not None:
             axis.plot([line.low, line.high], [row, row], color=color, lw=1.3)
         axis.plot(line.value, row, marker, color=color, mfc=inside, ms=5)

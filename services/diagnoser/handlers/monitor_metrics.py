@@ -42,7 +42,7 @@ from biaswatch.shared.telemetry import (
     UNWATCHED_ANSWERS,
 )
 
-VERDICTS = {Verdict.DISPARITY: 1, Verdict.NOT_ENOUGH: 0, Verdict.NO_DISPARITY: -1}
+VERDICTS = {Verdict.DISPARITY: 1, Verdict.INCONCLUSIVE: 0, Verdict.NO_DISPARITY: -1}
 Key = tuple[Gauge, tuple[str, ...]]
 
 

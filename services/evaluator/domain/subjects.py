@@ -22,7 +22,7 @@ RATIOS = {
 SAYS = {
     "disparity": "a disparity beyond the tolerance",
     "no_disparity": "no disparity beyond the tolerance",
-    "not_enough_evidence": "not enough evidence for a conclusion",
+    "inconclusive": "inconclusive",
 }
 
 

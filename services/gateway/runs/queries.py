@@ -126,7 +126,7 @@ class RunQueries:
         return RunVerdicts(
             comparisons=counts.total(),
             disparities=counts[Verdict.DISPARITY],
-            undecided=counts[Verdict.NOT_ENOUGH],
+            undecided=counts[Verdict.INCONCLUSIVE],
             unmeasured=counts[UNMEASURED],
         )
 

@@ -28,7 +28,7 @@ class ChangeVerdict(StrEnum):
     CHANGED = "changed"
     NO_CHANGE = "no_change"
     """No change beyond the tolerance."""
-    NOT_ENOUGH = "not_enough_evidence"
+    INCONCLUSIVE = "inconclusive"
 
 
 class ChangeOf(StrEnum):
@@ -172,7 +172,7 @@ def _run_change(test: ChangeTest, alpha: float, family: int) -> RunChange:
     )
     verdict, reason = _conclusion(result, changed, within, test.tolerance, alpha)
     survives = None
-    if verdict is not ChangeVerdict.NOT_ENOUGH:
+    if verdict is not ChangeVerdict.INCONCLUSIVE:
         missing = counts.n_missing_before + counts.n_missing_after
         survives = not missing or all(
             _verdict_holds(verdict, result.marginal.value or 0.0, worst, alpha, family)
@@ -218,7 +218,7 @@ def _conclusion(
         case _:
             range_ = "changes on both sides of the tolerance" if tolerance else "a change of 0"
             reason = f"{range_} cannot be excluded at the family's level"
-            return ChangeVerdict.NOT_ENOUGH, change.reason or reason
+            return ChangeVerdict.INCONCLUSIVE, change.reason or reason
 
 
 def _verdict_holds(

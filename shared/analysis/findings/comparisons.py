@@ -188,7 +188,7 @@ def _concluded(
     with_p = partial(
         replace, comparison, p_adjusted=p_adjusted, p_equivalence_adjusted=p_equivalence_adjusted
     )
-    if conclusion.verdict is Verdict.NOT_ENOUGH:
+    if conclusion.verdict is Verdict.INCONCLUSIVE:
         return with_p(conclusion=conclusion)
     missing = comparison.n_missing_a + comparison.n_missing_b
     if not missing:

@@ -283,7 +283,7 @@ def _gap(part: GroupedResponses, compared: GroupComparison, index: int, plan: An
         by_set=by_set.marginal if by_set else None,
         by_set_p=computed_p(by_set.p_disparity) if by_set else None,
         survives_missing=compared.survives_missing,
-        verdict=Verdict(conclusion.verdict) if conclusion else Verdict.NOT_ENOUGH,
+        verdict=Verdict(conclusion.verdict) if conclusion else Verdict.INCONCLUSIVE,
         reason=conclusion.reason if conclusion else None,
         **statistics,
     )

@@ -181,7 +181,7 @@ def summed_rounds(
     elif _inside(gap.low, gap.high, tolerance):
         verdict = Verdict.NO_DISPARITY
     else:
-        verdict = Verdict.NOT_ENOUGH
+        verdict = Verdict.INCONCLUSIVE
     return RunningGap(
         **asdict(gap),
         rounds=sum(any(pairs) for pairs in own_counts.values()),

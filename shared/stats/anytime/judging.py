@@ -85,7 +85,7 @@ def judge(
       is at most alpha.
     - No disparity beyond the tolerance: the confidence sequence at alpha / family lies within it.
       It needs a tolerance above 0.
-    - Not enough evidence: anything else.
+    - Inconclusive: anything else.
 
     Earlier conclusions are not taken into account: the caller keeps alarms.
 
@@ -131,7 +131,7 @@ def _with_later(log_es: Floats, parameters: TestParameters) -> tuple[Floats, Flo
 
 def _concluded(log_e: float, bound: float, units: float, disparity: bool, none: bool) -> Conclusion:
     if not units:
-        return Conclusion(Verdict.NOT_ENOUGH, "there are no units yet")
+        return Conclusion(Verdict.INCONCLUSIVE, "there are no units yet")
     if disparity:
         why = "the evidence against every gap within the tolerance is enough"
         return Conclusion(Verdict.DISPARITY, why)
@@ -139,7 +139,7 @@ def _concluded(log_e: float, bound: float, units: float, disparity: bool, none: 
         why = "the confidence sequence lies within the tolerance"
         return Conclusion(Verdict.NO_DISPARITY, why)
     why = f"the log evidence is {log_e:.2f} of the {bound:.2f} needed"
-    return Conclusion(Verdict.NOT_ENOUGH, why)
+    return Conclusion(Verdict.INCONCLUSIVE, why)
 
 
 def later_weighs_more(log_e: float, later: float | None) -> bool:

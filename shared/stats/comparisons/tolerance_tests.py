@@ -170,7 +170,7 @@ def conclude(
     - No disparity larger than the tolerance: a gap of at least the tolerance is rejected. This
       includes gaps that are surely not 0, and small. It needs a tolerance above 0: that a gap is
       exactly 0 cannot be shown.
-    - Not enough evidence: anything else, and whatever is undefined.
+    - Inconclusive: anything else, and whatever is undefined.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def conclude(
         raise ValueError(f"a tolerance is a number of at least 0, not {tolerance:g}")
     check_alpha(alpha)
     if gap.value is None or p_disparity is None or not isfinite(p_disparity):
-        return Conclusion(Verdict.NOT_ENOUGH, gap.reason or "there is no test of the gap")
+        return Conclusion(Verdict.INCONCLUSIVE, gap.reason or "there is no test of the gap")
     if p_disparity <= alpha:
         side = "the tolerance" if tolerance else "0"
         return Conclusion(Verdict.DISPARITY, f"the gap is beyond {side}, at the family's level")
@@ -205,5 +205,5 @@ def conclude(
         return Conclusion(Verdict.NO_DISPARITY, "the gap is within the tolerance")
     where = "gaps on both sides of the tolerance" if tolerance else "a gap of 0"
     return Conclusion(
-        Verdict.NOT_ENOUGH, gap.reason or f"{where} cannot be excluded at the family's level"
+        Verdict.INCONCLUSIVE, gap.reason or f"{where} cannot be excluded at the family's level"
     )

@@ -111,7 +111,7 @@ def test_equal_runs_change_nothing_and_say_what_is_shown(command: CommandLine) -
     words = (BEFORE.id, SAME.id, "--feature", "sentiment")
     found = said(command, *words)
     assert found["answer"].startswith("Not shown: none of ")
-    assert {row["verdict"] for row in found["changes"]} == {"not_enough_evidence"}
+    assert {row["verdict"] for row in found["changes"]} == {"inconclusive"}
     assert {row["domain"] for row in found["changes"]} == {"simulator:m0", "simulator:m1"}
     wide = said(command, *words, "--tolerance", "3", "--config", "missing_tolerance=0.9")
     assert {row["verdict"] for row in wide["changes"] if row["of"] == "missing"} == {"no_change"}

@@ -307,7 +307,7 @@ def test_what_cannot_be_computed_is_null_with_its_reason(
     assert compared["ci"] is None
     assert compared["p_value"] in {None, 1.0}
     assert reason in compared["reason"]
-    assert compared["verdict"] == "not_enough_evidence"
+    assert compared["verdict"] == "inconclusive"
 
 
 def test_many_groups_are_compared_with_the_rest_unless_pairs_are_asked_for(

@@ -308,7 +308,7 @@ def test_what_labels_make_of_a_runs_findings_stands_beside_the_readings(
     assert by_readings["verdict"] == "disparity"
     [row] = found["corrections"]
     assert row["by_readings"] == pytest.approx(by_readings["gap"])
-    assert row["verdict"] == "not_enough_evidence"
+    assert row["verdict"] == "inconclusive"
     low, high = row["ci"]
     assert low < 0 < high
     low, high = row["ratio_ci"]

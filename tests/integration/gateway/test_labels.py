@@ -86,7 +86,7 @@ async def test_labels_take_back_a_disparity_that_the_instrument_made(api: Labell
     assert shown["id"] == created.id
     [gap] = shown["gaps"]
     assert gap["reading"]["high"] < 0  # asian less white, by the readings
-    assert gap["verdict"] == "not_enough_evidence"
+    assert gap["verdict"] == "inconclusive"
     assert gap["corrected"]["low"] < 0 < gap["corrected"]["high"]
     assert gap["bias_p"] < 0.01
     assert (await api.get("labels/samples"))[0]["labelled"] == 160

@@ -48,7 +48,7 @@ def make_diagnosis(**fields: Any) -> Diagnosis:
             GroupSummary(group="France", responses=2, missing=0, units=2, mean=Estimate(value=7.0)),
             GroupSummary(group="Peru", responses=2, missing=1, units=1, mean=Estimate(value=6.0)),
         ),
-        "gaps": (Gap(a="France", b="Peru", gap=Estimate(value=1.0), verdict=Verdict.NOT_ENOUGH),),
+        "gaps": (Gap(a="France", b="Peru", gap=Estimate(value=1.0), verdict=Verdict.INCONCLUSIVE),),
     }
     return Diagnosis(**{**given, **fields})
 

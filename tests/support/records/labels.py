@@ -77,7 +77,7 @@ def make_correction(**fields: Any) -> Correction:
     )  # fmt: skip
     gap = CorrectedGap(
         a="France", b="Peru", reading=estimate, corrected=estimate, by_itself=estimate,
-        bias_difference=estimate, bias_p=0.001, verdict=Verdict.NOT_ENOUGH,
+        bias_difference=estimate, bias_p=0.001, verdict=Verdict.INCONCLUSIVE,
     )  # fmt: skip
     given = {
         "at": AT,

@@ -92,7 +92,7 @@ def make_evidence(**fields: Any) -> Evidence:
         "log_e": 0.1,
         "log_supremum": 0.1,
         "bound": 4.4,
-        "verdict": Verdict.NOT_ENOUGH,
+        "verdict": Verdict.INCONCLUSIVE,
         "reason": "the log evidence is 0.10 of the 4.40 needed",
     }
     return Evidence(**{**_of_comparison(), **given, **fields})

@@ -24,7 +24,7 @@ RULE = CheckRule()
 
 
 def compared(
-    verdict: Verdict = Verdict.NOT_ENOUGH, a: int = 10, b: int = 10, **fields: Any
+    verdict: Verdict = Verdict.INCONCLUSIVE, a: int = 10, b: int = 10, **fields: Any
 ) -> CheckedComparison:
     """Make a comparison with ten answers about each side, some of them measured."""
     comparison = CheckedComparison(
@@ -113,7 +113,7 @@ def test_a_failed_gate_says_what_the_missing_answers_could_undo_and_what_was_not
 def test_a_passed_gate_is_no_proof_of_equal_treatment() -> None:
     doubted = compared(Verdict.NO_DISPARITY, b=9, survives_missing=False)
     sentence = check_result([compared(), doubted], RULE).sentence
-    assert "1 of them has not enough evidence, which does not show that groups are" in sentence
+    assert "1 of them is inconclusive, which does not show that groups are" in sentence
     assert "The missing answers could undo 1 verdicts: rating, a against b." in sentence
 
 
@@ -135,7 +135,8 @@ def test_findings_of_a_run_count_the_answers_of_each_side_and_of_the_rest() -> N
         )
         for name, missing in (("a", 0), ("b", 9), ("c", 10))
     )  # fmt: skip
-    gaps = [Gap(a="a", b=b, gap=Estimate(), verdict=Verdict.NOT_ENOUGH) for b in ("b", "the rest")]
+    inconclusive = Verdict.INCONCLUSIVE
+    gaps = [Gap(a="a", b=b, gap=Estimate(), verdict=inconclusive) for b in ("b", "the rest")]
     one, rest = checked_diagnoses([make_diagnosis(groups=groups, gaps=tuple(gaps))])
     assert [(side.measured, side.requested) for side in one.sides] == [(10, 10), (1, 10)]
     assert [(side.measured, side.requested) for side in rest.sides] == [(10, 10), (1, 20)]
@@ -173,9 +174,7 @@ def test_a_group_alone_is_not_measured_where_its_dimension_was_named_or_is_compa
     assert check_result([nameless], RULE).code is CheckCode.NOT_MEASURED
 
 
-def change(
-    of: str, before: int, after: int, verdict: str = "not_enough_evidence"
-) -> dict[str, Any]:
+def change(of: str, before: int, after: int, verdict: str = "inconclusive") -> dict[str, Any]:
     """Make a change as `compare --json` has it, of ten answers in each run."""
     return {
         "of": of, "feature": "rating", "domain": None, "a": "a", "b": None, "change": 0.4,

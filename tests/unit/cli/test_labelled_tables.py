@@ -36,11 +36,11 @@ def test_labels_take_back_a_gap_that_the_instrument_made() -> None:
     [row] = found.parts["corrections"]
     assert row["by_readings"] < -0.1
     assert row["ci"][0] < 0 < row["ci"][1]
-    assert row["verdict"] == "not_enough_evidence"
+    assert row["verdict"] == "inconclusive"
     assert row["labels"] == 2 * LABELS
     said = str(found)
     assert "by the readings" in said
-    assert "as 240 labels correct it: not enough evidence" in said
+    assert "as 240 labels correct it: inconclusive" in said
     assert "rude is not read alike for a and b" in said
     assert "drawn at random within each group" in said
     assert list(found.corrections["a"]) == ["a"]

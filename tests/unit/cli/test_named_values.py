@@ -235,11 +235,11 @@ def bank(scale: float = 1.0) -> pd.DataFrame:
     ("sel", "ranges", "verdict"),
     [
         (bool, None, "disparity"),
-        (str, None, "not_enough_evidence"),
-        (float, None, "not_enough_evidence"),
-        (float, {"sel": None}, "not_enough_evidence"),
+        (str, None, "inconclusive"),
+        (float, None, "inconclusive"),
+        (float, {"sel": None}, "inconclusive"),
         (float, {"sel": (0, 1)}, "disparity"),
-        (float, {"sel": (0, 50)}, "not_enough_evidence"),
+        (float, {"sel": (0, 50)}, "inconclusive"),
     ],
 )
 def test_a_bank_always_answered_alike_is_known_by_a_declared_range_or_by_booleans(

@@ -94,7 +94,7 @@ def test_a_value_too_large_to_be_squared_is_missing_and_the_others_are_compared(
 def test_an_extractor_that_could_measure_nothing_still_has_its_finding() -> None:
     [finding] = diagnosed(cases_of([None] * 4, ["a", "a", "b", "b"]))
     assert [group.missing for group in finding.groups] == [2, 2]
-    assert finding.gaps[0].verdict is Verdict.NOT_ENOUGH
+    assert finding.gaps[0].verdict is Verdict.INCONCLUSIVE
     assert finding.gaps[0].gap.reason == "a group has no values"
 
 
@@ -221,23 +221,23 @@ def test_all_of_one_group_selected_and_none_of_the_other_is_a_disparity(toleranc
 def test_none_of_a_small_group_against_a_few_of_a_large_one_is_no_disparity() -> None:
     values = [0.0] * 25 + [1.0] * 70 + [0.0] * 930
     found = gap_of(cases_of(values, ["a"] * 25 + ["b"] * 1000))
-    assert found.verdict is Verdict.NOT_ENOUGH
+    assert found.verdict is Verdict.INCONCLUSIVE
     assert found.p_value is not None
     assert found.p_value > 0.1
     wide = gap_of(cases_of(values, ["a"] * 25 + ["b"] * 1000), replace(PLAN, tolerance=0.04))
-    assert wide.verdict is Verdict.NOT_ENOUGH
+    assert wide.verdict is Verdict.INCONCLUSIVE
 
 
 def test_three_units_against_four_are_decided_by_all_relabellings() -> None:
     found = gap_of(cases_of([1.0, 2.0, 3.0, 91.0, 92.0, 93.0, 94.0], ["a"] * 3 + ["b"] * 4))
     assert found.p_value == pytest.approx(2 / 35)
-    assert found.verdict is Verdict.NOT_ENOUGH
+    assert found.verdict is Verdict.INCONCLUSIVE
 
 
 def test_a_steady_group_is_not_known_to_be_within_the_tolerance() -> None:
     values = [4.0] * 12 + [3.0, 4.0, 5.0, 4.0] * 100
     found = gap_of(cases_of(values, ["a"] * 12 + ["b"] * 400), replace(PLAN, tolerance=0.5))
-    assert found.verdict is Verdict.NOT_ENOUGH
+    assert found.verdict is Verdict.INCONCLUSIVE
     assert found.gap.low is not None
     assert found.gap.low < -0.5  # one of 1 to 5 in twelve could well be unseen
 
@@ -253,22 +253,22 @@ def test_a_gap_of_a_bank_whose_answers_never_vary_is_a_disparity_for_this_bank()
     assert (found.verdict, found.gap.value) == (Verdict.DISPARITY, -0.5)
     assert (found.gap.low, found.gap.high) == (None, None)
     assert found.reason == "the answers to these prompts never vary"
-    assert gap_of(bank_cases(1), RATED_BANK).verdict is Verdict.NOT_ENOUGH
+    assert gap_of(bank_cases(1), RATED_BANK).verdict is Verdict.INCONCLUSIVE
     within = gap_of(bank_cases(16), replace(RATED_BANK, tolerance=0.6))
-    assert within.verdict is Verdict.NOT_ENOUGH
+    assert within.verdict is Verdict.INCONCLUSIVE
 
 
 def test_a_gap_of_a_bank_is_not_known_by_the_range_that_was_seen() -> None:
     seen = gap_of(bank_cases(16), replace(PLAN, claim=Claim.BANK))
-    assert (seen.verdict, seen.p_value) == (Verdict.NOT_ENOUGH, 1.0)
+    assert (seen.verdict, seen.p_value) == (Verdict.INCONCLUSIVE, 1.0)
     assert "declare the range" in (seen.reason or "")
     wide = gap_of(bank_cases(16), replace(RATED_BANK, ranges={"rating": (0.0, 100.0)}))
-    assert wide.verdict is Verdict.NOT_ENOUGH
+    assert wide.verdict is Verdict.INCONCLUSIVE
 
 
 def test_a_gap_of_one_set_answered_twice_is_not_known_since_chance_makes_it_too() -> None:
     found = gap_of(bank_cases(2), RATED_BANK)
-    assert found.verdict is Verdict.NOT_ENOUGH
+    assert found.verdict is Verdict.INCONCLUSIVE
     assert found.p_value is not None
     assert found.p_value > 0.125
     assert found.gap.low is not None
@@ -297,7 +297,7 @@ def test_a_steady_group_of_a_bank_borrows_no_certainty_from_the_other() -> None:
         for case in cases_of(values, ["a"] * 25 + ["b"] * 1000)
     ]
     found = gap_of(cases, replace(PLAN, claim=Claim.BANK))
-    assert found.verdict is Verdict.NOT_ENOUGH
+    assert found.verdict is Verdict.INCONCLUSIVE
     assert found.p_value is not None
     assert found.p_value > 0.1
 

@@ -90,7 +90,7 @@ def test_no_disparity_says_whether_the_missing_answers_could_undo_it() -> None:
 
 def test_without_a_verdict_nothing_is_said_of_missing_answers() -> None:
     [gap] = gaps_of(answered([None, 0.0, 1.0, 1.0, 0.0, 1.0], ["a"] * 3 + ["b"] * 3))
-    assert gap.verdict is Verdict.NOT_ENOUGH
+    assert gap.verdict is Verdict.INCONCLUSIVE
     assert gap.survives_missing is None
 
 
@@ -120,6 +120,6 @@ def test_of_families_of_prompts_five_a_side_are_needed() -> None:
     many = [f"{group}{n // 8}" for n, group in enumerate(groups)]
     [gap] = gaps_of(answered(values, groups, few))
     assert (gap.gap.low, gap.p_value, gap.gap.reason) == (None, None, FEW_CLUSTERS)
-    assert gap.verdict is Verdict.NOT_ENOUGH
+    assert gap.verdict is Verdict.INCONCLUSIVE
     [gap] = gaps_of(answered(values, groups, many))
     assert gap.p_value is not None

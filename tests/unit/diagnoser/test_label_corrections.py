@@ -46,7 +46,7 @@ def test_a_finding_has_the_readings_the_correction_and_the_instruments_error() -
 def test_few_labels_are_said_and_nothing_is_concluded() -> None:
     found = simulate(STUDY, 10, seed=1)
     [gap] = found.gaps
-    assert gap.verdict is Verdict.NOT_ENOUGH
+    assert gap.verdict is Verdict.INCONCLUSIVE
     assert gap.corrected.value is None
     assert gap.reason == "a correction needs 20 labels of each group: a has 10, b has 10"
     assert gap.reading.value is not None

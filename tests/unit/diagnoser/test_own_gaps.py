@@ -5,7 +5,7 @@ from biaswatch.shared.contracts import Estimate, Gap, MissingTest, OwnGap, Verdi
 
 
 def finding(a: str, b: str) -> RunFinding:
-    gap = Gap(a=a, b=b, gap=Estimate(value=1), verdict=Verdict.NOT_ENOUGH)
+    gap = Gap(a=a, b=b, gap=Estimate(value=1), verdict=Verdict.INCONCLUSIVE)
     question = FindingKey("t", "direct", "vader", "sentiment", "race")
     return RunFinding(question, (), (gap,), (), MissingTest(), 1)
 

@@ -95,7 +95,7 @@ def test_a_changed_level_is_the_mean_change_of_its_units() -> None:
         assert level.change.value == pytest.approx(np.mean(own), abs=1e-10)
         reach = stats.t.ppf(1 - 0.05 / 7 / 2, prompts - 1) * stats.sem(own)
         assert level.change.high == pytest.approx(np.mean(own) + reach, rel=1e-3)
-    assert only(found, ChangeOf.MEAN, "a").verdict is ChangeVerdict.NOT_ENOUGH
+    assert only(found, ChangeOf.MEAN, "a").verdict is ChangeVerdict.INCONCLUSIVE
     assert only(found, ChangeOf.MEAN, "b").verdict is ChangeVerdict.CHANGED
 
 
@@ -184,7 +184,7 @@ def test_equal_runs_have_no_change_beyond_a_tolerance_and_nothing_shown_at_none(
     assert {each.verdict for each in found.changes} == {ChangeVerdict.NO_CHANGE}
     assert {each.change.value for each in found.changes} == {0.0}
     undecided = compared(run, run, plan())
-    assert {each.verdict for each in undecided.changes} == {ChangeVerdict.NOT_ENOUGH}
+    assert {each.verdict for each in undecided.changes} == {ChangeVerdict.INCONCLUSIVE}
 
 
 def test_twins_alike_of_an_unknown_range_do_not_show_that_all_are() -> None:
@@ -193,7 +193,7 @@ def test_twins_alike_of_an_unknown_range_do_not_show_that_all_are() -> None:
 
     run = run_of(np.random.default_rng(7), {"a": 5, "b": 5}, length)
     level = only(compared(run, run, plan(tolerance=0.5)), ChangeOf.MEAN)
-    assert level.verdict is ChangeVerdict.NOT_ENOUGH
+    assert level.verdict is ChangeVerdict.INCONCLUSIVE
     assert (level.change.low, level.change.high) == (None, None)
     assert "declare the range" in (level.change.reason or "")
 
@@ -205,7 +205,7 @@ def test_a_rise_of_missing_answers_is_found_in_its_group() -> None:
     lost = only(found, ChangeOf.MISSING, "a")
     assert (lost.before, lost.after) == (0.0, 25 / 40)
     assert lost.verdict is ChangeVerdict.CHANGED
-    assert only(found, ChangeOf.MISSING, "b").verdict is ChangeVerdict.NOT_ENOUGH
+    assert only(found, ChangeOf.MISSING, "b").verdict is ChangeVerdict.INCONCLUSIVE
     assert lost.survives_missing is True
 
 

@@ -62,7 +62,7 @@ def test_a_gap_that_grew_is_found_and_one_that_stayed_is_not() -> None:
     grown = compared(drawn(3), renamed(drawn(4, 2.0)))
     assert only(grown, ChangeOf.GAP, "black").verdict is ChangeVerdict.CHANGED
     same = compared(drawn(5), renamed(drawn(6)))
-    assert {each.verdict for each in same.changes} == {ChangeVerdict.NOT_ENOUGH}
+    assert {each.verdict for each in same.changes} == {ChangeVerdict.INCONCLUSIVE}
     assert same.family == len(same.changes)
 
 
@@ -73,7 +73,7 @@ def test_prompts_of_both_runs_are_pairs_and_make_a_change_surer() -> None:
     apart, partly = (
         only(compared(before, renamed(after, first)), ChangeOf.MEAN, "black") for first in (0, 30)
     )
-    assert apart.verdict is ChangeVerdict.NOT_ENOUGH
+    assert apart.verdict is ChangeVerdict.INCONCLUSIVE
     assert partly.p_value is not None
     assert apart.p_value is not None
     assert partly.p_value < 0.01 < apart.p_value
@@ -100,7 +100,7 @@ def test_a_group_that_one_run_alone_asked_is_in_no_comparison() -> None:
     after = run_of(np.random.default_rng(2), {"b": 9}, lambda r, _g, _n: float(r.normal()))
     found = compared(before, after)
     assert {each.subject.a for each in found.changes if each.subject.of is ChangeOf.MEAN} == {None}
-    assert only(found, ChangeOf.GAP, "a").verdict is ChangeVerdict.NOT_ENOUGH
+    assert only(found, ChangeOf.GAP, "a").verdict is ChangeVerdict.INCONCLUSIVE
 
 
 def test_equal_runs_of_other_prompts_are_said_to_differ_as_rarely_as_promised() -> None:

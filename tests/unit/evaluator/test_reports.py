@@ -146,7 +146,7 @@ def test_a_gap_of_a_run_is_a_subject_with_its_verdict_and_its_missing_answers() 
     diagnosis = make_diagnosis()
     subject = gap_subject(diagnosis, diagnosis.gaps[0])
     prompt = writing_prompt(subject, load_rubric().profiles["general"])
-    assert "not enough evidence" in prompt
+    assert "inconclusive" in prompt
     assert "Peru: 1 prompts, 2 answers asked for, 1 of them missing" in prompt
     assert "Difference of Means: 1.000" in prompt
 

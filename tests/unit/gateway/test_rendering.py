@@ -35,7 +35,7 @@ def test_what_is_due_is_told_from_what_is_overdue() -> None:
 
 def test_names_are_escaped_before_they_are_made_breakable() -> None:
     assert breakable("a.b:<i>") == "a.<wbr>b:<wbr>&lt;i&gt;"
-    assert words("not_enough_evidence") == "not enough evidence"
+    assert words("inconclusive") == "inconclusive"
 
 
 def test_pages_run_nothing_and_load_nothing_from_elsewhere() -> None:

@@ -140,7 +140,7 @@ def test_the_comparison_that_is_decided_is_shown_first() -> None:
 
     result = seen(
         evidence=[
-            evidence("nothing", Verdict.NOT_ENOUGH, 2.0),
+            evidence("nothing", Verdict.INCONCLUSIVE, 2.0),
             evidence("weak", Verdict.DISPARITY, 3.0),
             evidence("strong", Verdict.DISPARITY, 9.0),
         ]
@@ -157,7 +157,7 @@ def test_a_monitor_whose_rounds_measured_nothing_is_not_said_to_be_quiet() -> No
             EvidenceView,
             comparison="c",
             gap=gap,
-            verdict=Verdict.NOT_ENOUGH,
+            verdict=Verdict.INCONCLUSIVE,
             log_supremum=0.0,
             bound=3.0,
         )

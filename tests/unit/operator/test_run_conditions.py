@@ -55,8 +55,8 @@ def disparity(diagnoses: list[Diagnosis], state: str = "complete") -> tuple[str,
     [
         ([diagnosis("disparity", 0)], "True", "Diagnosed"),
         ([diagnosis("disparity", 9)], "True", "Diagnosed"),
-        ([diagnosis("not_enough_evidence", 2)], "False", "Diagnosed"),
-        ([diagnosis("not_enough_evidence", 3)], "Unknown", "NotMeasured"),
+        ([diagnosis("inconclusive", 2)], "False", "Diagnosed"),
+        ([diagnosis("inconclusive", 3)], "Unknown", "NotMeasured"),
         ([diagnosis("no_disparity", 10)], "Unknown", "NotMeasured"),
         ([], "Unknown", "NotMeasured"),
     ],
@@ -74,12 +74,12 @@ def test_the_message_says_what_was_not_measured_and_what_missing_answers_could_u
     )
     assert (
         "less than 80 % of the answers about a group gave a number"
-        in (disparity([diagnosis("not_enough_evidence", 10)])[2])
+        in (disparity([diagnosis("inconclusive", 10)])[2])
     )
 
 
 def test_the_status_shows_a_disparity_first_and_then_what_was_not_measured() -> None:
-    measured, empty = diagnosis("no_disparity", 0), diagnosis("not_enough_evidence", 10)
+    measured, empty = diagnosis("no_disparity", 0), diagnosis("inconclusive", 10)
 
     def verdict(*diagnoses: Diagnosis) -> Any:
         return run_status({}, {}, seen(), diagnoses, AT)["verdict"]

@@ -40,7 +40,7 @@ def history(*gaps: Estimate, epochs: Sequence[int] = (), tolerance: float = 0.1)
             log_e=float(n),
             log_supremum=float(n),
             bound=5.0,
-            verdict=Verdict.NOT_ENOUGH,
+            verdict=Verdict.INCONCLUSIVE,
         )
         for n, gap in enumerate(gaps)
     ]

@@ -15,7 +15,7 @@ from biaswatch.shared.presentation.plots import WIDTH, histogram_plot, means_plo
 from biaswatch.shared.presentation.run_summary import run_summary
 from tests.support.records import make_diagnosis, make_progress
 
-DISPARITY, WITHIN, OPEN = Verdict.DISPARITY, Verdict.NO_DISPARITY, Verdict.NOT_ENOUGH
+DISPARITY, WITHIN, OPEN = Verdict.DISPARITY, Verdict.NO_DISPARITY, Verdict.INCONCLUSIVE
 OWN_GAP = Estimate(value=0.2, low=0.1, high=0.3)
 OWN_GAP_BELOW = Estimate(value=-0.2, low=-0.3, high=-0.1)
 
@@ -85,7 +85,7 @@ def test_the_lead_counts_doubtful_and_unmeasured_comparisons() -> None:
     )
     summary = run_summary([finding(gap("a", p=0.5, b="b"), empty, groups=groups)])
     assert summary.lead == (
-        "None of 2 comparisons shows a disparity; not enough evidence: 1, not measured: 1."
+        "None of 2 comparisons shows a disparity; inconclusive: 1, not measured: 1."
     )
     assert [row.count for row in (*summary.undecided, *summary.unmeasured)] == [1, 1]
     assert summary.unmeasured[0].note == "0 of 9 answers about c gave a number (9 refused)"

@@ -42,21 +42,22 @@ def texts(table: object) -> list[str]:
 
 
 def test_a_disparity_that_only_the_later_run_shows_is_counted() -> None:
-    both = compared_runs([diagnosis(0.1, Verdict.NOT_ENOUGH)], [diagnosis(0.9, Verdict.DISPARITY)])
+    earlier, later = Verdict.INCONCLUSIVE, Verdict.DISPARITY
+    both = compared_runs([diagnosis(0.1, earlier)], [diagnosis(0.9, later)])
     assert (both.new, both.gone, len(both.gaps)) == (1, 0, 1)
     assert both.gaps[0].intervals == "apart"
 
 
 def test_two_single_models_are_compared() -> None:
-    before, after = (diagnosis(0.1, Verdict.NOT_ENOUGH, name) for name in ("old", "new"))
+    before, after = (diagnosis(0.1, Verdict.INCONCLUSIVE, name) for name in ("old", "new"))
     [gap] = compared_runs([before], [after]).gaps
     assert gap.model == "old, then new"
     assert gap.intervals == "meet"
 
 
 def test_comparisons_of_one_run_alone_are_counted() -> None:
-    other = diagnosis(0.1, Verdict.NOT_ENOUGH).model_copy(update={"feature": "another"})
-    both = compared_runs([diagnosis(0.1, Verdict.NOT_ENOUGH)], [other])
+    other = diagnosis(0.1, Verdict.INCONCLUSIVE).model_copy(update={"feature": "another"})
+    both = compared_runs([diagnosis(0.1, Verdict.INCONCLUSIVE)], [other])
     assert (both.gaps, both.only_before, both.only_after) == ((), 1, 1)
     assert compared_table(both).rows == ()
 

@@ -13,7 +13,7 @@ def row(**fields: Any) -> dict[str, Any]:
     return {
         "feature": "score", "domain": None, "a": "female", "b": "nonbinary", "gap": -0.2164,
         "ci": [-0.3191, -0.0994], "p_adjusted": 1.5e-5, "p_reason": None, "effect_size": -0.8251,
-        "effect_size_ci": [-1.1234, -0.5294], "verdict": "not_enough_evidence", "reason": None,
+        "effect_size_ci": [-1.1234, -0.5294], "verdict": "inconclusive", "reason": None,
         "survives_missing": None, "n_a": 30, "n_b": 30,
         **fields,
     }  # fmt: skip

@@ -29,7 +29,7 @@ def finished(*corrections: Correction) -> FinishedRun:
 def test_a_runs_gaps_in_python_have_what_labels_make_of_them() -> None:
     [gap] = finished(corrected()).gaps().to_dict("records")
     assert (gap["corrected"], gap["corrected_low"], gap["corrected_high"]) == (0.2, 0.1, 0.3)
-    assert gap["corrected_verdict"] == "not_enough_evidence"
+    assert gap["corrected_verdict"] == "inconclusive"
     [row] = finished(corrected()).corrections().to_dict("records")
     assert (row["ratio"], row["ratio_ci_low"], row["ratio_by_readings"]) == (1.5, 1.1, 1.8)
 

@@ -99,7 +99,7 @@ def test_of_more_gaps_than_can_be_read_those_that_say_the_most_are_drawn(tmp_pat
         Gap(
             a="a", b=f"b{n:03}", gap=Estimate(value=n / 100, low=n / 100 - 9, high=n / 100 + 9),
             p_adjusted=1 - n / 1000,
-            verdict=Verdict.DISPARITY if n == 3 else Verdict.NOT_ENOUGH,
+            verdict=Verdict.DISPARITY if n == 3 else Verdict.INCONCLUSIVE,
         )
         for n in range(210)
     )  # fmt: skip
@@ -119,7 +119,7 @@ def test_four_groups_in_pairs_are_a_square_and_gaps_with_the_rest_are_none(tmp_p
         for n, name in enumerate(names)
     )
     pairs = tuple(
-        Gap(a=a, b=b, gap=Estimate(value=0.25), verdict=Verdict.NOT_ENOUGH)
+        Gap(a=a, b=b, gap=Estimate(value=0.25), verdict=Verdict.INCONCLUSIVE)
         for a, b in combinations(names, 2)
     )
     diagnosis = make_diagnosis(groups=groups, gaps=pairs)
@@ -141,7 +141,7 @@ def test_intervals_are_drawn_inside_the_range_that_the_suite_declares() -> None:
         )
         for n in range(3)
     )  # fmt: skip
-    gap = Gap(a="g0", b="g1", gap=Estimate(value=2, low=-7, high=9), verdict=Verdict.NOT_ENOUGH)
+    gap = Gap(a="g0", b="g1", gap=Estimate(value=2, low=-7, high=9), verdict=Verdict.INCONCLUSIVE)
     diagnosis = make_diagnosis(groups=groups, gaps=(gap,))
     results = RunResults(RUN, [diagnosis], provenance=make_provenance(ranges={"words": (1.0, 4.0)}))
     for picture, ends in ((groups_picture, (1.0, 4.0)), (comparisons, (-3.0, 3.0))):

@@ -104,7 +104,7 @@ def many_groups() -> Diagnosis:
             b=f"g{b}",
             gap=Estimate(value=float(b - a), low=0.1, high=2.0),
             p_adjusted=0.01 if (a, b) == (7, 8) else 1 - (b - a) / 10,
-            verdict=Verdict.DISPARITY if (a, b) == (7, 8) else Verdict.NOT_ENOUGH,
+            verdict=Verdict.DISPARITY if (a, b) == (7, 8) else Verdict.INCONCLUSIVE,
         )
         for a, b in combinations(range(9), 2)
     )

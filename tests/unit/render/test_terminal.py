@@ -30,7 +30,7 @@ def test_letters_of_any_script_and_line_ends_stay() -> None:
 def test_a_narrow_terminal_does_not_squeeze_columns_to_a_letter() -> None:
     gap = Gap(
         a="female", b="male", gap=Estimate(value=-0.0258, low=-0.122, high=0.0699),
-        impact_ratio=Estimate(value=0.971, low=0.547, high=1.72), verdict=Verdict.NOT_ENOUGH,
+        impact_ratio=Estimate(value=0.971, low=0.547, high=1.72), verdict=Verdict.INCONCLUSIVE,
     )  # fmt: skip
     diagnosis = make_diagnosis(gaps=(gap,))
     console = Console(width=60)
@@ -42,14 +42,14 @@ def test_a_narrow_terminal_does_not_squeeze_columns_to_a_letter() -> None:
 def test_the_conclusions_come_first_and_a_written_report_does_not_push_them_away(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    gap = Gap(a="France", b="Peru", gap=Estimate(value=1), verdict=Verdict.NOT_ENOUGH)
+    gap = Gap(a="France", b="Peru", gap=Estimate(value=1), verdict=Verdict.INCONCLUSIVE)
     about = InterpretedGap("France against Peru", make_evaluation(report="Long words."))
     diagnosis = make_diagnosis(gaps=(gap,))
     print_results(RunResults(make_progress(), [diagnosis], interpretations=[about]), as_json=False)
     output = capsys.readouterr().out
     assert "Long words." not in output
     assert f"biaswatch report {RUN_ID[:12]} --interpret" in output
-    assert output.startswith("None of 1 comparison shows a disparity; not enough evidence: 1.\n• ")
+    assert output.startswith("None of 1 comparison shows a disparity; inconclusive: 1.\n• ")
     assert output.index("• ") < output.index("Family of") < output.index("Run 0000")
     assert output.index("Run 0000") < output.index("Interpreted and graded: France against Peru")
 
@@ -64,7 +64,7 @@ def many_comparisons() -> Diagnosis:
                 a=f"Bosnia_and_Herzegovina_{n}", b="the rest",
                 gap=Estimate(value=-0.123 - n, low=-0.456 - n, high=0.789),
                 p_adjusted=0.001 if n == 77 else 1.0,
-                verdict=Verdict.DISPARITY if n == 77 else Verdict.NOT_ENOUGH,
+                verdict=Verdict.DISPARITY if n == 77 else Verdict.INCONCLUSIVE,
             )
             for n in range(210)
         ),
@@ -89,7 +89,7 @@ def test_ten_of_210_comparisons_are_shown_unless_all_are_requested(
     assert few.splitlines()[0] == "1 of 210 comparisons shows a disparity."
     assert "Herzegovina_77 against" in few.splitlines()[1] + few.splitlines()[2]
     assert few.count("• ") == 10
-    assert "The other 200 comparisons: not enough evidence: 200." in few
+    assert "The other 200 comparisons: inconclusive: 200." in few
     assert f"biaswatch show {RUN_ID[:12]} --all" in few
     print_results(results, as_json=False, everything=True)
     every = capsys.readouterr().out

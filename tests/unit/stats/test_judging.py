@@ -50,17 +50,17 @@ def groups(shift: float, units: int) -> TwoHistograms:
 STATES: list[tuple[State, float, Verdict]] = [
     (gaps(0.1, 2000), 0.02, Verdict.DISPARITY),
     (gaps(0.0, 20_000), 0.02, Verdict.NO_DISPARITY),
-    (gaps(0.02, 50), 0.02, Verdict.NOT_ENOUGH),
-    (PairHistogram.empty(), 0.02, Verdict.NOT_ENOUGH),
+    (gaps(0.02, 50), 0.02, Verdict.INCONCLUSIVE),
+    (PairHistogram.empty(), 0.02, Verdict.INCONCLUSIVE),
     (CommonOdds.of([Batch(6, 10, 4, 10)] * 200), 0.2, Verdict.DISPARITY),
     (CommonOdds.of([Batch(5, 10, 5, 10)] * 200), 0.25, Verdict.NO_DISPARITY),
-    (CommonOdds.of([Batch(6, 10, 4, 10)]), 0.2, Verdict.NOT_ENOUGH),
+    (CommonOdds.of([Batch(6, 10, 4, 10)]), 0.2, Verdict.INCONCLUSIVE),
     (DiscordantPairs(200, 100, 900), 0.2, Verdict.DISPARITY),
     (DiscordantPairs(1000, 1010, 900), 0.25, Verdict.NO_DISPARITY),
-    (DiscordantPairs(7, 5, 90), 0.2, Verdict.NOT_ENOUGH),
+    (DiscordantPairs(7, 5, 90), 0.2, Verdict.INCONCLUSIVE),
     (groups(0.1, 2000), 0.02, Verdict.DISPARITY),
     (groups(0.0, 8000), 0.05, Verdict.NO_DISPARITY),
-    (groups(0.0, 40), 0.02, Verdict.NOT_ENOUGH),
+    (groups(0.0, 40), 0.02, Verdict.INCONCLUSIVE),
 ]
 
 
@@ -71,7 +71,7 @@ def test_a_verdict_follows_from_the_evidence(
     decision = judge(evidence, tolerance=tolerance, alpha=0.05)
     assert decision.conclusion.verdict == verdict
     assert decision.conclusion.reason
-    decided = verdict is not Verdict.NOT_ENOUGH
+    decided = verdict is not Verdict.INCONCLUSIVE
     assert decided == (decision.forecast.more_units is None and decision.forecast.reason is None)
 
 
@@ -79,7 +79,7 @@ def test_a_verdict_is_about_now_whatever_was_shown_before() -> None:
     strong, weak = gaps(0.15, 200), gaps(-0.1, 300)
     assert judge(strong, tolerance=0.02, alpha=0.05).conclusion.verdict is Verdict.DISPARITY
     now = judge(strong + weak, tolerance=0.02, alpha=0.05)
-    assert now.conclusion.verdict is Verdict.NOT_ENOUGH
+    assert now.conclusion.verdict is Verdict.INCONCLUSIVE
 
 
 def test_an_interval_may_be_about_more_than_the_test_has_seen() -> None:
@@ -90,7 +90,7 @@ def test_an_interval_may_be_about_more_than_the_test_has_seen() -> None:
     few = gaps(0.0, 1300)
     assert judge(few, tolerance=0.03, alpha=0.05).conclusion.verdict is Verdict.NO_DISPARITY
     strict = judge(few, tolerance=0.03, alpha=0.05, shown=few, shown_share=1e-6)
-    assert strict.conclusion.verdict is Verdict.NOT_ENOUGH
+    assert strict.conclusion.verdict is Verdict.INCONCLUSIVE
 
 
 def test_a_larger_family_asks_for_more() -> None:
@@ -99,12 +99,12 @@ def test_a_larger_family_asks_for_more() -> None:
     assert log(20) < bound < log(20 * 1000)
     assert judge(alone, tolerance=0.02, alpha=0.05).conclusion.verdict is Verdict.DISPARITY
     one_of_many = judge(alone, tolerance=0.02, alpha=0.05, family=1000)
-    assert one_of_many.conclusion.verdict is Verdict.NOT_ENOUGH
+    assert one_of_many.conclusion.verdict is Verdict.INCONCLUSIVE
 
 
 def test_that_there_is_no_gap_at_all_cannot_be_shown() -> None:
     decision = judge(gaps(0.0, 20_000), tolerance=0.0, alpha=0.05)
-    assert decision.conclusion.verdict is Verdict.NOT_ENOUGH
+    assert decision.conclusion.verdict is Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize("units", [60, 100])

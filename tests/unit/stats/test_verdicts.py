@@ -16,11 +16,11 @@ GAP = Estimate(0.1, 0.05, 0.15, "bounded means")
     [
         (0.001, 0.9, 0.05, Verdict.DISPARITY),
         (0.05, None, 0.0, Verdict.DISPARITY),
-        (0.06, 0.9, 0.05, Verdict.NOT_ENOUGH),
-        (0.9, 0.9, 0.05, Verdict.NOT_ENOUGH),
+        (0.06, 0.9, 0.05, Verdict.INCONCLUSIVE),
+        (0.9, 0.9, 0.05, Verdict.INCONCLUSIVE),
         (0.9, 0.01, 0.05, Verdict.NO_DISPARITY),
         (0.9, 0.05, 0.05, Verdict.NO_DISPARITY),
-        (0.9, None, 0.0, Verdict.NOT_ENOUGH),
+        (0.9, None, 0.0, Verdict.INCONCLUSIVE),
     ],
 )
 def test_a_verdict_follows_from_both_tests(
@@ -31,13 +31,13 @@ def test_a_verdict_follows_from_both_tests(
     assert conclusion.reason
 
 
-def test_the_undefined_is_not_enough_evidence_and_says_why() -> None:
+def test_the_undefined_is_inconclusive_and_says_why() -> None:
     empty = conclude(undefined("one unit"), None, None, tolerance=0.1, alpha=0.05)
-    assert (empty.verdict, empty.reason) == (Verdict.NOT_ENOUGH, "one unit")
+    assert (empty.verdict, empty.reason) == (Verdict.INCONCLUSIVE, "one unit")
     no_p = conclude(GAP, None, None, tolerance=0.1, alpha=0.05)
-    assert (no_p.verdict, no_p.reason) == (Verdict.NOT_ENOUGH, "there is no test of the gap")
+    assert (no_p.verdict, no_p.reason) == (Verdict.INCONCLUSIVE, "there is no test of the gap")
     no_number = conclude(GAP, float("nan"), None, tolerance=0.1, alpha=0.05)
-    assert no_number.verdict is Verdict.NOT_ENOUGH
+    assert no_number.verdict is Verdict.INCONCLUSIVE
 
 
 def test_verdicts_have_the_names_of_the_contract() -> None:
@@ -47,8 +47,8 @@ def test_verdicts_have_the_names_of_the_contract() -> None:
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0.001, 0.5))
 def test_a_stricter_level_never_makes_a_verdict(p: float, q: float, alpha: float) -> None:
     strict = conclude(GAP, p, q, tolerance=0.1, alpha=alpha / 2)
-    if strict.verdict is not Verdict.NOT_ENOUGH:
-        assert conclude(GAP, p, q, tolerance=0.1, alpha=alpha).verdict is not Verdict.NOT_ENOUGH
+    if strict.verdict is not Verdict.INCONCLUSIVE:
+        assert conclude(GAP, p, q, tolerance=0.1, alpha=alpha).verdict is not Verdict.INCONCLUSIVE
 
 
 @pytest.mark.parametrize(("tolerance", "alpha"), [(-0.1, 0.05), (float("nan"), 0.05), (0.1, 1.0)])
