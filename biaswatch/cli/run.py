@@ -31,6 +31,7 @@ from biaswatch.planning.costs import EstimatedSpending, estimated_spending, in_w
 from biaswatch.planning.findable_gaps import with_findable
 from biaswatch.readers.suites import DEMO_SUITE, load_suite, pilot_of
 from biaswatch.readers.targets import (
+    check_local,
     check_means,
     check_recordings,
     check_scaffolds,
@@ -150,6 +151,7 @@ def _check_here(targets: Sequence[Target], budget: Budget, server: str | None) -
     if server:
         return
     check_recordings(targets)
+    check_local(targets)
     if not AddressFile(load_settings(Settings).state_dir).read():  # one starts with these settings
         from biaswatch.services.simulator.app import read_settings
 

@@ -183,6 +183,7 @@ def _own_machine(given: Collection[str], state_dir: Path) -> dict[str, Any]:
     own = {
         "generator_private_hosts": LOOPBACK,
         "generator_recordings_dir": recordings_folder(state_dir),
+        "generator_local_models_dir": state_dir / "models",
     }
     return {name: value for name, value in own.items() if name not in given}
 

@@ -18,6 +18,7 @@ from biaswatch.shared.contracts.providers.http import Application
 from biaswatch.shared.contracts.target import ROLE
 from biaswatch.shared.errors import ConfigurationError, UsageError
 from biaswatch.shared.llm.http_app import read_application
+from biaswatch.shared.llm.local_models import gguf_file
 from biaswatch.shared.llm.replay import read_recording
 from biaswatch.shared.runtime.settings import load_settings
 
@@ -87,6 +88,16 @@ def check_recordings(targets: Sequence[Target]) -> None:
             read_recording(Path(target.model))
 
 
+def check_local(targets: Sequence[Target]) -> None:
+    """Raise UsageError where a local model, or what serves it, is not on this machine."""
+    for target in targets:
+        if PROVIDERS[target.provider].local:
+            try:
+                gguf_file(target.model)
+            except ConfigurationError as error:
+                raise UsageError(str(error)) from None
+
+
 def check_simulated(targets: Sequence[Target], known: Collection[str]) -> None:
     """Raise UsageError where the simulator has no such model."""
     for target in targets:
@@ -149,7 +160,16 @@ def sent_target(written: str, server: str | None) -> str:
         Its file is wrong, or cannot be read or kept.
     """
     name, _, rest = written.partition(":")
+    if name in PROVIDERS and PROVIDERS[name].local:
+        return _with_whole_path(name, rest)
     if name not in PROVIDERS or not PROVIDERS[name].recorded:
         return with_file(written)
     here = server is None and Path(rest).is_file()
     return f"{name}:{kept_name(Path(rest))}" if here else written
+
+
+def _with_whole_path(provider: str, rest: str) -> str:
+    """Return a local target whose file the generator finds from any folder."""
+    path, mark, query = rest.partition("?")
+    whole = str(Path(path).resolve()) if path.endswith(".gguf") else path
+    return f"{provider}:{whole}{mark}{query}"

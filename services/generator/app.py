@@ -19,6 +19,7 @@ from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.bus.retry_policy import RetryPolicy
 from biaswatch.shared.bus.stage import Stage
 from biaswatch.shared.contracts import Probe
+from biaswatch.shared.llm.local_models import LocalModels
 from biaswatch.shared.runtime.blocking import in_thread
 from biaswatch.shared.runtime.jobs import Job
 from biaswatch.shared.runtime.process import serve
@@ -43,7 +44,9 @@ def build(settings: GeneratorSettings) -> Service:
     prices = settings.prices()
     store = Store.open(settings.store, statement_s=settings.store_statement_s)
     pauses = TargetPauses(store.paused_targets, now=now, wait_s=settings.generator_pause_s)
-    ask = ask_of(store, settings, prices, pauses)
+    folder = settings.generator_local_models_dir
+    local_models = LocalModels(folder) if folder else None
+    ask = ask_of(store, settings, prices, pauses, local_models)
 
     def lane_stage(lane: str) -> Stage[Probe]:
         return Stage(
@@ -67,13 +70,17 @@ def build(settings: GeneratorSettings) -> Service:
         lane_stage=lane_stage,
         jobs=[Job(forget, "forget old calls", every_s=FORGET_EVERY_S), pauses.job],
         probe_store=store.probe,
-        close=[ask.close, store.close],
+        close=[ask.close, *([local_models.close] if local_models else []), store.close],
         policy=RetryPolicy(transient_attempts=DELIVERIES),
     )
 
 
 def ask_of(
-    store: Store, settings: GeneratorSettings, prices: dict[str, Price], pauses: TargetPauses
+    store: Store,
+    settings: GeneratorSettings,
+    prices: dict[str, Price],
+    pauses: TargetPauses,
+    local_models: LocalModels | None = None,
 ) -> Ask:
     """Return the handler of probes."""
     clock = time.monotonic
@@ -96,7 +103,7 @@ def ask_of(
     )
     return Ask(
         store.records,
-        lambda target: endpoint_of(target, settings, prices, clock),
+        lambda target: endpoint_of(target, settings, prices, clock, local_models),
         caller,
         pauses,
         now=now,

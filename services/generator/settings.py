@@ -54,6 +54,8 @@ class GeneratorSettings(Settings):
     subdomains. Only these are reached through the proxies of the environment."""
     generator_recordings_dir: Path | None = None
     """The folder with the files of `replay:` targets; without it, none is opened."""
+    generator_local_models_dir: Path | None = None
+    """The folder with the logs of the models that `local:` targets start; without it, none is."""
     prices_file: Path | None = None
     """YAML file with the price of a million tokens `read` and `written` by model, for budgets."""
     simulator_url: str = "http://127.0.0.1:8090/v1"

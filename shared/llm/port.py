@@ -189,6 +189,26 @@ class ModelEndpoint:
     """Hosts that may have private addresses; `*.example.com` includes all subdomains."""
     recordings_dir: Path | None = None
     """The only folder from which recordings are read; None disables them."""
+    local_models: "LocalServers | None" = None
+    """The models that the generator starts itself; None disables them."""
+
+
+class LocalServer(Protocol):
+    """The server of one model on this machine."""
+
+    @property
+    def runs(self) -> bool:
+        """Tell whether the process is alive."""
+
+    def address(self) -> str:
+        """Return the address; start the server where it does not run."""
+
+
+class LocalServers(Protocol):
+    """The models that a generator starts itself."""
+
+    def model(self, name: str, /) -> LocalServer:
+        """Return the server of a model, which may not run yet."""
 
 
 class ChatModel(Protocol):

@@ -3,7 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pkgutil import resolve_name
 
 from biaswatch.services.generator.domain.aimd import AimdBounds, AimdLimit
@@ -12,6 +12,7 @@ from biaswatch.services.generator.settings import GeneratorSettings
 from biaswatch.shared.contracts import Target
 from biaswatch.shared.contracts.providers import PROVIDERS, is_recorded
 from biaswatch.shared.errors import PoisonError
+from biaswatch.shared.llm.local_models import SLOTS, LocalModels
 from biaswatch.shared.llm.port import HOST_KEY_SOURCE, CallFailed, ChatModel, Failure, ModelEndpoint
 from biaswatch.shared.telemetry import ALLOWED, CALL_SECONDS, CALLS, COST, KEPT, TOKENS
 
@@ -170,14 +171,18 @@ class Endpoint:
 
 
 def endpoint_of(
-    target: Target, settings: GeneratorSettings, prices: Prices, clock: Callable[[], float]
+    target: Target,
+    settings: GeneratorSettings,
+    prices: Prices,
+    clock: Callable[[], float],
+    local_models: LocalModels | None = None,
 ) -> Endpoint:
-    """Return the endpoint of a target.
+    """Return the endpoint of a target; a local model is started, which takes seconds.
 
     Raises
     ------
     ConfigurationError
-        Its key is missing.
+        Its key is missing, or a local model cannot be started.
     PoisonError
         No provider has this name.
     """
@@ -185,9 +190,11 @@ def endpoint_of(
     if provider is None:
         raise PoisonError(f"There is no provider {target.provider}.")
     connect = resolve_name(f"biaswatch.shared.{provider.adapter}")
-    bounds = AimdBounds(start=settings.generator_start, most=settings.generator_slots)
+    slots = SLOTS if provider.local else settings.generator_slots
+    bounds = AimdBounds(start=min(slots, settings.generator_start), most=slots)
+    connection = replace(connection_to(target, settings), local_models=local_models)
     return Endpoint(
-        model=connect(target, connection_to(target, settings)),
+        model=connect(target, connection),
         limiter=RateLimiter(bounds, clock=clock),
         metrics=CallMetrics(target),
         price=price_of(target, prices),

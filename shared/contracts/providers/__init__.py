@@ -30,13 +30,15 @@ class Provider:
     """The model of a target's parameters, where they describe the request."""
     simulated: bool = False
     """True if our simulator answers: it gets the repeat, and costs nothing."""
+    local: bool = False
+    """True if the model is a GGUF file, for which the generator starts a server."""
     recorded: bool = False
     """True if the model is a file of answers, whose name follows the colon."""
 
     @property
     def free(self) -> bool:
         """Tell whether an answer costs nothing."""
-        return self.simulated or self.recorded
+        return self.simulated or self.recorded or self.local
 
     @property
     def key_source(self) -> str:

@@ -1,6 +1,7 @@
 """Every file in shared/contracts/providers is a provider that can be named, asked and looked up."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from pkgutil import resolve_name
 
@@ -40,10 +41,22 @@ def test_the_example_of_every_provider_is_a_target_of_it_and_stands_in_the_docs(
     assert f"| `{name}:" in DOCS.read_text()
 
 
+class StartedModels:
+    """The models of a generator, all of which run already."""
+
+    runs = True
+
+    def model(self, name: str) -> "StartedModels":
+        return self
+
+    def address(self) -> str:
+        return "http://127.0.0.1:1"
+
+
 @pytest.mark.parametrize("name", PROVIDERS)
 def test_every_provider_has_an_adapter(name: str) -> None:
     target = target_of(name)
-    connection = connection_to(target, GeneratorSettings())
+    connection = replace(connection_to(target, GeneratorSettings()), local_models=StartedModels())
     model = resolve_name(f"biaswatch.shared.{PROVIDERS[name].adapter}")(target, connection)
     assert callable(model.ask)
 

@@ -1,0 +1,53 @@
+"""Chat with a model on this machine."""
+
+import asyncio
+from dataclasses import replace
+from typing import Any, Self
+from zlib import crc32
+
+from biaswatch.shared.contracts import Target
+from biaswatch.shared.errors import ConfigurationError
+from biaswatch.shared.llm.openai_formats import OpenAIChat
+from biaswatch.shared.llm.port import (
+    AnswerSchema,
+    CallFailed,
+    Failure,
+    LocalServer,
+    ModelAnswer,
+    ModelCall,
+    ModelEndpoint,
+)
+
+
+class LocalChat(OpenAIChat):
+    """Client of a llama.cpp server, which is started again where it has died."""
+
+    def __init__(self, model: LocalServer, connection: ModelEndpoint) -> None:
+        super().__init__(connection)
+        self._model = model
+
+    @classmethod
+    def connect(cls, target: Target, connection: ModelEndpoint) -> Self:
+        """Start the model of a target; raise ConfigurationError where that is not possible."""
+        if connection.local_models is None:
+            raise ConfigurationError(
+                "This generator starts no models: that works on your own machine alone. In a"
+                " deployment, name a server instead: openai:MODEL@http://HOST/v1."
+            )
+        model = connection.local_models.model(target.model)
+        return cls(model, replace(connection, url=f"{model.address()}/v1"))
+
+    async def ask(self, call: ModelCall) -> ModelAnswer:
+        """See `ChatModel.ask`."""
+        if not self._model.runs:
+            try:
+                await asyncio.to_thread(self._model.address)
+            except ConfigurationError as error:
+                raise CallFailed(Failure.UNREACHABLE, str(error)) from None
+        return await super().ask(call)
+
+    def _request(self, call: ModelCall, schema: AnswerSchema | None) -> dict[str, Any]:
+        """Add a seed that differs between repeats: the same plan gets the same answers."""
+        request = super()._request(call, schema)
+        request.setdefault("seed", crc32(call.repeat_key.encode()))
+        return request
