@@ -7,7 +7,7 @@ from typing import Any
 from biaswatch.diagnosis.sources import DECLARED, read_runs
 from biaswatch.local.connections import Gateway
 from biaswatch.readers.run_tables import (
-    ASKED,
+    CONDITIONS,
     RunColumns,
     RunTable,
     measured_features,
@@ -118,14 +118,14 @@ def _whole_words(matched: MatchedPrompts, before: RunTable) -> list[str]:
 
 def _models(table: RunTable, part: RunPart) -> list[Model]:
     """Return the targets and scaffolds of the answers that are asked for."""
-    for field, names in zip(ASKED, (part.targets, part.scaffolds), strict=True):
+    for field, names in zip(CONDITIONS, (part.targets, part.scaffolds), strict=True):
         there = sorted({label for label in table.labels(field) if label is not None})
         for name in names:
             if name not in there:
                 raise UsageError(
                     f"The run {part.run_id} has no {field} {name!r}. There are: {', '.join(there)}."
                 )
-    rows = zip(*(table.labels(field) for field in ASKED), strict=True)
+    rows = zip(*(table.labels(field) for field in CONDITIONS), strict=True)
     return sorted(
         {
             (str(target), str(scaffold))
@@ -143,7 +143,7 @@ def _paired_models(
     found = [_models(*each) for each in zip((before, after), parts, strict=True)]
     named = [
         index
-        for index in range(len(ASKED))
+        for index in range(len(CONDITIONS))
         if any(len({model[index] for model in models}) > 1 for models in found)
     ]
     first, second = (

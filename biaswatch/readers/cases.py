@@ -44,20 +44,20 @@ class RowFilter:
 
     @property
     def names(self) -> list[str]:
-        """The values that are named; none for a comparison with a number."""
+        """The values named by the condition; empty for a comparison with a number."""
         return [] if self.sign in _ORDER else [name.strip() for name in self.value.split("|")]
 
     def check(self, frame: "pd.DataFrame", path: object) -> None:
-        """Raise UsageError where the column is not there, or no row has a named value."""
+        """Raise UsageError if the column is missing, or no row has a named value."""
         check_columns([self.column], frame, path)
         if self.names:
             check_values(self.names, frame[self.column], path)
 
     def met(self, frame: "pd.DataFrame", path: object) -> "pd.Series[Any]":
-        """Return for each row 1.0, 0.0, or NaN where the column is empty."""
+        """Return 1.0, 0.0, or NaN for an empty cell, for each row."""
         column = frame[self.column]
-        found = self._ordered(column, path) if self.sign in _ORDER else self._equal(column)
-        return found.astype(float).where(~column.isna(), np.nan)
+        met = self._ordered(column, path) if self.sign in _ORDER else self._equal(column)
+        return met.astype(float).where(~column.isna(), np.nan)
 
     def _ordered(self, column: "pd.Series[Any]", path: object) -> "pd.Series[Any]":
         try:
@@ -73,8 +73,8 @@ class RowFilter:
         if wrong.any():
             row = int(np.flatnonzero(wrong.to_numpy())[0])
             raise UsageError(
-                f"{path}, row {row + 1}, column {self.column}: {str(column.iloc[row])[:60]!r} is no"
-                " number, but it is compared with one."
+                f"{path}, row {row + 1}, column {self.column}: {str(column.iloc[row])[:60]!r} is"
+                " not a number, but the condition compares it with one."
             )
         met: pd.Series[Any] = _ORDER[self.sign](numbers, threshold)
         return met
@@ -96,18 +96,18 @@ def row_filter(written: str) -> RowFilter:
     UsageError
         It has no column, no comparison or no value.
     """
-    found = _CONDITION.match(written.strip())
-    if not found:
+    match = _CONDITION.match(written.strip())
+    if not match:
         raise UsageError(
-            f"{written!r} is no condition. Write COLUMN=VALUE, COLUMN=A|B, COLUMN!=VALUE, or"
+            f"{written!r} is not a condition. Write COLUMN=VALUE, COLUMN=A|B, COLUMN!=VALUE, or"
             " COLUMN>=NUMBER (also >, <=, <)."
         )
-    return RowFilter(found["column"].strip(), found["sign"], found["value"].strip())
+    return RowFilter(match["column"].strip(), match["sign"], match["value"].strip())
 
 
 @dataclass(frozen=True)
 class CasesQuestion:
-    """What of the file is compared."""
+    """The columns, groups and conditions of a comparison."""
 
     group: str
     groups: tuple[str, str]
@@ -120,7 +120,7 @@ class CasesQuestion:
 
 @dataclass(frozen=True)
 class Cases:
-    """The table, and what somebody who reads it should know."""
+    """The 2x2 table, its strata, its adjusted odds ratio, and notes for the reader."""
 
     counts: tuple[int, int, int, int]
     groups: tuple[str, str] = ("group 1", "group 2")
@@ -133,7 +133,7 @@ class Cases:
     notes: Sequence[str] = ()
 
 
-def cases_of(path: Path, asked: CasesQuestion) -> Cases:
+def cases_of(path: Path, question: CasesQuestion) -> Cases:
     """Count a file's cases.
 
     Raises
@@ -144,56 +144,56 @@ def cases_of(path: Path, asked: CasesQuestion) -> Cases:
     from biaswatch.readers.table_files import frame_of
 
     frame = frame_of(path)
-    check_columns([asked.group, *filter(None, [asked.strata]), *asked.adjust], frame, path)
+    check_columns([question.group, *filter(None, [question.strata]), *question.adjust], frame, path)
     rows = len(frame)
-    for condition in (*asked.where, asked.outcome):
+    for condition in (*question.where, question.outcome):
         condition.check(frame, path)
-    groups = _groups(path, asked, frame)
-    for each in asked.where:
-        frame = frame[each.met(frame, path) == 1]
-    notes = [f"{len(frame)} of {rows} rows meet the conditions."] if asked.where else []
-    labels = column_keys(frame[asked.group])
-    _check_kept(path, asked, labels)
+    groups = _groups(path, question, frame)
+    for condition in question.where:
+        frame = frame[condition.met(frame, path) == 1]
+    notes = [f"{len(frame)} of {rows} rows meet the conditions."] if question.where else []
+    labels = column_keys(frame[question.group])
+    _check_kept(path, question, labels)
     frame, labels = frame[labels.isin(groups)], labels[labels.isin(groups)]
-    met = asked.outcome.met(frame, path)
+    met = question.outcome.met(frame, path)
     known = ~met.isna()
-    if asked.strata:
-        known &= ~frame[asked.strata].isna()
-    if left := int((~known).sum()):
-        notes.append(f"{left} cases without an outcome or a stratum are left out.")
+    if question.strata:
+        known &= ~frame[question.strata].isna()
+    if excluded := int((~known).sum()):
+        notes.append(f"{excluded} cases without an outcome or a stratum are excluded.")
     frame, labels, met = frame[known], labels[known], met[known]
-    by_stratum = _by_stratum(frame, labels, met, asked.strata, groups)
-    adjusted, more = _adjusted(path, frame, labels == groups[0], met, asked)
+    by_stratum = _by_stratum(frame, labels, met, question.strata, groups)
+    adjusted, more = _adjusted(path, frame, labels == groups[0], met, question)
     return Cases(
         counts=_counts(labels, met, groups),
-        groups=asked.groups,
-        outcome=asked.outcome.column,
-        value=str(asked.outcome),
-        strata=stratified(by_stratum.values(), alpha=asked.alpha) if by_stratum else None,
+        groups=question.groups,
+        outcome=question.outcome.column,
+        value=str(question.outcome),
+        strata=stratified(by_stratum.values(), alpha=question.alpha) if by_stratum else None,
         by_stratum=by_stratum,
         adjusted=adjusted,
-        adjusted_for=asked.adjust,
+        adjusted_for=question.adjust,
         notes=[*notes, *more],
     )
 
 
-def _groups(path: Path, asked: CasesQuestion, frame: "pd.DataFrame") -> tuple[str, str]:
-    """Return the keys of both groups; a group without a row in the file is refused."""
-    there = list(dict.fromkeys(column_keys(frame[asked.group]).dropna()))
-    sentence = f"{path} has no group {NAME} in its column {asked.group!r}."
-    check_value_keys(asked.groups, there, sentence)
-    first, second = map(value_key, asked.groups)
+def _groups(path: Path, question: CasesQuestion, frame: "pd.DataFrame") -> tuple[str, str]:
+    """Return the keys of both groups; raise UsageError if one has no row in the file."""
+    keys = list(dict.fromkeys(column_keys(frame[question.group]).dropna()))
+    sentence = f"{path} has no group {NAME} in its column {question.group!r}."
+    check_value_keys(question.groups, keys, sentence)
+    first, second = map(value_key, question.groups)
     if first == second:
-        raise UsageError(f"The groups {' and '.join(asked.groups)} are the same one: name two.")
+        raise UsageError(f"The groups {' and '.join(question.groups)} are the same: name two.")
     return first, second
 
 
-def _check_kept(path: Path, asked: CasesQuestion, labels: "pd.Series[Any]") -> None:
+def _check_kept(path: Path, question: CasesQuestion, labels: "pd.Series[Any]") -> None:
     """Refuse conditions that leave a group without rows."""
-    there = set(labels.dropna())
-    conditions = ", ".join(map(str, asked.where))
-    for name in asked.groups:
-        if value_key(name) not in there:
+    present = set(labels.dropna())
+    conditions = ", ".join(map(str, question.where))
+    for name in question.groups:
+        if value_key(name) not in present:
             raise UsageError(f"{path}: no row of the group {name!r} meets {conditions}.")
 
 
@@ -226,19 +226,19 @@ def _adjusted(
     frame: "pd.DataFrame",
     is_first: "pd.Series[Any]",
     met: "pd.Series[Any]",
-    asked: CasesQuestion,
+    question: CasesQuestion,
 ) -> tuple[Estimate | None, list[str]]:
-    """Fit over the cases that have every covariate, and say how many those are not."""
-    if not asked.adjust:
+    """Fit the cases with every covariate; return the estimate and a note on excluded cases."""
+    if not question.adjust:
         return None, []
-    whole = ~frame[list(asked.adjust)].isna().any(axis=1)
-    design = np.column_stack([_coded(path, frame[whole], name) for name in asked.adjust])
-    found = adjusted_odds_ratio(
-        (met[whole] == 1).tolist(), is_first[whole].tolist(), design, alpha=asked.alpha
+    complete = ~frame[list(question.adjust)].isna().any(axis=1)
+    design = np.column_stack([_coded(path, frame[complete], name) for name in question.adjust])
+    estimate = adjusted_odds_ratio(
+        (met[complete] == 1).tolist(), is_first[complete].tolist(), design, alpha=question.alpha
     )
-    left = int((~whole).sum())
-    said = [f"{left} cases lack a covariate and are not in the adjusted odds ratio."]
-    return found, said if left else []
+    excluded = int((~complete).sum())
+    note = f"{excluded} cases lack a covariate and are excluded from the adjusted odds ratio."
+    return estimate, [note] if excluded else []
 
 
 def _coded(path: Path, frame: "pd.DataFrame", name: str) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""One file from the web: bounded, whole or not at all, never led on to anything but https."""
+"""Download one file: bounded in bytes, redirected to https only."""
 
 from pathlib import Path
 from urllib.parse import urljoin
@@ -13,14 +13,14 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 def download(url: str, part: Path, largest_bytes: int, *, hops: int = 0) -> None:
-    """Write what an address serves; at most so many redirects, all to https, are followed.
+    """Write the file at a URL; follow at most `hops` redirects, to https only.
 
     Raises
     ------
     TransientError
-        It does not answer.
+        The server does not answer.
     UsageError
-        It answers something else, or more than may be.
+        The status is not 200, a redirect leaves https, or the file is too large.
     """
     try:
         with httpx2.stream("GET", url, timeout=TIMEOUT_S, follow_redirects=False) as reply:
@@ -34,10 +34,10 @@ def download(url: str, part: Path, largest_bytes: int, *, hops: int = 0) -> None
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         raise TransientError(
             f"{url} cannot be fetched ({type(error).__name__}). Try again, or put the files into a"
-            " folder and name it with --from."
+            " folder and pass it with --from."
         ) from None
     if not target.startswith("https://"):
-        raise UsageError(f"{url} leads to {target[:200]}, which is not https; nothing was fetched.")
+        raise UsageError(f"{url} redirects to {target[:200]}, not https; nothing was fetched.")
     download(target, part, largest_bytes, hops=hops - 1)
 
 
@@ -47,5 +47,5 @@ def _write(reply: httpx2.Response, url: str, part: Path, largest_bytes: int) -> 
         for chunk in reply.iter_bytes():
             size += len(chunk)
             if size > largest_bytes:
-                raise UsageError(f"{url} is larger than {largest_bytes} bytes; it is not the file.")
+                raise UsageError(f"{url} is larger than the expected {largest_bytes} bytes.")
             out.write(chunk)

@@ -1,4 +1,4 @@
-"""Columns of a table that hold what people said of its rows, and how probable each label was."""
+"""Labels by people: columns of a table with labels and sampling probabilities, and label files."""
 
 import csv
 import json
@@ -21,86 +21,90 @@ from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 UNIT_SCALE = (0.0, 1.0)
 
 
-def named_labels(given: Sequence[str], features: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return the columns of labels by feature: of several people, several columns.
+def named_labels(arguments: Sequence[str], features: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the label columns of each feature, one column per person.
 
-    With one feature `rude_by_anna` is enough; `rude=rude_by_anna` says of which they are.
+    With one feature `rude_by_anna` is enough; with several write `rude=rude_by_anna`.
 
     Raises
     ------
     UsageError
-        A column is named of no feature, where there are several.
+        There are several features, and an argument names none of them.
     """
-    found: dict[str, tuple[str, ...]] = {}
-    for each in given:
-        feature, _, column = each.partition("=")
+    columns: dict[str, tuple[str, ...]] = {}
+    for argument in arguments:
+        feature, _, column = argument.partition("=")
         if feature not in features or not column:
             if len(features) != 1:
                 raise UsageError(
-                    f"Labels {each!r}: say of which number they are, as in"
-                    f" {features[0] if features else 'FEATURE'}={each}."
+                    f"Name the feature that the labels {argument!r} belong to, as in"
+                    f" {features[0] if features else 'FEATURE'}={argument}."
                 )
-            feature, column = features[0], each
-        found[feature] = (*found.get(feature, ()), column)
-    return found
+            feature, column = features[0], argument
+        columns[feature] = (*columns.get(feature, ()), column)
+    return columns
 
 
 def labelled_columns(
     frame: pd.DataFrame, columns: TableColumns, seen: Observations, source: Path | str
 ) -> list[LabelledColumn]:
-    """Return what people said of the rows of a frame.
+    """Return the label columns of a frame, by feature.
 
     Raises
     ------
     UsageError
-        A value is no number, lies outside its scale, or the scale of a number is not known.
+        A value is not a number or lies outside its scale, or the scale is unknown.
     """
     chances = None if columns.probability is None else _chances(frame, columns.probability, source)
-    found = []
+    labelled_features = []
     for feature, names in columns.labels.items():
-        said = np.column_stack([_finite(numbers_in(source, frame, name)) for name in names])
+        labels = np.column_stack([_finite(numbers_in(source, frame, name)) for name in names])
         read = seen.values[:, seen.features.index(feature)]
-        bounds = _scale(feature, read, said, columns.ranges)
+        bounds = _scale(feature, read, labels, columns.ranges)
         for place, name in enumerate(names):
-            _check(said[:, place], bounds, f"{source}, column {name}", feature)
-        labelled = np.isfinite(said).any(axis=1)
-        if chances is not None and (unknown := labelled & ~np.isfinite(chances)).any():
+            _check(labels[:, place], bounds, f"{source}, column {name}", feature)
+        has_label = np.isfinite(labels).any(axis=1)
+        if chances is not None and (unknown := has_label & ~np.isfinite(chances)).any():
             row = int(np.flatnonzero(unknown)[0])
             raise UsageError(
-                f"{source}, row {row + 1}: it has a label of {feature} and no number in"
+                f"{source}, row {row + 1}: it has a label of {feature} but no number in"
                 f" {columns.probability}."
             )
-        found.append(LabelledColumn(feature, said, bounds, chances))
-    return found
+        labelled_features.append(LabelledColumn(feature, labels, bounds, chances))
+    return labelled_features
 
 
 def label_warnings(columns: Sequence[LabelledColumn], seen: Observations) -> list[str]:
-    """Return what somebody who reads corrected numbers of a table should know."""
-    said = []
-    for each in columns:
-        labelled = np.isfinite(each.labels).any(axis=1)
-        read = np.isfinite(seen.values[:, seen.features.index(each.feature)])
+    """Return warnings about labels without a value and crossings without a label."""
+    warnings = []
+    for column in columns:
+        labelled = np.isfinite(column.labels).any(axis=1)
+        read = np.isfinite(seen.values[:, seen.features.index(column.feature)])
         if lost := int((labelled & ~read).sum()):
-            said.append(f"{lost} labels of {each.feature} stand where it has no number.")
+            warnings.append(f"{lost} labels of {column.feature} are in rows without its value.")
         cells = list(zip(*seen.groups.values(), strict=True)) if seen.groups else []
-        known = {cell for cell, there in zip(cells, labelled & read, strict=True) if there}
-        without = sum(there and cell not in known for cell, there in zip(cells, read, strict=True))
+        known = {cell for cell, both in zip(cells, labelled & read, strict=True) if both}
+        without = sum(
+            has_value and cell not in known for cell, has_value in zip(cells, read, strict=True)
+        )
         if known and without:
-            said.append(
-                f"{without} rows lie in crossings of groups of which nobody has labelled a row:"
-                f" they are left out where {each.feature} is corrected."
+            warnings.append(
+                f"{without} rows belong to crossings of groups without a labelled row; the"
+                f" corrected gaps of {column.feature} exclude them."
             )
-    return said
+    return warnings
 
 
-def _scale(feature: str, read: Floats, said: Floats, ranges: Mapping[str, Bounds | None]) -> Bounds:
+def _scale(
+    feature: str, read: Floats, labels: Floats, ranges: Mapping[str, Bounds | None]
+) -> Bounds:
     if declared := ranges.get(feature):
         return declared
-    there = np.concatenate([read[np.isfinite(read)], said[np.isfinite(said)]])
-    if np.isin(there, UNIT_SCALE).all():
+    present = np.concatenate([read[np.isfinite(read)], labels[np.isfinite(labels)]])
+    if np.isin(present, UNIT_SCALE).all():
         return UNIT_SCALE
     raise UsageError(
-        f"What labels can show depends on the scale of {feature}: declare the least and the largest"
+        f"Correcting {feature} by labels needs its scale: declare the smallest and the largest"
         f" value, as in {feature}=1:5 (--range; in Python ranges={{...}})."
     )
 
@@ -116,33 +120,33 @@ def _check(values: Floats, bounds: Bounds, where: str, feature: str) -> None:
 
 
 def _chances(frame: pd.DataFrame, name: str, source: Path | str) -> Floats:
-    found = _finite(numbers_in(source, frame, name))
-    wrong = np.isfinite(found) & ((found <= 0) | (found > 1))
+    chances = _finite(numbers_in(source, frame, name))
+    wrong = np.isfinite(chances) & ((chances <= 0) | (chances > 1))
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
         raise UsageError(
-            f"{source}, row {row + 1}, column {name}: a probability lies above 0 and is at most 1,"
-            f" not {found[row]:g}."
+            f"{source}, row {row + 1}, column {name}: a sampling probability must be above 0 and at"
+            f" most 1, not {chances[row]:g}."
         )
-    return found
+    return chances
 
 
 def _finite(values: Floats) -> Floats:
     return np.where(np.isfinite(values), values, np.nan)
 
 
-Given = dict[str, Any]
-"""A label as the gateway takes it."""
+LabelFields = dict[str, Any]
+"""A label as the gateway accepts it."""
 ANSWER, VALUE, PERSON, NOTE = "response_id", "value", "person", "note"
 
 
-def labels_in(path: Path) -> list[Given]:
-    """Return the labels of a file, whose shape is seen from it.
+def labels_in(path: Path) -> list[LabelFields]:
+    """Read labels from CSV, JSON or JSON lines, plain or by Label Studio or Argilla.
 
     Raises
     ------
     UsageError
-        It cannot be read, or a label has no answer or no number; the sentence says which.
+        The file cannot be read, or a label has no answer or no number.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -151,65 +155,65 @@ def labels_in(path: Path) -> list[Given]:
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror}).") from None
     if path.suffix == ".csv":
-        found = [_plain(row, f"{path}, line {n}") for n, row in enumerate(_rows(text, path), 2)]
+        labels = [_plain(row, f"{path}, line {n}") for n, row in enumerate(_rows(text, path), 2)]
     else:
-        found = [
+        labels = [
             label
-            for n, each in enumerate(_objects(text, path), 1)
-            for label in _labels(each, f"{path}, entry {n}")
+            for n, entry in enumerate(_objects(text, path), 1)
+            for label in _labels(entry, f"{path}, entry {n}")
         ]
-    if not found:
+    if not labels:
         raise UsageError(f"{path} holds no labels.")
-    return found
+    return labels
 
 
 def _rows(text: str, path: Path) -> Iterator[dict[str, str]]:
     try:
         reader = csv.DictReader(StringIO(text, newline=""))
-        if said := other_separator(path, reader.fieldnames or []):
-            raise UsageError(said)
+        if reason := other_separator(path, reader.fieldnames or []):
+            raise UsageError(reason)
         yield from reader
     except csv.Error as error:
-        raise UsageError(f"{path} is no CSV that can be read: {error}.") from None
+        raise UsageError(f"{path} cannot be read as CSV: {error}.") from None
 
 
 def _objects(text: str, path: Path) -> list[Any]:
     try:
         if text.lstrip().startswith("["):
             return list(json.loads(text))
-        # Not at every separator of Unicode: JSON may hold them in its texts as they are.
+        # `splitlines` would also split at the Unicode separators that JSON texts may contain.
         return [json.loads(line) for line in text.split("\n") if line.strip()]
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{path} is not JSON, nor JSON lines: {error}.") from None
+        raise UsageError(f"{path} is neither JSON nor JSON lines: {error}.") from None
 
 
-def _labels(found: Any, where: str) -> Iterator[Given]:
-    if not isinstance(found, dict):
-        raise UsageError(f"{where} is no object.")
-    if "annotations" in found or "completions" in found:
-        yield from _label_studio(found, where)
-    elif "responses" in found:
-        yield from _argilla(found, where)
+def _labels(entry: Any, where: str) -> Iterator[LabelFields]:
+    if not isinstance(entry, dict):
+        raise UsageError(f"{where} is not an object.")
+    if "annotations" in entry or "completions" in entry:
+        yield from _label_studio(entry, where)
+    elif "responses" in entry:
+        yield from _argilla(entry, where)
     else:
-        yield _plain(found, where)
+        yield _plain(entry, where)
 
 
-def _plain(row: Mapping[str, Any], where: str) -> Given:
+def _plain(row: Mapping[str, Any], where: str) -> LabelFields:
     if (answer := label_of(row.get(ANSWER))) is None:
         raise UsageError(f"{where} has no {ANSWER}.")
-    label: Given = {ANSWER: answer, VALUE: _number(row.get(VALUE), where)}
+    label: LabelFields = {ANSWER: answer, VALUE: _number(row.get(VALUE), where)}
     texts = {name: label_of(row.get(name)) for name in (PERSON, NOTE)}
     return label | {name: text for name, text in texts.items() if text is not None}
 
 
-def _label_studio(task: Mapping[str, Any], where: str) -> Iterator[Given]:
-    """Return the labels of one task; a skipped annotation is one that could not tell."""
+def _label_studio(task: Mapping[str, Any], where: str) -> Iterator[LabelFields]:
+    """Yield the labels of a task; a skipped annotation has no value."""
     id_ = _mapping(task.get("data")).get(ANSWER)
-    for each in _list(task.get("annotations") or task.get("completions")):
-        results = _list(_mapping(each).get("result"))
+    for annotation in _list(task.get("annotations") or task.get("completions")):
+        results = _list(_mapping(annotation).get("result"))
         values = [_studio_value(_mapping(_mapping(one).get("value"))) for one in results]
         value = next((one for one in values if one is not None), None)
-        by = _mapping(each).get("completed_by")
+        by = _mapping(annotation).get("completed_by")
         name = _mapping(by).get("email") or _mapping(by).get("id") or by
         yield _plain({ANSWER: id_, VALUE: value, PERSON: name}, where)
 
@@ -220,20 +224,21 @@ def _studio_value(value: Mapping[str, Any]) -> Any:
     return value.get("rating", value.get("number"))
 
 
-def _argilla(record: Mapping[str, Any], where: str) -> Iterator[Given]:
-    """Return the labels of one record, of Argilla 2 (by question) or 1 (by person)."""
+def _argilla(record: Mapping[str, Any], where: str) -> Iterator[LabelFields]:
+    """Yield the labels of a record of Argilla 2 (by question) or 1 (by person)."""
     id_ = _mapping(record.get("metadata")).get(ANSWER) or record.get("id")
     responses = record["responses"]
     if isinstance(responses, dict):
-        for each in (_mapping(one) for answers in responses.values() for one in _list(answers)):
-            yield _plain(
-                {ANSWER: id_, VALUE: each.get("value"), PERSON: each.get("user_id")}, where
-            )
-        return
-    for each in _list(responses):
-        values = list(_mapping(_mapping(each).get("values")).values())
-        value = _mapping(values[0]).get("value") if values else None
-        yield _plain({ANSWER: id_, VALUE: value, PERSON: _mapping(each).get("user_id")}, where)
+        answers = (_mapping(item) for items in responses.values() for item in _list(items))
+        pairs = [(answer.get("value"), answer.get("user_id")) for answer in answers]
+    else:
+        pairs = []
+        for response in map(_mapping, _list(responses)):
+            values = list(_mapping(response.get("values")).values())
+            value = _mapping(values[0]).get("value") if values else None
+            pairs.append((value, response.get("user_id")))
+    for value, person in pairs:
+        yield _plain({ANSWER: id_, VALUE: value, PERSON: person}, where)
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
@@ -250,4 +255,4 @@ def _number(value: Any, where: str) -> float | None:
     try:
         return float(value)
     except (TypeError, ValueError, OverflowError):
-        raise UsageError(f"{where}: the label {value!r} is no number.") from None
+        raise UsageError(f"{where}: the label {value!r} is not a number.") from None

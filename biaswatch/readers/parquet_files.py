@@ -1,4 +1,4 @@
-"""Parquet files of any origin, read within bounds: a small file may unfold to more than memory."""
+"""Read Parquet files of any origin within bounds: a small file may decode to more than memory."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,30 +11,30 @@ import pyarrow.parquet
 from biaswatch.shared.errors import UsageError
 
 MOST_BYTES = 1024**3
-"""Of all values, unfolded: one long text that a column repeats counts each time."""
+"""Bytes of all values once decoded; a repeated text counts each time."""
 AT_ONCE_BYTES = 256 * 1024 * 1024
-"""Of some rows of a file that is read in parts."""
+"""Decoded bytes of one batch of a file that is read in parts."""
 MOST_VALUES_A_ROW = 10_000
-"""Of a column of lists, in the mean."""
+"""Mean number of values per row of a column of lists."""
 ROWS_AT_ONCE = 65_536
 
 
 def read_parquet(path: Path, most_columns: int, most_cells: int) -> pyarrow.Table:
-    """Return the flat columns of a file; lists and structures are in none of our tables.
+    """Return the flat columns of a file, without lists and structures.
 
     Raises
     ------
     UsageError
-        It is no Parquet, or holds more than these bounds allow.
+        The file is not Parquet, or is larger than the bounds.
     OSError
-        It cannot be opened.
+        The file cannot be opened.
     """
     try:
         with pyarrow.parquet.ParquetFile(path) as file:
             _check(path, file, most_columns, most_cells)
         names = _flat(file)
         texts = [name for name in names if _is_text(file.schema_arrow.field(name).type)]
-        # Texts stay folded until it is known how long they are together.
+        # Texts stay dictionary-encoded until their total length is known.
         with pyarrow.parquet.ParquetFile(path, read_dictionary=texts) as folded:
             parts = [_unfolded(part) for part in list(_parts(path, folded, names))]
     except pyarrow.ArrowException as error:
@@ -53,23 +53,23 @@ def nested_columns(path: Path) -> list[str]:
 
 
 def parquet_batches(path: Path, rows_at_once: int) -> Iterator[pyarrow.RecordBatch]:
-    """Yield all columns of a file of any length, some rows at a time.
+    """Yield all columns of a file of any length, in batches of rows.
 
     Raises
     ------
     UsageError
-        It is no Parquet, or some rows of it alone are larger than memory should hold.
+        The file is not Parquet, or one batch exceeds the memory bound.
     OSError
-        It cannot be opened.
+        The file cannot be opened.
     """
     try:
         with pyarrow.parquet.ParquetFile(path) as file:
-            if any(_values_a_row(said) > MOST_VALUES_A_ROW for said in _chunks(file)):
+            if any(_values_a_row(chunk) > MOST_VALUES_A_ROW for chunk in _chunks(file)):
                 raise UsageError(
                     f"{path} has rows of more than {MOST_VALUES_A_ROW:,} values. Leave out that"
                     " column."
                 )
-            texts = [each.name for each in file.schema_arrow if _is_text(each.type)]
+            texts = [field.name for field in file.schema_arrow if _is_text(field.type)]
         with pyarrow.parquet.ParquetFile(path, read_dictionary=texts) as folded:
             for batch in folded.iter_batches(batch_size=rows_at_once):
                 _check_bytes(
@@ -82,36 +82,36 @@ def parquet_batches(path: Path, rows_at_once: int) -> Iterator[pyarrow.RecordBat
 
 
 def _values_a_row(chunk: tuple[Any, int]) -> float:
-    said, rows = chunk
-    return float(said.num_values / max(rows, 1))
+    column, rows = chunk
+    return float(column.num_values / max(rows, 1))
 
 
 def _chunks(file: Any) -> list[tuple[Any, int]]:
-    """Return what the file says of each column of each group of rows, and the group's rows."""
-    said = file.metadata
-    groups = [said.row_group(number) for number in range(said.num_row_groups)]
+    """Return the metadata of each column chunk, and the rows of its row group."""
+    metadata = file.metadata
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     return [(group.column(n), group.num_rows) for group in groups for n in range(group.num_columns)]
 
 
 def _check(path: Path, file: Any, most_columns: int, most_cells: int) -> None:
-    said = file.metadata
-    if said.num_columns > most_columns:
+    metadata = file.metadata
+    if metadata.num_columns > most_columns:
         raise UsageError(f"{path} has more than {most_columns:,} columns. Leave some out.")
     chunks = [chunk for chunk, _ in _chunks(file)]
-    cells = max(said.num_rows * said.num_columns, sum(each.num_values for each in chunks))
+    cells = max(metadata.num_rows * metadata.num_columns, sum(chunk.num_values for chunk in chunks))
     if cells > most_cells:
         raise UsageError(
             f"{path} has {cells:,} cells, and a table at most {most_cells:,}. Leave out columns"
             " that are not needed, or split it by domain."
         )
-    _check_bytes(path, sum(each.total_uncompressed_size for each in chunks))
+    _check_bytes(path, sum(chunk.total_uncompressed_size for chunk in chunks))
 
 
 def _check_bytes(path: Path, size: int, most: int | None = None) -> None:
     most = most or MOST_BYTES
     if size > most:
         raise UsageError(
-            f"{path} unfolds to more than {most // 1024**2} MiB at once. Leave out columns of"
+            f"{path} decodes to more than {most // 1024**2} MiB at once. Leave out columns of"
             " long texts, or split it by domain."
         )
 
@@ -136,7 +136,7 @@ def _parts(path: Path, file: Any, names: list[str]) -> Iterator[pyarrow.RecordBa
 
 
 def _bytes_of(column: Any) -> int:
-    """Return how many bytes a column takes without its dictionary."""
+    """Return the bytes of a column once its dictionary is decoded."""
     if not pyarrow.types.is_dictionary(column.type):
         return int(column.nbytes)
     lengths = pyarrow.compute.binary_length(column.dictionary)
@@ -146,7 +146,7 @@ def _bytes_of(column: Any) -> int:
 
 def _unfolded(batch: pyarrow.RecordBatch) -> pyarrow.RecordBatch:
     columns = [
-        each.dictionary_decode() if pyarrow.types.is_dictionary(each.type) else each
-        for each in batch.columns
+        column.dictionary_decode() if pyarrow.types.is_dictionary(column.type) else column
+        for column in batch.columns
     ]
     return pyarrow.RecordBatch.from_arrays(columns, names=batch.schema.names)

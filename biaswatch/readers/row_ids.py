@@ -44,7 +44,7 @@ def floats_in(column: "pd.Series[Any]") -> "pd.Series[Any]":
 
 
 def column_labels(column: "pd.Series[Any]") -> list[str | None]:
-    """Return the label of each row; None where the cell is empty or blank."""
+    """Return the label of each row, None for an empty or blank cell."""
     return [
         None if absent else _label(value)
         for value, absent in zip(column, column.isna(), strict=True)
@@ -59,21 +59,21 @@ def _label(value: Any) -> str | None:
 def label_form_warnings(
     frame: pd.DataFrame, groups: Mapping[str, Iterable[str | None]], ids: Iterable[str]
 ) -> list[str]:
-    """Return what is doubtful about the labels of groups and of ids (units, sets)."""
+    """Return warnings about the labels of groups and of ids (units, sets)."""
     names = dict.fromkeys([*groups, *ids])
     rounded = [_rounded_sentence(name) for name in names if has_rounded_values(frame[name])]
     return [*rounded, *(line for item in groups.items() for line in _form_sentences(*item))]
 
 
 def rounded_id_warnings(ids: Mapping[str, Iterable[object]]) -> list[str]:
-    """Return a warning for each kind of id with values whose last digits were dropped."""
+    """Return a warning for each kind of id with rounded values."""
     return [
         _rounded_sentence(name) for name, values in ids.items() if any(map(_is_rounded, values))
     ]
 
 
 def has_rounded_values(column: "pd.Series[Any]") -> bool:
-    """Return whether a value is a float so large that different integers become equal."""
+    """Return whether a value is a float too large to hold every integer."""
     if isinstance(column.dtype, np.dtype) and column.dtype.kind == "f":
         limit = EXACT_LIMITS.get(column.dtype.itemsize, EXACT_FLOAT_LIMIT)
         return bool((np.isfinite(column) & (column.abs() >= limit)).any())
@@ -96,7 +96,7 @@ def _rounded_sentence(name: str) -> str:
 
 
 def _form_sentences(name: str, labels: Iterable[str | None]) -> Iterator[str]:
-    """Say it where labels of a group differ only in case, blanks or as 1 and 1.0."""
+    """Yield a warning if labels of a group differ only in case, spaces, or as 1 and 1.0."""
     forms: dict[str, list[str]] = defaultdict(list)
     for label in dict.fromkeys(labels):
         if label is not None:
@@ -118,12 +118,13 @@ NAMED_SO = re.compile(
     r"(^|[_\W])(prompt|question|item|case|stem|template|probe|unit|key|cv|vignette|scenario"
     r"|sentence|stimulus|user|conversation|id)s?([_\W]|$)"
 )
-"""What columns of prompts are called, among other words."""
+"""Usual names of columns that identify prompts."""
 LEAST_SHARE = 0.5
-"""Of the rows that share their group and the column's value with another row."""
+"""Minimum share of rows with the same group and value as another row."""
 LEAST_VALUES = 5
-"""A column of another name needs so many values, alike so surely, to be taken for prompts."""
+"""Minimum number of values of a prompt column without a usual name."""
 SURE = 0.001
+"""Maximum p-value of its intraclass correlation."""
 MOST_COLUMNS = 100
 
 
@@ -133,13 +134,13 @@ class RepeatedColumn:
 
     name: str
     values: int
-    """How many different ones."""
+    """Number of distinct values."""
     is_named_so: bool
-    """Whether its name says that it names prompts."""
+    """True if its name is usual for a column of prompts."""
     correlation: float | None
-    """How alike the feature is within them: the intraclass correlation."""
+    """Intraclass correlation of the feature within the values."""
     p_value: float | None
-    """For no such correlation."""
+    """P-value of the correlation, under the null of none."""
 
 
 def repeats_warning(
@@ -150,17 +151,19 @@ def repeats_warning(
     feature: str,
     values: NDArray[np.float64],
 ) -> str | None:
-    """Return a sentence where a column that is not used looks as if it named the prompts."""
-    found = list(_repeated(frame, used, groups, values))
-    if not found:
+    """Return a warning if an unused column appears to identify prompts."""
+    columns = list(_repeated(frame, used, groups, values))
+    if not columns:
         return None
-    best = max(found, key=lambda each: (each.is_named_so, each.correlation or 0.0))
-    alike = ""
+    best = max(columns, key=lambda column: (column.is_named_so, column.correlation or 0.0))
+    similarity = ""
     if best.correlation is not None and best.p_value is not None and best.p_value < SURE:
-        alike = f", and {feature} is alike within them (correlation {number(best.correlation, 2)})"
+        similarity = (
+            f", and {feature} is similar within them (correlation {number(best.correlation, 2)})"
+        )
     return (
-        f"Every row counted as independent, but {len(frame)} rows share {best.values} values of"
-        f" {best.name}{alike}. If rows with the same {best.name} answer the same prompt, add"
+        f"Each row counts as independent, but {len(frame)} rows share {best.values} values of"
+        f" {best.name}{similarity}. If rows with the same {best.name} answer the same prompt, add"
         f" --unit {best.name}; otherwise p-values are too small."
     )
 
@@ -179,29 +182,29 @@ def _repeated(
         if np.mean(sizes[cell] > 1) < LEAST_SHARE:
             continue
         correlation, p_value = intraclass_correlation(values, group, cell)
-        alike = p_value is not None and p_value < SURE and count >= LEAST_VALUES
-        if named_so or alike:
+        is_correlated = p_value is not None and p_value < SURE and count >= LEAST_VALUES
+        if named_so or is_correlated:
             yield RepeatedColumn(str(name), count, named_so, correlation, p_value)
 
 
 def _labels(column: "pd.Series[Any]", named_so: bool) -> NDArray[np.intp] | None:
-    """Return codes of the values; None where they cannot name prompts: they differ, or measure."""
+    """Return codes of the values; None if they are numeric or all distinct."""
     if column.isna().any():
         return None
     try:
-        codes, found = pd.factorize(column)
+        codes, uniques = pd.factorize(column)
     except TypeError:  # lists and mappings
         return None
-    if not 2 <= len(found) < len(column):
+    if not 2 <= len(uniques) < len(column):
         return None
-    numeric = not floats_in(pd.Series(found)).isna().any()
+    numeric = not floats_in(pd.Series(uniques)).isna().any()
     return None if numeric and not named_so else codes
 
 
 def intraclass_correlation(
     values: NDArray[np.float64], groups: NDArray[np.intp], cells: NDArray[np.intp]
 ) -> tuple[float | None, float | None]:
-    """Return the correlation of values in one cell, beyond that of their group, and its p-value.
+    """Return the intraclass correlation of cells within groups, and its p-value.
 
     ICC(1) of a one-way analysis of variance of cells within groups (Shrout and Fleiss 1979), with
     its F test; None where it is undefined.

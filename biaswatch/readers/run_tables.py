@@ -1,4 +1,4 @@
-"""The measured answers of a run as a table: a column for each field of a probe and each feature."""
+"""The measured answers of a run as a table, with a column per field and per feature."""
 
 from array import array
 from collections import Counter, defaultdict
@@ -15,41 +15,41 @@ from biaswatch.shared.requests.exports import AnswerMeasurements, DeclaredAnalys
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 
 GROUPS = "groups."
-"""A group comes before another field of the same short name."""
+"""Prefix of dimensions, which take precedence over other fields of the same short name."""
 
 
 def short_names(names: Iterable[str]) -> dict[str, str]:
-    """Return each full name's short one, or the full one where the short one means another."""
-    every = list(names)
-    ends = Counter(_end(name) for name in every)
+    """Map each full name to its short name, or to itself where that is ambiguous."""
+    full_names = list(names)
+    ends = Counter(_end(name) for name in full_names)
     short = {}
-    for name in every:
+    for name in full_names:
         end = _end(name)
-        alone = ends[end] == 1 or (name == GROUPS + end and end not in every) or name == end
-        short[name] = end if alone else name
+        unique = ends[end] == 1 or (name == GROUPS + end and end not in full_names) or name == end
+        short[name] = end if unique else name
     return short
 
 
 def full_name(name: str, names: Iterable[str], *, kind: str, of: str) -> str:
-    """Return the full name that is meant.
+    """Return the full name of a full or short name.
 
     Raises
     ------
     UsageError
-        None is meant, or several are; the sentence lists them.
+        No name matches, or several do; the message lists them.
     """
-    every = list(names)
-    if name in every:
+    full_names = list(names)
+    if name in full_names:
         return name
-    found = [full for full in every if _end(full) == name]
-    if GROUPS + name in found:
+    matches = [full for full in full_names if _end(full) == name]
+    if GROUPS + name in matches:
         return GROUPS + name
-    if not found:
-        there = ", ".join(short_names(every).values()) or "none"
-        raise UsageError(f"{of} has no {kind} {name!r}. There are: {there}.")
-    if len(found) > 1:
-        raise UsageError(f"{of} has several {kind}s {name!r}: write {' or '.join(found)}.")
-    return found[0]
+    if not matches:
+        known = ", ".join(short_names(full_names).values()) or "none"
+        raise UsageError(f"{of} has no {kind} {name!r}. Known {kind}s: {known}.")
+    if len(matches) > 1:
+        raise UsageError(f"{of} has several {kind}s {name!r}: write {' or '.join(matches)}.")
+    return matches[0]
 
 
 def _end(name: str) -> str:
@@ -57,12 +57,12 @@ def _end(name: str) -> str:
 
 
 Labels = list[str | None]
-ASKED = ("target", "scaffold")
+CONDITIONS = ("target", "scaffold")
 """Answers of different targets or scaffolds are never compared with one another."""
 
 
 class RunTable:
-    """Collects the measured answers of a run; of texts, each different one is kept once.
+    """Collect the measured answers of a run; equal texts are stored once.
 
     Fields are named in full: `groups.race`, `facts.keyword`; so are features: `vader.sentiment`.
     """
@@ -70,13 +70,17 @@ class RunTable:
     def __init__(self, declared: DeclaredAnalysis, *, of: str | None = None) -> None:
         self.declared = declared
         self.name = of or f"The run {declared.run_id}"
-        """What it is a table of, as a sentence begins."""
+        """The subject of messages about this table."""
         self.rows = 0
         self.missing: dict[str, Counter[str]] = defaultdict(Counter)
-        """By extractor, why answers have no values, and of how many."""
+        """Number of answers without values, by extractor and reason."""
         self._labels: dict[str, Labels] = {}
-        every = [f"{each.name}.{name}" for each in declared.extractors for name in each.features]
-        self._values = {name: array("d") for name in every}
+        features = [
+            f"{extractor.name}.{name}"
+            for extractor in declared.extractors
+            for name in extractor.features
+        ]
+        self._values = {name: array("d") for name in features}
         self._baselines: dict[str, array[float]] = {}
         self._texts: dict[str, str] = {}
 
@@ -90,47 +94,47 @@ class RunTable:
             column = self._labels.setdefault(name, [])
             column.extend([None] * (self.rows - len(column)))
             column.append(None if label is None else self._texts.setdefault(label, label))
-        for extractor, found in answer.measured.items():
-            self._add(self._values, extractor, found.values)
-            self._add(self._baselines, extractor, found.baseline)
-            if found.missing is not None:
-                self.missing[extractor][found.missing] += 1
+        for extractor, measurement in answer.measured.items():
+            self._add(self._values, extractor, measurement.values)
+            self._add(self._baselines, extractor, measurement.baseline)
+            if measurement.missing is not None:
+                self.missing[extractor][measurement.missing] += 1
         self.rows += 1
 
     def _add(
-        self, columns: dict[str, "array[float]"], extractor: str, found: Mapping[str, float | None]
+        self, columns: dict[str, "array[float]"], extractor: str, values: Mapping[str, float | None]
     ) -> None:
-        for feature, value in found.items():
+        for feature, value in values.items():
             column = columns.setdefault(f"{extractor}.{feature}", array("d"))
             column.extend([nan] * (self.rows - len(column)))
             column.append(nan if value is None else value)
 
     @property
     def fields(self) -> list[str]:
-        """The fields that answers have labels of."""
+        """Names of the fields of answers."""
         return list(self._labels)
 
     @property
     def features(self) -> list[str]:
-        """Every feature that was measured, or was to be, by extractor and name."""
+        """Names of the measured and the declared features, sorted by extractor and name."""
         return sorted(self._values, key=lambda name: name.split(".", 1))
 
     @property
     def has_baselines(self) -> bool:
-        """Whether a baseline text was measured."""
+        """True if a baseline text was measured."""
         return bool(self._baselines)
 
     def labels(self, field: str) -> Labels:
-        """Return the label of each row, None where it has none."""
-        found = self._labels.get(field, [])
-        return found + [None] * (self.rows - len(found))
+        """Return the label of each row, or None."""
+        labels = self._labels.get(field, [])
+        return labels + [None] * (self.rows - len(labels))
 
     def values(self, feature: str) -> Floats:
-        """Return the value of each row, nan where it is missing."""
+        """Return the value of each row, nan for missing values."""
         return self._whole(self._values.get(feature))
 
     def baseline(self, feature: str) -> Floats:
-        """Return the value of each row's baseline text, nan where there is none."""
+        """Return the value of each row's baseline text, nan for missing values."""
         return self._whole(self._baselines.get(feature))
 
     def _whole(self, column: "array[float] | None") -> Floats:
@@ -142,7 +146,7 @@ class RunTable:
 
 @dataclass(frozen=True)
 class RunColumns:
-    """Which fields of a run's answers are what; empty for what the run itself declares."""
+    """Roles of the fields of a run's answers; empty for the roles that the run declares."""
 
     groups: Sequence[str] = ()
     features: Sequence[str] = ()
@@ -150,14 +154,14 @@ class RunColumns:
     domains: Sequence[str] = ()
     set: str | None = None
     targets: Sequence[str] = ()
-    """Only answers of these; of all, where none is named."""
+    """Only answers of these targets; empty for all."""
     scaffolds: Sequence[str] = ()
     ranges: Mapping[str, Bounds | None] = field(default_factory=dict)
-    """By feature, without its extractor: instead of what the run declares."""
+    """By feature, without its extractor; they replace the ranges that the run declares."""
 
 
 def run_observations(table: RunTable, columns: RunColumns) -> Observations:
-    """Return the rows that are asked for; every target and scaffold is a domain of its own.
+    """Return the selected rows; each target and scaffold is a separate domain.
 
     Raises
     ------
@@ -171,14 +175,14 @@ def run_observations(table: RunTable, columns: RunColumns) -> Observations:
     baseline = np.column_stack([table.baseline(name)[kept] for name in features])
     own = {name: name.split(".", 1)[1] for name in features}
     declared = {**table.declared.ranges, **columns.ranges}
-    ends = {name: declared[own[name]] for name in features if own[name] in declared}
+    ranges = {name: declared[own[name]] for name in features if own[name] in declared}
     short = short_names(table.features)
     return Observations(
         features=tuple(short[name] for name in features),
         values=np.column_stack(
-            [within(table.values(name)[kept], ends.get(name)) for name in features]
+            [within(table.values(name)[kept], ranges.get(name)) for name in features]
         ),
-        ranges={short[name]: each for name, each in ends.items()},
+        ranges={short[name]: bounds for name, bounds in ranges.items()},
         groups={name: _taken(table, field, kept) for name, field in groups.items()},
         units=_taken(table, _field(table, columns.unit or "unit"), kept),
         sets=sets if any(sets) else None,
@@ -192,47 +196,47 @@ def _field(table: RunTable, name: str) -> str:
 
 
 def _groups(table: RunTable, named: Sequence[str]) -> dict[str, str]:
-    """Return the field of each dimension, by the name it is shown by."""
+    """Return the field of each dimension, by its displayed name."""
     if named:
         return {name: _field(table, name) for name in named}
     strata = {f"groups.{name}" for name in table.declared.strata}
-    found = sorted(
-        each for each in table.fields if each.startswith("groups.") and each not in strata
+    dimensions = sorted(
+        name for name in table.fields if name.startswith("groups.") and name not in strata
     )
-    if not found:
+    if not dimensions:
         fields = ", ".join(short_names(table.fields).values())
-        raise UsageError(f"{table.name} names no group. Name a field by --group: {fields}.")
-    return {field.removeprefix("groups."): field for field in found}
+        raise UsageError(f"{table.name} has no groups. Name a field with --group: {fields}.")
+    return {field.removeprefix("groups."): field for field in dimensions}
 
 
 def measured_features(table: RunTable, named: Sequence[str]) -> list[str]:
-    """Return the named features in full, or those that the run's suite has diagnosed.
+    """Return the full names of the named features, or of those that the suite diagnoses.
 
     Raises
     ------
     UsageError
-        The run has no such feature, or none at all.
+        The run has no such feature, or no measured feature.
     """
-    of = table.name
     if named:
-        return [full_name(name, table.features, kind="feature", of=of) for name in named]
+        return [full_name(name, table.features, kind="feature", of=table.name) for name in named]
     wanted = table.declared.features
-    found = [n for n in table.features if not wanted or n.split(".", 1)[1] in wanted]
-    if not found:
-        raise UsageError(f"{of} has no measured feature yet.")
-    return found
+    features = [n for n in table.features if not wanted or n.split(".", 1)[1] in wanted]
+    if not features:
+        raise UsageError(f"{table.name} has no measured feature yet.")
+    return features
 
 
 def _kept(table: RunTable, wanted: Mapping[str, Sequence[str]]) -> Whole:
     """Return the rows of the named targets and scaffolds."""
     keep = np.ones(table.rows, dtype=bool)
-    for asked, names in wanted.items():
-        labels = table.labels(asked)
-        there = dict.fromkeys(label for label in labels if label is not None)
+    for condition, names in wanted.items():
+        labels = table.labels(condition)
+        present = dict.fromkeys(label for label in labels if label is not None)
         for name in names:
-            if name not in there:
+            if name not in present:
                 raise UsageError(
-                    f"{table.name} has no {asked} {name!r}. There are: {', '.join(there)}."
+                    f"{table.name} has no {condition} {name!r}. Known {condition}s:"
+                    f" {', '.join(present)}."
                 )
         if names:
             keep &= np.array([label in names for label in labels])
@@ -245,20 +249,20 @@ def _taken(table: RunTable, field: str, rows: Whole) -> Labels:
 
 
 def _domains(table: RunTable, named: Sequence[str], rows: Whole) -> Labels | None:
-    """Return what keeps rows apart: the named fields, and what of `ASKED` differs between rows."""
-    asked = {field: _taken(table, field, rows) for field in ASKED}
-    apart = [labels for labels in asked.values() if len(set(labels)) > 1]
-    apart += [_taken(table, _field(table, name), rows) for name in named]
-    return joined_labels(apart) if apart else None
+    """Return the domain of each row: varying targets and scaffolds, and the named fields."""
+    conditions = [_taken(table, field, rows) for field in CONDITIONS]
+    columns = [labels for labels in conditions if len(set(labels)) > 1]
+    columns += [_taken(table, _field(table, name), rows) for name in named]
+    return joined_labels(columns) if columns else None
 
 
 def run_warnings(table: RunTable, rows: Observations) -> list[str]:
-    """Return what somebody who reads the numbers of these rows of a run should know."""
+    """Return warnings about missing answers and about the rows."""
     return [*missing_answers(table), *observation_warnings(rows)]
 
 
 def missing_answers(table: RunTable) -> list[str]:
-    """Return how many answers of a run have no values, and why, by extractor."""
+    """Return sentences with the number of answers without values, by extractor and reason."""
     return [
         f"{sum(reasons.values())} of {table.rows} answers have no values by {extractor}:"
         f" {', '.join(f'{count} {why}' for why, count in sorted(reasons.items()))}."

@@ -1,4 +1,4 @@
-"""Suites from files: YAML or JSON, with the probes inside or in a file of their own beside it."""
+"""Read suites and monitors from YAML or JSON files; probes may be in a separate file."""
 
 import csv
 import re
@@ -40,17 +40,15 @@ def load_suite(path: Path) -> Suite:
     Raises
     ------
     UsageError
-        It cannot be read, or something in it is wrong; the file, the line or the probe, and the
-        field are named.
+        The file cannot be read or is invalid; the message names file, line or probe, and field.
     """
     file = path / "suite.yaml" if path.is_dir() else path
     expected = "a suite is a mapping with name, extractors and probes"
     fields = yaml_mapping(read_text(file, "suite"), file, expected)
     probes = fields.get("probes")
     if isinstance(probes, str):
-        found = read_probes(file.parent / probes)
-        _unedited(file, fields, found)
-        probes = found
+        probes = read_probes(file.parent / probes)
+        _check_version(file, fields, probes)
     if isinstance(probes, list):
         fields["probes"] = [_with_facts(probe) for probe in probes]
     try:
@@ -82,15 +80,15 @@ def pilot_of(suite: Suite, sets: int) -> Suite:
     return suite.model_copy(update={"name": name, "probes": kept})
 
 
-def _unedited(file: Path, fields: Mapping[str, Any], probes: Sequence[Any]) -> None:
-    """Hold a built suite to its version: what was edited is another suite, and has to say so."""
+def _check_version(file: Path, fields: Mapping[str, Any], probes: Sequence[Any]) -> None:
+    """Raise UsageError if a built suite was edited after its version was derived."""
     version = fields.get("version")
     if version is None or not all(isinstance(probe, dict) for probe in probes):
         return
     if version != version_of(fields, probes):
         raise UsageError(
-            f"{file}: the suite is not what it was when its version {version} was given. Build it"
-            " again; or, if it was edited on purpose, remove the line `version`."
+            f"{file}: the suite was edited after its version {version} was derived. Build it again;"
+            " or, if it was edited on purpose, remove the line `version`."
         )
 
 
@@ -108,7 +106,7 @@ def _sentence(file: Path, fields: dict[str, Any], error: ValidationError) -> str
 
 Probe = Any
 GROUP = "groups."
-"""The beginning of a column's name that is a dimension: `groups.race`."""
+"""Prefix of columns that are dimensions: `groups.race`."""
 FACT = "facts."
 PLAIN = ("key", "prompt", "set", "unit", "baseline", "expected")
 FACTS = {
@@ -118,29 +116,29 @@ FACTS = {
     "source": "source",
     "source_tag": "source",
 }
-"""Columns of benchmarks that say where a probe comes from, and the facts that they are."""
+"""Columns of benchmarks that describe the origin of a probe, and their facts."""
 
 
 def _with_facts(probe: Probe) -> Probe:
-    """Return a probe whose domain, category, keyword and source are facts of it, for analysis."""
+    """Copy domain, category, keyword and source of a probe to its facts, for analysis."""
     if not isinstance(probe, dict) or not isinstance(probe.get("facts", {}), dict):
         return probe
-    said = {
+    columns = {
         fact: probe[name]
         for name, fact in FACTS.items()
         if isinstance(probe.get(name), str) and probe[name]
     }
-    facts = {**said, **probe.get("facts", {})}
+    facts = {**columns, **probe.get("facts", {})}
     return {**probe, "facts": facts} if facts else probe
 
 
 def read_probes(file: Path) -> list[Probe]:
-    """Return the probes of a file, by its ending; what is in them is checked by the suite.
+    """Read the probes of a JSONL, CSV or Parquet file; the suite validates them.
 
     Raises
     ------
     UsageError
-        The file cannot be read, or is not what its ending says.
+        The file cannot be read, or does not have the format of its extension.
     """
     kinds: Mapping[str, Callable[[Path], list[Probe]]] = {
         ".jsonl": lambda path: [p for _, p in json_lines(read_text(path, "probes"), path)],
@@ -149,7 +147,7 @@ def read_probes(file: Path) -> list[Probe]:
     }
     read = kinds.get(file.suffix.lower())
     if read is None:
-        raise UsageError(f"The probes {file} end in none of {', '.join(kinds)}.")
+        raise UsageError(f"The file of probes {file} must end in one of {', '.join(kinds)}.")
     return read(file)
 
 
@@ -167,7 +165,7 @@ def _csv(file: Path) -> list[Probe]:
         )
     for number, row in enumerate(rows, start=1):
         if None in row or None in row.values():
-            raise UsageError(f"{file}, row {number}: it has not as many cells as the first line.")
+            raise UsageError(f"{file}, row {number}: the number of cells differs from the header.")
     return [_probe(row, number) for number, row in enumerate(rows, start=1)]
 
 
@@ -186,11 +184,10 @@ def _parquet(file: Path) -> list[Probe]:
 
 
 def _probe(row: Mapping[str, Any], number: int) -> Probe:
-    """Return the probe of a row of a table; an empty cell is no value.
+    """Return the probe of a row of a table; empty cells are missing values.
 
-    Dimensions are the columns `groups.<dimension>`; where there is none, the column `concept` is
-    one, as in the tables of this field. Facts are the columns `facts.<name>`. Without a key, the
-    row's number is one.
+    Dimensions are the columns `groups.<dimension>`, or else the column `concept`, as in published
+    benchmarks. Facts are the columns `facts.<name>`. The default key is the row's number.
     """
     cells = {
         name: label_text(cell)
@@ -206,7 +203,7 @@ def _probe(row: Mapping[str, Any], number: int) -> Probe:
 
 
 def is_monitor(path: Path) -> bool:
-    """Return whether a file is that of a monitor: it names a target, and has no probes."""
+    """Return whether a file defines a monitor: it has a target and no probes."""
     if path.is_dir() or path.suffix.lower() not in FIELD_FILES:
         return False
     names = set(FIELD_NAMES.findall(read_text(path, "file")))
@@ -216,14 +213,14 @@ def is_monitor(path: Path) -> bool:
 def load_monitor(
     path: Path, sent: Callable[[str], str] = with_file
 ) -> "tuple[MonitorRequest | TrafficMonitorRequest, Suite | None]":
-    """Read a monitor's file and its suite, which the file names beside itself.
+    """Read a monitor's file and the suite that it names by a relative path.
 
-    A monitor of production traffic has none. `sent` returns a target as it is sent to the gateway.
+    A monitor of production traffic has no suite. `sent` converts a target for the gateway.
 
     Raises
     ------
     UsageError
-        Something cannot be read, or is wrong; the file and the field are named.
+        A file cannot be read or is invalid; the message names the file and the field.
     """
     from biaswatch.shared.analysis.monitors.plans import AskedSets, plan_of
     from biaswatch.shared.requests.monitors import MONITOR_REQUEST
@@ -238,10 +235,10 @@ def load_monitor(
         suite = load_suite(path.parent / fields.pop("suite"))
         fields["suite_hash"] = suite.hash
     try:
-        asked = MONITOR_REQUEST.validate_python(fields)
-        plan = plan_of(asked, AskedSets.of_suite(suite) if suite else None)
+        request = MONITOR_REQUEST.validate_python(fields)
+        plan = plan_of(request, AskedSets.of_suite(suite) if suite else None)
     except ValidationError as error:
         raise UsageError(sentence(error, path)) from None
     if suite is not None:
         check_scaffolds(suite, [plan.target], [plan.scaffold])
-    return asked, suite
+    return request, suite

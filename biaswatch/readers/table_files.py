@@ -28,31 +28,31 @@ REMEDY = "Save it as CSV in UTF-8."
 
 
 def not_utf8(path: Path) -> str:
-    """Return a sentence for a file whose bytes are no UTF-8."""
+    """Return a sentence for a file that is not UTF-8."""
     return f"{path} is not text in UTF-8{_seen(path)}. {REMEDY}"
 
 
 def not_text(path: Path) -> str:
-    """Return a sentence for a file that holds NUL characters."""
-    return f"{path} is no text{_seen(path)}. {REMEDY}"
+    """Return a sentence for a file that contains NUL characters."""
+    return f"{path} is not text{_seen(path)}. {REMEDY}"
 
 
 def other_separator(path: Path, names: Sequence[str]) -> str | None:
-    """Return a sentence where the first line is one name that holds another separator."""
-    between = [said for sign, said in SEPARATORS.items() if len(names) == 1 and sign in names[0]]
-    if not between:
+    """Return a sentence if the header is a single name that contains another separator."""
+    separators = [name for sign, name in SEPARATORS.items() if len(names) == 1 and sign in names[0]]
+    if not separators:
         return None
     return (
-        f"{path} has {between[0]} between its columns: save it with commas, and with points in its"
-        " numbers."
+        f"{path} has {separators[0]} between its columns: save it with commas, and with points as"
+        " decimal marks."
     )
 
 
 def _seen(path: Path) -> str:
-    """Return what a file is by its first bytes, as a part of a sentence."""
+    """Return the format that the first bytes indicate, as part of a sentence."""
     with path.open("rb") as file:
         first = file.read(4)
-    known = [said for begins, said in BEGINNINGS.items() if first.startswith(begins)]
+    known = [name for begins, name in BEGINNINGS.items() if first.startswith(begins)]
     return f", but {known[0]}" if known else ""
 
 
@@ -61,21 +61,21 @@ LARGEST_BYTES = 512 * MIB
 MOST_COLUMNS = 10_000
 MOST_CELLS = 50_000_000
 RAGGED = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
-"""What pandas says of a row that has more cells than the others."""
+"""The message of pandas for a row with more cells than the header."""
 LONGEST_LINE = 4 * MIB
-"""Of the first two lines of a CSV file, which say how many columns there are."""
+"""Characters of a line of the CSV header check, which reads two lines."""
 MAX_CELL_CHARACTERS = 128 * 1024
-"""Limit for a cell of these lines; the limit of `csv` is that of the whole process."""
+"""Limit for a cell in the header check; the limit of `csv` applies to the whole process."""
 SMALLER = "Leave out columns that are not needed, or split it by domain"
 
 
 def frame_of(path: Path) -> pd.DataFrame:
-    """Read a table; its ending says what it is.
+    """Read a table in the format of its file extension.
 
     Raises
     ------
     UsageError
-        It is no such file, or larger than a table may be; the sentence says which.
+        The file is missing, invalid or too large; the message names the reason.
     """
     reader = READERS.get(path.suffix.lower())
     if reader is None and not path.exists():
@@ -84,8 +84,8 @@ def frame_of(path: Path) -> pd.DataFrame:
         raise UsageError(why)
     if reader is None:
         raise UsageError(
-            f"{path} is none of {', '.join(READERS)}; its ending says what it is. Save it as one"
-            " of these."
+            f"The extension of {path} is not one of {', '.join(READERS)}. Save the table in one of"
+            " these formats."
         )
     try:
         _check_size(path)
@@ -101,26 +101,26 @@ def frame_of(path: Path) -> pd.DataFrame:
 
 
 def _unreadable(path: Path, error: Exception) -> str:
-    """Return why a file could not be read, and what to do where that is known."""
+    """Return the reason why a file cannot be read, and the remedy if known."""
     if isinstance(error, UnicodeDecodeError):
         return not_utf8(path)
     if isinstance(error, pd.errors.EmptyDataError):
         return f"{path} is empty: it has no columns and no rows."
     if ragged := RAGGED.search(str(error)):
-        expected, line, found = ragged.groups()
+        expected, line, cells = ragged.groups()
         return (
-            f"{path}, line {line}: it has {found} cells, and the first line names {expected}"
-            " columns. A cell that holds a comma needs quotes."
+            f"{path}, line {line}: it has {cells} cells, but the header names {expected} columns."
+            " Quote cells that contain a comma."
         )
-    said = str(getattr(error, "strerror", None) or error).strip()
-    first = said.splitlines()[0].rstrip(".") if said else "no reason"
+    reason = str(getattr(error, "strerror", None) or error).strip()
+    first = reason.splitlines()[0].rstrip(".") if reason else "no reason"
     return f"{path} cannot be read as {path.suffix[1:]}: {first}."
 
 
 def _check_size(path: Path) -> None:
     if (size := path.stat().st_size) > LARGEST_BYTES:
         raise UsageError(
-            f"{path} has {size // MIB} MiB, and a table at most {LARGEST_BYTES // MIB}. {SMALLER}."
+            f"{path} has {size // MIB} MiB; the limit is {LARGEST_BYTES // MIB} MiB. {SMALLER}."
         )
 
 
@@ -139,16 +139,16 @@ def _csv(path: Path) -> pd.DataFrame:
     frame = pd.read_csv(path, dtype=str, keep_default_na=False, na_values=[""])
     frame.attrs[REPEATED] = [name for name, times in Counter(names).items() if times > 1]
     if not isinstance(frame.index, pd.RangeIndex):
-        # pandas takes the first cells of such rows for names, and every other for its neighbour.
+        # pandas takes the first cell of such rows as an index and shifts the others.
         raise UsageError(
-            f"{path}: rows have more cells than the first line has names. Name every column, or"
-            " take away the comma at the end of the rows."
+            f"{path}: rows have more cells than the header has names. Name every column, or remove"
+            " the comma at the end of the rows."
         )
     return frame
 
 
 def _check_first_lines(path: Path) -> tuple[list[str], int]:
-    """Return the names of the columns, and how many pandas makes of these lines, however many."""
+    """Return the names in the header, and the number of columns of the first two lines."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         first = file.read(2 * LONGEST_LINE)
     if "\0" in first:
@@ -163,8 +163,8 @@ def _check_first_lines(path: Path) -> tuple[list[str], int]:
         ) from None
     columns, names = max(map(len, rows), default=0), rows[0] if rows else []
     _check_shape(path, columns, 1)
-    if said := other_separator(path, names):
-        raise UsageError(said)
+    if reason := other_separator(path, names):
+        raise UsageError(reason)
     return names, columns
 
 
@@ -173,7 +173,7 @@ def _json(path: Path) -> pd.DataFrame:
     names: dict[str, None] = {}
     for where, row in json_rows_of_file(path, "table"):
         if not isinstance(row, dict):
-            raise UsageError(f"{where}: a row has to be an object with a value for each column.")
+            raise UsageError(f"{where}: a row must be an object with a value for each column.")
         flat = dict(_flat(row))
         names.update(dict.fromkeys(flat))
         rows.append(flat)
@@ -182,10 +182,10 @@ def _json(path: Path) -> pd.DataFrame:
 
 
 def _flat(row: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the fields of a row; those of an object inside it are named `object.field`."""
+    """Yield the fields of a row; fields of a nested object are named `object.field`."""
     for name, value in row.items():
         if isinstance(value, dict) and value:
-            yield from ((f"{name}.{inner}", each) for inner, each in _flat(value))
+            yield from ((f"{name}.{inner}", cell) for inner, cell in _flat(value))
         else:
             yield name, value
 
@@ -194,7 +194,7 @@ def _parquet(path: Path) -> pd.DataFrame:
     from biaswatch.readers.parquet_files import nested_columns, read_parquet  # needs an extra
 
     table = read_parquet(path, MOST_COLUMNS, MOST_CELLS)
-    # As floats, ids beyond 2**53 would become one another.
+    # As floats, different ids beyond 2**53 would become equal.
     frame: pd.DataFrame = table.to_pandas(integer_object_nulls=True)
     frame.attrs[NESTED] = nested_columns(path)
     return frame

@@ -1,4 +1,4 @@
-"""Tables of measurements from files: columns found, numbers read, slips named."""
+"""Read tables of measurements: check columns, convert numbers, and report mistakes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,66 +24,66 @@ from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 
 @dataclass(frozen=True)
 class TableColumns:
-    """Which column is what."""
+    """Roles of the columns of a table."""
 
     groups: Sequence[str]
     features: Sequence[str]
     baseline: str | None = None
     unit: str | None = None
     domains: Sequence[str] = ()
-    """Together they name the domain of a row."""
+    """Columns whose labels together name the domain of a row."""
     set: str | None = None
     ranges: Mapping[str, Bounds | None] = field(default_factory=dict)
-    """By feature: the least and the largest value there can be."""
+    """By feature: the smallest and the largest possible value."""
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """By feature: the columns of what people said of the same rows."""
+    """By feature: the columns of labels by people, one per person."""
     probability: str | None = None
-    """The column of how probable it was that the row would be labelled."""
+    """The column of the probability that a row was sampled for labelling."""
 
     @property
     def ids(self) -> list[str]:
-        """Columns that say which rows belong together."""
+        """Columns that identify units, sets and domains."""
         return [*filter(None, [self.unit, self.set]), *self.domains]
 
     @property
     def all(self) -> list[str]:
-        """Every column that is needed."""
+        """All columns that the analysis needs."""
         single = [self.baseline, self.unit, self.set, self.probability]
-        said = [name for names in self.labels.values() for name in names]
-        return [*self.groups, *self.features, *self.domains, *said, *filter(None, single)]
+        labels = [name for names in self.labels.values() for name in names]
+        return [*self.groups, *self.features, *self.domains, *labels, *filter(None, single)]
 
 
 def observations(path: Path, columns: TableColumns) -> tuple[Observations, list[str]]:
-    """Read a table; return its rows, and what somebody who reads its numbers should know.
+    """Read a table; return its rows, and warnings about them.
 
     Raises
     ------
     UsageError
-        The file, a column or a value cannot be used; the sentence names it.
+        The file, a column or a value cannot be used; the message names it.
     """
     frame = frame_of(path)
     check_named(columns, frame.columns, path)
     return frame_observations(frame, columns, path)
 
 
-def check_named(columns: TableColumns, there: Iterable[object], source: Path | str) -> None:
-    """Raise UsageError, which names the columns that are `there`, if none of them is asked for."""
+def check_named(columns: TableColumns, names: Iterable[object], source: Path | str) -> None:
+    """Raise UsageError with the names of the columns if no group or feature is selected."""
     if not (columns.groups and columns.features):
         raise UsageError(
             f"Name columns of {source} with --group and --feature. Its columns are"
-            f" {listed_names(list(map(str, there)))}."
+            f" {listed_names(list(map(str, names)))}."
         )
 
 
 def frame_observations(
     frame: pd.DataFrame, columns: TableColumns, path: Path | str
 ) -> tuple[Observations, list[str]]:
-    """Return the rows of a frame as `observations` does; sentences call it `path`.
+    """Return the rows of a frame as `observations` does; messages call it `path`.
 
     Raises
     ------
     UsageError
-        A column or a value cannot be used; the sentence names it.
+        A column or a value cannot be used; the message names it.
     """
     check_columns(columns.all, frame, path)
     if frame.empty:
@@ -104,12 +104,12 @@ def frame_observations(
 
 
 def _boolean_ranges(frame: pd.DataFrame, features: Sequence[str]) -> dict[str, Bounds]:
-    """Return the range of the features that are true or false; it needs no declaration."""
+    """Return the range of the features that are true or false, which needs no declaration."""
     return {name: (0.0, 1.0) for name in features if is_boolean(frame[name])}
 
 
 def _unnamed_unit(frame: pd.DataFrame, columns: TableColumns, seen: Observations) -> list[str]:
-    """Say it where rows look like repeats of prompts that no column was named for."""
+    """Return a warning if rows appear to repeat prompts and no column identifies them."""
     if columns.unit or columns.set or not columns.groups:
         return []
     warning = repeats_warning(
@@ -123,32 +123,32 @@ def _unnamed_unit(frame: pd.DataFrame, columns: TableColumns, seen: Observations
 
 
 def numbers_in(path: Path | str, frame: pd.DataFrame, name: str) -> Floats:
-    """Return a column of numbers, or raise UsageError, which names the row that is none."""
-    found = _numbers_of_any_size(path, frame, name)
-    beyond = np.isfinite(found) & (np.abs(found) > LARGEST_VALUE)
+    """Return a column as numbers, or raise UsageError with the first row that is not a number."""
+    numbers = _numbers_of_any_size(path, frame, name)
+    beyond = np.isfinite(numbers) & (np.abs(numbers) > LARGEST_VALUE)
     if beyond.any():
         row = int(np.flatnonzero(beyond)[0])
         raise UsageError(
-            f"{path}, row {row + 1}, column {name}: values beyond {LARGEST_VALUE:g} have squares"
-            " that no computer holds. Write the column in larger units."
+            f"{path}, row {row + 1}, column {name}: the squares of values beyond {LARGEST_VALUE:g}"
+            " overflow. Write the column in larger units."
         )
-    return found
+    return numbers
 
 
 def _numbers_of_any_size(path: Path | str, frame: pd.DataFrame, name: str) -> Floats:
     column = as_booleans(frame[name])
     if column.dtype == bool or pd.api.types.is_numeric_dtype(column):
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
-    found = floats_in(column).to_numpy(dtype=np.float64)
+    numbers = floats_in(column).to_numpy(dtype=np.float64)
     words = column.map(lambda value: str(value).strip().lower())
-    wrong = np.isnan(found) & ~column.isna().to_numpy() & ~words.isin(MISSING_WORDS).to_numpy()
+    wrong = np.isnan(numbers) & ~column.isna().to_numpy() & ~words.isin(MISSING_WORDS).to_numpy()
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
         raise UsageError(
-            f"{path}, row {row + 1}, column {name}: {str(column.iloc[row])[:60]!r} is no number."
-            " Leave it empty where a value is missing."
+            f"{path}, row {row + 1}, column {name}: {str(column.iloc[row])[:60]!r} is not a"
+            " number. Leave the cell empty where a value is missing."
         )
-    return found
+    return numbers
 
 
 def _labels(frame: pd.DataFrame, name: str) -> list[str | None]:
@@ -165,33 +165,33 @@ def _baseline(path: Path | str, frame: pd.DataFrame, columns: TableColumns) -> F
 def _domains(
     path: Path | str, frame: pd.DataFrame, names: Sequence[str]
 ) -> list[str | None] | None:
-    found = []
+    columns = []
     for name in names:
         labels = _labels(frame, name)
         if None in labels:
             raise UsageError(f"{path}, row {labels.index(None) + 1}: column {name} is empty.")
-        found.append(labels)
-    return joined_labels(found) if found else None
+        columns.append(labels)
+    return joined_labels(columns) if columns else None
 
 
 def joined_labels(columns: Sequence[Sequence[str | None]]) -> list[str | None]:
-    """Return one label for the labels of each row; a row without any has none."""
+    """Join the labels of each row; return None for a row without labels."""
     return [", ".join(filter(None, labels)) or None for labels in zip(*columns, strict=True)]
 
 
 def observation_warnings(seen: Observations) -> list[str]:
-    """Return what somebody who reads the numbers of these rows should know."""
-    said = []
+    """Return warnings about missing values, missing groups and single groups."""
+    warnings = []
     if infinite := int(np.isinf(seen.values).sum()):
-        said.append(f"{infinite} infinite values were taken as missing.")
-    said += [
+        warnings.append(f"{infinite} infinite values count as missing.")
+    warnings += [
         f"No row has a value of {name}: is it the right column?"
         for place, name in enumerate(seen.features)
         if not np.isfinite(seen.values[:, place]).any()
     ]
     for name, labels in seen.groups.items():
         if without := sum(label is None for label in labels):
-            said.append(f"{without} rows have no {name} and belong to none of its groups.")
+            warnings.append(f"{without} rows have no {name} and belong to none of its groups.")
         if len(set(labels) - {None}) < 2:
-            said.append(f"{name} has fewer than two groups: there is nothing to compare.")
-    return said
+            warnings.append(f"{name} has fewer than two groups: there is nothing to compare.")
+    return warnings

@@ -1,4 +1,4 @@
-"""Targets on the command line: read with their files, and checked before a run starts."""
+"""Read targets and their files on the command line, and check them before a run starts."""
 
 import hashlib
 import re
@@ -24,26 +24,26 @@ from biaswatch.shared.runtime.settings import load_settings
 
 
 def read_target(written: str) -> Target:
-    """Return a target, with what its file says.
+    """Parse a target, with the parameters from its file.
 
     Raises
     ------
     UsageError
-        The target or its file is wrong, or the file cannot be read.
+        The target or its file is invalid, or the file cannot be read.
     """
     return parse_target(with_file(written))
 
 
 def with_file(written: str) -> str:
-    """Return a target with what its file says: the gateway opens none."""
+    """Add the parameters from its file to a target, since the gateway opens no files."""
     name, _, rest = written.partition(":")
     path, mark, query = rest.partition("?")
     if name not in PROVIDERS or PROVIDERS[name].request_model is not Application or not path:
         return written
-    given = {each.partition("=")[0] for each in query.split("&")} - {"", ROLE}
-    if given & Application.model_fields.keys():
+    parameters = {item.partition("=")[0] for item in query.split("&")} - {"", ROLE}
+    if parameters & Application.model_fields.keys():
         return written
-    if given:
+    if parameters:
         raise UsageError(
             f"The target {written!r} takes no parameters; write them into the request of its file."
         )
@@ -51,38 +51,38 @@ def with_file(written: str) -> str:
 
 
 def check_scaffolds(suite: Suite, targets: Sequence[Target], scaffolds: Sequence[str]) -> None:
-    """Raise UsageError where a probe cannot be asked through a scaffold; recordings have any."""
-    asked = next((each for each in targets if not PROVIDERS[each.provider].recorded), None)
-    if asked is None:
+    """Raise UsageError if a scaffold cannot present a probe; recordings are not checked."""
+    live = next((target for target in targets if not PROVIDERS[target.provider].recorded), None)
+    if live is None:
         return
     at = datetime.now(UTC)
     run = Run(
-        at=at, suite=suite.name, suite_hash=suite.hash, targets=(asked,), scaffolds=tuple(scaffolds)
+        at=at, suite=suite.name, suite_hash=suite.hash, targets=(live,), scaffolds=tuple(scaffolds)
     )
     for probe in probes_of(run, suite, at):
         try:
             scaffold_of(probe.scaffold).first(probe)
         except UnfitProbe as unfit:
             raise UsageError(
-                f"The probe {probe.key} cannot be asked by the scaffold {probe.scaffold}: {unfit}"
+                f"The scaffold {probe.scaffold} cannot present the probe {probe.key}: {unfit}"
             ) from None
 
 
 def check_means(targets: Sequence[Target], budget: Budget, settings: GeneratorSettings) -> None:
-    """Raise ConfigurationError where a key, or the price a budget needs, is missing."""
+    """Raise ConfigurationError if a key, or a price for the cost budget, is missing."""
     prices = settings.prices()
     for target in targets:
         if PROVIDERS[target.provider].key_variable:
             settings.key_for(target.provider, target.base_url)
         if budget.cost is not None and price_of(target, prices) is None:
             raise ConfigurationError(
-                f"The price of {target.name} is not known, so a budget in money cannot be kept. Put"
-                f" {target.model} into the file that BIASWATCH_PRICES_FILE names."
+                f"The price of {target.name} is unknown, so its cost cannot be limited. Add"
+                f" {target.model} to the file named by BIASWATCH_PRICES_FILE."
             )
 
 
 def check_recordings(targets: Sequence[Target]) -> None:
-    """Raise UsageError where recorded answers on this machine cannot be read."""
+    """Raise UsageError if recorded answers on this machine cannot be read."""
     for target in targets:
         if PROVIDERS[target.provider].recorded:
             read_recording(Path(target.model))
@@ -99,7 +99,7 @@ def check_local(targets: Sequence[Target]) -> None:
 
 
 def check_simulated(targets: Sequence[Target], known: Collection[str]) -> None:
-    """Raise UsageError where the simulator has no such model."""
+    """Raise UsageError if the simulator has no such model."""
     for target in targets:
         if PROVIDERS[target.provider].simulated and target.model not in known:
             raise UsageError(
@@ -108,22 +108,22 @@ def check_simulated(targets: Sequence[Target], known: Collection[str]) -> None:
 
 
 KEPT = "recordings"
-"""The folder within the state directory, and the only one whose files a generator here opens."""
+"""The state directory's folder of recordings; a local generator reads no others."""
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
 def recordings_folder(state_dir: Path) -> Path:
-    """Return the folder of a platform on this machine, unless its generator names another."""
+    """Return the default folder of recordings of a local platform."""
     return state_dir / KEPT
 
 
 def kept_name(file: Path) -> str:
-    """Keep a copy of a file of recorded answers; return the name by which a generator here has it.
+    """Copy recorded answers to the generator's folder; return their name there.
 
     Raises
     ------
     UsageError
-        It cannot be read or kept.
+        The file cannot be read or copied.
     """
     settings = load_settings(GeneratorSettings)
     if (own := settings.generator_recordings_dir) is not None:
@@ -144,7 +144,7 @@ def kept_name(file: Path) -> str:
 
 
 def _copy(file: Path, to: Path) -> None:
-    """Copy in one step: whoever reads meanwhile never meets half a file."""
+    """Copy atomically, so that concurrent readers never see a partial file."""
     to.parent.mkdir(parents=True, exist_ok=True)
     with NamedTemporaryFile(dir=to.parent, delete=False) as half, file.open("rb") as opened:
         shutil.copyfileobj(opened, half)
@@ -152,12 +152,12 @@ def _copy(file: Path, to: Path) -> None:
 
 
 def sent_target(written: str, server: str | None) -> str:
-    """Return a target as the gateway takes it; recorded answers are kept for one on this machine.
+    """Convert a target for the gateway; copy recorded answers for a local gateway.
 
     Raises
     ------
     UsageError
-        Its file is wrong, or cannot be read or kept.
+        Its file is invalid, or cannot be read or copied.
     """
     name, _, rest = written.partition(":")
     if name in PROVIDERS and PROVIDERS[name].local:

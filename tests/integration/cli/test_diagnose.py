@@ -228,9 +228,12 @@ def test_people_get_tables(command: CommandLine, tmp_path: Path) -> None:
         (["nowhere.csv"], "There is no file nowhere.csv"),
         (["nowhere.txt"], "There is no file nowhere.txt"),
         (["t.csv"], "with --group and --feature. Its columns are g, x"),
-        (["t.txt", "--group", "g", "--feature", "x"], "is none of .csv, .parquet, .jsonl"),
+        (["t.txt", "--group", "g", "--feature", "x"], "is not one of .csv, .parquet, .jsonl"),
         (["t.csv", "--group", "race", "--feature", "x"], "has no column 'race'. Its columns are"),
-        (["t.csv", "--group", "g", "--feature", "word"], "row 2, column word: 'high' is no number"),
+        (
+            ["t.csv", "--group", "g", "--feature", "word"],
+            "row 2, column word: 'high' is not a number",
+        ),
         (
             ["t.csv", "--group", "g", "--feature", "x", "--config", "alpha=2"],
             "alpha: this must be below",
@@ -257,10 +260,7 @@ def test_people_get_tables(command: CommandLine, tmp_path: Path) -> None:
         (["bad.parquet", "--group", "g", "--feature", "x"], "this is not Parquet"),
         (["bad.jsonl", "--group", "g", "--feature", "x"], "line 1: this is not JSON"),
         (["empty.csv", "--group", "g", "--feature", "x"], "has no rows"),
-        (
-            ["long.csv", "--group", "g", "--feature", "x"],
-            "more cells than the first line has names",
-        ),
+        (["long.csv", "--group", "g", "--feature", "x"], "more cells than the header has names"),
         (
             ["t.csv", "--group", "g", "--feature", "x", "--config", "output=/no/x.csv"],
             "cannot be written (No",

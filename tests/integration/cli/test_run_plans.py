@@ -89,7 +89,7 @@ def test_a_target_that_is_not_there_is_said_before_anything_begins(
 def test_a_probe_that_does_not_fit_a_scaffold_is_named_before_anything_begins(run: Run) -> None:
     suite = run.suite({"key": "a", "prompt": "Rate it from 1 to 4."})
     words = (suite, "--target", "simulator:biased", "--scaffold")
-    assert "The probe a cannot be asked by the scaffold decomposed" in refused(
+    assert "The scaffold decomposed cannot present the probe a" in refused(
         run(*words, "decomposed")
     )
     assert "There is no scaffold magic" in refused(run(*words, "magic"))

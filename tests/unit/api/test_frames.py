@@ -98,7 +98,7 @@ def test_whole_numbers_are_groups_of_the_same_name_in_every_library() -> None:
     [
         ([1, 2], {}, "list is not a frame of pandas, polars or Arrow"),
         (FRAME, {"group": "race"}, "The frame has no column 'race'"),
-        (FRAME, {"feature": "gender"}, "The frame, row 1, column gender: 'female' is no number"),
+        (FRAME, {"feature": "gender"}, "The frame, row 1, column gender: 'female' is not a number"),
         (FRAME, {"correction": "none"}, "none"),
     ],
 )

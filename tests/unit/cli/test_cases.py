@@ -41,7 +41,7 @@ def test_two_groups_and_a_category_are_counted_and_other_groups_left_out(file: P
 def test_a_threshold_counts_and_says_how_many_have_no_number(file: Path) -> None:
     found = asked(file, "score>=2")
     assert found.counts == (2, 1, 1, 1)
-    assert found.notes == ["1 cases without an outcome or a stratum are left out."]
+    assert found.notes == ["1 cases without an outcome or a stratum are excluded."]
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_a_parquet_file_gives_the_same_table(file: Path, tmp_path: Path) -> None
     [
         ("hired=yes", {"strata": "place"}, "no column 'place'"),
         ("wages>3", {}, "no column 'wages'"),
-        ("hired>3", {}, "row 1, column hired: 'yes' is no number"),
+        ("hired>3", {}, "row 1, column hired: 'yes' is not a number"),
         ("score>high", {}, "needs a number, not 'high'"),
     ],
 )
@@ -83,7 +83,7 @@ def test_a_slip_is_a_sentence(
 def test_a_group_nobody_belongs_to_and_a_condition_that_is_none_are_named(file: Path) -> None:
     with pytest.raises(UsageError, match="no group 'men'"):
         cases_of(file, CasesQuestion("sex", ("men", "f"), row_filter("hired=yes")))
-    with pytest.raises(UsageError, match="is no condition"):
+    with pytest.raises(UsageError, match="is not a condition"):
         row_filter("hired")
 
 

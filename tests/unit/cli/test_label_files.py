@@ -67,16 +67,12 @@ def test_what_argilla_exports_is_read_in_both_of_its_shapes(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("a.csv", f"response_id,value\n{ID},much\n", "line 2: the label 'much' is no number"),
+        ("a.csv", f"response_id,value\n{ID},much\n", "line 2: the label 'much' is not a number"),
         ("a.csv", "value\n1\n", "line 2 has no response_id"),
         ("a.csv", "response_id,value\n", "holds no labels"),
-        (
-            "a.csv",
-            f'response_id,value,answer\n{ID},1,"{"x" * 200_000}"\n',
-            "no CSV that can be read",
-        ),
-        ("a.json", "{", "is not JSON, nor JSON lines"),
-        ("a.json", "[3]", "entry 1 is no object"),
+        ("a.csv", f'response_id,value,answer\n{ID},1,"{"x" * 200_000}"\n', "cannot be read as CSV"),
+        ("a.json", "{", "is neither JSON nor JSON lines"),
+        ("a.json", "[3]", "entry 1 is not an object"),
         ("a.jsonl", '{"annotations": [{"result": [{"value": {}}]}]}', "has no response_id"),
     ],
 )

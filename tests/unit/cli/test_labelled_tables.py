@@ -121,11 +121,11 @@ def test_two_groupings_and_two_numbers_are_one_family() -> None:
 @pytest.mark.parametrize(
     ("change", "asked", "said"),
     [
-        ({"truly": 7.0}, {}, "declare the least and the largest value, as in rude=1:5"),
+        ({"truly": 7.0}, {}, "declare the smallest and the largest value, as in rude=1:5"),
         ({"truly": 7.0}, {"ranges": {"rude": (0, 1)}}, "the label 7 lies outside the scale of"),
-        ({"truly": "yes"}, {}, "'yes' is no number"),
-        ({"chance": 2.0}, {"probability": "chance"}, "a probability lies above 0"),
-        ({"chance": np.nan}, {"probability": "chance"}, "it has a label of rude and no number in"),
+        ({"truly": "yes"}, {}, "'yes' is not a number"),
+        ({"chance": 2.0}, {"probability": "chance"}, "a sampling probability must be above 0"),
+        ({"chance": np.nan}, {"probability": "chance"}, "it has a label of rude but no number in"),
         ({}, {"labels": "nobody"}, "has no column 'nobody'"),
         ({}, {"labels": {"other": "truly"}}, "labels of 'other', which is not among"),
         ({}, {"labels": (), "probability": "rude"}, "is that of labels"),
@@ -156,7 +156,9 @@ def test_few_labels_and_rows_without_any_are_said() -> None:
     found = bw.diagnose(
         frame, group=["race", "gender"], feature="rude", labels="truly", permutations=0
     )
-    assert any("rows lie in crossings of groups of which nobody has" in w for w in found.warnings)
+    assert any(
+        "rows belong to crossings of groups without a labelled row" in w for w in found.warnings
+    )
 
 
 def test_the_command_shows_both_beside_each_other(tmp_path: Path) -> None:

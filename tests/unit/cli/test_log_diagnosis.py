@@ -38,7 +38,7 @@ def test_answers_are_measured_once_with_their_groups_and_units(log: Path) -> Non
 
 
 def test_what_is_not_there_is_named_with_what_is(log: Path) -> None:
-    with pytest.raises(UsageError, match=r"The log .* has no field 'race'. There are: .*gender"):
+    with pytest.raises(UsageError, match=r"The log .* has no field 'race'. Known fields: .*gender"):
         log_input(log, RunColumns(groups=["race"]), ["words"], None, None)
     with pytest.raises(UsageError, match="There is no extractor 'wordz'"):
         log_input(log, RunColumns(), ["wordz"], None, None)

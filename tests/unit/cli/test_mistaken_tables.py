@@ -30,40 +30,40 @@ def said_of(path: Path, content: bytes) -> str:
     [
         (PLAIN.encode("utf-16"), " is not text in UTF-8, but UTF-16. Save it as CSV in UTF-8."),
         (PLAIN.encode("utf-16-le"), " is not text in UTF-8. Save it as CSV in UTF-8."),
-        ("name,rating\na,1\n".encode("utf-16-le"), " is no text. Save it as CSV in UTF-8."),
+        ("name,rating\na,1\n".encode("utf-16-le"), " is not text. Save it as CSV in UTF-8."),
         (PLAIN.encode("latin-1"), " is not text in UTF-8. Save it as CSV in UTF-8."),
         (
             b"PK\x03\x04" + bytes(200),
-            " is no text, but a workbook, or another archive. Save it as CSV in UTF-8.",
+            " is not text, but a workbook, or another archive. Save it as CSV in UTF-8.",
         ),
         (b"", " is empty: it has no columns and no rows."),
         (b"prompt,name,rating\n", " has no rows."),
         (
             PLAIN.replace(",", ";").encode(),
             (
-                " has semicolons between its columns: save it with commas, and with points in its"
-                " numbers."
+                " has semicolons between its columns: save it with commas, and with points as"
+                " decimal marks."
             ),
         ),
         (
             b"name;rating\nEmily;1,5\nLakisha;2,5\n",
             (
-                " has semicolons between its columns: save it with commas, and with points in its"
-                " numbers."
+                " has semicolons between its columns: save it with commas, and with points as"
+                " decimal marks."
             ),
         ),
         (
             b"name,rating\na,1\nb,2,3,4\n",
             (
-                ", line 3: it has 4 cells, and the first line names 2 columns. A cell that holds a"
-                " comma needs quotes."
+                ", line 3: it has 4 cells, but the header names 2 columns. Quote cells that contain"
+                " a comma."
             ),
         ),
         (
             b"prompt, name,rating\np,a,1\n",
             (
-                " has no column 'name'. There is ' name', with a space beside it: take it away in"
-                " the file. Its columns are prompt,  name, rating."
+                " has no column 'name'. Its column ' name' has an extra space: remove it in the"
+                " file. Its columns are prompt,  name, rating."
             ),
         ),
         (
@@ -72,7 +72,7 @@ def said_of(path: Path, content: bytes) -> str:
         ),
         (
             b"name,rating,name\na,1,b\n",
-            " has several columns named 'name'. Give each a name of its own.",
+            " has several columns named 'name'. Give each column a different name.",
         ),
     ],
 )

@@ -148,7 +148,7 @@ def test_a_value_that_only_other_groups_or_left_out_rows_have_counts_as_zero(
 def test_two_names_of_one_group_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     pd.DataFrame({"grp": [1, 2] * 4, "sel": WORDS}).to_csv(path, index=False)
-    with pytest.raises(UsageError, match="are the same one"):
+    with pytest.raises(UsageError, match="are the same"):
         counted(path, "sel=yes", ("1", "1.0"))
 
 
@@ -219,7 +219,7 @@ def test_groups_of_booleans_have_the_same_names_in_every_frame() -> None:
 
 def test_words_that_are_no_numbers_are_still_refused(tmp_path: Path) -> None:
     path = saved(tmp_path / "t.csv", WORDS)
-    with pytest.raises(UsageError, match="'yes' is no number"):
+    with pytest.raises(UsageError, match="'yes' is not a number"):
         observations(path, TableColumns(["grp"], ["sel"]))
 
 

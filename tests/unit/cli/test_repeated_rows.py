@@ -42,7 +42,7 @@ def test_a_column_named_like_prompts_whose_values_repeat_is_named(
     [warning] = warnings_of(frame, tmp_path)
     assert f"add --unit {name}" in warning
     assert "240 rows share 24 values" in warning
-    assert "score is alike within them" in warning
+    assert "score is similar within them" in warning
 
 
 def test_a_column_of_another_name_is_named_where_values_cluster_in_it(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def test_a_short_name_means_a_group_before_a_fact_and_nothing_where_it_is_not_cl
     assert full_name("facts.age", names, kind="field", of="It") == "facts.age"
     with pytest.raises(UsageError, match=r"several features 'words': write length.words or words"):
         full_name("words", names, kind="feature", of="It")
-    with pytest.raises(UsageError, match=r"It has no field 'z'. There are: key, age"):
+    with pytest.raises(UsageError, match=r"It has no field 'z'. Known fields: key, age"):
         full_name("z", names, kind="field", of="It")
 
 

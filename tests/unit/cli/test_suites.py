@@ -76,9 +76,9 @@ def test_the_countries_can_be_grouped_by_keyword_and_source() -> None:
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("p.txt", "", "end in none of"),
-        ("p.csv", "key,prompt\na,b,c\n", "row 1: it has not as many cells"),
-        ("p.csv", "key,prompt\na\n", "row 1: it has not as many cells"),
+        ("p.txt", "", "must end in one of"),
+        ("p.csv", "key,prompt\na,b,c\n", "row 1: the number of cells differs"),
+        ("p.csv", "key,prompt\na\n", "row 1: the number of cells differs"),
         ("p.csv", "key,baseline\na,b\n", r"probe 1 \(a\): .*prompt"),
         ("p.parquet", "no parquet", "this is not Parquet"),
         ("p.jsonl", '{"key": "a", "prompt": "x"}\n{', "line 2: this is not JSON"),
