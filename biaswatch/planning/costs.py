@@ -1,4 +1,4 @@
-"""What a run will ask of each model, before it asks: calls, tokens, money and time, about."""
+"""Estimate the calls, tokens, cost and time of a run, and of the rounds of a monitor."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,17 +24,17 @@ from biaswatch.shared.stats.anytime.units import ONE_AND_ONE, SetShape
 CHARS_PER_TOKEN = 4
 ANSWER_TOKENS = 200
 CALL_S = 2.0
-"""Assumed of an answer; reasoning models write more and take longer."""
+"""Assumed length and duration of an answer; reasoning models exceed both."""
 MOST_READ = 400
-"""Questions whose calls are written out; those of a larger suite are taken evenly from it."""
+"""Questions whose calls are expanded; larger suites are sampled evenly."""
 MOST_CALLS = 100
-"""Of one probe: no scaffold makes so many."""
+"""Bound on the calls of one probe; no scaffold reaches it."""
 MILLION = 1_000_000
 
 
 @dataclass(frozen=True)
 class EstimatedSpending:
-    """What one model is asked for; None of the cost where the price table does not name it."""
+    """Estimated use of one model; the cost is None if the price table does not list it."""
 
     target: str
     calls: int
@@ -43,7 +43,7 @@ class EstimatedSpending:
     cost: float | None
     seconds: float
     paid: bool
-    """Whether anybody charges for it: recorded and simulated answers cost nothing."""
+    """True unless the provider is free: recorded and simulated answers cost nothing."""
 
 
 def estimated_spending(
@@ -56,16 +56,16 @@ def estimated_spending(
     prices: Prices,
     at_once: int,
 ) -> list[EstimatedSpending]:
-    """Return what each model is asked for; judges are not among it.
+    """Estimate the spending of each target, without judges.
 
-    A token is taken for four characters, an answer for 200 tokens, a call for two seconds; calls
-    that wait for others are written as if those had said nothing. `at_once` is how many calls one
-    model has at the same time.
+    Assumes four characters per token, 200 tokens per answer and two seconds per call; calls that
+    depend on earlier answers are built from empty answers. `at_once` is the number of concurrent
+    calls per model.
 
     Raises
     ------
     UnfitProbe
-        A probe cannot be asked through a scaffold.
+        A scaffold cannot present a probe.
     """
     return [
         _of_target(target, list(_texts(suite, target, scaffolds, at)), repeats, prices, at_once)
@@ -74,7 +74,7 @@ def estimated_spending(
 
 
 def in_words(spending: EstimatedSpending) -> str:
-    """Return what a model is asked for, in one sentence; a server of your own has no price."""
+    """Return the estimate as one sentence."""
     tokens = spending.tokens_read + spending.tokens_written
     calls = f"{spending.target}: about {spending.calls:,} call{'s' * (spending.calls != 1)}"
     if not spending.paid:
@@ -88,17 +88,17 @@ def in_words(spending: EstimatedSpending) -> str:
 
 def _of_target(
     target: Target,
-    asked: Sequence[tuple[int, int, float]],
+    questions: Sequence[tuple[int, int, float]],
     repeats: int,
     prices: Prices,
     at_once: int,
 ) -> EstimatedSpending:
-    calls = ceil(repeats * sum(calls * weight for calls, _, weight in asked))
-    read = ceil(repeats * sum(chars * weight for _, chars, weight in asked) / CHARS_PER_TOKEN)
-    written, facts = calls * ANSWER_TOKENS, PROVIDERS[target.provider]
+    calls = ceil(repeats * sum(calls * weight for calls, _, weight in questions))
+    read = ceil(repeats * sum(chars * weight for _, chars, weight in questions) / CHARS_PER_TOKEN)
+    written = calls * ANSWER_TOKENS
     price = price_of(target, prices)
     cost = None if price is None else (read * price.read + written * price.written) / MILLION
-    paid = not facts.free
+    paid = not PROVIDERS[target.provider].free
     return EstimatedSpending(
         target.name, calls, read, written, cost, calls * CALL_S / at_once if paid else 0.0, paid
     )
@@ -107,25 +107,25 @@ def _of_target(
 def _texts(
     suite: Suite, target: Target, scaffolds: Sequence[str], at: datetime
 ) -> Iterator[tuple[int, int, float]]:
-    """Yield calls and characters of probes, and how many probes each stands for."""
+    """Yield calls, characters and sampling weight of the sampled probes."""
     run = Run(
         at=at, suite=suite.name, suite_hash=suite.hash, targets=(target,), scaffolds=(*scaffolds,)
     )
     items = list(questions_of(run, suite))
     step = ceil(len(items) / MOST_READ)
-    some = items[::step]
-    for position, item in some:
+    sample = items[::step]
+    for position, item in sample:
         for scaffold in scaffolds:
             probe = probe_of(run, suite, item, target, scaffold, 0, at, position=position)
             yield (
                 *_calls_of(probe, recorded=PROVIDERS[target.provider].recorded),
-                len(items) / len(some),
+                len(items) / len(sample),
             )
 
 
 def _calls_of(probe: Probe, *, recorded: bool) -> tuple[int, int]:
-    """Return how many calls a probe takes, and how many characters these ask."""
-    if recorded:  # read from a file, whatever the scaffold was
+    """Return the number of calls of a probe, and the characters of their messages."""
+    if recorded:  # read from a file, independent of the scaffold
         return 1, 0
     scaffold, results, chars = scaffold_of(probe.scaffold), dict[str, CallResult](), 0
     planned = scaffold.first(probe)
@@ -136,27 +136,25 @@ def _calls_of(probe: Probe, *, recorded: bool) -> tuple[int, int]:
     return len(results), chars
 
 
-PROBE_CHARS_PER_TOKEN = 4
-A_MILLION = 1_000_000
 TokenPrices = tuple[float | None, float | None]
-"""Of a million tokens read, and written."""
+"""Price per million tokens read, and written."""
 
 
 @dataclass(frozen=True)
 class PlannedRounds:
-    """So many rounds, and what they ask for; None where it is not known."""
+    """Rounds of a monitor and their probes, tokens and cost; None where unknown."""
 
     rounds: int | None = None
     probes: int | None = None
     tokens: int | None = None
     cost: float | None = None
     why: str | None = None
-    """Why there is no number of rounds."""
+    """The reason for a missing number of rounds."""
 
 
 @dataclass(frozen=True)
 class CallPrices:
-    """What an answer has in tokens, and what these cost."""
+    """Tokens of an answer, and prices of tokens."""
 
     answer_tokens: int
     prices: TokenPrices
@@ -172,7 +170,7 @@ class SuiteRound:
         sets = len(set(map(set_of, suite.probes)))
         self._share = plan.sets_per_round / sets if plan.sets_per_round else 1.0
         self._limits = {"most_rounds is": most_rounds}
-        if plan.sets_per_round:  # each set is asked once
+        if plan.sets_per_round:  # each set is used once
             self._limits[f"the suite's {sets} sets are enough for"] = sets // plan.sets_per_round
         self._probes = round(len(suite.probes) * self._share) * plan.repeats
         chars = sum(
@@ -180,15 +178,15 @@ class SuiteRound:
             + sum(map(len, probe.variables.values()))
             for probe in suite.probes
         )
-        read = chars / len(suite.probes) / PROBE_CHARS_PER_TOKEN
+        read = chars / len(suite.probes) / CHARS_PER_TOKEN
         written, (price_read, price_written) = spending.answer_tokens, spending.prices
         self._tokens = ceil(self._probes * (read + written))
         self._cost = None
         if price_read is not None and price_written is not None:
-            self._cost = self._probes * (read * price_read + written * price_written) / A_MILLION
+            self._cost = self._probes * (read * price_read + written * price_written) / MILLION
 
     def until(self, units: int, comparison: Comparison) -> PlannedRounds:
-        """Return the rounds that bring so many units of a comparison, and all they ask."""
+        """Return the rounds that collect this number of units, with their probes and cost."""
         rounds = ceil(units / (self._units(comparison) * self._share))
         if why := _too_many(rounds, self._limits):
             return PlannedRounds(why=why)
@@ -198,7 +196,7 @@ class SuiteRound:
     def _units(self, comparison: Comparison) -> float:
         """Count twins with both groups; without twins, a set is a unit on each of its sides.
 
-        Sides of different sizes tell as much as two of their harmonic mean: 4 / (1/n1 + 1/n2).
+        Unequal sides carry the information of two sides of their harmonic mean: 4 / (1/n1 + 1/n2).
         """
         first, second = self._sides(comparison.pair)
         if not comparison.watched.method.facts.needs_twins:
@@ -206,13 +204,13 @@ class SuiteRound:
         return len(first.keys() & second.keys())
 
     def shapes(self, pair: WatchedPair) -> tuple[SetShape, ...]:
-        """Return how many answers of each group a set with both has, repeats included.
+        """Return the numbers of answers per group in sets with both groups, repeats included.
 
-        Where no set has both, those of the first group's sets are taken for both.
+        If no set has both groups, both sides get the sizes of the first group's sets.
         """
         first, second = self._sides(pair)
         both = first.keys() & second.keys()
-        sizes = Counter((first[each], second[each]) for each in both) or Counter(
+        sizes = Counter((first[name], second[name]) for name in both) or Counter(
             (size, size) for size in first.values()
         )
         return tuple(
@@ -221,7 +219,7 @@ class SuiteRound:
         )
 
     def twins(self, pair: WatchedPair) -> bool:
-        """Tell whether most sets have both groups."""
+        """Return whether most sets have both groups."""
         first, second = self._sides(pair)
         return 2 * len(first.keys() & second.keys()) > len(first.keys() | second.keys())
 
@@ -239,28 +237,28 @@ class SuiteRound:
 
 @dataclass(frozen=True)
 class TrafficWindow:
-    """A window of traffic, which asks nothing and brings whoever comes."""
+    """A window of traffic, which costs no calls."""
 
     new_users: int | None
-    """Users of both groups who come for the first time, where somebody knows how many."""
+    """Expected new users of both groups per window; None if unknown."""
     most_rounds: int | None
 
     def shapes(self, pair: WatchedPair) -> tuple[SetShape, ...]:
-        """Return that each user has one answer, which is the worst case."""
+        """Return one answer per user, the worst case."""
         del pair
         return ONE_AND_ONE
 
     def twins(self, pair: WatchedPair) -> bool:
-        """Tell that users have no twins."""
+        """Return False: users have no twins."""
         del pair
         return False
 
     def until(self, units: int, comparison: Comparison) -> PlannedRounds:
-        """Return the windows in which so many users come; the same for every comparison."""
+        """Return the windows with this number of new users, the same for every comparison."""
         del comparison
         if self.new_users is None:
             return PlannedRounds(
-                why="the number of new users in a window is not known: give `new_users`"
+                why="the number of new users per window is unknown: set `new_users`"
             )
         windows = ceil(units / self.new_users)
         why = _too_many(windows, {"most_rounds is": self.most_rounds})
@@ -268,9 +266,11 @@ class TrafficWindow:
 
 
 def _too_many(rounds: int, limits: Mapping[str, int | None]) -> str | None:
-    """Say which limit so many rounds go beyond; the lowest, where there are several."""
-    known = {said: most for said, most in limits.items() if most is not None and most < rounds}
-    if not known:
+    """Return a reason if the number of rounds exceeds a limit, with the lowest such limit."""
+    exceeded = [
+        (most, limit) for limit, most in limits.items() if most is not None and most < rounds
+    ]
+    if not exceeded:
         return None
-    said = min(known, key=lambda each: known[each])
-    return f"the number of rounds needed is {rounds}, and {said} {known[said]}"
+    most, limit = min(exceeded)
+    return f"the number of rounds needed is {rounds}, and {limit} {most}"

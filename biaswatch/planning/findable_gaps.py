@@ -1,4 +1,4 @@
-"""How small a gap a run could have found, by simulating its own tests on answers like its own."""
+"""Estimate the smallest gap that a run could have found, by simulating its tests."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -28,30 +28,30 @@ from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.comparisons.planned_power import MAX_SETS, PlannedTest, simulated_power
 
 SIMULATIONS, STEPS = 100, 6
-"""The gap is found to a 64th of the widest that can be; the power to .04."""
+"""Precision: 1/64 of the largest possible gap, and a standard error of .04 of the power."""
 MOST_FEATURES = 3
 MOST_UNITS = 500
-"""Of a side: a simulation of more takes seconds, and a run of as many finds small gaps."""
+"""Limit of units per side: larger simulations take seconds, and such runs find small gaps."""
 NARROWER = 0.8
 WIDEST = 6.0
-"""Deviations: a gap that is looked for where values have no range."""
+"""Largest gap considered for values without a range, in standard deviations."""
 
 
 def findable_gaps(diagnoses: Sequence[Diagnosis], table: RunTable) -> list[FindableGap]:
-    """Return what a run without any disparity could have found, of its first features.
+    """Return the smallest gap that a run without disparities could have found, by feature.
 
-    Of each feature it is the comparison with the fewest units; empty where something was found,
-    or where a comparison is too large to be simulated at once, or its answers are all alike.
+    Uses the comparison with the fewest units of each of the first features. Empty for runs with a
+    disparity; comparisons that are too large to simulate, or without variation, are left out.
     """
-    compared = [each for each in diagnoses if each.gaps and not each.stratum]
-    if any(gap.verdict is Verdict.DISPARITY for each in compared for gap in each.gaps):
+    compared = [diagnosis for diagnosis in diagnoses if diagnosis.gaps and not diagnosis.stratum]
+    if any(gap.verdict is Verdict.DISPARITY for row in compared for gap in row.gaps):
         return []
-    first = {each.feature: each for each in reversed(compared)}
-    found = (_of(first[name], table) for name in sorted(first)[:MOST_FEATURES])
-    return [each for each in found if each is not None]
+    first = {diagnosis.feature: diagnosis for diagnosis in reversed(compared)}
+    gaps = (_findable_gap(first[name], table) for name in sorted(first)[:MOST_FEATURES])
+    return [gap for gap in gaps if gap is not None]
 
 
-def _of(diagnosis: Diagnosis, table: RunTable) -> FindableGap | None:
+def _findable_gap(diagnosis: Diagnosis, table: RunTable) -> FindableGap | None:
     columns = RunColumns(
         features=[f"{diagnosis.extractor}.{diagnosis.feature}"],
         targets=[diagnosis.target],
@@ -61,10 +61,9 @@ def _of(diagnosis: Diagnosis, table: RunTable) -> FindableGap | None:
     try:
         shape = smallest(observed_shapes(rows, table.declared.compared), None)
         seen = observed_spread(rows, shape.dimension)
-    except UsageError:  # too few answers have values: the findings say so
+    except UsageError:  # too few answers have values, as the findings report
         return None
-    flat = not seen.sd and not seen.between_sd
-    if shape.shape.size > MOST_UNITS or flat:
+    if shape.shape.size > MOST_UNITS or not (seen.sd or seen.between_sd):
         return None
     test = PlannedTest(
         diagnosis.alpha, table.declared.tolerance or 0.0, diagnosis.family,
@@ -77,18 +76,18 @@ def _of(diagnosis: Diagnosis, table: RunTable) -> FindableGap | None:
 
 
 def _least_findable(shape: ComparedShape, seen: ObservedSpread, test: PlannedTest) -> float | None:
-    """Return the least gap with enough power, by halving; power grows with the gap."""
+    """Return the smallest gap with enough power, by bisection; power grows with the gap."""
     low, high = test.tolerance, _widest(seen)
-    if high is None or high <= low or not _is_found(shape, seen, test, high):
+    if high is None or high <= low or not _has_power(shape, seen, test, high):
         return None
     for _ in range(STEPS):
         middle = (low + high) / 2
-        low, high = (low, middle) if _is_found(shape, seen, test, middle) else (middle, high)
+        low, high = (low, middle) if _has_power(shape, seen, test, middle) else (middle, high)
     return high
 
 
 def _widest(seen: ObservedSpread) -> float | None:
-    """Return nearly the largest gap that groups about the run's mean can have with its spread."""
+    """Return about the largest gap that is possible with the run's mean and spread."""
     gap = WIDEST * sqrt((seen.sd or 0.5) ** 2 + seen.between_sd**2)
     if seen.bounds is not None:
         low, high = seen.bounds
@@ -96,40 +95,37 @@ def _widest(seen: ObservedSpread) -> float | None:
     for _ in range(STEPS):
         try:
             assumed_answers(like_a_run(Assumed(gap), seen))
-        except ValueError:  # no answers have such means and such a spread
+        except ValueError:  # these means are impossible with this spread
             gap *= NARROWER
         else:
             return gap
     return None
 
 
-def _is_found(shape: ComparedShape, seen: ObservedSpread, test: PlannedTest, gap: float) -> bool:
+def _has_power(shape: ComparedShape, seen: ObservedSpread, test: PlannedTest, gap: float) -> bool:
     answers = assumed_answers(like_a_run(Assumed(gap), seen))
     power = simulated_power(shape.shape, seen.repeats, answers, test, runs=SIMULATIONS)
     return power >= POWER
 
 
 def explained(plan: RunPlan) -> str:
-    """Say what was planned for, what is assumed, and what is the least that is enough."""
+    """Return the comparison, the assumptions and the smallest sufficient run in prose."""
     return "\n".join([_about(plan), _assumptions(plan), *_least_sentences(plan)])
 
 
 def seen_sentence(run: str | None, seen: ObservedSpread) -> str:
-    """Say what was taken from a run, and what it could not tell."""
-    apart = (
-        ""
-        if seen.repeated
-        else " No prompt of it was answered twice: how much of the spread lies between prompts is"
-        " assumed."
+    """Return a sentence on the values taken from a run, and on those still assumed."""
+    values = (
+        f"Taken from run {run}, {seen.feature}, unless an option sets another value: mean"
+        f" {seen.mean:.4g}, spread, range, {seen.repeats} answers per prompt, {seen.missing:.1%}"
+        " missing."
     )
-    twins = (
-        "" if seen.set_correlation is not None else " It has no twins: their correlation is too."
-    )
-    return (
-        f"Taken from run {run}, {seen.feature}: mean {seen.mean:.4g}, spread, range, {seen.repeats}"
-        f" answers a prompt, {seen.missing:.1%} missing, wherever no option says otherwise."
-        f"{apart}{twins}"
-    )
+    parts = [values]
+    if not seen.repeated:
+        parts.append("It has no repeats, so the spread between prompts is assumed.")
+    if seen.set_correlation is None:
+        parts.append("It has no twins, so their correlation is assumed.")
+    return " ".join(parts)
 
 
 def _about(plan: RunPlan) -> str:
@@ -153,48 +149,48 @@ def _assumptions(plan: RunPlan) -> str:
 
 
 def _least_sentences(plan: RunPlan) -> Sequence[str]:
-    asked = f"{plan.power:.0%} of runs"
+    share = f"{plan.power:.0%} of runs"
     enough = [row for row in plan.rows if row["suite"] == ENOUGH and row["calls"] is not None]
     if not enough:
-        return [_out_of_reach(plan, asked)]
-    row = min(enough, key=lambda each: each["calls"] or 0)
-    more = f"{row['repeats']} repeats" if row["repeats"] != 1 else "1 repeat"
-    of = "sets" if plan.compared.shape.pairs else _single(plan)
-    said = f"{asked} find the gap with {row['sets']} {of} and {more}, in {row['calls']:,} calls"
+        return [_out_of_reach(plan, share)]
+    best = min(enough, key=lambda row: row["calls"] or 0)
+    repeats = f"{best['repeats']} repeats" if best["repeats"] != 1 else "1 repeat"
+    units = "sets" if plan.compared.shape.pairs else _single(plan)
+    calls = f"{best['calls']:,} calls"
+    size = f"{share} find the gap with {best['sets']} {units} and {repeats}, in {calls}"
     if plan.test.fixed_prompts:
-        return [f"{said}. The claim is about these prompts alone, so that only repeats can change."]
-    return [f"{said}: the fewest of the rows."]
+        return [f"{size}. The claim is about these prompts alone, so only repeats can vary."]
+    return [f"{size}: the fewest of the rows."]
 
 
 def _single(plan: RunPlan) -> str:
-    """Return what is counted where groups share no sets."""
+    """Return the name of the units of groups that share no sets."""
     shape = plan.compared.shape
     is_family = max(shape.family_a, shape.family_b) > 1 and not plan.test.fixed_prompts
     return "families of prompts a group" if is_family else "prompts a group"
 
 
-def _out_of_reach(plan: RunPlan, asked: str) -> str:
+def _out_of_reach(plan: RunPlan, share: str) -> str:
     if plan.test.fixed_prompts:
         return (
-            f"Not even {MOST_REPEATS:,} repeats find the gap in {asked}; the claim is about these"
-            " prompts alone, so that only repeats can change."
+            f"Not even {MOST_REPEATS:,} repeats find the gap in {share}; the claim is about these"
+            " prompts alone, so only repeats can vary."
         )
-    return f"Not even {MAX_SETS:,} sets find the gap in {asked}: plan for a larger gap."
+    return f"Not even {MAX_SETS:,} sets find the gap in {share}: plan for a larger gap."
 
 
 MOST_ANSWERS = 5000
-"""What is read and simulated at once; `plan --like RUN` takes any run."""
+"""Answers of a run that is read and simulated by default; `plan --like RUN` has no limit."""
 
 
 async def with_findable(client: GatewayClient, results: RunResults) -> RunResults:
-    """Add how small a gap a run could have found, where it compared and found no disparity."""
-    run = results.run
-    gaps = list(chain.from_iterable(each.gaps for each in results.diagnoses))
-    found = any(each.verdict is Verdict.DISPARITY for each in gaps)
-    if found or not gaps or run.responses > MOST_ANSWERS:
+    """Add the smallest findable gap to the results of a run without disparities."""
+    gaps = list(chain.from_iterable(diagnosis.gaps for diagnosis in results.diagnoses))
+    has_disparity = any(gap.verdict is Verdict.DISPARITY for gap in gaps)
+    if has_disparity or not gaps or results.run.responses > MOST_ANSWERS:
         return results
     # The mathematics is slow to load.
     from biaswatch.diagnosis.sources import read_run
 
-    table = await read_run(client, run.run_id)
+    table = await read_run(client, results.run.run_id)
     return replace(results, findable=findable_gaps(results.diagnoses, table))

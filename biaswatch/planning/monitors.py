@@ -1,4 +1,4 @@
-"""How long a monitor is likely to need, before it starts: units, rounds, tokens, money."""
+"""Plan a monitor before it starts: the units, rounds, tokens and money until an alarm."""
 
 from collections.abc import Iterator, Sequence
 
@@ -28,40 +28,40 @@ ANSWER_TOKENS = 200
 def planned(
     plan: MonitorPlan, upkeep: Upkeep, suite: Suite | None, assumed: Assumptions
 ) -> list[Row]:
-    """Return one row for each comparison of the features that are planned for.
+    """Return a row for each comparison of the planned features.
 
     Raises
     ------
     UsageError
-        The effect is within the tolerance or cannot be, there is no such feature, or what is
-        assumed says nothing of this monitor.
+        The effect is within the tolerance or impossible, the feature is unknown, or an assumption
+        does not apply to this monitor.
     """
-    names, name = [_name(each) for each in plan.features], assumed.feature
+    names, name = [_name(feature) for feature in plan.features], assumed.feature
     if name is not None and name not in names:
         known = ", ".join(dict.fromkeys(names))
         raise UsageError(f"The monitor watches no feature {name}; it watches {known}.")
-    features = [each for each in plan.features if name in (None, _name(each))]
+    features = [feature for feature in plan.features if name in (None, _name(feature))]
     check_options(assumed, features, traffic=suite is None)
-    brought: SuiteRound | TrafficWindow
+    source: SuiteRound | TrafficWindow
     if suite is None:
-        brought = TrafficWindow(assumed.new_users, upkeep.most_rounds)
+        source = TrafficWindow(assumed.new_users, upkeep.most_rounds)
     else:
         tokens = ANSWER_TOKENS if assumed.answer_tokens is None else assumed.answer_tokens
-        brought = SuiteRound(plan, suite, CallPrices(tokens, assumed.prices), upkeep.most_rounds)
+        source = SuiteRound(plan, suite, CallPrices(tokens, assumed.prices), upkeep.most_rounds)
     return [
-        _row(comparison, found, values, assumed, brought)
-        for comparison, found, values in _simulated(plan, features, assumed, brought)
+        _row(comparison, units, values, assumed, source)
+        for comparison, units, values in _simulated(plan, features, assumed, source)
     ]
 
 
 def explained(rows: Sequence[Row], *, traffic: bool) -> str:
-    """Say what the numbers are, and why there are none."""
+    """Return the meaning of the numbers, and the reasons for missing ones, in prose."""
     lines = []
     if any(row["units"] is not None for row in rows):
         gap = f"{rows[0]['effect']:g}"
-        lines.append(f"By these units 80 % of monitors with a gap of {gap} have alarmed")
+        lines.append(f"With these units 80 % of monitors with a gap of {gap} raise an alarm")
     if any(row["tokens"] is not None for row in rows):
-        lines[-1] += "; tokens are a guess"
+        lines[-1] += "; tokens are an estimate"
     if traffic and any(row["rounds"] is not None for row in rows):
         lines[-1] += "; a round is a window"
     reasons = dict.fromkeys(row["why"] for row in rows if row["why"])
@@ -79,9 +79,9 @@ def _simulated(
     plan: MonitorPlan,
     features: Sequence[WatchedFeature],
     assumed: Assumptions,
-    brought: SuiteRound | TrafficWindow,
+    source: SuiteRound | TrafficWindow,
 ) -> Iterator[tuple[Comparison, PlannedUnits, AssumedValues]]:
-    """Simulate each comparison; those that are asked alike, once."""
+    """Simulate each comparison, and equal ones only once."""
     for watched in features:
         known: dict[PlannedGap, PlannedUnits] = {}
         try:
@@ -90,12 +90,12 @@ def _simulated(
                 gap = PlannedGap(
                     assumed.effect, values.sd, values.sd_first, values.level, assumed.binary,
                     alpha=_alpha_of(plan, watched), family=len(plan.watched),
-                    missing=MissingAnswers(assumed.missing, brought.shapes(pair)),
+                    missing=MissingAnswers(assumed.missing, source.shapes(pair)),
                     spread=assumed.spread, arrivals=arrivals_of(plan.traffic, assumed),
-                    bank=plan.claim is Claim.BANK, twins=brought.twins(pair),
+                    bank=plan.claim is Claim.BANK, twins=source.twins(pair),
                 )  # fmt: skip
                 if gap not in known:
-                    # The same seed each time, so that the same question has the same answer.
+                    # A fixed seed makes equal plans give equal results.
                     rng = np.random.default_rng(1)
                     known[gap] = method_of(watched.method).planned_units(watched, gap, rng)
                 yield Comparison(watched=watched, pair=pair), known[gap], values
@@ -104,7 +104,7 @@ def _simulated(
 
 
 def _alpha_of(plan: MonitorPlan, watched: WatchedFeature) -> float:
-    """Return the share of alpha of the first test, for gaps that are there from the beginning."""
+    """Return the alpha of the first test, for gaps that exist from the start."""
     alpha = alpha_of_gap_test(plan.alpha, 1)
     searched = plan.traffic is None and not watched.method.of_selections
     return alpha * FIRST_ROUND_WEIGHT if searched else alpha
@@ -112,12 +112,12 @@ def _alpha_of(plan: MonitorPlan, watched: WatchedFeature) -> float:
 
 def _row(
     comparison: Comparison,
-    found: PlannedUnits,
+    units: PlannedUnits,
     values: AssumedValues,
     assumed: Assumptions,
-    brought: SuiteRound | TrafficWindow,
+    source: SuiteRound | TrafficWindow,
 ) -> Row:
-    traffic = isinstance(brought, TrafficWindow)
+    traffic = isinstance(source, TrafficWindow)
     return {
         "comparison": comparison.key,
         "effect": assumed.effect,
@@ -127,22 +127,22 @@ def _row(
         "level": _short(values.level),
         "spread": _short(assumed.spread or None),
         "missing": _short(assumed.missing or None),
-        "units": found.units,
-        "looking_once": found.fixed,
-        **vars(_needed(comparison, found, brought)),
+        "units": units.units,
+        "looking_once": units.fixed,
+        **vars(_needed(comparison, units, source)),
     }
 
 
 def _needed(
-    comparison: Comparison, found: PlannedUnits, brought: SuiteRound | TrafficWindow
+    comparison: Comparison, units: PlannedUnits, source: SuiteRound | TrafficWindow
 ) -> PlannedRounds:
-    if found.units is not None:
-        return brought.until(found.units, comparison)
-    if found.why is not None:
-        return PlannedRounds(why=found.why)
+    if units.units is not None:
+        return source.until(units.units, comparison)
+    if units.why is not None:
+        return PlannedRounds(why=units.why)
     return PlannedRounds(
-        why=f"fewer than 80 % of monitors with such a gap have alarmed by {found.looked} units,"
-        " which is as far as is planned for"
+        why=f"fewer than 80 % of monitors with such a gap raise an alarm within {units.looked}"
+        " units, the largest number simulated"
     )
 
 

@@ -1,4 +1,4 @@
-"""What a suite's structure gives a comparison: shared sets, single units, the family."""
+"""Structure of a suite's comparisons (shared sets, single units, family), and spread of a run."""
 
 from dataclasses import dataclass
 from math import sqrt
@@ -30,7 +30,7 @@ class ComparedShape:
 
     @property
     def testable(self) -> bool:
-        """Whether a run counts the comparison in its family: two shared sets, or units a side."""
+        """True for at least two shared sets, or two units per side: the family counts it."""
         shape = self.shape
         return max(shape.pairs, min(shape.only_a, shape.only_b)) >= MIN_UNITS
 
@@ -38,12 +38,12 @@ class ComparedShape:
 def compared_shapes(suite: Suite) -> list[ComparedShape]:
     """Return every comparison of a suite's groups on one feature, as runs make them."""
     groups = [suite.groups_of(probe) for probe in suite.probes]
-    dimensions = sorted({dimension for each in groups for dimension in each})
+    dimensions = sorted({dimension for labels in groups for dimension in labels})
     sets = [probe.set for probe in suite.probes]
     observed = Observations(
         features=("value",),
         values=np.zeros((len(groups), 1)),
-        groups={name: [each.get(name) for each in groups] for name in dimensions},
+        groups={name: [labels.get(name) for labels in groups] for name in dimensions},
         units=[probe.unit or probe.key for probe in suite.probes],
         sets=sets if any(sets) else None,
     )
@@ -52,34 +52,36 @@ def compared_shapes(suite: Suite) -> list[ComparedShape]:
 
 def observed_shapes(observed: Observations, against: Against) -> list[ComparedShape]:
     """Return every comparison of the groups of some rows on one feature."""
-    return [each for name in observed.groups for each in _shapes(observed, name, against)]
+    return [shape for name in observed.groups for shape in _shapes(observed, name, against)]
 
 
-def smallest(found: list[ComparedShape], dimension: str | None) -> ComparedShape:
-    """Return the comparison with the fewest sets, of which the plan is made.
+def smallest(shapes: list[ComparedShape], dimension: str | None) -> ComparedShape:
+    """Return the testable comparison with the fewest sets.
 
     Raises
     ------
     UsageError
-        There is no such dimension, or nothing is compared.
+        The dimension is unknown, or has no testable comparison.
     """
-    known = ", ".join(dict.fromkeys(each.dimension for each in found))
-    mine = [each for each in found if dimension in (None, each.dimension) and each.testable]
-    if not found or not mine:
+    testable = [
+        shape for shape in shapes if dimension in (None, shape.dimension) and shape.testable
+    ]
+    if not testable:
+        known = ", ".join(dict.fromkeys(shape.dimension for shape in shapes))
         raise UsageError(
-            "No comparison of the suite has two sets that both groups have, or two prompts a"
+            "No comparison of the suite has two sets with both groups, or two prompts per"
             f" side{f'; its dimensions are {known}' if known else ''}. Nothing can be planned."
         )
-    return min(mine, key=lambda each: each.shape.size)
+    return min(testable, key=lambda compared: compared.shape.size)
 
 
 def _shapes(observed: Observations, dimension: str, against: Against) -> list[ComparedShape]:
-    found = grouping(observed, (dimension,))
-    units = Units(observed, found)
-    return [_shape(found, units, pair) for pair in found.compared(against)]
+    groups = grouping(observed, (dimension,))
+    units = Units(observed, groups)
+    return [_shape(groups, units, pair) for pair in groups.compared(against)]
 
 
-def _shape(found: Grouping, units: Units, pair: ComparedGroups) -> ComparedShape:
+def _shape(groups: Grouping, units: Units, pair: ComparedGroups) -> ComparedShape:
     a, b = pair
     first, second = units.groups[a], units.rest(a) if b is None else units.groups[b]
     shared = len(np.intersect1d(first.by_set.keys, second.by_set.keys))
@@ -92,12 +94,12 @@ def _shape(found: Grouping, units: Units, pair: ComparedGroups) -> ComparedShape
         _family(first, second),
         _family(second, first),
     )
-    names = [group.name for group in found.groups]
-    return ComparedShape(found.name, names[a], THE_REST if b is None else names[b], shape)
+    names = [group.name for group in groups.groups]
+    return ComparedShape(groups.name, names[a], THE_REST if b is None else names[b], shape)
 
 
 def _family(side: SideUnits, other: SideUnits) -> int:
-    """Return how many prompts of this side a unit without a twin has, on average."""
+    """Return the mean number of prompts per unit without a twin, on this side."""
     alone = ~np.isin(side.by_set.keys, other.by_set.keys)
     prompts = int(np.isin(side.set_of, side.by_set.keys[alone]).sum()) + len(side.alone)
     units = int(alone.sum()) + len(side.alone)
@@ -105,76 +107,76 @@ def _family(side: SideUnits, other: SideUnits) -> int:
 
 
 def _prompts(side: SideUnits) -> int:
-    """Return how many prompts a set has of this side, on average."""
+    """Return the mean number of prompts per set, on this side."""
     sets = len(side.by_set.keys)
     return max(1, round((len(side.by_unit.keys) - len(side.alone)) / sets)) if sets else 1
 
 
 LEAST_CELL = 2
 USUAL_SHARE = 0.5
-"""Of the deviation within a prompt: that between prompts, where no repeat tells them apart."""
+"""Assumed ratio of the deviations between and within prompts, for runs without repeats."""
 NEVER_ALIKE = 0.99
-"""Of the most that prompts can differ: a plan needs answers that vary a little."""
+"""Maximum share of the variance between prompts: a plan needs some variation within."""
 
 
 @dataclass(frozen=True)
 class ObservedSpread:
-    """What a run says of one feature."""
+    """Mean and spread of one feature in a run."""
 
     feature: str
     mean: float
-    """Over prompts, of all groups."""
+    """Mean over prompts of all groups."""
     sd: float | None
-    """Of answers to one prompt; None where all are 0 or 1."""
+    """Deviation of answers to one prompt; None if all answers are 0 or 1."""
     between_sd: float
     set_correlation: float | None
-    """Of the means of twins; None where no set has two groups."""
+    """Correlation of the means of twins; None if no set has two groups."""
     missing: float
     bounds: Bounds | None
     repeats: int
-    """Answers to a prompt, the median over prompts."""
+    """Median number of answers per prompt."""
     repeated: bool
-    """Whether any prompt has two answers with a value, which tell both deviations apart."""
+    """True if a prompt has two values, so that both deviations can be estimated."""
 
 
 def observed_spread(observed: Observations, dimension: str) -> ObservedSpread:
-    """Return how the first feature of a run was spread within the groups of a dimension.
+    """Estimate the spread of the first feature within the groups of a dimension.
 
-    The deviation within prompts is pooled over prompts, that between prompts over groups of a
-    domain, less what repeats explain. Without repeats the whole deviation is divided as a plan
-    assumes it: that between prompts is half of that within.
+    The deviation within prompts is pooled over prompts; the deviation between prompts is pooled
+    over groups and domains, minus the part explained by repeats. Without repeats the deviation
+    between prompts is assumed to be half of that within.
 
     Raises
     ------
     UsageError
-        The run has too few values to say anything.
+        The run has too few values.
     """
     feature, values = observed.features[0], observed.values[:, 0]
-    there = np.isfinite(values)
+    present = np.isfinite(values)
     cells = _cells(observed, dimension)
-    groups = np.flatnonzero(there & (cells >= 0))
+    groups = np.flatnonzero(present & (cells >= 0))
     prompts = _Prompts.of(values[groups], cells[groups], observed.unit_codes[groups])
     if prompts.freedom_between < 1:
         raise UsageError(
-            f"{feature} has no group of {dimension} with two answered prompts: the run does not say"
-            " how answers are spread. Give --sd or --rate instead of --like."
+            f"{feature} has no group of {dimension} with two answered prompts, so the run does not"
+            " show the spread of answers. Use --sd or --rate instead of --like."
         )
     bounds = observed.bounds(0)
     known = bounds[0] if len(set(bounds)) == 1 else None
-    binary = bool(np.isin(values[there], (0.0, 1.0)).all())
+    binary = bool(np.isin(values[present], (0.0, 1.0)).all())
     within, between = prompts.variances(binary=binary)
     mean = float(prompts.means.mean())
     if binary:
         between = min(between, NEVER_ALIKE * mean * (1 - mean))
-    asked = np.column_stack([cells, observed.unit_codes])[cells >= 0]
-    counts = np.unique(asked, axis=0, return_counts=True)[1]
+    prompt_keys = np.column_stack([cells, observed.unit_codes])[cells >= 0]
+    counts = np.unique(prompt_keys, axis=0, return_counts=True)[1]
     return ObservedSpread(
         feature,
         mean,
         None if binary else sqrt(within),
         sqrt(between),
         _correlation(prompts, observed.set_codes[groups], between),
-        float(1 - there.mean()),
+        float(1 - present.mean()),
         (0.0, 1.0) if binary else known,
         int(np.median(counts)),
         prompts.freedom_within > 0,
@@ -185,12 +187,12 @@ def observed_spread(observed: Observations, dimension: str) -> ObservedSpread:
 class _Prompts:
     means: Floats
     cells: Whole
-    """The group of each prompt, in its domain."""
+    """Code of each prompt's domain and group."""
     first: Whole
-    """A row of each prompt."""
+    """Index of the first row of each prompt."""
     answers: Whole
     within: float
-    """The sum of squares within prompts."""
+    """Sum of squares within prompts."""
 
     @classmethod
     def of(cls, values: Floats, cells: Whole, units: Whole) -> "_Prompts":
@@ -212,12 +214,12 @@ class _Prompts:
 
     @property
     def centred(self) -> Floats:
-        """Each prompt's mean less that of its group."""
+        """Each prompt's mean minus the mean of its group."""
         _, of_cell, sizes = np.unique(self.cells, return_inverse=True, return_counts=True)
         return np.asarray(self.means - (np.bincount(of_cell, self.means) / sizes)[of_cell])
 
     def variances(self, *, binary: bool) -> tuple[float, float]:
-        """Return those within and between prompts."""
+        """Return the variances within and between prompts."""
         total = float((self.centred**2).sum()) / self.freedom_between
         if not self.freedom_within:
             if binary:
@@ -228,15 +230,15 @@ class _Prompts:
 
 
 def _correlation(prompts: _Prompts, sets: Whole, between: float) -> float | None:
-    """Return the correlation of twins' means, from products within the sets of several groups."""
+    """Return the correlation of twins' means, from products across groups within sets."""
     of_set, centred = sets[prompts.first], prompts.centred
     products, pairs = 0.0, 0
-    for one in np.unique(of_set[of_set >= 0]):
-        mine = of_set == one
-        cells, values = prompts.cells[mine], centred[mine]
-        apart = cells[:, None] != cells[None, :]
-        products += float((np.outer(values, values) * apart).sum())
-        pairs += int(apart.sum())
+    for set_code in np.unique(of_set[of_set >= 0]):
+        members = of_set == set_code
+        cells, values = prompts.cells[members], centred[members]
+        differs = cells[:, None] != cells[None, :]
+        products += float((np.outer(values, values) * differs).sum())
+        pairs += int(differs.sum())
     if not pairs:
         return None
     covariance = products / pairs

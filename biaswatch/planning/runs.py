@@ -1,4 +1,4 @@
-"""How many sets and repeats a run needs to find a gap: rows and the sentences that explain them."""
+"""Plan a run: the sets and repeats that find a gap with the required power."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -16,16 +16,16 @@ from biaswatch.shared.stats.comparisons.planned_power import (
 )
 
 Row = dict[str, str | int | float | None]
-Told = Callable[[str], None]
+Progress = Callable[[str], None]
 AS_IT_IS, ENOUGH = "as it is", "enough"
 MOST_REPEATS = 1024
 SET_CORRELATION = 0.5
-"""Of twins, where neither a run nor anybody says it."""
+"""Default correlation of twins."""
 
 
 @dataclass(frozen=True)
 class Assumed:
-    """What whoever plans believes of the answers; None is a default that the plan then says."""
+    """Assumptions about the answers; None for the default, which the plan then shows."""
 
     gap: float
     sd: float | None = None
@@ -39,7 +39,7 @@ class Assumed:
 
 @dataclass(frozen=True)
 class PlanOptions:
-    """What is declared, and how it is looked for."""
+    """The declared analysis, and the settings of the search."""
 
     alpha: float = 0.05
     tolerance: float = 0.0
@@ -47,7 +47,7 @@ class PlanOptions:
     repeats: tuple[int, ...] = (1, 3, 10)
     features: int | None = None
     parts: int = 1
-    """Targets times scaffolds that are run together."""
+    """Number of targets times scaffolds in the run."""
     dimension: str | None = None
     claim: Claim | None = None
     simulations: int = 200
@@ -56,7 +56,7 @@ class PlanOptions:
 
 @dataclass(frozen=True)
 class RunPlan:
-    """What was planned for, and what came of it."""
+    """The planned comparison, its assumptions, and the rows of the plan."""
 
     compared: ComparedShape
     answers: AssumedAnswers
@@ -64,21 +64,23 @@ class RunPlan:
     rows: list[Row]
     power: float
     comparisons: int
-    """Of one feature, target and scaffold."""
+    """Comparisons of one feature, target and scaffold."""
 
 
-def planned_run(suite: Suite, assumed: Assumed, options: PlanOptions, told: Told) -> RunPlan:
-    """Return what the suite finds as it is, and the least that finds the gap, by repeats.
+def planned_run(
+    suite: Suite, assumed: Assumed, options: PlanOptions, progress: Progress
+) -> RunPlan:
+    """Return the power of the suite as it is, and the smallest sufficient size, by repeats.
 
     Raises
     ------
     UsageError
-        Nothing is compared, the gap is within the tolerance, or no answers are as assumed.
+        Nothing is compared, the gap is within the tolerance, or the assumptions are impossible.
     """
     _check(assumed, options)
-    found = compared_shapes(suite)
-    compared = smallest(found, options.dimension)
-    comparisons = sum(each.testable for each in found)
+    shapes = compared_shapes(suite)
+    compared = smallest(shapes, options.dimension)
+    comparisons = sum(shape.testable for shape in shapes)
     features = options.features or len(suite.features) or 1
     claim = options.claim or suite.claim
     test = PlannedTest(
@@ -91,13 +93,13 @@ def planned_run(suite: Suite, assumed: Assumed, options: PlanOptions, told: Told
         answers = assumed_answers(ranged)
     except ValueError as error:
         raise UsageError(f"{str(error).capitalize()}.") from None
-    search = _Search(suite, compared, answers, test, options, told)
+    search = _Search(suite, compared, answers, test, options, progress)
     rows = search.of_fixed_prompts() if test.fixed_prompts else search.of_sets()
     return RunPlan(compared, answers, test, rows, options.power, comparisons)
 
 
 def _with_range(assumed: Assumed, suite: Suite) -> Assumed:
-    """Take the range that the suite declares, where it is one for all and no other was given."""
+    """Use the range that the suite declares for all features, unless one is assumed."""
     declared = set(suite.ranges.values())
     if assumed.rate is not None or assumed.bounds is not None or len(declared) != 1:
         return assumed
@@ -105,7 +107,7 @@ def _with_range(assumed: Assumed, suite: Suite) -> Assumed:
 
 
 def like_a_run(assumed: Assumed, seen: ObservedSpread) -> Assumed:
-    """Fill in what a run shows, wherever nothing else was given; groups lie about its mean."""
+    """Fill in missing assumptions from a run; the groups are centred at its mean."""
     level = seen.mean - assumed.gap / 2 if assumed.level is None else assumed.level
     known = replace(
         assumed,
@@ -119,8 +121,8 @@ def like_a_run(assumed: Assumed, seen: ObservedSpread) -> Assumed:
     return replace(known, sd=_first(assumed.sd, seen.sd), level=level, bounds=bounds)
 
 
-def _first(given: float | None, seen: float | None) -> float | None:
-    return seen if given is None else given
+def _first(value: float | None, default: float | None) -> float | None:
+    return default if value is None else value
 
 
 def assumed_answers(assumed: Assumed) -> AssumedAnswers:
@@ -129,7 +131,7 @@ def assumed_answers(assumed: Assumed) -> AssumedAnswers:
     Raises
     ------
     ValueError
-        No answers are like that, or nothing says how they are spread.
+        The assumptions are impossible, or no spread is assumed.
     """
     correlation = SET_CORRELATION if assumed.set_correlation is None else assumed.set_correlation
     missing = assumed.missing or 0.0
@@ -141,7 +143,7 @@ def assumed_answers(assumed: Assumed) -> AssumedAnswers:
         )  # fmt: skip
     sd, bounds, level = assumed.sd, assumed.bounds, assumed.level
     if sd is None and bounds is None:
-        raise ValueError("nothing says how answers are spread: give --sd, --range or --rate")
+        raise ValueError("the spread of answers is unknown: set --sd, --range or --rate")
     if sd is None and bounds is not None:
         sd = (bounds[1] - bounds[0]) / 4
     if level is None:
@@ -153,45 +155,45 @@ def assumed_answers(assumed: Assumed) -> AssumedAnswers:
 def _check(assumed: Assumed, options: PlanOptions) -> None:
     if assumed.gap == 0 or abs(assumed.gap) <= options.tolerance:
         raise UsageError(
-            f"A --gap of {assumed.gap:g} is within the tolerance of {options.tolerance:g}, and no"
-            " run calls it a disparity. Plan for a larger one."
+            f"A --gap of {assumed.gap:g} is within the tolerance of {options.tolerance:g} and never"
+            " a disparity. Plan for a larger one."
         )
     if assumed.rate is not None and (assumed.sd, assumed.level, assumed.bounds) != (None,) * 3:
         raise UsageError(
-            "--rate is for answers that are yes or no; --sd, --level and --range say nothing of"
-            " these. Leave them out."
+            "--rate is for yes-or-no answers; --sd, --level and --range do not apply. Leave them"
+            " out."
         )
     if assumed.bounds is not None and not assumed.bounds[0] < assumed.bounds[1]:
-        raise UsageError("--range is two numbers, the lower one first.")
+        raise UsageError("--range needs two numbers, the lower one first.")
     for name, value in {"--alpha": options.alpha, "--power": options.power}.items():
         if not 0 < value < 1:
-            raise UsageError(f"{name} is {value:g}, but it has to lie between 0 and 1.")
+            raise UsageError(f"{name} must be between 0 and 1, not {value:g}.")
 
 
 def _check_means(assumed: Assumed) -> None:
-    """Refuse groups whose means no answers can have; name the options that make them."""
+    """Raise UsageError if a group's mean is outside the range, naming the options."""
     option, second = (
         ("--level", assumed.level) if assumed.rate is None else ("--rate", assumed.rate)
     )
     bounds = assumed.bounds if assumed.rate is None else (0.0, 1.0)
     if bounds is not None and abs(assumed.gap) >= bounds[1] - bounds[0]:
         raise UsageError(
-            f"A --gap of {assumed.gap:g} is more than the range from {bounds[0]:g} to"
-            f" {bounds[1]:g} allows: plan for a smaller one, or give another --range."
+            f"A --gap of {assumed.gap:g} is impossible on the range from {bounds[0]:g} to"
+            f" {bounds[1]:g}: plan for a smaller one, or set another --range."
         )
     if second is None or bounds is None:
         return
     low, high = bounds
     if not low < second < high:
         raise UsageError(
-            f"{option} is {second:g}, but the second group's mean has to lie between {low:g} and"
-            f" {high:g}."
+            f"{option}, the second group's mean, must be between {low:g} and {high:g}, not"
+            f" {second:g}."
         )
     if not low < second + assumed.gap < high:
         raise UsageError(
             f"With {option} {second:g} and --gap {assumed.gap:g} the first group's mean would be"
-            f" {second + assumed.gap:g}, but it has to lie between {low:g} and {high:g}: change one"
-            " of the two."
+            f" {second + assumed.gap:g}, which is not between {low:g} and {high:g}: change one of"
+            " them."
         )
 
 
@@ -202,10 +204,10 @@ class _Search:
     answers: AssumedAnswers
     test: PlannedTest
     options: PlanOptions
-    told: Told
+    progress: Progress
 
     def of_sets(self) -> list[Row]:
-        """Return two rows for each number of repeats: the suite as it is, and enough sets."""
+        """Return two rows per number of repeats: the suite as it is, and enough sets."""
         size, rows = self.compared.shape.size, list[Row]()
         for repeats in self.options.repeats:
             rows.append(self._row(AS_IT_IS, size, repeats, self._power(size, repeats)))
@@ -217,7 +219,7 @@ class _Search:
         return rows
 
     def of_fixed_prompts(self) -> list[Row]:
-        """Return a row for each number of repeats, and one with enough of them."""
+        """Return a row per number of repeats, and one with enough repeats."""
         size = self.compared.shape.size
         rows = [
             self._row(AS_IT_IS, size, repeats, self._power(size, repeats))
@@ -232,7 +234,7 @@ class _Search:
         return [*rows, self._row(ENOUGH, size, enough.number, enough.power)]
 
     def _power(self, size: int, repeats: int) -> float:
-        self.told(f"{size} sets or prompts a group, {repeats} repeats")
+        self.progress(f"{size} sets or prompts per group, {repeats} repeats")
         return simulated_power(
             self.compared.shape.scaled(size), repeats, self.answers, self.test,
             runs=self.options.simulations, seed=self.options.seed,

@@ -274,19 +274,19 @@ def test_one_of_several_features_can_be_planned_for_alone(tmp_path: Path) -> Non
     ("fields", "assumed", "said"),
     [
         ({"tolerance": 3}, Assumptions(effect=2.0), "within the tolerance"),
-        ({}, Assumptions(effect=20.0), "no gap is as large as 20 on a range from 0 to 10; give a"),
-        ({}, Assumptions(effect=8.0, sd=7.0), "mean of 8 have no deviation of 7, at most 6; give"),
+        ({}, Assumptions(effect=20.0), "a gap of 20 is impossible on a range from 0 to 10; set a"),
+        (
+            {},
+            Assumptions(effect=8.0, sd=7.0),
+            "mean of 8 have a deviation of at most 6, not 7; set",
+        ),
         (
             {},
             Assumptions(effect=8.0, binary=True),
-            r"not at 13: --level is 5 \(the default, the mid",
+            r"mean of 13 is outside .*--level is 5 \(the default, the mid",
         ),
-        (
-            {"method": "two_groups"},
-            Assumptions(effect=2.0, level=9.0),
-            "mean lies within the range",
-        ),
-        ({"method": "two_groups"}, Assumptions(effect=2.0, sd=9.0), "have no deviation"),
+        ({"method": "two_groups"}, Assumptions(effect=2.0, level=9.0), "is outside the range"),
+        ({"method": "two_groups"}, Assumptions(effect=2.0, sd=9.0), "have a deviation of at most"),
         (
             {"method": "two_groups"},
             Assumptions(effect=4.0, sd=4.0),
@@ -312,26 +312,38 @@ def test_what_cannot_be_planned_for_is_refused_in_a_sentence_with_the_features_n
 @pytest.mark.parametrize(
     ("fields", "assumed", "said"),
     [
-        (ASKS, Assumptions(effect=float("nan")), "--gap is a number, not nan"),
-        (LISTENS, Assumptions(effect=1, level=float("inf")), "--level is a number, not inf"),
-        (ASKS, Assumptions(effect=1, prices=(1.0, float("nan"))), "`price_written` is a number"),
-        (ASKS, Assumptions(effect=1, prices=(-1.0, 1.0)), "`price_read` is at least 0"),
-        (ASKS, Assumptions(effect=1, sd=-1.0), "--sd is at least 0"),
-        (ASKS, Assumptions(effect=1, prices=(1.0, None)), "give both, or neither"),
+        (ASKS, Assumptions(effect=float("nan")), "--gap must be a finite number, not nan"),
+        (
+            LISTENS,
+            Assumptions(effect=1, level=float("inf")),
+            "--level must be a finite number, not inf",
+        ),
+        (
+            ASKS,
+            Assumptions(effect=1, prices=(1.0, float("nan"))),
+            "`price_written` must be a finite number",
+        ),
+        (ASKS, Assumptions(effect=1, prices=(-1.0, 1.0)), "`price_read` must be at least 0"),
+        (ASKS, Assumptions(effect=1, sd=-1.0), "--sd must be at least 0"),
+        (ASKS, Assumptions(effect=1, prices=(1.0, None)), "Set both"),
         (ASKS, Assumptions(effect=1, new_users=3), "`new_users` does not apply"),
         (ASKS, Assumptions(effect=1, first_share=0.2), "`first_share` does not apply"),
-        (LISTENS, Assumptions(effect=1, strata=3), "`strata` needs `new_users`"),
-        (LISTENS, Assumptions(effect=1, first_share=1.0), "between 0 and 1, not at 1"),
+        (LISTENS, Assumptions(effect=1, strata=3), "`strata` requires `new_users`"),
+        (LISTENS, Assumptions(effect=1, first_share=1.0), "between 0 and 1, not 1"),
         (ASKS, Assumptions(effect=1, level=3.0), "--level does not apply"),
-        (ASKS, Assumptions(effect=1, sd=1.0, binary=True), "exclude one another"),
+        (ASKS, Assumptions(effect=1, sd=1.0, binary=True), "are exclusive"),
         (LISTENS, Assumptions(effect=1, answer_tokens=9), "`answer_tokens` does not apply"),
         (LISTENS, Assumptions(effect=1, prices=(1.0, 1.0)), "`price_read` does not apply"),
         (SELECTS, Assumptions(effect=1, sd=0.1), "--sd does not apply"),
         (SELECTS, Assumptions(effect=1, binary=True), "`binary` does not apply"),
-        (ASKS, Assumptions(effect=1, missing=1.0), "--missing is a share of all answers, below 1"),
-        (ASKS, Assumptions(effect=1, missing=-0.1), "--missing is at least 0"),
+        (
+            ASKS,
+            Assumptions(effect=1, missing=1.0),
+            "--missing is a share of all answers and must be below 1",
+        ),
+        (ASKS, Assumptions(effect=1, missing=-0.1), "--missing must be at least 0"),
         (ASKS, Assumptions(effect=1, spread=2.0), "`spread` does not apply"),
-        (SELECTS, Assumptions(effect=1, spread=11.0), "`spread` is the deviation of log odds"),
+        (SELECTS, Assumptions(effect=1, spread=11.0), "`spread`, the deviation of log odds"),
         ({**ASKS, "webhook": "ftp://x"}, Assumptions(effect=1), "The monitor, webhook: "),
     ],
 )
@@ -344,16 +356,16 @@ def test_what_says_nothing_of_the_monitor_is_refused_and_not_ignored(
 
 def test_the_sentences_beneath_a_plan_speak_of_what_is_there(tmp_path: Path) -> None:
     asked = explained(rows(tmp_path, ASKS, Assumptions(effect=4.0)), traffic=False)
-    assert asked.startswith("By these units 80 % of monitors with a gap of 4 have alarmed")
-    assert asked.endswith("; tokens are a guess.")
+    assert asked.startswith("With these units 80 % of monitors with a gap of 4 raise an alarm")
+    assert asked.endswith("; tokens are an estimate.")
     users = Assumptions(effect=8.0, level=1.0, new_users=9)
     heard = explained(rows(tmp_path, LISTENS, users), traffic=True)
-    assert heard.endswith("have alarmed; a round is a window.")
+    assert heard.endswith("raise an alarm; a round is a window.")
     never = rows(tmp_path, LISTENS, Assumptions(effect=0.001, sd=2.0))
     assert never[0]["units"] is None
     said = explained(never, traffic=True)
     assert said.startswith("words.words/matched:concept:France-Peru: fewer than 80 % of monit")
-    assert "By these units" not in said
+    assert "With these units" not in said
 
 
 def test_units_that_nobody_knows_are_shown_as_such(tmp_path: Path) -> None:
@@ -361,7 +373,7 @@ def test_units_that_nobody_knows_are_shown_as_such(tmp_path: Path) -> None:
     words = ["plan", str(tmp_path / "monitor.yaml"), "--gap", "0.001"]
     shown = CliRunner().invoke(app, words).output
     assert "units" in shown
-    assert "as far as is planned for" in shown
+    assert "the largest number simulated" in shown
 
 
 def test_missing_answers_cost_a_bank_bounds_and_a_population_its_sets(tmp_path: Path) -> None:

@@ -57,5 +57,5 @@ def test_what_is_given_stands_and_the_rest_is_the_runs() -> None:
 
 
 def test_a_run_without_two_prompts_of_a_group_says_so() -> None:
-    with pytest.raises(UsageError, match="does not say how answers are spread"):
+    with pytest.raises(UsageError, match="does not show the spread of answers"):
         observed_spread(run_of(1, 5), "race")
