@@ -1,4 +1,4 @@
-"""Texts measured by extractors in this process: no bus, no store, no model is asked."""
+"""Measure texts with extractors in this process, without bus, store or model calls."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ LOG = "log"
 
 @dataclass(frozen=True)
 class TextMeasurer:
-    """Extractors that are loaded here."""
+    """Extractors loaded in this process."""
 
     extractors: Mapping[str, Extractor]
 
@@ -38,9 +38,11 @@ class TextMeasurer:
         Raises
         ------
         UsageError
-            One is unknown, or needs a library that is not installed.
+            An extractor is unknown, or needs a library that is not installed.
         """
-        wanted = [name.strip() for each in names for name in each.split(",") if name.strip()]
+        wanted = [
+            name.strip() for argument in names for name in argument.split(",") if name.strip()
+        ]
         if not wanted:
             raise UsageError("Name an extractor: sentiment, refusal, words, ...")
         settings = load_settings(ExtractorSettings)
@@ -48,44 +50,46 @@ class TextMeasurer:
         try:
             return cls(load(wanted, settings.extractor_folder, models=models))
         except (ConfigurationError, UsageError) as error:
-            said = str(error).replace(" Correct BIASWATCH_EXTRACTOR_NAMES.", "")
-            raise UsageError(said) from None
+            reason = str(error).replace(" Correct BIASWATCH_EXTRACTOR_NAMES.", "")
+            raise UsageError(reason) from None
 
     @property
     def pinned(self) -> list[PinnedExtractor]:
         """The extractors with their versions and features."""
         return [
-            PinnedExtractor(name=each.name, version=each.version, features=list(each.features))
-            for each in self.extractors.values()
+            PinnedExtractor(
+                name=extractor.name, version=extractor.version, features=list(extractor.features)
+            )
+            for extractor in self.extractors.values()
         ]
 
     def measure(self, texts: Sequence[str | None]) -> dict[str, list[Measured]]:
-        """Return by extractor what it read in each text's answer, or why it read nothing."""
+        """Return the measurement of each text, or the reason for none, by extractor."""
         parts = [None if text is None else after_reasoning(text) for text in texts]
-        readings = [Reading(each.answer) for each in parts if each and not each.missing]
-        found: dict[str, list[Measured]] = {}
+        readings = [Reading(part.answer) for part in parts if part and not part.missing]
+        measured: dict[str, list[Measured]] = {}
         for name, extractor in self.extractors.items():
             outcomes = iter(measured_all(extractor, readings))
-            found[name] = [
-                ({}, why) if (why := _absence(each)) else first(outcomes, "A text was not read.")
-                for each in parts
+            measured[name] = [
+                ({}, why) if (why := _absence(part)) else first(outcomes, "A text was not read.")
+                for part in parts
             ]
-        return found
+        return measured
 
     def measured_answers(
         self, answers: Iterable[Mapping[str, Any]]
     ) -> Iterator[AnswerMeasurements]:
-        """Yield what is measured of recorded answers, in their order."""
+        """Yield the measurements of recorded answers, in order."""
         remaining = iter(answers)
-        while some := list(islice(remaining, AT_ONCE)):
-            measured = self.measure([each.get("text") for each in some])
-            for number, answer in enumerate(some):
+        while batch := list(islice(remaining, AT_ONCE)):
+            measured = self.measure([answer.get("text") for answer in batch])
+            for number, answer in enumerate(batch):
                 yield _measured_answer(
-                    answer, {name: found[number] for name, found in measured.items()}
+                    answer, {name: outcomes[number] for name, outcomes in measured.items()}
                 )
 
     def declared(self, name: str, answers: int) -> DeclaredAnalysis:
-        """Return how recorded answers are analysed unless something else is asked for."""
+        """Return the default analysis of recorded answers."""
         return DeclaredAnalysis(
             run_id=name,
             suite=LOG,
@@ -102,7 +106,7 @@ class TextMeasurer:
 
 
 def _absence(parts: ReasonedText | None) -> str | None:
-    """Return why a text has no answer; None where it has one."""
+    """Return the reason why a text has no answer, or None."""
     if parts is None:
         return "no answer"
     return f"no answer: {parts.missing}" if parts.missing else None

@@ -1,4 +1,4 @@
-"""Files that commands write: whole or not at all, and never half of one in the place of another."""
+"""Write the files of commands atomically."""
 
 import os
 import shutil
@@ -11,25 +11,25 @@ from biaswatch.shared.errors import UsageError
 
 @contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
-    """Yield where to write what becomes this file once all of it is written.
+    """Yield the path of a temporary file that replaces this file at the end.
 
-    Where writing fails or is stopped, nothing of it is left, and a file that was there before stays
-    as it was. What is no plain file, such as a pipe, is written as it comes.
+    If writing fails or is interrupted, an existing file stays unchanged. Special files, such as
+    pipes, are written directly.
 
     Raises
     ------
     UsageError
-        It cannot be written; the sentence says why.
+        The file cannot be written; the message names the reason.
     """
     end = path.resolve() if path.is_symlink() else path
     if end.exists() and not end.is_file():
-        with _told(path):
+        with _errors_as_sentences(path):
             yield path
         return
     part = end.with_name(f".{end.name}.{os.getpid()}.part")
     try:
-        with _told(path):
-            part.touch()  # it says why it cannot be written, where libraries do not
+        with _errors_as_sentences(path):
+            part.touch()  # raises an OSError with the reason, unlike some libraries
             if end.exists():
                 shutil.copymode(end, part)
             yield part
@@ -40,19 +40,19 @@ def written_whole(path: Path) -> Iterator[Path]:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a text as a file, whole or not at all.
+    """Write a text to a file atomically.
 
     Raises
     ------
     UsageError
-        It cannot be written; the sentence says why.
+        The file cannot be written; the message names the reason.
     """
     with written_whole(path) as part:
         part.write_text(text, encoding="utf-8")
 
 
 def _move(part: Path, end: Path) -> None:
-    """Put a file that is whole into its place; one that is mounted alone can only be copied."""
+    """Replace a file; copy if it is a mount point, which cannot be replaced."""
     try:
         part.replace(end)
     except OSError:
@@ -60,7 +60,7 @@ def _move(part: Path, end: Path) -> None:
 
 
 @contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _errors_as_sentences(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

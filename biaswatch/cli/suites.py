@@ -12,7 +12,7 @@ from rich.table import Table
 from biaswatch.bbq.rows import ROWS, SOURCE, BbqRow, fetch, read_folder
 from biaswatch.bbq.suite import paired, recording_of, suite_of, write_suite
 from biaswatch.cli.options import Json
-from biaswatch.local.runs import MOST_SHOWN, check_beginning, the_one
+from biaswatch.local.runs import MOST_SHOWN, check_beginning, only_match
 from biaswatch.published.datasets import DATASETS, LEFT_OUT, PublishedDataset
 from biaswatch.published.files import checked_files, discard, fetch_files
 from biaswatch.published.scoring import MEASURED, STUDY, ScoredRun, scored
@@ -244,7 +244,7 @@ def _run_in(store: Store, written: str) -> str:
     """Return the id of the run of the store whose id begins so."""
     check_beginning(written)
     ids = store.records.latest_ids(Run, MOST_SHOWN + 1, begins=written)
-    return the_one(written, [(run.id, run.suite) for run in store.records.get(Run, ids)])
+    return only_match(written, [(run.id, run.suite) for run in store.records.get(Run, ids)])
 
 
 def _score_text(score: PublishedScore) -> str:

@@ -1,4 +1,4 @@
-"""The formats in which answers are recorded: how each is recognised, and how a row is read."""
+"""Formats of recorded answers: detection, and conversion of rows."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from biaswatch.shared.errors import UsageError
 
 
 class LogFormat(StrEnum):
-    """What a file of answers is."""
+    """Format of a file of recorded answers."""
 
     OTLP = "otlp"
     OPENAI = "openai"
@@ -33,15 +33,15 @@ MESSAGE_LISTS = ("llm.input_messages", "llm.output_messages")
 
 @dataclass(frozen=True)
 class RowReader:
-    """How a row of a format is read: its words, and the fields that are usually what."""
+    """Reader of a format: a function for the content, and the usual mapping of fields."""
 
     content: Callable[[Fields], RecordedContent | None]
-    """Returns None for a row that is no answer."""
+    """Function that returns None for a row without an answer."""
     usual: FieldMapping
 
 
 def _plain(row: Fields) -> RecordedContent:
-    return RecordedContent()  # everything is named by the mapping
+    return RecordedContent()  # the mapping names all fields
 
 
 def _span(row: Fields) -> RecordedContent | None:
@@ -58,7 +58,7 @@ def _span(row: Fields) -> RecordedContent | None:
 
 
 def _dotted(value: Any, name: str) -> dict[str, Any]:
-    """Return the values inside objects, and inside lists of objects, under names with dots."""
+    """Flatten objects and lists of objects to names with dots."""
     if isinstance(value, Mapping):
         items = [(str(key), item) for key, item in value.items()]
     elif isinstance(value, list) and value and all(isinstance(item, Mapping) for item in value):
@@ -84,7 +84,7 @@ def _batch_line(row: Fields) -> RecordedContent | None:
 
 
 def _with_opened(row: Fields, *names: str) -> Fields:
-    """Return a row with these fields as values, where a CSV file has their text."""
+    """Parse these fields of a row, which a CSV file holds as JSON text."""
     return {**row, **{name: opened(row[name]) for name in names if name in row}}
 
 
@@ -133,7 +133,7 @@ READERS: Mapping[LogFormat, RowReader] = {
 
 
 def detected(row: Fields, suffix: str) -> LogFormat:
-    """Return the format of a file by its first row, and else by the ending of its name."""
+    """Return the format of a file, from its first row or else from its extension."""
     names = set(row)
     if names & {"resourceSpans", "resourceLogs"}:
         return LogFormat.OTLP
@@ -149,17 +149,17 @@ def detected(row: Fields, suffix: str) -> LogFormat:
     return endings.get(suffix.lower(), LogFormat.JSONL)
 
 
-def merged(usual: FieldMapping, given: FieldMapping) -> FieldMapping:
-    """Return a mapping in which what is given stands in place of what is usual."""
-    names = given.model_fields_set & set(FieldMapping.model_fields)
-    return usual.model_copy(update={name: getattr(given, name) for name in names})
+def merged(usual: FieldMapping, declared: FieldMapping) -> FieldMapping:
+    """Return the usual mapping, with the declared fields replaced."""
+    names = declared.model_fields_set & set(FieldMapping.model_fields)
+    return usual.model_copy(update={name: getattr(declared, name) for name in names})
 
 
-def named_content(found: RecordedContent, row: Fields, mapping: FieldMapping) -> dict[str, Any]:
-    """Return the content, with the fields that the mapping names."""
-    said = value_at(row, mapping.text)
+def named_content(content: RecordedContent, row: Fields, mapping: FieldMapping) -> dict[str, Any]:
+    """Return the fields of the content that the mapping replaces."""
+    text_value = value_at(row, mapping.text)
     changed: dict[str, Any] = {}
-    if (text := answer_text(said)) is not None:
+    if (text := answer_text(text_value)) is not None:
         changed = {"text": text, "reason": None}
     if mapping.prompt and (prompt := messages_of(opened(value_at(row, mapping.prompt)))):
         changed["prompt"] = prompt
@@ -172,17 +172,17 @@ IDS = ("id", "unit")
 LABELS = (*IDS, "reason", "model", "fingerprint", "finish_reason")
 DIMENSIONS = ("groups", "facts")
 EXACT_FLOAT_LIMIT = 2.0**53
-"""From here on, a double holds only some of the whole numbers."""
+"""Above this limit, a double holds only some of the integers."""
 SCALAR = "Write text, a number, true or false."
 
 
 def plain_answer(where: str, row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row with texts in place of other scalars; empty fields are left out.
+    """Return a row with scalars converted to text, without empty fields.
 
     Raises
     ------
     UsageError
-        A label is a list or an object, or groups are no object.
+        A label is a list or an object, or groups are not an object.
     """
     changed: dict[str, Any] = {n: _label(where, n, row[n]) for n in LABELS if n in row}
     changed |= {n: _labels(where, n, row[n]) for n in DIMENSIONS if n in row}
@@ -193,7 +193,7 @@ def plain_answer(where: str, row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def id_label(value: Any) -> str | None:
-    """Return an id as a label; a float that dropped digits keeps the form that shows it."""
+    """Return an id as a label; a rounded float keeps its exponent, which shows the rounding."""
     is_rounded = isinstance(value, float) and EXACT_FLOAT_LIMIT <= abs(value) < inf
     return repr(value) if is_rounded else label_of(value)
 

@@ -1,4 +1,4 @@
-"""Files of recorded answers: every answer as the API takes it, and a count of what is none."""
+"""Read recorded answers from files, in the form of the API, and count skipped rows."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
@@ -36,56 +36,56 @@ from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import checked, not_a_file, read_text, yaml_mapping
 
 DIGITS_OF_UNITS = ((11, 10**9), (14, 10**6), (17, 10**3), (20, 1))
-"""Unix time in seconds, milliseconds, microseconds and nanoseconds, by how long it is."""
+"""Unix time in seconds, milliseconds, microseconds and nanoseconds, by its number of digits."""
 UNNAMED = "\0"
-"""Begins the key of what has no id: each waits alone."""
+"""Prefix of the keys of signals without an id, which are never joined."""
 NO_TEXT = "calls without a text (was the capture of content switched on?)"
-OF_OTHERS = "rows or spans that are no answers"
+OF_OTHERS = "rows or spans without an answer"
 
 
 @dataclass
 class LogFile:
-    """A file of recorded answers, which may be read several times."""
+    """A file of recorded answers, which can be read repeatedly."""
 
     path: Path
     format: LogFormat | None = None
-    """As somebody said; else it is detected."""
+    """Declared format; None to detect it."""
     mapping: MappingFile | None = None
     source: str | None = None
-    """The live system, whose mapping applies."""
+    """The live system with the mapping to apply."""
 
     def answers(self, left_out: Counter[str] | None = None) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield answers as the API takes them, each with where it stands.
+        """Yield the location of each answer, and the answer in the form of the API.
 
-        What is none is counted in `left_out`.
+        Skipped rows are counted in `left_out`, by reason.
 
         Raises
         ------
         UsageError
-            The file cannot be read, or an answer of it is wrong.
+            The file cannot be read, or an answer is invalid.
         """
         counted: Counter[str] = Counter() if left_out is None else left_out
         rows = rows_of(self.path)
         if (first := next(rows, None)) is None:
             return
-        found = self.format or detected(first[1], self.path.suffix)
-        every = chain([first], rows)
-        if found is LogFormat.OTLP:
-            yield from self._signals(every, counted)
-        elif found is LogFormat.JSONL and self.mapping is None:
-            yield from ((where, plain_answer(where, row)) for where, row in every)
+        format_ = self.format or detected(first[1], self.path.suffix)
+        all_rows = chain([first], rows)
+        if format_ is LogFormat.OTLP:
+            yield from self._signals(all_rows, counted)
+        elif format_ is LogFormat.JSONL and self.mapping is None:
+            yield from ((where, plain_answer(where, row)) for where, row in all_rows)
         else:
-            reader = READERS[found]
-            given = self.mapping or MappingFile()
-            own = given.of(self.source) if self.source else given
+            reader = READERS[format_]
+            mapping_file = self.mapping or MappingFile()
+            own = mapping_file.of(self.source) if self.source else mapping_file
             mapping = merged(reader.usual, own)
-            for row in every:
+            for row in all_rows:
                 yield from _answer(row, reader, mapping, counted)
 
     def _signals(
         self, rows: Iterator[Row], counted: Counter[str]
     ) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield whole answers as they come, and those of several signals at the end."""
+        """Yield complete answers in order, then those joined from several signals."""
         waiting: dict[str, list[AnswerPart]] = defaultdict(list)
         whole: set[str] = set()
         for where, part in self._parts(rows, counted):
@@ -96,7 +96,7 @@ class LogFile:
                 waiting[part.key or f"{UNNAMED}{len(waiting)}"].append(part)
             else:
                 counted[NO_TEXT] += 1
-        for answer in (joined(some) for key, some in waiting.items() if key not in whole):
+        for answer in (joined(parts) for key, parts in waiting.items() if key not in whole):
             if answer.content.answered:
                 yield str(self.path), _identified(answer)
             else:
@@ -110,7 +110,7 @@ class LogFile:
             try:
                 parts = [part_of(signal, mapping) for signal in signals_of_json(row)]
             except (ValueError, TypeError, AttributeError, LookupError, ArithmeticError):
-                raise UsageError(f"{where}: this is not OTLP's JSON.") from None
+                raise UsageError(f"{where}: this is not OTLP in JSON.") from None
             for part in parts:
                 if part is None:
                     counted[OF_OTHERS] += 1
@@ -121,7 +121,7 @@ class LogFile:
 
 
 def _identified(part: AnswerPart) -> dict[str, Any]:
-    """Return an answer as the API takes it; nothing names one whose id is empty."""
+    """Return an answer in the form of the API, without an empty id."""
     fields = sent_fields(part)
     return fields if fields["id"] else {name: fields[name] for name in fields if name != "id"}
 
@@ -145,7 +145,7 @@ def _answer(
         counted["answers outside the mapping's share"] += 1
         return
     nested = _opened(fields)
-    found = {
+    answer = {
         "id": key,
         "at": _moment(where, value_at(fields, mapping.time)),
         "messages": content.prompt,
@@ -158,26 +158,26 @@ def _answer(
         "fingerprint": content.fingerprint,
         "finish_reason": content.finish_reason,
     }
-    yield where, {name: each for name, each in found.items() if each not in (None, {}, ())}
+    yield where, {name: value for name, value in answer.items() if value not in (None, {}, ())}
 
 
 def _opened(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields with objects in place of texts that hold them: metadata in a CSV."""
+    """Parse fields that hold objects as JSON text, such as metadata in a CSV file."""
     return {name: opened(value) for name, value in fields.items()}
 
 
 def _prefixed(fields: Mapping[str, Any], name: str, attribute: str) -> dict[str, str]:
-    """Return the labels of an object `groups`, of columns `groups.x`, and of declared ones."""
-    inside = fields.get(name)
-    found = declared_labels(fields, f"{name}.") | declared_labels(fields, attribute)
-    found |= declared_labels(fields, f"attributes.{attribute}")
-    if isinstance(inside, Mapping):
-        found |= {str(each): text for each, value in inside.items() if (text := label_of(value))}
-    return found
+    """Return the labels from an object `groups`, columns `groups.x`, and attributes."""
+    nested = fields.get(name)
+    labels = declared_labels(fields, f"{name}.") | declared_labels(fields, attribute)
+    labels |= declared_labels(fields, f"attributes.{attribute}")
+    if isinstance(nested, Mapping):
+        labels |= {str(key): text for key, value in nested.items() if (text := label_of(value))}
+    return labels
 
 
 def _moment(where: str, value: Any) -> datetime | None:
-    """Return when an answer was given; None where nothing says so."""
+    """Return the time of an answer, or None."""
     if value is None:
         return None
     if isinstance(value, datetime):
@@ -189,23 +189,23 @@ def _moment(where: str, value: Any) -> datetime | None:
     for digits, factor in DIGITS_OF_UNITS:
         if number.is_finite() and 0 <= number < 10**digits:
             return moment_of(int(number * factor))
-    raise UsageError(f"{where}: the time is no Unix time.")
+    raise UsageError(f"{where}: the time is not a Unix time.")
 
 
 def _written(where: str, text: str) -> datetime:
     try:
-        found = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(text)
     except ValueError:
         raise UsageError(
             f"{where}: the time is neither like 2026-11-21T09:14:03Z nor Unix time."
         ) from None
-    if found.tzinfo is None:
+    if moment.tzinfo is None:
         raise UsageError(f"{where}: the time needs its zone, like 2026-11-21T09:14:03Z.")
-    return found
+    return moment
 
 
 def left_out_in_words(left_out: Mapping[str, int]) -> list[str]:
-    """Return what of a file is no answer, and how often."""
+    """Return sentences with the number of skipped rows, by reason."""
     return [f"Left out: {count} {what}." for what, count in sorted(left_out.items())]
 
 
@@ -215,17 +215,17 @@ EXPECTED = "a mapping file names fields: id, time, text, unit, groups and others
 def log_file(
     path: Path, format_: LogFormat | None, mapping: Path | None, source: str | None = None
 ) -> LogFile:
-    """Return a file of recorded answers, with the mapping that a file holds.
+    """Return a file of recorded answers, with the mapping from a mapping file.
 
     Raises
     ------
     UsageError
-        The mapping file is wrong, or the path is a folder, a pipe or a device.
+        The mapping file is invalid, or the path is a folder, a pipe or a device.
     """
     if why := not_a_file(path):
         raise UsageError(why)
-    found = None
+    mapping_file = None
     if mapping is not None:
         fields = yaml_mapping(read_text(mapping, "mapping file"), mapping, EXPECTED, UsageError)
-        found = checked(MappingFile, fields, mapping)
-    return LogFile(path, format_, found, source)
+        mapping_file = checked(MappingFile, fields, mapping)
+    return LogFile(path, format_, mapping_file, source)

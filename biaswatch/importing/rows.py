@@ -1,4 +1,4 @@
-"""The rows of a file, one after the other, each with where it stands."""
+"""Read the rows of a file one by one, with their locations."""
 
 import csv
 import hashlib
@@ -13,16 +13,16 @@ LONGEST_CELL = 8 * 1024 * 1024
 LONGEST_ROW = 2 * LONGEST_CELL
 AT_ONCE = 512
 Row = tuple[str, dict[str, Any]]
-"""Where it stands, and its fields."""
+"""Location and fields of a row."""
 
 
 def rows_of(path: Path) -> Iterator[Row]:
-    """Yield the rows of a file; its ending says what it is, and another than known is JSON.
+    """Yield the rows of a CSV, Parquet or (with any other extension) JSON file.
 
     Raises
     ------
     UsageError
-        The file or a row cannot be read; the sentence says where.
+        The file or a row cannot be read; the message names the location.
     """
     match path.suffix.lower():
         case ".csv":
@@ -32,7 +32,7 @@ def rows_of(path: Path) -> Iterator[Row]:
         case _:
             for where, row in json_rows_of_file(path, "answers"):
                 if not isinstance(row, dict):
-                    raise UsageError(f"{where}: an answer has to be an object with named fields.")
+                    raise UsageError(f"{where}: an answer must be an object with named fields.")
                 yield where, row
 
 
@@ -66,13 +66,13 @@ def _parquet(path: Path) -> Iterator[Row]:
                 yield f"{path}, row {number}", kept
     except UsageError:
         raise
-    except (OSError, ValueError, OverflowError) as error:  # a moment that Python cannot hold
+    except (OSError, ValueError, OverflowError) as error:  # such as a time out of range
         why = getattr(error, "strerror", None) or "it is not Parquet, or a value has no Python type"
         raise UsageError(f"The answers {path} cannot be read ({why}).") from None
 
 
 class _BoundedLines:
-    """The lines of a file, as long as one row does not take too many of their characters."""
+    """The lines of a file, with a bound on the characters of a row."""
 
     def __init__(self, path: Path, file: TextIO) -> None:
         self._path = path
@@ -95,16 +95,16 @@ COMPARED = ("text", "reason", "groups", "unit")
 
 
 class RepeatedIds:
-    """Remembers the ids of answers and a digest of what each says."""
+    """Track the ids of answers, and digests of their content."""
 
     def __init__(self) -> None:
         self.differing = 0
-        """Answers that repeat the id of an answer with other content."""
+        """Number of answers with the id of another answer and different content."""
         self._ids: set[str] = set()
         self._seen: set[bytes] = set()
 
     def is_new(self, answer: Mapping[str, Any]) -> bool:
-        """Note an answer; return whether it has no id, or was not noted before."""
+        """Record an answer; return whether it has no id, or is new."""
         if (key := answer.get("id")) is None:
             return True
         content = repr((key, *(answer.get(name) for name in COMPARED))).encode()

@@ -1,4 +1,4 @@
-"""How far a file was sent in, kept here until all of it is: the next time goes on there."""
+"""Progress of sending a file, kept until all of it is sent, to resume after an interruption."""
 
 import json
 from collections import Counter
@@ -13,38 +13,38 @@ FOLDER = "sending"
 
 @dataclass
 class SendingCursor:
-    """How much of one file, as it is now, has arrived at one gateway for one live system."""
+    """Progress of sending one version of a file to one gateway, for one live system."""
 
     kept_in: Path
     sent: int = 0
-    """Answers of the file, from its beginning."""
+    """Number of answers sent, from the start of the file."""
     late: Counter[str] = field(default_factory=Counter)
-    """Those of them that came too late, by monitor."""
+    """Number of answers that arrived too late, by monitor."""
 
     @classmethod
     def of(
         cls, state_dir: Path, file: Path, source: str, server: str | None, *, history: bool
     ) -> "SendingCursor":
-        """Return how far it was sent; a file that has changed since is sent from its beginning."""
-        about = file.stat()
+        """Return the stored progress; a file that has changed starts from the beginning."""
+        status = file.stat()
         name = derived_id(
-            FOLDER, str(file.resolve()), about.st_size, about.st_mtime_ns, source, server, history
+            FOLDER, str(file.resolve()), status.st_size, status.st_mtime_ns, source, server, history
         )
         cursor = cls(state_dir / FOLDER / f"{name}.json")
         try:
-            found = json.loads(cursor.kept_in.read_bytes())
-            cursor.sent, cursor.late = int(found["sent"]), Counter(found["late"])
+            stored = json.loads(cursor.kept_in.read_bytes())
+            cursor.sent, cursor.late = int(stored["sent"]), Counter(stored["late"])
         except (OSError, ValueError, KeyError, TypeError):
-            pass  # it was never sent in part, or nobody knows any more: each answer counts once
+            pass  # no stored progress: sending again is harmless, since answers count once
         return cursor
 
     def advance(self, answers: int, late: Counter[str]) -> None:
-        """Note that so many more have arrived.
+        """Record that more answers have arrived.
 
         Raises
         ------
         UsageError
-            That cannot be kept.
+            The progress cannot be stored.
         """
         self.sent += answers
         self.late.update(late)
@@ -55,11 +55,11 @@ class SendingCursor:
             new.replace(self.kept_in)
         except OSError as error:
             raise UsageError(
-                f"How far the file was sent cannot be kept in {self.kept_in.parent}"
+                f"The progress of sending cannot be stored in {self.kept_in.parent}"
                 f" ({error.strerror}). Choose another folder with BIASWATCH_STATE_DIR."
             ) from None
 
     def forget(self) -> None:
-        """Forget it: the same command again sends all."""
+        """Discard the progress, so that the same command sends all answers again."""
         self.sent, self.late = 0, Counter()
         self.kept_in.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""A client of the gateway, whose replies are the gateway's own types."""
+"""A client of the gateway; replies are parsed as the types of the API."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -60,12 +60,12 @@ Reply = TypeVar("Reply")
 
 @cache
 def _adapter(kind: Any) -> TypeAdapter[Any]:
-    """Return what reads replies of a kind; making one takes longer than reading a line."""
+    """Return the cached adapter of a type: building one takes longer than parsing a line."""
     return TypeAdapter(kind)
 
 
 class GatewayClient:
-    """The gateway's operations; what it refuses is raised as a sentence."""
+    """Call the operations of the gateway; refusals are raised as errors with its sentence."""
 
     def __init__(
         self, url: str, token: str | None = None, *, gone: Callable[[], bool] = lambda: False
@@ -87,36 +87,36 @@ class GatewayClient:
         await self._ask(Cancellation, "POST", path("runs", run_id, "cancel"))
 
     async def paused_targets(self) -> list[PausedTarget]:
-        """Return the targets that are not asked for now."""
+        """Return the targets that are paused."""
         return await self._ask(list[PausedTarget], "GET", "/v1/targets/paused")
 
     async def resume_target(self, target: str) -> None:
-        """Have a paused target asked again at once."""
+        """Resume a paused target at once."""
         await self._ask(ResumedTarget, "POST", "/v1/targets/resume", {"target": target})
 
     async def channels(self) -> list[ChannelView]:
-        """Return the channels by which alarms are sent."""
+        """Return the channels for alarms."""
         return await self._ask(list[ChannelView], "GET", "/v1/channels")
 
     async def try_channel(self, name: str) -> AlarmDelivery:
-        """Have a channel tried; `deliveries` tells what became of it."""
+        """Send a test alarm to a channel; `deliveries` returns its outcome."""
         return await self._ask(AlarmDelivery, "POST", path("channels", name, "test"))
 
     async def retry_channel(self, name: str) -> int:
-        """Have what a channel refused sent again; return how many alarms those are."""
+        """Send the alarms that a channel refused again; return their number."""
         return (await self._ask(RetriedChannel, "POST", path("channels", name, "retry"))).alarms
 
     async def deliveries(self, alarm_id: str) -> list[AlarmDelivery]:
-        """Return what became of an alarm on its way to its channels."""
+        """Return the deliveries of an alarm to its channels."""
         return await self._ask(list[AlarmDelivery], "GET", path("alarms", alarm_id, "deliveries"))
 
     async def follow(self, run_id: str, opening: int = 0) -> AsyncIterator[RunProgress]:
-        """Return a run's progress whenever it changes, until it has ended."""
+        """Yield a run's progress at each change, until it has ended."""
         events = path("runs", run_id, "events")
         ended = False
         while not ended:
-            await self.progress(run_id)  # says why, where there is nothing to follow
-            with suppress(httpx2.HTTPError):  # a broken stream is taken up again
+            await self.progress(run_id)  # raises an error if the run does not exist
+            with suppress(httpx2.HTTPError):  # a broken stream is opened again
                 async with self._requests.stream(events, opening=opening) as reply:
                     async for line in reply.aiter_lines():
                         if line.startswith("data:"):
@@ -126,13 +126,13 @@ class GatewayClient:
             if not ended:
                 await asyncio.sleep(RECONNECT_S)
 
-    async def runs(self, last: int, **which: str) -> list[RunProgress]:
-        """Return so many runs, the latest first: of a `purpose`, or whose id `begins` so."""
-        asked = urlencode({"last": last, **which})
-        return await self._ask(list[RunProgress], "GET", f"/v1/runs?{asked}")
+    async def runs(self, last: int, **filters: str) -> list[RunProgress]:
+        """Return the last runs, latest first; filter by `purpose`, or by how the id `begins`."""
+        query = urlencode({"last": last, **filters})
+        return await self._ask(list[RunProgress], "GET", f"/v1/runs?{query}")
 
     async def progress(self, run_id: str) -> RunProgress:
-        """Return how far a run is."""
+        """Return the progress of a run."""
         return await self._ask(RunProgress, "GET", path("runs", run_id))
 
     async def diagnoses(self, run_id: str) -> list[Diagnosis]:
@@ -140,13 +140,13 @@ class GatewayClient:
         return await self._ask(list[Diagnosis], "GET", path("runs", run_id, "diagnoses"))
 
     async def analysis(self, run_id: str) -> DeclaredAnalysis:
-        """Return how a run is to be analysed, and how many answers it has."""
+        """Return the declared analysis of a run, and the number of its answers."""
         return await self._ask(DeclaredAnalysis, "GET", path("runs", run_id, "analysis"))
 
     async def measurements(self, run_id: str) -> AsyncIterator[AnswerMeasurements]:
-        """Return what was measured of every answer of a run, in the order of its plan.
+        """Yield the measurements of every answer of a run, in the order of its plan.
 
-        A connection that breaks is taken up again where it broke, as long as answers come.
+        A broken connection is resumed at the next answer, unless it brought none.
         """
         read, before = 0, -1
         where = path("runs", run_id, "measurements")
@@ -158,14 +158,14 @@ class GatewayClient:
                         yield self._read(AnswerMeasurements, line)
                         read += 1
             except httpx2.HTTPError as error:
-                if read == before:  # nothing came since it broke before
+                if read == before:  # no answer since the connection last broke
                     raise self._requests.no_answer(error) from None
                 before = read
             else:
                 return
 
     async def assessments(self, run_id: str) -> list[Assessment]:
-        """Return what else was looked at: quality, consistency, who is treated how."""
+        """Return further assessments: quality, consistency, treatment of groups."""
         return await self._ask(list[Assessment], "GET", path("runs", run_id, "assessments"))
 
     async def studies(self, run_id: str, *, count_failed: bool = False) -> StudyResults:
@@ -181,20 +181,20 @@ class GatewayClient:
 
     async def flagged(self, run_id: str, *, count_failed: bool = False) -> list[FlaggedPair]:
         """Return every flagged pair of a run, with its texts."""
-        found: list[FlaggedPair] = []
+        pairs: list[FlaggedPair] = []
         flagged = f"{path('runs', run_id, 'flagged')}?count_failed={count_failed}&offset="
-        while some := await self._ask(list[FlaggedPair], "GET", f"{flagged}{len(found)}"):
-            found += some
-        return found
+        while page := await self._ask(list[FlaggedPair], "GET", f"{flagged}{len(pairs)}"):
+            pairs += page
+        return pairs
 
     async def interpret(self, request: BriefRequest) -> Evaluation:
-        """Have statistics interpreted and judged; return the evaluation once it is there."""
-        found = await self._ask(Interpretation, "POST", "/v1/interpretations", request)
-        address = path("interpretations", found.brief_id)
-        while found.evaluation is None:
+        """Have statistics interpreted and judged; wait for the evaluation."""
+        interpretation = await self._ask(Interpretation, "POST", "/v1/interpretations", request)
+        address = path("interpretations", interpretation.brief_id)
+        while interpretation.evaluation is None:
             await asyncio.sleep(POLL_EVERY_S)
-            found = await self._ask(Interpretation, "GET", address)
-        return found.evaluation
+            interpretation = await self._ask(Interpretation, "GET", address)
+        return interpretation.evaluation
 
     async def apply_monitor(self, request: MonitorFile | Mapping[str, Any]) -> AppliedMonitor:
         """Start a monitor, or change it."""
@@ -213,16 +213,16 @@ class GatewayClient:
         return await self._ask(list[AlarmView], "GET", path("monitors", name, "alarms"))
 
     async def windows(self, name: str, last: int) -> list[WindowView]:
-        """Return so many windows of traffic, the latest first."""
+        """Return the last windows of traffic, latest first."""
         listed = f"{path('monitors', name, 'windows')}?last={last}"
         return await self._ask(list[WindowView], "GET", listed)
 
     async def pause_monitor(self, name: str) -> None:
-        """Start no more rounds of a monitor for now."""
+        """Pause the rounds of a monitor."""
         await self._ask(Monitor, "POST", path("monitors", name, "pause"))
 
     async def resume_monitor(self, name: str) -> None:
-        """Start rounds of a monitor again."""
+        """Resume the rounds of a monitor."""
         await self._ask(Monitor, "POST", path("monitors", name, "resume"))
 
     async def delete_monitor(self, name: str) -> None:
@@ -232,21 +232,21 @@ class GatewayClient:
     async def ingest(
         self, source: str, answers: Sequence[Mapping[str, Any]], *, history: bool = False
     ) -> AcceptedBatch:
-        """Send recorded production answers in; return how many were taken, and which are late."""
+        """Send recorded production answers; return how many were accepted, and which are late."""
         body = {"source": source, "history": history, "responses": answers}
         return await self._ask(AcceptedBatch, "POST", "/v1/responses", body, repeatable=True)
 
     async def begin_history(self, source: str) -> list[HistoryView]:
-        """Prepare to send in the past of a live system."""
+        """Prepare to send the history of a live system."""
         return await self._ask(list[HistoryView], "POST", path("history", source), repeatable=True)
 
     async def read_history(self, source: str) -> list[HistoryView]:
-        """Have all that was sent in of the past read."""
+        """Have the history that was sent read."""
         where = path("history", source, "read")
         return await self._ask(list[HistoryView], "POST", where, repeatable=True)
 
     async def history(self, source: str) -> list[HistoryView]:
-        """Return how far the past is read."""
+        """Return how far the history has been read."""
         return await self._ask(list[HistoryView], "GET", path("history", source))
 
     async def audit(self, request: AuditRequest) -> list[AuditEntry]:
@@ -259,15 +259,15 @@ class GatewayClient:
         return await self._ask(PurgedTexts, "POST", "/v1/purges", request)
 
     async def read(self, kind: type[Reply], where: str) -> Reply:
-        """Return what there is at a path."""
+        """Read the resource at a path."""
         return await self._ask(kind, "GET", where)
 
     async def send(self, kind: type[Reply], where: str, body: Any) -> Reply:
-        """Send something in that may be sent twice; return what came of it."""
+        """Send an idempotent request; return the reply."""
         return await self._ask(kind, "POST", where, body, repeatable=True)
 
     async def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         await self._requests.close()
 
     async def _ask(
@@ -279,7 +279,7 @@ class GatewayClient:
         *,
         repeatable: bool = False,
     ) -> Reply:
-        """Return the gateway's reply as one of its types."""
+        """Send a request; parse the reply as a type of the API."""
         if isinstance(body, BaseModel):
             body = body.model_dump(mode="json", exclude_unset=True)
         reply = await self._requests.ask(verb, where, body, repeatable=repeatable)
@@ -288,11 +288,11 @@ class GatewayClient:
     def _read(self, kind: type[Reply], data: str | bytes) -> Reply:
         wanted: Any = kind
         try:
-            found: Reply = _adapter(wanted).validate_json(data)
+            reply: Reply = _adapter(wanted).validate_json(data)
         except ValidationError as error:
             mistake = first_mistake(error).in_words("the whole reply")
             raise UsageError(
-                f"This version cannot read what the gateway at {self._url} answers ({mistake})."
+                f"This version cannot read the reply of the gateway at {self._url} ({mistake})."
                 " Use the same version of biaswatch on both sides."
             ) from None
-        return found
+        return reply

@@ -1,4 +1,4 @@
-"""How a command finds the platform: its address, its bus, its gateway."""
+"""Find or start the platform of a command: its address, bus and gateway."""
 
 import json
 import shutil
@@ -53,17 +53,17 @@ class Gateway:
 
 
 class AddressFile:
-    """The file that tells other commands where the running platform is."""
+    """The file with the address of the running platform, for other commands."""
 
     def __init__(self, state_dir: Path) -> None:
         self._path = state_dir / "platform.json"
 
     def write(self, running: RunningPlatform) -> None:
-        """Write the address of the running platform; who reads meanwhile never sees half of it."""
+        """Write the address of the running platform atomically."""
         write_whole(self._path, json.dumps(asdict(running)))
 
     def read(self) -> RunningPlatform | None:
-        """Return the platform that runs here, or None."""
+        """Return the platform that runs on this machine, or None."""
         try:
             running = RunningPlatform(**json.loads(self._path.read_text()))
         except (OSError, ValueError, TypeError):
@@ -77,7 +77,7 @@ class AddressFile:
 
 @contextmanager
 def bus_url(settings: Settings) -> Iterator[str]:
-    """Return the address of the bus; one that is started now stops with the context."""
+    """Yield the address of the bus; start one for the context if none is running."""
     if "nats_url" in settings.model_fields_set:
         yield settings.nats_url
     elif running := AddressFile(settings.state_dir).read():
@@ -106,21 +106,21 @@ async def bus_connection(
 
 
 def embedded_bus_limits(settings: Settings) -> StreamLimits:
-    """Return the limits of the embedded bus's streams: they follow the disk it lies on."""
+    """Return the limits of the embedded bus's streams, from the space of its disk."""
     directory = settings.state_dir / "nats"
     return limits_within(shutil.disk_usage(directory).free + disk_usage_bytes(directory))
 
 
 def check_address(server: str) -> None:
-    """Raise UsageError where this cannot be the address of a gateway."""
+    """Raise UsageError if this cannot be the address of a gateway."""
     try:
         parts = urlsplit(server)
-        right = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
-    except ValueError:  # a port that is none
-        right = False
-    if not right:
+        valid = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
+    except ValueError:  # the port is not a number
+        valid = False
+    if not valid:
         raise UsageError(
-            f"{server!r} is no address of a gateway. Write --server http://host:8080 or"
+            f"{server!r} is not the address of a gateway. Write --server http://host:8080 or"
             " https://host."
         )
 
@@ -129,10 +129,10 @@ def check_address(server: str) -> None:
 async def connected(
     server: str | None, token: str | None, *, as_processes: bool = False, with_models: bool = True
 ) -> AsyncIterator[GatewayClient]:
-    """Return a client of a gateway: the named one, the one that runs here, or one started now.
+    """Yield a client of the named gateway, of the running one, or of one started now.
 
-    One that is started now calls no model without `with_models`: whoever only looks resumes no run,
-    and a run that cannot go on can still be looked at and cancelled.
+    Without `with_models`, a gateway started now calls no model: reading resumes no run, and a run
+    that cannot continue can still be shown and stopped.
     """
     settings = load_settings(Settings)
     running = AddressFile(settings.state_dir).read()
@@ -149,7 +149,7 @@ async def connected(
 
 @asynccontextmanager
 async def _started(settings: Settings, as_processes: bool, with_models: bool) -> AsyncIterator[str]:
-    """Start a platform; it logs errors alone, since people look at the progress."""
+    """Start a platform that logs only errors, since progress is on the screen."""
     from biaswatch.local.platform import embedded_platform
 
     if "log_level" not in settings.model_fields_set:

@@ -1,4 +1,4 @@
-"""HTTP requests to a gateway, which may be away for a moment; its refusals are sentences."""
+"""HTTP requests to a gateway: wait while it restarts, and raise refusals as sentences."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,20 +10,20 @@ import httpx2
 from biaswatch.shared.errors import TransientError, UsageError
 
 PATIENCE_S = 120.0
-"""How long a gateway that has answered before may be away: it is being started again."""
+"""Wait for a gateway that has answered before and is restarting."""
 PAUSE_S = 0.5
 AWAY = {502, 503, 504}
-"""What a gateway answers without its bus or its store, and a proxy without its gateway."""
+"""Status codes of a gateway without bus or store, and of a proxy without gateway."""
 FULL = 429
-"""What a gateway answers that is there and takes no more until its services have caught up."""
+"""Status code of a gateway whose services have to catch up first."""
 LONGEST_WAIT_S = 30.0
-"""Between two tries, whatever such a gateway asks for."""
+"""Maximum wait between two attempts, also for a longer `Retry-After`."""
 TIMEOUT_S = 120
 """The intervals of a large study take a while."""
 
 
 class GatewayRequests:
-    """Sends requests; a gateway that has answered once is waited for, unless it is `gone`."""
+    """Send requests; wait for a gateway that has answered once, unless it is `gone`."""
 
     def __init__(
         self,
@@ -34,7 +34,7 @@ class GatewayRequests:
         patience_s: float = PATIENCE_S,
     ) -> None:
         if token and not (token.isascii() and token.isprintable()):
-            raise UsageError("The token has characters that no token has; see BIASWATCH_TOKEN.")
+            raise UsageError("The token has invalid characters; see BIASWATCH_TOKEN.")
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._url = url
         self._http = httpx2.AsyncClient(base_url=url, headers=headers, timeout=TIMEOUT_S)
@@ -44,16 +44,16 @@ class GatewayRequests:
     async def ask(
         self, verb: str, where: str, body: Any = None, *, repeatable: bool = False
     ) -> bytes:
-        """Return the body of the reply.
+        """Send a request; return the body of the reply.
 
-        A request that may have arrived is sent again only where it is `repeatable`.
+        A request that may have arrived is repeated only if it is `repeatable`.
 
         Raises
         ------
         TransientError
-            The gateway does not answer, or cannot do it now.
+            The gateway does not answer, or is unavailable.
         UsageError
-            It refuses.
+            The gateway refuses the request.
         """
         reply = await self._reply(verb, where, body, repeatable or verb == "GET")
         await self.check(reply)
@@ -61,7 +61,7 @@ class GatewayRequests:
         return reply.content
 
     async def _reply(self, verb: str, where: str, body: Any, repeatable: bool) -> httpx2.Response:
-        """Ask until there is a reply, as long as there is reason to wait for one."""
+        """Repeat the request until it is answered or waiting is pointless."""
         clock = asyncio.get_running_loop().time
         deadline = clock() + (self._patience_s if self._has_answered else 0)
         while True:
@@ -73,7 +73,7 @@ class GatewayRequests:
                     raise self.no_answer(error) from None
             else:
                 if repeatable and reply.status_code == FULL:
-                    # It works, so it is waited for as long as it says so.
+                    # The gateway works: wait as long as it asks for.
                     await asyncio.sleep(wait_s(reply.headers.get("retry-after", "")))
                     deadline = clock() + self._patience_s
                     continue
@@ -82,11 +82,11 @@ class GatewayRequests:
             await asyncio.sleep(PAUSE_S)
 
     def stream(self, where: str, **parameters: int) -> Any:
-        """Return the context of a reply that is read while it comes."""
+        """Return the context of a streamed reply."""
         return self._http.stream("GET", where, params=parameters)
 
     async def check(self, reply: httpx2.Response) -> None:
-        """Raise what the gateway refuses, in its own sentence."""
+        """Raise the gateway's refusal with its own sentence."""
         if reply.is_success:
             return
         await reply.aread()
@@ -97,25 +97,25 @@ class GatewayRequests:
         raise (TransientError if reply.is_server_error else UsageError)(detail)
 
     def no_answer(self, error: httpx2.HTTPError) -> TransientError:
-        """Return the sentence for a gateway that is not there."""
+        """Return the error for a gateway that does not answer."""
         return TransientError(
             f"The gateway at {self._url} does not answer ({type(error).__name__}). Start one"
             " with `biaswatch up`, or correct --server."
         )
 
     async def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         await self._http.aclose()
 
 
 def wait_s(retry_after: str) -> float:
-    """Return how long to wait where a gateway asks to come again after so many seconds."""
-    asked = float(retry_after) if retry_after.isdecimal() else PAUSE_S
-    return min(LONGEST_WAIT_S, asked)
+    """Return the wait before the next attempt, from a `Retry-After` header in seconds."""
+    requested = float(retry_after) if retry_after.isdecimal() else PAUSE_S
+    return min(LONGEST_WAIT_S, requested)
 
 
 def path(*parts: str) -> str:
-    """Return the path of something by its name, whatever that is made of.
+    """Return the API path of a resource, with its name quoted.
 
     Raises
     ------
@@ -124,6 +124,6 @@ def path(*parts: str) -> str:
     """
     if not all(parts):
         raise UsageError(
-            "The name is empty. `biaswatch runs` and `monitor list` list those there are."
+            "The name is empty. `biaswatch runs` and `biaswatch monitor list` list the names."
         )
     return "/v1/" + "/".join(quote(part, safe="") for part in parts)

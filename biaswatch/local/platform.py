@@ -1,4 +1,4 @@
-"""The whole platform on one machine: embedded bus, the store, every service, the simulator."""
+"""The platform on one machine: embedded bus, store, services and simulator."""
 
 import asyncio
 import json
@@ -54,13 +54,13 @@ LOOK_S = 0.02
 STORE_PATIENCE_S, STORE_PAUSE_S = 30.0, 1.0
 HERE = "127.0.0.1"
 LOOPBACK = (HERE, "localhost", "::1")
-"""Where models run on the machine of whoever started the platform."""
+"""Hosts of models on the user's own machine."""
 Clock = Callable[[], datetime]
 
 
 @dataclass(frozen=True)
 class ServiceSettings:
-    """What every service of the platform is given."""
+    """Settings that all services of the platform share."""
 
     nats_url: str
     store_url: str
@@ -83,16 +83,16 @@ async def embedded_platform(
     calls: int | None = None,
     with_models: bool = True,
 ) -> AsyncIterator[RunningPlatform]:
-    """Run everything while the context lasts; with `as_processes`, each service as its own process.
+    """Run the platform while the context lasts.
 
-    `plants` are more models of the simulator, `calls` the most calls in flight to one target.
-    A faster `clock` lets monitors run faster; clock and calls do not reach services in processes.
-    Without `with_models` no model is called: probes keep waiting.
+    `as_processes` runs each service as a process. `plants` are additional models of the simulator,
+    `calls` limits concurrent calls per target, and a faster `clock` speeds up monitors; services in
+    processes ignore clock and calls. Without `with_models` no model is called: probes keep waiting.
 
     Raises
     ------
     ConfigurationError
-        A port, a directory or a setting is wrong, or too few files may be open.
+        A port, a directory or a setting is invalid, or the limit of open files is too low.
     """
     raise_open_files()
     began = datetime.now(UTC)
@@ -103,9 +103,9 @@ async def embedded_platform(
             await provision(Admin(connection), embedded_bus_limits(settings))
         finally:
             await connection.close()
-        given = simulator.read_settings()
-        planted = {"plants": {**given.plants, **(plants or {})}}
-        simulated = simulator.build(given.model_copy(update=planted))
+        base = simulator.read_settings()
+        planted = {"plants": {**base.plants, **(plants or {})}}
+        simulated = simulator.build(base.model_copy(update=planted))
         with Store.open(settings.store) as store:
             async with web_server(simulated, HERE, 0) as simulator_port:
                 simulator_url = f"http://{HERE}:{simulator_port}/v1"
@@ -125,7 +125,7 @@ async def embedded_platform(
 
 @asynccontextmanager
 async def _embedded_bus(folder: Path) -> AsyncIterator[EmbeddedServer]:
-    """Run the bus while the context lasts, whatever befalls it."""
+    """Run and supervise the bus while the context lasts."""
     with EmbeddedServer(folder) as server:
         supervision = BusSupervision(server, folder, free_bytes=free_bytes)
         watching = asyncio.create_task(supervision.watch())
@@ -137,7 +137,7 @@ async def _embedded_bus(folder: Path) -> AsyncIterator[EmbeddedServer]:
 
 
 async def _migrated(store_url: str) -> None:
-    """Migrate the store, once a database that is starting answers."""
+    """Migrate the store; wait for a database that is starting."""
     clock = asyncio.get_running_loop().time
     deadline = clock() + STORE_PATIENCE_S
     while True:
@@ -146,7 +146,7 @@ async def _migrated(store_url: str) -> None:
         except TransientError as error:
             if clock() > deadline:
                 raise
-            log("platform").warning("the store is awaited", why=str(error))
+            log("platform").warning("waiting for the store", why=str(error))
             await asyncio.sleep(STORE_PAUSE_S)
         else:
             return
@@ -154,7 +154,7 @@ async def _migrated(store_url: str) -> None:
 
 @asynccontextmanager
 async def _in_processes(where: ServiceSettings, store: Store, port: int) -> AsyncIterator[str]:
-    """Run each service as a process of its own."""
+    """Run each service as a separate process."""
     chosen = port or free_port(HERE)
     environment = {
         "NATS_URL": where.nats_url,
@@ -178,14 +178,14 @@ async def _in_processes(where: ServiceSettings, store: Store, port: int) -> Asyn
         yield f"http://{HERE}:{chosen}"
 
 
-def _own_machine(given: Collection[str], state_dir: Path) -> dict[str, Any]:
-    """Return what a generator may do on its user's own machine, as far as it is not set."""
+def _own_machine(configured: Collection[str], state_dir: Path) -> dict[str, Any]:
+    """Return the generator's defaults on a user's own machine, for settings not configured."""
     own = {
         "generator_private_hosts": LOOPBACK,
         "generator_recordings_dir": recordings_folder(state_dir),
         "generator_local_models_dir": state_dir / "models",
     }
-    return {name: value for name, value in own.items() if name not in given}
+    return {name: value for name, value in own.items() if name not in configured}
 
 
 def _as_variable(value: Any) -> str:
@@ -195,26 +195,28 @@ def _as_variable(value: Any) -> str:
 @asynccontextmanager
 async def _in_this_process(where: ServiceSettings, store: Store, port: int) -> AsyncIterator[str]:
     """Run every service in this process."""
-    given: dict[str, Any] = {"nats_url": where.nats_url, "store_url": where.store_url}
-    asking = GeneratorSettings(**given, simulator_url=where.simulator_url)
-    asking = asking.model_copy(update=_own_machine(asking.model_fields_set, where.state_dir))
+    common: dict[str, Any] = {"nats_url": where.nats_url, "store_url": where.store_url}
+    generating = GeneratorSettings(**common, simulator_url=where.simulator_url)
+    generating = generating.model_copy(
+        update=_own_machine(generating.model_fields_set, where.state_dir)
+    )
     if where.calls is not None:
         fewer = {"generator_slots": where.calls, "generator_start": where.calls}
-        asking = asking.model_copy(update=fewer)
-    behind = GatewaySettings(**given)
-    backlog, work = background.AnswerBacklog(), background.background_work(store, behind)
+        generating = generating.model_copy(update=fewer)
+    gateway_settings = GatewaySettings(**common)
+    backlog, work = background.AnswerBacklog(), background.background_work(store, gateway_settings)
     services = [
-        planner.build(PlannerSettings(**given), where.clock),
-        *([generator.build(asking)] if where.with_models else []),
-        extractor.build(ExtractorSettings(**given)),
-        recorder.build(RecorderSettings(**given)),
-        diagnoser.build(DiagnoserSettings(**given), where.clock),
-        notifier.build(NotifierSettings(**given), where.clock),
-        oracle.build(OracleSettings(**given)),
-        evaluator.build(EvaluatorSettings(**given)),
+        planner.build(PlannerSettings(**common), where.clock),
+        *([generator.build(generating)] if where.with_models else []),
+        extractor.build(ExtractorSettings(**common)),
+        recorder.build(RecorderSettings(**common)),
+        diagnoser.build(DiagnoserSettings(**common), where.clock),
+        notifier.build(NotifierSettings(**common), where.clock),
+        oracle.build(OracleSettings(**common)),
+        evaluator.build(EvaluatorSettings(**common)),
         Service(
             "gateway",
-            behind,
+            gateway_settings,
             stages=work.stages,
             jobs=work.jobs,
             supervisors=[backlog.job],
@@ -224,8 +226,10 @@ async def _in_this_process(where: ServiceSettings, store: Store, port: int) -> A
     ]
     connection = await Connection.open(where.nats_url, name="gateway")
     try:
-        api = gateway.web_app(behind, store, JetStreamPublisher(connection), backlog.latest)
-        with own_telemetry("platform", behind):
+        api = gateway.web_app(
+            gateway_settings, store, JetStreamPublisher(connection), backlog.latest
+        )
+        with own_telemetry("platform", gateway_settings):
             async with _running(services), web_server(api, HERE, port) as chosen:
                 yield f"http://{HERE}:{chosen}"
     finally:

@@ -1,4 +1,4 @@
-"""A run with everything that was found in it."""
+"""A run with its results, read from the gateway; run ids by their beginning."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -21,9 +21,9 @@ from biaswatch.shared.requests.labels import RunCorrections
 from biaswatch.shared.requests.run_views import RunImpact, RunProgress, RunState, StudyResults
 
 MOST_SPREADS = 4
-"""So many findings have the spread of their answers drawn."""
+"""Number of findings whose distribution of answers is drawn."""
 POWER = 0.8
-"""The share of runs that a gap is found in which they are said to find."""
+"""Share of runs that find the smallest findable gap."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class InterpretedGap:
 
 @dataclass(frozen=True)
 class FindableGap:
-    """What a run could have found of one feature, at one model."""
+    """The smallest gap that a run could have found, for one target and feature."""
 
     target: str
     feature: str
@@ -45,14 +45,14 @@ class FindableGap:
     a: str
     b: str
     units: int
-    """Sets that both groups have, or prompts of the smaller group."""
+    """Sets with both groups, or prompts of the smaller group."""
     repeats: int
     gap: float | None
-    """Found in `POWER` of runs like it; None where not even the widest possible gap is."""
+    """Found by `POWER` of such runs; None if the largest possible gap is found less often."""
     family: int
 
     def in_words(self) -> str:
-        """Say it in a sentence."""
+        """Return the gap as a sentence."""
         where = f"{self.a} against {self.b}, {self.feature}, {self.units} units"
         if self.gap is None:
             return f"{where}: not even the largest possible gap would have been found reliably."
@@ -62,7 +62,7 @@ class FindableGap:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as an object."""
+        """Return the fields as a JSON object."""
         return {**asdict(self), "power": POWER}
 
 
@@ -76,55 +76,55 @@ class RunResults:
     studies: StudyResults | None = None
     """Scores, pairs and judges."""
     interpretations: Sequence[InterpretedGap] = ()
-    """Where they were requested."""
+    """Interpretations of comparisons, if requested."""
     impact: Sequence[RunImpact] = ()
-    """Rates and impact ratios, where they were requested."""
+    """Rates and impact ratios, if requested."""
     provenance: RunProvenance | None = None
-    """Where the numbers come from, where it was requested."""
+    """Origin of the numbers, if requested."""
     values: Mapping[str, GroupValues] = field(default_factory=dict)
-    """By the id of a finding: values of its number by group, of which their spread is drawn."""
+    """Values by group, for plots of their distribution, by the id of the finding."""
     corrections: Sequence[Correction] = ()
-    """What labels of people make of the findings, where there are any."""
+    """Corrections of the findings by labels of people."""
     findable: Sequence[FindableGap] = ()
-    """How small a gap it could have found, where it found none and that was asked."""
+    """Smallest findable gaps of a run without disparities, if requested."""
 
     @property
     def incomplete(self) -> str | None:
-        """Why the run is not complete, in a sentence; None for a complete one."""
+        """A sentence with the state of an incomplete run; None for a complete one."""
         run = self.run
         if run.state is RunState.COMPLETE:
             return None
-        return f"The run is {run.state}: {run.responses:,} of {run.probes:,} answers came."
+        return f"The run is {run.state}: {run.responses:,} of {run.probes:,} answers arrived."
 
     @property
     def warnings(self) -> list[str]:
-        """What missing answers do to the verdicts, a sentence each."""
+        """Sentences on verdicts that missing answers could overturn."""
         return list(measurement_warnings(checked_diagnoses(self.diagnoses), CheckRule()))
 
     def as_json(self) -> dict[str, Any]:
-        """Return everything as one object; what was not requested or is not there is left out."""
-        found = {"run": self.run, "diagnoses": self.diagnoses, "assessments": self.assessments}
-        found["warnings"] = self.warnings
+        """Return the results as a JSON object, without optional parts that are empty."""
+        fields = {"run": self.run, "diagnoses": self.diagnoses, "assessments": self.assessments}
+        fields["warnings"] = self.warnings
         if self.studies and self.studies.scores:
-            found["studies"] = self.studies
+            fields["studies"] = self.studies
         if self.corrections:
-            found["corrections"] = self.corrections
+            fields["corrections"] = self.corrections
         if self.findable:
-            found["findable_gaps"] = [each.as_json() for each in self.findable]
+            fields["findable_gaps"] = [gap.as_json() for gap in self.findable]
         if self.interpretations:
-            found["interpretations"] = [
-                {"about": each.about, **each.evaluation.model_dump()}
-                for each in self.interpretations
+            fields["interpretations"] = [
+                {"about": written.about, **written.evaluation.model_dump()}
+                for written in self.interpretations
             ]
         if self.provenance:
-            found["provenance"] = self.provenance
-        return dict(to_jsonable_python(found))
+            fields["provenance"] = self.provenance
+        return dict(to_jsonable_python(fields))
 
 
 async def run_results(
     client: GatewayClient, run_id: str, *, count_failed: bool = False
 ) -> RunResults:
-    """Ask the gateway for all of it; failed judges' votes count where that is asked for."""
+    """Read a run and its findings; `count_failed` counts the votes of judges that failed."""
     return RunResults(
         await client.progress(run_id),
         await client.diagnoses(run_id),
@@ -135,19 +135,21 @@ async def run_results(
 
 
 async def with_background(client: GatewayClient, results: RunResults) -> RunResults:
-    """Add where the numbers come from, and the values of the findings that say the most."""
+    """Add the origin of the numbers, and the values of the strongest findings."""
     run_id = results.run.run_id
     strongest = dict.fromkeys(row.diagnosis.id for row in comparisons(results.diagnoses))
     values = {
-        each: await client.read(GroupValues, path("runs", run_id, "diagnoses", each, "values"))
-        for each in list(strongest)[:MOST_SPREADS]
+        finding_id: await client.read(
+            GroupValues, path("runs", run_id, "diagnoses", finding_id, "values")
+        )
+        for finding_id in list(strongest)[:MOST_SPREADS]
     }
     provenance = await client.read(RunProvenance, path("runs", run_id, "provenance"))
     return replace(results, provenance=provenance, values=values)
 
 
 async def corrections_of(client: GatewayClient, run_id: str) -> RunCorrections:
-    """Return what labels of people make of the findings of a run."""
+    """Return the corrections of a run's findings by labels of people."""
     return await client.read(RunCorrections, path("runs", run_id, "corrections"))
 
 
@@ -157,9 +159,9 @@ async def run_table(
     total: Callable[[int], None] = lambda answers: None,
     advance: Callable[[], None] = lambda: None,
 ) -> RunTable:
-    """Return every answer that a run asked for, measured or not.
+    """Return all planned answers of a run, measured or not.
 
-    `total` receives the number of answers, and `advance` is called after each of them.
+    `total` receives the number of answers; `advance` is called after each of them.
     """
     table = RunTable(await client.analysis(run_id))
     total(table.declared.answers)
@@ -171,55 +173,56 @@ async def run_table(
 
 _BEGINNING = re.compile(r"[0-9a-f]{4,32}")
 MOST_SHOWN = 4
-"""Runs that are named where several begin so."""
+"""Number of runs that a message lists."""
 
 
 def may_name_run(written: str) -> bool:
-    """Tell whether this is a run's id, or could be the beginning of one."""
+    """Return whether a text is a run id, or can be the beginning of one."""
     return _BEGINNING.fullmatch(written) is not None
 
 
 def neither_run_nor_file(written: str) -> UsageError:
-    """Return what to tell who named a run or a file, and there is none of either."""
+    """Return the error for a text that names neither a run nor a file."""
     return UsageError(
-        f"There is no file {written}, and no run's id begins so: `biaswatch runs` lists the runs."
+        f"There is no file {written}, and no run id begins with it: `biaswatch runs` lists them."
     )
 
 
 async def whole_run_id(client: GatewayClient, written: str, *, or_file: bool = False) -> str:
-    """Return the id of the one run whose id begins so; with `or_file`, where no file is called so.
+    """Return the full id of the only run with this beginning.
 
     Raises
     ------
     UsageError
-        No run's id begins so, or several do.
+        No run id has this beginning, or several have. With `or_file`, the message also says that
+        no file has this name.
     """
     if is_id(written):
         return written
     check_beginning(written)
-    found = await client.runs(MOST_SHOWN + 1, begins=written)
-    if or_file and not found:
+    runs = await client.runs(MOST_SHOWN + 1, begins=written)
+    if or_file and not runs:
         raise neither_run_nor_file(written)
-    return the_one(written, [(run.run_id, run.suite) for run in found])
+    return only_match(written, [(run.run_id, run.suite) for run in runs])
 
 
 def check_beginning(written: str) -> None:
-    """Raise UsageError where this can be the beginning of no run's id."""
+    """Raise UsageError if a text cannot be the beginning of a run id."""
     if not may_name_run(written):
-        raise UsageError(f"{written!r} is no run's id: `biaswatch runs` lists them.")
+        raise UsageError(f"{written!r} is not a run id: `biaswatch runs` lists the ids.")
 
 
-def the_one(written: str, found: Sequence[tuple[str, str]]) -> str:
-    """Return the id of the one run that was found, each with its suite's name.
+def only_match(written: str, runs: Sequence[tuple[str, str]]) -> str:
+    """Return the id of the only run; runs are pairs of id and suite name.
 
     Raises
     ------
     UsageError
-        None was found, or several.
+        There is no run, or more than one.
     """
-    if not found:
-        raise UsageError(f"No run's id begins with {written}: `biaswatch runs` lists them.")
-    if len(found) > 1:
-        some = "".join(f"\n  {run_id}  {suite}" for run_id, suite in found[:MOST_SHOWN])
-        raise UsageError(f"Several runs begin with {written}; write more of the id:{some}")
-    return found[0][0]
+    if not runs:
+        raise UsageError(f"No run id begins with {written}: `biaswatch runs` lists the ids.")
+    if len(runs) > 1:
+        listed = "".join(f"\n  {run_id}  {suite}" for run_id, suite in runs[:MOST_SHOWN])
+        raise UsageError(f"Several run ids begin with {written}; write more of the id:{listed}")
+    return runs[0][0]

@@ -1,6 +1,6 @@
-"""The embedded bus, kept running: started again when it has died, or has met a full disk.
+"""Restart the embedded bus when it has died or met a full disk, and services that have died.
 
-A server that met a full disk takes no message any more, also when there is space again.
+A server that met a full disk accepts no more messages, even once there is space again.
 """
 
 import asyncio
@@ -17,16 +17,16 @@ from biaswatch.shared.runtime.blocking import in_thread
 from biaswatch.shared.telemetry import log
 
 LOW_BYTES = 64 * 1024**2
-"""With less free space, writing stops soon: people are warned."""
+"""Free space that raises a warning."""
 FULL_BYTES = 8 * 1024**2
-"""With less, the server has met or will meet a full disk."""
+"""Free space that counts as a full disk."""
 NO_SPACE = ("no space left on device", "disk quota exceeded")
-"""What the server's log says of a message that it could not write."""
+"""Log entries of the server after a failed write."""
 LOOK_S = 1.0
 FIRST_BUS_PAUSE_S, MAX_BUS_PAUSE_S = 1.0, 60.0
-"""Between two starts: a server that cannot work is not started every second."""
+"""Bounds of the pause between two starts."""
 STEADY_S = 120.0
-"""A server that ran so long is started again at once."""
+"""Uptime after which a server restarts without a pause."""
 
 
 class BusServer(Protocol):
@@ -34,21 +34,21 @@ class BusServer(Protocol):
 
     @property
     def runs(self) -> bool:
-        """Whether its process is alive."""
+        """True while its process is alive."""
 
     @property
     def log_path(self) -> Path:
-        """Where it says what goes wrong."""
+        """Path of its log file."""
 
     def start(self) -> object:
-        """Start it on the same port."""
+        """Start the server on the same port."""
 
     def stop(self) -> None:
-        """Stop it."""
+        """Stop the server."""
 
 
 class BusSupervision:
-    """Looks at the process of the bus, at its log, and at the free space of its folder."""
+    """Watch the process of the bus, its log, and the free space of its folder."""
 
     def __init__(
         self,
@@ -65,38 +65,38 @@ class BusSupervision:
         self._started_at, self._pause_s = float("-inf"), FIRST_BUS_PAUSE_S
 
     async def watch(self) -> None:
-        """Look for ever."""
+        """Check the bus every second until cancelled."""
         while True:
             await in_thread(self.look)
             await asyncio.sleep(LOOK_S)
 
     def look(self) -> None:
-        """Say once that space is short; start the bus again where it is needed and can help."""
+        """Warn once that space is low; restart the bus if it has died or can write again."""
         free = self._free_bytes(self._folder)
-        self._stuck = self._wrote_nothing() or self._stuck or free < FULL_BYTES
+        self._stuck = self._failed_to_write() or self._stuck or free < FULL_BYTES
         if free < LOW_BYTES and not self._warned:
             log("platform").error(
-                f"There is almost no space left on the disk of {self._folder}: nothing more can be"
-                " recorded soon. Free some; everything goes on by itself then.",
+                f"The disk of {self._folder} is almost full, so recording will stop soon. Free some"
+                " space; the platform then continues by itself.",
                 free_mb=free // 1024**2,
             )
         self._warned = free < LOW_BYTES
         if not self._server.runs:
-            self._start_again("the bus has died and is started again")
+            self._start_again("the bus has died and restarts")
         elif self._stuck and free >= LOW_BYTES:
-            self._start_again("the disk has space again: the bus is started again")
+            self._start_again("the disk has space again: the bus restarts")
 
-    def _wrote_nothing(self) -> bool:
-        """Tell whether the server has complained of the disk since the last look."""
+    def _failed_to_write(self) -> bool:
+        """Return whether the log has a new entry about a full disk."""
         try:
             with self._server.log_path.open(errors="replace") as file:
                 self._read_to = min(self._read_to, os.fstat(file.fileno()).st_size)
                 file.seek(self._read_to)
-                said = file.read().lower()
+                tail = file.read().lower()
                 self._read_to = file.tell()
         except OSError:  # it is about to be started
             return False
-        return any(each in said for each in NO_SPACE)
+        return any(phrase in tail for phrase in NO_SPACE)
 
     def _start_again(self, why: str) -> None:
         now = self._clock()
@@ -116,7 +116,7 @@ class BusSupervision:
 
 
 def free_bytes(folder: Path) -> int:
-    """Return the free space of a folder's disk; none where no file can be made any more."""
+    """Return the free bytes of a folder's disk; 0 if no more files can be created."""
     disk = os.statvfs(folder)
     if disk.f_files and not disk.f_favail:
         return 0
@@ -125,9 +125,9 @@ def free_bytes(folder: Path) -> int:
 
 STOPPED_AS_ASKED, A_PERSON_IS_NEEDED = 0, 2
 FIRST_SERVICE_PAUSE_S, MAX_SERVICE_PAUSE_S = 0.5, 30.0
-"""Before a service is started again: longer each time, as long as it lives but a moment."""
+"""Bounds of the pause before a restart, which doubles for short-lived services."""
 LIVED_S = 60.0
-"""A service that lived so long is started again at once when it dies."""
+"""Uptime after which the pause starts over."""
 STOP_PATIENCE_S = 30.0
 
 
@@ -135,17 +135,17 @@ STOP_PATIENCE_S = 30.0
 async def supervised_processes(
     services: Iterable[str], settings: Mapping[str, str]
 ) -> AsyncIterator[None]:
-    """Run these services while the context lasts.
+    """Run services as processes while the context lasts.
 
     Raises
     ------
     ConfigurationError
-        One has ended because a person must change something; it has said what on standard error.
+        A service has ended with an error that needs a person; its reason is on standard error.
     """
-    # Each ends by itself when we are killed: an orphan would work on for nobody.
-    given = {**settings, "BIASWATCH_STOP_WITH_PARENT": "true", "BIASWATCH_HEALTH_PORT": "0"}
-    # One thread of linear algebra each: more only wait for one another, and burn the cores.
-    environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ, **given}  # noqa: TID251 - handed on to the services
+    # Services stop with this process, so that none is left behind when it is killed.
+    variables = {**settings, "BIASWATCH_STOP_WITH_PARENT": "true", "BIASWATCH_HEALTH_PORT": "0"}
+    # One thread of linear algebra per service: more compete for the cores.
+    environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ, **variables}  # noqa: TID251 - handed on to the services
     inside = asyncio.current_task()
     keepers = [asyncio.create_task(_keep_running(service, environment)) for service in services]
     for keeper in keepers:
@@ -163,7 +163,7 @@ async def supervised_processes(
 
 
 def next_pause_s(before_s: float | None, lived_s: float) -> float:
-    """Return how long to wait before a service is started again, by the wait before it."""
+    """Return the pause before the next restart, from the previous pause and the uptime."""
     if before_s is None or lived_s >= LIVED_S:
         return FIRST_SERVICE_PAUSE_S
     return min(MAX_SERVICE_PAUSE_S, 2 * before_s)
@@ -175,12 +175,12 @@ async def _keep_running(service: str, environment: Mapping[str, str]) -> None:
         began = clock()
         code = await _run(service, environment)
         if code == A_PERSON_IS_NEEDED:
-            raise ConfigurationError(f"The {service} cannot work; it has said above why.")
+            raise ConfigurationError(f"The {service} has stopped; the reason is above.")
         if code == STOPPED_AS_ASKED:
             return
         pause_s = next_pause_s(pause_s, clock() - began)
         log("platform").warning(
-            "a service has died and is started again",
+            "a service has died and restarts",
             service=service, code=code, after_s=pause_s,
         )  # fmt: skip
         await asyncio.sleep(pause_s)

@@ -164,7 +164,7 @@ def test_runs_of_other_prompts_are_compared_by_all_of_them(command: CommandLine)
     ("words", "code", "sentence"),
     [
         ((BEFORE.id, BEFORE.id), 2, "the same answers twice"),
-        ((BEFORE.id, "tuesday"), 2, "'tuesday' is no run's id"),
+        ((BEFORE.id, "tuesday"), 2, "'tuesday' is not a run id"),
         ((BEFORE.id, SAME.id, "--target", "m9"), 2, "has no target 'm9'. There are: simulator:m0"),
         ((BEFORE.id, SAME.id, "--feature", "rating"), 2, "has no feature 'rating'"),
         ((BEFORE.id, SAME.id, "--fail-on", "disparity"), 2, "write `change`, or a size"),

@@ -45,7 +45,7 @@ def test_a_plan_takes_from_a_run_what_nobody_has_to_assume_then(
     ("options", "said"),
     [
         (("--like", RUN.id), "name one of them by --feature"),
-        (("--like", "nothing"), "is no run's id"),
+        (("--like", "nothing"), "is not a run id"),
         (("--like", "0" * 32), "0" * 32),
         (("--like", RUN.id, "--feature", "rage"), "has no feature 'rage'"),
         (("--feature", "words"), "are for the run of --like"),

@@ -131,4 +131,4 @@ def test_people_are_told_once_where_space_is_short(
     watching = supervised(Server(tmp_path), always(LOW_BYTES - 1), seldom())
     for _ in range(3):
         watching.look()
-    assert capsys.readouterr().out.count("almost no space left on the disk") == 1
+    assert capsys.readouterr().out.count("is almost full") == 1

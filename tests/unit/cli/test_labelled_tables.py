@@ -192,4 +192,6 @@ def test_a_file_that_is_not_there_is_said_before_what_should_be_in_it(tmp_path: 
     missing = str(tmp_path / "missing.csv")
     said = CommandLine(tmp_path)("diagnose", missing, "--config", "labels=said")
     assert said.returncode == 2
-    assert f"There is no file {missing}, and no run's id begins so" in " ".join(said.stderr.split())
+    assert f"There is no file {missing}, and no run id begins with it" in " ".join(
+        said.stderr.split()
+    )

@@ -48,10 +48,10 @@ def test_a_whole_id_is_taken_as_it_is() -> None:
 @pytest.mark.parametrize(
     ("written", "said"),
     [
-        ("ab34", f"Several runs begin with ab34.*\n  {IDS[1]}  hiring\n  {IDS[2]}  hiring"),
-        ("cccc", "No run's id begins with cccc"),
-        ("ab1", "'ab1' is no run's id"),
-        ("hiring", "'hiring' is no run's id"),
+        ("ab34", f"Several run ids begin with ab34.*\n  {IDS[1]}  hiring\n  {IDS[2]}  hiring"),
+        ("cccc", "No run id begins with cccc"),
+        ("ab1", "'ab1' is not a run id"),
+        ("hiring", "'hiring' is not a run id"),
     ],
 )
 def test_what_names_no_one_run_is_a_sentence(written: str, said: str) -> None:
@@ -60,7 +60,7 @@ def test_what_names_no_one_run_is_a_sentence(written: str, said: str) -> None:
 
 
 def test_where_a_file_could_be_meant_both_are_said_to_be_missing() -> None:
-    with pytest.raises(UsageError, match="There is no file cccc, and no run's id begins so"):
+    with pytest.raises(UsageError, match="There is no file cccc, and no run id begins with it"):
         named("cccc", or_file=True)
 
 
@@ -69,7 +69,7 @@ def test_where_a_file_could_be_meant_both_are_said_to_be_missing() -> None:
 def test_verbs_of_runs_or_files_say_that_there_is_neither(verb: str, word: str) -> None:
     ended = CliRunner().invoke(app, [verb, word])
     assert str(ended.exception) == (
-        f"There is no file {word}, and no run's id begins so: `biaswatch runs` lists the runs."
+        f"There is no file {word}, and no run id begins with it: `biaswatch runs` lists them."
     )
 
 
