@@ -1,1 +1,1 @@
-"""What `import biaswatch` offers in Python: results are objects with frames, sentences and HTML."""
+"""The Python API of `import biaswatch`: results with frames, sentences and HTML."""

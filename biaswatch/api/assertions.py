@@ -1,4 +1,4 @@
-"""`bw.assert_no_disparity`: fails a test, and names the groups that differ or lack answers."""
+"""`bw.assert_no_disparity`: fail a test that finds a disparity, or measures too little."""
 
 from typing import Any
 
@@ -9,13 +9,13 @@ from biaswatch.shared.contracts import LEAST_MEASURED_SHARE
 from biaswatch.shared.errors import UsageError
 
 MAX_LISTED = 10
-"""Disparities that one message lists."""
+"""Number of disparities that a message lists."""
 
 
 def assert_no_disparity(
     source: Any, *, least: float = 0.0, min_measured: float = LEAST_MEASURED_SHARE, **options: Any
 ) -> FrameDiagnosis:
-    """Raise AssertionError at a disparity, and where too little was measured to find one.
+    """Raise AssertionError for a disparity, or if too little was measured to find one.
 
     Parameters
     ----------
@@ -24,10 +24,10 @@ def assert_no_disparity(
     least
         The smallest gap that fails the test; a `tolerance` decides what a disparity is.
     min_measured
-        The smallest share of answers in each group that must have given a number.
+        The required share of answers with a number in each group.
     options
-        Those of `bw.diagnose`: `group=`, `feature=`, `unit=`. For a run they replace what its
-        suite declares.
+        Options of `bw.diagnose`: `group=`, `feature=`, `unit=`. For a run they replace the
+        declarations of its suite.
 
     Raises
     ------
@@ -39,7 +39,7 @@ def assert_no_disparity(
     rule = CheckRule(least, min_measured)
     if isinstance(source, FrameDiagnosis) and options:
         raise UsageError(
-            f"A diagnosis is made already: give {', '.join(options)} to `bw.diagnose`."
+            f"The source is a diagnosis already: pass {', '.join(options)} to `bw.diagnose`."
         )
     diagnosis = source if isinstance(source, FrameDiagnosis) else diagnose(source, **options)
     incomplete = source.results.incomplete if isinstance(source, FinishedRun) else None

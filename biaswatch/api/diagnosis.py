@@ -34,7 +34,7 @@ from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 
 SHOWN = ("feature", "domain", "a", "b", "gap", "ci_low", "ci_high", "p_adjusted", "verdict")
 FRAME_OPTIONS = ("baseline", "labels", "probability")
-"""Options that name columns which a run does not have."""
+"""Options for columns of a frame."""
 Names = str | Sequence[str]
 
 
@@ -43,49 +43,49 @@ class FrameDiagnosis:
     """The diagnosis of a frame or a run; its tables are frames of the same library."""
 
     parts: Parts
-    """Every part as plain rows, as `biaswatch diagnose --json` has them."""
+    """All parts as plain rows, as in `biaswatch diagnose --json`."""
     warnings: list[str]
     backend: Any
     corrected_sentences: Sequence[str] = ()
-    """The gaps as labels correct them; empty without labels."""
+    """Sentences on the gaps corrected by labels; empty without labels."""
     checked: Sequence[CheckedComparison] = ()
-    """The comparisons as a gate looks at them."""
+    """The comparisons in the form that gates check."""
 
     @property
     def comparisons(self) -> Any:
-        """Each gap with its interval, corrected p-value and verdict, the strongest first."""
+        """Gaps with intervals, corrected p-values and verdicts, strongest first."""
         return self._frame("comparisons")
 
     @property
     def groups(self) -> Any:
-        """Each statistic of each group, with its interval and how many values are missing."""
+        """Statistics by group, with intervals and numbers of missing values."""
         return self._frame("summary")
 
     @property
     def disparities(self) -> Any:
-        """Differences and ratios over all groups, beside what chance gives."""
+        """Differences and ratios over all groups, with their distribution by chance."""
         return self._frame("disparity")
 
     @property
     def overall(self) -> Any:
-        """The test over all groups of a dimension together."""
+        """The joint test over all groups of a dimension."""
         return self._frame("overall")
 
     @property
     def missing(self) -> Any:
-        """Missing values by group, with a test of whether they differ."""
+        """Missing values by group, with a test for differences."""
         return self._frame("missingness")
 
     @property
     def corrections(self) -> Any:
-        """Each gap by the readings and as labels correct it; no rows without labels."""
+        """Gaps by the readings and corrected by labels; no rows without labels."""
         return self._frame("corrections")
 
     @property
     def has_disparity(self) -> bool:
-        """Whether any comparison is a disparity, by the readings.
+        """True if a comparison is a disparity by the readings.
 
-        False does not mean that there is none: `check` says whether enough was measured to tell.
+        False does not exclude a disparity: `check` reports whether enough was measured.
         """
         return any(row["verdict"] == Verdict.DISPARITY for row in self.parts["comparisons"])
 
@@ -95,12 +95,12 @@ class FrameDiagnosis:
 
     @cached_property
     def sentences(self) -> list[str]:
-        """The conclusions: a sentence for each comparison."""
+        """Conclusions, one sentence per comparison."""
         overall = overall_sentences(self.parts["overall"])
         return [*overall, *(comparison_sentence(row) for row in self.parts["comparisons"])]
 
     def figure(self) -> Any:
-        """Return the gaps with their intervals as a figure of matplotlib."""
+        """Return the gaps and their intervals as a matplotlib figure."""
         return gap_figure(self.parts["comparisons"])
 
     def __str__(self) -> str:
@@ -117,7 +117,7 @@ class FrameDiagnosis:
 
 
 def comparison_sentence(row: Mapping[str, Any]) -> str:
-    """Return what is concluded of one comparison."""
+    """Return the conclusion from one comparison as a sentence."""
     low, high = row["ci"] or (None, None)
     gap = interval(row["gap"], low, high, row["reason"])
     where = f"{row['domain']}: " if row["domain"] else ""
@@ -161,25 +161,25 @@ def diagnose(
     Parameters
     ----------
     source
-        A frame of pandas, polars or Arrow, in which a row is an answer; or a run: `bw.run(...)`.
-        For a run, groups, features, unit, sets, ranges, claim, level and tolerance are those of
-        its suite unless given, and every target and scaffold is a domain of its own.
+        A frame of pandas, polars or Arrow with one answer per row, or a run: `bw.run(...)`. For a
+        run, groups, features, unit, sets, ranges, claim, level and tolerance default to those of
+        its suite, and each target and scaffold is a separate domain.
     group, feature
-        Columns of groups, and of numbers; a name or several. A frame needs both.
+        Columns of groups, and of numbers; one name or several. Required for a frame.
     unit
-        The column that names the unit: the prompt, the user. Without it, each row is one.
+        The column of the unit, such as the prompt or the user; by default each row is a unit.
     set
-        The column of counterfactual sets, within which groups are compared.
+        The column of counterfactual sets; groups are compared within sets.
     domain
-        Columns whose values keep rows apart.
+        Columns of domains; rows of different domains are analysed separately.
     baseline
         The column of baseline values.
     calibrate
         Diagnose value minus baseline value.
     ranges
-        By feature, the least and the largest value there can be; None where it is not known.
+        The smallest and the largest possible value by feature; None if unknown.
     statistic
-        Statistics of each group, by name; those of installed packages as well.
+        Names of statistics by group, including those of installed packages.
     tolerance
         The largest gap that does not matter; 0 by default.
     alpha
@@ -187,26 +187,24 @@ def diagnose(
     correction
         `holm`, `bh`, `by` or `bonferroni`.
     claim
-        What conclusions are about: `population` or `bank`.
+        Scope of the conclusions: `population` or `bank`.
     compare
         `pairs`, `rest` or `auto`.
     permutations
-        Relabellings of all groups together, 1000 by default: what chance gives beside each
-        disparity. If given, each comparison is relabelled as well.
+        Relabellings of all groups, 1000 by default, for the distribution of each disparity by
+        chance. If set, each comparison is relabelled as well.
     ddof
         Delta degrees of freedom of deviations: 0 as in SAGED, or 1.
     labels
-        The column of labels by people, empty where there is none; several columns for several
-        people; a dict of these by feature for several features. `corrections` has the gaps as they
-        correct them.
+        The column of labels by people, empty for unlabelled rows; one column per person; for
+        several features a dict by feature. `corrections` has the corrected gaps.
     probability
-        The column of each row's probability of being labelled; without it, rows of a group have
-        the same.
+        The column of each row's probability of being labelled; equal within groups by default.
 
     Raises
     ------
     UsageError
-        A column or a value cannot be used; the sentence names it.
+        A column or a value cannot be used; the message names it.
 
     Examples
     --------
@@ -233,13 +231,13 @@ def diagnose(
         source = source.answers()
     columns = table_columns(request)
     texts = [*request.group, *request.domain, *filter(None, [unit, set])]
-    given = frame_input(as_pandas(source, texts), columns, "The frame")
-    return _result(diagnosed(given, request), backend_of(source))
+    frame = frame_input(as_pandas(source, texts), columns, "The frame")
+    return _result(diagnosed(frame, request), backend_of(source))
 
 
 def _run_diagnosis(table: RunTable, request: DiagnoseRequest) -> FrameDiagnosis:
     if wrong := [name for name in FRAME_OPTIONS if getattr(request, name)]:
-        raise UsageError(f"`{wrong[0]}` is for a frame: give `run.answers()` instead of the run.")
+        raise UsageError(f"`{wrong[0]}` is for a frame: pass `run.answers()` instead of the run.")
     return _result(diagnosed(measured_input(table, run_columns(request)), request), pd)
 
 
@@ -260,19 +258,19 @@ def _label_names(
 
 
 def listed(names: Names) -> tuple[str, ...]:
-    """Return one name or several as a tuple."""
+    """Return a name, or several, as a tuple."""
     return (names,) if isinstance(names, str) else tuple(names)
 
 
 def gap_figure(compared: Sequence[Mapping[str, Any]]) -> Any:
-    """Return gaps with their intervals, ranked by effect; shape and colour are the verdict.
+    """Draw gaps with their intervals, ranked by effect, as in a run's report.
 
-    It is drawn as that of a run's report.
+    Shape and colour show the verdict.
 
     Raises
     ------
     UsageError
-        matplotlib is not installed, or there is no gap.
+        matplotlib is not installed, or no gap is defined.
     """
     try:
         from matplotlib import rc_context

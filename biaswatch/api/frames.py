@@ -1,4 +1,4 @@
-"""Frames of pandas, polars and Arrow: read as pandas has them, made in the caller's kind."""
+"""Convert frames of pandas, polars and Arrow to pandas, and rows to the caller's library."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
@@ -15,12 +15,12 @@ KINDS = "a frame of pandas, polars or Arrow"
 
 
 def backend_of(frame: Any) -> Any:
-    """Return which library's frames these are.
+    """Return the library of a frame.
 
     Raises
     ------
     UsageError
-        It is no frame.
+        The object is not a frame.
     """
     try:
         return nw.get_native_namespace(nw.from_native(frame, eager_only=True))
@@ -29,32 +29,32 @@ def backend_of(frame: Any) -> Any:
 
 
 def as_pandas(frame: Any, labels: Sequence[str]) -> pd.DataFrame:
-    """Return a frame as pandas has it; labels become texts, floats and booleans later.
+    """Convert a frame to pandas; integer labels become text first, to keep every digit.
 
-    pandas has no integers beside missing values, and floats of 64-bit ids are not exact.
+    pandas converts integers with missing values to floats, which do not hold 64-bit ids exactly.
 
     Raises
     ------
     UsageError
-        It is no frame.
+        The object is not a frame.
     """
     backend_of(frame)
-    found = nw.from_native(frame, eager_only=True)
-    if not found.implementation.is_pandas():
-        schema = found.schema
-        there = [n for n in dict.fromkeys(labels) if n in schema and _is_cast(schema[n])]
-        found = found.with_columns(nw.col(*there).cast(nw.String)) if there else found
-    converted: pd.DataFrame = found.to_pandas()
+    source = nw.from_native(frame, eager_only=True)
+    if not source.implementation.is_pandas():
+        schema = source.schema
+        cast = [n for n in dict.fromkeys(labels) if n in schema and _is_cast(schema[n])]
+        source = source.with_columns(nw.col(*cast).cast(nw.String)) if cast else source
+    converted: pd.DataFrame = source.to_pandas()
     return converted
 
 
 def _is_cast(dtype: Any) -> bool:
-    """Return whether labels of a type become text in their own library, and not here."""
+    """Return whether labels of this type are cast to text before the conversion."""
     return not (dtype.is_float() or dtype.is_decimal() or dtype == nw.Boolean)
 
 
 def native_frame(rows: Iterable[Row], backend: Any) -> Any:
-    """Return rows as a frame of the caller's library; what is nested gets columns of its own."""
+    """Return rows as a frame of the caller's library, with nested values flattened."""
     flat = [flattened(row) for row in rows]
     names = list(dict.fromkeys(name for row in flat for name in row))
     columns = {name: [row.get(name) for row in flat] for name in names}
@@ -62,14 +62,14 @@ def native_frame(rows: Iterable[Row], backend: Any) -> Any:
 
 
 def flattened(row: Row) -> dict[str, Any]:
-    """Return a row without nesting: `ci` is `ci_low` and `ci_high`, fields of objects have dots."""
+    """Flatten a row: `ci` becomes `ci_low` and `ci_high`, fields of objects get dots."""
     flat: dict[str, Any] = {}
     for name, value in row.items():
         if isinstance(value, list | tuple) or name == "ci" or name.endswith("_ci"):
             low, high = value or (None, None)
             flat |= {f"{name}_low": low, f"{name}_high": high}
         elif isinstance(value, Mapping):
-            inner = {f"{name}.{key}": each for key, each in value.items()}
+            inner = {f"{name}.{key}": inner_value for key, inner_value in value.items()}
             flat |= flattened(inner)
         else:
             flat[name] = value
@@ -81,17 +81,17 @@ STYLE = "text-align:left;padding:2px 12px 2px 0;font-variant-numeric:tabular-num
 
 
 def html_of(sentences: Iterable[str], tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
-    """Return sentences and tables; of a long table the first rows, and how many more there are."""
-    parts = [f"<p>{escape(each)}</p>" for each in sentences]
+    """Return sentences and tables as HTML; long tables are cut, with the number of further rows."""
+    parts = [f"<p>{escape(sentence)}</p>" for sentence in sentences]
     parts += [_table(title, rows) for title, rows in tables.items() if rows]
     return f"<div>{''.join(parts)}</div>"
 
 
 def _table(title: str, rows: Sequence[Mapping[str, Any]]) -> str:
-    # A column in which nothing stands is left out.
+    # Empty columns are left out.
     filled = (name for row in rows[:MOST_ROWS] for name in row if row[name] not in (None, ""))
-    said = set(filled)
-    names = [name for name in dict.fromkeys(n for row in rows for n in row) if name in said]
+    shown = set(filled)
+    names = [name for name in dict.fromkeys(n for row in rows for n in row) if name in shown]
     head = "".join(f'<th style="{STYLE}">{escape(name)}</th>' for name in names)
     body = "".join(
         "<tr>" + "".join(f'<td style="{STYLE}">{_cell(row.get(n))}</td>' for n in names) + "</tr>"

@@ -1,4 +1,4 @@
-"""`bw.run` and `bw.connect`: a platform in this process or elsewhere, with and without `await`."""
+"""`bw.run` and `bw.connect`: a local or remote platform, with and without `await`."""
 
 import asyncio
 import warnings
@@ -44,13 +44,13 @@ AnySuite = Suite | str | Path
 
 @dataclass(frozen=True)
 class FinishedRun:
-    """A run and what was found."""
+    """A run and its results."""
 
     results: RunResults
     rows: list[Mapping[str, Any]]
-    """Every answer with its groups and measurements, as `biaswatch export` writes it."""
+    """Answers with their groups and measurements, as in `biaswatch export`."""
     table: RunTable | None = None
-    """Every answer that was asked for, measured or not; None for a window of traffic."""
+    """All planned answers, measured or not; None for a window of traffic."""
 
     @property
     def id(self) -> str:
@@ -59,7 +59,7 @@ class FinishedRun:
 
     @property
     def sentences(self) -> list[str]:
-        """What is concluded by the readings and by labels of people, and what went wrong."""
+        """Conclusions by the readings and by labels of people, and problems of the run."""
         return [
             *conclusions(self.results.diagnoses),
             *correction_sentences(self.results.corrections),
@@ -68,27 +68,29 @@ class FinishedRun:
 
     @property
     def warnings(self) -> list[str]:
-        """What missing answers do to the verdicts, a sentence each."""
+        """Sentences on verdicts that missing answers could overturn."""
         return self.results.warnings
 
     def check(self, least: float = 0.0, min_measured: float = LEAST_MEASURED_SHARE) -> CheckResult:
-        """Return how `--fail-on` would end: its `code` 0, 1 or 3, and its `reasons`."""
+        """Return the result of `--fail-on`: its `code` 0, 1 or 3, and its `reasons`."""
         compared = checked_diagnoses(self.results.diagnoses)
         return check_result(compared, CheckRule(least, min_measured), self.results.incomplete)
 
     @property
     def problems(self) -> list[str]:
-        """Why the run was stopped early and why prompts have no answer, each said once."""
+        """Distinct reasons for an early end and for missing answers."""
         return self.results.run.problems()
 
     @property
     def has_disparity(self) -> bool:
-        """Whether any gap is a disparity by the readings; `corrections` has what labels say.
+        """True if a gap is a disparity by the readings; `corrections` has the corrected gaps.
 
-        False does not mean that there is none: `check` says whether enough was measured to tell.
+        False does not exclude a disparity: `check` reports whether enough was measured.
         """
         return any(
-            gap.verdict is Verdict.DISPARITY for each in self.results.diagnoses for gap in each.gaps
+            gap.verdict is Verdict.DISPARITY
+            for diagnosis in self.results.diagnoses
+            for gap in diagnosis.gaps
         )
 
     def answers(self, backend: Any = pd) -> Any:
@@ -96,14 +98,14 @@ class FinishedRun:
         return native_frame(self.rows, backend)
 
     def gaps(self, backend: Any = pd) -> Any:
-        """Return every gap with its interval and verdict as a frame.
+        """Return the gaps with their intervals and verdicts as a frame.
 
-        By the readings, and beside them as labels correct it (`corrected...`; null without labels).
+        Columns `corrected...` hold the values corrected by labels; null without labels.
         """
         return native_frame(self._gaps(), backend)
 
     def corrections(self, backend: Any = pd) -> Any:
-        """Return every gap that labels correct, with its ratio and the instrument's bias."""
+        """Return the gaps corrected by labels, with ratios and the bias of the instrument."""
         return native_frame(correction_rows(self.results.corrections), backend)
 
     def __str__(self) -> str:
@@ -116,25 +118,26 @@ class FinishedRun:
         corrected = corrected_gaps(self.results.corrections)
         return [
             {
-                "target": each.target, "scaffold": each.scaffold, "feature": each.feature,
-                "dimension": each.dimension, "a": gap.a, "b": gap.b, "gap": gap.gap.value,
+                "target": diagnosis.target, "scaffold": diagnosis.scaffold,
+                "feature": diagnosis.feature, "dimension": diagnosis.dimension,
+                "a": gap.a, "b": gap.b, "gap": gap.gap.value,
                 "ci_low": gap.gap.low, "ci_high": gap.gap.high, "p_adjusted": gap.p_adjusted,
                 "verdict": gap.verdict.value if gap.verdict else None,
                 "survives_missing": gap.survives_missing,
                 **corrected_columns(
                     corrected.get(
-                        (each.target, each.scaffold, each.extractor, each.feature, each.dimension,
-                         gap.a, gap.b)
+                        (diagnosis.target, diagnosis.scaffold, diagnosis.extractor,
+                         diagnosis.feature, diagnosis.dimension, gap.a, gap.b)
                     )
                 ),
             }
-            for each in self.results.diagnoses
-            for gap in each.gaps
+            for diagnosis in self.results.diagnoses
+            for gap in diagnosis.gaps
         ]  # fmt: skip
 
 
 class AsyncPlatform:
-    """A platform behind a gateway; every method is awaited."""
+    """A platform behind a gateway; all methods are coroutines."""
 
     def __init__(self, url: str | None = None, token: str | None = None) -> None:
         self._url, self._token = url, token
@@ -153,19 +156,19 @@ class AsyncPlatform:
         scaffolds: Sequence[str] = ("direct",),
         nonce: str = "",
     ) -> FinishedRun:
-        """Put a suite to models; wait for the end. The same run again resumes, or is read.
+        """Run a suite on models and wait for the end; an existing run is resumed or read.
 
         Raises
         ------
         UsageError
             The suite or a target cannot be used.
         TransientError
-            The run ended before all was answered; the same call goes on.
+            The run ended before all answers arrived; the same call resumes it.
         """
         loaded = suite if isinstance(suite, Suite) else load_suite(Path(suite))
         targets = [target] if isinstance(target, str) else list(target)
-        for each in targets:
-            read_target(each)
+        for name in targets:
+            read_target(name)
         request = RunRequest(
             suite_hash=loaded.hash, targets=[with_file(name) for name in targets],
             repeats=repeats, scaffolds=list(scaffolds), nonce=nonce,
@@ -178,14 +181,14 @@ class AsyncPlatform:
             return await _finished(client, started.run.id)
 
     async def results(self, run_id: str) -> FinishedRun:
-        """Return a run that is there, with its answers."""
+        """Return an existing run, with its answers."""
         async with self._client(with_models=False) as client:
             return await _finished(client, run_id)
 
     async def answers(
         self, source: str, *, since: datetime | None = None, backend: Any = pd
     ) -> Any:
-        """Return what `biaswatch export` writes of a run, monitor or live system, as a frame."""
+        """Return the rows of `biaswatch export` of a run, monitor or live system as a frame."""
         async with self._client(with_models=False) as client:
             runs, left_out = in_store(await runs_named(client, source, since))
             if left_out:
@@ -195,31 +198,31 @@ class AsyncPlatform:
     async def ingest(
         self, source: str, answers: Iterable[Mapping[str, Any]]
     ) -> list[AcceptedBatch]:
-        """Send answers of a live system in, as the API takes them; each counts once."""
-        given = [dict(to_jsonable_python(each)) for each in answers]
+        """Send answers of a live system in the form of the API; repeated answers count once."""
+        rows = [dict(to_jsonable_python(answer)) for answer in answers]
         async with self._client(with_models=False) as client:
             return [
-                await client.ingest(source, given[start : start + MAX_BATCH])
-                for start in range(0, len(given), MAX_BATCH)
+                await client.ingest(source, rows[start : start + MAX_BATCH])
+                for start in range(0, len(rows), MAX_BATCH)
             ]
 
 
 async def _finished(client: GatewayClient, run_id: str) -> FinishedRun:
-    found = await run_results(client, run_id)
-    if found.run.state not in {RunState.COMPLETE, RunState.CANCELLED}:
+    results = await run_results(client, run_id)
+    if results.run.state not in {RunState.COMPLETE, RunState.CANCELLED}:
         raise TransientError(
-            f"The run {run_id} is {found.run.state}: {found.run.responses} of {found.run.probes}"
-            " answers are there. The same call goes on."
+            f"The run {run_id} is {results.run.state}: {results.run.responses} of"
+            f" {results.run.probes} answers arrived. The same call resumes it."
         )
     runs = await runs_named(client, run_id, None)
     rows: list[Mapping[str, Any]] = [row async for row in exported_rows(client, runs)]
     provenance = await client.read(RunProvenance, path("runs", run_id, "provenance"))
     is_window = provenance.suite_hash is None
-    return FinishedRun(found, rows, None if is_window else await run_table(client, run_id))
+    return FinishedRun(results, rows, None if is_window else await run_table(client, run_id))
 
 
 class ConnectedPlatform:
-    """A platform behind a gateway; methods return when they are done, also in a notebook."""
+    """A platform behind a gateway; methods block until done, also in a notebook."""
 
     def __init__(self, url: str | None = None, token: str | None = None) -> None:
         self._platform = AsyncPlatform(url, token)
@@ -254,7 +257,7 @@ class ConnectedPlatform:
 
 
 def _waited(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-    """Do it on an event loop of its own: a notebook has one that runs already."""
+    """Run a coroutine on a separate event loop, since a notebook already runs one."""
     with ThreadPoolExecutor(max_workers=1) as thread:
         return thread.submit(lambda: asyncio.run(work())).result()
 
@@ -265,12 +268,12 @@ def connect(url: str, token: str | None = None) -> ConnectedPlatform:
 
 
 def connect_async(url: str, token: str | None = None) -> AsyncPlatform:
-    """Return the platform behind a gateway, whose methods are awaited."""
+    """Return the platform behind a gateway, with coroutine methods."""
     return AsyncPlatform(url, token)
 
 
 def run(suite: AnySuite, target: Targets, **options: Any) -> FinishedRun:
-    """Put a suite to models on the platform that runs on this machine, or on one started now.
+    """Run a suite on models, on the platform of this machine; start one if none is running.
 
     The options are those of `ConnectedPlatform.run`.
     """
@@ -278,5 +281,5 @@ def run(suite: AnySuite, target: Targets, **options: Any) -> FinishedRun:
 
 
 async def run_async(suite: AnySuite, target: Targets, **options: Any) -> FinishedRun:
-    """Do as `run`, awaited."""
+    """Like `run`, as a coroutine."""
     return await AsyncPlatform().run(suite, target, **options)

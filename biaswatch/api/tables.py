@@ -1,4 +1,4 @@
-"""`bw.table`: what a 2x2 table of counts says."""
+"""`bw.table` and `bw.measure`: analyse a 2x2 table of counts, and measure texts."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -20,17 +20,17 @@ MEASURES = ("odds_ratio", "relative_risk", "risk_difference", "impact_ratio")
 class TableFindings:
     """Measures and tests of a 2x2 table."""
 
-    found: Mapping[str, Any]
-    """Everything, as `biaswatch table --json` has it."""
+    values: Mapping[str, Any]
+    """All values, as in `biaswatch table --json`."""
     verdict: str
     sentence: str
 
     def __getitem__(self, name: str) -> Any:
-        return self.found[name]
+        return self.values[name]
 
     @property
     def odds_ratio(self) -> float | None:
-        """The odds ratio; None where it is undefined, with the reason in `found`."""
+        """The odds ratio; None if undefined, with the reason in `values`."""
         return self._estimate("odds_ratio")
 
     @property
@@ -40,27 +40,27 @@ class TableFindings:
 
     @property
     def risk_difference(self) -> float | None:
-        """The first rate less the second."""
+        """The first rate minus the second."""
         return self._estimate("risk_difference")
 
     @property
     def p_value(self) -> float | None:
-        """Of the test that is declared before the counts are seen."""
-        found = self.found["declared"]["p_value"]
-        return None if found is None else float(found)
+        """P-value of the test that is declared before the counts are seen."""
+        p_value = self.values["declared"]["p_value"]
+        return None if p_value is None else float(p_value)
 
     def __str__(self) -> str:
         return self.sentence
 
     def _repr_html_(self) -> str:
         rows = [
-            {"measure": name.replace("_", " "), **_shown(self.found[name])} for name in MEASURES
+            {"measure": name.replace("_", " "), **_shown(self.values[name])} for name in MEASURES
         ]
         return html_of([self.sentence], {"Measures": rows})
 
     def _estimate(self, name: str) -> float | None:
-        found = self.found[name]["estimate"]
-        return None if found is None else float(found)
+        estimate = self.values[name]["estimate"]
+        return None if estimate is None else float(estimate)
 
 
 def _shown(measure: Mapping[str, Any]) -> dict[str, Any]:
@@ -77,43 +77,43 @@ def table(
     groups: tuple[str, str] = ("group 1", "group 2"),
     alpha: float = 0.05,
 ) -> TableFindings:
-    """Return what a 2x2 table says: a and b with and without the outcome, c and d of the others.
+    """Analyse a 2x2 table: a and b with and without the outcome, c and d of the other group.
 
     Raises
     ------
     UsageError
-        A count is negative, or no table.
+        A count is negative, or the table is empty.
     """
     try:
-        found = as_json(two_by_two(a, b, c, d, alpha=alpha))
+        values = as_json(two_by_two(a, b, c, d, alpha=alpha))
     except ValueError as error:
         raise UsageError(str(error)) from None
-    verdict, sentence = conclusion_of({**found, "groups": groups}, alpha)
-    return TableFindings(found, verdict, sentence)
+    verdict, sentence = conclusion_of({**values, "groups": groups}, alpha)
+    return TableFindings(values, verdict, sentence)
 
 
 def measure(
     texts: Iterable[str | None], extractors: str | Iterable[str], *, backend: ModuleType | str = pd
 ) -> Any:
-    """Return a frame with a row a text, and a column for each feature of each extractor.
+    """Measure texts; return a frame with a row per text and a column per feature.
 
-    `extractor.missing` says why a text has no values. No model is asked, and no text leaves this
-    process. `backend` is `pandas`, `polars` or `pyarrow`.
+    `extractor.missing` is the reason why a text has no values. No model is called, and no text
+    leaves this process. `backend` is `pandas`, `polars` or `pyarrow`.
 
     Raises
     ------
     UsageError
         An extractor is unknown, or needs a library that is not installed.
     """
-    given = list(texts)
+    all_texts = list(texts)
     names = [extractors] if isinstance(extractors, str) else list(extractors)
     measurer = TextMeasurer.named(names)
-    found = measurer.measure(given)
+    measured = measurer.measure(all_texts)
     rows: list[dict[str, Any]] = []
-    for number, text in enumerate(given):
+    for number, text in enumerate(all_texts):
         row: dict[str, Any] = {"text": text}
         for name, extractor in measurer.extractors.items():
-            values, missing = found[name][number]
+            values, missing = measured[name][number]
             row |= {f"{name}.{feature}": values.get(feature) for feature in extractor.features}
             row[f"{name}.missing"] = missing
         rows.append(row)
