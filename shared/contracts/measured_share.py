@@ -86,16 +86,16 @@ class ComparedGroups:
 
     def __init__(self, groups: Iterable[CountedGroup]) -> None:
         self._groups = {group.group: group for group in groups}
-        self._total = _together("", self._groups.values())
+        self._total = _combined("", self._groups.values())
 
     def sides(self, a: str, b: str) -> tuple[MeasuredAnswers, MeasuredAnswers]:
         """Return the answers of both sides of a comparison of `a` with `b`.
 
         A second side with another name than a group's is all other groups together.
         """
-        first = _together(a, [self._groups[a]] if a in self._groups else [])
+        first = _combined(a, [self._groups[a]] if a in self._groups else [])
         if b in self._groups:
-            return first, _together(b, [self._groups[b]])
+            return first, _combined(b, [self._groups[b]])
         return first, self._total.without(first, b)
 
     def is_unmeasured(self, a: str, b: str) -> bool:
@@ -103,7 +103,7 @@ class ComparedGroups:
         return any(side.is_empty for side in self.sides(a, b))
 
 
-def _together(name: str, groups: Iterable[CountedGroup]) -> MeasuredAnswers:
+def _combined(name: str, groups: Iterable[CountedGroup]) -> MeasuredAnswers:
     measured, requested, reasons = 0, 0, Counter[str]()
     for group in groups:
         measured += group.responses - group.missing

@@ -95,7 +95,7 @@ def as_usage_error(whole: str) -> Iterator[None]:
 def first_of(errors: Sequence[Mapping[str, Any]]) -> Mistake:
     """Return the first of pydantic's errors; a missing field may only be misspelt."""
     loc, kind = tuple(errors[0]["loc"]), str(errors[0]["type"])
-    words = _said(kind, errors[0].get("ctx", {}), str(errors[0]["msg"]))
+    words = _words(kind, errors[0].get("ctx", {}), str(errors[0]["msg"]))
     unknown = [error["loc"] for error in errors if error["type"] == "extra_forbidden"]
     neighbours = [other[-1] for other in unknown if tuple(other[:-1]) == loc[:-1]]
     if kind == "missing" and neighbours:
@@ -103,7 +103,7 @@ def first_of(errors: Sequence[Mapping[str, Any]]) -> Mistake:
     return Mistake(loc, kind, words)
 
 
-def _said(kind: str, limits: Mapping[str, Any], words: str) -> str:
+def _words(kind: str, limits: Mapping[str, Any], words: str) -> str:
     if kind in {"too_short", "string_too_short"}:
         least = limits.get("min_length", 1)
         return "this must not be empty" if least == 1 else f"this must have at least {least}"

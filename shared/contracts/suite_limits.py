@@ -166,8 +166,8 @@ class SuiteCounts:
             return f"no probe has the random factor {name!r} among its stimuli"
         return None
 
-    def alike(self) -> Iterator[list[int]]:
-        """Return the positions of probes whose keys have one digest: they are very likely equal."""
+    def likely_duplicates(self) -> Iterator[list[int]]:
+        """Yield the positions of probes whose keys have the same digest."""
         twice = {one for one, next_ in pairwise(_equal_digests(self._keys)) if one == next_}
         places: dict[int, list[int]] = {}
         for place, digest in enumerate(self._keys if twice else ()):

@@ -56,11 +56,11 @@ class DiagnoseRequest(BaseModel):
     feature: Names = ()
     """A column of numbers; may be repeated."""
     unit: str | None = None
-    """The column of units: the prompt, the user. Without it, each row is one."""
+    """The column of units: the prompt, the user; by default each row is a unit."""
     set: str | None = None
     """The column of counterfactual sets."""
     domain: Names = ()
-    """Columns whose values keep rows apart."""
+    """Columns of domains, which are analysed separately."""
     baseline: str | None = None
     """The column of baseline values."""
     calibrate: bool = False
@@ -68,15 +68,15 @@ class DiagnoseRequest(BaseModel):
     ranges: Ranges = Field(default={})
     """FEATURE=LOW:HIGH, the ends of its values, or FEATURE=unknown; may be repeated."""
     target: Names = ()
-    """Of a run, only this target; may be repeated."""
+    """Only this target of a run; may be repeated."""
     scaffold: Names = ()
-    """Of a run, only this scaffold."""
+    """Only this scaffold of a run."""
     statistic: Names = ()
     """Statistics of each group; some by default."""
     compare: Against | None = None
     """Compare groups in pairs, or each with the rest; `auto`: pairs of up to six."""
     claim: Claim | None = None
-    """What conclusions are about; a run's suite declares it."""
+    """Scope of the conclusions, `bank` or `population`; a run's suite declares it."""
     tolerance: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     """The largest gap that does not matter."""
     alpha: float | None = Field(default=None, gt=0, lt=1)
@@ -84,12 +84,12 @@ class DiagnoseRequest(BaseModel):
     correction: str = "bonferroni"
     """Correction for several comparisons: holm, bh, by or bonferroni."""
     permutations: NonNegativeInt | None = None
-    """Random relabellings of all groups, 1000 by default; if given, of each comparison as well."""
+    """Random relabellings of all groups, 1000 by default; if set, of each comparison as well."""
     seed: NonNegativeInt = 0
-    """Seed of everything random."""
+    """Random seed."""
     ddof: int = 0
     """Delta degrees of freedom of deviations: 0 as in SAGED, or 1."""
     labels: dict[str, Names] | Names = ()
     """Columns of labels by people, or FEATURE=COLUMN."""
     probability: str | None = None
-    """The column of each row's probability of being labelled; without it, all have the same."""
+    """The column of each row's probability of being labelled; by default all are equal."""

@@ -42,7 +42,7 @@ def adjustment_words(evidence: Evidence) -> str | None:
     value = f"{number(gap.value)}{ends}" if gap.value is not None else f"not defined: {gap.reason}"
     return (
         f"{evidence.users.in_words}. Unadjusted, between all users of all moments and strata, the"
-        f" gap is {value}; that is no evidence"
+        f" gap is {value}; it is not evidence"
     )
 
 

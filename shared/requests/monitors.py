@@ -68,7 +68,7 @@ NO_TOLERANCE = (
 
 
 class FeatureRequest(WatchedFeature):
-    """A feature of a monitor's file, in which a misspelt word is a mistake."""
+    """A feature of a monitor's file; unknown fields are errors."""
 
     model_config = STRICT
 
@@ -84,13 +84,13 @@ class FeatureRequest(WatchedFeature):
 
 
 class ComparisonRequest(WatchedPair):
-    """A comparison of a monitor's file, in which a misspelt word is a mistake."""
+    """A comparison of a monitor's file; unknown fields are errors."""
 
     model_config = STRICT
 
 
 class BudgetRequest(Budget):
-    """What a round may spend, in which a misspelt word is a mistake."""
+    """The budget of a round; unknown fields are errors."""
 
     model_config = STRICT
 
@@ -113,11 +113,11 @@ class MonitorFile(BaseModel):
     most_rounds: int | None = Field(default=None, ge=1)
     """The number of rounds after which it ends."""
     owners: tuple[str, ...] = ()
-    """Who is told of alarms."""
+    """People responsible for alarms; alarms name them."""
     webhook: str | None = None
-    """Where alarms are posted."""
+    """URL to which alarms are posted."""
     channels: tuple[Token, ...] = ()
-    """The operator's channels by which alarms are sent, as `biaswatch channels list` lists them."""
+    """The operator's channels for alarms, by their names in `biaswatch channels list`."""
 
 
 class MonitorRequest(MonitorFile):
@@ -132,23 +132,23 @@ class MonitorRequest(MonitorFile):
     system_prompt: str | None = None
     """The system prompt, such as a role."""
     scaffold: Token = "direct"
-    """How each probe is put to the model."""
+    """The scaffold that presents each probe to the model."""
     repeats: int = Field(default=1, ge=1)
-    """How often a round asks each probe."""
+    """Answers per probe in a round."""
     claim: Claim = Claim.BANK
-    """What the evidence is about: `bank` or `population`."""
+    """Scope of the evidence: `bank` or `population`."""
     sets_per_round: int | None = Field(default=None, ge=1)
-    """How many new sets a round draws, for the claim `population`."""
+    """Number of new sets per round, for the claim `population`."""
     change_tolerance: float = Field(default=0.0, ge=0, lt=1)
     """The largest change of a gap that does not matter, as a share of the range."""
     reference_rounds: int = Field(default=5, ge=1)
     """The first rounds of an epoch, to which later ones are compared."""
     cadence: Duration
-    """From the start of one round to that of the next: 30m, 6h, 1d."""
+    """Time between the starts of rounds: 30m, 6h, 1d."""
     deadline: Duration = 24 * 3600
-    """How long a round waits for answers."""
+    """Maximum time that a round waits for answers."""
     budget: BudgetRequest = BudgetRequest()
-    """What one round may spend."""
+    """Budget of one round."""
 
 
 TRAFFIC_PREFIX = f"{TRAFFIC}:"
@@ -164,7 +164,7 @@ class TrafficFeatureRequest(FeatureRequest):
     """A feature of a file of a traffic monitor; traffic has no twins."""
 
     method: Method = Method.MATCHED
-    """How evidence is gathered: users are matched in time."""
+    """The method of evidence; by default users are matched in time."""
 
     @field_validator("method")
     @classmethod
@@ -182,17 +182,17 @@ class TrafficMonitorRequest(MonitorFile):
     features: tuple[TrafficFeatureRequest, ...] = Field(min_length=1)
     """The features that are watched."""
     window: Duration
-    """How long a round is: 1h, 1d; at least a minute, in whole seconds."""
+    """Length of a round: 1h, 1d; at least a minute, in whole seconds."""
     lateness: Duration = 60.0
-    """How long after a window's end its answers may still be sent in."""
+    """Time after a window's end during which its answers are still accepted."""
     deadline: Duration = 600.0
-    """How long a window then waits for its measurements."""
+    """Maximum time that a window then waits for its measurements."""
     mentions: dict[str, dict[str, Words]] = Field(default_factory=dict)
-    """Words by dimension and group that are looked for in users' messages."""
+    """Words by dimension and group that are detected in users' messages."""
     strata: tuple[Name, ...] = ()
-    """Facts of the answers (topic, language, product) that users who are compared must share."""
+    """Facts of the answers (topic, language, product) that compared users must share."""
     neighbours_within: Duration | None = None
-    """How far apart the first answers of users who are compared may be; an hour, or a window."""
+    """Maximum time between the first answers of compared users; default an hour, or a window."""
 
 
 def _kind_of(request: Any) -> str:

@@ -183,23 +183,23 @@ def check_exchange(exchange: Exchange, now: datetime) -> Exchange:
     Raises
     ------
     ValueError
-        It has neither an answer nor a reason, or both; its moment is impossible; it names a group
-        that is detected here; or it is too large.
+        It has neither a text nor a reason, or both; its time is invalid; it names a group that is
+        detected here; or it is too large.
     """
     if exchange.said_at.year < EARLIEST_YEAR:  # a comparison of moments could overflow
-        raise ValueError(f"`at` lies before {EARLIEST_YEAR}")
+        raise ValueError(f"`at` is before {EARLIEST_YEAR}")
     latest = max(exchange.said_at, exchange.at)
     if latest > now + MAX_CLOCK_SKEW:
-        raise ValueError(f"`at` lies in the future ({latest.isoformat()})")
+        raise ValueError(f"`at` is in the future ({latest.isoformat()})")
     if exchange.history and exchange.said_at == exchange.at:
-        raise ValueError("an answer of the past says `at` when it was given")
+        raise ValueError("an answer of the past needs `at`, the time when it was given")
     if claimed := sorted(name for name in exchange.groups if name.startswith(MENTIONED)):
         raise ValueError(f"the dimension {claimed[0]} is for groups that are detected here")
     if (size := exchange.message_bytes()) > MAX_EXCHANGE_BYTES:
         most = MAX_EXCHANGE_BYTES // 1024
-        raise ValueError(f"it has {size // 1024} KiB, and {most} KiB can be taken; shorten it")
+        raise ValueError(f"it has {size // 1024} KiB, and the limit is {most} KiB; shorten it")
     if (exchange.text is None) == (exchange.reason is None):
-        raise ValueError("give either a text, or a reason why there is none")
+        raise ValueError("give either a text, or a reason for a missing one")
     return exchange
 
 

@@ -174,7 +174,7 @@ class SuiteUpload:
                     yield probe
 
         hash_ = suite_hash(header, checked())
-        for positions in counts.alike():
+        for positions in counts.likely_duplicates():
             probes = probes_at(self._db, self._name, positions[:MAX_KEYS])
             [(key, copies)] = Counter(probe.key for probe in probes).most_common(1)
             if copies > 1:

@@ -98,7 +98,7 @@ def test_a_probe_that_does_not_fit_a_scaffold_is_named_before_anything_begins(ru
 def test_a_money_budget_without_a_price_is_refused_before_anything_begins(run: Run) -> None:
     suite = run.suite({"key": "a", "prompt": "Rate it from 1 to 4."})
     said = run(suite, "--target", "openai:m@http://127.0.0.1:9/v1", "--cost-budget", "5")
-    assert "The price of openai:m@http://127.0.0.1:9/v1 is not known" in refused(said)
+    assert "The price of openai:m@http://127.0.0.1:9/v1 is unknown" in refused(said)
     assert "must be above 0" in refused(
         run(suite, "--target", "simulator:biased", "--cost-budget", "-1")
     )

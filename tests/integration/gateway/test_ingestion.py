@@ -181,7 +181,7 @@ async def test_reply_api_status_page_and_metric_say_the_same_of_what_nobody_watc
     [
         ({"text": None}, "'a-1': give either a text, or a reason"),
         ({"messages": [{"role": "user", "content": "?"}]}, "'a-1': give `prompt` or `messages`"),
-        ({"at": "2199-01-01T00:00:00Z"}, "'a-1': `at` lies in the future"),
+        ({"at": "2199-01-01T00:00:00Z"}, "'a-1': `at` is in the future"),
         ({"at": "2999-01-01T00:00:00Z"}, "this must be at most 2200"),
     ],
 )
@@ -250,7 +250,7 @@ async def test_over_the_bus_what_nobody_watches_is_a_dead_letter_and_what_is_pau
     await bus.settled(stage)
     reasons = [letter.reason for letter in await bus.dead()]
     assert sum("No monitor watches the traffic" in reason for reason in reasons) == 2
-    assert sum("'answer-3': `at` lies in the future" in reason for reason in reasons) == 1
+    assert sum("'answer-3': `at` is in the future" in reason for reason in reasons) == 1
     assert await bus.count(Response) == 0
 
 

@@ -46,7 +46,7 @@ def test_what_is_counted_part_by_part_is_what_the_whole_suite_says(some: list[Su
     for probe in some:
         counts.add(probe)
     assert counts.outline(suite.hash) == outline_of(suite)
-    assert not list(counts.alike())
+    assert not list(counts.likely_duplicates())
 
 
 def kept_rows(store: Store) -> int:

@@ -178,7 +178,7 @@ def test_sendings_are_told_apart_by_their_number_or_else_by_their_intake() -> No
         ({"reason": "timeout"}, "either a text, or a reason"),
         ({"text": None}, "either a text, or a reason"),
         ({"prompt": "a", "messages": [{"role": "user", "content": "b"}]}, "not both"),
-        ({"at": (AT + timedelta(days=1)).isoformat()}, "lies in the future"),
+        ({"at": (AT + timedelta(days=1)).isoformat()}, "is in the future"),
         ({"groups": {"mentioned_gender": "female"}}, "detected here"),
     ],
 )
