@@ -60,7 +60,7 @@ def test_a_fifth_of_a_groups_answers_may_be_missing_and_another_share_may_be_dec
     few = bw.diagnose(without(frame(), "b", 31), **ASKED)
     assert bw.assert_no_disparity(few, min_measured=0.7) is few
     assert [few.check(min_measured=share).code for share in (0.7, 0.8)] == [0, 3]
-    with pytest.raises(UsageError, match="give tolerance to `bw"):
+    with pytest.raises(UsageError, match="pass tolerance to `bw"):
         bw.assert_no_disparity(few, tolerance=0.1)
 
 
