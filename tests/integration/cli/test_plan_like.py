@@ -37,7 +37,7 @@ def test_a_plan_takes_from_a_run_what_nobody_has_to_assume_then(
     assert found.returncode == 0, found.stderr
     assert {row["repeats"] for row in json.loads(found.stdout)} == {1, 3, 10}
     said = command(*words, *like).stdout
-    assert "sentiment: mean" in said
+    assert "sentiment, unless an option sets another value: mean" in " ".join(said.split())
     assert "3 answers per prompt" in " ".join(said.split())
 
 
