@@ -168,11 +168,9 @@ class ForwardPasses:
         """
         windows: list[Window] = []
         parts: list[list[int] | Exception] = []
-        for text in texts:
-            try:
-                cut = self._windows(text)
-            except Exception as error:  # noqa: BLE001 - returned as the result of the text
-                parts.append(error)
+        for cut in self._windows(texts):
+            if isinstance(cut, Exception):
+                parts.append(cut)
             else:
                 parts.append(list(range(len(windows), len(windows) + len(cut))))
                 windows += cut
@@ -183,16 +181,25 @@ class ForwardPasses:
             for part in parts
         ]
 
-    def _windows(self, text: str) -> list[Window]:
-        cut = self._loaded.tokenizer(
-            text,
-            truncation=True,
-            max_length=self._loaded.longest,
-            stride=0,
-            return_overflowing_tokens=True,
-        )
+    def _windows(self, texts: Sequence[str]) -> list[list[Window] | Exception]:
+        """Return the windows of each text, or its error; all texts are tokenized in one call."""
+        try:
+            cut = self._loaded.tokenizer(
+                list(texts),
+                truncation=True,
+                max_length=self._loaded.longest,
+                stride=0,
+                return_overflowing_tokens=True,
+            )
+        except Exception as error:  # noqa: BLE001 - returned as the result of the text
+            if len(texts) == 1:
+                return [error]
+            return [outcome for text in texts for outcome in self._windows([text])]
         names = [name for name in self._loaded.tokenizer.model_input_names if name in cut]
-        return [{name: cut[name][n] for name in names} for n in range(len(cut["input_ids"]))]
+        windows: list[list[Window]] = [[] for _ in texts]
+        for n, text in enumerate(cut["overflow_to_sample_mapping"]):
+            windows[text].append({name: cut[name][n] for name in names})
+        return list(windows)
 
     def _forward(self, windows: Sequence[Window]) -> list[Row]:
         import torch
@@ -210,8 +217,10 @@ class ForwardPasses:
     def _measured_size(self, tokens: int) -> int:
         """Measure batch sizes on artificial texts of a number of tokens."""
         length = min(tokens, self._loaded.longest)
-        columns = self._windows("the " * length)[0]
-        window = {name: (values * length)[:length] for name, values in columns.items()}
+        (cut,) = self._windows(["the " * length])
+        if isinstance(cut, Exception):
+            raise cut
+        window = {name: (values * length)[:length] for name, values in cut[0].items()}
 
         def seconds_for(size: int) -> float:
             batch = [window] * size
