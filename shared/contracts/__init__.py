@@ -76,9 +76,13 @@ from biaswatch.shared.contracts.evaluation import (
 from biaswatch.shared.contracts.evidence import (
     Bets,
     Change,
+    ClusteredEvidence,
     Evidence,
+    FactorLevels,
     GapTest,
+    HorizonEvidence,
     Increment,
+    MergedEvidence,
     Recovery,
     Reference,
     Round,

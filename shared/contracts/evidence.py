@@ -4,12 +4,34 @@ from pydantic import AwareDatetime, NonNegativeInt, PositiveInt
 
 from biaswatch.shared.contracts.comparison import Comparison
 from biaswatch.shared.contracts.completion import ClosedBy
-from biaswatch.shared.contracts.identity import RecordId, Token
+from biaswatch.shared.contracts.identity import Name, RecordId, Token
 from biaswatch.shared.contracts.record import Part, Purpose, Record
 from biaswatch.shared.stats.estimate import Estimate, Verdict
 
 Counts = dict[str, tuple[int, ...]]
 """Whole numbers by name; those of disjoint units add up, place by place, in any order."""
+
+
+class MergedEvidence(Part):
+    """Whether twins are treated differently anywhere in a monitor's family, since the epoch began.
+
+    Its null hypothesis is Fisher's: no label changes any answer. It never alarms by itself.
+    """
+
+    log_e: float
+    """The merged log evidence now."""
+    bound: float
+    """The log evidence that shows a difference."""
+    answer: str
+    """`differs` or `not shown`."""
+    since_round: NonNegativeInt | None = None
+    """The round that showed it."""
+    stands_out: tuple[str, ...] = ()
+    """The comparisons that stand out, by closed testing."""
+    own: tuple[float, ...]
+    """Log wealth of bets on the sets' vectors with each comparison's own direction."""
+    common: tuple[float, ...]
+    """The same with one direction for all comparisons."""
 
 
 class Round(Record):
@@ -45,6 +67,8 @@ class Round(Record):
     declared_after_data: bool = False
     """True if the comparisons were declared after the answers were known: they may then have been
     chosen for their gaps, and no promise about false alarms holds."""
+    merged: MergedEvidence | None = None
+    """The evidence of all comparisons together; null without twins or with one comparison."""
 
 
 class _OfComparison(Part):
@@ -185,6 +209,46 @@ class Change(Part):
     """Why it is undefined."""
 
 
+class FactorLevels(Part):
+    """The values of a random factor."""
+
+    factor: Name
+    """The factor: name, text, template."""
+    values: NonNegativeInt
+    """How many values the group with fewer of them has."""
+
+
+class ClusteredEvidence(Part):
+    """The evidence of a test about a group beyond its names and texts."""
+
+    blocks: NonNegativeInt
+    """Blocks of answers that share no name, no text, no other random factor: each is one factor of
+    the evidence, once."""
+    levels: tuple[FactorLevels, ...] = ()
+    """The values of each random factor."""
+    log_e_gap: float | None = None
+    """The log evidence against gaps within the tolerance; null before the first block."""
+    log_e_effect: float | None = None
+    """The log evidence against no gap at all."""
+    low: float | None = None
+    """The lower end of the gap's interval at the last look, as a share of the range."""
+    high: float | None = None
+    """The upper end."""
+
+
+class HorizonEvidence(Part):
+    """A look at a declared number of rounds."""
+
+    look: PositiveInt
+    """Which look it is."""
+    looks: PositiveInt
+    """How many are declared."""
+    z: float
+    """The z-statistic of the gap beyond the tolerance, in the direction of the larger."""
+    bound: float
+    """The bound of this look."""
+
+
 class UserCounts(Part):
     """Accounts of the users of traffic who came for the first time."""
 
@@ -279,6 +343,23 @@ class Evidence(_OfComparison):
     """The search for changes of the level of both groups."""
     before: Estimate | None = None
     """The gap at the end of the epoch before."""
+    same_treatment: str | None = None
+    """Are twins treated differently? `differs` or `not shown`, about these names and texts."""
+    log_e_same_treatment: float | None = None
+    """The log evidence against equal treatment, of all rounds of the epoch."""
+    same_treatment_reason: str | None = None
+    """Why the question is not answered."""
+    group_effect: str | None = None
+    """Does the group matter beyond these names and texts? `differs`, `not shown`, or `too few` of
+    a random factor."""
+    group_effect_reason: str | None = None
+    """Why the question is not answered."""
+    clusters: ClusteredEvidence | None = None
+    """The evidence beyond names and texts; null without random factors."""
+    these: Estimate | None = None
+    """The gap for these names and texts, where the gap is about more than these."""
+    horizon: HorizonEvidence | None = None
+    """The look at a declared horizon; null without one, and beyond it."""
 
     @property
     def share_left(self) -> float | None:

@@ -33,6 +33,7 @@ from biaswatch.shared.contracts.traffic import LONGEST_S, TRAFFIC, Traffic
 from biaswatch.shared.formatting import number_name
 
 LEAST_ALPHA = 1e-12
+MAX_LOOKS = 1000
 
 
 class MonitorPlan(Part):
@@ -66,6 +67,12 @@ class MonitorPlan(Part):
     """The largest change of a gap that does not matter, as a share of the feature's range."""
     reference_rounds: PositiveInt = 5
     """The first rounds of an epoch, to which later ones are compared."""
+    random: tuple[Name, ...] = ()
+    """Random factors: stimuli that are a sample, such as names and texts. A verdict about a group
+    treats them as clusters; without any, it is about these names and texts."""
+    looks: PositiveInt | None = Field(default=None, le=MAX_LOOKS)
+    """The declared number of rounds: nine tenths of alpha are spent on group-sequential bounds
+    within them, the rest on evidence that stays valid beyond."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -73,6 +80,8 @@ class MonitorPlan(Part):
             self._check_asking()
         else:
             self._check_traffic()
+        if self.looks is not None and any(not _has_looks(feature) for feature in self.features):
+            raise ValueError("looks are declared for the methods `pairs` and `matched` alone")
         keys = [comparison.key for comparison in self.watched]
         if twice := sorted({key for key in keys if keys.count(key) > 1}):
             raise ValueError(f"the comparison {twice[0]} is declared twice")
@@ -81,6 +90,8 @@ class MonitorPlan(Part):
     def _check_traffic(self) -> None:
         if self.suite_hash is not None or self.target.provider != TRAFFIC:
             raise ValueError("traffic has a target `traffic:NAME` and no suite")
+        if self.random:
+            raise ValueError("traffic has no random factors; declare the column `cluster`")
         if self.claim is not Claim.POPULATION or self.sets_per_round is not None:
             raise ValueError(
                 "traffic is evidence about the population its users come from: the claim is"
@@ -121,6 +132,17 @@ class MonitorPlan(Part):
     def extractors(self) -> tuple[str, ...]:
         """Return the extractors that it needs."""
         return tuple(sorted({feature.extractor for feature in self.features}))
+
+    @property
+    def renews_answers(self) -> bool:
+        """Tell whether each round draws its answers anew, even to the same prompts.
+
+        A model without randomness answers as before: its answers count once.
+        """
+        temperature = self.target.parameters.get("temperature")
+        is_cold = isinstance(temperature, int | float) and temperature == 0
+        is_greedy = self.target.parameters.get("top_k") == 1
+        return self.claim is not Claim.BANK or not (is_cold or is_greedy)
 
     @property
     def numbers(self) -> frozenset[tuple[str, str]]:
@@ -166,6 +188,10 @@ class MonitorPlan(Part):
         if self.traffic is None:
             return Method.PAIRS
         return Method.TWO_GROUPS if methods == {Method.TWO_GROUPS} else Method.MATCHED
+
+
+def _has_looks(feature: WatchedFeature) -> bool:
+    return feature.method in {Method.PAIRS, Method.MATCHED}
 
 
 def _host_of(address: str) -> str | None:

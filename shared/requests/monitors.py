@@ -23,7 +23,7 @@ from pydantic import (
 from biaswatch.shared.contracts import TRAFFIC, Budget, Claim, Method, WatchedFeature, WatchedPair
 from biaswatch.shared.contracts.identity import Name, RecordId, Token
 from biaswatch.shared.contracts.mistakes import ASKS, LISTENS
-from biaswatch.shared.contracts.monitor import LEAST_ALPHA
+from biaswatch.shared.contracts.monitor import LEAST_ALPHA, MAX_LOOKS
 from biaswatch.shared.contracts.traffic import LONGEST_S, Words
 
 UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
@@ -110,6 +110,8 @@ class MonitorFile(BaseModel):
     """The probability of any false alarm, ever."""
     missing_tolerance: float = Field(default=0.05, ge=0, lt=1)
     """The largest gap between shares of missing answers that does not matter."""
+    looks: int | None = Field(default=None, ge=1, le=MAX_LOOKS)
+    """The declared number of rounds within which gaps are found sooner."""
     most_rounds: int | None = Field(default=None, ge=1)
     """The number of rounds after which it ends."""
     owners: tuple[str, ...] = ()
@@ -143,6 +145,10 @@ class MonitorRequest(MonitorFile):
     """The largest change of a gap that does not matter, as a share of the range."""
     reference_rounds: int = Field(default=5, ge=1)
     """The first rounds of an epoch, to which later ones are compared."""
+    random: tuple[Name, ...] | None = None
+    """Random factors, stimuli that are a sample: those of the suite, unless they are given."""
+    until: Duration | None = None
+    """How long after its first round the declared rounds end, instead of `looks`."""
     cadence: Duration
     """Time between the starts of rounds: 30m, 6h, 1d."""
     deadline: Duration = 24 * 3600

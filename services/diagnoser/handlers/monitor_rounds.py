@@ -9,12 +9,14 @@ from tempfile import TemporaryFile
 from biaswatch.services.diagnoser.handlers.memory import SharedValues, gc_paused
 from biaswatch.services.diagnoser.handlers.traffic_windows import TrafficWindows
 from biaswatch.shared.analysis.monitors.alarms import alarms
+from biaswatch.shared.analysis.monitors.blocks import SuiteBlocks
 from biaswatch.shared.analysis.monitors.evidence import (
     closed_round,
     evidence_of,
     increment_of,
     models_of,
 )
+from biaswatch.shared.analysis.monitors.families import RoundVectors, merged_evidence, round_vectors
 from biaswatch.shared.analysis.monitors.method import counted
 from biaswatch.shared.analysis.monitors.round_answers import (
     Counts,
@@ -30,6 +32,7 @@ from biaswatch.shared.contracts import (
     Description,
     Features,
     Monitor,
+    MonitorPlan,
     Record,
     Response,
     Round,
@@ -49,6 +52,8 @@ from biaswatch.shared.telemetry import log
 SOON_S = 0.2
 AT_ONCE = 500
 """Probes whose records are in memory together."""
+MAX_KNOWN_BLOCKS = 8
+"""Suites whose blocks of names and texts are kept in memory."""
 KINDS: tuple[type[Record], ...] = (Round, RoundEvidence, Alarm, Description)
 """The records that a round produces."""
 
@@ -64,6 +69,7 @@ class CloseRounds:
         self._store = store
         self._windows = TrafficWindows(store, now=now)
         self._now = now
+        self._known_blocks: dict[tuple[tuple[str, ...], str], SuiteBlocks] = {}
 
     def __call__(self, completion: Completion, run: Run) -> Sequence[Record]:
         """Return the records of a closed round, and of open rounds before it.
@@ -84,7 +90,7 @@ class CloseRounds:
             closed, seen = self._read(earlier, monitor, ended, before)
             with gc_paused():
                 left = self._left(closed, seen, monitor, before)
-            self._store.records.write([closed, *left])
+            self._store.records.write(left)
         # The store keeps the first copy, of any replica.
         left = [
             record
@@ -173,11 +179,17 @@ class CloseRounds:
         kept = self._store.records.read(RoundEvidence, run_id=before.run_id) if before else ()
         last = {state.comparison_key: state for state in evidence_in(kept)}
         increments = [increment_of(closed, comparison, seen) for comparison in monitor.plan.watched]
-        evidence = evidence_of(increments, last, closed, monitor, self._sums(monitor))
+        blocks = self._blocks(monitor.plan)
+        evidence = evidence_of(increments, last, closed, monitor, self._sums(monitor), blocks)
+        vectors = RoundVectors()
+        if seen.answers is not None:
+            vectors = round_vectors(monitor.plan.watched, seen.answers)
+        merged = merged_evidence(vectors, evidence, last, closed, before, monitor.plan)
+        closed = closed.model_copy(update={"merged": merged})
         history = list(self._store.records.of_monitor(Alarm, closed.monitor_id))
         began_at = self._beginnings(monitor, closed)
         changes = alarms(monitor, closed, evidence, seen.sets, history, began_at)
-        return [*round_evidence(increments, evidence), *changes, *seen.described]
+        return [closed, *round_evidence(increments, evidence), *changes, *seen.described]
 
     def _beginnings(self, monitor: Monitor, closed: Round) -> Callable[[int], datetime | None]:
         """Return a look-up of the start of a round, or of its window."""
@@ -204,8 +216,29 @@ class CloseRounds:
         return up_to
 
     def _seen(self, run: Run, monitor: Monitor, closed: Round) -> RoundData:
-        scope = RoundScope(monitor.plan.claim, closed.round)
-        return RoundData(*counted(monitor.plan.watched, self._answers(run), scope))
+        plan, answers = monitor.plan, self._answers(run)
+        scope = RoundScope(
+            plan.claim,
+            closed.round,
+            blocks=self._blocks(plan),
+            counts_once=not plan.renews_answers,
+            begins_epoch=closed.round == closed.began_with,
+        )
+        counts, sets = counted(plan.watched, answers, scope)
+        return RoundData(counts, sets, answers=answers if scope.adds_evidence else None)
+
+    def _blocks(self, plan: MonitorPlan) -> SuiteBlocks | None:
+        """Return the blocks of a plan's suite, read once while it is the latest of a few."""
+        outline = None if not plan.random else self._store.suites.outline(plan.suite_hash)
+        if outline is None:
+            return None
+        key = (plan.random, outline.hash)
+        if key not in self._known_blocks:
+            probes = self._store.suites.every_probe(outline)
+            blocks = SuiteBlocks.of_probes(plan.random, probes)
+            kept = list(self._known_blocks.items())[1 - MAX_KNOWN_BLOCKS :]
+            self._known_blocks = {**dict(kept), key: blocks}
+        return self._known_blocks[key]
 
     def _answers(self, run: Run) -> RoundAnswers:
         """Return an answer for all that was planned, also where nothing came."""

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from biaswatch.services.gateway.context import GatewayContext, now
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
 from biaswatch.services.gateway.settings import EVERY_TARGET, AllowedTargets
+from biaswatch.shared.analysis.monitors.blocks import SuiteBlocks
 from biaswatch.shared.analysis.monitors.notes import notes_of
 from biaswatch.shared.analysis.monitors.plans import (
     AskedSets,
@@ -86,8 +87,11 @@ class MonitorCommands:
         """Read the sets of a stored suite for the checks of a plan."""
         if (outline := self.store.suites.outline(suite_hash)) is None:
             return None
-        probes = self.store.suites.every_probe(outline)
-        return AskedSets.of(outline.header.name, outline.hash, probes)
+        every_probe = self.store.suites.every_probe
+        return AskedSets.of(
+            outline.header.name, outline.hash, every_probe(outline), outline.header.random,
+            lambda random: SuiteBlocks.of_probes(random, every_probe(outline)),
+        )  # fmt: skip
 
     def _check_monitors(self, last: Monitor | None) -> None:
         """Raise UsageError for a monitor beyond the limit; existing ones may be changed."""

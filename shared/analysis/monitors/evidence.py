@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from biaswatch.shared.analysis.monitors.blocks import PairBlocks, SuiteBlocks
 from biaswatch.shared.analysis.monitors.change_search import next_changes
 from biaswatch.shared.analysis.monitors.gap_evidence import GapUnderWay
 from biaswatch.shared.analysis.monitors.gap_tests import TestedGap, tested_gaps
@@ -15,6 +16,7 @@ from biaswatch.shared.contracts import (
     Completion,
     Evidence,
     Increment,
+    Method,
     Monitor,
     MonitorPlan,
     Round,
@@ -102,6 +104,7 @@ def evidence_of(
     closed: Round,
     monitor: Monitor,
     up_to: Callable[[int, str], Counts],
+    blocks: SuiteBlocks | None = None,
 ) -> list[Evidence]:
     """Return the sums of an epoch up to this round, and what they allow to say.
 
@@ -114,13 +117,18 @@ def evidence_of(
     up_to
         Return the sum of the epoch up to an earlier round, of one comparison; asked for when an
         alarm is raised.
+    blocks
+        The blocks of names and texts of the suite; None without random factors.
     """
     plan = monitor.plan
     lasts = [last.get(increment.comparison.key) for increment in increments]
     counts = [_counts(*row, closed, up_to) for row in zip(increments, lasts, strict=True)]
     rows = zip(increments, lasts, counts, strict=True)
     tested = tested_gaps(
-        [GapUnderWay.of(one.comparison, its, here, plan) for one, its, here in rows]
+        [
+            GapUnderWay.of(one.comparison, its, here, plan, _blocks_of(one.comparison, blocks))
+            for one, its, here in rows
+        ]
     )
     changes = _changes(lasts, counts, plan)
     columns = zip(increments, lasts, counts, tested, changes, strict=True)
@@ -136,6 +144,11 @@ def _counts(
     same, key = _same_epoch(latest, closed), increment.comparison.key
     total = summed(same.counts, increment.counts) if same else increment.counts
     return ClosedCounts(closed, increment.counts, total, lambda round_: up_to(round_, key))
+
+
+def _blocks_of(comparison: Comparison, blocks: SuiteBlocks | None) -> PairBlocks | None:
+    is_of_twins = comparison.watched.method is Method.PAIRS
+    return blocks.of(comparison.pair) if blocks is not None and is_of_twins else None
 
 
 def _same_epoch(latest: Evidence | None, closed: Round) -> Evidence | None:
@@ -167,6 +180,10 @@ def _evidence(
         change=changes[0],
         level_change=changes[1],
         before=same.before if same else (latest.gap if latest else None),
+        same_treatment=tested.same.answer,
+        log_e_same_treatment=tested.same.log_e,
+        same_treatment_reason=tested.same.reason,
+        **vars(tested.beyond),
         **vars(tested.summary),
     )
 

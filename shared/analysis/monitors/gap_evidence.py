@@ -6,12 +6,19 @@ from math import isnan
 
 import numpy as np
 
+from biaswatch.shared.analysis.monitors.blocks import PairBlocks
 from biaswatch.shared.analysis.monitors.method import method_of
 from biaswatch.shared.analysis.monitors.methods.matched import unadjusted_gap, user_counts_of
 from biaswatch.shared.analysis.monitors.plans import gap_alpha
 from biaswatch.shared.analysis.monitors.round_answers import ClosedCounts, Counts, less
+from biaswatch.shared.analysis.monitors.same_treatment import (
+    UNANSWERED,
+    SameTreatment,
+    same_treatment,
+)
 from biaswatch.shared.analysis.monitors.selections import impact_ratio_of, selection_rates_of
 from biaswatch.shared.contracts import (
+    ClusteredEvidence,
     Comparison,
     Estimate,
     Evidence,
@@ -78,12 +85,16 @@ class EvidenceRead:
         return self.tested if self.shown is None else self.shown
 
 
-def summaries_of(reads: Sequence[EvidenceRead], family: int) -> list[EvidenceSummary]:
+def summaries_of(
+    reads: Sequence[EvidenceRead], family: int, disparity_share: float = 1.0
+) -> list[EvidenceSummary]:
     """Return what the evidence of comparisons says, in their order: those of one method at once."""
     summaries: dict[int, EvidenceSummary] = {}
     for method, places in by_method([read.comparison for read in reads]):
         own_reads = [reads[place] for place in places]
-        summaries |= zip(places, _of_method(method, own_reads, family), strict=True)
+        summaries |= zip(
+            places, _of_method(method, own_reads, family, disparity_share), strict=True
+        )
     return [summaries[place] for place in range(len(reads))]
 
 
@@ -96,7 +107,7 @@ def by_method(comparisons: Sequence[Comparison]) -> Iterator[tuple[Method, list[
 
 
 def _of_method(
-    method: Method, reads: Sequence[EvidenceRead], family: int
+    method: Method, reads: Sequence[EvidenceRead], family: int, disparity_share: float
 ) -> Iterator[EvidenceSummary]:
     table_of = method_of(method).evidence
     tested = shown = table_of([read.tested for read in reads])
@@ -107,6 +118,7 @@ def _of_method(
         alphas=np.array([read.alpha for read in reads]),
         family=family,
         shown_shares=np.array([read.shown_share for read in reads]),
+        disparity_share=disparity_share,
         later=np.array([np.nan if read.later is None else read.later for read in reads]),
     )
     alphas = parameters.alphas / family * parameters.shown_shares
@@ -179,24 +191,34 @@ class GapUnderWay:
     plan: MonitorPlan
     test: GapTest
     shown: Stretch
-    recovery: Recovery | None
+    recovery: Recovery | None = None
+    blocks: PairBlocks | None = None
+    """The blocks of names and texts; None without random factors."""
+    same: SameTreatment = UNANSWERED
+    """The answer to the first question, of all rounds of the epoch."""
+    clusters: ClusteredEvidence | None = None
+    """The evidence of blocks after the round before."""
 
     @classmethod
     def of(
-        cls, comparison: Comparison, last: Evidence | None, counts: ClosedCounts, plan: MonitorPlan
+        cls,
+        comparison: Comparison,
+        last: Evidence | None,
+        counts: ClosedCounts,
+        plan: MonitorPlan,
+        blocks: PairBlocks | None = None,
     ) -> "GapUnderWay":
-        """Return where a gap stands; evidence of version 0.1 says it by its verdict."""
-        if last is None or last.epoch < counts.round.epoch:
-            # Version 0.1 had one test in every epoch.
-            tests = 0 if last is None else last.epoch + 1 if last.test is None else last.test.number
+        """Return where a gap stands before its round is read."""
+        same = same_treatment(comparison, counts, last, plan)
+        if last is None or last.test is None or last.epoch < counts.round.epoch:
+            tests = last.test.number if last and last.test else 0
             began = Stretch(since_round=counts.round.round)
-            return cls(comparison, counts, plan, next_test(tests + 1, began), began, None)
-        if last.test is not None and last.shown is not None:
-            return cls(comparison, counts, plan, last.test, last.shown, last.recovery)
-        began = Stretch(since_round=last.round - last.rounds + 1)
-        alarmed = last.verdict is Verdict.DISPARITY
-        sought = recovery_sought(last.gap, last.round, last.counts, comparison) if alarmed else None
-        return cls(comparison, counts, plan, next_test(last.epoch + 1, began), began, sought)
+            test = next_test(tests + 1, began)
+            return cls(comparison, counts, plan, test, began, blocks=blocks, same=same)
+        return cls(
+            comparison, counts, plan, last.test, last.shown or last.test.rounds, last.recovery,
+            blocks, same, last.clusters,
+        )  # fmt: skip
 
     @property
     def recovering(self) -> bool:

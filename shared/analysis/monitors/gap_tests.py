@@ -29,11 +29,16 @@ from biaswatch.shared.analysis.monitors.gap_evidence import (
     summaries_of,
     tolerance_of,
 )
+from biaswatch.shared.analysis.monitors.group_effects import BeyondTwins, beyond_twins
 from biaswatch.shared.analysis.monitors.method import method_of
+from biaswatch.shared.analysis.monitors.pair_counts import ONCE
+from biaswatch.shared.analysis.monitors.plans import share_beyond
+from biaswatch.shared.analysis.monitors.same_treatment import SameTreatment
 from biaswatch.shared.contracts import Bets, Estimate, GapTest, Recovery, Stretch, Verdict
 from biaswatch.shared.formatting import number
 from biaswatch.shared.stats.anytime.bets import STAKES
 from biaswatch.shared.stats.anytime.judging import later_weighs_more, share_of_attempt
+from biaswatch.shared.stats.estimate import DIFFERS
 
 EXCEEDED = log(4)
 """The log evidence that the gap exceeds the limit of its recovery: then it is looked for anew."""
@@ -43,11 +48,15 @@ EXCEEDED = log(4)
 class TestedGap:
     """How a gap stands after a round."""
 
+    __test__ = False
+
     test: GapTest
     """The test under way; where the round has cleared an alarm, the one that begins next."""
     shown: Stretch
     recovery: Recovery | None
     summary: EvidenceSummary
+    beyond: BeyondTwins
+    same: SameTreatment
 
 
 def tested_gaps(gaps: Sequence[GapUnderWay]) -> list[TestedGap]:
@@ -70,10 +79,11 @@ def _watched(gaps: Sequence[GapUnderWay]) -> list[TestedGap]:
         gap.read(gap.test, gap.shown, its.log_evidence) for gap, its in zip(gaps, late, strict=True)
     ]
     summaries = _summaries(gaps, reads)
-    tested = [
-        TestedGap(_dated(gap, its, summary), gap.shown, None, summary)
-        for gap, its, summary in zip(gaps, late, summaries, strict=True)
-    ]
+    tested = []
+    for gap, its, twins in zip(gaps, late, summaries, strict=True):
+        summary, beyond = beyond_twins(gap, twins)
+        test = _dated(gap, its, summary)
+        tested.append(TestedGap(test, gap.shown, None, summary, beyond, gap.same))
     alarmed = [n for n, test in enumerate(tested) if test.summary.verdict is Verdict.DISPARITY]
     alarmed_tests = _raised([gaps[n] for n in alarmed], [tested[n] for n in alarmed])
     for place, raised in zip(alarmed, alarmed_tests, strict=True):
@@ -91,10 +101,12 @@ def _raised(gaps: Sequence[GapUnderWay], tested: Sequence[TestedGap]) -> list[Te
     for gap, gap_test, rounds, alone in zip(
         gaps, tested, since, _summaries(gaps, reads), strict=True
     ):
-        about = {name: getattr(alone, name) for name in ABOUT_ROUNDS_SHOWN}
+        names = ABOUT_ROUNDS_SHOWN if gap.blocks is None else ("units",)
+        about = {name: getattr(alone, name) for name in names}
         summary = replace(gap_test.summary, **about)
         test = gap_test.test.model_copy(update={"late": Bets()})
-        raised.append(TestedGap(test, rounds, gap.sought(summary.gap), summary))
+        sought = gap.sought(summary.gap)
+        raised.append(TestedGap(test, rounds, sought, summary, gap_test.beyond, gap.same))
     return raised
 
 
@@ -134,7 +146,8 @@ def _late(gaps: Sequence[GapUnderWay]) -> list[LateGap]:
 def _begins_late(gap: GapUnderWay) -> bool:
     selections = gap.comparison.watched.method.of_selections
     pairs = kept_pairs(gap.counts.added, level=False)
-    return gap.rounds_before > 0 and not selections and pairs is not None
+    is_of_units = gap.blocks is None and ONCE not in gap.counts.total
+    return is_of_units and gap.rounds_before > 0 and not selections and pairs is not None
 
 
 def _dated(gap: GapUnderWay, late: LateGap, summary: EvidenceSummary) -> GapTest:
@@ -176,14 +189,18 @@ def _recovering(gaps: Sequence[GapUnderWay]) -> list[TestedGap]:
         gaps, sought, recoveries, tests, shown, _summaries(gaps, reads), strict=True
     ):
         now = recovery.model_copy(update={"gap": its.gap, "over": its.over})
+        beyond = BeyondTwins(clusters=None if its.over else gap.clusters)
+        if gap.blocks is not None:
+            beyond = replace(beyond, group_effect=None if its.over else DIFFERS)
+            beyond = replace(beyond, group_effect_reason=None, these=summary.gap)
         if its.over:
-            with_recovery.append(TestedGap(test, rounds, now, summary))
+            with_recovery.append(TestedGap(test, rounds, now, summary, beyond, gap.same))
             continue
         shown_summary = _with_recovery(summary, now)
         if its.given_up:
             again = gap.next_round((recovery.rounds.attempt or 1) + 1)
             now = now.model_copy(update={"rounds": again})
-        with_recovery.append(TestedGap(gap.test, rounds, now, shown_summary))
+        with_recovery.append(TestedGap(gap.test, rounds, now, shown_summary, beyond, gap.same))
     return with_recovery
 
 
@@ -232,4 +249,7 @@ def _with_recovery(summary: EvidenceSummary, recovery: Recovery) -> EvidenceSumm
 
 
 def _summaries(gaps: Sequence[GapUnderWay], reads: Sequence[EvidenceRead]) -> list[EvidenceSummary]:
-    return summaries_of(reads, len(gaps[0].plan.watched)) if gaps else []
+    if not gaps:
+        return []
+    plan = gaps[0].plan
+    return summaries_of(reads, len(plan.watched), share_beyond(plan))

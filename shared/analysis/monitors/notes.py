@@ -1,12 +1,14 @@
 """Notes on a monitor before it asks anything: the gaps it can find, and points to consider."""
 
 from collections.abc import Iterator
+from math import ceil, log
 
-from biaswatch.shared.analysis.monitors.plans import AskedSets
+from biaswatch.shared.analysis.monitors.plans import AskedSets, gap_bound
 from biaswatch.shared.contracts import Method, MonitorPlan, WatchedPair
 from biaswatch.shared.formatting import number
 from biaswatch.shared.stats.anytime.change_search import planned_change
 from biaswatch.shared.stats.anytime.judging import alpha_of_search
+from biaswatch.shared.stats.estimate import MIN_FACTOR_LEVELS, too_few
 
 ROUNDS = 30
 """Before a change, and after it."""
@@ -20,9 +22,35 @@ def notes_of(plan: MonitorPlan, suite: AskedSets | None) -> list[str]:
     """Return what to know of a monitor; traffic has no alarms for changes."""
     notes = list(_tolerances(plan))
     if suite is not None:
+        notes += dict.fromkeys(_random_factors(plan, suite))
         notes += dict.fromkeys(_changes(plan, suite))
         notes += _methods(plan, suite)
     return notes
+
+
+def _random_factors(plan: MonitorPlan, suite: AskedSets) -> Iterator[str]:
+    """Say where a suite has too few names or texts for a verdict beyond them."""
+    blocks = suite.blocks(plan.random)
+    for pair in plan.comparisons if plan.random else ():
+        own = blocks.of(pair)
+        sides = f"{pair.a} and {pair.b or 'the others'}"
+        if own is not None and own.lacking is not None:
+            yield (
+                f"The suite has {too_few(own.lacking)} of {sides} for a verdict about more than"
+                f" these (at least {MIN_FACTOR_LEVELS} a group): no gap alarms. Add some, or write"
+                " `random: []` for verdicts about these alone."
+            )
+        elif own is not None and own.count < (needed := least_blocks(plan)):
+            yield (
+                f"The suite has {own.count} blocks of {sides} that share no"
+                f" {' and no '.join(plan.random)}: {needed} or more are needed before a gap can"
+                " alarm. Add some."
+            )
+
+
+def least_blocks(plan: MonitorPlan) -> int:
+    """Return how many blocks a gap needs to alarm: each at most doubles the evidence."""
+    return 1 + ceil(gap_bound(plan, 1) / log(2))
 
 
 def _methods(plan: MonitorPlan, suite: AskedSets) -> Iterator[str]:

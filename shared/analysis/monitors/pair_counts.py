@@ -13,8 +13,16 @@ from biaswatch.shared.stats.anytime.units import binned_columns
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
 GAPS = "counts"
 """The differences of twins, from -1 to 1."""
+ONCE = "once"
+"""The differences that are evidence, where answers are not drawn anew in every round."""
+BLOCK_UNITS, BLOCK_SUMS = "block_units", "block_sums"
+"""Of each block of names and texts: its sets, and the sum of their differences in millionths."""
+MILLION = 1_000_000
+UNBALANCED = "unbalanced"
+"""Sets whose sides have different numbers of answers: their labels are not exchanged."""
 MATCHED = "matched"
 """The differences of pairs, from -1 to 1, of methods that keep no histogram of them."""
 LEVEL = "level"
@@ -55,6 +63,35 @@ def pair_counts(
         for column, row in zip(columns.tolist(), rows, strict=True):
             counts[column][f"{name}_{part}"] = row
     return counts
+
+
+def block_counts(gaps: Floats, complete: Bools, blocks: Ints, size: int) -> Counts:
+    """Return the sets of each block and the sum of their differences, of one comparison.
+
+    Parameters
+    ----------
+    gaps, complete, blocks
+        [sets]: differences as shares of the range, and the number of the block of each, -1 for
+        none.
+    size
+        The number of blocks.
+    """
+    mask = complete & (blocks >= 0)
+    units = np.bincount(blocks[mask], minlength=size)
+    sums = np.bincount(blocks[mask], weights=gaps[mask], minlength=size)
+    millionths = np.rint(sums * MILLION).astype(np.int64)
+    return {BLOCK_UNITS: tuple(units.tolist()), BLOCK_SUMS: tuple(millionths.tolist())}
+
+
+def differences_of(counts: Counts) -> Floats:
+    """Return [bins]: the counts of complete twins that are evidence."""
+    return np.array(counts.get(ONCE, counts.get(GAPS, ())), dtype=np.float64)
+
+
+def block_differences(counts: Counts) -> Floats:
+    """Return [blocks]: the mean difference of each block that has any, as a share of the range."""
+    units, sums = (np.array(counts.get(name, ())) for name in (BLOCK_UNITS, BLOCK_SUMS))
+    return np.asarray(sums[units > 0] / MILLION / units[units > 0], dtype=np.float64)
 
 
 def _rows(values: Floats, known: Bools, jitter: Floats) -> list[tuple[int, ...]]:

@@ -1,7 +1,7 @@
 """Files of monitors become plans: what is watched, and how the monitor is run."""
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from math import log
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from biaswatch.shared.analysis.monitors.blocks import SuiteBlocks
 from biaswatch.shared.contracts import (
     TRAFFIC,
     AlarmKind,
@@ -28,9 +29,11 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.contracts.expansion import set_of
 from biaswatch.shared.contracts.mistakes import as_usage_error
+from biaswatch.shared.contracts.monitor import MAX_LOOKS
 from biaswatch.shared.contracts.suite_limits import number_shown
 from biaswatch.shared.errors import NotFoundError, UsageError
 from biaswatch.shared.requests.monitors import TRAFFIC_PREFIX, MonitorRequest, TrafficMonitorRequest
+from biaswatch.shared.stats.anytime.horizons import SEQUENTIAL_SHARE
 from biaswatch.shared.stats.anytime.judging import (
     alpha_of_gap_test,
     alpha_of_search,
@@ -41,6 +44,12 @@ from biaswatch.shared.stats.anytime.judging import (
 Sets = NDArray[np.uint64]
 """64 bits of the name of each."""
 HASH_BYTES = 8
+
+
+def no_blocks(random: tuple[str, ...]) -> SuiteBlocks:
+    """Return no blocks, for suites without random factors."""
+    del random
+    return SuiteBlocks((), ())
 
 
 @dataclass(frozen=True)
@@ -58,9 +67,20 @@ class AskedSets:
     """[questions]"""
     has_set: NDArray[np.bool_]
     """[questions]: whether the suite names the set; else the question is one by itself."""
+    random: tuple[str, ...] = ()
+    """Random factors that the suite declares."""
+    blocks: Callable[[tuple[str, ...]], SuiteBlocks] = no_blocks
+    """Read the blocks of names and texts of the suite, for some random factors."""
 
     @classmethod
-    def of(cls, name: str, hash_: str, probes: Iterable[SuiteProbe]) -> "AskedSets":
+    def of(
+        cls,
+        name: str,
+        hash_: str,
+        probes: Iterable[SuiteProbe],
+        random: tuple[str, ...] = (),
+        blocks: Callable[[tuple[str, ...]], SuiteBlocks] = no_blocks,
+    ) -> "AskedSets":
         """Go through the questions of a suite without keeping any."""
         known: dict[tuple[tuple[str, str], ...], int] = {}
         codes, digests, has_set = array("q"), bytearray(), bytearray()
@@ -75,12 +95,17 @@ class AskedSets:
             np.frombuffer(codes, np.int64) if codes else np.empty(0, np.int64),
             np.frombuffer(bytes(digests), np.uint64),
             np.frombuffer(bytes(has_set), np.bool_),
+            random,
+            blocks,
         )
 
     @classmethod
     def of_suite(cls, suite: Suite) -> "AskedSets":
         """Go through a suite that is in memory."""
-        return cls.of(suite.name, suite.hash, suite.probes)
+        return cls.of(
+            suite.name, suite.hash, suite.probes, suite.random,
+            lambda random: SuiteBlocks.of_probes(random, suite.probes),
+        )  # fmt: skip
 
     @property
     def questions(self) -> int:
@@ -126,7 +151,7 @@ def _side(pair: WatchedPair, groups: Mapping[str, str]) -> int:
     return 1 if group is not None and pair.b in (None, group) else -1
 
 
-COPIED = {"alpha", "missing_tolerance"}
+COPIED = {"alpha", "missing_tolerance", "looks"}
 COPIED_FROM_SUITE_MONITORS = COPIED | {
     "scaffold", "repeats", "claim", "sets_per_round", "change_tolerance", "reference_rounds"
 }  # fmt: skip
@@ -205,7 +230,18 @@ def _watched_suite(request: MonitorRequest, suite: AskedSets) -> dict[str, Any]:
         request.target, parameters=request.parameters, system_prompt=request.system_prompt
     )
     copied = request.model_dump(include=COPIED_FROM_SUITE_MONITORS)
-    return {"suite": suite.name, "suite_hash": suite.hash, "target": target, **copied}
+    if request.until is not None:
+        copied["looks"] = _looks_until(request)
+    random = suite.random if request.random is None else request.random
+    asked = {"suite": suite.name, "suite_hash": suite.hash, "target": target, "random": random}
+    return {**copied, **asked}
+
+
+def _looks_until(request: MonitorRequest) -> int:
+    """Return how many rounds end within the declared time."""
+    if request.looks is not None:
+        raise UsageError("The monitor: give `looks` or `until`, but not both.")
+    return max(1, min(MAX_LOOKS, int((request.until or 0.0) // request.cadence)))
 
 
 def _watched_traffic(request: TrafficMonitorRequest) -> dict[str, Any]:
@@ -253,7 +289,12 @@ def gap_alpha(plan: MonitorPlan, number: int) -> float:
 
 def gap_bound(plan: MonitorPlan, number: int) -> float:
     """Return the log evidence of a gap that alarms, in this test of it."""
-    return log(len(plan.watched) / gap_alpha(plan, number))
+    return log(len(plan.watched) / gap_alpha(plan, number) / share_beyond(plan))
+
+
+def share_beyond(plan: MonitorPlan) -> float:
+    """Return the share of alpha for evidence at any look; a declared horizon spends the rest."""
+    return 1.0 if plan.looks is None else 1 - SEQUENTIAL_SHARE
 
 
 def search_alpha(plan: MonitorPlan, number: int) -> float:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import add
 
+from biaswatch.shared.analysis.monitors.blocks import SuiteBlocks
 from biaswatch.shared.contracts import MISSING, Claim, Comparison, Description, Round
 
 Values = Mapping[str, float | None] | None
@@ -210,6 +211,16 @@ class RoundScope:
 
     claim: Claim
     round: int
+    blocks: SuiteBlocks | None = None
+    """The blocks of the suite, where random factors are declared."""
+    counts_once: bool = False
+    """True if a model gives the same answers in every round: they count in the epoch's first."""
+    begins_epoch: bool = True
+
+    @property
+    def adds_evidence(self) -> bool:
+        """Tell whether the answers of this round are new evidence."""
+        return self.begins_epoch or not self.counts_once
 
     def unit_id(self, set_id: str) -> str:
         """Return the id of what counts as one unit: (set, round) of a bank, else the set."""
@@ -225,6 +236,8 @@ class RoundData:
     """The twins, for alarms to show; traffic has none."""
     described: tuple[Description, ...] = ()
     """The description of a window of traffic."""
+    answers: RoundAnswers | None = None
+    """The answers that are new evidence, of a suite."""
 
 
 def summed(a: Counts, b: Counts) -> Counts:

@@ -68,10 +68,15 @@ class SideBounds:
     """The mean of the answers that arrived; NaN without any."""
     complete: Bools
     """Nothing is missing, so that all three are the mean."""
-    present: Bools
-    """Which sets have the side at all, shape (sides, sets)."""
+    answers: Ints
+    """How many answers each side of a set has, shape (sides, sets)."""
     outside: Ints
     """How many values lie beyond the range, shape (sides, features)."""
+
+    @property
+    def present(self) -> Bools:
+        """Return which sets have the side at all, shape (sides, sets)."""
+        return self.answers > 0
 
 
 @dataclass(frozen=True)
@@ -99,7 +104,7 @@ class SideRows:
         came = np.where(count == sizes, np.nan, 1.0 - lacking)
         bounds.low[side, self.sets], bounds.high[side, self.sets] = low, low + lacking
         bounds.seen[side, self.sets], bounds.complete[side, self.sets] = low / came, count == 0
-        bounds.present[side, self.sets] = True
+        bounds.answers[side, self.sets] = sizes[:, 0]
         bounds.outside[side] = values.outside[self.rows].sum(axis=0)
 
     def _sums(self, values: Floats | Bools) -> Floats:
@@ -126,7 +131,7 @@ class RoundRows:
             np.full(shape, np.nan),
             np.full(shape, np.nan),
             np.zeros(shape, dtype=np.bool_),
-            np.zeros(shape[:2], dtype=np.bool_),
+            np.zeros(shape[:2], dtype=np.int64),
             np.zeros((shape[0], shape[2]), dtype=np.int64),
         )
         for place, side in enumerate(sides):
@@ -221,6 +226,13 @@ class SidesOfComparisons:
     def missing(self) -> Ints:
         """Return how many sets of each comparison lack answers."""
         return np.asarray(self._incomplete.sum(axis=0), dtype=np.int64)
+
+    @property
+    def unbalanced(self) -> Ints:
+        """Return how many sets of each comparison have sides of different sizes."""
+        sizes = self.bounds.answers
+        differ = (sizes[self.first] != sizes[self.second]).T & self._compared
+        return np.asarray(differ.sum(axis=0), dtype=np.int64)
 
     @property
     def outside(self) -> Ints:

@@ -17,6 +17,7 @@ GRID_STEP = 0.02
 GRID_END = 9.0
 MAX_LOOKS = 1000
 MIN_UNITS = 2
+LEAST_VARIANCE = 1e-12
 GUARD_UNITS = 4.0
 """Units at the two ends of the range that the spread of few units is estimated with."""
 
@@ -134,8 +135,18 @@ class Moments:
     second: Floats
     third: Floats
 
+    @classmethod
+    def of(cls, values: Floats, weights: Floats) -> "Moments":
+        """Return the moments of one gap from the values of its units, and how many have each."""
+        total = float(weights.sum())
+        shares = weights / max(total, 1.0)
+        powers = [np.array([float(np.dot(shares, values**power))]) for power in (1, 2, 3)]
+        return cls(np.array([total]), *powers)
 
-def z_statistics(moments: Moments, tolerances: Floats) -> tuple[Floats, Floats]:
+
+def z_statistics(
+    moments: Moments, tolerances: Floats, guard: float = GUARD_UNITS
+) -> tuple[Floats, Floats]:
     """Return the z-statistics of gaps above the tolerance, and of gaps below its opposite.
 
     Student's t of the units, as a standard normal quantile of the same probability. Units at the
@@ -148,15 +159,18 @@ def z_statistics(moments: Moments, tolerances: Floats) -> tuple[Floats, Floats]:
         Of independent units.
     tolerances
         [gaps], at least 0.
+    guard
+        How many units are added at the ends of the range; none where units are means of names,
+        whose distribution is symmetric.
 
     References
     ----------
     Johnson (1978), Modified t tests and confidence intervals for asymmetrical populations.
     """
     units, means = np.maximum(moments.units, 1.0), moments.first
-    total = units + GUARD_UNITS
-    squares = (moments.second * units + GUARD_UNITS) / total
-    variances = squares - (means * units / total) ** 2
+    total = units + guard
+    squares = (moments.second * units + guard) / total
+    variances = np.maximum(squares - (means * units / total) ** 2, LEAST_VARIANCE)
     skews = moments.third - 3 * means * moments.second + 2 * means**3
     degrees, few = np.maximum(units - 1, 1.0), moments.units < MIN_UNITS
     above, below = (

@@ -55,6 +55,8 @@ class TestParameters:
     """The number of comparisons that are declared and may alarm."""
     shown_shares: Floats | float = 1.0
     """Share of alpha for the confidence sequence, where it covers more than the test has seen."""
+    disparity_share: float = 1.0
+    """Share of alpha for disparities, where a declared horizon spends the rest."""
     later: Floats | float = np.nan
     """Log evidence of gaps that began after the first round, NaN where none is gathered: the test's
     evidence is then its mean with the whole, weighted by `FIRST_ROUND_WEIGHT`."""
@@ -73,6 +75,11 @@ class TestParameters:
     def bounds(self) -> Floats:
         """Return the log e-values that reject: ln(family / alpha)."""
         return np.asarray(np.log(self.family / self.alphas), dtype=np.float64)
+
+    @property
+    def disparity_bounds(self) -> Floats:
+        """Return the log e-values that show a disparity."""
+        return self.bounds - log(self.disparity_share)
 
 
 def judge(
@@ -109,9 +116,9 @@ def judge(
     """
     whole = evidence if shown is None else shown
     log_es, open_bounds = _with_later(evidence.log_es_beyond(parameters.tolerances), parameters)
-    bounds, tolerances = parameters.bounds, parameters.tolerances
+    bounds, tolerances = parameters.disparity_bounds, parameters.tolerances
     disparity = (log_es >= bounds) & (whole.units > 0)
-    inside = whole.within(tolerances, bounds - np.log(parameters.shown_shares))
+    inside = whole.within(tolerances, parameters.bounds - np.log(parameters.shown_shares))
     none = inside & ~disparity & (tolerances > 0) & (whole.units > 0)
     forecasts = [Forecast()] * len(log_es)
     for place, forecast in _forecasts(whole, tolerances, open_bounds, ~(disparity | none)):
@@ -126,7 +133,7 @@ def _with_later(log_es: Floats, parameters: TestParameters) -> tuple[Floats, Flo
     later = np.broadcast_to(parameters.later, log_es.shape)
     weights = np.where(np.isnan(later), 0.0, log(FIRST_ROUND_WEIGHT))
     rest = np.where(np.isnan(later), -np.inf, later + log(1 - FIRST_ROUND_WEIGHT))
-    return np.logaddexp(log_es + weights, rest), parameters.bounds - weights
+    return np.logaddexp(log_es + weights, rest), parameters.disparity_bounds - weights
 
 
 def _concluded(log_e: float, bound: float, units: float, disparity: bool, none: bool) -> Conclusion:

@@ -1,12 +1,21 @@
 """Fixed bets on the differences of twins, within their set."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 import numpy as np
 
+from biaswatch.shared.analysis.monitors.blocks import MAX_BLOCKS
 from biaswatch.shared.analysis.monitors.method import MonitorMethod, PlannedGap, SortedRound
-from biaswatch.shared.analysis.monitors.pair_counts import GAPS, LEVEL, pair_counts, pair_table
+from biaswatch.shared.analysis.monitors.pair_counts import (
+    GAPS,
+    LEVEL,
+    ONCE,
+    UNBALANCED,
+    block_counts,
+    pair_counts,
+    pair_table,
+)
 from biaswatch.shared.analysis.monitors.round_answers import Counts, RoundCounts, RoundScope, Values
 from biaswatch.shared.analysis.monitors.selections import selection_counts
 from biaswatch.shared.analysis.monitors.set_bounds import (
@@ -62,7 +71,10 @@ def _of_extractor(
     for start in range(0, len(comparisons), at_once):
         chunk = slice(start, start + at_once)
         compared = SidesOfComparisons(bounds, first[chunk], second[chunk], columns[chunk])
-        yield from _counted(comparisons[chunk], compared, units, closed.scope)
+        counted = dict(_counted(comparisons[chunk], compared, units, closed.scope))
+        if closed.scope.adds_evidence:
+            _add_blocks(comparisons[chunk], compared, closed, counted)
+        yield from counted.items()
 
 
 def _counted(
@@ -72,6 +84,7 @@ def _counted(
     scope: RoundScope,
 ) -> Iterator[tuple[str, RoundCounts]]:
     bank, keys = scope.claim is Claim.BANK, [comparison.key for comparison in comparisons]
+    once = scope.counts_once and scope.begins_epoch
     parts = [
         pair_counts(name, bounds, uniform_table(units, hashes(salts)), with_incomplete=bank)
         for name, bounds, salts in (
@@ -79,13 +92,36 @@ def _counted(
             (LEVEL, compared.levels, [f"{key}/{LEVEL}" for key in keys]),
         )
     ]
-    columns = (keys, *parts, compared.missing.tolist(), compared.outside.tolist())
-    for key, gaps, levels, *lacking in zip(*columns, strict=True):
-        yield key, RoundCounts({**gaps, **levels}, *lacking)
+    columns = (
+        keys, compared.unbalanced.tolist(), *parts, compared.missing.tolist(),
+        compared.outside.tolist(),
+    )  # fmt: skip
+    for key, unbalanced, gaps, levels, *lacking in zip(*columns, strict=True):
+        counts = {**gaps, **levels, **({UNBALANCED: (unbalanced,)} if unbalanced else {})}
+        if once:
+            counts |= {name.replace(GAPS, ONCE, 1): row for name, row in gaps.items()}
+        yield key, RoundCounts(counts, *lacking)
+
+
+def _add_blocks(
+    comparisons: Sequence[Comparison],
+    compared: SidesOfComparisons,
+    closed: SortedRound,
+    counted: Mapping[str, RoundCounts],
+) -> None:
+    """Add the sums of blocks of names and texts, where random factors are declared."""
+    if (suite := closed.scope.blocks) is None:
+        return
+    gaps = compared.gaps
+    for place, comparison in enumerate(comparisons):
+        if (pair := suite.of(comparison.pair)) is not None:
+            blocks = np.array([pair.of_set.get(name, -1) for name in closed.rows.sets], np.int64)
+            sums = block_counts(gaps.lower[:, place], gaps.complete[:, place], blocks, MAX_BLOCKS)
+            counted[comparison.key].counts.update(sums)
 
 
 def _evidence(counts: Sequence[Counts]) -> PairHistograms:
-    return pair_table(counts, [GAPS] * len(counts))
+    return pair_table(counts, [ONCE if ONCE in row else GAPS for row in counts])
 
 
 def _planned_units(

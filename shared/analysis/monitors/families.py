@@ -1,0 +1,251 @@
+"""The merged evidence of a monitor's family: bets on the whole vector of answers of each set."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biaswatch.shared.analysis.monitors.pair_counts import differences_of
+from biaswatch.shared.analysis.monitors.round_answers import RoundAnswers, value_of
+from biaswatch.shared.analysis.monitors.same_treatment import same_treatment_bound
+from biaswatch.shared.contracts import (
+    Comparison,
+    Evidence,
+    MergedEvidence,
+    Method,
+    MonitorPlan,
+    Round,
+    WatchedFeature,
+    WatchedPair,
+)
+from biaswatch.shared.stats.anytime.bets import Floats, middles
+from biaswatch.shared.stats.anytime.exchanges import (
+    exchange_group,
+    exchange_log_factors,
+    vector_scores,
+)
+from biaswatch.shared.stats.anytime.merged import (
+    COMMON_BETS,
+    OWN_BETS,
+    PastDifferences,
+    merged_log_e,
+    stands_out,
+    vector_bets,
+)
+from biaswatch.shared.stats.estimate import DIFFERS, NOT_SHOWN
+
+SETS_AT_ONCE = 8
+"""Sets after which bets learn of them; more in rounds of very many."""
+MAX_STEPS = 64
+"""How often bets learn within a round."""
+MAX_LABELS = 64
+"""Answers of a set whose labels are exchanged; larger sets bet nothing on vectors."""
+Labels = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class SetVectors:
+    """The answers of sets whose answers have the same labels."""
+
+    labels: tuple[Labels, ...]
+    answers: Floats
+    """[sets, labels, features], as shares of the ranges; missing ones are the set's mean."""
+
+
+@dataclass(frozen=True)
+class RoundVectors:
+    """The sets of a round, in steps after which bets learn."""
+
+    comparisons: tuple[Comparison, ...] = ()
+    """The comparisons of twins, in the order of their bets."""
+    features: tuple[WatchedFeature, ...] = ()
+    steps: tuple[tuple[SetVectors, ...], ...] = ()
+
+
+@dataclass
+class _Unit:
+    values: dict[int, list[float]] = field(default_factory=lambda: defaultdict(list))
+
+
+def round_vectors(comparisons: Sequence[Comparison], answers: RoundAnswers) -> RoundVectors:
+    """Return the answers of a round for bets on whole sets, whichever comparisons they concern."""
+    twins = tuple(one for one in comparisons if one.watched.method is Method.PAIRS)
+    if len(twins) < 2:
+        return RoundVectors()
+    features = tuple(dict.fromkeys(comparison.watched for comparison in twins))
+    dimensions = {comparison.pair.dimension for comparison in twins}
+    sets = _units_by_set(features, dimensions, answers)
+    names = sorted((name for name in sets if 2 <= len(sets[name]) <= MAX_LABELS), key=_shuffled)
+    size = max(SETS_AT_ONCE, -(-len(names) // MAX_STEPS))
+    steps = [names[start : start + size] for start in range(0, len(names), size)]
+    vectors = tuple(tuple(_vectors([sets[name] for name in step], len(features))) for step in steps)
+    return RoundVectors(twins, features, vectors)
+
+
+UnitKey = tuple[Labels, str]
+
+
+def _units_by_set(
+    features: Sequence[WatchedFeature], dimensions: set[str], answers: RoundAnswers
+) -> dict[str, dict[UnitKey, _Unit]]:
+    sets: dict[str, dict[UnitKey, _Unit]] = defaultdict(lambda: defaultdict(_Unit))
+    for row, answer in enumerate(answers.planned):
+        labels = tuple(sorted((d, g) for d, g in answer.groups.items() if d in dimensions))
+        if labels:
+            unit = sets[answer.set][labels, answer.unit]
+            for place, watched in enumerate(features):
+                values = answers.values[watched.extractor][row]
+                share = _share_of_range(watched, value_of(values, watched.feature))
+                if share is not None:
+                    unit.values[place].append(share)
+    return sets
+
+
+def _share_of_range(watched: WatchedFeature, value: float | None) -> float | None:
+    if value is None or not watched.low <= value <= watched.high:
+        return None
+    return (value - watched.low) / (watched.high - watched.low)
+
+
+def _vectors(sets: Sequence[Mapping[UnitKey, _Unit]], features: int) -> Iterator[SetVectors]:
+    by_labels: dict[tuple[Labels, ...], list[Floats]] = defaultdict(list)
+    for units in sets:
+        keys = sorted(units)
+        rows = [
+            [np.mean(units[key].values[n]) if units[key].values[n] else np.nan for key in keys]
+            for n in range(features)
+        ]
+        by_labels[tuple(labels for labels, _ in keys)].append(np.array(rows).T)
+    for labels, arrays in by_labels.items():
+        yield SetVectors(labels, _filled(np.stack(arrays)))
+
+
+def _filled(answers: Floats) -> Floats:
+    """Return answers with the mean of their set where they are missing: no label changes that."""
+    known = np.isfinite(answers)
+    sums = np.where(known, answers, 0.0).sum(axis=1, keepdims=True)
+    means = sums / np.maximum(known.sum(axis=1, keepdims=True), 1)
+    return np.where(known, answers, means)
+
+
+def merged_evidence(
+    vectors: RoundVectors,
+    evidence: Sequence[Evidence],
+    last: Mapping[str, Evidence],
+    closed: Round,
+    before: Round | None,
+    plan: MonitorPlan,
+) -> MergedEvidence | None:
+    """Return the merged evidence after a round; None with fewer than two comparisons of twins.
+
+    Parameters
+    ----------
+    evidence
+        After the round.
+    last
+        By comparison, of the round before.
+    before
+        The round before.
+    """
+    if len(vectors.comparisons) < 2:
+        return None
+    same_epoch = before is not None and before.epoch == closed.epoch
+    earlier = before.merged if before is not None and same_epoch else None
+    own = np.array(earlier.own if earlier else np.zeros(OWN_BETS))
+    common = np.array(earlier.common if earlier else np.zeros(COMMON_BETS))
+    past = _past(vectors.comparisons, last if same_epoch else {})
+    for step in vectors.steps:
+        own_bets, common_bets = vector_bets(past)
+        for sets in step:
+            weights = side_weights(sets.labels, vectors)
+            own += _log_wealth(own_bets, weights, sets, vectors)
+            common += _log_wealth(common_bets, weights, sets, vectors)
+            past = _after(past, weights, sets, vectors)
+    by_key = {one.comparison_key: one.log_e_same_treatment for one in evidence}
+    logs = [by_key.get(comparison.key) for comparison in vectors.comparisons]
+    log_es = np.array([log or 0.0 for log in logs])
+    log_e, bound = merged_log_e(log_es, own, common), same_treatment_bound(plan, closed.epoch)
+    alpha = len(plan.watched) * float(np.exp(-bound))
+    is_shown = log_e >= -np.log(alpha)
+    since = earlier.since_round if earlier else None
+    out = stands_out(log_es, log_e, alpha).tolist()
+    keys = [one.key for one, stands in zip(vectors.comparisons, out, strict=True) if stands]
+    known = earlier.stands_out if earlier else ()
+    return MergedEvidence(
+        log_e=log_e,
+        bound=-float(np.log(alpha)),
+        answer=DIFFERS if is_shown or since is not None else NOT_SHOWN,
+        since_round=closed.round if since is None and is_shown else since,
+        stands_out=tuple(dict.fromkeys([*known, *keys])),
+        own=tuple(own.tolist()),
+        common=tuple(common.tolist()),
+    )
+
+
+def _past(comparisons: Sequence[Comparison], last: Mapping[str, Evidence]) -> PastDifferences:
+    """Return the differences of earlier rounds, from the histograms that evidence keeps."""
+    counts = [last[one.key].counts if one.key in last else {} for one in comparisons]
+    histograms = [differences_of(row) for row in counts]
+    moments = [
+        [float(np.dot(row, middles(len(row)) ** power)) if len(row) else 0.0 for row in histograms]
+        for power in (0, 1, 2)
+    ]
+    return PastDifferences(*map(np.array, moments))
+
+
+def side_weights(labels: Sequence[Labels], vectors: RoundVectors) -> Floats:
+    """Return [comparisons, labels]: what each answer weighs in the difference of its set."""
+    pairs: dict[WatchedPair, Floats] = {}
+    for comparison in vectors.comparisons:
+        if comparison.pair not in pairs:
+            pairs[comparison.pair] = _pair_weights(labels, comparison.pair)
+    return np.array([pairs[comparison.pair] for comparison in vectors.comparisons])
+
+
+def _pair_weights(labels: Sequence[Labels], pair: WatchedPair) -> Floats:
+    groups = [dict(label).get(pair.dimension) for label in labels]
+    first = np.array([group == pair.a for group in groups], dtype=np.float64)
+    others = [None if group == pair.a or pair.b not in (None, group) else group for group in groups]
+    names = {group for group in others if group is not None}
+    if not first.any() or not names:
+        return np.zeros(len(labels))
+    second = np.array(
+        [0.0 if group is None else 1 / others.count(group) / len(names) for group in others]
+    )
+    return np.asarray(first / first.sum() - second, dtype=np.float64)
+
+
+def _log_wealth(bets: Floats, weights: Floats, sets: SetVectors, vectors: RoundVectors) -> Floats:
+    """Return [bets]: what bets on the comparisons' differences earn on sets of the same labels."""
+    places = _feature_places(vectors)
+    by_answer = np.zeros((len(bets), weights.shape[1], len(vectors.features)))
+    for place in range(len(vectors.features)):
+        own = places == place
+        by_answer[:, :, place] = bets[:, own] @ weights[own]
+    exchanges = exchange_group(weights.shape[1])
+    scores = [vector_scores(by_answer, answers, exchanges) for answers in sets.answers]
+    return np.asarray(exchange_log_factors(np.array(scores)).sum(axis=0), dtype=np.float64)
+
+
+def _after(
+    past: PastDifferences, weights: Floats, sets: SetVectors, vectors: RoundVectors
+) -> PastDifferences:
+    places = _feature_places(vectors)
+    differences = np.einsum("cl,slc->sc", weights, sets.answers[:, :, places])
+    has_sides = weights.any(axis=1) * float(len(differences))
+    return PastDifferences(
+        past.sets + has_sides,
+        past.sums + differences.sum(axis=0),
+        past.squares + (differences**2).sum(axis=0),
+    )
+
+
+def _feature_places(vectors: RoundVectors) -> NDArray[np.int64]:
+    return np.array([vectors.features.index(one.watched) for one in vectors.comparisons])
+
+
+def _shuffled(name: str) -> bytes:
+    return blake2b(name.encode(), digest_size=8).digest()

@@ -1,0 +1,68 @@
+"""The first question of a monitor: equal treatment of twins, about these names and texts."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import log
+
+import numpy as np
+
+from biaswatch.shared.analysis.monitors.pair_counts import UNBALANCED, differences_of
+from biaswatch.shared.analysis.monitors.plans import gap_alpha
+from biaswatch.shared.analysis.monitors.round_answers import ClosedCounts
+from biaswatch.shared.contracts import Comparison, Evidence, Method, MonitorPlan
+from biaswatch.shared.stats.anytime.bets import Floats, log_mean_exp, middles
+from biaswatch.shared.stats.anytime.exchanges import log_wealth_of_differences
+from biaswatch.shared.stats.estimate import DIFFERS, NOT_SHOWN
+
+
+@dataclass(frozen=True)
+class SameTreatment:
+    """The answer to the first question, or why there is none."""
+
+    answer: str | None = None
+    log_e: float | None = None
+    reason: str | None = None
+
+    @property
+    def allows_more(self) -> bool:
+        """Tell whether the other questions may be answered yes: the three nest."""
+        return self.answer in (None, DIFFERS)
+
+
+UNANSWERED = SameTreatment(reason="there are no twins")
+
+
+def same_treatment(
+    comparison: Comparison, counts: ClosedCounts, last: Evidence | None, plan: MonitorPlan
+) -> SameTreatment:
+    """Return whether twins are treated differently, by the rounds of the epoch up to this one."""
+    watched, pair = comparison.watched, comparison.pair
+    if watched.method is not Method.PAIRS:
+        return SameTreatment(reason=f"the method `{watched.method}` compares no twins one by one")
+    if pair.b is None:
+        return SameTreatment(reason="a group and all others are no two labels of twins")
+    if counts.total.get(UNBALANCED, (0,))[0]:
+        return SameTreatment(reason="some sets have more answers of one group than of the other")
+    log_e = log_e_of_differences(differences_of(counts.total))
+    was_shown = (
+        last is not None and last.epoch == counts.round.epoch and last.same_treatment == DIFFERS
+    )
+    is_shown = was_shown or log_e >= same_treatment_bound(plan, counts.round.epoch)
+    return SameTreatment(DIFFERS if is_shown else NOT_SHOWN, log_e)
+
+
+def same_treatment_bound(plan: MonitorPlan, epoch: int) -> float:
+    """Return the log evidence that shows different treatment, in one epoch."""
+    return log(len(plan.watched) / gap_alpha(plan, epoch + 1))
+
+
+def log_e_of_differences(counts: Floats) -> float:
+    """Return the log e-value of a histogram of twins' differences, against equal treatment."""
+    return float(log_mean_exp(counts @ _log_factors(len(counts)))) if counts.any() else 0.0
+
+
+@lru_cache
+def _log_factors(bins: int) -> Floats:
+    """Return [bins, bets]: the log factor of a difference, over its mean under both labels."""
+    rows = [np.array([[value, -value]]) for value in middles(bins).tolist()]
+    return np.array([log_wealth_of_differences(row) for row in rows])
