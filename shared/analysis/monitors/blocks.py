@@ -80,12 +80,12 @@ class SuiteBlocks:
                 sides[answer.set][group != pair.a].update(levels)
         twins = {name: both for name, both in sides.items() if all(both)}
         blocks = disjoint_blocks({name: a | b for name, (a, b) in twins.items()})
-        levels = tuple(
+        values = tuple(
             FactorLevels(factor=factor, values=_values(factor, twins.values()))
             for factor in self.random
         )
         numbers = {name: block % MAX_BLOCKS for name, block in blocks.items()}
-        return PairBlocks(numbers, levels)
+        return PairBlocks(numbers, values)
 
 
 def _values(factor: str, sides: Iterable[tuple[set[Level], set[Level]]]) -> int:
