@@ -32,6 +32,35 @@ COMPARISON_METHODS = (
         "calibration/comparisons, every shape",
     ),
     CatalogueEntry(
+        "Are twins treated differently (names and texts as drawn)?",
+        "exact sign flips of paired differences",
+        "comparisons.sign_flips.sign_flip_p",
+        "Fisher 1935; Pagano and Tritchler 1983; Horowitz and Sahni 1974",
+        "tests/unit/stats/test_sign_flips.py",
+    ),
+    CatalogueEntry(
+        "The same for several groups and features at once?",
+        "joint exchange of all labels within sets: largest statistic, step-down over features;"
+        " closed testing over groups",
+        "comparisons.joint_exchange.joint_exchange",
+        "Westfall and Young 1993; Marcus, Peritz and Gabriel 1976; Ryan 1960",
+        "tests/unit/stats/test_joint_exchange.py",
+    ),
+    CatalogueEntry(
+        "Does the group matter beyond the drawn names, texts and templates?",
+        "t test, cluster-robust in every random factor at once, within texts",
+        "comparisons.random_factors.random_factor_gap",
+        "Cameron, Gelbach and Miller 2011; Clark 1973; Judd, Westfall and Kenny 2012",
+        "tests/unit/stats/test_random_factors.py",
+    ),
+    CatalogueEntry(
+        "Do two independent groups of unlike spread and size have one mean?",
+        "studentised exchange of labels",
+        "comparisons.studentised_exchange.studentised_exchange_p",
+        "Janssen 1997; Chung and Romano 2013; Besag and Clifford 1991",
+        "tests/unit/stats/test_studentised_exchange.py",
+    ),
+    CatalogueEntry(
         "The same of exactly these prompts (`claim: bank`)?",
         "Student's t over answers within prompts, else bounded means; a bound where none vary",
         "comparisons.fixed_prompts.fixed_prompts_gap",

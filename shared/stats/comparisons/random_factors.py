@@ -1,0 +1,311 @@
+"""A gap beyond the drawn names, texts and templates: a t test with several random factors.
+
+A random factor is a kind of stimulus whose values could have been drawn differently. Answers that
+share a value of any factor are dependent, so the variance of the gap adds up over the clusters of
+each factor, and what two factors share is counted once.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
+from biaswatch.shared.stats.samples import FLAT_RTOL, Vector
+
+MIN_LEVELS = 5
+"""Values of a factor per group from which a claim beyond these values is possible."""
+MIN_SURE_LEVELS = 15
+"""Values of a factor per group under which intervals are about these values, too."""
+METHOD = "cluster-robust t"
+NO_ANSWERS = "a group has no answers"
+NO_FACTOR = "no random factor is declared"
+NO_SPREAD = "all answers are equal apart from the gap and the effects of texts: there is no spread"
+_PROJECTIONS, _CONVERGED = 200, 1e-12
+Codes = NDArray[np.intp]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class FactorLevels:
+    """How many values of a random factor there are in each group."""
+
+    factor: str
+    a: int
+    b: int
+    shared: int
+    """Values with answers of both groups."""
+
+    @property
+    def crossed(self) -> bool:
+        """True where every value has answers of both groups, like a text; not like a name."""
+        return self.shared > 0 and self.shared * 2 >= max(self.a, self.b)
+
+    @property
+    def clusters(self) -> int:
+        """Return the number of clusters that the degrees of freedom count."""
+        return self.shared if self.crossed else min(self.a, self.b)
+
+    @property
+    def few(self) -> bool:
+        """True where the values are too few for a claim beyond them."""
+        return self.clusters < MIN_LEVELS
+
+
+@dataclass(frozen=True)
+class FactorGap:
+    """The gap of two groups with a standard error for several random factors."""
+
+    gap: float | None
+    error: float | None
+    """Standard error, above 0; None without a test."""
+    dof: int | None
+    p_value: float | None
+    """Two-sided, of a gap of 0; None without a test."""
+    levels: tuple[FactorLevels, ...]
+    reason: str | None = None
+
+    @property
+    def few(self) -> tuple[str, ...]:
+        """Return the factors with under five values per group."""
+        return tuple(level.factor for level in self.levels if level.few)
+
+    def interval(self, alpha: float) -> Estimate:
+        """Return the gap with the t interval of coverage 1 - alpha."""
+        check_alpha(alpha)
+        method = f"{METHOD} over {', '.join(level.factor for level in self.levels)}"
+        if self.gap is None or self.error is None or self.dof is None:
+            return undefined(self.reason or NO_SPREAD, value=self.gap, method=method)
+        reach = -float(special.stdtrit(self.dof, alpha / 2)) * self.error
+        return Estimate(self.gap, self.gap - reach, self.gap + reach, method)
+
+    def tails(self, gap: float) -> tuple[float, float]:
+        """Return the p-values of "the gap is at most this", and of "it is at least this"."""
+        if self.gap is None or self.error is None or self.dof is None:
+            return 1.0, 1.0
+        at_most = float(special.stdtr(self.dof, (gap - self.gap) / self.error))
+        return at_most, 1.0 - at_most
+
+
+def random_factor_gap(
+    values: Vector, of_a: Bools, factors: Mapping[str, NDArray[np.integer]]
+) -> FactorGap:
+    """Return the gap of two groups, tested against names, texts and other random factors at once.
+
+    Factors whose values occur in both groups, as texts do, are crossed with the group: their main
+    effects are taken out, and the gap is that within texts. Then V = sum of the variances by each
+    factor - those by each pair of factors + ..., each the sum over clusters of squared sums of
+    weighted residuals, times k / (k - 1) for k clusters of a group. V is not smaller than that by
+    any single factor. The degrees of freedom are the smallest number of clusters minus 1.
+
+    Answers of one group that share a value of every factor count once, as their mean. With a single
+    factor that contains all others (templates above sets), the gap is the mean of the differences
+    within its values, or the difference of their means, and the test is Student's t on these.
+
+    Parameters
+    ----------
+    values
+        [n], finite: the answers of both groups.
+    of_a
+        [n]: whether an answer is of the first group.
+    factors
+        By name, [n]: the value of each factor for each answer, as codes; a code below 0 is a value
+        of its own. Declare sets, or prompts, as a factor as well: they are a sample, too.
+
+    Returns
+    -------
+    FactorGap
+        Without a test, and with a reason, where a factor has one value per group only, or where
+        there is no spread.
+
+    Raises
+    ------
+    ValueError
+        The arrays differ in length, or there is no factor.
+
+    Notes
+    -----
+    Assumes about as many answers for every value. Holds its level from 2 names per group; with
+    fewer than 5 (`few`), make no claim beyond them.
+
+    References
+    ----------
+    Cameron, Gelbach and Miller (2011), Robust inference with multiway clustering; Clark (1973), The
+    language-as-fixed-effect fallacy; Judd, Westfall and Kenny (2012), Treating stimuli as a random
+    factor; Bell and McCaffrey (2002), for few clusters.
+
+    Examples
+    --------
+    >>> of_a = np.repeat([True, False], 12)
+    >>> names, texts = np.arange(24) // 2, np.arange(24) % 12
+    >>> values = of_a * 1.0 + np.random.default_rng(1).normal(0, 0.5, 24)
+    >>> result = random_factor_gap(values, of_a, {"name": names, "text": texts})
+    >>> result.dof, result.p_value < 0.05
+    (5, True)
+    """
+    if not factors:
+        raise ValueError(NO_FACTOR)
+    if any(len(codes) != len(values) for codes in (of_a, *factors.values())):
+        raise ValueError("values, groups and factors differ in length")
+    names = tuple(factors)
+    codes = [_distinct(np.asarray(factors[name], dtype=np.intp)) for name in names]
+    levels = tuple(_levels(*named, of_a) for named in zip(names, codes, strict=True))
+    if of_a.all() or not of_a.any():
+        return FactorGap(None, None, None, None, levels, NO_ANSWERS)
+    values, of_a, codes = _cells(values, of_a, codes)
+    crossed = [level.crossed for level in levels]
+    values, of_a, codes = _within_shared(values, of_a, codes, crossed)
+    weights = _weights(of_a, codes)
+    out = [code for code, taken_out in zip(codes, crossed, strict=True) if taken_out]
+    gap, influence = _influence(values, of_a, out, weights)
+    dof = min(level.clusters for level in levels) - 1
+    if dof < 1:
+        few = next(level for level in levels if level.clusters < 2)
+        reason = f"a group has one value of {few.factor}: a test needs two"
+        return FactorGap(gap, None, None, None, levels, reason)
+    variance = _variance(influence, of_a, codes)
+    if variance <= (FLAT_RTOL * float(np.abs(values).max())) ** 2:
+        return FactorGap(gap, None, None, None, levels, NO_SPREAD)
+    error = sqrt(variance)
+    p_value = min(1.0, 2 * float(special.stdtr(dof, -abs(gap) / error)))
+    return FactorGap(gap, error, dof, p_value, levels)
+
+
+def nested_p(p_group_effect: float | None, p_same_treatment: float | None) -> float | None:
+    """Return the p-value of an effect of the group, never below that of treatment of twins.
+
+    An effect beyond these names and texts implies one on them, so both share one alpha.
+
+    Examples
+    --------
+    >>> nested_p(0.01, 0.03), nested_p(0.01, None), nested_p(None, 0.03)
+    (0.03, 0.01, None)
+    """
+    if p_group_effect is None or p_same_treatment is None:
+        return p_group_effect
+    return max(p_group_effect, p_same_treatment)
+
+
+def _distinct(codes: Codes) -> Codes:
+    """Return codes from 0; each one below 0 becomes a value of its own."""
+    own = codes < 0
+    if own.any():
+        codes = np.where(own, codes.max(initial=-1) + 1 + np.arange(len(codes)), codes)
+    return np.asarray(np.unique(codes, return_inverse=True)[1], dtype=np.intp).reshape(-1)
+
+
+def _levels(factor: str, codes: Codes, of_a: Bools) -> FactorLevels:
+    count = int(codes.max(initial=-1)) + 1
+    in_a = np.bincount(codes[of_a], minlength=count) > 0
+    in_b = np.bincount(codes[~of_a], minlength=count) > 0
+    return FactorLevels(factor, int(in_a.sum()), int(in_b.sum()), int((in_a & in_b).sum()))
+
+
+def _joined(codes: Sequence[Codes]) -> Codes:
+    """Return one code for each combination of values."""
+    joined = codes[0]
+    for code in codes[1:]:
+        joined = _distinct(joined * (int(code.max()) + 1) + code)
+    return joined
+
+
+def _cells(values: Vector, of_a: Bools, codes: list[Codes]) -> tuple[Vector, Bools, list[Codes]]:
+    """Return one answer, the mean, for each group and combination of values."""
+    cell = _joined([of_a.astype(np.intp), *codes])
+    count = int(cell.max()) + 1
+    if count == len(values):
+        return values, of_a, codes
+    first = np.full(count, len(values))
+    np.minimum.at(first, cell, np.arange(len(values)))
+    means = np.bincount(cell, weights=values) / np.bincount(cell)
+    return np.asarray(means), of_a[first], [code[first] for code in codes]
+
+
+def _within_shared(
+    values: Vector, of_a: Bools, codes: list[Codes], crossed: Sequence[bool]
+) -> tuple[Vector, Bools, list[Codes]]:
+    """Return the answers whose values of crossed factors have answers of both groups."""
+    kept = np.ones(len(values), dtype=np.bool_)
+    for code, is_crossed in zip(codes, crossed, strict=True):
+        if is_crossed:
+            count = int(code.max()) + 1
+            shared = (np.bincount(code[of_a], minlength=count) > 0) & (
+                np.bincount(code[~of_a], minlength=count) > 0
+            )
+            kept &= shared[code]
+    if kept.all():
+        return values, of_a, codes
+    return values[kept], of_a[kept], [_distinct(code[kept]) for code in codes]
+
+
+def _weights(of_a: Bools, codes: list[Codes]) -> Vector:
+    """Return weights by which every value of a factor that contains all others counts alike."""
+    for code in codes:
+        if all(_contains(code, other) for other in codes):
+            by_group = code * 2 + of_a
+            return np.asarray(1.0 / np.bincount(by_group)[by_group])
+    return np.ones(len(of_a))
+
+
+def _contains(outer: Codes, inner: Codes) -> bool:
+    """Return whether every value of the inner factor has one value of the outer one."""
+    return outer is inner or len(np.unique(_joined([outer, inner]))) == int(inner.max()) + 1
+
+
+def _influence(
+    values: Vector, of_a: Bools, out: Sequence[Codes], weights: Vector
+) -> tuple[float, Vector]:
+    """Return the gap, and the share of each answer in its error.
+
+    Least squares of the answers on the group and the main effects of the factors to take out.
+    """
+    group = _residuals(of_a.astype(np.float64), out, weights)
+    left = _residuals(values, out, weights)
+    information = float((weights * group * group).sum())
+    gap = float((weights * group * left).sum()) / information
+    return gap, np.asarray(weights * group * (left - gap * group) / information)
+
+
+def _residuals(values: Vector, out: Sequence[Codes], weights: Vector) -> Vector:
+    """Return values minus the weighted means of each factor's values, by alternating projection."""
+    if not out:
+        return np.asarray(values - np.average(values, weights=weights))
+    scale = float(np.abs(values).max())
+    left = values
+    for _ in range(_PROJECTIONS):
+        before = left
+        for code in out:
+            sums = np.bincount(code, weights=weights * left)
+            left = left - (sums / np.bincount(code, weights=weights))[code]
+        if len(out) == 1 or float(np.abs(left - before).max()) <= _CONVERGED * scale:
+            break
+    return left
+
+
+def _variance(influence: Vector, of_a: Bools, codes: list[Codes]) -> float:
+    """Return the variance over the clusters of all factors, not below that of any single one."""
+    single = [_clustered(influence, of_a, code) for code in codes]
+    total = sum(single)
+    for size in range(2, len(codes) + 1):
+        sign = 1.0 if size % 2 else -1.0
+        total += sign * sum(
+            _clustered(influence, of_a, _joined(some)) for some in combinations(codes, size)
+        )
+    return max(total, *single)
+
+
+def _clustered(influence: Vector, of_a: Bools, code: Codes) -> float:
+    """Return the variance by one factor; clusters of a, of b and of both lose one degree each."""
+    count = int(code.max()) + 1
+    squares = np.square(np.bincount(code, weights=influence, minlength=count))
+    in_a = np.bincount(code[of_a], minlength=count) > 0
+    in_b = np.bincount(code[~of_a], minlength=count) > 0
+    variance = 0.0
+    for cluster in (in_a & in_b, in_a & ~in_b, ~in_a & in_b):
+        clusters = int(cluster.sum())
+        variance += float(squares[cluster].sum()) * clusters / max(clusters - 1, 1)
+    return variance
