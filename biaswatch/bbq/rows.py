@@ -47,6 +47,8 @@ class BbqRow(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     example_id: int
+    question_index: str | int | None = None
+    """The template, within its category; None in files without templates."""
     category: str
     question_polarity: Literal["neg", "nonneg"]
     context_condition: Literal["ambig", "disambig"]

@@ -153,6 +153,7 @@ def _facts(row: BbqRow, order: Sequence[int], side: str | None) -> dict[str, str
         "category": row.scored_as,
         "condition": row.context_condition,
         "polarity": row.question_polarity,
+        "template": None if row.question_index is None else str(row.question_index),
         "context": derived_id("context", row.category, row.context)[:16],
         "side": side,
         "unknown": _mark(row.unknown, order),

@@ -84,7 +84,7 @@ class PairVerdict(Record):
     control: bool = False
     """True if we wrote the answers, so that the right replies are known."""
     facts: dict[str, str] = {}
-    """The suite's facts about the pair: category, condition."""
+    """The suite's facts about the pair: category, condition, template."""
     answers: PairAnswers
     """The relation of the two answers."""
     chosen: tuple[str | None, ...] = ()
@@ -198,6 +198,8 @@ def _first_raiser(verdict: PairVerdict, flag: str) -> Check | None:
 ORACLE, EVALUATOR = "oracle", "evaluator"
 JUDGES = (ORACLE, EVALUATOR)
 """Instruments that are no extractors: what reads pairs of answers, and what grades reports."""
+TEMPLATE = "template"
+"""Fact of a pair that names its template, a cluster and not a group."""
 EVERY = "judged"
 """The grouping with all items in one group: the accuracy of judges over all."""
 ALL = "all"
@@ -238,7 +240,7 @@ def judged_pairs(verdicts: Iterable[PairVerdict]) -> list[JudgedItem]:
             at=verdict.at,
             target=verdict.target,
             scaffold=verdict.scaffold,
-            groups={EVERY: ALL, **verdict.facts},
+            groups={EVERY: ALL, **{k: v for k, v in verdict.facts.items() if k != TEMPLATE}},
             readings={
                 name: float(finding.value)
                 for name, finding in (*verdict.flags.items(), *verdict.corrected.items())

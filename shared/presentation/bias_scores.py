@@ -22,7 +22,7 @@ from biaswatch.shared.requests.run_views import Scores, StudyResults
 
 SCORES_MEAN = (
     "Bias scores run from -100 (whenever an answer names a person, against the stereotype) to 100"
-    " (always with it). Each interval covers 95 % by itself, with contexts as units. Condition and"
+    " (always with it). Each interval covers 95 % by itself, with templates as units. Condition and"
     " polarity are strata of the questions: they are described, and have no verdict."
 )
 CONDITIONS = {"ambig": "where the context leaves it open", "disambig": "where the context tells"}
@@ -167,7 +167,7 @@ def unread_scores(studies: StudyResults | None) -> Iterator[str]:
 def scores_csv(studies: StudyResults, run_id: str) -> str:
     """Return a row for each score, unrounded, in percent."""
     head = ("run", "target", "scaffold", "category", "condition", "score", "value", "low", "high")
-    counts = ("rows", "missing", "unmatched", "without_target", "contexts")
+    counts = ("rows", "missing", "unmatched", "without_target", "clusters")
     rows = (
         (
             *(run_id, row.target, row.scaffold, row.category, row.condition, name),

@@ -145,7 +145,8 @@ class Scores(BaseModel):
     named: int
     """Answers that name a person."""
     biased: int
-    contexts: int
+    clusters: int
+    """Templates with an answer; contexts where templates are not known."""
     accuracy: Estimate
     s_dis: Estimate
     bias: Estimate
@@ -165,7 +166,7 @@ class ModelGap(BaseModel):
 
 
 class ScoreGap(ModelGap):
-    """Two models in one score, on the contexts both answered."""
+    """Two models in one score, on the templates both answered."""
 
     score: str
 

@@ -86,9 +86,9 @@ CATALOGUE: tuple[CatalogueEntry, ...] = (
     ),
     CatalogueEntry(
         "How biased are the answers to BBQ?",
-        "accuracy, s_DIS, bias; bootstrap of contexts; exchange of models",
+        "accuracy, s_DIS, bias; jackknife t over templates; exchange of models by template",
         "studies.bbq_intervals.with_intervals",
-        "Parrish et al. 2022; Efron and Tibshirani 1993; Good 2005",
+        "Parrish et al. 2022; Efron and Stein 1981; Good 2005",
         "tests/unit/stats/test_bbq_intervals.py",
     ),
     CatalogueEntry(

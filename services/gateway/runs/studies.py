@@ -65,7 +65,7 @@ class StudyQueries:
         # Seeded by the run, so that the same request gets the same intervals.
         rng = np.random.default_rng(int(run.id, 16))
         rows = list(self._rows(run))
-        scores = scores_of(rows, ALPHA, rng)
+        scores = scores_of(rows, ALPHA)
         latest = latest_verdicts(self._store.records.read(PairVerdict, run_id=run_id, texts=False))
         judges = pairs.judge_controls(latest)
         verdicts = latest if count_failed else pairs.counted_verdicts(latest, judges)
@@ -92,7 +92,7 @@ class StudyQueries:
             rows = list(islice(self._rows(run), MAX_SCORED_QUESTIONS + 1))
             if len(rows) > MAX_SCORED_QUESTIONS:
                 rows = []
-            self._scores[key] = scores_of(rows, ALPHA, np.random.default_rng(int(run.id, 16)))
+            self._scores[key] = scores_of(rows, ALPHA)
         return self._scores[key]
 
     def has_cached_scores(self, progress: RunProgress) -> bool:

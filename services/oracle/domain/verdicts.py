@@ -105,7 +105,7 @@ def _verdict(
         scaffold=probe.scaffold,
         repeat=probe.repeat,
         set_id=case.set_id,
-        facts={k: v for k, v in probe.facts.items() if k in {"category", "condition"}},
+        facts={k: v for k, v in probe.facts.items() if k in {"category", "condition", "template"}},
         answers=case.answers,
         chosen=(case.a.chosen, case.b.chosen),
         repeated=(case.a.repeats_question, case.b.repeats_question),

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from itertools import combinations
 
 from biaswatch.shared.contracts import Check, Estimate, PairAnswers, PairVerdict
-from biaswatch.shared.contracts.pair_verdict import GUESSES, with_votes_of
+from biaswatch.shared.contracts.pair_verdict import GUESSES, TEMPLATE, with_votes_of
 from biaswatch.shared.lookup import first
 from biaswatch.shared.requests.run_views import (
     JudgeControls,
@@ -71,7 +71,10 @@ def _pair_table(key: Key, verdicts: Sequence[PairVerdict], alpha: float) -> Pair
         shares={
             name: StatementShare.model_validate(asdict(share))
             for name, share in shares_of(
-                [statements(verdict) for verdict in verdicts], NAMES, alpha
+                [statements(verdict) for verdict in verdicts],
+                NAMES,
+                alpha,
+                [verdict.facts.get(TEMPLATE) for verdict in verdicts],
             ).items()
         },
         agreement=sum(agreements) / len(agreements) if agreements else None,
@@ -100,7 +103,8 @@ def pair_gaps(verdicts: Iterable[PairVerdict], alpha: float) -> list[PairGap]:
         if one[1:] != two[1:]:
             continue
         a, b = ({_pair_id(v): statements(v) for v in by_key[key]} for key in (one, two))
-        gaps += [(one, two, gap) for gap in compared(a, b, COMPARED, alpha)]
+        templates = {_pair_id(v): v.facts.get(TEMPLATE) for key in (one, two) for v in by_key[key]}
+        gaps += [(one, two, gap) for gap in compared(a, b, COMPARED, alpha, templates)]
     adjusted = holm([gap.p_value for *_, gap in gaps]) if gaps else []
     return [
         PairGap(

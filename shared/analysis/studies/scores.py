@@ -13,7 +13,7 @@ from biaswatch.shared.contracts import Estimate, Features, Probe
 from biaswatch.shared.requests.run_views import RunImpact, ScoreGap, Scores
 from biaswatch.shared.stats.comparisons.multiplicity import holm
 from biaswatch.shared.stats.studies.bbq import BbqAnswer, Condition
-from biaswatch.shared.stats.studies.bbq_intervals import by_context, swap_p_values, with_intervals
+from biaswatch.shared.stats.studies.bbq_intervals import by_cluster, swap_p_values, with_intervals
 from biaswatch.shared.stats.studies.local_law_144 import applicant_score, impact_tables
 
 STUDY = "bbq"
@@ -27,7 +27,10 @@ class StudyRow:
     """One question of the study, and what was read from its answer."""
 
     key: Key
-    context: str
+    cluster: str
+    """Its template, or its context where templates are not known."""
+    clusters: str
+    """`templates` or `contexts`."""
     answer: BbqAnswer | None
     """None without an answer; an answer that names no option has no prediction."""
 
@@ -40,13 +43,16 @@ def study_row_of(probe: Probe, features: Features | None) -> StudyRow | None:
         return None
     where: Condition = "ambig" if condition == "ambig" else "disambig"
     key = (probe.target.name, probe.scaffold, facts.get("category", ""), where)
-    context = facts.get("context") or probe.unit_id
+    template = facts.get("template")
+    cluster = template or facts.get("context") or probe.unit_id
+    clusters = "templates" if template else "contexts"
     if features is None or (features.unscorable or "").startswith(NO_ANSWER):
-        return StudyRow(key, context, None)
+        return StudyRow(key, cluster, clusters, None)
     chosen = features.values.get("chosen")
     return StudyRow(
         key,
-        context,
+        cluster,
+        clusters,
         BbqAnswer(
             condition=where,
             label=_option_index(probe.expected),
@@ -69,20 +75,23 @@ def _answers(rows: Iterable[StudyRow]) -> Answers:
     by_key: dict[Key, list[tuple[str, BbqAnswer]]] = defaultdict(list)
     for row in rows:
         if row.answer:
-            by_key[row.key].append((row.context, row.answer))
-    return {key: by_context(answers) for key, answers in by_key.items()}
+            by_key[row.key].append((row.cluster, row.answer))
+    return {key: by_cluster(answers) for key, answers in by_key.items()}
 
 
-def scores_of(rows: Iterable[StudyRow], alpha: float, rng: np.random.Generator) -> list[Scores]:
-    """Score each model by category and condition, with bootstrap intervals by context."""
+def scores_of(rows: Iterable[StudyRow], alpha: float) -> list[Scores]:
+    """Score each model by category and condition, with intervals over templates."""
     rows = list(rows)
     answers = _answers(rows)
     questions = Counter(row.key for row in rows)
     missing = Counter(row.key for row in rows if row.answer is None)
+    clusters = {row.key: row.clusters for row in rows}
     scores = []
     for key in sorted(questions):
         target, scaffold, category, condition = key
-        scored = with_intervals(answers.get(key, {}), condition, alpha=alpha, rng=rng)
+        scored = with_intervals(
+            answers.get(key, {}), condition, alpha=alpha, clusters=clusters[key]
+        )
         counts = scored.counts
         scores.append(
             Scores(
@@ -97,7 +106,7 @@ def scores_of(rows: Iterable[StudyRow], alpha: float, rng: np.random.Generator) 
                 correct=counts.correct,
                 named=counts.not_unknown,
                 biased=counts.biased,
-                contexts=scored.contexts,
+                clusters=scored.clusters,
                 accuracy=scored.accuracy,
                 s_dis=scored.s_dis,
                 bias=scored.bias,

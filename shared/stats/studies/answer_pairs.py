@@ -1,12 +1,16 @@
 """Shares of answer pairs that agree or are flagged, and McNemar's tests of two models."""
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 from scipy import stats
 
 from biaswatch.shared.stats.comparisons.multiplicity import holm
+from biaswatch.shared.stats.comparisons.sign_flips import sign_flip_p
 from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
+from biaswatch.shared.stats.studies.clusters import jackknife_t
 from biaswatch.shared.stats.tables.contingency import contingency_table
 from biaswatch.shared.stats.tables.risks import selection_rate
 
@@ -123,32 +127,69 @@ Statements = Mapping[str, bool | None]
 
 
 def shares_of(
-    pairs: Sequence[Statements], names: Iterable[str], alpha: float
+    pairs: Sequence[Statements],
+    names: Iterable[str],
+    alpha: float,
+    clusters: Sequence[str | None] = (),
 ) -> dict[str, PairShare]:
-    """Return the share of pairs for each statement, with Wilson's interval.
+    """Return the share of pairs for each statement, with its interval over templates.
 
-    Pairs without a verdict are counted apart, in no numerator and no denominator.
+    Pairs without a verdict are counted apart, in no numerator and no denominator. Without templates
+    pairs are the units (Wilson); where no pair, or every pair, has the statement, templates are.
+
+    Parameters
+    ----------
+    pairs, names, alpha
+        The verdicts on each pair, the statements, and 1 minus the coverage.
+    clusters
+        The template of each pair; none where any is unknown.
     """
     check_alpha(alpha)
-    return {name: _share([pair.get(name) for pair in pairs], alpha) for name in names}
+    known = clusters if all(cluster is not None for cluster in clusters) else ()
+    return {name: _share([pair.get(name) for pair in pairs], known, alpha) for name in names}
 
 
-def _share(values: Sequence[bool | None], alpha: float) -> PairShare:
+def _share(
+    values: Sequence[bool | None], clusters: Sequence[str | None], alpha: float
+) -> PairShare:
     known = [value for value in values if value is not None]
     count, of = sum(known), len(known)
-    share = (
-        selection_rate(count, of, alpha)
-        if of
-        else undefined("no pair has a verdict", method="Wilson")
-    )
+    if not of:
+        share = undefined("no pair has a verdict", method="Wilson")
+    elif clusters:
+        share = _clustered_share(values, clusters, alpha)
+    else:
+        share = selection_rate(count, of, alpha)
     return PairShare(count, of, len(values) - of, share)
 
 
+def _clustered_share(
+    values: Sequence[bool | None], clusters: Sequence[str | None], alpha: float
+) -> Estimate:
+    sums = defaultdict[str | None, list[int]](lambda: [0, 0])
+    for value, cluster in zip(values, clusters, strict=True):
+        if value is not None:
+            sums[cluster][0] += value
+            sums[cluster][1] += 1
+    table = np.array(list(sums.values()), dtype=np.float64)
+    if table[:, 0].sum() in (0, table[:, 1].sum()):
+        return selection_rate(len(sums) if table[:, 0].any() else 0, len(sums), alpha)
+    return jackknife_t(table, lambda rows: rows[:, 0] / rows[:, 1], alpha, share=True)
+
+
 def compared(
-    a: Mapping[str, Statements], b: Mapping[str, Statements], names: Sequence[str], alpha: float
+    a: Mapping[str, Statements],
+    b: Mapping[str, Statements],
+    names: Sequence[str],
+    alpha: float,
+    clusters: Mapping[str, str | None] | None = None,
 ) -> list[PairDifference]:
-    """Compare two models on the pairs both have a verdict for: McNemar's exact test, Holm."""
-    differences = [_difference(a, b, name, alpha) for name in names]
+    """Compare two models on the pairs both have a verdict for, Holm-corrected.
+
+    By sign flips of the differences of templates; without templates, McNemar's exact test.
+    """
+    templates = clusters or {}
+    differences = [_difference(a, b, name, alpha, templates) for name in names]
     adjusted = holm([difference.p_value for difference in differences])
     return [
         replace(difference, p_adjusted=p)
@@ -157,12 +198,21 @@ def compared(
 
 
 def _difference(
-    a: Mapping[str, Statements], b: Mapping[str, Statements], name: str, alpha: float
+    a: Mapping[str, Statements],
+    b: Mapping[str, Statements],
+    name: str,
+    alpha: float,
+    templates: Mapping[str, str | None],
 ) -> PairDifference:
-    both = [(a[key].get(name), b[key].get(name)) for key in a.keys() & b.keys()]
-    known = [(x, y) for x, y in both if x is not None and y is not None]
+    both = {key: (a[key].get(name), b[key].get(name)) for key in a.keys() & b.keys()}
+    known = {key: (x, y) for key, (x, y) in both.items() if x is not None and y is not None}
     kinds = ((True, True), (True, False), (False, True), (False, False))
-    table = paired_table(*(known.count(kind) for kind in kinds), alpha=alpha)
-    return PairDifference(
-        name, len(known), table.difference, table.exact_p_value, None, table.reason
-    )
+    pairs = list(known.values())
+    table = paired_table(*(pairs.count(kind) for kind in kinds), alpha=alpha)
+    p_value = table.exact_p_value
+    if p_value is not None and all(templates.get(key) is not None for key in known):
+        sums = Counter[str | None]()
+        for key, (x, y) in sorted(known.items()):
+            sums[templates[key]] += int(x) - int(y)
+        p_value = sign_flip_p(np.array(list(sums.values()), dtype=np.float64))
+    return PairDifference(name, len(known), table.difference, p_value, None, table.reason)

@@ -1,23 +1,24 @@
-"""BBQ scores with intervals, and two models compared: contexts are the unit, drawn as a whole."""
+"""BBQ scores with intervals, and two models compared: templates are the clusters.
+
+A template is asked with many contexts, which are alike; where templates are not known, the context
+is the cluster.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
+from biaswatch.shared.stats.estimate import Estimate, undefined
 from biaswatch.shared.stats.studies.bbq import BbqAnswer, BbqScore, Condition, score
+from biaswatch.shared.stats.studies.clusters import jackknife_t
 
 Floats = NDArray[np.float64]
-METHOD = "percentile bootstrap of contexts"
-MIN_CONTEXTS = 10
-RESAMPLES = 1999
-_CHUNK = 1_000_000
-_MAX_UNDEFINED_SHARE = 0.01
-"""Share of draws without a value up to which an interval is given."""
+SWAPS = 1999
 SCORED, CORRECT, NAMED, BIASED = range(4)
 
 
@@ -26,7 +27,8 @@ class BbqIntervals:
     """The scores of one condition with their intervals, in percent."""
 
     counts: BbqScore
-    contexts: int
+    clusters: int
+    """Templates, or contexts, with an answer."""
     accuracy: Estimate
     s_dis: Estimate
     bias: Estimate
@@ -37,41 +39,65 @@ def with_intervals(
     condition: Condition,
     *,
     alpha: float,
-    rng: np.random.Generator,
-    resamples: int = RESAMPLES,
+    clusters: str = "templates",
 ) -> BbqIntervals:
-    """Score the answers of one condition, given by context, and draw contexts for the intervals.
+    """Score the answers of one condition, with intervals over clusters.
 
-    No interval where fewer than 10 contexts have an answer, where all contexts are equal (a share
-    of 0 or 1 has no spread to draw), or where many draws have no score. The result does not depend
-    on the order or the names of contexts.
+    Bias scores have the jackknife's t interval, accuracy the same on the logit. No interval where
+    fewer than 5 clusters have an answer, or where they do not differ.
 
     Parameters
     ----------
     answers
-        The answers of each context.
+        The answers of each template; of each context where templates are not known.
     condition
         Ambiguous or disambiguated contexts.
     alpha
         1 minus the coverage, in (0, 1).
-    rng, resamples
-        For the draws of contexts.
+    clusters
+        What the keys of `answers` are: "templates" or "contexts".
 
     References
     ----------
-    Efron and Tibshirani (1993), An Introduction to the Bootstrap, chapter 13.
+    Parrish et al. (2022), BBQ, for templates; Efron and Stein (1981) for the jackknife.
     """
-    check_alpha(alpha)
     counts = score(chain.from_iterable(answers.values()), condition)
-    rows = sorted(filter(any, (_counts(context, condition) for context in answers.values())))
+    rows = sorted(filter(any, (_counts(cluster, condition) for cluster in answers.values())))
     table = np.array(rows, dtype=np.float64).reshape(-1, 4)
-    drawn = scores(_draws(table, rng, resamples), condition) if len(table) else np.empty((0, 3))
+    accuracy = jackknife_t(
+        table[:, [CORRECT, SCORED]], _share_of, alpha, clusters=clusters, share=True
+    )
+    s_dis, bias = (
+        jackknife_t(table, partial(_score_at, place, condition), alpha, clusters=clusters)
+        for place in (1, 2)
+    )
     values = (counts.accuracy, counts.s_dis, counts.bias)
-    intervals = [
-        _estimate(value, drawn[:, i], len(table), alpha, counts.reason)
-        for i, value in enumerate(values)
-    ]
-    return BbqIntervals(counts, len(table), *intervals)
+    estimates = (_percent(accuracy), s_dis, bias)
+    return BbqIntervals(
+        counts,
+        len(table),
+        *(
+            undefined(counts.reason or "undefined", method=estimate.method)
+            if value is None
+            else replace(estimate, value=value)
+            for value, estimate in zip(values, estimates, strict=True)
+        ),
+    )
+
+
+def _score_at(place: int, condition: Condition, sums: Floats) -> Floats:
+    return np.asarray(scores(sums, condition)[:, place])
+
+
+def _share_of(sums: Floats) -> Floats:
+    return np.asarray(sums[:, 0] / sums[:, 1])
+
+
+def _percent(share: Estimate) -> Estimate:
+    value, low, high = (
+        None if end is None else 100 * end for end in (share.value, share.low, share.high)
+    )
+    return replace(share, value=value, low=low, high=high)
 
 
 def scores(sums: Floats, condition: Condition) -> Floats:
@@ -91,18 +117,18 @@ def swap_p_values(
     condition: Condition,
     *,
     rng: np.random.Generator,
-    swaps: int = RESAMPLES,
+    swaps: int = SWAPS,
 ) -> tuple[float | None, float | None]:
-    """Test whether two models differ in accuracy and in bias, on the contexts both answered.
+    """Test whether two models differ in accuracy and in bias, on the clusters both answered.
 
-    Under the null the answers of both models to a context are exchangeable: they are exchanged at
+    Under the null the answers of both models to a template are exchangeable: they are exchanged at
     random, and p is the share of exchanges with at least the observed difference, itself included.
     None where a score is undefined.
 
     Parameters
     ----------
     a, b
-        The answers of each model, by context.
+        The answers of each model, by template; by context where templates are not known.
     condition
         Ambiguous or disambiguated contexts.
     rng, swaps
@@ -135,39 +161,12 @@ def _counts(answers: Iterable[BbqAnswer], condition: Condition) -> tuple[int, in
     return scores.scored, scores.correct, scores.not_unknown, scores.biased
 
 
-def _draws(table: Floats, rng: np.random.Generator, resamples: int) -> Floats:
-    contexts = len(table)
-    step = max(1, _CHUNK // contexts)
-    parts = []
-    for start in range(0, resamples, step):
-        size = min(step, resamples - start)
-        chosen = rng.integers(0, contexts, (size, contexts))
-        parts.append(table[chosen].sum(axis=1))
-    return np.concatenate(parts)
-
-
-def _estimate(
-    value: float | None, drawn: Floats, contexts: int, alpha: float, reason: str | None
-) -> Estimate:
-    if value is None:
-        return undefined(reason or "undefined", method=METHOD)
-    if contexts < MIN_CONTEXTS:
-        return undefined(f"fewer than {MIN_CONTEXTS} contexts", value=value, method=METHOD)
-    defined = drawn[np.isfinite(drawn)]
-    if len(defined) < (1 - _MAX_UNDEFINED_SHARE) * len(drawn):
-        return undefined("many draws of contexts have no score", value=value, method=METHOD)
-    low, high = (float(q) for q in np.quantile(defined, [alpha / 2, 1 - alpha / 2]))
-    if low == high:
-        return undefined("the contexts do not differ", value=value, method=METHOD)
-    return Estimate(value, low, high, METHOD)
-
-
-def by_context(answers: Iterable[tuple[str, BbqAnswer]]) -> dict[str, list[BbqAnswer]]:
-    """Return the answers of each context."""
-    contexts: dict[str, list[BbqAnswer]] = defaultdict(list)
-    for context, answer in answers:
-        contexts[context].append(answer)
-    return dict(contexts)
+def by_cluster(answers: Iterable[tuple[str, BbqAnswer]]) -> dict[str, list[BbqAnswer]]:
+    """Return the answers of each cluster."""
+    clusters: dict[str, list[BbqAnswer]] = defaultdict(list)
+    for cluster, answer in answers:
+        clusters[cluster].append(answer)
+    return dict(clusters)
 
 
 def conditions(answers: Iterable[BbqAnswer]) -> Iterator[Condition]:

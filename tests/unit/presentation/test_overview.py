@@ -14,7 +14,7 @@ from biaswatch.shared.requests.run_views import RunProgress, RunVerdicts, Scores
 from tests.support.records import make_progress
 
 COUNTS = dict.fromkeys(
-    ("rows", "missing", "unmatched", "without_target", "correct", "named", "biased", "contexts"), 4
+    ("rows", "missing", "unmatched", "without_target", "correct", "named", "biased", "clusters"), 4
 )
 RUN = make_progress()
 UNKNOWN = RunScored((), "of more questions than a page computes")
@@ -24,7 +24,7 @@ def scores(low: float | None, high: float | None, **fields: object) -> Scores:
     known = low is not None and high is not None
     middle = (low + high) / 2 if low is not None and high is not None else 3.0
     estimate = Estimate(
-        value=middle, low=low, high=high, reason=None if known else "fewer than 10 contexts"
+        value=middle, low=low, high=high, reason=None if known else "fewer than 5 templates"
     )
     row = {"target": "m", "scaffold": "direct", "category": "Age", "condition": "ambig"}
     parts = dict.fromkeys(("accuracy", "s_dis", "bias"), estimate)
@@ -39,8 +39,8 @@ NEAR, FAR, NONE = scores(-3, 4), scores(10, 20), scores(None, None)
     [
         ([NEAR], "The bias score does not lie apart from 0, by its own interval."),
         ([NEAR, FAR], "1 of 2 bias scores lies apart from 0, each by its own interval."),
-        ([NONE, NONE], "No bias score has an interval: fewer than 10 contexts."),
-        ([NONE], "The bias score has no interval: fewer than 10 contexts."),
+        ([NONE, NONE], "No bias score has an interval: fewer than 5 templates."),
+        ([NONE], "The bias score has no interval: fewer than 5 templates."),
         (
             [NONE, FAR],
             "1 of 2 bias scores lies apart from 0, each by its own interval; 1 has none.",

@@ -198,7 +198,7 @@ def scores_of(models: int) -> StudyResults:
         Scores(
             target=f"openai:model-{model}", scaffold="direct", category=category,
             condition=condition, rows=9, missing=0, unmatched=0, without_target=0, correct=3,
-            named=4, biased=3, contexts=5, accuracy=SOME, s_dis=SOME, bias=bias,
+            named=4, biased=3, clusters=5, accuracy=SOME, s_dis=SOME, bias=bias,
         )
         for model in range(models)
         for category in ("Age", HOSTILE)

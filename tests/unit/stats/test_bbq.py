@@ -18,6 +18,7 @@ from biaswatch.shared.stats.studies.bbq import (
     score,
     target_option,
 )
+from biaswatch.shared.stats.studies.bbq_intervals import with_intervals
 from tests.support.golden import golden, golden_cases
 from tests.support.recorded import RecordedData
 
@@ -178,3 +179,13 @@ def test_mistakes_are_sentences() -> None:
         bias_score(3, 2)
     with pytest.raises(ValueError, match="not two of three options"):
         biased_option(2, 2, "neg")
+
+
+def test_the_bias_of_unifiedqa_is_uncertain_by_template(recorded_data: RecordedData) -> None:
+    answers_of: dict[str, list[BbqAnswer]] = {}
+    for line in (recorded_data("data/bbq") / "preds_Age.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        answers_of.setdefault(row["question_index"], []).append(answer(row, "race"))
+    bias = with_intervals(answers_of, "ambig", alpha=0.05).bias
+    # Draws of whole templates give [14.7, 44.8], without the heavier tails of 25 templates.
+    assert (bias.value, bias.low, bias.high) == pytest.approx((29.8, 14.7, 44.8), abs=2.0)

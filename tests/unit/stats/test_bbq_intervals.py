@@ -1,4 +1,4 @@
-"""Intervals of BBQ scores cover what they should, and two models are told apart."""
+"""Intervals of BBQ scores cover the truth over templates, and tests tell two models apart."""
 
 from random import Random
 
@@ -29,23 +29,21 @@ def flat(given: dict[str, list[BbqAnswer]]) -> list[BbqAnswer]:
 
 def test_the_value_is_the_score_and_lies_in_its_interval() -> None:
     arguments = answers(200, 0.8, Random(1))
-    scores = with_intervals(arguments, "ambig", alpha=0.05, rng=np.random.default_rng(1))
+    scores = with_intervals(arguments, "ambig", alpha=0.05)
     assert scores.bias.value == score(flat(arguments), "ambig").bias
     assert scores.bias.low is not None
     assert scores.bias.high is not None
     assert scores.bias.value is not None
     assert scores.bias.low < scores.bias.value < scores.bias.high
     assert scores.bias.low < 30 < scores.bias.high  # (1 - .5)(2 * .8 - 1)
-    assert (scores.contexts, scores.counts.rows) == (200, 400)
+    assert (scores.clusters, scores.counts.rows) == (200, 400)
 
 
 def test_intervals_cover_the_truth_about_as_often_as_they_say() -> None:
-    jitter, rng = Random(2), np.random.default_rng(2)
+    jitter = Random(2)
     covered = 0
     for _ in range(200):
-        scores = with_intervals(
-            answers(60, 0.5, jitter), "ambig", alpha=0.1, rng=rng, resamples=299
-        ).bias
+        scores = with_intervals(answers(60, 0.5, jitter), "ambig", alpha=0.1).bias
         assert scores.low is not None
         assert scores.high is not None
         covered += scores.low <= 0 <= scores.high
@@ -56,8 +54,7 @@ def test_the_result_does_not_depend_on_names_or_order() -> None:
     arguments = answers(40, 0.7, Random(3))
     renamed = {f"x{key}": value for key, value in reversed(arguments.items())}
     first, second = (
-        with_intervals(each, "ambig", alpha=0.05, rng=np.random.default_rng(5))
-        for each in (arguments, renamed)
+        with_intervals(contexts, "ambig", alpha=0.05) for contexts in (arguments, renamed)
     )
     assert first == second
 
@@ -66,12 +63,12 @@ def test_the_result_does_not_depend_on_names_or_order() -> None:
     ("given", "reason"),
     [
         ({}, "no rows"),
-        (answers(5, 0.5, Random(4)), "fewer than 10 contexts"),
+        (answers(4, 0.5, Random(4)), "fewer than 5 templates"),
         ({f"c{n}": [BbqAnswer("ambig", 2, 2, 0, 2)] for n in range(20)}, "do not differ"),
     ],
 )
 def test_what_has_no_interval_says_why(given: dict[str, list[BbqAnswer]], reason: str) -> None:
-    scores = with_intervals(given, "ambig", alpha=0.05, rng=np.random.default_rng(0))
+    scores = with_intervals(given, "ambig", alpha=0.05)
     assert scores.accuracy.low is None
     assert reason in (scores.accuracy.reason or "")
 
@@ -119,3 +116,70 @@ def test_two_models_are_compared_on_the_pairs_both_have_and_corrected_together()
     assert x.p_adjusted is not None
     assert x.p_adjusted >= x.p_value
     assert (y.difference, y.p_value, y.reason) == (0, None, "no pair differs in the outcome")
+
+
+def drawn_templates(
+    rng: np.random.Generator, templates: int, accuracy_logit: float, spread: float
+) -> dict[str, list[BbqAnswer]]:
+    """Return 40 answers a template; templates differ in accuracy and bias, in logits."""
+    answers_of: dict[str, list[BbqAnswer]] = {}
+    for template in range(templates):
+        honest, stereotype = (
+            1 / (1 + np.exp(-(centre + spread * rng.normal()))) for centre in (accuracy_logit, 0.5)
+        )
+        unknown, biased = rng.binomial(40, honest), 0
+        biased = rng.binomial(40 - unknown, stereotype)
+        predictions = [2] * unknown + [0] * biased + [1] * (40 - unknown - biased)
+        answers_of[f"t{template}"] = [BbqAnswer("ambig", 2, 2, 0, p) for p in predictions]
+    return answers_of
+
+
+@pytest.mark.parametrize("spread", [0.0, 1.0])
+@pytest.mark.parametrize("error_rate", [0.07, 0.5])
+def test_intervals_cover_the_scores_of_all_templates(spread: float, error_rate: float) -> None:
+    rng = np.random.default_rng(1)
+    centre = np.log(1 / error_rate - 1)
+    accuracy = 1 / (1 + np.exp(-(centre + spread * rng.normal(size=200_000))))
+    stereotype = 1 / (1 + np.exp(-(0.5 + spread * rng.normal(size=200_000))))
+    truth = {
+        "accuracy": 100 * accuracy.mean(),
+        "bias": 100 * ((1 - accuracy) * (2 * stereotype - 1)).mean(),
+    }
+    covered = dict.fromkeys(truth, 0)
+    for _ in range(200):
+        scores = with_intervals(drawn_templates(rng, 25, centre, spread), "ambig", alpha=0.05)
+        for name, value in truth.items():
+            interval = getattr(scores, name)
+            covered[name] += interval.low <= value <= interval.high
+    assert all(share >= (0.93 - 3.5 * 0.018) * 200 for share in covered.values()), covered
+
+
+def test_few_templates_are_named_in_the_method() -> None:
+    method = with_intervals(answers(12, 0.5, Random(1)), "ambig", alpha=0.05).bias.method
+    assert method == "jackknife t over 12 templates, about these templates"
+    assert (
+        "about" not in with_intervals(answers(20, 0.5, Random(1)), "ambig", alpha=0.05).bias.method
+    )
+
+
+def test_shares_of_flags_are_as_wide_as_their_templates_are_unlike() -> None:
+    pairs: list[dict[str, bool | None]] = [{"flag": template < 10} for template in range(20)] * 30
+    templates = [f"t{template}" for template in range(20)] * 30
+    alone, clustered = (shares_of(pairs, ["flag"], 0.05, of)["flag"] for of in ((), templates))
+    assert (alone.count, clustered.count) == (300, 300)
+    assert (clustered.share.low, clustered.share.high) == pytest.approx((0.28, 0.72), abs=0.03)
+    assert alone.share.low == pytest.approx(0.46, abs=0.01)
+    never = shares_of([{"flag": False}] * 600, ["flag"], 0.05, templates)["flag"].share
+    assert never.value == 0.0
+    assert never.high == pytest.approx(0.161, abs=1e-3)
+
+
+def test_models_that_differ_in_two_templates_alone_are_not_told_apart() -> None:
+    a: dict[str, dict[str, bool | None]] = {
+        f"{template}/{n}": {"x": template < 2} for template in range(8) for n in range(40)
+    }
+    b: dict[str, dict[str, bool | None]] = {key: {"x": False} for key in a}
+    templates = {key: key.split("/")[0] for key in a}
+    [alone], [clustered] = compared(a, b, ["x"], 0.05), compared(a, b, ["x"], 0.05, templates)
+    assert (alone.p_value or 1) < 1e-9
+    assert clustered.p_value == 0.5

@@ -21,9 +21,8 @@ def enumerated_p(differences: Vector) -> float:
 @pytest.mark.parametrize("step", [1.0, 1 / 3, None])
 def test_few_sets_are_enumerated(sets: int, step: float | None) -> None:
     rng = np.random.default_rng(sets)
-    differences: Vector = rng.normal(0.5, 1.0, sets)
-    if step is not None:
-        differences = rng.integers(-2, 4, sets) * step
+    whole = rng.integers(-2, 4, sets).astype(np.float64)
+    differences: Vector = rng.normal(0.5, 1.0, sets) if step is None else whole * step
     assert sign_flip_p(differences) == pytest.approx(enumerated_p(differences), abs=1e-12)
 
 
