@@ -98,9 +98,9 @@ COMPARISON_METHODS = (
     ),
     CatalogueEntry(
         "The same at any size, without random numbers?",
-        "saddlepoint approximation of all relabellings or sign flips",
+        "saddlepoint approximation of all relabellings",
         "comparisons.label_tests.exchange_p",
-        "Skovgaard 1987; Lugannani and Rice 1980",
+        "Skovgaard 1987",
         "tests/calibration/test_exact_sizes.py",
     ),
     CatalogueEntry(

@@ -31,6 +31,7 @@ from biaswatch.shared.contracts import Claim
 from biaswatch.shared.stats.comparisons.changes import (
     ChangeResult,
     TwoRunsAnswers,
+    change_samples,
     fixed_prompts_gap_change,
     fixed_prompts_level_change,
 )
@@ -269,7 +270,7 @@ class GapChange:
         a, b = of_a.sampled.pair_of(self.pair)[0], of_b.sampled.pair_of(self.pair)[1]
         bounds = of_a.sampled.bounds_of(self.pair, self.feature)
         samples = of_a.sampled.sampled(a, b, self.feature, bounds)
-        gap = of_a.sampled.result(samples, a.clustered or b.clustered, family)
+        gap = of_a.sampled.result(change_samples(samples), a.clustered or b.clustered, family)
         before, after = (mean_gap(self._samples(run)) for run in of_a.by_run)
         return ChangeResult(gap, before, after)
 

@@ -22,7 +22,7 @@ from biaswatch.shared.stats.comparisons.gap_test import (
 )
 from biaswatch.shared.stats.comparisons.tolerance_tests import curve_tails, p_values_of
 from biaswatch.shared.stats.estimate import Estimate
-from biaswatch.shared.stats.samples import Sample, present
+from biaswatch.shared.stats.samples import Sample, is_flat, present
 
 METHOD = "two gaps, joined by their curves"
 
@@ -150,6 +150,18 @@ def _mean(answers: PromptAnswers, sets: PromptSets) -> float | None:
 def _doubled(half: Estimate) -> Estimate:
     value, low, high = (None if v is None else 2 * v for v in (half.value, half.low, half.high))
     return replace(half, value=value, low=low, high=high)
+
+
+def change_samples(samples: ComparedSamples) -> ComparedSamples:
+    """Return the changes of twins as samples of an unknown range, where they vary.
+
+    A change of a gap could be four times the range of answers, and no comparison of runs comes
+    near that: the test is Student's t with exact sign flips of the differences of differences.
+    """
+    differences = samples.differences if samples.pairs else samples.only_a
+    if samples.weight < 1 or is_flat(differences):
+        return samples
+    return replace(samples, bounds=None)
 
 
 def gap_change(

@@ -20,8 +20,9 @@ from biaswatch.shared.stats.comparisons.compared_samples import (
     SampleParts,
 )
 from biaswatch.shared.stats.comparisons.confidence_curve import Curve, gap_curve, joined_curve
-from biaswatch.shared.stats.comparisons.label_tests import exchange_p, flip_p
+from biaswatch.shared.stats.comparisons.label_tests import exchange_p
 from biaswatch.shared.stats.comparisons.mean_interval import mean_curve, student_with_ends
+from biaswatch.shared.stats.comparisons.sign_flips import sign_flip_p
 from biaswatch.shared.stats.comparisons.tolerance_tests import (
     PValues,
     TailFunction,
@@ -284,7 +285,7 @@ def _relabelled_tails(samples: ComparedSamples) -> TailFunction:
         paired, single = (1.0, 1.0), (1.0, 1.0)
         if samples.pairs:
             moved = samples.differences - gap
-            paired = sided(flip_p(moved), float(moved.sum()))
+            paired = sided(sign_flip_p(moved), float(moved.sum()))
         if samples.weight < 1:
             moved_a = samples.only_a - gap if gap else samples.only_a
             a, b = ensure_sorted(moved_a), ensure_sorted(samples.only_b)

@@ -1,4 +1,4 @@
-"""Tests that exchange labels or signs, in closed form, however small the p-value.
+"""Tests that exchange labels, in closed form, however small the p-value.
 
 Exact where there are few relabellings, or where one group lies wholly beyond the other; else by a
 saddlepoint approximation of the distribution over all relabellings, which needs no random numbers;
@@ -18,7 +18,6 @@ from biaswatch.shared.stats.comparisons.relabelling import (
     TIE_RTOL,
     Stratum,
     log_ways,
-    pairs_of,
     tails,
 )
 from biaswatch.shared.stats.samples import Vector, chunks
@@ -55,18 +54,6 @@ def extreme_exchange_p(values: Vector, n: int, of_a: float) -> float:
     return _mid_p(means, spread * float(rest.std()), np.exp(logs), total)
 
 
-def extreme_flip_p(differences: Vector) -> float:
-    """Return the two-sided mid-p of the sum over all signs; 0 without dominating values."""
-    extreme = _extreme(differences)
-    if not extreme.any():
-        return 0.0
-    few, rest = np.abs(differences[extreme]), differences[~extreme]
-    ways = _ways(len(few))
-    spread = np.full(len(ways), float(np.sqrt((rest**2).sum())))
-    sums = np.asarray((2.0 * ways - 1) @ few, dtype=np.float64)
-    return _mid_p(sums, spread, np.full(len(ways), 1 / len(ways)), float(differences.sum()))
-
-
 def _extreme(moved: Vector) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Return a mask of the few values with nearly all of the sum of squares, or an empty one."""
     squares = moved**2
@@ -101,7 +88,7 @@ def _mid_p(means: Floats, spreads: Floats, chances: Floats, total: float) -> flo
 Counts = NDArray[np.signedinteger[Any]]
 """Counts of equal values, in the smallest integer type."""
 SIDES: tuple[Literal["left", "right"], ...] = ("left", "right")
-_STEPS, _MOST_HALVINGS, _ENOUGH = 200, 60, 1e-9
+_STEPS, _MOST_HALVINGS = 200, 60
 _SMALLEST = 1e-4
 """A signed root nearer to 0 than this is 0: both halves are as large."""
 
@@ -138,27 +125,6 @@ def exchange_p(a: Vector, b: Vector) -> float | None:
     smooth = _two_sided(_exchange_root(distinct, both, of_a))
     del distinct, both, of_a
     return max(smooth, extreme_exchange_p(np.concatenate([a, b]), len(a), float(a.sum())))
-
-
-def flip_p(differences: Vector) -> float | None:
-    """Return the two-sided p-value of flipping the signs of paired differences.
-
-    Assumes that under the hypothesis each difference is as likely as its opposite. None where all
-    are 0.
-
-    References
-    ----------
-    Fisher (1935); Lugannani and Rice (1980), with the cumulant function sum log cosh(s d).
-    """
-    moved = differences[differences != 0]
-    if not len(moved):
-        return None
-    if (moved > 0).all() or (moved < 0).all():
-        return float(2.0 ** (1 - len(moved)))
-    if 2 ** len(moved) <= MAX_ENUMERATED:
-        zeros = np.zeros(len(moved))
-        return tails(pairs_of(moved, zeros), None, 1).p_value
-    return max(_two_sided(_flip_root(moved / np.abs(moved).max())), extreme_flip_p(moved))
 
 
 def _counted(a: Vector, b: Vector) -> tuple[Vector, Counts, Counts]:
@@ -271,21 +237,6 @@ class _LabelFit:
             else:
                 break
         return slope, reached, determinant
-
-
-def _flip_root(differences: Vector) -> float:
-    total, tilt, slope = float(differences.sum()), 0.0, 1.0
-    for _ in range(_STEPS):
-        bent = np.tanh(tilt * differences)
-        slope = float((differences**2) @ (1 - bent**2))
-        step = (total - float(differences @ bent)) / slope
-        tilt += float(np.clip(step, -2.0 - abs(tilt), 2.0 + abs(tilt)))
-        if abs(step) < _ENOUGH * (1 + abs(tilt)):
-            break
-    size = tilt * differences
-    cumulants = float((np.logaddexp(size, -size) - log(2)).sum())
-    root = float(np.sign(tilt) * np.sqrt(max(2 * (tilt * total - cumulants), 0.0)))
-    return _corrected(root, tilt * float(np.sqrt(slope)))
 
 
 def _corrected(root: float, standard: float) -> float:
