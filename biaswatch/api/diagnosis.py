@@ -33,7 +33,7 @@ from biaswatch.shared.requests.diagnoses import DiagnoseRequest
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 
 SHOWN = ("feature", "domain", "a", "b", "gap", "ci_low", "ci_high", "p_adjusted", "verdict")
-FRAME_OPTIONS = ("baseline", "labels", "probability")
+FRAME_OPTIONS = ("baseline", "labels", "probability", "truth")
 """Options for columns of a frame."""
 Names = str | Sequence[str]
 
@@ -80,6 +80,21 @@ class FrameDiagnosis:
     def corrections(self) -> Any:
         """Gaps by the readings and corrected by labels; no rows without labels."""
         return self._frame("corrections")
+
+    @property
+    def error_rates(self) -> Any:
+        """Selection, error rates, precision, accuracy by group; no rows without a truth."""
+        return self._frame("error_rates")
+
+    @property
+    def parity(self) -> Any:
+        """Differences and ratios of demographic parity, equalized odds, equal opportunity."""
+        return self._frame("parity")
+
+    @property
+    def calibration(self) -> Any:
+        """Mean scores and shares of positive truths of each group, by tenths of scores."""
+        return self._frame("calibration")
 
     @property
     def has_disparity(self) -> bool:
@@ -155,6 +170,8 @@ def diagnose(
     ddof: int = 0,
     labels: Names | Mapping[str, Names] = (),
     probability: str | None = None,
+    truth: str | None = None,
+    selected_at_least: Mapping[str, float] | None = None,
 ) -> FrameDiagnosis:
     """Return statistics by group, disparities and corrected comparisons of a frame or a run.
 
@@ -200,6 +217,11 @@ def diagnose(
         several features a dict by feature. `corrections` has the corrected gaps.
     probability
         The column of each row's probability of being labelled; equal within groups by default.
+    truth
+        The column of right answers, 0 or 1 (or numbers, with a threshold): adds error rates by
+        group, their comparisons, and `error_rates`, `parity` and `calibration`.
+    selected_at_least
+        By feature, the lowest value that counts as selected; a feature of 0 and 1 needs none.
 
     Raises
     ------
@@ -220,7 +242,7 @@ def diagnose(
             statistic=listed(statistic), tolerance=tolerance, alpha=alpha, correction=correction,
             claim=claim, compare=compare, permutations=permutations, seed=seed, ddof=ddof,
             labels=_label_names(labels),
-            probability=probability,
+            probability=probability, truth=truth, selected_at_least=selected_at_least or {},
         )  # fmt: skip
     except ValidationError as error:
         mistake = first_mistake(error)

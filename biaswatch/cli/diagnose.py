@@ -36,7 +36,7 @@ class DiagnoseVerb(CheckRequest, DiagnoseRequest):
 
 
 @takes(
-    DiagnoseVerb, "group", "feature", "unit", "set", "target", "extract", "format", "map",
+    DiagnoseVerb, "group", "feature", "unit", "set", "truth", "target", "extract", "map",
     "fail_on", ranges="--range",
 )  # fmt: skip
 def diagnose(
@@ -118,6 +118,8 @@ def source_input(source: str, request: DiagnoseVerb) -> "DiagnosisInput":
     columns = table_columns(request)
     if columns.labels and (request.extract or is_run(source)):
         raise UsageError("`labels` is for a table; answers of a run are labelled by `labels`.")
+    if columns.truth and (request.extract or is_run(source)):
+        raise UsageError("--truth is for a table; the probes of a run have their right answers.")
     if request.extract:
         from biaswatch.diagnosis.logs import log_input
 
@@ -127,7 +129,7 @@ def source_input(source: str, request: DiagnoseVerb) -> "DiagnosisInput":
             Path(source), run_columns(request), request.extract, request.format, request.map
         )
     if request.format or request.map:
-        raise UsageError("--format and --map are for the answers of a log: add --extract.")
+        raise UsageError("`format` and --map are for the answers of a log: add --extract.")
     if is_run(source):
         if request.baseline is not None:
             raise UsageError("A run knows its baselines: set `calibrate`, without `baseline`.")

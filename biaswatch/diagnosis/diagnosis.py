@@ -132,7 +132,8 @@ def table_columns(request: DiagnoseRequest) -> TableColumns:
         raise UsageError("--probability is that of labels: name their column with --labels.")
     return TableColumns(
         request.group, request.feature, request.baseline, request.unit, request.domain,
-        request.set, request.ranges, labels, request.probability,
+        request.set, request.ranges, labels, request.probability, request.truth,
+        request.selected_at_least,
     )  # fmt: skip
 
 

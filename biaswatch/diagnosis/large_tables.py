@@ -80,9 +80,12 @@ def dataset_input(source: str, columns: TableColumns) -> DiagnosisInput:
             unit = named(columns.unit, DUCKDB)
             [(units,)] = table.run(f"SELECT COUNT(DISTINCT {unit}) FROM {table.source}")  # noqa: S608
     summed = SummedTable(source, columns, rows, int(units))
-    if columns.set or columns.baseline or columns.labels:
-        option = "--set" if columns.set else "--baseline" if columns.baseline else "--labels"
-        raise UsageError(f"{option} compares answers one by one. {_sample(summed)}")
+    options = {
+        "--set": columns.set, "baseline": columns.baseline, "labels": columns.labels,
+        "--truth": columns.truth,
+    }  # fmt: skip
+    if named_options := [option for option, value in options.items() if value]:
+        raise UsageError(f"{named_options[0]} compares answers one by one. {_sample(summed)}")
     nothing = Observations(tuple(columns.features), np.empty((0, len(columns.features))), {})
     return DiagnosisInput(nothing, [SUMMED_WARNING, *warnings], columns.unit, None, summed=summed)
 

@@ -39,6 +39,10 @@ class TableColumns:
     """By feature: the columns of labels by people, one per person."""
     probability: str | None = None
     """The column of the probability that a row was sampled for labelling."""
+    truth: str | None = None
+    """The column of right answers."""
+    selected_at_least: Mapping[str, float] = field(default_factory=dict)
+    """By feature: the lowest value that counts as selected."""
 
     @property
     def ids(self) -> list[str]:
@@ -48,7 +52,7 @@ class TableColumns:
     @property
     def all(self) -> list[str]:
         """All columns that the analysis needs."""
-        single = [self.baseline, self.unit, self.set, self.probability]
+        single = [self.baseline, self.unit, self.set, self.probability, self.truth]
         labels = [name for names in self.labels.values() for name in names]
         return [*self.groups, *self.features, *self.domains, *labels, *filter(None, single)]
 
@@ -98,6 +102,8 @@ def frame_observations(
         domains=_domains(path, frame, columns.domains),
         baseline=_baseline(path, frame, columns),
         ranges={**_boolean_ranges(frame, columns.features), **columns.ranges},
+        truth=None if columns.truth is None else numbers_in(path, frame, columns.truth),
+        selected_at_least=columns.selected_at_least,
     )
     doubtful = label_form_warnings(frame, seen.groups, columns.ids)
     return seen, [*_unnamed_unit(frame, columns, seen), *doubtful, *observation_warnings(seen)]
@@ -189,6 +195,11 @@ def observation_warnings(seen: Observations) -> list[str]:
         for place, name in enumerate(seen.features)
         if not np.isfinite(seen.values[:, place]).any()
     ]
+    if seen.truth is not None and (unknown := int((~np.isfinite(seen.truth)).sum())):
+        warnings.append(
+            f"{unknown} rows have no truth: error rates are those of the other rows, as if chance"
+            " had chosen them within each group."
+        )
     for name, labels in seen.groups.items():
         if without := sum(label is None for label in labels):
             warnings.append(f"{without} rows have no {name} and belong to none of its groups.")

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from biaswatch.render.error_rates import error_rate_tables
 from biaswatch.render.table_rows import (
     Parts,
     Row,
@@ -56,6 +57,8 @@ def print_tables(
         print_sentence(console, f"The {left} that say least: --all, --json, -o.")
     for sentence in (*_without_interval(compared), *overall_sentences(parts["overall"])):
         print_sentence(console, sentence)
+    for table in error_rate_tables(parts.get("error_rates", []), parts.get("parity", []), level):
+        print_table(console, table, "")
     for table in _group_mean_tables(parts["group_means"], level):
         print_table(console, table, "")
     _print_disparities(console, parts["disparity"])

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from biaswatch.checks import is_unmeasured_row
+from biaswatch.render.error_rates import error_rate_rows
 from biaswatch.shared.analysis.findings.comparisons import GroupComparison
 from biaswatch.shared.analysis.findings.diagnosis import TableDiagnosis
 from biaswatch.shared.contracts import Claim
@@ -95,6 +96,7 @@ def result_rows(diagnosis: TableDiagnosis, unit: str | None) -> Parts:
             }
             for row in diagnosis.missingness
         ],
+        **error_rate_rows(diagnosis),
     }
 
 

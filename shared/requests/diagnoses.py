@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from math import inf, isfinite
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, NonNegativeInt
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, NonNegativeInt
 
 from biaswatch.shared.contracts import Against, Claim
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
@@ -46,6 +46,20 @@ def _ends(place: str, value: Any) -> Bounds | None:
 Ranges = Annotated[dict[str, Bounds | None], BeforeValidator(_ranges)]
 
 
+def _thresholds(value: Any) -> Any:
+    """Read thresholds: a mapping of features to numbers, or texts like `rating=3`."""
+    if isinstance(value, Mapping):
+        return value
+    texts = [value] if isinstance(value, str) else value
+    parts = [text.rpartition("=") for text in texts]
+    if wrong := [text for text, (name, _, _) in zip(texts, parts, strict=True) if not name]:
+        raise ValueError(f"{wrong[0]} is not written like rating=3")
+    return {name: threshold for name, _, threshold in parts}
+
+
+Thresholds = Annotated[dict[str, FiniteFloat], BeforeValidator(_thresholds)]
+
+
 class DiagnoseRequest(BaseModel):
     """The columns of a diagnosis, what is declared about them, and its statistics."""
 
@@ -67,6 +81,10 @@ class DiagnoseRequest(BaseModel):
     """Diagnose value minus baseline value."""
     ranges: Ranges = Field(default={})
     """FEATURE=LOW:HIGH, the ends of its values, or FEATURE=unknown; may be repeated."""
+    truth: str | None = None
+    """The column of right answers, 0 or 1: adds error rates by group."""
+    selected_at_least: Thresholds = Field(default={})
+    """FEATURE=VALUE, the lowest value that counts as selected; for error rates."""
     target: Names = ()
     """Only this target of a run; may be repeated."""
     scaffold: Names = ()

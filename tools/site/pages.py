@@ -8,7 +8,8 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "How to": (
         "own-suites", "published-benchmarks", "hiring-audit", "otlp", "importing", "release-gate",
         "monitors", "adding-an-extractor",
-        "building-benchmarks", "diagnosing", "targets", "replay", "simulator", "bbq", "labels",
+        "building-benchmarks", "diagnosing", "error-rates", "targets", "replay",
+        "simulator", "bbq", "labels",
         "dashboard", "access", "operations", "scale", "kubernetes",
     ),
     "Reference": (

@@ -9,6 +9,14 @@ from itertools import accumulate
 import numpy as np
 
 from biaswatch.shared.analysis.findings.comparisons import GroupComparison, compare, corrected
+from biaswatch.shared.analysis.findings.error_rates import (
+    CalibrationBin,
+    GroupRate,
+    RatedGroups,
+    calibration_bins,
+    group_rates,
+    rated_groups,
+)
 from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
 from biaswatch.shared.analysis.findings.group_disparities import (
     DisparityStatistic,
@@ -30,6 +38,7 @@ from biaswatch.shared.analysis.findings.groupings import (
 )
 from biaswatch.shared.analysis.findings.measured_columns import MeasuredColumns
 from biaswatch.shared.analysis.findings.observations import Observations
+from biaswatch.shared.analysis.findings.parities import ParityMeasure, parities
 from biaswatch.shared.analysis.findings.run_findings import (
     NOT_FINITE,
     UNDEFINED,
@@ -114,6 +123,10 @@ class TableDiagnosis:
     means: list[GroupMean] = field(default_factory=list)
     comparisons: list[GroupComparison] = field(default_factory=list)
     missingness: list[GroupedMissingness] = field(default_factory=list)
+    error_rates: list[GroupRate] = field(default_factory=list)
+    """Empty without a truth; so are the next two."""
+    parities: list[ParityMeasure] = field(default_factory=list)
+    calibration: list[CalibrationBin] = field(default_factory=list)
 
 
 def diagnose_table(
@@ -129,7 +142,8 @@ def diagnose_table(
     """Diagnose every dimension, and every crossing of dimensions.
 
     Groups are compared within single dimensions; crossings are described, not tested, so that the
-    family stays as it was requested. All comparisons together are one family.
+    family stays as it was requested. All comparisons together are one family, those of error rates
+    included where there is a truth.
 
     Labels of all groups together are exchanged `permutations` times, as often as those of each
     comparison unless it is given.
@@ -139,7 +153,9 @@ def diagnose_table(
     every = groupings(observations)
     single = [crossing for crossing in every if len(crossing.dimensions) == 1]
     sampled = {dimension.name: SampledGroups(observations, dimension, plan) for dimension in single}
-    family = max(1, sum(groups.declared for groups in sampled.values()))
+    rated = rated_groups(observations, single, plan)
+    more = [of.sampled for of in rated if of.is_compared]
+    family = max(1, sum(groups.declared for groups in [*sampled.values(), *more]))
     for done, crossing in enumerate(every):
         progress(crossing.name, done, len(every))
         described = describe(
@@ -161,9 +177,18 @@ def diagnose_table(
             diagnosis.comparisons.extend(compare(sampled[crossing.name], rng, family))
             missing = missingness_by_group(observations, crossing, alpha=plan.alpha, rng=rng)
             diagnosis.missingness.extend(missing)
+    for groups in more:
+        diagnosis.comparisons.extend(compare(groups, rng, family))
     diagnosis.comparisons = corrected(diagnosis.comparisons, plan, family)
+    _add_error_rates(diagnosis, rated, plan.alpha)
     progress("", len(every), len(every))
     return diagnosis
+
+
+def _add_error_rates(diagnosis: TableDiagnosis, rated: Sequence[RatedGroups], alpha: float) -> None:
+    diagnosis.error_rates.extend(group_rates(rated))
+    diagnosis.parities.extend(parities(rated, diagnosis.comparisons))
+    diagnosis.calibration.extend(calibration_bins(rated, alpha))
 
 
 def _exchanged(

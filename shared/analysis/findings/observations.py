@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -42,6 +42,23 @@ class Observations:
 
     None is declared as well: the range is not known, and the values are not asked for it.
     """
+    truth: Floats | None = None
+    """[rows]: the right answer, nan where it is not known."""
+    selected_at_least: Mapping[str, float] = field(default_factory=dict)
+    """By feature: the lowest value that counts as selected; of the truth, as positive."""
+
+    def at(self, rows: Whole) -> "Observations":
+        """Return some rows."""
+        return replace(
+            self,
+            values=self.values[rows],
+            groups={name: _at(labels, rows) for name, labels in self.groups.items()},
+            units=self.units if self.units is None else _at(self.units, rows),
+            sets=self.sets if self.sets is None else _at(self.sets, rows),
+            domains=self.domains if self.domains is None else _at(self.domains, rows),
+            baseline=self.baseline if self.baseline is None else self.baseline[rows],
+            truth=self.truth if self.truth is None else self.truth[rows],
+        )
 
     def bounds(self, feature: int) -> list[Bounds | None]:
         """Return the range of a feature in each domain, in the order of their names.
@@ -119,6 +136,11 @@ class CodedLabels(Sequence[str | None]):
     def __getitem__(self, row: Any) -> Any:
         code = int(self.codes[row])
         return None if code < 0 else self.levels[code]
+
+
+def _at(labels: Labels, rows: Whole) -> Labels:
+    codes, levels = coded(labels)
+    return CodedLabels(codes[rows], levels)
 
 
 def coded(labels: Labels) -> tuple[Whole, tuple[str, ...]]:

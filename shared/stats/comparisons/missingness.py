@@ -104,13 +104,13 @@ def _share(name: str, missing: int, total: int, alpha: float) -> GroupMissing:
     method = "Wilson"
     if not total:
         return GroupMissing(0, 0, undefined("the group was asked nothing", method=method))
-    share = Estimate(missing / total, *_wilson(missing, total, alpha), method)
+    share = Estimate(missing / total, *wilson_limits(missing, total, alpha), method)
     return GroupMissing(missing, total, share)
 
 
 @lru_cache(maxsize=4096)
-def _wilson(missing: int, total: int, alpha: float) -> tuple[float, float]:
-    """Return Wilson's limits; groups of one size with nothing missing are the usual case."""
+def wilson_limits(missing: int, total: int, alpha: float) -> tuple[float, float]:
+    """Return Wilson's limits; most groups are of one size with nothing missing."""
     interval = stats.binomtest(missing, total).proportion_ci(1 - alpha, method="wilson")
     return float(interval.low), float(interval.high)
 
