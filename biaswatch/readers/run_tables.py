@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import nan
+from typing import Any
 
 import numpy as np
 
@@ -82,6 +83,7 @@ class RunTable:
         ]
         self._values = {name: array("d") for name in features}
         self._baselines: dict[str, array[float]] = {}
+        self._truth = array("d")
         self._texts: dict[str, str] = {}
 
     def add(self, answer: AnswerMeasurements) -> None:
@@ -94,6 +96,7 @@ class RunTable:
             column = self._labels.setdefault(name, [])
             column.extend([None] * (self.rows - len(column)))
             column.append(None if label is None else self._texts.setdefault(label, label))
+        self._truth.append(nan if answer.truth is None else answer.truth)
         for extractor, measurement in answer.measured.items():
             self._add(self._values, extractor, measurement.values)
             self._add(self._baselines, extractor, measurement.baseline)
@@ -136,6 +139,11 @@ class RunTable:
     def baseline(self, feature: str) -> Floats:
         """Return the value of each row's baseline text, nan for missing values."""
         return self._whole(self._baselines.get(feature))
+
+    @property
+    def truth(self) -> Floats:
+        """[rows]: the expected answers that are numbers, nan for others."""
+        return np.array(self._truth)
 
     def _whole(self, column: "array[float] | None") -> Floats:
         whole = np.full(self.rows, np.nan)
@@ -188,7 +196,21 @@ def run_observations(table: RunTable, columns: RunColumns) -> Observations:
         sets=sets if any(sets) else None,
         domains=_domains(table, columns.domains, kept),
         baseline=baseline if table.has_baselines else None,
+        **_error_rates(table, own, short, kept),
     )
+
+
+def _error_rates(
+    table: RunTable, own: Mapping[str, str], short: Mapping[str, str], kept: Whole
+) -> dict[str, Any]:
+    """Return what observations need for the error rates that the suite declares."""
+    rated = {short[name]: of for name, of in own.items() if of in table.declared.error_rates}
+    if not rated or not np.isfinite(table.truth[kept]).any():
+        return {}
+    thresholds = {name: table.declared.selected_at_least[of] for name, of in rated.items()}
+    return {
+        "truth": table.truth[kept], "rated": tuple(rated), "selected_at_least": thresholds,
+    }  # fmt: skip
 
 
 def _field(table: RunTable, name: str) -> str:

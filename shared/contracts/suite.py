@@ -116,6 +116,9 @@ class SuiteHeader(Part):
     """The other side of each group's comparisons."""
     assessed: tuple[str, ...] = ()
     """Features whose quality, consistency and deviation from anonymised twins are looked at too."""
+    error_rates: tuple[str, ...] = ()
+    """Features whose decisions are compared with the expected answers of probes: error rates by
+    group. Both are 0 or 1, or numbers with a value of `selected_at_least`."""
     random: tuple[Name, ...] = ()
     """Random factors: stimuli whose values could have been drawn differently, such as names and
     texts. A conclusion about a group treats them as clusters."""
@@ -130,6 +133,9 @@ class SuiteHeader(Part):
         for name, (low, high) in self.ranges.items():
             if not (isfinite(low) and isfinite(high) and low < high):
                 raise ValueError(f"the range of {name!r} needs a number and a larger one")
+        for name in self.error_rates:
+            if name not in self.selected_at_least:
+                raise ValueError(f"`error_rates` of {name!r} need its value in `selected_at_least`")
         return self
 
     def groups_of(self, probe: SuiteProbe | Probe) -> dict[str, str]:

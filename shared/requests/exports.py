@@ -160,6 +160,8 @@ class DeclaredAnalysis(DescribedBody):
     """Diagnosed features; if empty, all that are measured."""
     selected_at_least: dict[str, float]
     """Lowest value of a feature that counts as a selection."""
+    error_rates: list[str] = []
+    """Features whose decisions are compared with the expected answers."""
     ranges: dict[str, tuple[float, float]] = {}
     """Minimum and maximum of a feature; other values count as missing."""
     compared: Against = Against.AUTO
@@ -205,5 +207,7 @@ class AnswerMeasurements(DescribedBody):
     """Groups that the probe is about, by dimension."""
     facts: dict[str, str]
     """Other facts of the probe: its category, its keyword, its source."""
+    truth: float | None = None
+    """The expected answer of the probe, where it is a number."""
     measured: dict[str, Measurement]
     """Measurement by extractor."""

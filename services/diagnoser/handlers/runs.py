@@ -58,6 +58,7 @@ def declared_plan(plan: AnalysisPlan, suite: SuiteHeader, store: Store) -> Analy
         measured={extractor.name: extractor.features for extractor in store.extractors.ever()},
         selected_at_least=suite.selected_at_least,
         assessed=suite.assessed,
+        error_rates=suite.error_rates,
         claim=suite.claim,
         ranges=suite.ranges,
         against=suite.compared,

@@ -22,6 +22,7 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.contracts.expansion import set_of
 from biaswatch.shared.errors import NotFoundError, UsageError
+from biaswatch.shared.parsing.texts import truth_of
 from biaswatch.shared.requests.exports import (
     AnswerMeasurements,
     DeclaredAnalysis,
@@ -78,6 +79,7 @@ class MeasurementQueries:
             claim=suite.claim,
             features=list(suite.features),
             selected_at_least=suite.selected_at_least,
+            error_rates=list(suite.error_rates),
             ranges=suite.ranges,
             compared=suite.compared,
             strata=list(suite.strata),
@@ -137,6 +139,7 @@ def _measurements_of(probe: Probe, measured: Mapping[str, Features | None]) -> A
         set=probe.set_id,
         groups=probe.groups,
         facts=probe.facts,
+        truth=truth_of(probe.expected),
         measured={name: _measurement(features) for name, features in measured.items()},
     )
 

@@ -19,6 +19,7 @@ from biaswatch.shared.contracts import (
     Quality,
     TotalBias,
 )
+from biaswatch.shared.parsing.texts import number_of
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 from biaswatch.shared.stats.studies import hiring
 
@@ -146,7 +147,7 @@ def _quality(
     truth = {
         response.unit: right
         for response in responses
-        if (right := _number(response.expected)) is not None
+        if (right := number_of(response.expected)) is not None
     }
     if not truth:
         return Quality(reason="the suite names no right answers that are numbers")
@@ -180,11 +181,3 @@ def _error_range(bounds: Bounds | None, right: Iterable[float]) -> Bounds | None
     if bounds is None or any(_usable(answer, bounds) is None for answer in right):
         return None
     return 0.0, bounds[1] - bounds[0]
-
-
-def _number(text: str | None) -> float | None:
-    try:
-        value = float(text) if text is not None else None
-    except ValueError:
-        return None
-    return value if value is not None and isfinite(value) else None

@@ -15,7 +15,9 @@ from biaswatch.shared.analysis.findings.error_rates import (
     RatedGroups,
     calibration_bins,
     group_rates,
+    rate_name,
     rated_groups,
+    rates_of,
 )
 from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
 from biaswatch.shared.analysis.findings.group_disparities import (
@@ -37,7 +39,7 @@ from biaswatch.shared.analysis.findings.groupings import (
     groupings,
 )
 from biaswatch.shared.analysis.findings.measured_columns import MeasuredColumns
-from biaswatch.shared.analysis.findings.observations import Observations
+from biaswatch.shared.analysis.findings.observations import Observations, within
 from biaswatch.shared.analysis.findings.parities import ParityMeasure, parities
 from biaswatch.shared.analysis.findings.run_findings import (
     NOT_FINITE,
@@ -48,6 +50,7 @@ from biaswatch.shared.analysis.findings.run_findings import (
     findings,
 )
 from biaswatch.shared.contracts import Gap, GroupSummary, OwnGap
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 from biaswatch.shared.stats.estimate import Estimate
 from biaswatch.shared.stats.groups.summary import Statistic
 
@@ -81,9 +84,12 @@ class _Part:
     responses: MeasuredColumns
     features: Sequence[str]
     dimension: str
+    bounds: Bounds | None = None
+    """The range of a single feature that the plan does not name."""
 
     def grouped(self, plan: AnalysisPlan) -> GroupedResponses:
-        observations = self.responses.observations(self.features, plan.ranges)
+        ranges = dict.fromkeys(self.features, self.bounds) if self.bounds else plan.ranges
+        observations = self.responses.observations(self.features, ranges)
         groups = grouping(observations, (self.dimension,))
         selected = _selected(observations, plan)
         return GroupedResponses(
@@ -97,6 +103,23 @@ def _parts(measured: Sequence[MeasuredColumns], plan: AnalysisPlan) -> Iterator[
     for columns in measured:
         if names := plan.features_of(columns.extractor, columns.features):
             yield from (_Part(columns, names, dimension) for dimension in columns.dimensions)
+        for part, bounds in _rated(columns, names, plan):
+            yield from (_Part(part, part.features, d, bounds) for d in columns.dimensions)
+
+
+def _rated(
+    columns: MeasuredColumns, names: Sequence[str], plan: AnalysisPlan
+) -> Iterator[tuple[MeasuredColumns, Bounds]]:
+    """Yield the responses that each declared error rate is about, and its range."""
+    if columns.truth is None:
+        return
+    thresholds = plan.selected_at_least or {}
+    for feature in (name for name in names if name in plan.error_rates):
+        values = within(columns.column(feature), plan.ranges.get(feature))
+        for rated in rates_of(feature, values, columns.truth, thresholds.get(feature)):
+            if rated.rows.any() and not rated.is_feature:
+                rows, name = np.flatnonzero(rated.rows), rate_name(feature, rated.rate)
+                yield columns.of_rows(rows, name, rated.values), rated.bounds
 
 
 def _selected(observations: Observations, plan: AnalysisPlan) -> Observations:

@@ -9,7 +9,8 @@ import numpy as np
 from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
 from biaswatch.shared.analysis.findings.group_statistics import GroupIntervals
 from biaswatch.shared.analysis.findings.groupings import ComparisonPlan, Grouping
-from biaswatch.shared.analysis.findings.observations import Floats, Observations, Whole
+from biaswatch.shared.analysis.findings.observations import Floats, Observations
+from biaswatch.shared.analysis.findings.units import Bools
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 from biaswatch.shared.stats.comparisons.missingness import wilson_limits
 from biaswatch.shared.stats.estimate import Estimate, undefined
@@ -96,7 +97,8 @@ def rated_groups(
         return []
     return [
         rated
-        for index in range(len(observations.features))
+        for index, feature in enumerate(observations.features)
+        if observations.rated is None or feature in observations.rated
         for rated in _rated(observations, index, groupings, plan)
     ]
 
@@ -105,22 +107,53 @@ def _rated(
     observations: Observations, index: int, groupings: Sequence[Grouping], plan: ComparisonPlan
 ) -> Iterator[RatedGroups]:
     feature, values = observations.features[index], observations.values[:, index]
-    threshold = observations.selected_at_least.get(feature)
-    decisions, truth = decided(feature, values, threshold), _truth(observations, feature, threshold)
-    is_feature = threshold is None
+    truth = observations.truth if observations.truth is not None else np.full(len(values), np.nan)
+    for rated in rates_of(feature, values, truth, observations.selected_at_least.get(feature)):
+        of_rate = _subset(observations, rated, feature)
+        for grouping in groupings:
+            part = replace(grouping, codes=grouping.codes[rated.rows])
+            sampled = SampledGroups(of_rate, part, plan)
+            scores = values[rated.rows] if rated.rate is Rate.CALIBRATION else None
+            yield RatedGroups(feature, rated.rate, sampled, rated.is_feature, scores)
+
+
+@dataclass(frozen=True)
+class RatedRows:
+    """The rows of one rate of one feature, and their values."""
+
+    rate: Rate
+    rows: Bools
+    """[n]: True where the row meets the condition."""
+    values: Floats
+    """[rows that do]"""
+    is_feature: bool
+
+    @property
+    def bounds(self) -> Bounds:
+        """The range of the values."""
+        return (-1.0, 1.0) if self.rate is Rate.CALIBRATION else YES_OR_NO
+
+
+def rates_of(
+    feature: str, values: Floats, truth: Floats, threshold: float | None
+) -> Iterator[RatedRows]:
+    """Yield the rows of every rate that a feature has.
+
+    Raises
+    ------
+    ValueError
+        The feature, or the truth, is not yes or no, and there is no threshold.
+    """
+    decisions, positive = decided(feature, values, threshold), _positive(truth, feature, threshold)
     chosen: list[tuple[Rate, Floats]] = []
     if decisions is not None:
         chosen += [(rate, decisions) for rate in (Rate.SELECTION, *TESTED)]
     if is_score(values):
         chosen.append((Rate.CALIBRATION, values))
     for rate, column in chosen:
-        rows = rate_rows(rate, column, truth)
-        of_rate = _subset(observations, np.flatnonzero(rows.rows), rows.values, feature, rate)
-        for grouping in groupings:
-            part = replace(grouping, codes=grouping.codes[rows.rows])
-            sampled = SampledGroups(of_rate, part, plan)
-            scores = column[rows.rows] if rate is Rate.CALIBRATION else None
-            yield RatedGroups(feature, rate, sampled, is_feature and rate is Rate.SELECTION, scores)
+        rows = rate_rows(rate, column, positive)
+        same = rate is Rate.SELECTION and np.array_equal(column, values, equal_nan=True)
+        yield RatedRows(rate, rows.rows, rows.values[rows.rows], same)
 
 
 def decided(feature: str, values: Floats, threshold: float | None) -> Floats | None:
@@ -152,10 +185,7 @@ def is_score(values: Floats) -> bool:
     return not np.isin(present, YES_OR_NO).all()
 
 
-def _truth(observations: Observations, feature: str, threshold: float | None) -> Floats:
-    truth = observations.truth
-    if truth is None:
-        raise ValueError("there is no truth")
+def _positive(truth: Floats, feature: str, threshold: float | None) -> Floats:
     known = np.isfinite(truth)
     if np.isin(truth[known], YES_OR_NO).all():
         return truth
@@ -167,16 +197,13 @@ def _truth(observations: Observations, feature: str, threshold: float | None) ->
     return np.where(known, truth >= threshold, np.nan)
 
 
-def _subset(
-    observations: Observations, rows: Whole, values: Floats, feature: str, rate: Rate
-) -> Observations:
+def _subset(observations: Observations, rated: RatedRows, feature: str) -> Observations:
     """Return some rows with the values of a rate as their one feature."""
-    name = rate_name(feature, rate)
-    bounds: Bounds = (-1.0, 1.0) if rate is Rate.CALIBRATION else YES_OR_NO
-    part = observations.at(rows)
+    name = rate_name(feature, rated.rate)
+    part = observations.at(np.flatnonzero(rated.rows))
     return replace(
-        part, features=(name,), values=values[rows, None], baseline=None, ranges={name: bounds},
-        truth=None,
+        part, features=(name,), values=rated.values[:, None], baseline=None,
+        ranges={name: rated.bounds}, truth=None,
     )  # fmt: skip
 
 

@@ -150,6 +150,8 @@ class AnalysisPlan:
     selected_at_least: Mapping[str, float] | None = None
     assessed: tuple[str, ...] = ()
     """Features that are assessed beyond their gaps."""
+    error_rates: tuple[str, ...] = ()
+    """Features whose decisions are compared with the expected answers."""
     claim: Claim = Claim.POPULATION
     against: Against = Against.AUTO
     permutations: int = 1000

@@ -18,6 +18,7 @@ from biaswatch.shared.analysis.findings.observations import (
     within,
 )
 from biaswatch.shared.contracts.response import LARGEST_VALUE
+from biaswatch.shared.parsing.texts import truth_of
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 
 Key = tuple[str, str, str]
@@ -50,6 +51,8 @@ class MeasuredColumns:
     reasons_of: Whole
     reasons: tuple[str | None, ...]
     """Why responses have no value of any feature."""
+    truth: Floats | None = None
+    """[rows]: the expected answers that are numbers, nan for others; None where there are none."""
 
     @property
     def rows(self) -> int:
@@ -65,6 +68,20 @@ class MeasuredColumns:
     def by_stratum(self) -> "MeasuredColumns":
         """The same responses, with strata in the place of groups."""
         return replace(self, levels_of=self.strata_of, levels=self.strata)
+
+    def of_rows(self, rows: Whole, feature: str, values: Floats) -> "MeasuredColumns":
+        """Return some responses with one feature, which has these values."""
+        return replace(
+            self,
+            features=(feature,),
+            numbers=values[None, :],
+            units_of=self.units_of[rows],
+            sets_of=None if self.sets_of is None else self.sets_of[rows],
+            levels_of=self.levels_of[rows],
+            strata_of=self.strata_of[rows],
+            reasons_of=self.reasons_of[rows],
+            truth=None,
+        )
 
     def column(self, feature: str) -> Floats:
         """Return the numbers of a feature, which need not be there."""
@@ -157,6 +174,8 @@ class _GrowingColumns:
         self._strata: dict[Words, int] = {}
         self._reasons: dict[str | None, int] = {}
         self._levels_of, self._strata_of, self._reasons_of = array("i"), array("i"), array("i")
+        self._truth = array("d")
+        """Empty until a response has an expected number."""
 
     def add(self, case: MeasuredResponse) -> None:
         rows = len(self._units_of)
@@ -171,6 +190,9 @@ class _GrowingColumns:
         groups, strata = tuple(case.groups.items()), tuple(case.strata.items())
         self._levels_of.append(self._levels.setdefault(groups, len(self._levels)))
         self._strata_of.append(self._strata.setdefault(strata, len(self._strata)))
+        if self._truth or truth_of(case.expected) is not None:
+            self._truth.extend([nan] * (rows - len(self._truth)))
+            self._truth.append(_of_record(truth_of(case.expected)))
         why = case.why_missing
         self._reasons_of.append(self._reasons.setdefault(why, len(self._reasons)))
 
@@ -195,6 +217,7 @@ class _GrowingColumns:
             strata=tuple(map(dict, self._strata)),
             reasons_of=_small(self._reasons_of, len(self._reasons)),
             reasons=tuple(self._reasons),
+            truth=np.frombuffer(self._truth) if self._truth else None,
         )
 
 

@@ -46,6 +46,8 @@ class Observations:
     """[rows]: the right answer, nan where it is not known."""
     selected_at_least: Mapping[str, float] = field(default_factory=dict)
     """By feature: the lowest value that counts as selected; of the truth, as positive."""
+    rated: tuple[str, ...] | None = None
+    """Features whose error rates are computed; all, where it is None."""
 
     def at(self, rows: Whole) -> "Observations":
         """Return some rows."""

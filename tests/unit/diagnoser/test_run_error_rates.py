@@ -1,0 +1,86 @@
+"""Error rates of a run's answers against the expected answers of its probes."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from pydantic import ValidationError
+
+import biaswatch as bw
+from biaswatch.shared.analysis.findings import AnalysisPlan, MeasuredResponse, diagnose, folded
+from biaswatch.shared.contracts import Suite
+from biaswatch.shared.contracts.mistakes import first_mistake
+
+PLAN = AnalysisPlan(
+    selected_at_least={"rating": 3.0},
+    error_rates=("rating",),
+    ranges={"rating": (1.0, 4.0)},
+    permutations=0,
+)
+
+
+def rows(n: int = 240) -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    expected = rng.integers(1, 5, n)
+    group = rng.choice(["a", "b"], n)
+    noise = np.where(group == "a", 0.0, rng.integers(-2, 1, n))
+    rating = np.clip(expected + noise, 1, 4).astype(float)
+    rating[::17] = np.nan
+    return pd.DataFrame({"group": group, "rating": rating, "expected": expected})
+
+
+def responses(frame: pd.DataFrame) -> list[MeasuredResponse]:
+    return [
+        MeasuredResponse(
+            target="t",
+            scaffold="direct",
+            unit=f"p{n}",
+            set=None,
+            groups={"group": str(row["group"])},
+            extractor="rating",
+            values={} if np.isnan(row["rating"]) else {"rating": float(row["rating"])},
+            why_missing="refused" if np.isnan(row["rating"]) else None,
+            expected=str(row["expected"]),
+        )
+        for n, row in frame.iterrows()
+    ]
+
+
+def test_a_run_and_a_table_of_its_answers_have_the_same_error_rates() -> None:
+    frame = rows()
+    findings = diagnose(folded(responses(frame)), PLAN, np.random.default_rng(1))
+    table = bw.diagnose(
+        frame, group="group", feature="rating", truth="expected", permutations=0,
+        selected_at_least={"rating": 3}, ranges={"rating": (1, 4)},
+    )  # fmt: skip
+    compared = {row["feature"]: row for row in table.parts["comparisons"]}
+    assert {finding.key.feature for finding in findings} == set(compared)
+    for finding in findings:
+        row, [gap] = compared[finding.key.feature], finding.gaps
+        assert gap.gap.value == pytest.approx(row["gap"], abs=1e-12)
+        assert [gap.gap.low, gap.gap.high] == pytest.approx(row["ci"], abs=1e-12)
+        assert (gap.verdict.value, finding.family) == (row["verdict"], len(compared))
+    rates = {(row["rate"], row["group"]): row for row in table.parts["error_rates"]}
+    [found] = [f for f in findings if f.key.feature == "rating.true_positive_rate"]
+    for group in found.groups:
+        row = rates["true_positive_rate", group.group]
+        assert group.mean.value == pytest.approx(row["value"], abs=1e-12)
+        assert group.missing == row["n_missing"]
+
+
+def test_answers_without_an_expected_number_have_no_error_rates() -> None:
+    frame = rows(60).assign(expected="A")
+    findings = diagnose(folded(responses(frame)), PLAN, np.random.default_rng(1))
+    assert [finding.key.feature for finding in findings] == ["rating"]
+
+
+def test_a_suite_names_the_value_of_a_selection() -> None:
+    with pytest.raises(ValidationError) as refused:
+        Suite.model_validate(
+            {
+                "name": "s",
+                "extractors": ["rating"],
+                "error_rates": ["rating"],
+                "probes": [{"key": "p", "messages": [{"role": "user", "content": "?"}]}],
+            }
+        )
+    assert "selected_at_least" in first_mistake(refused.value).said
