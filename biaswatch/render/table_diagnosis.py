@@ -11,6 +11,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from biaswatch.render.error_rates import error_rate_tables
+from biaswatch.render.interactions import interaction_sentences
 from biaswatch.render.table_rows import (
     Parts,
     Row,
@@ -55,7 +56,11 @@ def print_tables(
     print_table(console, comparison_table(shown, level, console.width), "")
     if left := len(compared) - len(shown):
         print_sentence(console, f"The {left} that say least: --all, --json, -o.")
-    for sentence in (*_without_interval(compared), *overall_sentences(parts["overall"])):
+    for sentence in (
+        *_without_interval(compared),
+        *overall_sentences(parts["overall"]),
+        *interaction_sentences(parts.get("interactions", []), about["alpha"]),
+    ):
         print_sentence(console, sentence)
     for table in error_rate_tables(parts.get("error_rates", []), parts.get("parity", []), level):
         print_table(console, table, "")
@@ -114,13 +119,13 @@ def _titled_table(title: str, head: Sequence[str], cells: Sequence[Sequence[str]
 
 def _group_mean_tables(rows: Sequence[Row], level: str) -> Iterator[RichTable]:
     """Yield a table for each feature and dimension, the largest mean first."""
-    head = ("group", "mean", "shrunken mean (for looking)", f"rank ({level})")
+    head = ("group", "mean", f"shrunken mean (for display) [{level}]", f"rank ({level})")
     for title, group in groupby(rows, key=lambda row: f"{row['feature']} by {grouping_of(row)}"):
         cells = [
             (
                 ", ".join(row["group"].values()),
                 number(row["mean"]),
-                number(row["shrunken_mean"]),
+                _with_bounds(row, "shrunken_mean", "shrunken_ci"),
                 _rank(row),
             )
             for row in sorted(group, key=lambda row: row["rank"] or float("inf"))

@@ -6,6 +6,7 @@ from typing import Any
 
 from biaswatch.checks import is_unmeasured_row
 from biaswatch.render.error_rates import error_rate_rows
+from biaswatch.render.interactions import interaction_rows
 from biaswatch.shared.analysis.findings.comparisons import GroupComparison
 from biaswatch.shared.analysis.findings.diagnosis import TableDiagnosis
 from biaswatch.shared.contracts import Claim
@@ -70,6 +71,7 @@ def result_rows(diagnosis: TableDiagnosis, unit: str | None) -> Parts:
         "group_means": [
             _named(row, GROUP_MEAN)
             | {
+                "shrunken_ci": bounds(row.shrunken_low, row.shrunken_high),
                 "rank_ci": None if row.rank is None else [row.rank_low, row.rank_high],
                 "rank_method": row.rank_method,
             }
@@ -97,6 +99,7 @@ def result_rows(diagnosis: TableDiagnosis, unit: str | None) -> Parts:
             for row in diagnosis.missingness
         ],
         **error_rate_rows(diagnosis),
+        **interaction_rows(diagnosis),
     }
 
 

@@ -90,6 +90,22 @@ COMPARISON_METHODS = (
         "tests/calibration/test_run_changes.py",
     ),
     CatalogueEntry(
+        "Do the effects of two dimensions add up, or is there an interaction?",
+        "sign flips of the difference of gaps in complete 2 x 2 sets; else Hotelling's statistic"
+        " over sets, or Welch and James's",
+        "groups.interactions.interaction_test",
+        "Hotelling 1931; Johansen 1980",
+        "tests/unit/stats/test_interactions.py",
+    ),
+    CatalogueEntry(
+        "Do error rates against the truth differ, and by how much?",
+        "gaps of means over the rows that meet each rate's condition; the largest gap by intervals"
+        " that cover together",
+        "groups.error_rates.rate_rows",
+        "Hardt, Price and Srebro 2016; Agarwal et al. 2018",
+        "tests/unit/api/test_error_rates.py",
+    ),
+    CatalogueEntry(
         "Does exchanging the labels change the difference of means (permutation test)?",
         "all relabellings up to 10,000, else random ones",
         "comparisons.relabelling.label_permutation",

@@ -38,6 +38,7 @@ from biaswatch.shared.analysis.findings.groupings import (
     grouping,
     groupings,
 )
+from biaswatch.shared.analysis.findings.interactions import Interaction, interactions
 from biaswatch.shared.analysis.findings.measured_columns import MeasuredColumns
 from biaswatch.shared.analysis.findings.observations import Observations, within
 from biaswatch.shared.analysis.findings.parities import ParityMeasure, parities
@@ -150,6 +151,8 @@ class TableDiagnosis:
     """Empty without a truth; so are the next two."""
     parities: list[ParityMeasure] = field(default_factory=list)
     calibration: list[CalibrationBin] = field(default_factory=list)
+    interactions: list[Interaction] = field(default_factory=list)
+    """Empty with a single dimension."""
 
 
 def diagnose_table(
@@ -204,6 +207,7 @@ def diagnose_table(
         diagnosis.comparisons.extend(compare(groups, rng, family))
     diagnosis.comparisons = corrected(diagnosis.comparisons, plan, family)
     _add_error_rates(diagnosis, rated, plan.alpha)
+    diagnosis.interactions.extend(interactions(observations, every, plan.alpha))
     progress("", len(every), len(every))
     return diagnosis
 

@@ -183,7 +183,10 @@ class GroupMean:
     group: dict[str, str]
     mean: float | None
     shrunken_mean: float | None
-    """Drawn towards the other groups; for looking, for no verdict."""
+    """Drawn towards the other groups; for display, for no verdict."""
+    shrunken_low: float | None
+    shrunken_high: float | None
+    """Its interval covers on average over all groups."""
     shrunken_method: str
     shrunken_reason: str | None
     rank: int | None
@@ -230,15 +233,12 @@ def group_mean_estimates(
     bounds
         By feature and domain, the range of values where it is known.
     """
-    table, sets = rows.table, rows.sets
-    if rows.units is not None:
-        table, kept = unit_means(table, rows.units, sets)
-        sets = np.asarray(kept, dtype=np.intp)
+    table, sets = unit_rows(rows)
     for domain, name in enumerate(grouping.domains):
         groups = np.flatnonzero(grouping.domain_of == domain)
         if len(groups) < MIN_GROUPS:
             continue
-        design = _design(grouping, groups)
+        design = additive_design(grouping, groups)
         for feature in range(len(table.features)):
             known = bounds[feature][domain]
             yield from _of_feature(
@@ -263,6 +263,7 @@ def _of_feature(
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows has no rank
         means = group_means(values[own], codes, sets[own], len(groups))
         shrunken = shrunken_means(means.means, means.variance * means.shares, design)
+        reach = shrunken.reach(alpha, means.freedom)
     surely = bounds and simultaneous_order(
         values[own], codes, sets[own], means.shared, bounds, alpha
     )
@@ -276,6 +277,8 @@ def _of_feature(
             group=grouping.groups[group].levels,
             mean=finite(means.means[place]),
             shrunken_mean=finite(shrunken.means[place]),
+            shrunken_low=finite(shrunken.means[place] - reach[place]),
+            shrunken_high=finite(shrunken.means[place] + reach[place]),
             shrunken_method=shrunken.method,
             shrunken_reason=shrunken.reason or (None if ranked else sentence(Reason.NO_VALUES)),
             rank=int(ranks.ranks[place]) if ranked else None,
@@ -285,7 +288,15 @@ def _of_feature(
         )
 
 
-def _design(grouping: Grouping, groups: Whole) -> Floats | None:
+def unit_rows(rows: GroupedTable) -> tuple[Measurements, Whole]:
+    """Return a row for each prompt of a group, and its set."""
+    if rows.units is None:
+        return rows.table, rows.sets
+    table, sets = unit_means(rows.table, rows.units, rows.sets)
+    return table, np.asarray(sets, dtype=np.intp)
+
+
+def additive_design(grouping: Grouping, groups: Whole) -> Floats | None:
     """Return [groups, columns] of additive effects of the dimensions; None for a single one."""
     if len(grouping.dimensions) == 1:
         return None

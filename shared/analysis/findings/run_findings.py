@@ -62,7 +62,11 @@ def with_ranks(
     for mean in described.means:
         if mean.feature == feature:
             shrunken = Estimate(
-                value=mean.shrunken_mean, method=mean.shrunken_method, reason=mean.shrunken_reason
+                mean.shrunken_mean,
+                mean.shrunken_low,
+                mean.shrunken_high,
+                mean.shrunken_method,
+                mean.shrunken_reason,
             )
             rank = Estimate(
                 value=mean.rank, low=mean.rank_low, high=mean.rank_high, method=mean.rank_method,

@@ -1,0 +1,165 @@
+"""A test that the effects of two dimensions add up: interaction of crossed groups."""
+
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+from scipy import special, stats
+
+from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
+from biaswatch.shared.stats.groups.cells import Floats, Integers
+
+MIN_CELL_UNITS = 2
+SHARED = "cluster-robust F (Hotelling), over sets"
+SINGLE = "Welch and James's F (Johansen), over units"
+FEW = "a combination of groups has fewer than two units"
+COMPLETE = "too few combinations occur to tell an interaction from added effects"
+FLAT = "a combination of groups shows no spread"
+AT_THE_END = "a combination of groups has a share of 0 or 1, whose log odds are infinite"
+FEW_SETS = "fewer sets than the interaction has degrees of freedom"
+
+
+@dataclass(frozen=True)
+class InteractionTest:
+    """The test that the effects of two dimensions add up."""
+
+    statistic: float | None
+    """F, at least 0."""
+    numerator: int
+    """Degrees of freedom of the interaction: (I - 1) (J - 1) for I x J groups."""
+    denominator: float | None
+    p_value: float | None
+    contrast: Estimate
+    """Of 2 x 2 groups: the gap of the first level less that of the second."""
+    method: str
+    reason: str | None = None
+
+
+def interaction_test(
+    means: Floats,
+    covariance: Floats,
+    units: Integers,
+    design: Floats,
+    *,
+    shared: bool,
+    alpha: float,
+    log_odds: bool = False,
+) -> InteractionTest:
+    """Test that the means of crossed groups are sums of effects of their dimensions.
+
+    With L the contrasts that vanish for every sum, W = (Lm)' (L V L')^-1 (Lm). Where groups share
+    sets, W is Hotelling's statistic with n - 1 degrees of freedom, n the units of the smallest
+    group: exact for normal values in complete sets. Elsewhere W has the approximation of Johansen,
+    which for 2 x 2 groups is Welch's t.
+
+    Parameters
+    ----------
+    means
+        [cells]: the mean of each combination that occurs.
+    covariance
+        [cells, cells]: of the means, clustered by sets.
+    units
+        [cells]: independent units of each, sets counting once.
+    design
+        [cells, columns]: the additive effects, with a column of ones.
+    shared
+        True where any two cells share a set.
+    alpha
+        1 minus the coverage of the contrast's interval.
+    log_odds
+        Test on the scale of log odds, by the delta method; means are then shares.
+
+    References
+    ----------
+    Hotelling (1931); Johansen (1980), The Welch-James approximation to the distribution of the
+    residual sum of squares in a weighted linear regression; Cameron, Gelbach and Miller (2011).
+
+    Examples
+    --------
+    >>> design = np.array([[1, 0, 0], [1, 0, 1], [1, 1, 0], [1, 1, 1]], float)
+    >>> test = interaction_test(
+    ...     np.array([3.0, 3.0, 3.0, 2.0]), np.eye(4) / 100, np.full(4, 50), design,
+    ...     shared=False, alpha=0.05,
+    ... )  # fmt: skip
+    >>> round(test.contrast.value, 6), test.p_value < 0.001
+    (-1.0, True)
+    """
+    check_alpha(alpha)
+    contrasts = _contrasts(design)
+    q = len(contrasts)
+    reason = _no_test(means, units, q, log_odds=log_odds)
+    if reason:
+        return _untested(q, reason)
+    if log_odds:
+        slope = 1 / (means * (1 - means))
+        means, covariance = special.logit(means), covariance * np.outer(slope, slope)
+    spread = contrasts @ covariance @ contrasts.T
+    if np.linalg.matrix_rank(spread, hermitian=True) < q:
+        return _untested(q, FLAT)
+    distance = contrasts @ means
+    w = float(distance @ np.linalg.solve(spread, distance))
+    if shared:
+        freedom = float(units.min() - 1)
+        if freedom < q:
+            return _untested(q, FEW_SETS)
+        denominator, factor = freedom - q + 1, freedom * q / (freedom - q + 1)
+    else:
+        denominator, factor = _johansen(covariance, contrasts, spread, units)
+    statistic = w / factor
+    return InteractionTest(
+        statistic,
+        q,
+        denominator,
+        float(stats.f.sf(statistic, q, denominator)),
+        _contrast(means, covariance, design, denominator, alpha),
+        SHARED if shared else SINGLE,
+    )
+
+
+def _contrasts(design: Floats) -> Floats:
+    """Return [q, cells]: orthonormal contrasts that are 0 for every sum of effects."""
+    u, singular, _ = np.linalg.svd(design, full_matrices=True)
+    rank = int((singular > 1e-9 * singular.max()).sum())
+    return np.asarray(u[:, rank:].T)
+
+
+def _no_test(means: Floats, units: Integers, q: int, *, log_odds: bool) -> str | None:
+    if not q:
+        return COMPLETE
+    if units.min() < MIN_CELL_UNITS:
+        return FEW
+    if log_odds and not ((means > 0) & (means < 1)).all():
+        return AT_THE_END
+    return None
+
+
+def _untested(q: int, reason: str) -> InteractionTest:
+    return InteractionTest(None, q, None, None, undefined(reason), "", reason)
+
+
+def _johansen(
+    covariance: Floats, contrasts: Floats, spread: Floats, units: Integers
+) -> tuple[float, float]:
+    """Return degrees of freedom and the factor of W for independent cells."""
+    q = len(contrasts)
+    shares = np.diag(covariance @ contrasts.T @ np.linalg.solve(spread, contrasts))
+    a = float((shares**2 / (units - 1)).sum())
+    return q * (q + 2) / (3 * a), q + 2 * a - 6 * a / (q + 2)
+
+
+def signs_of(design: Floats) -> Floats:
+    """Return [4]: the signs of 2 x 2 groups in the difference of their gaps."""
+    return np.where(design[:, 1] == design[:, 2], 1.0, -1.0)
+
+
+def _contrast(
+    means: Floats, covariance: Floats, design: Floats, freedom: float, alpha: float
+) -> Estimate:
+    """Return the difference of gaps of 2 x 2 groups with its interval; nothing for others."""
+    if len(means) != 4 or design.shape[1] != 3:
+        return Estimate()
+    signs = signs_of(design)
+    value = float(signs @ means)
+    error = sqrt(float(signs @ covariance @ signs))
+    reach = float(stats.t.ppf(1 - alpha / 2, freedom)) * error
+    return Estimate(value, value - reach, value + reach, "Student's t of the difference of gaps")
