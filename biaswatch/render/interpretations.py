@@ -1,10 +1,11 @@
 """Interpretations for people: faults that code finds, scores of judges, the report."""
 
+import re
 from collections.abc import Iterator, Sequence
 
 from biaswatch.local.runs import InterpretedGap
 from biaswatch.render.markdown import escape_md
-from biaswatch.shared.contracts import Estimate, Evaluation, JudgeStanding, UncheckedSentence
+from biaswatch.shared.contracts import Estimate, Evaluation, JudgeStanding, WordingCheck
 from biaswatch.shared.formatting import number
 from biaswatch.shared.presentation.tables import words
 
@@ -19,17 +20,24 @@ def sections(interpretations: Sequence[InterpretedGap]) -> Iterator[str]:
 
 
 def evaluation_lines(evaluation: Evaluation) -> Iterator[str]:
-    """Yield the evaluation as Markdown, and last the report as the model wrote it."""
+    """Yield the evaluation as Markdown, and the report last."""
     if evaluation.reason:
         yield evaluation.reason
         return
     yield from _faults(evaluation)
-    yield from _checked(evaluation)
+    yield from _to_read(evaluation)
     yield ""
     yield from _scores(evaluation)
     yield from _judges(evaluation)
-    yield from ("", "The report, as it was written:", "")
-    yield evaluation.report or "(its text was purged)"
+    yield from _reasoning(evaluation)
+    yield from ("", _title(evaluation), "")
+    yield _underlined(evaluation)
+
+
+def _title(evaluation: Evaluation) -> str:
+    if evaluation.failed:
+        return "The report failed its checks; the sentences that failed are left out:"
+    return "The report:"
 
 
 def summary(evaluation: Evaluation) -> str:
@@ -38,6 +46,8 @@ def summary(evaluation: Evaluation) -> str:
         return evaluation.reason
     faults, dimensions = len(evaluation.faults), len(evaluation.dimensions)
     checked = f"code finds {faults or 'no'} fault{'s' * (faults > 1)} in it"
+    if evaluation.failed:
+        return f"it failed: {checked} after {evaluation.repairs} repairs."
     if not dimensions:
         return f"{checked}; no judge was asked."
     failed = sum(judge.fails is not None for judge in evaluation.judges)
@@ -48,33 +58,92 @@ def summary(evaluation: Evaluation) -> str:
 
 def _faults(evaluation: Evaluation) -> Iterator[str]:
     count = len(evaluation.faults)
-    if not count:
-        yield "Code finds no fault in the report: headings, order, lengths, numbers, intervals."
-        return
-    yield f"Code finds {count} fault{'s' * (count > 1)} in the report:"
+    if evaluation.failed:
+        yield f"THE REPORT FAILED: {count} faults remained after {evaluation.repairs} repairs."
+    elif count:
+        yield f"Code finds {count} fault{'s' * (count > 1)} in the report:"
+    elif evaluation.unchecked or evaluation.hints:
+        yield "Code finds no wrong number in the report."
+    else:
+        yield f"Every number and every claim of the report is right ({_repaired(evaluation)})."
     for fault in evaluation.faults:
         where = f" ({fault.where})" if fault.where else ""
         yield f"- {fault.kind}: {fault.sentence}{where}"
 
 
-def _checked(evaluation: Evaluation) -> Iterator[str]:
-    """Yield the share of the report that code checked, and what is left to the reader."""
-    marked, total, unchecked = evaluation.marked, evaluation.statements, evaluation.unchecked
-    if marked:
-        right = evaluation.marks_right
-        yield f"{right} of {marked} numbers are what their writer marked them as."
-    if total:
-        yield f"{total - len(unchecked)} of {total} statements were checked by code."
-        if unchecked:
-            yield "Not checked, or not wholly, so read them yourself:"
-            yield from (f"- {unchecked_words(sentence)}" for sentence in unchecked)
+def _repaired(evaluation: Evaluation) -> str:
+    repairs = evaluation.repairs
+    return f"{repairs or 'no'} repair{'s' * (repairs != 1)}"
 
 
-def unchecked_words(sentence: UncheckedSentence) -> str:
-    """Return the place of an unchecked sentence, and its unchecked numbers."""
-    place = f'sentence {sentence.number} under "{sentence.where}"'
-    values = ", ".join(sentence.values)
-    return f"{place}: what {values} stands for" if values else place
+def _to_read(evaluation: Evaluation) -> Iterator[str]:
+    """Yield hints, and the sentences that only a person can check."""
+    if evaluation.hints:
+        yield "Look at these sentences; they may be wrong:"
+        for hint in evaluation.hints:
+            yield f"- {hint.kind}: {hint.sentence} {_quoted(evaluation, hint.start, hint.end)}"
+    if evaluation.unchecked:
+        yield "Read these yourself; code checks only the numbers of such sentences:"
+        for sentence in evaluation.unchecked:
+            values = f" (what {', '.join(sentence.values)} stands for)" if sentence.values else ""
+            yield f"- {_quoted(evaluation, sentence.start, sentence.end)}{values}"
+    for check in evaluation.wording:
+        yield wording_words(check)
+
+
+def _quoted(evaluation: Evaluation, start: int | None, end: int | None) -> str:
+    if start is None or end is None or not evaluation.report:
+        return ""
+    return f"\u201c{evaluation.report[start:end]}\u201d"
+
+
+def wording_words(check: WordingCheck) -> str:
+    """Return what a judge found about sentences and their claims, with its error rate."""
+    rate = _shift(check.error_rate)
+    if check.reason:
+        return f"{check.judge} did not check the wording: {check.reason}."
+    return (
+        f"{check.judge} compared sentences with their claims: {check.right} right, {check.wrong}"
+        f" wrong, {check.not_checked} not checked; its own error rate on controls is {rate}."
+    )
+
+
+def _reasoning(evaluation: Evaluation) -> Iterator[str]:
+    """Yield what judges wrote, and the phrases that they object to."""
+    judgements = [j for j in evaluation.judgements if j.key in evaluation.reasoning]
+    if judgements:
+        yield from ("", "What the judges wrote:")
+    for judgement in judgements:
+        score = "not scored" if judgement.score is None else number(judgement.score)
+        name = dimension_words(judgement.dimension)
+        yield f"- {name}, {judgement.judge} ({score}): {evaluation.reasoning[judgement.key]}"
+    for phrase in phrases_of(evaluation):
+        missing = "" if _place_of(phrase, evaluation) else " (not in the report)"
+        yield f"- objectionable phrase: \u201c{phrase}\u201d{missing}"
+
+
+def phrases_of(evaluation: Evaluation) -> list[str]:
+    """Return the phrases that judges object to, once each."""
+    listed = (phrase.strip() for phrases in evaluation.phrases.values() for phrase in phrases)
+    return list(dict.fromkeys(phrase for phrase in listed if phrase))
+
+
+def _place_of(phrase: str, evaluation: Evaluation) -> re.Match[str] | None:
+    words = re.compile(r"\s+".join(map(re.escape, phrase.split())), re.IGNORECASE)
+    return words.search(evaluation.report or "")
+
+
+def _underlined(evaluation: Evaluation) -> str:
+    """Return the report with objectionable phrases between double underscores."""
+    if evaluation.report is None:
+        return "(its text was purged)"
+    places = [_place_of(phrase, evaluation) for phrase in phrases_of(evaluation)]
+    text, end = "", 0
+    for start, stop in sorted(place.span() for place in places if place):
+        if start >= end:
+            text += f"{evaluation.report[end:start]}__{evaluation.report[start:stop]}__"
+            end = stop
+    return text + evaluation.report[end:]
 
 
 def _scores(evaluation: Evaluation) -> Iterator[str]:

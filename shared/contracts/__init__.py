@@ -72,6 +72,7 @@ from biaswatch.shared.contracts.evaluation import (
     Judgement,
     JudgeStanding,
     UncheckedSentence,
+    WordingCheck,
 )
 from biaswatch.shared.contracts.evidence import (
     Bets,

@@ -1,8 +1,8 @@
 """Statistics to interpret, the model that writes about them, and the judges of its text."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
-from pydantic import Field, JsonValue, NonNegativeInt, PositiveInt
+from pydantic import Field, JsonValue, NonNegativeFloat, NonNegativeInt, PositiveInt
 
 from biaswatch.shared.contracts.identity import Name, RecordId, Token
 from biaswatch.shared.contracts.record import TEXT, Part, Record
@@ -53,6 +53,23 @@ class Subject(Part):
     """Facts that a reader of these numbers has to know: paradoxes, small cells, verdicts."""
     limitations: tuple[str, ...] = ()
     """Limits of the data, as their owner states them."""
+    caveats: tuple[Token, ...] = ()
+    """What a report has to warn of: few_cases, small_cells, conflict, reversed, missing,
+    unmeasured, unit."""
+    units: tuple[NonNegativeInt, ...] = ()
+    """Cases of the first and the second group; empty where the counts give them."""
+    asked: tuple[NonNegativeInt, ...] = ()
+    """Answers asked for, by group; empty outside runs."""
+    missing: tuple[NonNegativeInt, ...] = ()
+    """Answers that are missing, by group; empty outside runs."""
+    tolerance: NonNegativeFloat | None = None
+    """The largest difference that is no disparity; null outside runs."""
+    comparisons: NonNegativeInt | None = None
+    """Comparisons that were corrected together; null outside runs."""
+    test: Token | None = None
+    """The measure whose p-value decides; null where several may."""
+    conclusion: Token | None = None
+    """The verdict of the platform; null outside runs."""
 
 
 class Brief(Record):
@@ -85,6 +102,8 @@ class Brief(Record):
     """Limit of calls to models, above which it is refused; null means no limit."""
     report: Annotated[str, TEXT] = ""
     """A report that is there already, to be judged as it is."""
+    structure: Literal["outline", "none"] = "outline"
+    """Whether a report that is there already has to have the headings of the outline."""
     context: Annotated[str, TEXT] = ""
     """Reference texts for the writer."""
     texts_hash: str = ""
@@ -98,6 +117,6 @@ class Brief(Record):
         fields = {"run_id", "subject", "profile", "writer", "judges", "repeats", "dimensions"}
         wanted: dict[str, JsonValue] = self.model_dump(mode="json", include={*fields, "texts_hash"})
         # Named only where they differ, so that a brief without them keeps the id it had.
-        chosen = {"controls", "control_repeats", "count_failed_judges", "most_calls"}
+        chosen = {"structure", "controls", "control_repeats", "count_failed_judges", "most_calls"}
         wanted |= self.model_dump(mode="json", include=chosen, exclude_defaults=True)
         return wanted

@@ -66,35 +66,55 @@ Score = Annotated[float, Field(ge=0, le=1)]
 
 
 class Fault(Part):
-    """Something in a report that code alone can tell to be wrong."""
+    """A fault of a report that code detects, or a hint to look at a sentence."""
 
     kind: Token
-    """heading, order, sentences, number, place, interval, direction, significance, strata, cause,
-    note, attribution, mark, unreadable, cut_off."""
+    """structure, number, slot, claim, undeclared, cause, caveat, place, attribution; of hints also
+    significance, direction, interval, strata, wording."""
     where: str = ""
-    """Under which heading."""
+    """The heading."""
     sentence: str
-    """The fault, in our words; the model's text is in the report alone."""
+    """What is wrong, in our words; the model's text is in the report alone."""
     start: NonNegativeInt | None = None
-    """Where the sentence it is about begins, in characters of the report; null for no one."""
+    """Where the sentence begins, in characters of the report; null for the report as a whole."""
     end: NonNegativeInt | None = None
-    """Where that sentence ends."""
+    """Where the sentence ends."""
+
+
+class WordingCheck(Part):
+    """One judge's reading of the sentences of a report against their claims."""
+
+    judge: Name
+    """The judge."""
+    right: NonNegativeInt
+    """Sentences that say what their claims say."""
+    wrong: NonNegativeInt
+    """Sentences that say something else."""
+    not_checked: NonNegativeInt
+    """Sentences on which the judge gave no answer, or all of them where it fails its controls."""
+    control_errors: NonNegativeInt
+    """Controls that it answered wrongly: claims turned wrong, and claims left right."""
+    controls: NonNegativeInt
+    """Controls that it was asked."""
+    error_rate: Estimate
+    """Its error rate on controls, with a 95 % interval (Wilson)."""
+    reason: str | None = None
+    """Why nothing was checked."""
 
 
 class UncheckedSentence(Part):
-    """A sentence that code did not understand, or that has numbers whose place it leaves open."""
+    """A sentence whose statements code did not check."""
 
     where: str = ""
-    """Under which heading."""
+    """The heading."""
     number: PositiveInt
-    """Which sentence there, counted from 1."""
+    """Its number under the heading, from 1."""
     start: NonNegativeInt | None = None
-    """Where it begins in the report, in characters; null where it was not found."""
+    """Where it begins in the report, in characters."""
     end: NonNegativeInt | None = None
     """Where it ends."""
     values: tuple[Name, ...] = ()
-    """Its numbers that are some statistic, though nothing says which; none where no word was
-    understood."""
+    """Its numbers that equal a statistic while the words leave open which one."""
 
 
 class Judgement(Part):
@@ -165,15 +185,19 @@ class Evaluation(Record):
     reason: str | None = None
     """Why the report is missing."""
     faults: tuple[Fault, ...] = ()
-    """Faults that code found in it."""
+    """Faults that code found."""
+    failed: bool = False
+    """True if faults remained after all repairs; their sentences are then left out."""
+    repairs: NonNegativeInt = 0
+    """Times that the writer was asked to correct its report."""
+    hints: tuple[Fault, ...] = ()
+    """Sentences to look at: the check that names them may be mistaken."""
     statements: NonNegativeInt = 0
     """Sentences that speak of the statistics."""
     unchecked: tuple[UncheckedSentence, ...] = ()
-    """Sentences that code did not check, or not wholly."""
-    marked: NonNegativeInt = 0
-    """Numbers beside which the writer had put a mark that says what they are."""
-    marks_right: NonNegativeInt = 0
-    """Sentences that are what their mark says."""
+    """Sentences of a report written elsewhere that only a person can check."""
+    wording: tuple[WordingCheck, ...] = ()
+    """Whether sentences say what their claims say, by judge; empty where no judge was asked."""
     judgements: tuple[Judgement, ...] = ()
     """Every requested judgement."""
     dimensions: tuple[DimensionScore, ...] = ()

@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import Field, NonNegativeInt
+from pydantic import Field, JsonValue, NonNegativeInt
 
 from biaswatch.shared.contracts.identity import (
     BEGINNING_HEX_DIGITS,
@@ -68,6 +68,8 @@ class Probe(Record):
     stimuli: dict[str, str] = empty_mapping()
     """What represents the group or carries the question, by factor: `{"name": "Emily", "text":
     "cv07"}`."""
+    answer_schema: dict[str, JsonValue] | None = None
+    """JSON Schema of the answer, for providers that enforce one; null for free text."""
     facts: dict[str, str] = empty_mapping()
     """Known facts that are hidden from the model: its category, the biased option."""
     measure: tuple[Token, ...] = ()

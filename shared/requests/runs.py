@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, PositiveInt
 
@@ -30,6 +31,8 @@ MOST_TARGETS = 500
 MOST_JUDGEMENTS = 100
 """Maximum of the judges of an interpretation, of their repeats and of their dimensions."""
 LONGEST_NONCE = 512
+BOARD_PROFILE = "board"
+"""Profile of the interpretation that code writes, without a model."""
 UNNAMED = "default"
 """The default tenant."""
 
@@ -180,6 +183,8 @@ class BriefRequest(BaseModel):
     most_calls: PositiveInt | None = None
     """Maximum of calls to models, including controls; a larger one is not begun."""
     report: str = Field(default="", max_length=100_000)
+    structure: Literal["outline", "none"] = "outline"
+    """Whether a given report has to have the headings of the outline."""
     context: str = Field(default="", max_length=100_000)
     nonce: str = Field(default="", max_length=LONGEST_NONCE)
 
@@ -192,7 +197,8 @@ def brief_of(request: BriefRequest, at: datetime, *, tenant: str = UNNAMED) -> B
     UsageError
         A target is wrong, or there is neither a report nor a writer.
     """
-    if not request.report.strip() and request.writer is None:
+    written = request.writer is None and request.profile != BOARD_PROFILE
+    if not request.report.strip() and written:
         raise UsageError("Name a target that writes the report, or give a report to be judged.")
     if len(set(request.judges)) < len(request.judges):
         raise UsageError("A judge is named twice; ask it repeatedly with repeats instead.")

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from biaswatch.building import model_questions as builder
 from biaswatch.building.sentences import sentences
 from biaswatch.services.evaluator.domain import model_questions as evaluator
-from biaswatch.services.evaluator.domain.checks import structure
-from biaswatch.services.evaluator.domain.checks.written_numbers import numbers_in
+from biaswatch.services.evaluator.domain.reading.foreign import read_report
+from biaswatch.services.evaluator.domain.writing.draft import draft_in
 from biaswatch.services.extractor.domain import Extractor, Reading
 from biaswatch.services.extractor.handlers.loading import load
 from biaswatch.services.extractor.settings import ExtractorSettings
@@ -17,6 +17,7 @@ from biaswatch.shared import parsing
 from biaswatch.shared.analysis.labels.queue import hidden_words
 from biaswatch.shared.parsing.model_reasoning import after_reasoning
 from biaswatch.shared.parsing.redaction import BUILT_IN, redact
+from tests.support.records import make_subject
 
 Reader = Callable[[str], object]
 FLOOR_S = 0.01
@@ -53,6 +54,7 @@ def hostile_texts(characters: int) -> Iterator[str]:
 def readers() -> Mapping[str, Reader]:
     """Return what reads answers in every service, by name."""
     scale = RatingScale(0, 100, whole=False)
+    subject = make_subject()
     extractors = load(ExtractorSettings.model_fields["extractor_names"].default.split(","))
     return {
         "gateway: hidden words": lambda text: hidden_words(text, _WORDS_ALIKE),
@@ -64,11 +66,9 @@ def readers() -> Mapping[str, Reader]:
         "oracle: reasoning": parsing.reasoning_in,
         "oracle: sentences": lambda text: parsing.sentences_in(text, 3),
         **{f"extractor: {name}": _measures(each) for name, each in extractors.items()},
-        "evaluator: report": lambda text: structure.passages(evaluator.report_in(text)),
+        "evaluator: draft": draft_in,
         "evaluator: judgement": evaluator.judgement_in,
-        "evaluator: passages": structure.passages,
-        "evaluator: sentences": structure.sentences,
-        "evaluator: numbers": lambda text: list(numbers_in(text)),
+        "evaluator: report": lambda text: read_report(text, subject, structure=True),
         "builder: terms": builder.terms_in,
         "builder: pairs of terms": builder.term_pairs_in,
         "builder: yes or no": builder.yes_or_no,

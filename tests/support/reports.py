@@ -1,4 +1,12 @@
-"""Five reports on one table, written by hand: a good one, and four with one thing wrong each."""
+"""Reports on one table: by hand, a good one and three with one fault each; by the simulator."""
+
+import random
+
+from biaswatch.services.evaluator.domain.writing.prompt import writing_prompt
+from biaswatch.services.evaluator.handlers.rubric_files import load_rubric
+from biaswatch.services.simulator.domain.planted_bias import PlantedModel, ReportFault
+from biaswatch.services.simulator.domain.written_reports import report_answer
+from biaswatch.shared.contracts import Subject
 
 COUNTS = (60, 140, 30, 170)
 GROUPS = ("northerners", "southerners")
@@ -30,14 +38,16 @@ SWAPPED_INTERVAL = COMPLETE.replace("(1.485, 3.972)", "(1.351, 2.960)")
 HEADING_MISSING = COMPLETE.replace(
     "##### What ethical considerations are necessary when interpreting this result?\n", ""
 )
-ATTRIBUTION = COMPLETE.replace(
-    "All three agree that northerners receive the sentence more often.",
-    "All three agree that northerners are more likely to commit such crimes.",
-)
 PLANTED = {
     "interval values wrong": (WRONG_INTERVAL, "number"),
-    "the other ratio's interval": (SWAPPED_INTERVAL, "interval"),
-    "a heading missing": (HEADING_MISSING, "heading"),
-    "crime attributed to a group": (ATTRIBUTION, "attribution"),
+    "the other ratio's interval": (SWAPPED_INTERVAL, "place"),
+    "a heading missing": (HEADING_MISSING, "structure"),
 }
 """Each with the kind of the fault that code is to find."""
+
+
+def written_report(subject: Subject, *faults: ReportFault) -> str:
+    """Return the reply of a simulated writer, with planted faults."""
+    prompt = writing_prompt(subject, load_rubric().profiles["general"])
+    model = PlantedModel(report_faults=faults)
+    return report_answer(prompt, model, random.Random(1))

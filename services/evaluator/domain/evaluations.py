@@ -8,55 +8,30 @@ from datetime import datetime
 from statistics import fmean, stdev
 from typing import Any
 
-from biaswatch.services.evaluator.domain.checks.facts import facts_of
-from biaswatch.services.evaluator.domain.checks.report_faults import faults_of, unchecked_sentences
-from biaswatch.services.evaluator.domain.checks.structure import fault
 from biaswatch.services.evaluator.domain.controls.standings import (
     ControlRequest,
     control_replies,
     standings_of,
 )
-from biaswatch.services.evaluator.domain.marks import (
-    MarkedReport,
-    is_right,
-    mark_faults,
-    without_marks,
-)
 from biaswatch.services.evaluator.domain.model_questions import (
     JudgementRequest,
     JudgeScore,
     judgement_in,
-    report_in,
     response_text,
 )
-from biaswatch.services.evaluator.domain.rubric import Profile
+from biaswatch.services.evaluator.domain.reports import CheckedReport
 from biaswatch.shared.contracts import (
     Agreement,
     Brief,
     DimensionScore,
     Evaluation,
-    Fault,
     Judgement,
     Response,
-    Subject,
 )
 from biaswatch.shared.parsing import Unreadable
 from biaswatch.shared.stats.krippendorff import krippendorff_alpha
 
 CONTROLS_OFF = "controls were switched off"
-
-
-def report_or_reason(response: Response | None) -> tuple[str | None, str | None]:
-    """Return the report in a writer's response, or the reason for its absence."""
-    try:
-        return report_in(response_text(response)), None
-    except Unreadable as error:
-        return None, f"There is no report: {error}."
-
-
-def read_report(brief: Brief, report: str) -> MarkedReport:
-    """Return a report without the marks of the writer model."""
-    return MarkedReport(report, ()) if brief.report else without_marks(report)
 
 
 def evaluation_without_report(brief: Brief, reason: str, at: datetime) -> Evaluation:
@@ -66,8 +41,7 @@ def evaluation_without_report(brief: Brief, reason: str, at: datetime) -> Evalua
 
 def evaluation_of(
     brief: Brief,
-    report: str,
-    profile: Profile,
+    report: CheckedReport,
     requests: Sequence[JudgementRequest],
     controls: Sequence[ControlRequest],
     replies: Mapping[str, Response],
@@ -85,39 +59,24 @@ def evaluation_of(
             reasoning[request.key] = score.reasoning
         if score and score.phrases:
             phrases[request.key] = score.phrases
-    marked_report = read_report(brief, report)
-    statements, unchecked = unchecked_sentences(marked_report.text, brief.subject)
     return Evaluation(
         **_common(brief, at),
         **_scores(judgements),
-        report=marked_report.text,
-        faults=(
-            *_marks(marked_report, brief.subject),
-            *faults_of(marked_report.text, brief.subject, profile),
-        ),
-        marked=len(marked_report.numbers),
-        marks_right=_right(marked_report, brief.subject),
-        statements=statements,
-        unchecked=unchecked,
+        report=report.text,
+        faults=report.faults,
+        failed=report.failed,
+        repairs=report.repairs,
+        hints=report.hints,
+        statements=report.statements,
+        unchecked=report.unchecked,
         judgements=tuple(judgements),
         controls=known,
         judges=standings,
         uncontrolled=None if controls or not requests else CONTROLS_OFF,
-        calls=len(requests) + len(controls) + (brief.writer is not None and not brief.report),
+        calls=len(requests) + len(controls) + report.calls,
         reasoning=reasoning,
         phrases=phrases,
     )
-
-
-def _marks(marked_report: MarkedReport, subject: Subject) -> tuple[Fault, ...]:
-    return tuple(
-        fault(kind, "", message) for kind, message in mark_faults(marked_report.numbers, subject)
-    )
-
-
-def _right(marked_report: MarkedReport, subject: Subject) -> int:
-    facts = facts_of(subject)
-    return sum(is_right(number, subject, facts) for number in marked_report.numbers)
 
 
 def _scores(judgements: Sequence[Judgement]) -> dict[str, Any]:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from biaswatch.services.evaluator.domain.report_prompt import writing_prompt
+from pydantic import JsonValue
+
 from biaswatch.services.evaluator.domain.rubric import JudgementTask, Profile, judging_prompt
 from biaswatch.shared.contracts import (
     Brief,
@@ -35,10 +36,12 @@ class JudgementRequest:
     probe: Probe
 
 
-def writing_probe(brief: Brief, writer: Target, profile: Profile, at: datetime) -> Probe:
-    """Return the question for the report."""
-    prompt = writing_prompt(brief.subject, profile, brief.context)
-    return _probe(brief, WRITE, writer, prompt, 0, at, apart=False)
+def writing_probe(
+    brief: Brief, writer: Target, messages: Sequence[Message], schema: Mapping[str, JsonValue]
+) -> Probe:
+    """Return a question for the report; the first one, or one to correct it."""
+    key = f"{WRITE}{len(messages) // 2 or ''}"
+    return _probe(brief, key, writer, messages, 0, brief.at, apart=False, schema=schema)
 
 
 def judging_probes(
@@ -58,11 +61,20 @@ def judging_probe(
     brief: Brief, key: str, judge: Target, prompt: str, repeat: int, at: datetime
 ) -> Probe:
     """Return the question to a judge, which bypasses the cache."""
-    return _probe(brief, KEY_PREFIX + key, judge, prompt, repeat, at, apart=True)
+    messages = (Message(role=Role.USER, content=prompt),)
+    return _probe(brief, KEY_PREFIX + key, judge, messages, repeat, at, apart=True)
 
 
 def _probe(
-    brief: Brief, key: str, target: Target, prompt: str, repeat: int, at: datetime, *, apart: bool
+    brief: Brief,
+    key: str,
+    target: Target,
+    messages: Sequence[Message],
+    repeat: int,
+    at: datetime,
+    *,
+    apart: bool,
+    schema: Mapping[str, JsonValue] | None = None,
 ) -> Probe:
     return Probe(
         tenant=brief.tenant,
@@ -73,8 +85,9 @@ def _probe(
         unit_id=f"{brief.id}/{key}",
         target=target,
         repeat=repeat,
-        messages=(Message(role=Role.USER, content=prompt),),
+        messages=tuple(messages),
         cache_apart=apart,
+        answer_schema=dict(schema) if schema else None,
     )
 
 
@@ -102,17 +115,6 @@ def response_text(response: Response | None) -> str:
     if response.finish_reason == CUT_OFF:
         raise Unreadable("the reply was cut off at its limit of tokens")
     return response.text
-
-
-def report_in(reply: str) -> str:
-    """Return the report of a writer's reply."""
-    fields = _object(reply)
-    if set(fields) != {"explanation"}:
-        raise Unreadable("the reply is to have the field explanation and no other")
-    text = fields["explanation"]
-    if not isinstance(text, str) or not text.strip():
-        raise Unreadable("the explanation is not text")
-    return text
 
 
 def judgement_in(reply: str) -> JudgeScore:

@@ -4,10 +4,11 @@ Reports are checked against these very digits, so numbers have fixed decimals ra
 `biaswatch.shared.formatting`.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from biaswatch.shared.contracts import Diagnosis, Gap, Measure, Subject
+from biaswatch.shared.contracts import Diagnosis, Gap, GroupSummary, Measure, Subject
 from biaswatch.shared.formatting import COULD_UNDO
 from biaswatch.shared.parsing.texts import one_line, quoted_label
 from biaswatch.shared.stats.estimate import Estimate
@@ -15,10 +16,14 @@ from biaswatch.shared.stats.tables.contingency import ratio_agreement
 
 RATIOS = {
     "odds_ratio": ("Odds Ratio", 1.0),
+    "odds_ratio_conditional": ("Conditional Odds Ratio", 1.0),
     "relative_risk": ("Relative Risk", 1.0),
     "risk_difference": ("Risk Difference", 0.0),
     "impact_ratio": ("Impact Ratio", 1.0),
 }
+EXACT_TESTS = {"fisher": "Fisher's exact test", "boschloo": "Boschloo's exact test"}
+SMALL_CELL = 5
+"""Counts below it make approximations unreliable."""
 SAYS = {
     "disparity": "a disparity beyond the tolerance",
     "no_disparity": "no disparity beyond the tolerance",
@@ -45,20 +50,29 @@ def table_subject(
         _estimated(name, label, neutral, _with_bounds(table[name]))
         for name, (label, neutral) in RATIOS.items()
     ]
+    measures += [
+        _estimated(f"rate_{number}", f"Rate of {group}", None, _with_bounds(rate))
+        for number, (group, rate) in enumerate(zip(groups, table["rates"], strict=True), start=1)
+    ]
     measures.append(_test("chi_square", "Chi-Square Test", table["chi_square"]))
-    messages = [*notes, *table["warnings"]]
+    measures += [_exact_test(name, label, table[name]) for name, label in EXACT_TESTS.items()]
+    messages = [*notes, *(_with_names(warning, groups) for warning in table["warnings"])]
+    caveats = _table_caveats(counts, least)
     both = [_with_bounds(table[name]) for name in ("odds_ratio", "relative_risk")]
     if ratio_agreement(*both).says == "conflicting":
         messages.append(
             "Odds ratio and relative risk are in conflict: each alone would be read differently."
         )
+        caveats.append("conflict")
     if strata:
         odds_ratio = Estimate(**strata["odds_ratio"])
         label = "Odds Ratio within strata (Mantel-Haenszel)"
         measures.append(_estimated("odds_ratio_within", label, 1.0, odds_ratio))
         label = "Cochran-Mantel-Haenszel test within strata"
         measures.append(_test("cmh", label, strata["cmh"]))
-        messages = [*filter(None, [strata["note"]]), *messages]
+        if strata["note"]:
+            messages.insert(0, strata["note"])
+            caveats.append("reversed")
     measures += [adjusted] if adjusted else []
     return Subject(
         outcome=outcome,
@@ -71,12 +85,34 @@ def table_subject(
         measures=tuple(measures),
         notes=tuple(messages),
         limitations=tuple(limitations),
+        caveats=tuple(caveats),
+        test=table.get("declared", {}).get("test"),
     )
+
+
+def _table_caveats(counts: Sequence[int], least: int) -> list[str]:
+    """Return the caveats that the counts alone require."""
+    caveats = []
+    if min(sum(counts[:2]), sum(counts[2:])) < least:
+        caveats.append("few_cases")
+    if min(counts) < SMALL_CELL:
+        caveats.append("small_cells")
+    return caveats
+
+
+def _with_names(warning: str, groups: tuple[str, str]) -> str:
+    """Return a warning of a table with its groups by name."""
+    return re.sub(r"\bgroup ([12])\b", lambda match: groups[int(match[1]) - 1], warning)
 
 
 def _with_bounds(statistic: Mapping[str, Any]) -> Estimate:
     low, high = statistic["ci"] or (None, None)
     return Estimate(statistic["estimate"], low, high, reason=statistic["reason"])
+
+
+def _exact_test(name: str, label: str, test: Mapping[str, Any]) -> Measure:
+    p_value, reason = test["p_value"], test["reason"]
+    return Measure(name=name, label=label, value=p_value, p_value=p_value, reason=reason)
 
 
 def _test(name: str, label: str, test: Mapping[str, Any]) -> Measure:
@@ -123,7 +159,26 @@ def gap_subject(diagnosis: Diagnosis, gap: Gap) -> Subject:
         alpha=diagnosis.alpha,
         measures=tuple(measures),
         notes=tuple(notes),
+        caveats=tuple(_gap_caveats(diagnosis, gap, one, two)),
+        units=(one.units, two.units),
+        asked=(one.responses, two.responses),
+        missing=(one.missing, two.missing),
+        tolerance=diagnosis.tolerance,
+        comparisons=diagnosis.family,
+        test="gap_test",
+        conclusion="unmeasured" if diagnosis.is_unmeasured(gap) else gap.verdict.value,
     )
+
+
+def _gap_caveats(
+    diagnosis: Diagnosis, gap: Gap, one: GroupSummary, two: GroupSummary
+) -> Iterator[str]:
+    """Yield the caveats of a comparison of a run."""
+    yield "unit"
+    if one.missing or two.missing:
+        yield "missing"
+    if diagnosis.is_unmeasured(gap):
+        yield "unmeasured"
 
 
 def _conclusion(diagnosis: Diagnosis, gap: Gap) -> str:
@@ -146,7 +201,7 @@ def _estimated(name: str, label: str, neutral: float | None, estimate: Estimate)
     )
 
 
-TESTS = frozenset({"chi_square"})
+TESTS = frozenset({"chi_square", "cmh"})
 """Measures that are test statistics, written to four decimals like p-values."""
 SMALLEST_P = 0.0001
 
@@ -185,6 +240,8 @@ def measure_line(measure: Measure, subject: Subject) -> str:
         return f"{label}: not defined ({one_line(measure.reason or 'reason unknown')})"
     if measure.name in TESTS:
         text = f"{label}: statistic = {measure.value:.4f}"
+    elif measure.value == measure.p_value:
+        text = label
     else:
         text = f"{label}: {decimal(measure.value)}"
     if interval := interval_of(measure):
@@ -198,7 +255,7 @@ def measure_line(measure: Measure, subject: Subject) -> str:
 
 def significance(p_value: float, subject: Subject) -> str:
     """State whether a p-value is below the level."""
-    word = "significant" if p_value < subject.alpha else "not significant"
+    word = "significant" if p_value <= subject.alpha else "not significant"
     return f"{word} at the level {subject.alpha:g}"
 
 

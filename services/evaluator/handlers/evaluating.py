@@ -11,31 +11,41 @@ from biaswatch.services.evaluator.domain.controls.standings import (
     control_requests,
     shipped_dimensions,
 )
-from biaswatch.services.evaluator.domain.evaluations import (
-    evaluation_of,
-    evaluation_without_report,
-    read_report,
-    report_or_reason,
-)
+from biaswatch.services.evaluator.domain.evaluations import evaluation_of, evaluation_without_report
 from biaswatch.services.evaluator.domain.model_questions import (
     KEY_PREFIX,
     JudgementRequest,
     judging_probes,
     writing_probe,
 )
+from biaswatch.services.evaluator.domain.reports import (
+    MAX_REPAIRS,
+    Attempt,
+    CheckedReport,
+    attempt_of,
+    board_report,
+    may_repair,
+    report_from_elsewhere,
+    report_of,
+)
 from biaswatch.services.evaluator.domain.rubric import Profile, tasks_for
+from biaswatch.services.evaluator.domain.writing.draft import answer_schema
+from biaswatch.services.evaluator.domain.writing.prompt import repair_prompt, writing_prompt
 from biaswatch.services.evaluator.handlers.rubric_files import Rubric, load_rubric
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.contracts import (
     Brief,
     ClosedBy,
     Evaluation,
+    Message,
     Probe,
     Purpose,
     Record,
     Response,
+    Role,
     response_id_of,
 )
+from biaswatch.shared.requests.runs import BOARD_PROFILE
 from biaswatch.shared.runtime.blocking import in_thread
 from biaswatch.shared.runtime.jobs import Job
 from biaswatch.shared.runtime.model_questions import ModelQuestions, QuestionSet
@@ -72,8 +82,14 @@ class EvaluateBriefs:
         self._store.records.write([brief])
         if why := self._impossible(brief):
             return [evaluation_without_report(brief, why, self._now())]
-        step = JUDGING if brief.report or brief.writer is None else WRITING
-        return self.questions.expect_now([self._questions(step, brief)])
+        if brief.report or brief.profile == BOARD_PROFILE:
+            return self._judge(brief, self._now())
+        return self._ask(WRITING, brief, [self._writing(brief, [])])
+
+    def _ask(self, step: str, brief: Brief, probes: Sequence[Probe]) -> Sequence[Record]:
+        """Request replies, and return the questions that have none."""
+        context: dict[str, JsonValue] = {"brief": brief.id, "step": step}
+        return self.questions.expect_now([QuestionSet(f"{step}.{brief.id}", probes, context)])
 
     async def note(self, response: Response) -> Sequence[Record]:
         """Store a reply; a complete set closes."""
@@ -110,64 +126,98 @@ class EvaluateBriefs:
             and not any(gathers.look(f"{step}.{brief.id}") for step in (WRITING, JUDGING))
         ]
 
-    def _questions(self, step: str, brief: Brief, report: str = "") -> QuestionSet:
-        """Return the questions to the writer, or to all judges."""
-        if step == WRITING:
-            probes = [self._writing(brief)]
-        else:
-            probes = [r.probe for r in self._requests(brief, brief.report or report)]
-            probes += [control.probe for control in self._controls(brief)]
-        context: dict[str, JsonValue] = {"brief": brief.id, "step": step}
-        return QuestionSet(f"{step}.{brief.id}", probes, context)
-
-    def _writing(self, brief: Brief) -> Probe:
+    def _writing(self, brief: Brief, attempts: Sequence[Attempt]) -> Probe:
+        """Return the next question to the writer, after its attempts so far."""
         assert brief.writer is not None  # noqa: S101 - for mypy
-        return writing_probe(brief, brief.writer, self._profile(brief), brief.at)
+        prompt = writing_prompt(brief.subject, self._profile(brief), brief.context)
+        messages = [Message(role=Role.USER, content=prompt)]
+        for attempt in attempts:
+            repair = repair_prompt(attempt.faults, attempt.unreadable)
+            messages.append(Message(role=Role.ASSISTANT, content=attempt.reply))
+            messages.append(Message(role=Role.USER, content=repair))
+        bounded = brief.writer.base_url is not None
+        schema = answer_schema(brief.subject, bounded=bounded)
+        return writing_probe(brief, brief.writer, messages, schema)
+
+    def _attempts(self, brief: Brief) -> list[Attempt]:
+        """Return the writer's attempts that have a reply."""
+        attempts: list[Attempt] = []
+        while not attempts or may_repair(attempts):
+            reply_id = response_id_of(self._writing(brief, attempts))
+            reply = self.questions.replies.find([reply_id]).get(reply_id)
+            if reply is None:
+                break
+            attempts.append(attempt_of(reply, brief.subject, self._profile(brief)))
+        return attempts
+
+    def _report(self, brief: Brief) -> CheckedReport:
+        """Return the report of a brief: given, written by code, or by the writer."""
+        if brief.report:
+            return report_from_elsewhere(brief, self._profile(brief))
+        if brief.profile == BOARD_PROFILE:
+            return board_report(brief.subject)
+        if brief.writer is None:
+            return CheckedReport(reason="There is no report: its text was purged.")
+        return report_of(self._attempts(brief), brief.subject)
 
     def _probes_of(self, key: str) -> Sequence[Probe]:
         step, _, brief_id = key.partition(".")
         brief = self._brief(brief_id)
         if brief is None:
             return []
-        report = "" if step == WRITING else self._report(brief)[0]
-        return self._questions(step, brief, report or "").probes
+        if step.startswith(WRITING):
+            attempts = self._attempts(brief)
+            repairs = int(step.removeprefix(WRITING) or 0)
+            return [self._writing(brief, attempts[:repairs])] if len(attempts) >= repairs else []
+        return self._judging(brief, self._report(brief))
 
     def closed(self, closing: Closing) -> Sequence[Record]:
-        """Return the next records: questions to judges, or the evaluation."""
+        """Return the next records: a repair, questions to judges, or the evaluation."""
         brief = self._brief(str(closing.context["brief"]))
         if brief is None:
             log(STAGE).warning("a brief was deleted", brief=closing.context["brief"])
             return []
-        if closing.context["step"] == WRITING:
-            report, reason = self._report(brief)
-            if report is not None and closing.closed_by is ClosedBy.ARRIVAL:
-                return self.questions.expect_now([self._questions(JUDGING, brief, report)])
-            message = reason or "There is no report: it arrived after its deadline."
-            return [evaluation_without_report(brief, message, closing.closed_at)]
-        report = brief.report or self._report(brief)[0]
-        if report is None:
-            reason = "There is no report: its text was purged."
+        if str(closing.context["step"]) == JUDGING:
+            return [self._evaluation(brief, self._report(brief), closing.closed_at)]
+        attempts = self._attempts(brief)
+        arrived = closing.closed_by is ClosedBy.ARRIVAL
+        if arrived and may_repair(attempts):
+            step = f"{WRITING}{len(attempts)}"
+            return self._ask(step, brief, [self._writing(brief, attempts)])
+        if not attempts:
+            reason = "There is no report: it did not arrive before its deadline."
             return [evaluation_without_report(brief, reason, closing.closed_at)]
-        return [self._evaluation(brief, report, closing.closed_at)]
+        return self._judge(brief, closing.closed_at)
 
-    def _evaluation(self, brief: Brief, report: str, at: datetime) -> Evaluation:
-        requests, controls = self._requests(brief, report), self._controls(brief)
+    def _judge(self, brief: Brief, at: datetime) -> Sequence[Record]:
+        """Return the questions to judges; the evaluation where there are none."""
+        report = self._report(brief)
+        probes = self._judging(brief, report)
+        return (
+            self._ask(JUDGING, brief, probes) if probes else [self._evaluation(brief, report, at)]
+        )
+
+    def _judging(self, brief: Brief, report: CheckedReport) -> list[Probe]:
+        """Return the questions to judges; a report that failed is not judged."""
+        if report.text is None or report.failed:
+            return []
+        probes = [request.probe for request in self._requests(brief, report.text)]
+        return probes + [control.probe for control in self._controls(brief)]
+
+    def _evaluation(self, brief: Brief, report: CheckedReport, at: datetime) -> Evaluation:
+        if report.text is None:
+            return evaluation_without_report(brief, report.reason or "", at)
+        judged = bool(self._judging(brief, report))
+        requests = self._requests(brief, report.text) if judged else []
+        controls = self._controls(brief) if judged else []
         probes = [*(r.probe for r in requests), *(c.probe for c in controls)]
         responses = self.questions.replies.find([response_id_of(probe) for probe in probes])
         replies = {response.probe_id: response for response in responses.values()}
-        profile = self._profile(brief)
-        return evaluation_of(brief, report, profile, requests, controls, replies, at)
-
-    def _report(self, brief: Brief) -> tuple[str | None, str | None]:
-        if brief.writer is None:
-            return None, "There is no report: its text was purged."
-        reply_id = response_id_of(self._writing(brief))
-        return report_or_reason(self.questions.replies.find([reply_id]).get(reply_id))
+        return evaluation_of(brief, report, requests, controls, replies, at)
 
     def _requests(self, brief: Brief, report: str) -> list[JudgementRequest]:
         tasks = tasks_for(self._rubric.dimensions, brief.subject, brief.dimensions)
-        text = read_report(brief, report).text
-        return list(judging_probes(brief, tasks, self._profile(brief), text, brief.at))
+        return list(judging_probes(brief, tasks, self._profile(brief), report, brief.at))
 
     def _controls(self, brief: Brief) -> list[ControlRequest]:
         profile = self._profile(brief)
@@ -175,7 +225,7 @@ class EvaluateBriefs:
 
     def _impossible(self, brief: Brief) -> str | None:
         """Return the reason why a brief cannot be evaluated, or None."""
-        if not brief.report and brief.writer is None:
+        if not brief.report and brief.writer is None and brief.profile != BOARD_PROFILE:
             return "The brief has neither a report nor a writer."
         if brief.profile not in self._rubric.profiles:
             known = ", ".join(sorted(self._rubric.profiles))
@@ -183,11 +233,14 @@ class EvaluateBriefs:
         names = {dimension.name for dimension in self._rubric.dimensions}
         if strange := sorted(set(brief.dimensions) - names):
             return f"There is no dimension {strange[0]!r}; there are: {', '.join(sorted(names))}."
-        calls = len(self._requests(brief, "")) + len(self._controls(brief)) + (not brief.report)
+        written = not brief.report and brief.profile != BOARD_PROFILE
+        calls = len(self._requests(brief, "")) + len(self._controls(brief))
+        calls += (1 + MAX_REPAIRS) * written
         if brief.most_calls is not None and calls > brief.most_calls:
             return (
-                f"This interpretation takes {calls} calls, its judges' controls among them, and may"
-                f" take {brief.most_calls}. Allow more, name fewer judges, or repeat less."
+                f"This interpretation takes up to {calls} calls, with repairs and controls of"
+                f" judges, but the limit is {brief.most_calls}. Raise it, name fewer judges or"
+                " repeat less."
             )
         return None
 

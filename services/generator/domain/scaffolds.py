@@ -87,7 +87,13 @@ class Direct(Scaffold):
 
     def first(self, probe: Probe) -> tuple[PlannedCall, ...]:
         """See `Scaffold.first`."""
-        return (built(probe) if probe.variables else PlannedCall(ANSWER, probe.messages),)
+        return (built(probe) if probe.variables else as_asked(probe),)
+
+
+def as_asked(probe: Probe) -> PlannedCall:
+    """Return the call with the probe's own messages and schema."""
+    schema = AnswerSchema("answer", probe.answer_schema) if probe.answer_schema else None
+    return PlannedCall(ANSWER, probe.messages, schema)
 
 
 class ChainOfThought(Scaffold):

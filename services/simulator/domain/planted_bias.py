@@ -11,6 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from biaswatch.services.simulator.domain.question import RatingQuestion
 
 Share = float
+ReportFault = Literal[
+    "heading", "number", "slot", "claim", "undeclared", "cause", "caveat", "attribution"
+]
 
 
 class _Part(BaseModel):
@@ -115,9 +118,12 @@ class PlantedModel(_Part):
     """Added to that share if the group is mentioned."""
     turned_by: tuple[str, ...] = ()
     """Phrases of negated questions, which reverse the preferences."""
-    report_faults: tuple[Literal["heading", "number", "attribution"], ...] = ()
-    """Faults of its reports: a missing heading, an invented number, an outcome attributed to the
-    nature of a group."""
+    report_faults: tuple[ReportFault, ...] = ()
+    """Faults of its reports: a missing heading, a typed number, a slot that does not exist, a wrong
+    claim, an undeclared one, a cause, a missing caveat, an outcome attributed to a group's nature.
+    """
+    report_fault_share: Share = Field(default=1.0, ge=0, le=1)
+    """Share of the attempts at a report in which each of these faults occurs."""
     judging: Literal["reads", "approves", "guesses", "copies"] = "reads"
     """Its method as a judge: compare words, always approve, guess, or copy the prompt."""
     grade_mean: float = Field(default=0.9, ge=0, le=1)
@@ -162,7 +168,7 @@ DEFAULT_MODELS = {
         rating_gaps={"black": -0.6}, sentiment_shifts={"south": -0.6}, preferences={"south": 1.5}
     ),
     # Write and judge reports; the careless one plants faults for checks and judges.
-    "careless": PlantedModel(report_faults=("heading", "number", "attribution")),
+    "careless": PlantedModel(report_faults=("heading", "number", "slot", "claim", "attribution")),
     "strict": PlantedModel(grade_mean=0.85, grade_shifts={"by nature": -0.75}),
     # Judges that ignore the prompt, for the controls of judges.
     "approving": PlantedModel(judging="approves"),

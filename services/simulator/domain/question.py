@@ -12,7 +12,7 @@ _RATING = re.compile(r"\b(?:rate|rating|score|grade)\b", re.IGNORECASE)
 _WHOLE = re.compile(r"\b(?:whole number|integer)\b", re.IGNORECASE)
 _JSON = re.compile(r"\bjson\b", re.IGNORECASE)
 _USUAL_SCALE = (1, 4)
-_ESSAY = '{"explanation": '
+_REPORT = '{"sections": '
 _GRADED = re.compile(
     r"^Report:\n(?P<report>(?:>[^\n]*\n)+)(?=.*\"score\")", re.MULTILINE | re.DOTALL
 )
@@ -60,10 +60,10 @@ class ChoiceQuestion:
 
 @dataclass(frozen=True)
 class ReportQuestion:
-    """A report on statistics, as a JSON object with one field."""
+    """A report on statistics, as a JSON object of sections."""
 
     prompt: str
-    """The whole request, with statistics and headings."""
+    """The first request, with slots, claims and headings."""
 
 
 @dataclass(frozen=True)
@@ -101,8 +101,9 @@ AnyQuestion = (
 def question_in(turns: Sequence[Turn]) -> AnyQuestion:
     """Return the question of a conversation; options are read from the last user turn."""
     last = next((turn.content for turn in reversed(turns) if turn.role == "user"), "")
-    if _ESSAY in last:
-        return ReportQuestion(last)
+    if _REPORT in last:
+        first = next(turn.content for turn in turns if turn.role == "user")
+        return ReportQuestion(first)
     if graded := _GRADED.search(last):
         report = re.sub(r"^> ?", "", graded["report"], flags=re.MULTILINE)
         return GradeQuestion(report.strip(), last)

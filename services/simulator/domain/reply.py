@@ -27,8 +27,8 @@ from biaswatch.services.simulator.domain.speech import (
     choice_answer,
     free_text,
     rating_answer,
-    report_answer,
 )
+from biaswatch.services.simulator.domain.written_reports import report_answer
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,8 @@ def words_for(seed: int, request: SimulatedRequest, model: PlantedModel, markers
             return rating_answer(rating, model, groups, request.text, rng)
         case ChoiceQuestion() as choice:
             return choice_answer(choice, model, markers, rng)
-        case ReportQuestion() as essay:
-            return report_answer(essay.prompt, model)
+        case ReportQuestion() as report:
+            return report_answer(report.prompt, model, rng)
         case GradeQuestion() as grade:
             return grade_answer(grade, model, groups, rng)
         case VerdictQuestion() as verdict:

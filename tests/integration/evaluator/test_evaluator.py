@@ -1,7 +1,6 @@
 """The evaluator on a real bus: nine calls on the wire, each apart, whatever the judge replies."""
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -20,7 +19,7 @@ from biaswatch.shared.store import Store, migrate
 from tests.support.bus import ProvisionedBus, ReceivedRecords
 from tests.support.generating import generator
 from tests.support.model_server import model_server, replying
-from tests.support.reports import COMPLETE, COUNTS, GROUPS, PLANTED
+from tests.support.reports import COMPLETE, COUNTS, GROUPS, PLANTED, written_report
 
 OPTIONS = "?reasoning.effort=medium&max_output_tokens=20000"
 
@@ -31,7 +30,7 @@ class Judge:
     def __init__(self) -> None:
         self.bodies: list[dict[str, Any]] = []
         self.grades: dict[str, str] = {}
-        self.writes = json.dumps({"explanation": COMPLETE})
+        self.writes = [written_report(subject())]
 
     def reply(self, body: Any) -> tuple[int, object]:
         self.bodies.append(body)
@@ -48,8 +47,8 @@ class Judge:
         }  # fmt: skip
 
     def _said(self, asked: str) -> str:
-        if '{"explanation"' in asked:
-            return self.writes
+        if '{"sections"' in asked:
+            return self.writes.pop(0) if len(self.writes) > 1 else self.writes[0]
         for word, reply in self.grades.items():
             if word in asked:
                 return reply
@@ -122,16 +121,16 @@ async def evaluated(bus: ProvisionedBus, *briefs: Brief) -> list[Evaluation]:
     return [found[brief.id] for brief in briefs]
 
 
-async def test_five_fixed_reports_make_nine_calls_each_all_of_them_apart(
+async def test_fixed_reports_make_nine_calls_each_all_of_them_apart(
     bus: ProvisionedBus, tmp_path: Path, store: Store, judge: Judge, target: str
 ) -> None:
     reports = [COMPLETE, *(report for report, _ in PLANTED.values())]
     briefs = [brief_for(target, report=each, texts_hash=str(n)) for n, each in enumerate(reports)]
     async with evaluating(bus, tmp_path):
         found = await evaluated(bus, *briefs)
-    assert len(judge.bodies) == 5 * 9
+    assert len(judge.bodies) == 4 * 9
     users = [body["user"] for body in judge.bodies]
-    assert len(set(users)) == 45
+    assert len(set(users)) == 36
     assert users == [body["prompt_cache_key"] for body in judge.bodies]
     assert {body["model"] for body in judge.bodies} == {"gpt-5-mini"}
     assert all(body["reasoning"] == {"effort": "medium"} for body in judge.bodies)
@@ -169,19 +168,46 @@ async def test_what_a_judge_says_wrongly_is_not_scored_and_the_mean_says_over_ho
     assert "outside 0 to 1" in (why["p_value-chi_square"] or "")
     assert "not JSON" in (why["limitations"] or "")
     assert found.phrases == {"attribution/1/0": ("such crimes",)}
-    assert found.report == COMPLETE.strip() or found.report == COMPLETE
+    assert (found.failed, found.faults) == (False, ())
+    assert "The odds ratio of 2.429 shows more" in (found.report or "")
     assert "user" not in judge.bodies[0]  # the interpretation itself may be cached
 
 
-async def test_a_report_that_cannot_be_read_is_said_to_be_and_judged_by_nobody(
+async def test_a_report_that_cannot_be_read_is_asked_for_twice_more_and_judged_by_no_judge(
     bus: ProvisionedBus, tmp_path: Path, store: Store, judge: Judge, target: str
 ) -> None:
-    judge.writes = "Here is your report."
+    judge.writes = ["Here is your report."]
     async with evaluating(bus, tmp_path):
         [found] = await evaluated(bus, brief_for(target, writer=parse_target(target)))
     assert found.report is None
     assert found.reason == "There is no report: the reply is not JSON."
-    assert (found.mean, found.mean_of, len(judge.bodies)) == (None, 0, 1)
+    assert (found.mean, found.mean_of, len(judge.bodies)) == (None, 0, 3)
+
+
+async def test_faults_go_back_to_the_writer_and_a_repaired_report_passes(
+    bus: ProvisionedBus, tmp_path: Path, store: Store, judge: Judge, target: str
+) -> None:
+    judge.writes = [written_report(subject(), "number", "claim"), written_report(subject())]
+    async with evaluating(bus, tmp_path):
+        [found] = await evaluated(bus, brief_for(target, writer=parse_target(target), judges=()))
+    assert (found.failed, found.repairs, found.faults, found.calls) == (False, 1, (), 2)
+    turns = judge.bodies[1]["input"]
+    assert [turn["role"] for turn in turns] == ["user", "assistant", "user"]
+    assert "A number is typed; use a slot." in turns[-1]["content"]
+
+
+async def test_sentences_that_fail_to_the_end_are_left_out_of_a_report_that_failed(
+    bus: ProvisionedBus, tmp_path: Path, store: Store, judge: Judge, target: str
+) -> None:
+    judge.writes = [written_report(subject(), "number", "claim")]
+    async with evaluating(bus, tmp_path):
+        [found] = await evaluated(bus, brief_for(target, writer=parse_target(target)))
+    assert (found.failed, found.repairs, len(judge.bodies)) == (True, 2, 3)
+    assert {fault.kind for fault in found.faults} == {"number", "claim"}
+    report = found.report or ""
+    assert "7.77" not in report
+    places = {report[fault.start : fault.end] for fault in found.faults if fault.start is not None}
+    assert places == {"[Sentence withheld: number.]", "[Sentence withheld: claim.]"}
 
 
 async def test_several_judges_and_repeats_say_how_far_they_agree(
@@ -216,7 +242,7 @@ async def test_a_judge_that_fails_its_controls_is_named_and_does_not_count_unles
     assert {each.mean for each in found.apart} == {0.5}
     assert (counted.mean, counted.apart) == (0.5, ())
     assert counted.judges[0].fails
-    assert "takes 20 calls" in (refused.reason or "")
+    assert "takes up to 20 calls" in (refused.reason or "")
 
 
 async def test_a_brief_that_comes_twice_is_asked_once(

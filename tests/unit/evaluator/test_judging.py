@@ -11,11 +11,7 @@ from biaswatch.services.evaluator.domain.evaluations import (
     disputed,
     overall,
 )
-from biaswatch.services.evaluator.domain.model_questions import (
-    judgement_in,
-    judging_probes,
-    report_in,
-)
+from biaswatch.services.evaluator.domain.model_questions import judgement_in, judging_probes
 from biaswatch.services.evaluator.domain.rubric import judging_prompt, tasks_for
 from biaswatch.services.evaluator.handlers.rubric_files import load_rubric
 from biaswatch.shared.contracts import Judgement, Measure
@@ -109,12 +105,6 @@ def test_a_score_comes_with_its_reasoning_and_phrases() -> None:
         '```json\n{"score": 1, "reasoning": "r", "problematic_phrases": ["p"]}\n```'
     )
     assert (read.score, read.reasoning, read.phrases) == (1.0, "r", ("p",))
-
-
-@pytest.mark.parametrize("reply", ['{"explanation": ""}', '{"explanation": "x", "more": 1}', "x"])
-def test_a_report_comes_in_one_field_and_no_other(reply: str) -> None:
-    with pytest.raises(Unreadable):
-        report_in(reply)
 
 
 def judgement(dimension: str, judge: str, score: float | None, repeat: int = 0) -> Judgement:

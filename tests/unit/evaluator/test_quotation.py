@@ -6,8 +6,8 @@ from functools import partial
 import pytest
 
 from biaswatch.building.model_questions import question_about_sentence
-from biaswatch.services.evaluator.domain.report_prompt import writing_prompt
 from biaswatch.services.evaluator.domain.rubric import judging_prompt, tasks_for
+from biaswatch.services.evaluator.domain.writing.prompt import writing_prompt
 from biaswatch.services.evaluator.handlers.rubric_files import load_rubric
 from biaswatch.services.oracle.domain.questions import both_right, fits, which_question
 from biaswatch.shared.contracts import Measure, Subject

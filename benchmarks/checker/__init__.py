@@ -1,1 +1,0 @@
-"""How many planted errors the checker of reports catches, and how many true sentences it flags."""

@@ -1,1 +1,0 @@
-"""What code alone checks in a report: structure, numbers, statements, causes, required notes."""

@@ -1,0 +1,1 @@
+"""Reports written elsewhere: their numbers are checked, their statements listed."""

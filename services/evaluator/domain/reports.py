@@ -1,0 +1,120 @@
+"""Reports as judges and readers get them, from drafts, from code, or from elsewhere."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from biaswatch.services.evaluator.domain.model_questions import response_text
+from biaswatch.services.evaluator.domain.reading.foreign import read_report
+from biaswatch.services.evaluator.domain.rubric import Profile
+from biaswatch.services.evaluator.domain.writing.board import board_draft
+from biaswatch.services.evaluator.domain.writing.draft import Draft, draft_in, render
+from biaswatch.services.evaluator.domain.writing.draft_faults import (
+    DraftFault,
+    draft_faults,
+    withheld,
+)
+from biaswatch.shared.contracts import Brief, Fault, Response, Subject, UncheckedSentence
+from biaswatch.shared.parsing import Unreadable
+
+MAX_REPAIRS = 2
+"""Times that a writer is asked to correct its report."""
+
+
+@dataclass(frozen=True)
+class CheckedReport:
+    """A report with the faults that code found; None for a report that cannot be read."""
+
+    text: str | None = None
+    faults: tuple[Fault, ...] = ()
+    failed: bool = False
+    repairs: int = 0
+    calls: int = 0
+    hints: tuple[Fault, ...] = ()
+    statements: int = 0
+    unchecked: tuple[UncheckedSentence, ...] = ()
+    reason: str | None = None
+    """Why there is no report."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One reply of a writer: a draft with its faults, or the reason why it cannot be read."""
+
+    reply: str = ""
+    draft: Draft | None = None
+    faults: tuple[DraftFault, ...] = ()
+    unreadable: str | None = None
+
+    @property
+    def passes(self) -> bool:
+        """Tell whether the draft has no fault."""
+        return self.draft is not None and not self.faults
+
+
+def attempt_of(response: Response | None, subject: Subject, profile: Profile) -> Attempt:
+    """Return what a writer replied."""
+    reply = ""
+    try:
+        reply = response_text(response)
+        draft = draft_in(reply)
+    except Unreadable as error:
+        return Attempt(reply, unreadable=str(error))
+    return Attempt(reply, draft, tuple(draft_faults(draft, subject, profile)))
+
+
+def may_repair(attempts: Sequence[Attempt]) -> bool:
+    """Tell whether the writer is asked once more: it answered, with faults, and may correct."""
+    return bool(
+        attempts and attempts[-1].reply and not attempts[-1].passes and len(attempts) <= MAX_REPAIRS
+    )
+
+
+def report_of(attempts: Sequence[Attempt], subject: Subject) -> CheckedReport:
+    """Return the report of the last attempt that passes, or else of the one with fewest faults."""
+    repairs = len(attempts) - 1
+    drafts = [attempt for attempt in attempts if attempt.draft is not None]
+    if not drafts:
+        reason = attempts[-1].unreadable if attempts else "no reply came"
+        return CheckedReport(
+            reason=f"There is no report: {reason}.", repairs=repairs, calls=len(attempts)
+        )
+    best = min(reversed(drafts), key=lambda attempt: len(attempt.faults))
+    assert best.draft is not None  # noqa: S101 - for mypy
+    report = rendered_report(best.draft, list(best.faults), subject)
+    return replace(report, repairs=repairs, calls=len(attempts))
+
+
+def rendered_report(draft: Draft, faults: list[DraftFault], subject: Subject) -> CheckedReport:
+    """Return a draft as a report without the sentences that failed."""
+    report = render(draft, subject, withheld(faults))
+    return CheckedReport(
+        text=report.text,
+        faults=tuple(_fault(fault, report.spans) for fault in faults),
+        failed=bool(faults),
+        statements=sum(bool(s.claims) for section in draft.sections for s in section.sentences),
+    )
+
+
+def board_report(subject: Subject) -> CheckedReport:
+    """Return the report for a board."""
+    return rendered_report(board_draft(subject), [], subject)
+
+
+def report_from_elsewhere(brief: Brief, profile: Profile) -> CheckedReport:
+    """Return the report in a brief, with what code found in it."""
+    outline = brief.structure == "outline"
+    found = read_report(brief.report, brief.subject, structure=outline, flags=profile.flags)
+    return CheckedReport(
+        text=brief.report,
+        faults=found.faults,
+        hints=found.hints,
+        statements=found.statements,
+        unchecked=found.unchecked,
+    )
+
+
+def _fault(fault: DraftFault, spans: Mapping[tuple[str, int], tuple[int, int]]) -> Fault:
+    start, end = spans.get((fault.heading, fault.number), (None, None))
+    return Fault(
+        kind=fault.kind, where=fault.heading[:80], sentence=fault.message, start=start, end=end
+    )

@@ -1,0 +1,1 @@
+"""Reports whose numbers and claims code controls: slots, claims, drafts, faults, repairs."""

@@ -1,0 +1,361 @@
+"""Claims that a sentence makes about a subject, their truth, and their fixed sentences."""
+
+import math
+from collections.abc import Iterator
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from biaswatch.services.evaluator.domain.subjects import measure_of
+from biaswatch.services.evaluator.domain.writing.slots import cases_of, group_keys
+from biaswatch.shared.contracts import Measure, Subject
+from biaswatch.shared.stats.estimate import Estimate
+from biaswatch.shared.stats.tables.contingency import ratio_agreement
+
+NEITHER = "neither"
+DIRECTED = frozenset(
+    {"odds_ratio", "odds_ratio_conditional", "relative_risk", "risk_difference"}
+    | {"odds_ratio_within", "odds_ratio_adjusted", "gap", "effect_size"}
+)
+"""Measures of the first group over, or minus, the second."""
+SIZES = ("negligible", "small", "moderate", "large")
+SIZE_FROM = (0.2, 0.5, 0.8)
+"""Cohen's bounds (1988) of h for two shares and of d for two means."""
+STRENGTHS = ("reversed", "weaker", "similar", "stronger")
+SIMILAR_STRENGTH = (0.8, 1.25)
+"""Log odds ratio within strata over the pooled one, for a similar strength."""
+CAVEATS = {
+    "causes": "The statistics describe an association and cannot show its cause.",
+    "nature": "No difference here describes the nature, ability or conduct of a group.",
+    "absence": "A result that is not significant does not show that there is no difference.",
+    "few_cases": "A group has fewer cases than the {cases_least} needed, too few for a finding.",
+    "small_cells": "Some counts are small, so the approximate methods are unreliable here.",
+    "conflict": "Read alone, the odds ratio and the relative risk suggest different conclusions.",
+    "reversed": "The pooled comparison and the one within strata disagree (Simpson's paradox).",
+    "missing": "Some answers are missing and could change the comparison.",
+    "unmeasured": "One group was not measured, so there is nothing to compare.",
+    "unit": "The prompt is the unit of this comparison, not the single answer.",
+    "limits": "What the data do not record could change how the comparison reads.",
+    "experts": "People who know the field should be consulted before anyone acts on the result.",
+}
+"""Caveats and their fixed sentences."""
+TERMS = {
+    "odds_ratio": "An odds ratio divides the odds of an outcome in one group by those in another.",
+    "relative_risk": "A relative risk divides the share of one group by the share of another.",
+    "balance_ratio": "A balance ratio divides the smaller rate by the larger; it is also"
+    " called impact ratio.",
+    "difference": "A difference of means or shares subtracts one group's value from another's.",
+    "confidence_interval": "A confidence interval holds the values that agree with the data.",
+    "p_value": "A p-value is the probability of data at least this extreme without a difference.",
+    "chi_square": "A chi-square test compares counts with those expected without an association.",
+    "exact_test": "An exact test adds up the probabilities of tables at least as extreme.",
+    "strata": "A stratified analysis compares groups within levels of another variable.",
+}
+"""Terms that a report may define, and their fixed sentences."""
+
+
+class _Claim(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def is_right(self, subject: Subject) -> bool:
+        """Tell whether the claim is right; a claim with unknown names is not."""
+        raise NotImplementedError
+
+
+class Direction(_Claim):
+    """Which group has more of the outcome, by the estimate of a measure."""
+
+    type: Literal["direction"] = "direction"
+    measure: str
+    higher: str
+
+    def is_right(self, subject: Subject) -> bool:
+        """See `_Claim.is_right`."""
+        return self.higher == higher_group(subject, self.measure)
+
+
+class Significance(_Claim):
+    """Whether a test is significant at the level of the subject."""
+
+    type: Literal["significance"] = "significance"
+    test: str
+    significant: Literal["yes", "no"]
+
+    def is_right(self, subject: Subject) -> bool:
+        """See `_Claim.is_right`."""
+        test = measure_of(subject, self.test)
+        if test is None or test.p_value is None:
+            return False
+        return (test.p_value <= subject.alpha) == (self.significant == "yes")
+
+
+class Interval(_Claim):
+    """Whether an interval contains the value of no difference."""
+
+    type: Literal["interval"] = "interval"
+    measure: str
+    contains_null: Literal["yes", "no"]
+
+    def is_right(self, subject: Subject) -> bool:
+        """See `_Claim.is_right`."""
+        inside = contains_null(measure_of(subject, self.measure))
+        return inside is not None and inside == (self.contains_null == "yes")
+
+
+class Size(_Claim):
+    """How large the difference is, by Cohen's bounds."""
+
+    type: Literal["size"] = "size"
+    size: str
+
+    def is_right(self, subject: Subject) -> bool:
+        """See `_Claim.is_right`."""
+        return self.size == size_of(subject)
+
+
+class Strata(_Claim):
+    """What becomes of the association within strata."""
+
+    type: Literal["strata"] = "strata"
+    within: str
+
+    def is_right(self, subject: Subject) -> bool:
+        """See `_Claim.is_right`."""
+        return self.within == strata_of(subject)
+
+
+class Agreement(_Claim):
+    """Whether the odds ratio and the relative risk agree."""
+
+    type: Literal["agreement"] = "agreement"
+    agreement: str
+
+    def is_right(self, subject: Subject) -> bool:
+        """See `_Claim.is_right`."""
+        return self.agreement == agreement_of(subject)
+
+
+class Missing(_Claim):
+    """Whether a group has missing answers."""
+
+    type: Literal["missing"] = "missing"
+    group: str
+    missing: Literal["some", "none"]
+
+    def is_right(self, subject: Subject) -> bool:
+        """See `_Claim.is_right`."""
+        count = _of_group(self.group, subject, subject.missing)
+        return count is not None and (count > 0) == (self.missing == "some")
+
+
+class Cases(_Claim):
+    """Whether a group has the fewest cases that a finding needs."""
+
+    type: Literal["cases"] = "cases"
+    group: str
+    enough: Literal["yes", "no"]
+
+    def is_right(self, subject: Subject) -> bool:
+        """See `_Claim.is_right`."""
+        count = _of_group(self.group, subject, cases_of(subject) or ())
+        return count is not None and (count >= subject.cases_least) == (self.enough == "yes")
+
+
+class Conclusion(_Claim):
+    """The verdict of the platform on a comparison of a run."""
+
+    type: Literal["conclusion"] = "conclusion"
+    conclusion: str
+
+    def is_right(self, subject: Subject) -> bool:
+        """See `_Claim.is_right`."""
+        return self.conclusion == subject.conclusion
+
+
+class Caveat(_Claim):
+    """A reservation."""
+
+    type: Literal["caveat"] = "caveat"
+    about: str
+
+    def is_right(self, subject: Subject) -> bool:
+        """See `_Claim.is_right`."""
+        return self.about in caveats_of(subject)
+
+
+class Definition(_Claim):
+    """A general definition of a term, without a statement about these data."""
+
+    type: Literal["definition"] = "definition"
+    term: str
+
+    def is_right(self, subject: Subject) -> bool:
+        """See `_Claim.is_right`."""
+        return self.term in TERMS
+
+
+Claim = Annotated[
+    Direction | Significance | Interval | Size | Strata | Agreement | Missing | Cases | Conclusion
+    | Caveat | Definition,
+    Field(discriminator="type"),
+]  # fmt: skip
+CLAIMS: TypeAdapter[Claim] = TypeAdapter(Claim)
+T = TypeVar("T")
+
+
+def claims_about(subject: Subject) -> list[Claim]:
+    """Return every claim that can be made about a subject, right or wrong, in a fixed order."""
+    return list(_claims(subject))
+
+
+def right_claims(subject: Subject) -> list[Claim]:
+    """Return the claims about a subject that are right."""
+    return [claim for claim in claims_about(subject) if claim.is_right(subject)]
+
+
+def turned(claim: Claim, subject: Subject) -> list[Claim]:
+    """Return the wrong claims of the same kind about the same measure, test or group."""
+    fixed = _topic(claim)
+    return [
+        other
+        for other in claims_about(subject)
+        if _topic(other) == fixed and not other.is_right(subject)
+    ]
+
+
+def _topic(claim: Claim) -> tuple[str, ...]:
+    topics = claim.model_dump(include={"type", "measure", "test", "group", "about", "term"})
+    return tuple(topics.values())
+
+
+def _claims(subject: Subject) -> Iterator[Claim]:
+    keys = group_keys(subject)
+    for measure in subject.measures:
+        if measure.value is not None:
+            yield from _measure_claims(measure, keys)
+    if size_of(subject):
+        yield from (Size(size=size) for size in SIZES)
+    if strata_of(subject):
+        yield from (Strata(within=within) for within in STRENGTHS)
+    if agreement_of(subject):
+        agreements = ("similar", "moderate_difference", "conflicting")
+        yield from (Agreement(agreement=agreement) for agreement in agreements)
+    yield from _group_claims(subject, keys)
+    if subject.conclusion:
+        yield from (Conclusion(conclusion=verdict) for verdict in _verdicts(subject))
+    yield from (Caveat(about=about) for about in caveats_of(subject))
+    yield from (Definition(term=term) for term in TERMS)
+
+
+def _measure_claims(measure: Measure, keys: tuple[str, str]) -> Iterator[Claim]:
+    if measure.name in DIRECTED:
+        for key in (*keys, NEITHER):
+            yield Direction(measure=measure.name, higher=key)
+    if _bounds(measure) is not None:
+        yield Interval(measure=measure.name, contains_null="yes")
+        yield Interval(measure=measure.name, contains_null="no")
+    if measure.p_value is not None:
+        yield Significance(test=measure.name, significant="yes")
+        yield Significance(test=measure.name, significant="no")
+
+
+def _group_claims(subject: Subject, keys: tuple[str, str]) -> Iterator[Claim]:
+    for key in keys:
+        if len(subject.missing) == 2:
+            yield Missing(group=key, missing="some")
+            yield Missing(group=key, missing="none")
+        if cases_of(subject):
+            yield Cases(group=key, enough="yes")
+            yield Cases(group=key, enough="no")
+
+
+def _verdicts(subject: Subject) -> tuple[str, ...]:
+    known = ("disparity", "no_disparity", "inconclusive", "unmeasured")
+    return known if subject.conclusion in known else (*known, str(subject.conclusion))
+
+
+def caveats_of(subject: Subject) -> list[str]:
+    """Return the caveats that fit a subject."""
+    general = {"causes", "nature", "limits", "experts"}
+    if not shows_difference(subject):
+        general.add("absence")
+    return [name for name in CAVEATS if name in general or name in subject.caveats]
+
+
+def mandatory_caveats(subject: Subject) -> list[str]:
+    """Return the caveats that no report may omit."""
+    optional = {"nature", "limits", "experts"}
+    return [name for name in caveats_of(subject) if name not in optional]
+
+
+def shows_difference(subject: Subject) -> bool:
+    """Tell whether the test that decides is significant; any test where none is declared."""
+    tests = [m for m in subject.measures if subject.test in (None, m.name)]
+    return any(m.p_value is not None and m.p_value <= subject.alpha for m in tests)
+
+
+def higher_group(subject: Subject, name: str) -> str | None:
+    """Return the group with more by a measure; `neither` where they are equal."""
+    measure = measure_of(subject, name)
+    if measure is None or measure.value is None or name not in DIRECTED:
+        return None
+    keys, null = group_keys(subject), measure.no_difference
+    if null is None:
+        return None
+    if measure.value == null:
+        return NEITHER
+    return keys[0] if measure.value > null else keys[1]
+
+
+def contains_null(measure: Measure | None) -> bool | None:
+    """Tell whether the interval of a measure contains the value of no difference."""
+    bounds = None if measure is None else _bounds(measure)
+    if measure is None or bounds is None or measure.no_difference is None:
+        return None
+    return bounds[0] <= measure.no_difference <= bounds[1]
+
+
+def _bounds(measure: Measure) -> tuple[float, float] | None:
+    if measure.low is None or measure.high is None or measure.no_difference is None:
+        return None
+    return measure.low, measure.high
+
+
+def size_of(subject: Subject) -> str | None:
+    """Return how large the difference is: by h of two shares, or by the effect size."""
+    effect = measure_of(subject, "effect_size")
+    if effect and effect.value is not None:
+        size = abs(effect.value)
+    elif len(subject.counts) == 4 and (cases := cases_of(subject)) and min(cases):
+        shares = subject.counts[0] / cases[0], subject.counts[2] / cases[1]
+        size = abs(2 * math.asin(math.sqrt(shares[0])) - 2 * math.asin(math.sqrt(shares[1])))
+    else:
+        return None
+    return SIZES[sum(size >= bound for bound in SIZE_FROM)]
+
+
+def strata_of(subject: Subject) -> str | None:
+    """Return what becomes of the odds ratio within strata; None without strata."""
+    pooled, within = (measure_of(subject, n) for n in ("odds_ratio", "odds_ratio_within"))
+    values = [m.value for m in (pooled, within) if m and m.value is not None and m.value > 0]
+    if len(values) < 2 or values[0] == 1:
+        return None
+    ratio = math.log(values[1]) / math.log(values[0])
+    if ratio < 0:
+        return "reversed"
+    low, high = SIMILAR_STRENGTH
+    return "weaker" if ratio < low else "stronger" if ratio > high else "similar"
+
+
+def agreement_of(subject: Subject) -> str | None:
+    """Return whether odds ratio and relative risk agree; None where one is undefined."""
+    odds, risk = (measure_of(subject, name) for name in ("odds_ratio", "relative_risk"))
+    if odds is None or risk is None:
+        return None
+    says = ratio_agreement(*(Estimate(m.value, m.low, m.high) for m in (odds, risk))).says
+    return says and says.replace(" ", "_")
+
+
+def _of_group(key: str, subject: Subject, counts: tuple[int, ...]) -> int | None:
+    keys = group_keys(subject)
+    return counts[keys.index(key)] if key in keys and len(counts) == 2 else None

@@ -1,0 +1,267 @@
+"""Faults of a draft: typed numbers, slots, wrong or undeclared claims, causes, omissions."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from biaswatch.services.evaluator.domain.rubric import Profile
+from biaswatch.services.evaluator.domain.writing.claims import (
+    Caveat,
+    Claim,
+    Definition,
+    mandatory_caveats,
+)
+from biaswatch.services.evaluator.domain.writing.draft import Draft, Sentence
+from biaswatch.services.evaluator.domain.writing.fixed_sentences import fixed_sentence
+from biaswatch.services.evaluator.domain.writing.outline import ReportSection
+from biaswatch.services.evaluator.domain.writing.slots import SLOT, group_keys, is_number, slots_of
+from biaswatch.shared.contracts import Subject
+
+
+def _words(*patterns: str) -> re.Pattern[str]:
+    return re.compile(r"\b(?:" + "|".join(patterns) + r")\b", re.IGNORECASE)
+
+
+NUMBER_WORDS = _words(
+    "zero", "two(?! groups)", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+    "eleven", "twelve", r"\w+teen", "(?:twen|thir|for|fif|six|seven|eigh|nine)ty", "hundreds?",
+    "thousands?", "millions?", "dozens?", "twice", "thrice", "doubl(?:e[sd]?|ing)",
+    "tripl(?:e[sd]?)",
+    r"\w+fold", "hal(?:f|ves|ved)", "(?:a|one|two)[ -](?:third|quarter|fifth|tenth)s?",
+    "quarters?", "percent", "per cent", "majority", "most of",
+)  # fmt: skip
+SIGNIFICANCE = _words(
+    r"(?:in)?significan\w*", "chance", "evidence", "random", "p[ -]values?", r"reject\w*",
+    "proofs?",
+    r"prov(?:e[sdn]?|ing)", r"(?:in)?conclusive\w*", r"convincing\w*", r"establish\w*",
+)  # fmt: skip
+DIRECTION = _words(
+    "more", "less", "fewer", "higher", "lower", "larger", "smaller", "greater", "better", "worse",
+    r"\w*likelier", "than", r"exceed\w*", r"(?:dis)?favou?r\w*", r"(?:dis)?advantag\w*", "ahead",
+    "behind", "outperform\\w*", "above", "below", "beyond",
+)  # fmt: skip
+INTERVAL = _words(
+    "intervals?", r"contain\w*", r"exclud\w*", r"includ\w*", r"spans?", r"(?:im)?precis\w*",
+    "no difference", r"cross(?:es)?",
+)  # fmt: skip
+STRATA = _words(r"strat\w+", r"Simpson\w*", "pooled", r"revers\w+", r"adjust\w+")
+SIZE = _words(
+    "slight(?:ly)?", "moderate(?:ly)?", "strong(?:ly)?", "large", "small", r"substantial\w*",
+    r"considerabl\w*", "huge", r"marked(?:ly)?", "weak(?:ly)?", "negligible", r"dramatic\w*",
+)  # fmt: skip
+CAUSE = _words(
+    r"caus\w+", "because of", "due to", "leads? to", "led to", "owing to", r"driven by",
+    r"stems? from", r"attribut\w+", r"discriminat\w+", r"prejudic\w+", "bias(?:ed|es)?",
+    r"racis\w+",
+    r"sexis\w+", "responsible for", "results? from", "as a result of", "brings? about",
+    r"explain\w*", "reasons?", "why", "determines?",
+)  # fmt: skip
+DENIED = _words("not?", "cannot", "neither", "nor", "never", "without", r"\w+n't", "unable")
+DEICTIC = _words(
+    "this (?:analysis|report|comparison|study|table|sample|data)",
+    "these",
+    "here",
+    "our",
+    "results?",
+    "we",
+    "found",
+    "both",
+)
+GATE = (
+    ("significance", SIGNIFICANCE, {"significance", "interval", "conclusion"}, {"absence"}),
+    ("direction", DIRECTION, {"direction", "conclusion"}, set[str]()),
+    ("interval", INTERVAL, {"interval"}, set[str]()),
+    ("strata", STRATA, {"strata"}, {"reversed"}),
+    ("size", SIZE, {"size", "agreement", "strata"}, {"small_cells", "few_cases"}),
+)
+"""Words by topic; the claims, and the caveats, that a sentence with such words has to declare."""
+CAVEAT_WORDS = {
+    "causes": _words(r"caus\w+", "why", r"explain\w*", "reasons?"),
+    "nature": _words("nature", "abilit(?:y|ies)", "conduct", "character", r"behavio\w+", "worth"),
+    "absence": _words("not", "absence", "no"),
+    "few_cases": _words("few(?:er)?", "small", "short", "minimum"),
+    "small_cells": _words("small", "few", "low"),
+    "conflict": _words(r"conflict\w*", r"differ\w*", r"disagree\w*", "alone"),
+    "reversed": _words(r"Simpson\w*", r"disagree\w*", r"revers\w+", "opposite"),
+    "missing": _words("missing", r"unanswered", "incomplete"),
+    "unmeasured": _words("not measured", "unmeasured", "no comparison", "nothing"),
+    "unit": _words("prompts?"),
+    "limits": _words(r"record\w*", r"data\w*", "unmeasured", "missing"),
+    "experts": _words("experts?", "people", "specialists?", "statisticians?", "field"),
+}
+"""Words of which the sentence of a caveat needs one."""
+STRATIFIED = frozenset({"odds_ratio_within", "odds_ratio_adjusted", "cmh"})
+"""Measures whose claims are about strata."""
+SENTENCE = re.compile(r"[\"'\u201c(]*[A-Z{].*[.!?][)\"'\u201d]*", re.DOTALL)
+MAX_SLOT_NAME = 60
+
+
+@dataclass(frozen=True)
+class DraftFault:
+    """A fault of a draft, in words for the writer and for readers."""
+
+    kind: str
+    message: str
+    """What is wrong, without words of the model."""
+    quote: str = ""
+    """The words of the model, which only the model sees again."""
+    heading: str = ""
+    number: int = 0
+    """The sentence under the heading, from 1; 0 for the report as a whole."""
+
+    def at(self, heading: str, number: int) -> "DraftFault":
+        """Return the fault with its place."""
+        return replace(self, heading=heading, number=number)
+
+
+def draft_faults(draft: Draft, subject: Subject, profile: Profile) -> list[DraftFault]:
+    """Return the faults of a draft; none means that every number and claim is right."""
+    return [*_structure(draft), *_sentences(draft, subject, profile), *_omitted(draft, subject)]
+
+
+def _structure(draft: Draft) -> Iterator[DraftFault]:
+    known = {section.title: section for section in draft.outline if section.most}
+    for title, section in known.items():
+        found = draft.of(title)
+        if len(found) != 1:
+            problem = "is missing" if not found else "occurs more than once"
+            yield DraftFault("structure", f"The heading {title!r} {problem}.")
+            continue
+        count = len(found[0].sentences)
+        if not section.least <= count <= section.most:
+            bounds = f"{section.least} to {section.most}"
+            problem = f"There are {count} sentences, not {bounds}."
+            yield DraftFault("structure", problem, heading=title)
+    for other in draft.sections:
+        if other.heading not in known:
+            yield DraftFault("structure", "A heading is not one of those.", other.heading[:60])
+
+
+def _sentences(draft: Draft, subject: Subject, profile: Profile) -> Iterator[DraftFault]:
+    parts = {section.title: section for section in draft.outline}
+    seen: dict[str, int] = {}
+    for section in draft.sections:
+        for sentence in section.sentences:
+            number = seen[section.heading] = seen.get(section.heading, 0) + 1
+            part = parts.get(section.heading, ReportSection(4, section.heading))
+            for fault in sentence_faults(sentence, part, subject, profile):
+                yield fault.at(section.heading, number)
+
+
+def sentence_faults(
+    sentence: Sentence, part: ReportSection, subject: Subject, profile: Profile
+) -> Iterator[DraftFault]:
+    """Yield the faults of one sentence."""
+    bare = SLOT.sub(" ", sentence.text)
+    yield from _slot_faults(sentence, part, subject)
+    yield from _number_faults(bare)
+    if not SENTENCE.fullmatch(sentence.text):
+        problem = "The sentence has to begin with a capital letter and end with a full stop."
+        yield DraftFault("structure", problem)
+    if sentence.unreadable:
+        yield DraftFault("claim", "A claim cannot be read.", sentence.unreadable)
+    for claim in sentence.claims:
+        yield from _claim_faults(claim, bare, subject)
+    yield from _undeclared(sentence, bare, subject)
+    yield from _causes(sentence, bare)
+    if match := profile.flags.search(bare):
+        problem = "Words may attribute the outcome to a group's nature."
+        yield DraftFault("attribution", problem, match[0])
+
+
+def _slot_faults(sentence: Sentence, part: ReportSection, subject: Subject) -> Iterator[DraftFault]:
+    slots = slots_of(subject)
+    for match in SLOT.finditer(sentence.text):
+        if match[1] not in slots:
+            yield DraftFault("slot", "A slot does not exist.", match[1][:MAX_SLOT_NAME])
+        elif not part.numbers and is_number(match[1]):
+            yield DraftFault("slot", "No number belongs under this heading.", match[1])
+    if set("{}") & set(SLOT.sub("", sentence.text)):
+        yield DraftFault("slot", "A brace does not enclose the name of a slot.")
+
+
+def _number_faults(bare: str) -> Iterator[DraftFault]:
+    if any(char.isnumeric() or char == "%" for char in bare):
+        yield DraftFault("number", "A number is typed; use a slot.")
+    elif match := NUMBER_WORDS.search(bare):
+        yield DraftFault("number", "A number is written in words; use a slot.", match[0])
+
+
+def _claim_faults(claim: Claim, bare: str, subject: Subject) -> Iterator[DraftFault]:
+    if not claim.is_right(subject):
+        problem = f"A claim about {claim.type} is wrong or does not fit these statistics."
+        yield DraftFault("claim", problem, claim.model_dump_json()[:120])
+    elif isinstance(claim, Caveat) and not CAVEAT_WORDS[claim.about].search(bare):
+        problem = "The sentence does not say what its caveat declares."
+        yield DraftFault("caveat", problem, claim.about)
+
+
+def _undeclared(sentence: Sentence, bare: str, subject: Subject) -> Iterator[DraftFault]:
+    if any(isinstance(claim, Definition) for claim in sentence.claims):
+        if _names_group(sentence.text, subject) or DEICTIC.search(bare):
+            problem = "A definition speaks of these groups or results; claim that separately."
+            yield DraftFault("undeclared", problem)
+        return
+    types: set[str] = {claim.type for claim in sentence.claims}
+    measures = {getattr(claim, "measure", getattr(claim, "test", "")) for claim in sentence.claims}
+    types |= {"strata"} if measures & STRATIFIED else set()
+    caveats = {claim.about for claim in sentence.claims if isinstance(claim, Caveat)}
+    free = bool(caveats) and not _names_group(sentence.text, subject)
+    for topic, words, accepted, accepted_caveats in GATE:
+        match = words.search(bare)
+        if match is None or types & accepted or caveats & accepted_caveats:
+            continue
+        if topic == "direction" and (free or types & {"strata", "interval", "agreement"}):
+            continue
+        if topic in {"interval", "size"} and (free or types - {"caveat"}):
+            continue
+        problem = f"The sentence speaks of {topic} without a claim about it."
+        yield DraftFault("undeclared", problem, match[0])
+
+
+def _names_group(text: str, subject: Subject) -> bool:
+    names = [f"{{groups.{key}." for key in group_keys(subject)]
+    folded = text.casefold()
+    return any(name in text for name in names) or any(
+        re.search(rf"(?<!\w){re.escape(group.casefold())}(?!\w)", folded)
+        for group in subject.groups
+    )
+
+
+def _causes(sentence: Sentence, bare: str) -> Iterator[DraftFault]:
+    match = CAUSE.search(bare)
+    if match is None or any(isinstance(claim, Definition) for claim in sentence.claims):
+        return
+    reserved = any(
+        isinstance(claim, Caveat) and claim.about in {"causes", "nature"}
+        for claim in sentence.claims
+    )
+    if not (reserved and DENIED.search(bare)):
+        problem = "The sentence speaks of a cause; only a caveat may, and only to deny one."
+        yield DraftFault("cause", problem, match[0])
+
+
+def _omitted(draft: Draft, subject: Subject) -> Iterator[DraftFault]:
+    declared = {
+        claim.about
+        for section in draft.sections
+        for sentence in section.sentences
+        for claim in sentence.claims
+        if isinstance(claim, Caveat)
+    }
+    for about in mandatory_caveats(subject):
+        if about not in declared:
+            wording = fixed_sentence(Caveat(about=about), subject)
+            yield DraftFault("caveat", f"The caveat {about!r} is missing: {wording}")
+
+
+def withheld(faults: list[DraftFault]) -> dict[tuple[str, int], str]:
+    """Return what replaces the sentences that failed."""
+    kinds: dict[tuple[str, int], list[str]] = {}
+    for fault in faults:
+        if fault.number:
+            kinds.setdefault((fault.heading, fault.number), []).append(fault.kind)
+    return {
+        place: f"[Sentence withheld: {', '.join(dict.fromkeys(names))}.]"
+        for place, names in kinds.items()
+    }
