@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 from uuid import uuid4
 
 import typer
@@ -17,11 +17,12 @@ from biaswatch.local.client import GatewayClient
 from biaswatch.local.runs import InterpretedGap
 from biaswatch.readers.targets import sent_target
 from biaswatch.render.interpretations import evaluation_lines
-from biaswatch.render.terminal import print_json, print_lines
+from biaswatch.render.report import report_page
+from biaswatch.render.terminal import escape, print_json, print_lines, printable, write_document
 from biaswatch.shared.contracts import Diagnosis, Evaluation, Verdict
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import read_text
-from biaswatch.shared.requests.runs import BriefRequest
+from biaswatch.shared.requests.runs import BOARD_PROFILE, BriefRequest
 
 if TYPE_CHECKING:
     from biaswatch.readers.cases import Cases
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 DEFAULT_MODEL = "openai-responses:gpt-5-mini?reasoning.effort=medium&max_output_tokens=20000"
 MAX_CONTEXT_CHARS = 100_000
+ENDINGS = (".md", ".html")
+"""Endings of files that an interpretation can be written into."""
 
 
 class InterpretVerb(CasesVerb):
@@ -36,10 +39,14 @@ class InterpretVerb(CasesVerb):
 
     target: str = DEFAULT_MODEL
     """The model that writes the report; gpt-5-mini of OpenAI unless named."""
-    judge: tuple[str, ...] = (DEFAULT_MODEL,)
+    judge: tuple[str, ...] | None = None
     """A model that grades the report; may be repeated."""
     report: Path | None = None
-    """A report that exists already, to be graded."""
+    """A report that exists already, to be checked and graded."""
+    structure: Literal["outline", "none"] = "outline"
+    """none: the report may have any headings."""
+    output: Path | None = None
+    """A file .md or .html, instead of printing."""
     context: Path | None = None
     """A folder of Markdown files for the writer to use."""
     repeats: PositiveInt = 1
@@ -59,17 +66,19 @@ class InterpretVerb(CasesVerb):
 
 
 @takes(
-    InterpretVerb, "group", "groups", "outcome", "where", "target", "judge", "report", "context",
-    "repeats", "controls",
+    InterpretVerb, "group", "groups", "outcome", "where", "target", "judge", "report", "structure",
+    "controls", output="-o",
 )  # fmt: skip
 def interpret(request: InterpretVerb, words: Counts = None, as_json: Json = False) -> None:
     """Have a model interpret a table, and the report checked and graded."""
-    given = request.report is not None
+    check_ending(request.output)
+    written = request.report is None and request.profile != BOARD_PROFILE
     body = brief_request(
         subject_of(request.cases("interpret", words or [])),
-        writer=None if given else request.target,
-        judges=request.judge,
+        writer=request.target if written else None,
+        judges=judges_of(request.judge, request.profile),
         report=read_text(request.report, "report") if request.report else "",
+        structure=request.structure,
         context=read_context(request.context),
         repeats=request.repeats,
         profile=request.profile,
@@ -79,7 +88,40 @@ def interpret(request: InterpretVerb, words: Counts = None, as_json: Json = Fals
         count_failed_judges=request.count_failed_judges,
         most_calls=request.max_calls,
     )
-    show(ask(lambda client: client.interpret(body), with_models=True), as_json=as_json)
+    evaluation = ask(lambda client: interpreted(client, body), with_models=True)
+    show(evaluation, as_json=as_json, output=request.output)
+
+
+def judges_of(named: Sequence[str] | None, profile: str) -> Sequence[str]:
+    """Return the judges; the default judge for reports of models, none for that of a board."""
+    if named is not None:
+        return named
+    return () if profile == BOARD_PROFILE else (DEFAULT_MODEL,)
+
+
+async def interpreted(client: GatewayClient, body: BriefRequest) -> Evaluation:
+    """Return an evaluation, with progress on standard error; exit with 3 at a paused target."""
+    models = ", ".join(dict.fromkeys(filter(None, [body.writer, *body.judges])))
+    console = Console(stderr=True)
+    with console.status(f"Waiting for {escape(models)}" if models else "Checking the report"):
+        result = await client.interpret(body)
+    if isinstance(result, Evaluation):
+        return result
+    typer.echo(printable(result.in_words()), err=True)
+    typer.echo("There is no interpretation yet: the same command shows it later.", err=True)
+    raise typer.Exit(3)
+
+
+def check_ending(output: Path | None) -> None:
+    """Refuse a file whose ending names no format.
+
+    Raises
+    ------
+    UsageError
+        The file ends neither in .md nor in .html.
+    """
+    if output is not None and output.suffix.lower() not in ENDINGS:
+        raise UsageError(f"{output} ends in no known format: name a file .md or .html.")
 
 
 def subject_of(cases: "Cases") -> "Subject":
@@ -139,7 +181,7 @@ async def interpret_run(
     run_id: str,
     diagnoses: Sequence[Diagnosis],
     *,
-    writer: str,
+    writer: str | None,
     judges: Sequence[str],
     **fields: object,
 ) -> Sequence[InterpretedGap]:
@@ -148,27 +190,26 @@ async def interpret_run(
 
     pairs = [(diagnosis, gap) for diagnosis in diagnoses for gap in diagnosis.gaps]
     shown = [pair for pair in pairs if pair[1].verdict is Verdict.DISPARITY] or pairs[:1]
-    evaluations = await asyncio.gather(
-        *(
-            client.interpret(
-                brief_request(
-                    gap_subject(*pair), writer=writer, judges=judges, run_id=run_id, **fields
-                )
-            )
-            for pair in shown
-        )
-    )
+    bodies = [
+        brief_request(gap_subject(*pair), writer=writer, judges=judges, run_id=run_id, **fields)
+        for pair in shown
+    ]
+    evaluations = await asyncio.gather(*(interpreted(client, body) for body in bodies))
     titles = [f"{d.target}, {d.feature}: {gap.a} against {gap.b}" for d, gap in shown]
     return [InterpretedGap(*each) for each in zip(titles, evaluations, strict=True)]
 
 
-def show(evaluation: Evaluation, *, as_json: bool) -> None:
-    """Print an evaluation; exit code 3 where there is no report."""
+def show(evaluation: Evaluation, *, as_json: bool, output: Path | None = None) -> None:
+    """Print an evaluation or write it; exit code 3 for a report that is missing or failed."""
+    text = "\n".join(evaluation_lines(evaluation))
+    if output is not None:
+        page = output.suffix.lower() == ".html"
+        write_document(report_page("Interpretation", text, ()) if page else text, output)
     if as_json:
         print_json(evaluation)
-    else:
-        print_lines(Console(emoji=False), "\n".join(evaluation_lines(evaluation)))
-    if evaluation.reason:
+    elif output is None:
+        print_lines(Console(emoji=False), text)
+    if evaluation.reason or evaluation.failed:
         raise typer.Exit(3)
 
 

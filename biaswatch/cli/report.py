@@ -5,14 +5,14 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
 from rich.progress import Progress
 
 from biaswatch.checks import checked_diagnoses
-from biaswatch.cli.interpret import DEFAULT_MODEL, interpret_run
+from biaswatch.cli.interpret import DEFAULT_MODEL, interpret_run, judges_of
 from biaswatch.cli.options import CheckRequest, RunId, ask, end_check, gateway
 from biaswatch.cli.requests import takes
 from biaswatch.exporting.answers import (
@@ -29,8 +29,9 @@ from biaswatch.render.figures import can_draw, check_can_draw, draw
 from biaswatch.render.report import ReportFormat, picture_lines, report_text
 from biaswatch.render.terminal import write_document
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.files import read_text
 from biaswatch.shared.requests.run_views import FlaggedPair
-from biaswatch.shared.requests.runs import ImpactRequest
+from biaswatch.shared.requests.runs import BOARD_PROFILE, ImpactRequest
 
 BY_ENDING = {form.value for form in ReportFormat} - {ReportFormat.LL144.value}
 WITH_PAIRS = {ReportFormat.MD, ReportFormat.HTML, ReportFormat.JSON, ReportFormat.JSONL}
@@ -55,8 +56,12 @@ class ReportVerb(CheckRequest):
     """Have a model interpret the findings too."""
     target: str = DEFAULT_MODEL
     """The model that interprets; gpt-5-mini of OpenAI unless named."""
-    judge: tuple[str, ...] = (DEFAULT_MODEL,)
+    judge: tuple[str, ...] | None = None
     """A model that grades the interpretation; may be repeated."""
+    report: Path | None = None
+    """A text about the findings, to be checked and graded instead of one that a model writes."""
+    structure: Literal["outline", "none"] = "outline"
+    """none: that text may have any headings."""
     profile: str = "general"
     """Profile of the interpretation: general, criminal_justice, or one of your own."""
     controls: bool = True
@@ -71,7 +76,7 @@ class ReportVerb(CheckRequest):
 
 
 @takes(
-    ReportVerb, "format", "figures", "interpret", "target", "judge", "profile", "controls",
+    ReportVerb, "format", "figures", "interpret", "target", "judge", "report", "controls",
     "count_failed_judges", "fail_on", "min_measured", output="-o",
 )  # fmt: skip
 def report(run_id: RunId, request: ReportVerb) -> None:
@@ -82,6 +87,8 @@ def report(run_id: RunId, request: ReportVerb) -> None:
         raise UsageError(
             "An interpretation is written into md, html or json; other formats hold none."
         )
+    if request.report is not None and not request.interpret:
+        raise UsageError("--report is a text to check: add --interpret.")
     if request.figures is not None:
         check_can_draw()
     results, flagged = ask(
@@ -110,10 +117,19 @@ async def _reported(
     if form is ReportFormat.LL144:
         results = replace(results, impact=await client.impact_ratios(whole, ImpactRequest()))
     if request.interpret:
+        written = request.report is None and request.profile != BOARD_PROFILE
         interpretations = await interpret_run(
-            client, whole, results.diagnoses, writer=request.target, judges=request.judge,
-            profile=request.profile, controls=request.controls, count_failed_judges=count_failed,
-        )  # fmt: skip
+            client,
+            whole,
+            results.diagnoses,
+            writer=request.target if written else None,
+            judges=judges_of(request.judge, request.profile),
+            report=read_text(request.report, "report") if request.report else "",
+            structure=request.structure,
+            profile=request.profile,
+            controls=request.controls,
+            count_failed_judges=count_failed,
+        )
         results = replace(results, interpretations=interpretations)
     return results, flagged
 

@@ -19,6 +19,7 @@ from biaswatch.shared.contracts import (
     Evaluation,
     Monitor,
     Suite,
+    parse_target,
 )
 from biaswatch.shared.contracts.alarm import AlarmDelivery
 from biaswatch.shared.contracts.completion import PausedTarget
@@ -187,13 +188,25 @@ class GatewayClient:
             pairs += page
         return pairs
 
-    async def interpret(self, request: BriefRequest) -> Evaluation:
-        """Have statistics interpreted and judged; wait for the evaluation."""
+    async def interpret(self, request: BriefRequest) -> Evaluation | PausedTarget:
+        """Have statistics interpreted and judged.
+
+        Returns
+        -------
+        Evaluation | PausedTarget
+            The evaluation, or the target that is paused and has to answer first.
+        """
         interpretation = await self._ask(Interpretation, "POST", "/v1/interpretations", request)
         address = path("interpretations", interpretation.brief_id)
+        asked = filter(None, [request.writer, *request.judges])
+        lanes = {parse_target(target).lane for target in asked}
         while interpretation.evaluation is None:
             await asyncio.sleep(POLL_EVERY_S)
             interpretation = await self._ask(Interpretation, "GET", address)
+            if interpretation.evaluation is None:
+                paused = [pause for pause in await self.paused_targets() if pause.lane in lanes]
+                if paused:
+                    return paused[0]
         return interpretation.evaluation
 
     async def apply_monitor(self, request: MonitorFile | Mapping[str, Any]) -> AppliedMonitor:

@@ -19,17 +19,47 @@ def test_a_table_is_interpreted_and_a_careless_report_is_caught(tmp_path: Path) 
     assert said.returncode == 0, said.stderr
     found = json.loads(said.stdout)
     assert found.get("faults") == []
-    assert found["marked"] == found["marks_right"] > 0
-    assert "[[" not in found["report"]
+    assert (found.get("failed"), found.get("repairs")) == (False, 0)
+    assert "The odds ratio of 2.429 shows more" in found["report"]
     assert (found["mean_of"], len(found["judgements"])) == (9, 9)
     said = biaswatch(tmp_path, *table, "--target", "simulator:careless", "--judge",
                      "simulator:strict")  # fmt: skip
+    assert said.returncode == 3
     careless = json.loads(said.stdout)
-    assert {"heading", "number", "attribution"} <= {each["kind"] for each in careless["faults"]}
-    assert careless["mean"] < found["mean"] - 0.4
+    kinds = {"structure", "number", "slot", "claim", "attribution"}
+    assert kinds <= {each["kind"] for each in careless["faults"]}
+    assert (careless["failed"], careless["repairs"]) == (True, 2)
+    assert "7.77" not in careless["report"]
     bad = biaswatch(tmp_path, *table[:-1], *BOTH, "--config", "profile=astrology")
     assert bad.returncode == 3
     assert "There is no profile 'astrology'" in bad.stdout
+
+
+def test_a_board_gets_a_report_without_any_model_and_a_text_of_others_is_checked(
+    tmp_path: Path,
+) -> None:
+    table = ["interpret", "60", "140", "30", "170", "--groups", "men,women"]
+    page = tmp_path / "board.html"
+    said = biaswatch(tmp_path, *table, "--config", "profile=board", "-o", str(page))
+    assert said.returncode == 0, said.stderr
+    assert "about 30 in 100 of men and about 15 in 100 of women" in page.read_text("utf-8")
+    text = tmp_path / "text.md"
+    text.write_text("The odds ratio is 2.43. The relative risk is 2.43. Men fare better.", "utf-8")
+    judged = ["--report", str(text), "--judge", "simulator:unbiased", "--no-controls"]
+    said = biaswatch(tmp_path, *table, *judged, "--structure", "none", "--json")
+    assert said.returncode == 0, said.stderr
+    found = json.loads(said.stdout)
+    assert [each["kind"] for each in found["faults"]] == ["place"]
+    assert [each["number"] for each in found["unchecked"]] == [3]
+    said = biaswatch(tmp_path, *table, *judged, "-o", "report.odt")
+    assert said.returncode == 2
+    assert "name a file .md or .html" in said.stderr
+
+
+def test_a_missing_key_is_named_at_once(tmp_path: Path) -> None:
+    said = biaswatch(tmp_path, "interpret", "60", "140", "30", "170", "--groups", "men,women")
+    assert said.returncode == 3
+    assert "There is no key for openai-responses" in said.stderr
 
 
 def test_judges_that_read_nothing_are_named_and_do_not_count(tmp_path: Path) -> None:

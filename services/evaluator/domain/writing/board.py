@@ -64,7 +64,8 @@ def _found(subject: Subject) -> Iterator[Sentence]:
     yield from _everyday(subject, slots)
     if claim := next(filter(None, (_first(subject, Direction, measure=m) for m in HEADLINE)), None):
         yield _said(claim, subject)
-    for kind in (Size, Strata, Conclusion):
+    kinds: tuple[type[Claim], ...] = (Size, Strata, Conclusion)
+    for kind in kinds:
         if claim := _first(subject, kind):
             yield _said(claim, subject)
     if not (slots.keys() & {"odds_ratio.estimate", "gap.estimate"}):
