@@ -71,10 +71,9 @@ def _ratio_facts(name: str, values: list[tuple[str, float | None]]) -> Iterator[
     for role, value in values:
         if not value or value <= 0 or name == "impact_ratio":
             continue
-        kind = "times" if role == "estimate" else role
-        yield Fact(1 / value, name, kind)
-        for ratio in (value, 1 / value):
-            yield Fact(abs(ratio - 1), name, "change" if role == "estimate" else role, percent=True)
+        yield Fact(1 / value, name, "times" if role == "estimate" else role)
+        if role == "estimate":
+            yield from (Fact(abs(r - 1), name, "change", percent=True) for r in (value, 1 / value))
 
 
 def _counts(subject: Subject) -> Iterator[Fact]:

@@ -46,10 +46,22 @@ _THRESHOLD = re.compile(
     r"(?:[<>\u2264\u2265]|\b(?:below|above|under|over|exceeds?|than|level(?:\s+of)?|threshold(?:\s+of)?))\s*$",
     re.IGNORECASE,
 )
+_ROUGHLY = r"(?:(?:about|around|roughly|nearly)\s+)?"
 _BETWEEN = re.compile(
-    r"\s*%?\s*(?:,|to|and|-|\u2013|\u2014|through|up\s+to|or\s+as\s+large\s+as)\s*[-+\u2212]?\s*"
-    r"(?:as\s+large\s+as\s*)?", re.IGNORECASE
-)  # fmt: skip
+    rf"\s*%?\s*(?:[,;\u2013\u2014-]|to|and|through|up\s+to)\s*{_ROUGHLY}[-+\u2212]?\s*",
+    re.IGNORECASE,
+)
+_DIRECT = re.compile(
+    r"\s*(?:of|is|was|=|:|,|equals|equal\s+to|amounts\s+to|st(?:ands|ood)\s+at"
+    r"|(?:is|was)\s+estimated\s+(?:at|as))?\s*",
+    re.IGNORECASE,
+)
+_EXTREME = re.compile(
+    r"\b(?:least|most|small\w*|large\w*|minimum|maximum|up\s+to|bounds?|limits?|ends?|low\w*|high\w*"
+    r"|upper|intervals?|from|between)\b",
+    re.IGNORECASE,
+)
+_UNPOOLED = re.compile(r"\b(?:from|pooled|crude|overall|unadjusted|raw)\b", re.IGNORECASE)
 _STOP = re.compile(r"[,;:()]|\b(?:and|but|while|whereas|against|than|versus)\b", re.IGNORECASE)
 _PAIR_BEFORE = re.compile(
     r"(?:[(\[]|\bfrom|\bbetween|\bC\.?I\.?:?|\bintervals?\b[^.;()\d]{0,45}|\blimits?\b[^.;()\d]{0,45}"
@@ -124,11 +136,19 @@ class SentenceMentions:
         """
         before = [m for m in self.measures if m.end <= number.start]
         if before:
-            return before[-1].measures
+            return self._qualified(before)
         limit = min((n.start for n in self.numbers if n.start >= number.end), default=10**9)
         after = [m for m in self.measures if number.end <= m.start < limit]
         linked = after and _LINK.fullmatch(self.text[number.end : after[0].start])
         return after[0].measures if linked else None
+
+    def _qualified(self, mentions: list[MeasureMention]) -> frozenset[str]:
+        """Return the measures of the last mention; `stratified` before an odds ratio narrows it."""
+        last = mentions[-1].measures
+        if len(last) > 2 and not _UNPOOLED.search(self.text):
+            for mention in mentions[:-1]:
+                last = last & mention.measures or last
+        return last
 
     def group_of(self, number: WrittenNumber) -> int | None:
         """Return the group that a number belongs to, if the words say so."""
@@ -138,7 +158,21 @@ class SentenceMentions:
         if following is not None:
             return following
         before = [g for g in self.groups if g.end <= number.start]
-        return before[-1].group if before else None
+        if not before:
+            return None
+        gap = self.text[before[-1].end : number.start]
+        if "," in gap and len({g.group for g in before}) > 1:
+            return None
+        between = [n for n in self.numbers if before[-1].end <= n.start < number.start]
+        return None if between and not self._in_pair(number) else before[-1].group
+
+    def follows_estimate(self, number: WrittenNumber, earlier: WrittenNumber) -> bool:
+        """Tell whether a pair of bounds stands in brackets right behind an estimate."""
+        between = self.text[earlier.end : number.start]
+        return re.fullmatch(r"[^.;\d]{0,12}[(\[,][^.;()]{0,40}", between) is not None
+
+    def _in_pair(self, number: WrittenNumber) -> bool:
+        return self._pair(number) is not None
 
     def counts_of(self, number: WrittenNumber) -> bool:
         """Tell whether a number stands in front of another it is a part of: `7 of 13`."""
@@ -166,7 +200,7 @@ class SentenceMentions:
     def role_of(self, number: WrittenNumber) -> str | None:
         """Return the role that the words beside a number give it, or None.
 
-        Roles are p, threshold, p_threshold, bound, low, high, pair_low and pair_high.
+        Roles are p, threshold, p_threshold, bound, low, high, pair_low, pair_high and estimate.
         """
         before = self.text[: number.start]
         is_p = _P_VALUE.search(before) is not None
@@ -180,7 +214,16 @@ class SentenceMentions:
             return "bound"
         if _LOW.search(before):
             return "low"
-        return "high" if _HIGH.search(before) else None
+        if _HIGH.search(before):
+            return "high"
+        return "estimate" if self._is_direct(number) else None
+
+    def _is_direct(self, number: WrittenNumber) -> bool:
+        """Tell whether a number stands right behind its measure: `odds ratio of 2.43`."""
+        before = [m for m in self.measures if m.end <= number.start]
+        if not before or _EXTREME.search(self.text[: number.start]):
+            return False
+        return _DIRECT.fullmatch(self.text[before[-1].end : number.start]) is not None
 
     def _pair(self, number: WrittenNumber) -> str | None:
         index = self.numbers.index(number)

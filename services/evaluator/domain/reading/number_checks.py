@@ -18,6 +18,13 @@ _OF_COUNTS = re.compile(
     re.IGNORECASE,
 )
 _RATES = re.compile(r"\b(?:expected|cell)\b", re.IGNORECASE)
+BESIDE_CHARS = 30
+_CONSTANT = re.compile(
+    r"\b(?:level|confidence|CI|interval|threshold|alpha|significan\w*|contain\w*|exclud\w*|includ\w*"
+    r"|spans?|cross\w*|null|than|above|below|equality)\b|[<>=\u2264\u2265]",
+    re.IGNORECASE,
+)
+_CITATION = re.compile(r"\b(?:section|table|figure|no\.)\s*$", re.IGNORECASE)
 _COMPARED = re.compile(r"\b(?:compar\w+|tests?|Bonferroni|correct\w*|adjust\w*)\b", re.IGNORECASE)
 _P_VALUE = re.compile(r"\bp(?:[-\s]?values?)?\b", re.IGNORECASE)
 _PERCENT = re.compile(r"%|\bper\s?cent|\bpoints?\b", re.IGNORECASE)
@@ -31,8 +38,12 @@ _ROLES = {
     "high": {"high", ANY},
     "pair_high": {"high", ANY},
     "bound": {"low", "high"},
+    "estimate": {"estimate", "statistic", "change", "times", "count", "total", "difference", ANY},
 }
 """Roles of facts that a number may state, by the role that its words give it."""
+
+
+_PAIR = ("pair_low", "pair_high")
 
 
 @dataclass(frozen=True)
@@ -54,11 +65,18 @@ class CheckedNumbers:
 
 def checked_numbers(sentence: SentenceMentions, facts: Sequence[Fact]) -> CheckedNumbers:
     """Check every number of a sentence against the facts."""
-    faults, open_ = [], []
+    faults, open_ = list[NumberFault](), list[str]()
+    estimate: tuple[WrittenNumber, frozenset[str]] | None = None
     for number in sentence.numbers:
         if _is_free(number, sentence):
             continue
         equal = [fact for fact in facts if _equals(number, fact, sentence)]
+        role = sentence.role_of(number)
+        if estimate and role in _PAIR and sentence.follows_estimate(number, estimate[0]):
+            equal = [fact for fact in equal if fact.measure in estimate[1]] or equal[:0]
+        elif role not in _PAIR and any(fact.role != ANY for fact in equal):
+            named = frozenset(f.measure for f in equal if f.role == "estimate")
+            estimate = (number, named) if named else None
         if not equal:
             message = f"The number {number.text.strip()} is in none of the statistics."
             faults.append(NumberFault(NUMBER, message))
@@ -78,8 +96,7 @@ def _is_free(number: WrittenNumber, sentence: SentenceMentions) -> bool:
             return True
     if number.value == 5 and _RATES.search(sentence.text):
         return True
-    before = sentence.text[: number.start]
-    return bool(re.search(r"(?:\[|section |table |figure |no\. ?)$", before, re.IGNORECASE))
+    return _CITATION.search(sentence.text[: number.start]) is not None
 
 
 def _equals(number: WrittenNumber, fact: Fact, sentence: SentenceMentions) -> bool:
@@ -96,7 +113,20 @@ def _equals(number: WrittenNumber, fact: Fact, sentence: SentenceMentions) -> bo
     if sentence.counts_of(number):
         return False
     whole = number.unit is Unit.PLAIN and number.step >= 1
-    return as_percent or (number.equals(fact.value) and (not whole or _is_near(number, fact)))
+    if fact.role == ANY:
+        return _is_constant(number, fact, sentence)
+    near = _is_near(number, fact) and sentence.measure_of(number) is not None
+    return as_percent or (number.equals(fact.value) and (not whole or near))
+
+
+def _is_constant(number: WrittenNumber, fact: Fact, sentence: SentenceMentions) -> bool:
+    """Tell whether a number is a level, a value of no difference or a base, by its words."""
+    if not number.equals(fact.value):
+        return False
+    if number.step >= 1:
+        return True
+    beside = sentence.text[max(0, number.start - BESIDE_CHARS) : number.end + BESIDE_CHARS]
+    return _CONSTANT.search(beside) is not None
 
 
 def _is_factor(number: WrittenNumber, fact: Fact) -> bool:
@@ -145,9 +175,8 @@ def _fits_role(fact: Fact, number: WrittenNumber, sentence: SentenceMentions) ->
     if fact.measure == "comparisons":
         return _COMPARED.search(sentence.text) is not None
     role = sentence.role_of(number)
-    if role is None:
-        p_named = fact.role == "p" and _P_VALUE.search(sentence.text) is not None
-        return p_named or fact.role not in {"low", "high", "p"}
+    if fact.role == "p" and role is None:
+        return _P_VALUE.search(sentence.text) is not None
     # The magnitudes of a negative interval are in reverse order.
     if fact.value < 0 and not number.signed and fact.role in {"low", "high"}:
         return role not in {"p", "p_threshold"}
@@ -156,6 +185,8 @@ def _fits_role(fact: Fact, number: WrittenNumber, sentence: SentenceMentions) ->
 
 def _fits_measure(fact: Fact, measures: frozenset[str]) -> bool:
     if fact.role == ANY or fact.measure in {"comparisons", "missing", "asked"}:
+        return True
+    if fact.measure == "risk_difference" and "share" in measures:
         return True
     if fact.role == "p":
         return fact.measure in measures or not measures & TESTS

@@ -87,7 +87,8 @@ _ROUGH = re.compile(
 )
 _SKIPPED = re.compile(
     r"\b2\s*(?:x|\u00d7|by)\s*2\b|[\u03c7X](?:2|\u00b2|\^2)(?!\.\d)(?:\s*\([^)]*\))?|\bone-sided\b|\btwo-sided\b"
-    r"|\bfour-fifths\b|\b(?:in|since)\s(?:19|20)\d\d\b|\(\d+\s*,\s*N\s*=[^)]*\)"
+    r"|\bfour-fifths\b|\b(?:in|since)\s(?:19|20)\d\d\b|\(\d+\s*,\s*N\s*=[^)]*\)",
+    re.IGNORECASE,
 )
 MAX_ROUGH_CHARS = 24
 
