@@ -163,7 +163,8 @@ def test_few_templates_are_named_in_the_method() -> None:
 
 
 def test_shares_of_flags_are_as_wide_as_their_templates_are_unlike() -> None:
-    pairs: list[dict[str, bool | None]] = [{"flag": template < 10} for template in range(20)] * 30
+    flags = [dict[str, bool | None](flag=template < 10) for template in range(20)]
+    pairs = flags * 30
     templates = [f"t{template}" for template in range(20)] * 30
     alone, clustered = (shares_of(pairs, ["flag"], 0.05, of)["flag"] for of in ((), templates))
     assert (alone.count, clustered.count) == (300, 300)
