@@ -13,7 +13,7 @@ from biaswatch.shared.analysis.findings.group_disparities import (
 from biaswatch.shared.analysis.findings.groupings import Grouping
 from biaswatch.shared.analysis.findings.observations import Floats, Observations, Whole
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
-from biaswatch.shared.stats.comparisons.label_tests import flip_p
+from biaswatch.shared.stats.comparisons.sign_flips import sign_flip_p
 from biaswatch.shared.stats.estimate import Estimate
 from biaswatch.shared.stats.groups.group_means import GroupMeans, group_means
 from biaswatch.shared.stats.groups.interactions import InteractionTest, interaction_test, signs_of
@@ -122,7 +122,7 @@ class CrossedValues:
         if not counts.all():
             return test
         sums = np.bincount(key, weights=self.values, minlength=len(counts))
-        p_value = flip_p(np.sort((sums / counts).reshape(-1, CELLS) @ signs_of(self.design)))
+        p_value = sign_flip_p(np.sort((sums / counts).reshape(-1, CELLS) @ signs_of(self.design)))
         return test if p_value is None else replace(test, p_value=p_value, method=FLIPS)
 
 
