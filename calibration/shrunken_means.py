@@ -89,7 +89,8 @@ def coverage(shape: CrossedShape, studies: int, rng: np.random.Generator) -> Cov
 
 
 def _one(groups: int, _rng: np.random.Generator) -> Floats:
-    return np.sqrt(groups) * (np.arange(groups) == 0)
+    effects: Floats = np.sqrt(groups) * (np.arange(groups) == 0)
+    return effects
 
 
 TRUTHS: dict[str, Callable[[int, np.random.Generator], Floats]] = {

@@ -141,4 +141,4 @@ def _verdict(compared: Sequence[GroupComparison]) -> Verdict | None:
         return None
     if Verdict.DISPARITY in verdicts:
         return Verdict.DISPARITY
-    return verdicts.pop() if len(verdicts) == 1 else Verdict.NOT_ENOUGH
+    return verdicts.pop() if len(verdicts) == 1 else Verdict.INCONCLUSIVE

@@ -62,8 +62,8 @@ def _compared(subject: Subject) -> Iterator[Sentence]:
 def _found(subject: Subject) -> Iterator[Sentence]:
     slots = slots_of(subject)
     yield from _everyday(subject, slots)
-    if claim := next(filter(None, (_first(subject, Direction, measure=m) for m in HEADLINE)), None):
-        yield _said(claim, subject)
+    directions = [_first(subject, Direction, measure=measure) for measure in HEADLINE]
+    yield from [_said(claim, subject) for claim in directions if claim is not None][:1]
     kinds: tuple[type[Claim], ...] = (Size, Strata, Conclusion)
     for kind in kinds:
         if claim := _first(subject, kind):
