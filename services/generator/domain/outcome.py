@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from pydantic_core import to_json
 
@@ -209,21 +210,6 @@ def _response(
             limit_kib = MAX_ANSWER_BYTES // 1024
             detail = f"The answer is {size // 1024} KiB; the limit is {limit_kib} KiB."
             outcome, steps, texts = _Failed(Failure.OVERSIZE, detail), (), {}
-    if isinstance(outcome, _Failed):
-        return Response(
-            tenant=probe.tenant,
-            purpose=probe.purpose,
-            at=at,
-            probe=probe,
-            usage=usage,
-            steps=steps,
-            said=texts,
-            reasoning=reasoning,
-            ending=outcome.ending,
-            reason=outcome.reason,
-            detail=outcome.detail,
-        )
-    cut_off = outcome.finish_reason == "length"
     return Response(
         tenant=probe.tenant,
         purpose=probe.purpose,
@@ -233,14 +219,23 @@ def _response(
         steps=steps,
         said=texts,
         reasoning=reasoning,
-        # A text that was cut off is stored, but not measured.
-        ending=Ending.FAILED if cut_off else Ending.ANSWERED,
-        reason=Failure.TRUNCATED.value if cut_off else None,
-        text=outcome.text,
-        model=outcome.model,
-        fingerprint=outcome.fingerprint,
-        finish_reason=outcome.finish_reason,
+        **_ending(outcome),
     )
+
+
+def _ending(outcome: ModelAnswer | _Failed) -> dict[str, Any]:
+    """Return the fields of an answer or a failure; a truncated text is stored, not measured."""
+    if isinstance(outcome, _Failed):
+        return {"ending": outcome.ending, "reason": outcome.reason, "detail": outcome.detail}
+    cut_off = outcome.finish_reason == "length"
+    return {
+        "ending": Ending.FAILED if cut_off else Ending.ANSWERED,
+        "reason": Failure.TRUNCATED.value if cut_off else None,
+        "text": outcome.text,
+        "model": outcome.model,
+        "fingerprint": outcome.fingerprint,
+        "finish_reason": outcome.finish_reason,
+    }
 
 
 def _steps(results: CallResults) -> tuple[Step, ...]:
