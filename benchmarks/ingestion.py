@@ -16,7 +16,8 @@ from itertools import count
 
 from benchmarks.measuring import memory_mib, temporary_store
 from biaswatch.services.gateway.otlp.intake import SignalIntake
-from biaswatch.services.gateway.otlp.wire import PROTOBUF, TRACES, signals_of, unpacked
+from biaswatch.services.gateway.otlp.protobuf import TRACES
+from biaswatch.services.gateway.otlp.wire import PROTOBUF, signals_of, unpacked
 from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
 from biaswatch.services.gateway.traffic.intake_files import not_redacted
 from biaswatch.shared.contracts import Exchange

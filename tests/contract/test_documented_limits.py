@@ -11,7 +11,7 @@ from biaswatch.services.builder.settings import BuilderSettings
 from biaswatch.services.evaluator.settings import EvaluatorSettings
 from biaswatch.services.extractor.settings import ExtractorSettings
 from biaswatch.services.gateway import bodies, json_bodies, middleware
-from biaswatch.services.gateway.otlp import intake, protobuf, wire
+from biaswatch.services.gateway.otlp import intake, protobuf, protobuf_fields, wire
 from biaswatch.services.gateway.settings import GatewaySettings
 from biaswatch.services.gateway.traffic.batches import MAX_QUEUED
 from biaswatch.services.generator.domain.outcome import MAX_ANSWER_BYTES
@@ -68,7 +68,7 @@ LIMITS = {
     "groups, and facts, of one production answer": f"{MAX_LABELS}",
     "messages of one production answer": f"{MAX_MESSAGES:,}",
     "one span, or log record, of OTLP":
-    f"{protobuf.MAX_SIGNAL_BYTES // MIB} MiB, {protobuf.MAX_SIGNAL_FIELDS:,}",
+    f"{protobuf_fields.MAX_SIGNAL_BYTES // MIB} MiB, {protobuf_fields.MAX_SIGNAL_FIELDS:,}",
     "requests of one tenant that are read, and handled, at the same time":
     f"{bodies.READ_PER_TENANT}, and {bodies.HANDLED_PER_TENANT}; others wait"
     f" {bodies.WAIT_S:.0f} s",
@@ -80,7 +80,7 @@ LIMITS = {
     "production answers of one live system that wait": f"{MAX_QUEUED:,}",
     "OTLP request, packed and unpacked": f"{wire.MAX_BYTES // MIB} MiB, {wire.MAX_RATIO} times its"
     f" packed size beyond {wire.RATIO_FREE_BYTES // MIB} MiB,"
-    f" {protobuf.MAX_MESSAGES:,} spans, {protobuf.MAX_VALUES:,} attributes",
+    f" {protobuf_fields.MAX_MESSAGES:,} spans, {protobuf.MAX_VALUES:,} attributes",
     "parts of a traced answer wait for the rest": f"{intake.MAX_WAIT.total_seconds():.0f} s",
     "clock of a sender ahead of ours": f"{MAX_CLOCK_SKEW.total_seconds() / 60:.0f} minutes",
     "reply of a model, unpacked": f"{MAX_REPLY_BYTES // MIB} MiB",

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biaswatch.services.gateway.otlp.wire import JSON, TRACES, UnreadableRequestError, signals_of
+from biaswatch.services.gateway.otlp.protobuf import TRACES
+from biaswatch.services.gateway.otlp.wire import JSON, UnreadableRequestError, signals_of
 from biaswatch.shared.conventions.answers import part_of, sent_fields
 from biaswatch.shared.conventions.mapping import MappingFile
 from tests.support.fuzzing import as_written, bounded, json_values, spoiled

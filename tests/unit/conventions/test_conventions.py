@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from biaswatch.services.gateway.otlp.wire import LOGS, PROTOBUF, TRACES, signals_of
+from biaswatch.services.gateway.otlp.protobuf import LOGS, TRACES
+from biaswatch.services.gateway.otlp.wire import PROTOBUF, signals_of
 from biaswatch.shared.conventions.answers import joined, part_of, sent_fields
 from biaswatch.shared.conventions.mapping import MappingFile
 from biaswatch.shared.conventions.signals import Signal, signals_of_json

@@ -10,12 +10,11 @@ import pytest
 
 from biaswatch.services.gateway.bodies import BodyFile
 from biaswatch.services.gateway.otlp import protobuf
-from biaswatch.services.gateway.otlp.protobuf import MAX_MESSAGES, MAX_SIGNAL_BYTES
+from biaswatch.services.gateway.otlp.protobuf import LOGS, TRACES
+from biaswatch.services.gateway.otlp.protobuf_fields import MAX_MESSAGES, MAX_SIGNAL_BYTES
 from biaswatch.services.gateway.otlp.wire import (
     JSON,
-    LOGS,
     PROTOBUF,
-    TRACES,
     UnreadableRequestError,
     signal_batches,
     signals_of,
