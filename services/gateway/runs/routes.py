@@ -11,10 +11,11 @@ from biaswatch.services.gateway.context import GatewayContext
 from biaswatch.services.gateway.json_bodies import StrictRoute
 from biaswatch.services.gateway.openapi import body_of
 from biaswatch.services.gateway.runs.commands import receive_suite, run_commands, start_run
+from biaswatch.services.gateway.runs.impact import ImpactQueries
 from biaswatch.services.gateway.runs.measurements import GroupValueQueries, MeasurementQueries
 from biaswatch.services.gateway.runs.provenance import ProvenanceQueries
 from biaswatch.services.gateway.runs.queries import RunQueries
-from biaswatch.services.gateway.runs.studies import ImpactQueries, StudyQueries
+from biaswatch.services.gateway.runs.studies import StudyQueries
 from biaswatch.services.gateway.stream_limits import run_streams
 from biaswatch.shared.contracts import AuditAction, Brief, Cancellation, Suite
 from biaswatch.shared.requests.exports import AnswerMeasurements
