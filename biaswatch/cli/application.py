@@ -108,7 +108,7 @@ class LazyGroup(TyperGroup):
 
 
 class Verbs(LazyGroup):
-    """The verbs; errors in options are told without typer's own words."""
+    """The verbs; errors in options are our own sentences."""
 
     verbs = VERBS
 

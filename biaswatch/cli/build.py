@@ -1,4 +1,4 @@
-"""The verb `build`: a plan becomes a suite."""
+"""The verb `build`: build a suite from a plan."""
 
 import asyncio
 import json
@@ -32,7 +32,7 @@ def build(
     model: Annotated[
         str | None, typer.Option(help="provider:model that answers, instead of the plan's.")
     ] = None,
-    new: Annotated[bool, typer.Option("--new", help="Ask the model again, all of it.")] = False,
+    new: Annotated[bool, typer.Option("--new", help="Repeat all questions to the model.")] = False,
     figures: Annotated[bool, typer.Option("--figures", help="Draw quality.png too.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -52,7 +52,7 @@ def build(
 
         picture = output / "quality.png"
         files.append(draw_quality(wanted.name, built.quality, built.rows, picture))
-    said = {
+    summary = {
         "suite": wanted.name,
         "version": built.header["version"],
         "prompts": built.quality.prompts,
@@ -63,27 +63,30 @@ def build(
         "files": [str(file) for file in files],
     }
     if as_json:
-        typer.echo(json.dumps(said, indent=2))
+        typer.echo(json.dumps(summary, indent=2))
         return
     console = Console(highlight=False)
     console.print(
-        f"The suite {escape(wanted.name)} is in {escape(str(output))}: {said['prompts']}"
-        f" prompts about {said['concepts']} concepts, version {said['version']}."
+        f"The suite {escape(wanted.name)} is in {escape(str(output))}: {summary['prompts']}"
+        f" prompts about {summary['concepts']} concepts, version {summary['version']}."
     )
     console.print(
-        f"What was left out, and what to look at, is in {escape(str(output / 'report.md'))}."
+        f"{escape(str(output / 'report.md'))} lists what was left out, and what to check."
     )
 
 
 async def _built(plan: "Plan", home: Path, settings: "BuilderSettings", nonce: str) -> "BuiltSuite":
-    """Build; where a model is asked, on the bus that is named, that runs here, or of our own."""
+    """Build a suite; questions to a model use the named bus, the running one, or a new one."""
     from biaswatch.building.composition import build_of, model_over_bus
 
     if not (plan.asks and plan.model and plan.model.target):
         return await build_of(plan, home, settings)()
     target = read_target(plan.model.target)
-    async with _bus(settings) as there, model_over_bus(plan, target, there, nonce=nonce) as model:
-        return await build_of(plan, home, there, model)()
+    async with (
+        _bus(settings) as bus_settings,
+        model_over_bus(plan, target, bus_settings, nonce=nonce) as model,
+    ):
+        return await build_of(plan, home, bus_settings, model)()
 
 
 @asynccontextmanager

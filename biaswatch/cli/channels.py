@@ -43,14 +43,14 @@ def _check_file(file: Path, *, as_json: bool) -> None:
     from biaswatch.services.notifier.handlers.operator_channels import operator_channels
     from biaswatch.services.notifier.settings import variable
 
-    found = operator_channels(file, variable).statuses(datetime.now(UTC))
+    statuses = operator_channels(file, variable).statuses(datetime.now(UTC))
     show_rows(
-        found,
+        statuses,
         lambda channel: f"{channel.name}  {channel.kind}  {channel.trouble or 'ready'}",
         f"{file} declares no channel.",
         as_json=as_json,
     )
-    if any(channel.trouble for channel in found):
+    if any(channel.trouble for channel in statuses):
         raise typer.Exit(NOT_DELIVERED_CODE)
 
 

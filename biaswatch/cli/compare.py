@@ -25,25 +25,25 @@ class CompareVerb(CheckRequest):
     target: Names = ()
     """Only this target; may be repeated."""
     other_target: Names = ()
-    """Of the second run, this target instead."""
+    """A different target for the second run."""
     scaffold: Names = ()
     """Only this scaffold."""
     other_scaffold: Names = ()
-    """Of the second run, this scaffold instead."""
+    """A different scaffold for the second run."""
     claim: Claim | None = None
-    """What conclusions are about; the first run's suite declares it."""
+    """Scope of the conclusions, `bank` or `population`; default the first run's."""
     tolerance: float | None = Field(default=None, ge=0, allow_inf_nan=False)
-    """The largest change of a gap or a mean that does not matter; the first run's."""
+    """The largest change of a gap or a mean that does not matter; default the first run's."""
     missing_tolerance: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     """The largest change of a share of missing answers that does not matter."""
     alpha: float | None = Field(default=None, gt=0, lt=1)
-    """The probability that equal runs are said to differ."""
+    """The probability that any change is reported between equal runs."""
     output: Path | None = None
     """Write the changes to a CSV or Parquet file."""
     all: bool = False
-    """Every change, not only the most important ones."""
+    """All changes, not only the most important ones."""
     fail_on: str | None = None
-    """Exit code 1 at a change (`change`, or the smallest size that counts), 3 where too little was
+    """Exit code 1 for a change (`change`, or the smallest size that counts), 3 if too little was
     measured."""
 
 
@@ -76,21 +76,21 @@ def compare(
             request.other_scaffold or request.scaffold,
         ),
     )
-    given = comparison_input(parts, request.group, request.feature, request.ranges, gateway())
+    runs = comparison_input(parts, request.group, request.feature, request.ranges, gateway())
     plan = ComparisonPlan(
-        given.alpha if request.alpha is None else request.alpha,
-        given.tolerance if request.tolerance is None else request.tolerance,
-        claim=(given.matched and request.claim) or given.claim,
-        against=given.against,
+        runs.alpha if request.alpha is None else request.alpha,
+        runs.tolerance if request.tolerance is None else request.tolerance,
+        claim=(runs.matched and request.claim) or runs.claim,
+        against=runs.against,
     )
     declared = ChangePlan(plan, request.missing_tolerance)
     changes = (
-        compare_runs(given.matched, declared)
-        if given.matched
-        else compare_whole_runs(given.runs, declared)
+        compare_runs(runs.matched, declared)
+        if runs.matched
+        else compare_whole_runs(runs.runs, declared)
     )
     about: dict[str, Any] = {
-        **given.about,
+        **runs.about,
         "claim": plan.claim.value,
         "alpha": plan.alpha,
         "tolerance": plan.tolerance,
@@ -100,10 +100,7 @@ def compare(
     rows = run_changes.change_rows(changes)
     answer = run_changes.answer_of(rows, about)
     compared = checked_changes(rows)
-    warnings = [
-        *given.warnings,
-        *measurement_warnings(compared, rule or CheckRule(verdict=CHANGED)),
-    ]
+    warnings = [*runs.warnings, *measurement_warnings(compared, rule or CheckRule(verdict=CHANGED))]
     if request.output:
         write_frame(rows, request.output)
         typer.echo(f"Wrote {request.output}.", err=True)

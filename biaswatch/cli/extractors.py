@@ -42,26 +42,25 @@ NOT_CONFORMING = 1
 
 @app.command("list")
 def list_extractors(as_json: Json = False) -> None:
-    """List the extractors that run: version, features, lag, rate, last error."""
+    """List the running extractors: version, features, lag, rate, last error."""
     with Store.open(load_settings(Settings).store) as store:
-        every = store.extractors.ever()
+        extractors = store.extractors.ever()
     alive = datetime.now(UTC) - timedelta(seconds=ALIVE_S)
-    there = [each for each in every if each.seen_at >= alive]
+    running = [extractor for extractor in extractors if extractor.seen_at >= alive]
     if as_json:
-        told = [{**vars(each), "seen_at": each.seen_at.isoformat()} for each in there]
-        typer.echo(json.dumps(told, indent=2))
-    elif not there:
-        typer.echo("No extractor has been heard of in the last minute. `biaswatch up` starts them.")
+        rows = [{**vars(status), "seen_at": status.seen_at.isoformat()} for status in running]
+        typer.echo(json.dumps(rows, indent=2))
+    elif not running:
+        typer.echo("No extractor has run in the last minute. `biaswatch up` starts them.")
     else:
-        _show(there)
+        _show(running)
 
 
 @app.command("test")
 def try_one(
-    name: Annotated[str, typer.Argument(help="A drop-in that is running, by its name.")],
-    as_json: Json = False,
+    name: Annotated[str, typer.Argument(help="Name of a running drop-in.")], as_json: Json = False
 ) -> None:
-    """Try whether a drop-in keeps the contract. Exit code 1 where it does not."""
+    """Test whether a drop-in conforms to the contract; exit code 1 if it does not."""
     from biaswatch.services.extractor.handlers.dropin_testing import ConformanceTest
 
     async def work(url: str) -> ConformanceTest:
@@ -73,21 +72,21 @@ def try_one(
     with bus_url(load_settings(Settings)) as url:
         trial = asyncio.run(work(url))
     if as_json:
-        typer.echo(json.dumps([vars(each) for each in trial.findings], indent=2))
+        typer.echo(json.dumps([vars(finding) for finding in trial.findings], indent=2))
     else:
-        for each in trial.findings:
-            detail = f": {printable(each.detail)}" if each.detail else ""
-            typer.echo(f"{'ok    ' if each.passed else 'FAILED'}  {each.what}{detail}")
-    if not all(each.passed for each in trial.findings):
+        for finding in trial.findings:
+            detail = f": {printable(finding.detail)}" if finding.detail else ""
+            typer.echo(f"{'ok    ' if finding.passed else 'FAILED'}  {finding.what}{detail}")
+    if not all(finding.passed for finding in trial.findings):
         raise typer.Exit(NOT_CONFORMING)
 
 
 @app.command()
 def serve(
     path: Annotated[Path, typer.Argument(help="A Python file with one extractor.")],
-    name: Annotated[str | None, typer.Option(help="Its name; else the file's.")] = None,
+    name: Annotated[str | None, typer.Option(help="Its name; the file's by default.")] = None,
 ) -> None:
-    """Serve a one-file extractor as a drop-in; nothing else is restarted. Ctrl-C stops it."""
+    """Serve a one-file extractor as a drop-in, without restarting anything. Ctrl-C stops it."""
     from biaswatch.services.extractor.handlers.dropin_testing import (
         answers_of,
         code_digest,
@@ -106,7 +105,7 @@ def serve(
                 connection, spec.name, spec.version, answers_of(extractor, spec), code=code
             ),
         ):
-            typer.echo(f"{spec.name} {spec.version} is served. Ctrl-C stops it.")
+            typer.echo(f"Serving {spec.name} {spec.version}. Ctrl-C stops it.")
             await connection.lost.wait()
 
     with bus_url(load_settings(Settings)) as url:
@@ -116,18 +115,20 @@ def serve(
             typer.echo("Stopped.")
 
 
-def _show(there: list[ExtractorStatus]) -> None:
+def _show(running: list[ExtractorStatus]) -> None:
     head: tuple[str, ...] = (
         *("extractor", "version", "features", "measures with"),
         *("lag", "texts/s", "last error"),
     )
     rows: list[tuple[str, ...]] = []
-    for each in there:
-        lag = "-" if each.lag is None else str(each.lag)
-        rate = number_text(each.rate_per_s)
-        error = (each.refused and f"refused: {each.refused}") or each.last_error or ""
-        who, names = f"{each.name} ({each.kind})", ", ".join(each.features)
-        rows.append((who, each.version, names, each.instrument, lag, rate, error))
+    for extractor in running:
+        lag = "-" if extractor.lag is None else str(extractor.lag)
+        rate = number_text(extractor.rate_per_s)
+        error = (
+            (extractor.refused and f"refused: {extractor.refused}") or extractor.last_error or ""
+        )
+        name, names = f"{extractor.name} ({extractor.kind})", ", ".join(extractor.features)
+        rows.append((name, extractor.version, names, extractor.instrument, lag, rate, error))
     if not any(row[-1] for row in rows):
         head, rows = head[:-1], [row[:-1] for row in rows]
     print_table(Console(), terminal_table(head, rows))
@@ -143,17 +144,17 @@ Groups = Mapping[str, Sequence[str]]
 def bias(
     name: Annotated[str, typer.Argument(help="An extractor, a Python file, or a drop-in.")],
     drop_in: Annotated[
-        bool, typer.Option("--drop-in", help="Ask the drop-in of this name.")
+        bool, typer.Option("--drop-in", help="Use the drop-in of this name.")
     ] = False,
     group: Annotated[
         list[str] | None,
-        typer.Option(help="Names of your own: DIMENSION=NAME,NAME; may be repeated."),
+        typer.Option(help="Own names of groups: DIMENSION=NAME,NAME; may be repeated."),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Show an extractor's own bias: the same sentences, with only the group's name changed.
 
-    It is kept, and stands beside the gaps that are found with this version from then on.
+    The result is stored and shown beside later gaps of this version.
     """
     from biaswatch.services.extractor.domain import measured_all
     from biaswatch.services.extractor.domain.calibration import GROUPS, calibrate
@@ -163,7 +164,7 @@ def bias(
     groups = _groups(group) if group else GROUPS
     if drop_in:
         with bus_url(settings) as url:
-            version, found = asyncio.run(_of_drop_in(name, url, settings, groups))
+            version, calibration = asyncio.run(_of_drop_in(name, url, settings, groups))
     else:
         extractor = _extractor(name, settings)
         name, version = extractor.name, extractor.version
@@ -171,29 +172,29 @@ def bias(
         async def measure(readings: "Sequence[Reading]") -> "list[Measured]":
             return measured_all(extractor, readings)
 
-        found = asyncio.run(calibrate(measure, extractor.features, ALPHA, groups))
+        calibration = asyncio.run(calibrate(measure, extractor.features, ALPHA, groups))
     if settings.store.startswith(LAPTOP):
         migrate(settings.store)
     with Store.open(settings.store) as store:
         own = (
             OwnGap(feature=g.feature, dimension=g.dimension, a=g.a, b=g.b, gap=g.gap)
-            for g in found.gaps
+            for g in calibration.gaps
         )
         store.calibrations.keep(name, version, own, datetime.now(UTC))
     if as_json:
-        told = {"extractor": name, "alpha": ALPHA, **asdict(found)}
-        typer.echo(json.dumps(told, indent=2))
+        document = {"extractor": name, "alpha": ALPHA, **asdict(calibration)}
+        typer.echo(json.dumps(document, indent=2))
     else:
-        _show_bias(name, found)
+        _show_bias(name, calibration)
 
 
 def _groups(written: Sequence[str]) -> dict[str, tuple[str, ...]]:
     groups: dict[str, tuple[str, ...]] = {}
-    for each in written:
-        dimension, _, names = each.partition("=")
+    for argument in written:
+        dimension, _, names = argument.partition("=")
         groups[dimension.strip()] = tuple(n.strip() for n in names.split(",") if n.strip())
         if not dimension.strip() or len(set(groups[dimension.strip()])) < LEAST_NAMES:
-            raise UsageError(f"--group {each} names no two groups; write DIMENSION=NAME,NAME.")
+            raise UsageError(f"--group {argument} needs two groups; write DIMENSION=NAME,NAME.")
     return groups
 
 
@@ -208,8 +209,8 @@ def _extractor(name: str, settings: "ExtractorSettings") -> "Extractor":
     if settings.extractor_models:
         from biaswatch.services.extractor.handlers.loading import configured
 
-        if name in (found := configured(settings.extractor_models, models)):
-            return found[name]
+        if name in (extractors := configured(settings.extractor_models, models)):
+            return extractors[name]
     return load_extractors([name], models=models)[name]
 
 
@@ -236,25 +237,25 @@ async def _of_drop_in(
                     now=lambda: datetime.now(UTC),
                     call_s=call_s,
                 )
-                found = await calibrate(ask.measured, spec.features, ALPHA, groups)
-                return spec.version, found
+                calibration = await calibrate(ask.measured, spec.features, ALPHA, groups)
+                return spec.version, calibration
     except BrokenContract as broken:
         raise ConfigurationError(
             f"The drop-in {name} breaks the contract: {broken}. `biaswatch extractors test {name}`"
-            " tells more."
+            " shows the details."
         ) from None
 
 
-def _show_bias(name: str, found: "ExtractorCalibration") -> None:
+def _show_bias(name: str, calibration: "ExtractorCalibration") -> None:
     console = Console()
     level = f"[{coverage(ALPHA)}]"
     means = (
         (m.feature, f"{m.dimension} {m.group}", estimate_text(m.mean), str(m.missing))
-        for m in found.means
+        for m in calibration.means
     )
     gaps = (
         (g.feature, f"{g.a} - {g.b}", estimate_text(g.gap), p_value(g.p_adjusted))
-        for g in found.gaps
+        for g in calibration.gaps
     )
     console.print(f"[bold]{escape(name)}[/] on the same sentences, with only the group changed")
     head = ("feature", "group", f"mean {level}", "missing")

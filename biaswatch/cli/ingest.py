@@ -63,8 +63,8 @@ def ingest(
         typer.echo(sentence, err=True)
     if ids.differing:
         typer.echo(
-            f"{ids.differing} answers repeat the id of another with another text, group or unit. Of"
-            " these, the first in a window counts: give each answer an id of its own.",
+            f"{ids.differing} answers have the id of another answer but a different text, group or"
+            " unit. Only the first in a window counts: give each answer a unique id.",
             err=True,
         )
     if not count:
@@ -121,8 +121,7 @@ async def _send_with(
 
 async def _send_history(source: str, file: LogFile, count: int, cursor: SendingCursor) -> None:
     async with gateway().connect() as client:
-        begun = await client.begin_history(source)
-        before = {history.monitor: history for history in begun}
+        before = {history.monitor: history for history in await client.begin_history(source)}
         await _send_with(client, source, file, count, cursor, history=True)
         await client.read_history(source)
         typer.echo(f"{count} answers of the past of {source} are taken in.", err=True)

@@ -191,13 +191,13 @@ def show(
 
 @dataclass(frozen=True)
 class LabelDisplay:
-    """The labels of a run, and what they correct."""
+    """The labels of a run, and its corrected gaps."""
 
     samples: list[SampleProgress]
     corrections: RunCorrections
     disagreements: dict[str, list[str]]
     answers: list[ExportedAnswer]
-    """Those about which people disagree most."""
+    """Answers with the largest disagreement between people."""
 
 
 async def _shown(client: GatewayClient, run_id: str, wait_s: float, *, texts: bool) -> LabelDisplay:

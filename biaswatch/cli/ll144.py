@@ -45,7 +45,7 @@ class ImpactVerb(VerbRequest):
 
     @property
     def body(self) -> ImpactRequest:
-        """The part of it that a gateway is asked for."""
+        """The request to a gateway."""
         return ImpactRequest(**self.model_dump(exclude={"unit", "format", "output"}))
 
 

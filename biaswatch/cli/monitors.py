@@ -117,14 +117,14 @@ def show(
 
 
 def _show_alarms(name: str, *, as_json: bool) -> None:
-    found = ask(lambda client: client.alarms(name), with_models=True)
+    alarms = ask(lambda client: client.alarms(name), with_models=True)
     if as_json:
-        print_json(found)
+        print_json(alarms)
         return
     console = Console()
-    for alarm in found:
+    for alarm in alarms:
         print_alarm(alarm, console)
-    if not found:
+    if not alarms:
         typer.echo("There are no alarms.")
 
 
@@ -134,14 +134,14 @@ def _show_windows(name: str, last: int, *, everything: bool, as_json: bool) -> N
     async def read(client: GatewayClient) -> tuple[MonitorView, list[WindowView]]:
         return await client.monitor(name), await client.windows(name, last)
 
-    monitor, found = ask(read, with_models=True)
+    monitor, views = ask(read, with_models=True)
     if as_json:
-        print_json(found)
+        print_json(views)
         return
     console = Console()
-    for window in found:
+    for window in views:
         print_window(window, console, everything=everything)
-    if found:
+    if views:
         print_accounts(monitor, console)
     else:
         typer.echo("No answer was sent in yet; only monitors of traffic have windows.")

@@ -1,4 +1,4 @@
-"""What several verbs share: the gateway, output as JSON, files, moments and gates."""
+"""Options and helpers of several verbs: gateway, JSON output, files, dates and gates."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -26,7 +26,7 @@ DISPARITY, CHANGE = "disparity", "change"
 
 
 class VerbRequest(BaseModel):
-    """The fields of a verb: its options, and what `--config` sets."""
+    """The fields of a verb, set by its options and by `--config`."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
 
@@ -35,10 +35,10 @@ class CheckRequest(VerbRequest):
     """The fields of a verb that ends with 1 at a finding."""
 
     fail_on: str | None = None
-    """Exit code 1 at a disparity (`disparity`, or the smallest gap that counts), 3 where too
-    little was measured."""
+    """Exit code 1 for a disparity (`disparity`, or the smallest gap that counts), 3 if too little
+    was measured."""
     min_measured: float | None = None
-    """For --fail-on: exit code 3 where a smaller share of a group's answers gave a number; 0.8."""
+    """For --fail-on: exit code 3 if a smaller share of a group's answers has a number; 0.8."""
 
     def rule(self, any_size: str = DISPARITY) -> "CheckRule | None":
         """Return the conditions of the gate; None without one."""
@@ -46,7 +46,7 @@ class CheckRequest(VerbRequest):
 
 
 def existing_file(ctx: typer.Context, path: Path) -> Path:
-    """Refuse a file that does not exist, before anything else that may be missing."""
+    """Raise UsageError if a file does not exist, before other options are checked."""
     if not ctx.resilient_parsing and not path.exists():
         raise UsageError(f"There is no file {path}.")
     return path
@@ -58,17 +58,17 @@ SuiteFile = Annotated[
         help="A suite: a YAML or JSON file, or its folder.", callback=existing_file, is_eager=True
     ),
 ]
-RunId = Annotated[str, typer.Argument(metavar="RUN", help="The run, as `runs` lists it.")]
+RunId = Annotated[str, typer.Argument(metavar="RUN", help="The run's id, from `runs`.")]
 Everything = Annotated[
-    bool, typer.Option("--all", help="Every comparison, not only the most important ones.")
+    bool, typer.Option("--all", help="All comparisons, not only the most important ones.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 FailOn = Annotated[
     str | None,
     typer.Option(
         "--fail-on",
-        help="Exit code 1 at a disparity (`disparity`, or the smallest gap that counts), 3 where"
-        " too little was measured.",
+        help="Exit code 1 for a disparity (`disparity`, or the smallest gap that counts), 3 if too"
+        " little was measured.",
     ),
 ]
 MinMeasured = Annotated[
@@ -76,12 +76,12 @@ MinMeasured = Annotated[
     typer.Option(
         "--min-measured",
         metavar="SHARE",
-        help="For --fail-on: exit code 3 where a smaller share of a group's answers gave a number.",
+        help="For --fail-on: exit code 3 if a smaller share of a group's answers has a number.",
         show_default="0.8",
     ),
 ]
 CountFailed = Annotated[
-    bool, typer.Option("--count-failed-judges", help="Count judges that grade known texts wrongly.")
+    bool, typer.Option("--count-failed-judges", help="Count judges that fail their controls.")
 ]
 
 
@@ -95,7 +95,7 @@ def gateway() -> "Gateway":
 def ask(work: "Callable[[GatewayClient], Awaitable[Reply]]", *, with_models: bool = False) -> Reply:
     """Connect to the gateway, and return the result of the work.
 
-    A platform that is started for it calls no model without `with_models`.
+    Without `with_models`, a platform started for the work calls no model.
     """
 
     async def connect() -> Reply:
@@ -106,7 +106,7 @@ def ask(work: "Callable[[GatewayClient], Awaitable[Reply]]", *, with_models: boo
 
 
 def show_rows(rows: Sequence[Any], line: Callable[[Any], str], none: str, *, as_json: bool) -> None:
-    """Print a line for each row, or a sentence where there is none."""
+    """Print a line for each row, or a sentence if there are no rows."""
     from biaswatch.render.terminal import print_json, printable
 
     if as_json:
@@ -119,12 +119,12 @@ def show_rows(rows: Sequence[Any], line: Callable[[Any], str], none: str, *, as_
 
 
 def moment_of(text: str) -> datetime:
-    """Read a date or a moment, in UTC unless it names its zone.
+    """Parse a date or time, in UTC unless it has a time zone.
 
     Raises
     ------
     UsageError
-        It is neither.
+        The text is not a date or time.
     """
     try:
         moment = datetime.fromisoformat(text)
@@ -149,7 +149,7 @@ def check_rule(
 
     if fail_on is None:
         if min_measured is not None:
-            raise UsageError("--min-measured is for a gate: add --fail-on.")
+            raise UsageError("--min-measured requires --fail-on.")
         return None
     rule = CheckRule(least_size=0.0 if fail_on == any_size else _size(fail_on, any_size))
     if any_size != DISPARITY:
@@ -174,7 +174,7 @@ def _size(text: str, any_size: str) -> float:
 def end_check(
     compared: "Sequence[CheckedComparison]", rule: "CheckRule | None", incomplete: str | None = None
 ) -> None:
-    """Print the result of a gate; exit with 1 at a finding, with 3 where too little is measured."""
+    """Print the result of a gate; exit with 1 for a finding, with 3 if too little was measured."""
     if rule is None:
         return
     from biaswatch.checks import check_result

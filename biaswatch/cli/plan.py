@@ -32,70 +32,70 @@ class PlanVerb(VerbRequest):
     """The fields of `plan`: for a suite, for a monitor, or for labels of a run."""
 
     gap: float | None = None
-    """The gap to find: in the feature's units, or in log odds where selections are monitored."""
+    """The gap to find, in the feature's units; in log odds for monitors of selections."""
     feature: str | None = None
-    """Of a monitor, a labelled run or --like: the only feature, `extractor.feature`."""
+    """For a monitor, a labelled run or --like: the only feature, `extractor.feature`."""
     group: str | None = None
-    """Plan for the groups of this dimension alone."""
+    """Plan for the groups of this dimension only."""
     rate: float | None = None
-    """Of a suite: answers are yes or no, and the second group's share of yes is this."""
+    """For yes-or-no answers to a suite: the second group's share of yes."""
     range: Annotated[Bounds | None, BeforeValidator(_bounds)] = None
-    """Of a suite: LOW:HIGH, least and largest answer; the suite's unless given."""
+    """For a suite: LOW:HIGH, smallest and largest answer; default the suite's range."""
     sd: float | None = None
-    """Deviation of answers to one prompt, or of a monitored set's gap; a quarter of the range."""
+    """Deviation of answers to one prompt, or of sets' gaps; default a quarter of the range."""
     level: float | None = None
-    """The second group's mean or share selected; the middle, or a half."""
+    """The second group's mean or selected share; default the middle, or a half."""
     missing: float | None = None
-    """Share of answers that will be missing."""
+    """Expected share of missing answers."""
     like: str | None = None
-    """A run: take spread, range, repeats and missing answers from it."""
+    """A run that provides spread, range, repeats and missing answers."""
     repeats: tuple[PositiveInt, ...] = ()
-    """Of a suite: repeats to look at, 1, 3 and 10 unless given; may be repeated."""
+    """For a suite: numbers of repeats to compare, default 1, 3 and 10; may be repeated."""
     between_sd: float | None = None
-    """Of a suite: deviation of prompts' means; half of `sd`, .1 for yes or no."""
+    """For a suite: deviation of prompts' means; default half of `sd`, .1 for yes-or-no answers."""
     set_correlation: float | None = None
-    """Of a suite: correlation of the means of twins, 0 to 1."""
+    """For a suite: correlation of the means of twins, 0 to 1."""
     features: PositiveInt | None = None
-    """Of a suite: features diagnosed; those it names, or one."""
+    """For a suite: number of diagnosed features; default those it names, or one."""
     parts: PositiveInt = 1
-    """Of a suite: targets times scaffolds of the run."""
+    """For a suite: number of targets times scaffolds of the run."""
     claim: Claim | None = None
-    """Of a suite: what conclusions are about; it declares it."""
+    """For a suite: scope of the conclusions; default the suite's."""
     alpha: float = 0.05
-    """Of a suite: the level of the whole family."""
+    """For a suite: the level of the whole family."""
     tolerance: float = 0.0
-    """Of a suite: the largest gap that does not matter."""
+    """For a suite: the largest gap that does not matter."""
     power: float = 0.8
-    """Of a suite: the share of runs that find the gap."""
+    """For a suite: the required share of runs that find the gap."""
     simulations: int = Field(default=200, ge=50)
-    """Of a suite: simulations of each size."""
+    """For a suite: number of simulations per size."""
     seed: NonNegativeInt = 1
-    """Of a suite: seed of the simulations."""
+    """For a suite: random seed of the simulations."""
     binary: bool = False
-    """Of a monitor: answers are 0 or 1 (low or high), and the level determines the deviation."""
+    """For a monitor: answers are 0 or 1 (low or high), and the level determines the deviation."""
     spread: float = 0.0
-    """Of a monitor of selections: deviation of sets' log odds, 1 or 2."""
+    """For a monitor of selections: deviation of sets' log odds, usually 1 or 2."""
     new_users: PositiveInt | None = None
-    """Of a monitor: users of both groups in a window of traffic."""
+    """For a monitor: new users of both groups per window of traffic."""
     first_share: float | None = None
-    """Of a monitor: the first group's share of these users; a half."""
+    """For a monitor: the first group's share of these users; default a half."""
     strata: PositiveInt | None = None
-    """Of a monitor: strata over which these users are spread; one."""
+    """For a monitor: number of strata of these users; default one."""
     answer_tokens: PositiveInt | None = None
-    """Of a monitor: tokens of one answer; 200."""
+    """For a monitor: tokens per answer; default 200."""
     price_read: float | None = None
-    """Of a monitor: price of a million tokens read."""
+    """For a monitor: price per million tokens read."""
     price_written: float | None = None
-    """Of a monitor: price of a million tokens written."""
+    """For a monitor: price per million tokens written."""
 
     def check_only(self, kind: str, allowed: Iterable[str]) -> None:
-        """Refuse fields that are not for this kind of plan."""
+        """Raise UsageError for fields of other kinds of plans."""
         if wrong := sorted(self.model_fields_set - set(allowed)):
-            raise UsageError(f"`{wrong[0]}` is not for the plan of {kind}: leave it out.")
+            raise UsageError(f"`{wrong[0]}` does not apply to the plan of {kind}: leave it out.")
 
     @property
     def needed_gap(self) -> float:
-        """The gap, which a suite or a monitor needs."""
+        """The gap, which plans of suites and monitors require."""
         if self.gap is None:
             raise UsageError("--gap is missing: the gap to find.")
         return self.gap
@@ -153,7 +153,7 @@ def _plan_suite(path: Path, request: PlanVerb, *, as_json: bool) -> None:
     for name in ("gap", "rate", "level", "tolerance"):
         number = getattr(request, name)
         if number is not None and not isfinite(number):
-            raise UsageError(f"--{name} is a number, not {number}.")
+            raise UsageError(f"--{name} must be a finite number, not {number}.")
     repeats, seen = request.repeats, _seen(request)
     if seen is not None:
         assumed = like_a_run(assumed, seen)
@@ -212,10 +212,10 @@ def _plan_labels(source: str, request: PlanVerb, *, as_json: bool) -> None:
 
 
 def _seen(request: PlanVerb) -> "ObservedSpread | None":
-    """Return the spread of the answers of the run of --like; None without one."""
+    """Return the spread of answers in the run of --like; None without --like."""
     if request.like is None:
         if request.feature or gateway().server:
-            raise UsageError("--feature and --server are for the run of --like: name one.")
+            raise UsageError("--feature and --server require a run: name one with --like.")
         return None
     from biaswatch.diagnosis.sources import read_runs
     from biaswatch.planning.observed import observed_spread
@@ -225,14 +225,12 @@ def _seen(request: PlanVerb) -> "ObservedSpread | None":
     features = [request.feature] if request.feature else []
     rows = run_observations(table, RunColumns(features=features))
     if len(rows.features) > 1:
-        raise UsageError(
-            f"The run measured {', '.join(rows.features)}: name one of them by --feature."
-        )
+        raise UsageError(f"The run measured {', '.join(rows.features)}: select one with --feature.")
     return observed_spread(rows, _dimension(rows, request.group))
 
 
 def _dimension(rows: "Observations", name: str | None) -> str:
     dimensions = list(rows.groups)
     if name is not None and name not in dimensions:
-        raise UsageError(f"The run has no dimension {name!r}. There are: {', '.join(dimensions)}.")
+        raise UsageError(f"The run has no dimension {name!r}; it has {', '.join(dimensions)}.")
     return name or dimensions[0]

@@ -1,4 +1,4 @@
-"""The verbs `report` and `export`: a run's findings and its answers, as files."""
+"""The verbs `report` and `export`: write a run's findings and its answers to files."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -36,9 +36,9 @@ from biaswatch.shared.requests.runs import BOARD_PROFILE, ImpactRequest
 BY_ENDING = {form.value for form in ReportFormat} - {ReportFormat.LL144.value}
 WITH_PAIRS = {ReportFormat.MD, ReportFormat.HTML, ReportFormat.JSON, ReportFormat.JSONL}
 WITH_TEXT = {ReportFormat.MD, ReportFormat.HTML, ReportFormat.JSON}
-"""Formats that hold interpretations and the provenance of the numbers."""
+"""Formats with interpretations and the provenance of the numbers."""
 NO_PICTURES = (
-    "The page has no pictures, because matplotlib is not installed: install biaswatch with the"
+    "The page has no figures, because matplotlib is not installed: install biaswatch with the"
     " extra `figures` (in a checkout, make extras)."
 )
 
@@ -47,15 +47,15 @@ class ReportVerb(CheckRequest):
     """The fields of `report`."""
 
     format: ReportFormat | None = None
-    """md, html, json, csv, ll144, or jsonl for flagged pairs; by the ending of -o, else md."""
+    """md, html, json, csv, ll144, or jsonl for flagged pairs; default by extension of -o, or md."""
     output: Path | None = None
-    """A file, instead of printing."""
+    """Write to a file instead of printing."""
     figures: Path | None = None
-    """A folder for pictures of the findings, as PNG and SVG."""
+    """Folder for figures of the findings, as PNG and SVG."""
     interpret: bool = False
-    """Have a model interpret the findings too."""
+    """Add an interpretation by a model."""
     target: str = DEFAULT_MODEL
-    """The model that interprets; gpt-5-mini of OpenAI unless named."""
+    """The model that interprets; default OpenAI's gpt-5-mini."""
     judge: tuple[str, ...] | None = None
     """A model that grades the interpretation; may be repeated."""
     report: Path | None = None
@@ -65,9 +65,9 @@ class ReportVerb(CheckRequest):
     profile: str = "general"
     """Profile of the interpretation: general, criminal_justice, or one of your own."""
     controls: bool = True
-    """Whether judges also grade texts whose grade is known; they do by default."""
+    """Have judges also grade texts with known grades, as controls."""
     count_failed_judges: bool = False
-    """Count judges that grade known texts wrongly."""
+    """Count judges that fail their controls."""
 
     @property
     def form(self) -> ReportFormat:
@@ -84,9 +84,7 @@ def report(run_id: RunId, request: ReportVerb) -> None:
     rule = request.rule()
     form = request.form
     if request.interpret and form not in WITH_TEXT:
-        raise UsageError(
-            "An interpretation is written into md, html or json; other formats hold none."
-        )
+        raise UsageError("An interpretation needs the format md, html or json.")
     if request.report is not None and not request.interpret:
         raise UsageError("--report is a text to check: add --interpret.")
     if request.figures is not None:
@@ -107,7 +105,7 @@ def report(run_id: RunId, request: ReportVerb) -> None:
 async def _reported(
     client: GatewayClient, run_id: str, request: ReportVerb
 ) -> tuple[RunResults, list[FlaggedPair]]:
-    """Return what the report of a run needs, and its flagged pairs."""
+    """Return the results for the report of a run, and its flagged pairs."""
     whole, form = await whole_run_id(client, run_id), request.form
     count_failed = request.count_failed_judges
     flagged = await client.flagged(whole, count_failed=count_failed) if form in WITH_PAIRS else []
@@ -135,23 +133,22 @@ async def _reported(
 
 
 def format_of(output: Path | None) -> ReportFormat:
-    """Return the format of a file's ending; Markdown for others."""
+    """Return the format of a file's extension; Markdown for others."""
     ending = output.suffix.lower().removeprefix(".") if output else ""
     return ReportFormat(ending) if ending in BY_ENDING else ReportFormat.MD
 
 
 def export(
     source: Annotated[
-        str, typer.Argument(metavar="RUN | MONITOR | SOURCE", help="What is exported.")
+        str, typer.Argument(metavar="RUN | MONITOR | SOURCE", help="Source of the answers.")
     ],
     output: Annotated[Path, typer.Option("-o", help="A .parquet, .csv or .jsonl file.")],
     since: Annotated[
-        datetime | None,
-        typer.Option(help="Of a monitor or live system: the earliest moment (UTC)."),
+        datetime | None, typer.Option(help="Earliest time (UTC), for a monitor or live system.")
     ] = None,
 ) -> None:
     """Write every answer with its groups, facts, baselines and measurements to a file."""
-    writer_of(output)  # refuses a wrong ending before anything is read
+    writer_of(output)  # refuses an unknown extension before anything is read
     begin = since if since is None or since.tzinfo else since.replace(tzinfo=UTC)
     count = asyncio.run(_export(source, output, begin))
     typer.echo(f"Wrote {count} answers to {output}.", err=True)

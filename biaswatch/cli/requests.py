@@ -1,4 +1,4 @@
-"""Options of a verb from the fields of its request model; `--config` sets the other fields."""
+"""Derive the options of a verb from its request model; `--config` sets the other fields."""
 
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
@@ -19,7 +19,7 @@ from biaswatch.shared.files import read_text, yaml_mapping
 from biaswatch.shared.parsing.yaml_values import parse_yaml
 
 MAX_DEFAULT_CHARS = 20
-"""Help shows no longer default: it would be cut."""
+"""Longer defaults are not shown in help, which would truncate them."""
 EXPECTED = "a configuration is a mapping of fields to values"
 Config = Annotated[
     list[str] | None,
@@ -43,7 +43,7 @@ def takes(
     names
         Fields with an option of the same name; `--no-NAME` for those that are true by default.
     spellings
-        Fields whose option is written otherwise: `ranges="--range"`.
+        Fields whose option has another name: `ranges="--range"`.
     """
     switches = {name for name in names if model.model_fields[name].default is True}
     options = {
@@ -53,13 +53,13 @@ def takes(
     def decorate(verb: Callable[..., None]) -> Callable[..., None]:
         @wraps(verb)
         def run(*, config: Sequence[str] | None, **values: Any) -> None:
-            given = {name: values.pop(name) for name in options}
-            given = {
+            options_set = {name: values.pop(name) for name in options}
+            options_set = {
                 name: False if name in switches else value
-                for name, value in given.items()
+                for name, value in options_set.items()
                 if value not in (None, [])
             }
-            verb(request=request_of(model, given, config or (), options), **values)
+            verb(request=request_of(model, options_set, config or (), options), **values)
 
         hints = get_type_hints(verb, include_extras=True)
         own = [
@@ -76,7 +76,7 @@ def takes(
         others = [parameter for parameter in own if parameter not in arguments]
         parameters = [*arguments, *options_of_model, *others]
         run.__signature__ = signature(verb).replace(parameters=parameters)  # type: ignore[attr-defined]
-        run.__annotations__ = {each.name: each.annotation for each in parameters}
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         rest = [name for name in model.model_fields if name not in options]
         run.epilog = f"Fields for --config alone: {', '.join(rest)}." if rest else None  # type: ignore[attr-defined]
         return run
@@ -90,16 +90,16 @@ def _is_argument(annotation: Any) -> bool:
 
 def request_of(
     model: type[BaseModel],
-    given: Mapping[str, Any],
+    options_set: Mapping[str, Any],
     config: Sequence[str],
     options: Mapping[str, str],
 ) -> BaseModel:
-    """Return the request of these options; what they leave open comes from the configuration.
+    """Return the request of options and configuration; options take precedence.
 
     Raises
     ------
     UsageError
-        A file cannot be read, a field is unknown, or a value is wrong; the sentence names it.
+        A file cannot be read, a field is unknown, or a value is invalid; the message names it.
     """
     fields: dict[str, Any] = {}
     sources: dict[str, str] = {}
@@ -111,14 +111,14 @@ def request_of(
             repeated = several and sources.get(name) == source and isinstance(values, list)
             fields[name] = [*fields[name], *values] if repeated else values
             sources[name] = source
-    fields |= given
-    sources |= {name: options[name] for name in given}
+    fields |= options_set
+    sources |= {name: options[name] for name in options_set}
     try:
         return model.model_validate(fields)
     except ValidationError as error:
         mistake = first_mistake(error)
         field = str(mistake.loc[0]) if mistake.loc else ""
-        if field in given:
+        if field in options_set:
             raise UsageError(f"{options[field]}: {mistake.said}.") from None
         if mistake.kind == "missing":
             name = options.get(field, f"--config {field}=VALUE")
@@ -135,7 +135,7 @@ def _takes_several(model: type[BaseModel], name: str) -> bool:
 
 
 def _settings(text: str) -> tuple[dict[str, Any], str]:
-    """Return the fields of a file, or of one `field=value`, and what to call their source."""
+    """Return the fields of a file, or of one `field=value`, and the name of their source."""
     name, assigned, value = text.partition("=")
     path = Path(text)
     if assigned and not path.exists():
@@ -158,7 +158,7 @@ def _annotation(field: FieldInfo, spelling: str) -> Any:
 
 
 def _option_type(annotation: Any) -> Any:
-    """Return how a field is written on the command line; several values repeat the option."""
+    """Return the type of an option on the command line; several values repeat the option."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return _option_type(arguments[0])
@@ -172,7 +172,7 @@ def _option_type(annotation: Any) -> Any:
 
 
 def _number_type(annotation: Any) -> str | None:
-    """Return how help shows the type of a number; None for other types."""
+    """Return the displayed type of a number; None for other types."""
     if annotation in (int, float):
         return f"<{annotation.__name__}>"
     if get_origin(annotation) not in (Annotated, Union, UnionType):
@@ -192,7 +192,7 @@ def _metavar(kind: Any, spelling: str) -> str | None:
 
 
 def _default_text(value: Any) -> str | bool:
-    """Return what help shows as the default of a field; False for none."""
+    """Return the displayed default of a field; False for none."""
     if isinstance(value, Enum):
         return str(value.value)
     if type(value) in (int, float):

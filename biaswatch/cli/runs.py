@@ -52,7 +52,7 @@ def runs(
 
 
 def _disparities(run: RunProgress) -> str:
-    """Return how many comparisons of a run show a disparity, or why there is no number."""
+    """Return the number of disparities of a run, or the reason for a missing number."""
     if not run.found:
         return "no groups compared" if run.ended else "not yet"
     unmeasured, comparisons = run.found.unmeasured, run.found.comparisons

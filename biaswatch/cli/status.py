@@ -45,7 +45,7 @@ def code_of(report: PlatformStatus) -> int:
 
 def lines_of(report: PlatformStatus) -> Iterator[str]:
     """Lines of a status report, the most urgent first."""
-    yield f"What alarms: {len(report.alarms) or 'nothing'}"
+    yield f"Alarms: {len(report.alarms) or 'none'}"
     yield from map(_alarm_line, report.alarms)
     waiting = [f"{trouble.what}: {trouble.said}" for trouble in report.troubles]
     waiting += [
@@ -53,7 +53,7 @@ def lines_of(report: PlatformStatus) -> Iterator[str]:
         f" {monitor.due_at:%Y-%m-%d %H:%M} UTC."
         for monitor in report.overdue
     ]
-    yield f"What waits for a person: {len(waiting) or 'nothing'}"
+    yield f"Needs attention: {len(waiting) or 'nothing'}"
     yield from (f"  {line}" for line in waiting)
     changed = len(report.changes) or "nothing"
     yield f"Raised or cleared since {report.at:%H:%M} UTC yesterday: {changed}"

@@ -35,7 +35,7 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 Name = Annotated[str, typer.Argument(help="bbq, or a benchmark that `suites list` names.")]
-Category = Annotated[list[str] | None, typer.Option(help="Of bbq: a category; may be repeated.")]
+Category = Annotated[list[str] | None, typer.Option(help="A category of bbq; may be repeated.")]
 
 
 def folder_of(name: str) -> Path:
@@ -49,7 +49,7 @@ def dataset_of(name: str) -> PublishedDataset:
     Raises
     ------
     UsageError
-        It is unknown, or left out for a reason.
+        The benchmark is unknown, or cannot be fetched.
     """
     if reason := LEFT_OUT.get(name):
         raise UsageError(f"{name} cannot be fetched: {reason}.")
@@ -63,7 +63,7 @@ def dataset_of(name: str) -> PublishedDataset:
 def list_datasets(as_json: Json = False) -> None:
     """List the published benchmarks: licence, citation, meaning of a score."""
     if as_json:
-        typer.echo(json.dumps({name: about(each) for name, each in DATASETS.items()}, indent=2))
+        typer.echo(json.dumps({name: about(data) for name, data in DATASETS.items()}, indent=2))
         return
     table = Table("name", "licence", "citation and meaning", box=None)
     table.add_row("bbq", BBQ_LICENCE, "Parrish et al. (2022): `biaswatch suites make bbq`")
@@ -79,15 +79,17 @@ def list_datasets(as_json: Json = False) -> None:
 def fetch_data(
     name: Name,
     category: Category = None,
-    folder: Annotated[Path | None, typer.Option("--to", help="Instead of the cache.")] = None,
-    source: Annotated[str | None, typer.Option(help="Another place that serves the files.")] = None,
+    folder: Annotated[
+        Path | None, typer.Option("--to", help="A folder other than the cache.")
+    ] = None,
+    source: Annotated[str | None, typer.Option(help="Another URL of the files.")] = None,
 ) -> None:
     """Download a published benchmark; complete files are not fetched again."""
     target = folder or folder_of(name)
     if name == "bbq":
-        for each in _categories(category):
-            rows, new = fetch(each, target, source or SOURCE)
-            typer.echo(f"{each}: {rows} rows{'' if new else ', there already'}.", err=True)
+        for subset in _categories(category):
+            rows, new = fetch(subset, target, source or SOURCE)
+            typer.echo(f"{subset}: {rows} rows{'' if new else ', there already'}.", err=True)
     elif category:
         raise UsageError("--category is for bbq.")
     else:
@@ -96,16 +98,16 @@ def fetch_data(
 
 
 def _fetch_published(name: str, target: Path, source: str) -> None:
-    """Fetch a benchmark's files, and print the terms of their use."""
+    """Fetch a benchmark's files, and print their terms of use."""
     dataset = dataset_of(name)
     fetched = fetch_files(dataset.files, target, source)
     for file, new in fetched.items():
         typer.echo(f"{file}{'' if new else ': there already'}", err=True)
     try:
         published_suite(dataset, {file: target / file for file in fetched}, most=1)
-    except UsageError as error:  # a page that asks for a login, or half a file
+    except UsageError as error:  # a login page, or an incomplete file
         discard([file for file, new in fetched.items() if new], target)
-        raise UsageError(f"{error} What was fetched is not kept.") from None
+        raise UsageError(f"{error} The fetched files were discarded.") from None
     typer.echo(about(dataset), err=True)
     typer.echo(f"Next: biaswatch suites make {name} -o {name}", err=True)
 
@@ -113,7 +115,7 @@ def _fetch_published(name: str, target: Path, source: str) -> None:
 @app.command("make")
 def make(
     name: Name,
-    output: Annotated[Path, typer.Option("-o", help="The suite's folder; made anew.")],
+    output: Annotated[Path, typer.Option("-o", help="The suite's folder; replaced.")],
     folder: Annotated[
         Path | None, typer.Option("--from", help="A folder of its files, instead of the cache.")
     ] = None,
@@ -123,14 +125,14 @@ def make(
     seed: Annotated[int, typer.Option(help="Seed of the order of options.")] = 0,
     category: Category = None,
     condition: Annotated[
-        str | None, typer.Option(help="Of bbq: ambig or disambig; both, unless named.")
+        str | None, typer.Option(help="A condition of bbq: ambig or disambig; default both.")
     ] = None,
     hub: Annotated[
-        bool, typer.Option("--hub", help=f"Of bbq: load Hugging Face's {HUB} instead.")
+        bool, typer.Option("--hub", help=f"Load bbq from Hugging Face's {HUB}.")
     ] = False,
     answers: Annotated[
         Path | None,
-        typer.Option(help="Of bbq: rows with a model's answers; -o is then a `replay:` file."),
+        typer.Option(help="Rows of bbq with a model's answers; -o is then a `replay:` file."),
     ] = None,
     column: Annotated[str | None, typer.Option(help="The column of --answers.")] = None,
 ) -> None:
@@ -160,7 +162,7 @@ def _make_bbq(output: Path, rows: list[BbqRow], seed: int) -> None:
 
 
 def _make_recording(answers: Path, column: str | None, output: Path, seed: int) -> None:
-    """Write published answers as a recording; with the seed of their suite."""
+    """Write published answers as a recording, with the seed of their suite."""
     if column is None:
         raise UsageError("--column is missing: the column of --answers that holds them.")
     if not answers.exists():
@@ -174,7 +176,7 @@ def _bbq_rows(
     folder: Path | None, category: list[str] | None, condition: str | None, *, hub: bool
 ) -> list[BbqRow]:
     if condition not in {None, "ambig", "disambig"}:
-        raise UsageError(f"The condition is ambig or disambig, not {condition!r}.")
+        raise UsageError(f"The condition must be ambig or disambig, not {condition!r}.")
     if hub:
         from biaswatch.bbq.rows import read_hub
 
@@ -183,23 +185,23 @@ def _bbq_rows(
         rows = read_folder(folder or folder_of("bbq"), category or ())
     kept = [row for row in rows if condition in {None, row.context_condition}]
     if not kept:
-        raise UsageError("There are no such rows.")
+        raise UsageError("No row has this category and condition.")
     return kept
 
 
 def _show_problems(rows: list[BbqRow]) -> None:
-    """Print which rows make no pair or no bias score: nothing is left out silently."""
+    """Print the rows without a pair or a bias score."""
     unpaired = paired(rows).unpaired
     for reason, times in Counter(context.reason for context in unpaired).items():
         keys = [context.rows[0].key for context in unpaired if context.reason == reason]
         typer.echo(
-            f"{times} contexts make no pair: {reason} ({', '.join(keys[:MAX_SHOWN_QUESTIONS])},"
-            " ...). Their questions are asked and scored; the oracle does not see them.",
+            f"{times} contexts form no pair: {reason} ({', '.join(keys[:MAX_SHOWN_QUESTIONS])},"
+            " ...). Their questions are included and scored, but not judged by the oracle.",
             err=True,
         )
     if without := sum(row.biased is None for row in rows):
         typer.echo(
-            f"{without} rows do not say who the stereotype is about: they count for the accuracy,"
+            f"{without} rows do not name the target of the stereotype: they count for the accuracy,"
             " not for the bias scores.",
             err=True,
         )
@@ -213,7 +215,7 @@ def _categories(category: list[str] | None) -> list[str]:
 
 @app.command("score")
 def score_run(
-    run_id: Annotated[str, typer.Argument(help="A run of such a suite: its id, or how it begins.")],
+    run_id: Annotated[str, typer.Argument(help="A run of such a suite: its id, or its beginning.")],
     as_json: Json = False,
 ) -> None:
     """Score a run of a published benchmark by its paper's definition."""
@@ -224,10 +226,10 @@ def score_run(
     studies = {response.probe.facts.get(STUDY, "") for response in responses}
     wanted = {MEASURED[study] for study in studies if study in MEASURED}
     measured = {
-        each.response_id: value
-        for each in features
+        row.response_id: value
+        for row in features
         for extractor, name in wanted
-        if each.extractor == extractor and (value := each.values.get(name)) is not None
+        if row.extractor == extractor and (value := row.values.get(name)) is not None
     }
     runs = scored(responses, measured)
     if as_json:
@@ -241,14 +243,14 @@ def score_run(
 
 
 def _run_in(store: Store, written: str) -> str:
-    """Return the id of the run of the store whose id begins so."""
+    """Return the full id of the stored run with this beginning."""
     check_beginning(written)
     ids = store.records.latest_ids(Run, MOST_SHOWN + 1, begins=written)
     return only_match(written, [(run.id, run.suite) for run in store.records.get(Run, ids)])
 
 
 def _score_text(score: PublishedScore) -> str:
-    """Return a number with its interval, or why there is none."""
+    """Return a score with its interval, or the reason for a missing one."""
     if score.value is None:
         return f"none: {score.reason}"
     if score.low is None or score.high is None:

@@ -35,8 +35,7 @@ MEASURES = {
 }
 
 
-# Words, not numbers: the error of a wrong count is then our own sentence, and a negative count is
-# not read as an option.
+# Text, not numbers: errors about counts are then our own, and a negative count is not an option.
 Counts = Annotated[
     list[str] | None,
     typer.Argument(
@@ -69,7 +68,7 @@ class CasesVerb(VerbRequest):
         Raises
         ------
         UsageError
-            Something is missing or does not fit; the sentence says what to write.
+            Arguments are missing or do not fit; the message names the remedy.
         """
         from biaswatch.readers.cases import Cases, CasesQuestion, cases_of, row_filter
 
@@ -78,7 +77,7 @@ class CasesVerb(VerbRequest):
         if len(words) == 1 and not words[0].lstrip("-").isdigit():
             if not Path(words[0]).exists():
                 raise UsageError(
-                    f"There is no file {words[0]}: name one of cases, or write four counts A B C D."
+                    f"There is no file {words[0]}: name a file of cases, or four counts A B C D."
                 )
             if not (self.group and self.groups and self.outcome):
                 raise UsageError("Cases in a file need --group, --groups and --outcome.")
@@ -94,10 +93,10 @@ class CasesVerb(VerbRequest):
             return cases_of(Path(words[0]), question)
         if self.strata or self.adjust or self.where or self.group:
             raise UsageError(
-                "Four counts take no --group, --where, --strata or --adjust: give a file."
+                "--group, --where, --strata and --adjust require a file instead of four counts."
             )
         if len(words) != COUNTS:
-            raise UsageError(f"A table takes four counts A B C D, but {len(words)} were given.")
+            raise UsageError(f"A table needs four counts A B C D, but got {len(words)}.")
         a, b, c, d = (_whole(name, word) for name, word in zip("ABCD", words, strict=True))
         names = _two(self.groups) if self.groups else ("group 1", "group 2")
         event = self.outcome or "the outcome"
@@ -112,7 +111,7 @@ class TableVerb(CasesVerb):
     alpha: float = 0.05
     """1 minus the coverage of the intervals."""
     min_cases: int = 15
-    """Warn of groups with fewer cases."""
+    """Warn about groups with fewer cases."""
 
 
 @takes(
@@ -126,29 +125,29 @@ def table(request: TableVerb, words: Counts = None, as_json: Json = False) -> No
     from biaswatch.shared.stats.tables.two_by_two import two_by_two
 
     alpha = request.alpha
+    cases = request.cases("table", words or [], alpha)
     try:
-        cases = request.cases("table", words or [], alpha)
         statistics = two_by_two(
             *cases.counts, alpha=alpha, yates=request.yates, min_cases=request.min_cases
         )
     except ValueError as error:
         raise UsageError(str(error)) from None
-    alike = ratio_agreement(statistics.odds_ratio, statistics.relative_risk)
+    agreement = ratio_agreement(statistics.odds_ratio, statistics.relative_risk)
     result = {
         **_named(to_json(statistics), cases.groups),
         **_case_fields(cases),
-        "similarity": asdict(alike),
+        "similarity": asdict(agreement),
     }
     verdict, conclusion = conclusion_of(result, alpha)
     result |= {"verdict": verdict, "conclusion": conclusion}
     if as_json:
         typer.echo(json.dumps(without_zero_p(result), indent=2, allow_nan=False))
     else:
-        _print(result, alpha, (*_more(cases, alike), conclusion))
+        _print(result, alpha, (*_more(cases, agreement), conclusion))
 
 
 def _case_fields(cases: "Cases") -> dict[str, Any]:
-    """Return as JSON what a file of cases adds to its four counts."""
+    """Return the JSON fields of cases, in addition to the four counts."""
     adjusted = cases.adjusted and {**asdict(cases.adjusted), "for": list(cases.adjusted_for)}
     return {
         "counts": list(cases.counts),
@@ -164,7 +163,7 @@ def _case_fields(cases: "Cases") -> dict[str, Any]:
 def _two(text: str) -> tuple[str, str]:
     names = [name.strip() for name in text.split(",")]
     if len(names) != 2 or not all(names) or names[0] == names[1]:
-        raise UsageError(f"--groups is {text!r}, but has to name two groups: FIRST,SECOND.")
+        raise UsageError(f"--groups must name two groups, FIRST,SECOND, not {text!r}.")
     return names[0], names[1]
 
 
@@ -172,52 +171,52 @@ def _whole(name: str, word: str) -> int:
     try:
         return int(word)
     except ValueError:
-        raise UsageError(f"{name} is {word!r}, but has to be a whole number.") from None
+        raise UsageError(f"{name} must be a whole number, not {word!r}.") from None
 
 
-def _named(found: Any, groups: Sequence[str]) -> Any:
-    """Return statistics whose sentences call the two groups by their names."""
-    if isinstance(found, dict):
-        return {key: _named(each, groups) for key, each in found.items()}
-    if isinstance(found, list):
-        return [_named(each, groups) for each in found]
-    if isinstance(found, str):
-        return re.sub(r"\b[gG]roup ([12])\b", lambda one: groups[int(one[1]) - 1], found)
-    return found
+def _named(value: Any, groups: Sequence[str]) -> Any:
+    """Replace `group 1` and `group 2` in sentences by the names of the groups."""
+    if isinstance(value, dict):
+        return {key: _named(item, groups) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_named(item, groups) for item in value]
+    if isinstance(value, str):
+        return re.sub(r"\b[gG]roup ([12])\b", lambda match: groups[int(match[1]) - 1], value)
+    return value
 
 
-def _print(found: Mapping[str, Any], alpha: float, more: Iterable[str]) -> None:
+def _print(result: Mapping[str, Any], alpha: float, more: Iterable[str]) -> None:
     console = Console()
     covered = f"{coverage(alpha)} interval"
-    measures = _table(f"{found['n']} cases", ("measure", "estimate", covered, "how"))
-    for group, rate in zip(found["groups"], found["rates"], strict=True):
+    measures = _table(f"{result['n']} cases", ("measure", "estimate", covered, "how"))
+    for group, rate in zip(result["groups"], result["rates"], strict=True):
         measures.add_row(*_measure(f"rate of {escape(group)}", rate))
     for key, name in MEASURES.items():
-        measures.add_row(*_measure(name, found[key]))
+        measures.add_row(*_measure(name, result[key]))
     tests = _table("Independence", ("test", "p", "about"))
-    for test in _tests(found):
+    for test in _tests(result):
         tests.add_row(*test)
     print_table(console, measures)
     print_table(console, tests)
-    for sentence in (*found["notes"], *found["warnings"], *more):
+    for sentence in (*result["notes"], *result["warnings"], *more):
         print_sentence(console, sentence, bullet="• ")
 
 
-def _more(cases: "Cases", alike: "RatioAgreement") -> Iterator[str]:
-    """Return what strata and covariates add, and how alike the two ratios are."""
+def _more(cases: "Cases", agreement: "RatioAgreement") -> Iterator[str]:
+    """Yield sentences on strata, covariates and the agreement of the two ratios."""
     if within := cases.strata:
         yield (
             f"Within {within.strata} strata the odds ratio is {estimate_text(within.odds_ratio)}"
-            f" (Mantel-Haenszel), {p_equals(within.cmh.p_value, 3)} (CMH); alike in all strata?"
+            f" (Mantel-Haenszel), {p_equals(within.cmh.p_value, 3)} (CMH); equal odds ratios"
             f" {p_equals(within.tarone.p_value, 3)} (Breslow-Day, Tarone)."
         )
         if within.note:
             yield within.note
     if cases.adjusted:
-        held = ", ".join(cases.adjusted_for)
-        yield f"With {held} held equal the odds ratio is {estimate_text(cases.adjusted)}."
-    if alike.says:
-        yield f"Odds ratio and relative risk: {alike.says} ({number(alike.ratio)})."
+        names = ", ".join(cases.adjusted_for)
+        yield f"Adjusted for {names}, the odds ratio is {estimate_text(cases.adjusted)}."
+    if agreement.says:
+        yield f"Odds ratio and relative risk: {agreement.says} ({number(agreement.ratio)})."
 
 
 def _measure(name: str, estimate: Mapping[str, Any]) -> tuple[str, str, str, str]:
@@ -230,8 +229,8 @@ def _measure(name: str, estimate: Mapping[str, Any]) -> tuple[str, str, str, str
     return name, number(estimate["estimate"]), reach, escape(how)
 
 
-def _tests(found: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    chi2 = found["chi_square"]
+def _tests(result: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    chi2 = result["chi_square"]
     about = chi2["reason"] or (
         f"statistic {number(chi2['statistic'])}, {chi2['dof']} degree of freedom,"
         f" {'with' if chi2['yates'] else 'without'} Yates, least expected"
@@ -239,12 +238,16 @@ def _tests(found: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     )
     rows = {
         "chi_square": ("chi-square", chi2["p_value"], about),
-        "fisher": ("Fisher, exact", found["fisher"]["p_value"], found["fisher"]["reason"]),
-        "boschloo": ("Boschloo, exact", found["boschloo"]["p_value"], found["boschloo"]["reason"]),
+        "fisher": ("Fisher, exact", result["fisher"]["p_value"], result["fisher"]["reason"]),
+        "boschloo": (
+            "Boschloo, exact",
+            result["boschloo"]["p_value"],
+            result["boschloo"]["reason"],
+        ),
     }
-    for key, (name, p, said) in rows.items():
-        counts = " (counts)" if key == found["declared"]["test"] else ""
-        yield name + counts, p_value(p, 3), escape(said or "")
+    for key, (name, p, note) in rows.items():
+        counts = " (counts)" if key == result["declared"]["test"] else ""
+        yield name + counts, p_value(p, 3), escape(note or "")
 
 
 def _table(title: str, columns: tuple[str, ...]) -> Table:

@@ -1,4 +1,4 @@
-"""Every verb of the command line: its purpose and its module. No verb is loaded here."""
+"""All verbs of the command line with their summaries and modules, which are loaded lazily."""
 
 from dataclasses import dataclass
 
@@ -11,13 +11,13 @@ class Verb:
 
     name: str
     written: str
-    """The module below this package, and the name in it."""
+    """The module in this package, and the name in it."""
     panel: str
     summary: str
     counts: bool = False
-    """Whether its words may be negative numbers, which are no options."""
+    """True if arguments may be negative numbers, which are not options."""
     remote: bool = True
-    """Whether it can talk to a gateway elsewhere."""
+    """True if it works with a remote gateway."""
 
 
 VERBS = (

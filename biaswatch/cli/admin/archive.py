@@ -1,4 +1,4 @@
-"""The verbs of the archive: answers of runs that are over into Parquet, and back."""
+"""The verbs of the archive: move answers of closed runs to Parquet, and restore them."""
 
 import asyncio
 import json
@@ -44,16 +44,16 @@ def move(
     ] = None,
     retention: Annotated[
         Path | None,
-        typer.Option(help="A file that says how long each tenant's things are kept, for --before."),
+        typer.Option(help="A file of retention periods by tenant, instead of --before."),
     ] = None,
-    tenant: Annotated[list[str] | None, typer.Option(help="Only of this tenant.")] = None,
+    tenant: Annotated[list[str] | None, typer.Option(help="Only this tenant.")] = None,
     as_json: Json = False,
 ) -> None:
     """Move answers of closed runs from the store into Parquet: a folder, or S3."""
     if to is None or (before is None) == (retention is None) or (retention and tenant):
         raise UsageError(
-            "Write `biaswatch admin archive move --before DATE --to URI`, or --retention FILE in"
-            " place of --before; --tenant goes with --before alone."
+            "Write `biaswatch admin archive move --before DATE --to URI`, or --retention FILE"
+            " instead of --before; --tenant requires --before."
         )
     from biaswatch.archiving.retention import due_by_retention, retention_of
     from biaswatch.shared.parquet.folder import ParquetFolder
@@ -74,107 +74,107 @@ def move(
         moved = _move(store, folder, runs)
         kept = _keep_to(settings, store, policy) if policy else {}
         purged = purge_archive(store)
-    told = {
+    counts = {
         "runs": len(moved),
-        "answers": sum(each.answers for each in moved),
-        "measurements": sum(each.measurements for each in moved),
+        "answers": sum(run.answers for run in moved),
+        "measurements": sum(run.measurements for run in moved),
         "texts_purged_in_archive": purged,
         **kept,
     }
-    typer.echo(json.dumps(told, indent=2) if as_json else _sentence(told, folder.uri))
+    typer.echo(json.dumps(counts, indent=2) if as_json else _sentence(counts, folder.uri))
 
 
 @app.command("list")
 def list_runs(as_json: Json = False) -> None:
-    """List what is archived, or on its way, and where."""
+    """List archived runs with their state and folder."""
     with Store.open(load_settings(Settings).store, statement_s=None) as store:
-        found, live = store.archived_runs.all(), store.archive_files.in_insertion_order()
+        runs, files = store.archived_runs.all(), store.archive_files.in_insertion_order()
     if as_json:
-        typer.echo(json.dumps([{**vars(each), "at": each.at.isoformat()} for each in found]))
+        typer.echo(json.dumps([{**vars(run), "at": run.at.isoformat()} for run in runs]))
         return
-    for each in found:
+    for run in runs:
         typer.echo(
-            f"{each.run_id}  {each.at:%Y-%m-%d}  {each.state:<9}  {each.answers:>9,} answers"
-            f"  {each.tenant}  {each.source}  {each.uri}"
+            f"{run.run_id}  {run.at:%Y-%m-%d}  {run.state:<9}  {run.answers:>9,} answers"
+            f"  {run.tenant}  {run.source}  {run.uri}"
         )
-    if not found:
-        typer.echo("Nothing is archived.")
-    for uri in sorted({str(each.uri) for each in live}):
-        rows = sum(each.rows for each in live if each.uri == uri and each.kind == Response.kind)
-        typer.echo(f"{rows:,} answers of live systems lie as they came in {uri}.")
+    if not runs:
+        typer.echo("The archive is empty.")
+    for uri in sorted({str(file.uri) for file in files}):
+        rows = sum(file.rows for file in files if file.uri == uri and file.kind == Response.kind)
+        typer.echo(f"{uri} has {rows:,} answers of live systems, written at intake.")
 
 
 @app.command()
 def restore(run: RunArgument) -> None:
-    """Write the answers of runs into the store again, and remove their files."""
+    """Restore the answers of runs to the store, and remove their files."""
     from biaswatch.archiving.restoring import archived_run, restore_run
     from biaswatch.shared.parquet.folder import ParquetFolder
 
     settings = load_settings(Settings)
     with Store.open(settings.store, statement_s=None) as store:
-        found = [archived_run(store, run_id) for run_id in run]
+        archived = [archived_run(store, run_id) for run_id in run]
         acts = [
-            operator_act(AuditAction.ANSWERS_RESTORE, each.run_id, tenant=each.tenant)
-            for each in found
+            operator_act(AuditAction.ANSWERS_RESTORE, one.run_id, tenant=one.tenant)
+            for one in archived
         ]
         _write_acts(settings, store, acts)
-        for each in found:
-            with _bars((f"restoring {each.source}", None)) as (told,):
-                restore_run(store, ParquetFolder(each.uri), each, _now, told)
-            typer.echo(f"The {each.answers:,} answers of the run {each.run_id} are back.")
+        for one in archived:
+            with _bars((f"restoring {one.source}", None)) as (advance,):
+                restore_run(store, ParquetFolder(one.uri), one, _now, advance)
+            typer.echo(f"Restored the {one.answers:,} answers of the run {one.run_id}.")
 
 
 @app.command()
 def verify() -> None:
-    """Read every file of the archive, and say whether it holds what was written."""
+    """Verify that every file of the archive is unchanged."""
     from biaswatch.archiving.restoring import check_file, check_files
     from biaswatch.shared.parquet.folder import ParquetFolder
     from biaswatch.shared.store.archived_runs import ArchiveState
 
     with Store.open(load_settings(Settings).store, statement_s=None) as store:
-        runs = [each for each in store.archived_runs.all() if each.state is ArchiveState.ARCHIVED]
+        runs = [run for run in store.archived_runs.all() if run.state is ArchiveState.ARCHIVED]
         live, files = store.archive_files.in_insertion_order(), 0
-        with _bars(("verifying", len(runs) + len(live))) as (told,):
-            for each in runs:
-                files += check_files(store, ParquetFolder(each.uri), each.run_id)
-                told(1)
+        with _bars(("verifying", len(runs) + len(live))) as (advance,):
+            for run in runs:
+                files += check_files(store, ParquetFolder(run.uri), run.run_id)
+                advance(1)
             for file in live:
                 check_file(ParquetFolder(str(file.uri)), file)
-                told(1)
-    typer.echo(f"{files} files of {len(runs)} runs hold what was written to them.")
+                advance(1)
+    typer.echo(f"{files} files of {len(runs)} runs are unchanged.")
     if live:
-        typer.echo(f"So do {len(live)} files of answers of live systems as they came.")
+        typer.echo(f"So are {len(live)} files of answers of live systems.")
 
 
 def purge_archive(store: Store) -> int:
-    """Remove from the archive what was purged since; return how many texts."""
+    """Remove purged texts from the archive; return their number."""
     if not store.archive_files.any():
         return 0
     from biaswatch.archiving.purging import ArchivePurge
 
     purge = ArchivePurge(store, _now)
     purge.sweep()
-    files, gone = purge.files(), 0
-    with _bars(("purging the archive", len(files))) as (told,):
+    files, removed = purge.files(), 0
+    with _bars(("purging the archive", len(files))) as (advance,):
         for file in files:
-            gone += purge.apply(file)
-            told(1)
-    return gone
+            removed += purge.apply(file)
+            advance(1)
+    return removed
 
 
 def _move(store: Store, folder: Any, runs: "Sequence[ArchivableRun]") -> "list[ArchivedRun]":
     from biaswatch.archiving.moving import move_run
 
     moved = []
-    with _bars(("archiving runs", len(runs)), ("records", None)) as (run_told, record_told):
+    with _bars(("archiving runs", len(runs)), ("records", None)) as (run_done, record_done):
         for run in runs:
-            moved.append(move_run(store, folder, run, _now, record_told))
-            run_told(1)
+            moved.append(move_run(store, folder, run, _now, record_done))
+            run_done(1)
     return moved
 
 
 def _keep_to(settings: Settings, store: Store, policy: "Retention") -> dict[str, int]:
-    """Purge texts and remove files that are older than a retention says."""
+    """Purge texts and remove files whose retention period is over."""
     from biaswatch.archiving.retention import expired, texts_due
     from biaswatch.shared.parquet.folder import ParquetFolder
     from biaswatch.shared.store.archived_runs import ArchiveState
@@ -202,31 +202,31 @@ def _keep_to(settings: Settings, store: Store, policy: "Retention") -> dict[str,
     return {"texts_purged_in_store": texts, "runs_expired": len(gone)}
 
 
-def _sentence(told: dict[str, int], uri: str) -> str:
-    if not told["runs"]:
-        said = "No run is due: nothing new is archived."
+def _sentence(counts: dict[str, int], uri: str) -> str:
+    if not counts["runs"]:
+        sentence = "No run is due, so nothing was archived."
     else:
-        said = (
-            f"Archived {told['answers']:,} answers and {told['measurements']:,} measurements of"
-            f" {told['runs']} runs to {uri}. `biaswatch admin archive restore RUN` brings one back."
+        sentence = (
+            f"Archived {counts['answers']:,} answers and {counts['measurements']:,} measurements of"
+            f" {counts['runs']} runs to {uri}. `biaswatch admin archive restore RUN` restores one."
         )
-    if texts := told["texts_purged_in_archive"] + told.get("texts_purged_in_store", 0):
-        said += f" Purged {texts:,} texts."
-    if gone := told.get("runs_expired", 0):
-        said += f" Removed the files of {gone} runs, as the retention says."
-    return said
+    if texts := counts["texts_purged_in_archive"] + counts.get("texts_purged_in_store", 0):
+        sentence += f" Purged {texts:,} texts."
+    if gone := counts.get("runs_expired", 0):
+        sentence += f" Removed the files of {gone} runs whose retention is over."
+    return sentence
 
 
 def _past(written: str) -> datetime:
     moment = moment_of(written)
     if moment > _now():
-        raise UsageError(f"--before {written} is not over yet: name a date of the past.")
+        raise UsageError(f"--before {written} is in the future: name a past date.")
     return moment
 
 
 def _only(runs: "Sequence[ArchivableRun]") -> str | None:
-    """Return the tenant of runs of one tenant, for whoever reads its audit trail."""
-    tenants = {each.tenant for each in runs}
+    """Return the tenant if all runs have the same one, for its audit trail."""
+    tenants = {run.tenant for run in runs}
     return tenants.pop() if len(tenants) == 1 else None
 
 
@@ -236,12 +236,12 @@ def _write_acts(settings: Settings, store: Store, acts: Sequence[AuditedAct]) ->
 
 @contextmanager
 def _bars(*named: tuple[str, int | None]) -> Iterator[list[Callable[[int], None]]]:
-    """Show how far some things are; yield what tells each of more."""
+    """Show progress bars; yield the function that advances each of them."""
     console = Console(stderr=True)
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn()
     bars = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
     with bars:
-        tasks = [bars.add_task(what, total=total) for what, total in named]
+        tasks = [bars.add_task(name, total=total) for name, total in named]
         yield [partial(bars.advance, task) for task in tasks]
 
 

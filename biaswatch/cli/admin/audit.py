@@ -1,4 +1,4 @@
-"""The verbs of the audit trail: show who did what, and verify that nobody changed it."""
+"""The verbs of the audit trail: show its entries, and verify that it is unchanged."""
 
 import asyncio
 import getpass
@@ -32,11 +32,11 @@ from biaswatch.shared.store.audit import AuditFilter
 from biaswatch.shared.telemetry import configure_logs
 
 app = typer.Typer(
-    name="audit", help="Who did what, when and from where: show, verify.", no_args_is_help=True
+    name="audit", help="The audit trail of administrative acts: show, verify.", no_args_is_help=True
 )
 DEFAULT_TENANT = "default"
 EVENT = "audit entry"
-"""How an entry's line in the log begins."""
+"""Name of the log event of an entry."""
 BROKEN_CODE = 2
 Anchor = tuple[int, str]
 
@@ -44,34 +44,34 @@ Anchor = tuple[int, str]
 @app.command("show")
 def show(
     about: Annotated[
-        str | None, typer.Option(help="Of this monitor, run, target or token alone.")
+        str | None, typer.Option(help="Only acts on this monitor, run, target or token.")
     ] = None,
-    by: Annotated[str | None, typer.Option(help="Of this person or program alone.")] = None,
+    by: Annotated[str | None, typer.Option(help="Only acts of this person or program.")] = None,
     action: Annotated[
-        str | None, typer.Option(help="monitor.pause, or monitor for all about monitors.")
+        str | None, typer.Option(help="monitor.pause, or monitor for all acts on monitors.")
     ] = None,
-    since: Annotated[str | None, typer.Option(help="Since this date or moment (UTC).")] = None,
-    tenant: Annotated[str | None, typer.Option(help="Of this tenant alone.")] = None,
-    last: Annotated[int, typer.Option(min=1, max=10_000, help="At most so many.")] = 50,
+    since: Annotated[str | None, typer.Option(help="Since this date or time (UTC).")] = None,
+    tenant: Annotated[str | None, typer.Option(help="Only this tenant.")] = None,
+    last: Annotated[int, typer.Option(min=1, max=10_000, help="Maximum number of entries.")] = 50,
     as_json: Json = False,
 ) -> None:
-    """Show who did what, the newest first: of the store here, or of a tenant by its gateway."""
+    """Show entries, newest first: of the local store, or of a tenant through its gateway."""
     moment = moment_of(since) if since else None
     if gateway().server is None:
         wanted = AuditFilter(about, by, action, moment, tenant)
         with Store.open(load_settings(Settings).store, statement_s=None) as store:
-            found = store.audit.latest(last, wanted)
-            names = names_of(found, store)
+            entries = store.audit.latest(last, wanted)
+            names = names_of(entries, store)
     elif tenant is not None:
-        raise UsageError("A gateway shows the tenant of the token; leave out --tenant.")
+        raise UsageError("A gateway shows the tenant of the token: leave out --tenant.")
     else:
         request = AuditRequest(about=about, by=by, action=action, since=moment, last=last)
-        found = ask(lambda client: client.audit(request), with_models=True)
+        entries = ask(lambda client: client.audit(request), with_models=True)
         names = {}
     if as_json:
-        print_json(found)
-    elif found:
-        print_entries(found, names)
+        print_json(entries)
+    elif entries:
+        print_entries(entries, names)
     else:
         typer.echo("There is no such entry.")
 
@@ -79,20 +79,20 @@ def show(
 @app.command("verify")
 def verify(
     anchor: Annotated[
-        list[str] | None, typer.Option(help="NUMBER:HASH of an entry, noted somewhere else.")
+        list[str] | None, typer.Option(help="NUMBER:HASH of an entry, recorded elsewhere.")
     ] = None,
     log: Annotated[
-        list[Path] | None, typer.Option(help="A log of the gateway, one JSON object a line.")
+        list[Path] | None, typer.Option(help="A log of the gateway, one JSON object per line.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Check every entry against its hash, the one before, and the anchors on the bus and in logs.
+    """Check every entry against its hash, its predecessor, and the anchors on the bus and in logs.
 
-    Ends with 2 where something was changed or removed.
+    Exit code 2 if an entry was changed or removed.
     """
     settings = load_settings(Settings)
-    known = [_anchor(each) for each in anchor or ()]
-    known += [each for path in log or () for each in _anchors_in(path)]
+    known = [_anchor(value) for value in anchor or ()]
+    known += [value for path in log or () for value in _anchors_in(path)]
 
     async def anchors_on(url: str) -> list[Anchor]:
         async with bus_connection(settings, url) as connection:
@@ -106,8 +106,8 @@ def verify(
     head = f"{entries[-1].number}:{entries[-1].hash}" if entries else None
     if as_json:
         counts = {"entries": len(entries), "anchors": len(known) + len(on_bus), "head": head}
-        told = [{"number": fault.number, "what": fault.what} for fault in faults]
-        typer.echo(json.dumps({**counts, "faults": told}, indent=2))
+        listed = [{"number": fault.number, "what": fault.what} for fault in faults]
+        typer.echo(json.dumps({**counts, "faults": listed}, indent=2))
     else:
         for fault in faults:
             typer.echo(f"Entry {fault.number}: {fault.what}")
@@ -119,20 +119,20 @@ def verify(
 def _summary(entries: int, on_bus: int, known: int, faults: int, head: str | None) -> str:
     checked = f"{entries} entries were checked against {on_bus} anchors on the bus and {known} more"
     if faults:
-        return f"{checked}: the trail is not as it was written."
-    noted = f" Note the head somewhere else: {head}" if head else ""
-    return f"{checked}: the trail is whole.{noted}"
+        return f"{checked}: the trail was changed."
+    noted = f" Record its head elsewhere: {head}" if head else ""
+    return f"{checked}: the trail is unchanged.{noted}"
 
 
 def print_entries(entries: Sequence[AuditEntry], names: Mapping[str, str]) -> None:
-    """Print entries for people, in lines of the screen's width; `names` are those of ids."""
+    """Print entries in lines of the screen's width; `names` are the names of ids."""
     console = Console(emoji=False)
     for entry in entries:
         _print_entry(console, entry, act_words(entry, names))
 
 
 def _print_entry(console: Console, entry: AuditEntry, about: ActWords) -> None:
-    """Print what was done, of what, and by whom, each on a line of its own."""
+    """Print the act, its subject and its actor on separate lines."""
     of_what = " ".join(filter(None, (about.name, about.id)))
     whose = f" of tenant {entry.tenant}" if entry.tenant not in (None, DEFAULT_TENANT) else ""
     number = f"{entry.number}  "
@@ -152,22 +152,21 @@ def _anchor(written: str) -> Anchor:
     number, _, hash_ = written.partition(":")
     if not number.isdecimal() or len(hash_) != 64:
         raise UsageError(
-            f"--anchor is {written!r}; write NUMBER:HASH, as `admin audit verify` prints it."
+            f"--anchor is {written!r}; write NUMBER:HASH, as printed by `admin audit verify`."
         )
     return int(number), hash_
 
 
 def _anchors_in(path: Path) -> list[Anchor]:
-    """Return the anchors of a log; other lines are passed over, and may be no JSON."""
+    """Return the anchors in a log; other lines are skipped, and need not be JSON."""
     lines = [line for line in read_text(path, "log").split("\n") if EVENT in line]
-    found = [value for _, value in json_lines("\n".join(lines), path)]
     return [
-        (each["number"], each["hash"])
-        for each in found
-        if isinstance(each, dict)
-        and each.get("event") == EVENT
-        and isinstance(each.get("number"), int)
-        and isinstance(each.get("hash"), str)
+        (value["number"], value["hash"])
+        for _, value in json_lines("\n".join(lines), path)
+        if isinstance(value, dict)
+        and value.get("event") == EVENT
+        and isinstance(value.get("number"), int)
+        and isinstance(value.get("hash"), str)
     ]
 
 
@@ -175,7 +174,7 @@ OPERATOR_ROLE = "operator"
 
 
 def this_user() -> str:
-    """Return who types the command, as this machine knows them."""
+    """Return the name of the current user on this machine."""
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # a container's user often has no name
@@ -185,7 +184,7 @@ def this_user() -> str:
 def operator_act(
     action: AuditAction, subject: str, *, tenant: str | None = None, **details: str
 ) -> AuditedAct:
-    """Return what the operator at this machine does."""
+    """Return an act of the operator at this machine."""
     return AuditedAct(
         tenant=tenant,
         actor=this_user(),
@@ -200,13 +199,13 @@ def operator_act(
 async def write_acts(
     settings: Settings, store: Store, publisher: Publisher | None, acts: Sequence[AuditedAct]
 ) -> None:
-    """Append acts to the trail, before they are done.
+    """Append acts to the trail before they are performed.
 
     Raises
     ------
     TransientError
         The store is not available, so nothing may be done.
     """
-    # Standard output belongs to the command; whoever wants the anchors there too sets the level.
+    # Standard output belongs to the command; a log level in the settings adds the anchors.
     configure_logs(settings.log_level if "log_level" in settings.model_fields_set else "ERROR")
     await AuditWriter(store, publisher, now=lambda: datetime.now(UTC)).append(acts)

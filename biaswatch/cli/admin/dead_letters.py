@@ -1,4 +1,4 @@
-"""The verbs for dead letters, the records that were given up: list, replay, discard."""
+"""The verbs for dead letters, which are records that failed: list, replay, discard."""
 
 import asyncio
 import json
@@ -22,13 +22,13 @@ from biaswatch.shared.store import Store
 
 app = typer.Typer(
     name="dead-letters",
-    help="Records that were given up: list, replay, discard.",
+    help="Records that could not be processed: list, replay, discard.",
     no_args_is_help=True,
 )
 
-Numbers = Annotated[list[str] | None, typer.Argument(help="Their numbers, as `list` shows them.")]
-Every = Annotated[bool, typer.Option("--all", help="Every dead letter, or every one of --durable.")]
-Durable = Annotated[str | None, typer.Option(help="Only those of this durable.")]
+Numbers = Annotated[list[str] | None, typer.Argument(help="Their numbers, from `list`.")]
+Every = Annotated[bool, typer.Option("--all", help="All dead letters, or all of --durable.")]
+Durable = Annotated[str | None, typer.Option(help="Only dead letters of this durable.")]
 
 
 @dataclass(frozen=True)
@@ -42,25 +42,25 @@ class OperatorBus:
 
 @app.command("list")
 def list_dead(durable: Durable = None, as_json: Json = False) -> None:
-    """Show what was given up, by whom, and why."""
-    found: list[DeadLetter] = []
+    """List dead letters, with their durables and reasons."""
+    letters: list[DeadLetter] = []
 
     async def work(bus: OperatorBus) -> None:
-        found.extend([letter async for letter in dead_letters(bus.admin, durable=durable)])
+        letters.extend([letter async for letter in dead_letters(bus.admin, durable=durable)])
 
     _on_the_bus(work)
     if as_json:
-        typer.echo(json.dumps([_as_dict(letter) for letter in found], indent=2))
+        typer.echo(json.dumps([_as_dict(letter) for letter in letters], indent=2))
         return
-    if not found:
+    if not letters:
         typer.echo("There are no dead letters.")
         return
-    rows = (  # a reason may hold anything; as plain text it can neither colour nor link
+    rows = (  # reasons are untrusted; as plain text they cannot add colours or links
         (
-            each.name, f"{each.at:%Y-%m-%d %H:%M:%S}", each.durable, str(each.attempts),
-            each.reason,
+            letter.name, f"{letter.at:%Y-%m-%d %H:%M:%S}", letter.durable, str(letter.attempts),
+            letter.reason,
         )
-        for each in found
+        for letter in letters
     )  # fmt: skip
     head = ("number", "at", "durable", "attempts", "reason")
     print_table(Console(), terminal_table(head, rows))
@@ -68,14 +68,14 @@ def list_dead(durable: Durable = None, as_json: Json = False) -> None:
 
 @app.command("replay")
 def replay_dead(numbers: Numbers = None, every: Every = False, durable: Durable = None) -> None:
-    """Send records back to where they came from, to be handled again."""
-    _each(
+    """Publish records again to their streams, to be processed again."""
+    _apply(
         numbers,
         every,
         durable,
         AuditAction.DEAD_LETTER_REPLAY,
         lambda bus, letter: replay(letter, bus.admin, bus.publisher),
-        # With --all what cannot be replayed stays, and the others are.
+        # With --all, dead letters that cannot be replayed are left.
         leave=lambda letter: every and letter.foreign,
     )
 
@@ -84,10 +84,10 @@ def replay_dead(numbers: Numbers = None, every: Every = False, durable: Durable 
 def discard_dead(numbers: Numbers = None, every: Every = False, durable: Durable = None) -> None:
     """Remove dead letters for good."""
     action = AuditAction.DEAD_LETTER_DISCARD
-    _each(numbers, every, durable, action, lambda bus, letter: discard(letter, bus.admin))
+    _apply(numbers, every, durable, action, lambda bus, letter: discard(letter, bus.admin))
 
 
-def _each(
+def _apply(
     numbers: list[str] | None,
     every: bool,
     durable: str | None,
@@ -95,21 +95,21 @@ def _each(
     act: Callable[[OperatorBus, DeadLetter], Coroutine[Any, Any, None]],
     leave: Callable[[DeadLetter], bool] = lambda _: False,
 ) -> None:
-    """Do one thing to the chosen letters, or to none if one of them is not there."""
+    """Apply an action to the chosen letters, or to none if one of them does not exist."""
     if bool(numbers) == every:
-        raise UsageError("Name the dead letters by number, or give --all, but not both.")
+        raise UsageError("Name the dead letters by number, or use --all, but not both.")
     wanted = set(numbers or ())
     done: list[str] = []
     left: list[str] = []
 
     async def work(bus: OperatorBus) -> None:
-        found = [letter async for letter in dead_letters(bus.admin, durable=durable)]
-        if unknown := wanted - {letter.name for letter in found}:
+        letters = [letter async for letter in dead_letters(bus.admin, durable=durable)]
+        if unknown := wanted - {letter.name for letter in letters}:
             listed = ", ".join(sorted(unknown))
             raise UsageError(
-                f"There is no dead letter {listed}. `admin dead-letters list` shows them."
+                f"There is no dead letter {listed}. `admin dead-letters list` lists them."
             )
-        chosen = [letter for letter in found if every or letter.name in wanted]
+        chosen = [letter for letter in letters if every or letter.name in wanted]
         left.extend(letter.name for letter in chosen if leave(letter))
         chosen = [letter for letter in chosen if letter.name not in left]
         await _audit(bus, action, chosen)
@@ -122,14 +122,14 @@ def _each(
     typer.echo(
         f"Done: {len(done)} of the dead letters."
         + (
-            f" No service gave up {stayed}: `discard` removes what should not be there."
+            f" {stayed} did not come from a service and cannot be replayed; `discard` removes them."
             * bool(left)
         )
     )
 
 
 async def _audit(bus: OperatorBus, action: AuditAction, chosen: Sequence[DeadLetter]) -> None:
-    """Note what is about to be done to each letter, or do nothing where it cannot be noted."""
+    """Record the action on each letter before it is performed."""
     acts = [
         operator_act(action, letter.name, durable=letter.durable, record=letter.message_id)
         for letter in chosen
@@ -151,7 +151,7 @@ def _on_the_bus(work: Callable[[OperatorBus], Coroutine[Any, Any, None]]) -> Non
 
 
 def _as_dict(letter: DeadLetter) -> dict[str, object]:
-    """Return a letter without its bytes: they may hold what a user wrote."""
+    """Return the fields of a letter, without its bytes, which may hold texts of users."""
     shown = (
         "name",
         "stream",
@@ -164,5 +164,5 @@ def _as_dict(letter: DeadLetter) -> dict[str, object]:
         "reason",
         "message_id",
     )
-    told = {name: getattr(letter, name) for name in shown}
-    return {**told, "at": letter.at.isoformat(), "bytes": len(letter.data)}
+    fields = {name: getattr(letter, name) for name in shown}
+    return {**fields, "at": letter.at.isoformat(), "bytes": len(letter.data)}

@@ -22,25 +22,26 @@ ALIVE_S = 60
 
 
 def backfill(
-    name: Annotated[str, typer.Argument(help="An extractor that is running.")],
-    since: Annotated[datetime, typer.Option(help="Responses from this moment on (UTC).")],
-    run: Annotated[str | None, typer.Option(help="Only those of this run.")] = None,
+    name: Annotated[str, typer.Argument(help="A running extractor.")],
+    since: Annotated[datetime, typer.Option(help="Responses since this time (UTC).")],
+    run: Annotated[str | None, typer.Option(help="Only responses of this run.")] = None,
 ) -> None:
-    """Have an extractor measure responses that are in the store already."""
+    """Have an extractor measure responses that are already stored."""
     settings = load_settings(Settings)
     begin = since if since.tzinfo else since.replace(tzinfo=UTC)
     with Store.open(settings.store, statement_s=None) as store, bus_url(settings) as url:
         alive = datetime.now(UTC) - timedelta(seconds=ALIVE_S)
-        if name not in {each.name for each in store.extractors.running(alive)}:
+        if name not in {extractor.name for extractor in store.extractors.running(alive)}:
             raise UsageError(
-                f"The extractor {name} is not running; `biaswatch extractors list` shows."
+                f"The extractor {name} is not running; `biaswatch extractors list` lists the"
+                " running ones."
             )
         sent = asyncio.run(_send_again(store, url, name, begin, run))
     typer.echo(f"{sent} responses were sent to {name} again.")
 
 
 async def _send_again(store: Store, url: str, name: str, since: datetime, run: str | None) -> int:
-    """Publish responses under a new number; their probes ask for this extractor and no other."""
+    """Publish responses again with a new publication number, for this extractor alone."""
     records = store.records
     responses = records.read(Response, run_id=run) if run else records.all(Response)
     number = int(datetime.now(UTC).timestamp())
@@ -57,19 +58,19 @@ async def _send_again(store: Store, url: str, name: str, since: datetime, run: s
 
 
 def cluster(
-    run_id: Annotated[str, typer.Argument(help="The run, as `runs` lists it.")],
-    by: Annotated[str | None, typer.Option(help="Cluster within each group of this kind.")] = None,
-    number: Annotated[int, typer.Option(min=1, help="How many clusters.")] = 3,
-    seed: Annotated[int, typer.Option(help="Of k-means.")] = 0,
+    run_id: Annotated[str, typer.Argument(help="The run's id, from `runs`.")],
+    by: Annotated[str | None, typer.Option(help="Cluster within groups of this kind.")] = None,
+    number: Annotated[int, typer.Option(min=1, help="Number of clusters.")] = 3,
+    seed: Annotated[int, typer.Option(help="Random seed of k-means.")] = 0,
     model: Annotated[str | None, typer.Option(help="A sentence-transformers model.")] = None,
     combine: Annotated[
         str,
         typer.Option(help="average, max_pooling, weighted_average or concatenation of a cluster."),
     ] = "average",
     word: Annotated[
-        str | None, typer.Option(help="Of weighted_average: texts near to it count less.")
+        str | None, typer.Option(help="For weighted_average: texts near this word weigh less.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Each answer's place.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print every answer as JSON.")] = False,
 ) -> None:
     """Cluster a run's answers: own cluster, nearest cluster of baselines, distances to each."""
     from biaswatch.services.extractor.domain import Unscorable
@@ -97,7 +98,7 @@ def cluster(
         combining = Combining(CombinedBy(combine), word)
     except ValueError as error:
         ways = ", ".join(CombinedBy)
-        raise UsageError(f"--combine is one of {ways}, with --word: {error}.") from None
+        raise UsageError(f"--combine must be one of {ways}, with --word: {error}.") from None
     with Store.open(settings.store) as store:
         responses = list(store.records.read(Response, run_id=run_id))
     if not responses:

@@ -1,4 +1,4 @@
-"""The operator's verbs that prepare: provision a bus and a store, make keys."""
+"""The operator's verbs of installation: provision bus and store, create keys."""
 
 import asyncio
 import re
@@ -32,30 +32,32 @@ def provision(
     ] = 1,
     stream_gib: Annotated[
         float | None,
-        typer.Option(min=0.01, help="Of each large stream on a bus elsewhere.", show_default="2"),
+        typer.Option(
+            min=0.01, help="Size of each large stream on an external bus.", show_default="2"
+        ),
     ] = None,
     wait_s: Annotated[
-        float, typer.Option(min=0, help="How long to wait for a bus and a database that start.")
+        float, typer.Option(min=0, help="Maximum time to wait for bus and database.")
     ] = 0,
 ) -> None:
-    """Bring the bus's streams and the store's tables into this version's shape. Safe to repeat."""
+    """Create or migrate the streams of the bus and the tables of the store; safe to repeat."""
     settings = load_settings(Settings)
     revision = _once_they_answer(lambda: _provisioned(settings, replicas, stream_gib), wait_s)
     typer.echo(f"The bus has its streams and durables; the store is at revision {revision}.")
 
 
 def _once_they_answer(work: Callable[[], str], wait_s: float) -> str:
-    """Do the work; while the bus or the database does not answer, again for up to so long."""
-    deadline, told = time.monotonic() + wait_s, False
+    """Repeat the work until bus and database answer, for at most `wait_s` seconds."""
+    deadline, announced = time.monotonic() + wait_s, False
     while True:
         try:
             return work()
         except TransientError as absent:
             if time.monotonic() >= deadline:
                 raise
-            if not told:
+            if not announced:
                 typer.echo(f"{absent} Waiting for up to {wait_s:g} s.")
-            told = True
+            announced = True
         time.sleep(LOOK_AGAIN_S)
 
 
@@ -80,38 +82,38 @@ def _provisioned(settings: Settings, replicas: int, stream_gib: float | None) ->
 
 
 def keys(
-    directory: Annotated[Path, typer.Argument(help="Where the keys are kept.")],
+    directory: Annotated[Path, typer.Argument(help="Folder of the keys.")],
     drop_in: Annotated[
-        list[str] | None, typer.Option(help="A key of its own for this drop-in extractor.")
+        list[str] | None, typer.Option(help="Create a key for this drop-in extractor.")
     ] = None,
     ingest: Annotated[
-        list[str] | None, typer.Option(help="A key to send in this tenant's answers over the bus.")
+        list[str] | None, typer.Option(help="Create a key to ingest this tenant's answers by bus.")
     ] = None,
 ) -> None:
-    """Make a key for each service and the server's permissions; existing keys stay."""
+    """Create a key for each service and the server's permissions; existing keys stay."""
     for name in (*(drop_in or ()), *(ingest or ())):
         if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name):
             raise UsageError(
-                f"{name!r}: the name of a drop-in or a tenant is made of letters, digits, - and _,"
-                " at most 64."
+                f"{name!r}: the name of a drop-in or a tenant has at most 64 letters, digits, - and"
+                " _."
             )
     own = {f"{DROP_IN}-{name}" for name in drop_in or ()}
     own |= {f"{INGEST}-{tenant}" for tenant in ingest or ()}
-    own |= {path.stem for each in (DROP_IN, INGEST) for path in directory.glob(f"{each}-*.seed")}
+    own |= {path.stem for kind in (DROP_IN, INGEST) for path in directory.glob(f"{kind}-*.seed")}
     names = [*key_names(), *sorted(own)]
     new = [name for name in names if not (directory / f"{name}.seed").exists()]
     public = ensure_keys(directory, names)
     config = directory / "authorization.conf"
     write_whole(config, server_config(public))
     typer.echo(
-        f"{len(public)} keys are in {directory}; give each service its own"
-        f" (BIASWATCH_NATS_SEED_FILE), and include {config} in the server's configuration."
+        f"{len(public)} keys are in {directory}. Set BIASWATCH_NATS_SEED_FILE of each service to"
+        f" its own key, and include {config} in the server's configuration."
     )
     _audit_keys(directory, new)
 
 
 def _audit_keys(directory: Path, new: list[str]) -> None:
-    """Note new keys in the audit trail; the first are made before there is one."""
+    """Record new keys in the audit trail; the first keys are created before it exists."""
     settings = load_settings(Settings)
     acts = [operator_act(AuditAction.KEY_CREATE, name, directory=str(directory)) for name in new]
     if not acts:

@@ -1,4 +1,4 @@
-"""The verb that removes texts for good: at the store and the bus, or of a tenant by its gateway."""
+"""The verb that purges texts: from store and bus, or a tenant's through its gateway."""
 
 import asyncio
 import json
@@ -30,7 +30,7 @@ from biaswatch.shared.store import Store
 from biaswatch.shared.store.database import Scope
 
 PENDING = "pending"
-"""What the audit trail says where copies on the bus alone are removed."""
+"""Subject in the audit trail of a purge of the bus alone."""
 
 
 def purge(
@@ -42,10 +42,10 @@ def purge(
         str | None, typer.Option(help="The texts of this unit: a prompt, a user, a conversation.")
     ] = None,
     pending: Annotated[
-        bool, typer.Option("--pending", help="Copies on the bus of what the gateway has purged.")
+        bool, typer.Option("--pending", help="Copies on the bus of texts purged by the gateway.")
     ] = False,
-    tenant: Annotated[str | None, typer.Option(help="Only those of this tenant.")] = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask again.")] = False,
+    tenant: Annotated[str | None, typer.Option(help="Only this tenant.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Skip the confirmation.")] = False,
     as_json: Json = False,
 ) -> None:
     """Remove texts for good from store, archive, streams and dead letters; numbers remain."""
@@ -56,7 +56,7 @@ def purge(
             "A gateway purges the token's tenant in the store: no --tenant, --pending."
         )
     if not yes:
-        typer.confirm("Texts that are purged cannot be brought back. Go on?", abort=True)
+        typer.confirm("Purged texts cannot be restored. Continue?", abort=True)
     if server is not None and request is not None:
         purged = ask(lambda client: client.purge(request), with_models=True)
         _show_purged(purged, as_json)
@@ -68,18 +68,18 @@ def purge(
 def _request(
     run: str | None, before: str | None, unit: str | None, pending: bool
 ) -> PurgeRequest | None:
-    """Return what is asked for; None where only the bus is swept."""
-    given = {"run": run, "unit": unit, "before": moment_of(before) if before else None}
-    named = {name: value for name, value in given.items() if value is not None}
+    """Return the request of a purge; None for a sweep of the bus alone."""
+    options = {"run": run, "unit": unit, "before": moment_of(before) if before else None}
+    named = {name: value for name, value in options.items() if value is not None}
     if len(named) + pending != 1:
-        raise UsageError("Say what to purge with one of --run, --before, --unit and --pending.")
+        raise UsageError("Select the texts with one of --run, --before, --unit and --pending.")
     if run is not None and not is_id(run):
         raise UsageError(f"There is no run {run}. `biaswatch runs` lists them.")
     return checked(PurgeRequest, named, "purge") if named else None
 
 
 def _here(request: PurgeRequest | None, tenant: str | None) -> tuple[RemovedTexts, PurgedMessages]:
-    """Purge the store and the bus; return which texts and which messages were removed."""
+    """Purge the store and the bus; return the numbers of texts and messages removed."""
     settings = load_settings(Settings)
     scope = Scope(tenant=tenant)
 
@@ -139,7 +139,7 @@ def _show(gone: RemovedTexts, removed: PurgedMessages, remains: str, as_json: bo
     sentence += f" {remains}" if remains else ""
     if unread:
         sentence += (
-            f" {unread} dead letters are no records, so their texts cannot be found:"
-            " `biaswatch admin dead-letters list` shows them, `discard` removes them."
+            f" {unread} dead letters are not records, so they cannot be searched for texts:"
+            " `biaswatch admin dead-letters list` lists them, `discard` removes them."
         )
     typer.echo(sentence)

@@ -1,4 +1,4 @@
-"""The verb `admin simulate`: plants known effects and errors, and counts the verdicts."""
+"""The verb `admin simulate`: plant known effects and errors, and count the verdicts."""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,74 +23,75 @@ if TYPE_CHECKING:
 
 
 EFFECTS = (0.3, 0.6)
-EFFECTS_SAID = "The effect 0 shows false alarms; units are sets asked until the alarm."
-MISSING_SAID = (
-    "Missing is the share of answers refused to everybody, missing gap what is refused to one group"
-    " beyond that, and missing alarmed the share of monitors with an alarm about missing answers."
+EFFECTS_NOTE = "The effect 0 shows false alarms; units are the sets until the alarm."
+MISSING_NOTE = (
+    "Missing is the share of answers refused to both groups, missing gap the additional share"
+    " refused to one group, and missing alarmed the share of monitors with an alarm about missing"
+    " answers."
 )
 LABELS = (100, 150, 300)
-LABELLED_SAID = (
-    "Shares of studies with a disparity of two groups, with so many labels of each. The instrument"
-    " errs more for one of them. By readings a disparity is found that is not there; corrected by"
-    " labels, in at most the share of the last column. A gap that is there is found more often than"
-    " by labels alone, and at most as often as if the instrument never erred."
+LABELLED_NOTE = (
+    "Shares of studies with a disparity between two groups, by the number of labels per group. The"
+    " instrument has larger errors for one group. Readings alone find disparities that do not"
+    " exist; corrected by labels, false disparities are at most the share of the last column. True"
+    " gaps are found more often than by labels alone, and at most as often as without errors."
 )
-LABELLED_MONITORS_SAID = (
-    "Shares of monitors that alarmed in any of their rounds, each labelled and looked at. The"
-    " instrument errs more for one group: by readings they alarm of a gap that is not there, by"
-    " labels in at most the share of the last column."
+LABELLED_MONITORS_NOTE = (
+    "Shares of monitors with an alarm in any of their rounds, all labelled and analysed. The"
+    " instrument has larger errors for one group: by readings they raise false alarms, by labels in"
+    " at most the share of the last column."
 )
 ANSWERS_OF_A_ROUND, LABELS_OF_A_ROUND = 100, 40
-"""Of each group."""
+"""Numbers per group."""
 ABOUT_MISSING = ("missing", "missing_gap", "missing_alarmed")
-"""Columns that say nothing where none is planted."""
+"""Columns left out of tables without missing answers."""
 ABOUT_ERRORS = ("monitors", "standard_error", "looking_once", "ratio")
-"""Columns that stand in the first table alone, so that the second fits a terminal."""
+"""Columns shown only in the first table, so that the second fits a terminal."""
 
 
 def simulate(
     gap: Annotated[
-        list[float] | None, typer.Option(help="Points less for one group, of 5; may be repeated.")
+        list[float] | None,
+        typer.Option(help="Points (of 5) subtracted from one group; may be repeated."),
     ] = None,
     missing: Annotated[
         float,
         typer.Option(
-            help="Share of answers refused to everybody, with no effect and the largest; 0: not."
+            help="Share of answers refused to both groups, without and with the largest effect."
         ),
     ] = 0.02,
     missing_gap: Annotated[
-        float, typer.Option(help="Share of answers refused to one group alone; 0: not.")
+        float, typer.Option(help="Share of answers refused to one group only.")
     ] = 0.3,
     relapse: Annotated[
-        float, typer.Option(help="Points less for one group, which end and come back; 0: not.")
+        float, typer.Option(help="Points subtracted from one group, with an interruption.")
     ] = 2.0,
-    monitors: Annotated[int, typer.Option(min=0, help="Monitors of each kind; 0: none.")] = 10,
+    monitors: Annotated[int, typer.Option(min=0, help="Number of monitors per case.")] = 10,
     rounds: Annotated[
-        int, typer.Option(min=1, help="Rounds of each monitor, but for a relapse.")
+        int, typer.Option(min=1, help="Rounds per monitor, except for a relapse.")
     ] = 12,
     labelled: Annotated[
         int,
-        typer.Option(min=0, help="Studies of each kind whose instrument errs and people label."),
+        typer.Option(min=0, help="Number of labelled studies per case, with instrument errors."),
     ] = 2,
     labels: Annotated[
-        list[int] | None, typer.Option(min=20, help="Labels of each group; may be repeated.")
+        list[int] | None, typer.Option(min=20, help="Labels per group; may be repeated.")
     ] = None,
-    answers: Annotated[int, typer.Option(min=40, help="Answers of each group of a study.")] = 300,
+    answers: Annotated[int, typer.Option(min=40, help="Answers per group of a study.")] = 300,
     labelled_rounds: Annotated[
-        int,
-        typer.Option(min=0, help="Rounds of monitors that people label, as many as studies; 0: no"),
+        int, typer.Option(min=0, help="Rounds per labelled monitor, as many monitors as studies.")
     ] = 6,
     as_json: Json = False,
 ) -> None:
     """Plant effects in models, and errors in an instrument; count alarms and false disparities."""
     effects = [*EFFECTS] if gap is None else gap
     if min([*effects, relapse]) < 0:
-        raise UsageError("A gap is at least 0: it is subtracted from one group's ratings.")
+        raise UsageError("A gap must be at least 0: it is subtracted from one group's ratings.")
     if not (0 <= missing < 1 and 0 <= missing_gap <= 1):
-        raise UsageError("A share of missing answers is at least 0 and below 1: 0.02 for 2 %.")
+        raise UsageError("A share of missing answers must be at least 0 and below 1: 0.02 for 2 %.")
     steps = sorted({*(labels or LABELS)})
     if labelled and steps[-1] > answers:
-        raise UsageError(f"Of {answers} answers of a group {steps[-1]} cannot be labelled.")
+        raise UsageError(f"{steps[-1]} labels per group need more than {answers} answers.")
     configure_logs("ERROR")
     cases = cases_of(effects, missing, missing_gap, relapse)
     watched = _watched(cases, monitors, rounds) if monitors else {}
@@ -101,7 +102,7 @@ def simulate(
     else:
         _print(watched, studies)
         if by_labels:
-            print_rows(by_labels, LABELLED_MONITORS_SAID, as_json=False)
+            print_rows(by_labels, LABELLED_MONITORS_NOTE, as_json=False)
 
 
 def _watched(cases: Sequence[PlantedCase], monitors: int, rounds: int) -> dict[str, list[Row]]:
@@ -123,25 +124,25 @@ def _labelled(studies: int, answers: int, labels: Sequence[int]) -> "list[Labell
 def _labelled_monitors(monitors: int, rounds: int) -> "list[LabelledMonitorRow]":
     from biaswatch.planted_labels.monitors import RoundsToLabel, labelled_monitors
 
-    asked = RoundsToLabel(rounds, answers=ANSWERS_OF_A_ROUND, labels=LABELS_OF_A_ROUND)
+    plan = RoundsToLabel(rounds, answers=ANSWERS_OF_A_ROUND, labels=LABELS_OF_A_ROUND)
     with _empty_state() as settings:
-        return asyncio.run(labelled_monitors(settings, monitors, asked))
+        return asyncio.run(labelled_monitors(settings, monitors, plan))
 
 
 def _print(watched: Mapping[str, Sequence[Row]], studies: "Sequence[LabelledRow]") -> None:
     if watched.get("effects"):
-        print_rows(watched["effects"], EFFECTS_SAID, as_json=False, left_out=ABOUT_MISSING)
+        print_rows(watched["effects"], EFFECTS_NOTE, as_json=False, left_out=ABOUT_MISSING)
     if watched.get("missing"):
-        print_rows(watched["missing"], MISSING_SAID, as_json=False, left_out=ABOUT_ERRORS)
+        print_rows(watched["missing"], MISSING_NOTE, as_json=False, left_out=ABOUT_ERRORS)
     for relapsed in watched.get("relapses", []):
         typer.echo(relapse_in_words(relapsed))
     if studies:
-        print_rows(studies, LABELLED_SAID, as_json=False)
+        print_rows(studies, LABELLED_NOTE, as_json=False)
 
 
 @contextmanager
 def _empty_state() -> Iterator[Settings]:
-    """Return settings of a platform that knows nothing yet."""
+    """Yield settings of a platform with an empty state."""
     with TemporaryDirectory(prefix="biaswatch-calibrate-") as folder:
         yield load_settings(Settings).model_copy(
             update={"state_dir": Path(folder), "store_url": None, "log_level": "ERROR"}

@@ -1,4 +1,4 @@
-"""The verbs for the tokens of a gateway: add, list, remove; the file knows none of them."""
+"""The verbs for the tokens of a gateway: add, list, remove; the file holds only verifiers."""
 
 import os
 import secrets
@@ -28,12 +28,12 @@ app = typer.Typer(
 EXPECTED = "a tokens file is a mapping with `tokens`, `proxies` or `groups`"
 HEAD = ("name", "id", "may", "until", "made by")
 PREFIX = "bw_"
-"""So that scanners for secrets recognise a token that lies where it should not."""
+"""Prefix that scanners for leaked secrets recognise."""
 RANDOM_BYTES = 32
 FILE_MODE = 0o644
-"""Anybody may read the file: what is in it lets nobody in."""
+"""The file may be world-readable, since verifiers grant no access."""
 
-FileGiven = Annotated[
+TokensFileOption = Annotated[
     Path,
     typer.Option(
         "--file", envvar="BIASWATCH_GATEWAY_TOKENS_FILE", help="The tokens file of the gateway."
@@ -43,29 +43,27 @@ FileGiven = Annotated[
 
 @app.command("add")
 def add(
-    name: Annotated[str, typer.Argument(help="Whose it is: a person, a program, a system.")],
-    file: FileGiven,
+    name: Annotated[str, typer.Argument(help="Its owner: a person, a program, a system.")],
+    file: TokensFileOption,
     role: Annotated[
-        TokenRole | None, typer.Option(help="What it may do; each includes reading but ingest.")
+        TokenRole | None, typer.Option(help="Its rights; all roles but ingest include reading.")
     ] = None,
-    tenant: Annotated[str, typer.Option(help="Whose runs and monitors it sees.")] = "default",
+    tenant: Annotated[str, typer.Option(help="Tenant of its runs and monitors.")] = "default",
     texts: Annotated[
-        bool, typer.Option("--texts", help="It may read what users and models wrote, too.")
+        bool, typer.Option("--texts", help="It may also read texts of users and models.")
     ] = False,
-    until: Annotated[str | None, typer.Option(help="The date or moment (UTC) it ends.")] = None,
+    until: Annotated[str | None, typer.Option(help="Its date or time of expiry (UTC).")] = None,
     proxy: Annotated[
-        bool, typer.Option("--proxy", help="A proxy's, which signs people in and names them.")
+        bool, typer.Option("--proxy", help="The token of a proxy that authenticates people.")
     ] = False,
 ) -> None:
-    """Make a token, print it once, and note in the file what tells it from others.
+    """Create a token, print it once, and store its verifier in the file.
 
-    The gateway sees the changed file by itself. A name may have several tokens: add the new one,
-    hand it out, remove the old one.
+    The gateway reads the changed file by itself. A name may have several tokens: to replace one,
+    add a new one, distribute it, and remove the old one.
     """
     if proxy != (role is None):
-        raise UsageError(
-            "Say what the token may do with --role, or that it is a proxy's (--proxy)."
-        )
+        raise UsageError("Set the rights of the token with --role, or make it a proxy's (--proxy).")
     token = PREFIX + secrets.token_urlsafe(RANDOM_BYTES)
     entry: dict[str, Any] = {"name": name, "verifier": verifier_of(token)}
     entry["made_by"] = f"{this_user()} on {socket.gethostname()}, {datetime.now(UTC):%Y-%m-%d}"
@@ -78,47 +76,47 @@ def add(
     fields[kind] = [*fields.get(kind, []), entry]
     _write(file, fields)
     typer.echo(token)
-    typer.echo(f"This is shown once; {file} holds only what tells it from others.", err=True)
+    typer.echo(f"This token is shown only once; {file} holds its verifier.", err=True)
 
 
 @app.command("list")
-def list_tokens(file: FileGiven, as_json: Json = False) -> None:
-    """Show whose tokens there are, and what each may do."""
+def list_tokens(file: TokensFileOption, as_json: Json = False) -> None:
+    """List the tokens with their owners and rights."""
     known = checked(TokensFile, _fields(file), file)
     if as_json:
         print_json(known)
         return
     rows = [
         (
-            each.name,
-            each.verifier[:8],
-            each.in_words(),
-            f"{each.expires:%Y-%m-%d %H:%M}" if each.expires else "",
-            each.made_by,
+            token.name,
+            token.verifier[:8],
+            token.in_words(),
+            f"{token.expires:%Y-%m-%d %H:%M}" if token.expires else "",
+            token.made_by,
         )
-        for each in known.tokens
+        for token in known.tokens
     ]
     rows += [(p.name, p.verifier[:8], "names people", "", p.made_by) for p in known.proxies]
-    rows += [(f"group {each.group}", "", each.in_words(), "", "") for each in known.groups]
+    rows += [(f"group {group.group}", "", group.in_words(), "", "") for group in known.groups]
     if rows:
         print_table(Console(), terminal_table(HEAD, [list(map(printable, row)) for row in rows]))
     else:
-        typer.echo("The file names no token, so nobody may do anything.")
+        typer.echo("The file has no tokens, so all requests are refused.")
 
 
 @app.command("remove")
 def remove(
-    name: Annotated[str, typer.Argument(help="Whose tokens.")],
-    file: FileGiven,
+    name: Annotated[str, typer.Argument(help="Owner of the tokens.")],
+    file: TokensFileOption,
     id_: Annotated[
-        str | None, typer.Option("--id", help="Only the one with this id, as `list` shows it.")
+        str | None, typer.Option("--id", help="Only the token with this id, from `list`.")
     ] = None,
 ) -> None:
-    """Remove the tokens of a name, or one of them; the gateway refuses them from then on."""
+    """Revoke the tokens of a name, or one of them."""
     fields, removed = _fields(file), 0
     for kind in ("tokens", "proxies"):
         before = fields.get(kind, [])
-        fields[kind] = [each for each in before if not _is(each, name, id_)]
+        fields[kind] = [entry for entry in before if not _is(entry, name, id_)]
         removed += len(before) - len(fields[kind])
     if not removed:
         raise UsageError(
@@ -133,7 +131,7 @@ def _is(entry: dict[str, Any], name: str, id_: str | None) -> bool:
 
 
 def _fields(file: Path) -> dict[str, Any]:
-    """Return what the file says, checked; a file that is not there says nothing."""
+    """Return the validated fields of the file; empty if it does not exist."""
     if not file.exists():
         return {}
     fields = yaml_mapping(read_text(file, "tokens file"), file, EXPECTED)
@@ -142,19 +140,19 @@ def _fields(file: Path) -> dict[str, Any]:
 
 
 def _write(file: Path, fields: dict[str, Any]) -> None:
-    """Replace the file as a whole: the gateway never sees half of it."""
+    """Replace the file atomically, so that the gateway never reads a partial one."""
     checked(TokensFile, fields, file)
-    text = yaml.safe_dump({name: each for name, each in fields.items() if each}, sort_keys=False)
+    text = yaml.safe_dump({name: value for name, value in fields.items() if value}, sort_keys=False)
     try:
-        handle, made = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}-")
+        handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}-")
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as opened:
                 opened.write(text if text != "{}\n" else "tokens: []\n")
-            Path(made).chmod(FILE_MODE)
-            Path(made).replace(file)
+            Path(temporary).chmod(FILE_MODE)
+            Path(temporary).replace(file)
         except OSError:
             with suppress(OSError):
-                Path(made).unlink()
+                Path(temporary).unlink()
             raise
     except OSError as error:
         raise UsageError(f"The tokens file {file} cannot be written ({error.strerror}).") from None
