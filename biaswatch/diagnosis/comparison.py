@@ -1,4 +1,4 @@
-"""What `compare` reads: the prompts that two runs have in common, from one gateway."""
+"""Input of `compare`: the prompts that two runs have in common, from one gateway."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,14 +21,14 @@ from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 
 LEAST_SHARE_IN_COMMON = 0.5
-"""Of the prompts of the run that has fewer: below, these prompts do not stand for the runs."""
+"""Share of the smaller run's prompts; with fewer in common, whole runs are compared."""
 Model = tuple[str, str]
 """A target and a scaffold."""
 
 
 @dataclass(frozen=True)
 class RunPart:
-    """A run, and which of its answers are compared."""
+    """The answers of a run to compare."""
 
     run_id: str
     targets: Sequence[str] = ()
@@ -37,12 +37,12 @@ class RunPart:
 
 @dataclass(frozen=True)
 class ComparisonInput:
-    """What both runs have, and what is known of them."""
+    """The answers of two runs, and the declared analysis."""
 
     runs: list[tuple[str, Observations, Observations]]
-    """By target and scaffold, all answers before and after."""
+    """All answers before and after, by target and scaffold."""
     matched: MatchedPrompts | None
-    """The prompts of both; None where so few are, that all prompts of each run count."""
+    """The common prompts; None if they are too few, so that whole runs are compared."""
     warnings: list[str]
     about: dict[str, Any]
     claim: Claim
@@ -58,38 +58,38 @@ def comparison_input(
     ranges: Mapping[str, Bounds | None],
     gateway: Gateway,
 ) -> ComparisonInput:
-    """Return the prompts of both runs with all answers; nothing is asked of any model.
+    """Read the answers of both runs; no model is called.
 
     Raises
     ------
     UsageError
-        The runs have no target, feature or group in common, or one of them is not there.
+        A run does not exist, or the runs have no target, feature or group in common.
     """
     if parts[0] == parts[1]:
         raise UsageError(
-            "These are the same answers twice. Name another run, or two targets of this one with"
+            "Both sides are the same answers. Name another run, or two targets of this one with"
             " --target and --other-target."
         )
     ids = list(dict.fromkeys(part.run_id for part in parts))
     of_run = dict(zip(ids, read_runs(ids, gateway), strict=True))
     before, after = (of_run[part.run_id] for part in parts)
     pairs, warnings = _paired_models(before, after, parts)
-    shared, alone = _shared_features(before, after, features)
+    shared, notes = _shared_features(before, after, features)
     columns = RunColumns(groups, shared, ranges=ranges)
     observed = [_observed(before, after, pair, columns) for pair in pairs]
     runs = [run for run, _ in observed]
-    warnings += dict.fromkeys([*alone, *(each for _, said in observed for each in said)])
+    warnings += dict.fromkeys([*notes, *(note for _, lines in observed for note in lines)])
     matched = matched_prompts(runs)
     warnings += _differences(before, after)
-    if whole := _is_whole(matched):
+    if is_whole := _is_whole(matched):
         warnings += _whole_words(matched, before)
     declared = before.declared
     return ComparisonInput(
         runs,
-        None if whole else matched,
+        None if is_whole else matched,
         [*warnings, *_missing(before, after)],
         _about(before, after, matched),
-        Claim.POPULATION if whole else declared.claim,
+        Claim.POPULATION if is_whole else declared.claim,
         DECLARED.alpha if declared.alpha is None else declared.alpha,
         DECLARED.tolerance if declared.tolerance is None else declared.tolerance,
         declared.compared,
@@ -97,33 +97,35 @@ def comparison_input(
 
 
 def _is_whole(matched: MatchedPrompts) -> bool:
-    """Return whether most prompts of the run that has fewer are not in the other."""
+    """Return whether less than half of the smaller run's prompts are in the other."""
     fewer = min(matched.only_before, matched.only_after) + matched.prompts
     return matched.prompts < LEAST_SHARE_IN_COMMON * fewer
 
 
 def _whole_words(matched: MatchedPrompts, before: RunTable) -> list[str]:
     shared = matched.prompts or "no"
-    said = [
-        (
-            f"The runs have {shared} prompts in common, so all prompts of each are compared, those"
-            " in common in pairs: a change may be the prompts', and smaller ones are not found."
-            " Compare runs of one suite to rule that out."
-        )
+    warning = (
+        f"The runs have {shared} prompts in common, so all prompts of each are compared, those in"
+        " common in pairs: a change may be due to different prompts, and small changes are not"
+        " found. Compare runs of one suite to rule that out."
+    )
+    if before.declared.claim is not Claim.BANK:
+        return [warning]
+    return [
+        warning,
+        "The claim is about the prompts' population, since the runs have no common bank.",
     ]
-    if before.declared.claim is Claim.BANK:
-        said.append("The claim is about the prompts' population: the runs have no common bank.")
-    return said
 
 
 def _models(table: RunTable, part: RunPart) -> list[Model]:
-    """Return the targets and scaffolds of the answers that are asked for."""
+    """Return the targets and scaffolds of the selected answers."""
     for field, names in zip(CONDITIONS, (part.targets, part.scaffolds), strict=True):
-        there = sorted({label for label in table.labels(field) if label is not None})
+        present = sorted({label for label in table.labels(field) if label is not None})
         for name in names:
-            if name not in there:
+            if name not in present:
                 raise UsageError(
-                    f"The run {part.run_id} has no {field} {name!r}. There are: {', '.join(there)}."
+                    f"The run {part.run_id} has no {field} {name!r}. Known {field}s:"
+                    f" {', '.join(present)}."
                 )
     rows = zip(*(table.labels(field) for field in CONDITIONS), strict=True)
     return sorted(
@@ -139,32 +141,32 @@ def _models(table: RunTable, part: RunPart) -> list[Model]:
 def _paired_models(
     before: RunTable, after: RunTable, parts: tuple[RunPart, RunPart]
 ) -> tuple[list[tuple[str, Model, Model]], list[str]]:
-    """Pair targets and scaffolds by name; what each run has one of is paired whatever its name."""
-    found = [_models(*each) for each in zip((before, after), parts, strict=True)]
-    named = [
+    """Pair targets and scaffolds by name; a single one in each run is paired under any name."""
+    of_runs = [_models(before, parts[0]), _models(after, parts[1])]
+    varying = [
         index
         for index in range(len(CONDITIONS))
-        if any(len({model[index] for model in models}) > 1 for models in found)
+        if any(len({model[index] for model in models}) > 1 for models in of_runs)
     ]
     first, second = (
-        {", ".join(model[i] for i in named): model for model in models} for models in found
+        {", ".join(model[i] for i in varying): model for model in models} for models in of_runs
     )
     shared = [name for name in first if name in second]
     if not shared:
         raise UsageError(
-            f"The runs share no target and scaffold: the first has {_listed(found[0])}, the second"
-            f" {_listed(found[1])}. Name one of each with --target and --other-target."
+            f"The runs share no target and scaffold: the first has {_listed(of_runs[0])}, the"
+            f" second {_listed(of_runs[1])}. Select one of each with --target and --other-target."
         )
     models = [(name, first[name], second[name]) for name in shared]
     return models, list(_of_one_run_alone("", first, second))
 
 
 def _of_one_run_alone(kind: str, first: Iterable[str], second: Iterable[str]) -> Iterator[str]:
-    """Say what only one of the runs has, and that nothing is said of it."""
+    """Yield notes about names that only one of the runs has."""
     for place, these, others in (("first", first, second), ("second", second, first)):
-        there = set(others)
-        if alone := [name for name in these if name not in there]:
-            yield f"Only the {place} run has {kind}{', '.join(alone)}: left out."
+        known = set(others)
+        if extra := [name for name in these if name not in known]:
+            yield f"Only the {place} run has {kind}{', '.join(extra)}: left out."
 
 
 def _listed(models: Sequence[Model]) -> str:
@@ -172,10 +174,10 @@ def _listed(models: Sequence[Model]) -> str:
 
 
 def _shared_features(
-    before: RunTable, after: RunTable, named: Sequence[str]
+    before: RunTable, after: RunTable, requested: Sequence[str]
 ) -> tuple[list[str], list[str]]:
-    """Return the features that both runs measure, and what is said of the others."""
-    first, second = (measured_features(table, named) for table in (before, after))
+    """Return the features of both runs, and notes about others."""
+    first, second = (measured_features(table, requested) for table in (before, after))
     shared = [name for name in first if name in second]
     if not shared:
         raise UsageError(
@@ -187,9 +189,9 @@ def _shared_features(
 def _observed(
     before: RunTable, after: RunTable, pair: tuple[str, Model, Model], columns: RunColumns
 ) -> tuple[tuple[str, Observations, Observations], list[str]]:
-    """Return the answers of a target and scaffold in both runs, with the same names in both.
+    """Return the answers of a target and scaffold in both runs, under common names.
 
-    Beside them, what is said of the dimensions and groups that one run alone has.
+    Also return notes about dimensions and groups that only one run has.
     """
     name, *models = pair
     runs = [
@@ -198,13 +200,13 @@ def _observed(
     ]
     shared = [dimension for dimension in runs[0].groups if dimension in runs[1].groups]
     if not shared:
-        raise UsageError("The runs have no group in common. Name a field by --group.")
-    said = [*_of_one_run_alone("the dimensions ", *(run.groups for run in runs))]
+        raise UsageError("The runs have no group in common. Name a field with --group.")
+    notes = [*_of_one_run_alone("the dimensions ", *(run.groups for run in runs))]
     for dimension in shared:
         levels = [sorted(set(run.groups[dimension]) - {None}, key=str) for run in runs]
-        said += _of_one_run_alone(f"of {dimension} ", *levels)  # type: ignore[arg-type]
+        notes += _of_one_run_alone(f"of {dimension} ", *levels)  # type: ignore[arg-type]
     features = runs[0].features
-    one, other = (
+    first, second = (
         replace(
             run,
             features=features,
@@ -217,29 +219,30 @@ def _observed(
         )
         for run in runs
     )
-    return (name, one, other), said
+    return (name, first, second), notes
 
 
 def _differences(before: RunTable, after: RunTable) -> list[str]:
-    """Return what differs between the runs beyond their answers."""
-    said = []
+    """Return warnings about differences of suites, claims and extractors."""
+    warnings = []
     if before.declared.suite != after.declared.suite:
-        said.append(
-            f"The runs are of different suites, {before.declared.suite} and"
-            f" {after.declared.suite}: prompts with the same key and groups are taken for the same."
+        warnings.append(
+            f"The runs have different suites, {before.declared.suite} and"
+            f" {after.declared.suite}: prompts with the same key and groups count as equal."
         )
     if before.declared.claim is not after.declared.claim:
-        said.append("The suites declare different claims: that of the first run is used.")
+        warnings.append("The suites declare different claims: the claim of the first run is used.")
     first, second = (
-        {each.name: each.version for each in table.declared.extractors} for table in (before, after)
+        {extractor.name: extractor.version for extractor in table.declared.extractors}
+        for table in (before, after)
     )
-    said += [
-        f"{name} measured the first run in version {version} and the second in {second[name]}: a"
-        " change may be the instrument's."
+    warnings += [
+        f"{name} measured the first run with version {version} and the second with {second[name]}:"
+        " a change may be due to the instrument."
         for name, version in sorted(first.items())
         if second.get(name, version) != version
     ]
-    return said
+    return warnings
 
 
 def _missing(before: RunTable, after: RunTable) -> list[str]:

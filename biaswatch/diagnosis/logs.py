@@ -1,4 +1,4 @@
-"""What `diagnose --extract` reads: recorded answers, measured here and now."""
+"""Input of `diagnose --extract`: recorded answers, measured in this process."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,7 +27,7 @@ def log_input(
     format_: LogFormat | None,
     mapping: Path | None,
 ) -> DiagnosisInput:
-    """Return the measured answers of a log; an answer that is in it twice counts once.
+    """Return the measured answers of a log; repeated answers count once.
 
     Raises
     ------
@@ -55,24 +55,24 @@ def log_input(
 
 
 def _check_answered(path: Path, rows: Sequence[Mapping[str, Any]], left_out: Counter[str]) -> None:
-    """Raise UsageError where no row has an answer or a reason for having none."""
+    """Raise UsageError if no row has an answer or a reason for a missing one."""
     if not rows:
         why = " ".join(left_out_in_words(left_out))
         raise UsageError(f"{path} holds no answer. {why}".strip())
     if not any(row.keys() & {"text", "reason"} for row in rows):
         fields = f"Row 1 has {listed_names(list(rows[0]))}." if rows[0] else "Row 1 is empty."
         raise UsageError(
-            f"{path} holds no answer: no row has a `text`, or a `reason` for having none. Name the"
-            f" field of the answer with --map. {fields}"
+            f"{path} holds no answer: no row has a `text`, or a `reason` for a missing one. Name"
+            f" the field of the answer with --map. {fields}"
         )
 
 
 def _distinct(rows: Iterable[Row]) -> tuple[list[Row], list[str]]:
-    """Return rows without those that are repeated word for word, and a warning about others."""
+    """Return the distinct rows, and a warning about ids with different content."""
     seen = RepeatedIds()
     distinct = [row for row in rows if seen.is_new(row[1])]
     warning = (
-        f"{seen.differing} rows repeat the id of another row with another text, group or unit. Each"
-        " counts as an answer of its own; without a unit, rows with one id are one unit."
+        f"{seen.differing} rows have the id of another row but a different text, group or unit."
+        " Each counts as a separate answer; without a unit, rows with the same id are one unit."
     )
     return distinct, [warning] if seen.differing else []

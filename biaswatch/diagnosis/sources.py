@@ -1,4 +1,4 @@
-"""What `diagnose` reads: the rows of a table in a file, or of a run from the gateway."""
+"""Input of `diagnose`: the rows of a table in a file, or of a run from the gateway."""
 
 import asyncio
 from collections.abc import Sequence
@@ -29,47 +29,47 @@ if TYPE_CHECKING:
 
 
 DECLARED = ComparisonPlan()
-"""What holds unless something else is asked for, or a run declares it."""
+"""The default analysis, unless options or the run declare another."""
 
 
 @dataclass(frozen=True)
 class DiagnosisInput:
-    """The rows that are diagnosed, and what is known of them."""
+    """The rows to diagnose, and the declared analysis."""
 
     rows: Observations
     warnings: list[str]
     unit: str | None
-    """What names the unit; None where each row is one."""
+    """The column or field of the unit; None if each row is a unit."""
     set: str | None
     claim: Claim = Claim.POPULATION
     alpha: float = DECLARED.alpha
-    """Unless another is asked for; so is the next."""
+    """Default level; options replace it, and the tolerance."""
     tolerance: float = DECLARED.tolerance
     compared: Against = DECLARED.against
     corrections: Sequence[Correction] | None = None
-    """What labels make of the findings of a run; None for what is no run."""
+    """Corrections of a run's findings by labels; None for other sources."""
     extractors: Sequence[str] = ()
-    """What read the numbers of a run."""
+    """The extractors of a run."""
     labelled: Sequence[LabelledColumn] = ()
-    """What people said of the rows of a table."""
+    """Labels by people of the rows of a table."""
     summed: "SummedTable | None" = None
-    """The table itself, where it is too large to be read; then there are no rows here."""
+    """A table that is too large to read; `rows` is then empty."""
 
     @property
     def corrected_parts(self) -> dict[str, list[dict[str, Any]]]:
-        """What labels make of a run's declared findings, as one more part; nothing for a table."""
+        """The corrections of a run's declared findings, as a part; empty for other sources."""
         if self.corrections is None:
             return {}
         return {"corrections": correction_rows(self.corrections)}
 
     def print_corrections(self) -> None:
-        """Print the same for people, or that nobody has labelled answers of the run."""
+        """Print the corrections, or that the run has no labels."""
         if self.corrections is not None:
             print_corrections(Console(emoji=False), self.corrections, self.extractors)
 
     @property
     def about(self) -> dict[str, Any]:
-        """What the rows are, for whoever reads the numbers."""
+        """The numbers of rows and units, for the output."""
         summed = self.summed
         return {
             "rows": summed.rows if summed else self.rows.rows,
@@ -80,12 +80,12 @@ class DiagnosisInput:
 
 
 def table_input(path: Path, columns: TableColumns) -> DiagnosisInput:
-    """Return the rows of a file.
+    """Read the rows of a file.
 
     Raises
     ------
     UsageError
-        The file, a column or a value cannot be used; the sentence names it.
+        The file, a column or a value cannot be used; the message names it.
     """
     frame = frame_of(path)
     check_named(columns, frame.columns, path)
@@ -93,7 +93,7 @@ def table_input(path: Path, columns: TableColumns) -> DiagnosisInput:
 
 
 def frame_input(frame: pd.DataFrame, columns: TableColumns, source: Path | str) -> DiagnosisInput:
-    """Return the rows of a frame, and its labels where it has any."""
+    """Return the rows of a frame, with its labels."""
     rows, warnings = frame_observations(frame, columns, source)
     labelled = labelled_columns(frame, columns, rows, source)
     warnings = [*warnings, *label_warnings(labelled, rows)]
@@ -101,19 +101,19 @@ def frame_input(frame: pd.DataFrame, columns: TableColumns, source: Path | str) 
 
 
 def run_input(run_id: str, columns: RunColumns, gateway: "Gateway") -> DiagnosisInput:
-    """Return the measured answers of a run; no model is asked.
+    """Read the measured answers of a run; no model is called.
 
     Raises
     ------
     UsageError
-        The run has no such field or feature, or the gateway refuses to show it.
+        The run has no such field or feature, or the gateway refuses access.
     """
     table, corrections = asyncio.run(_labelled(run_id, gateway))
     return replace(measured_input(table, columns), corrections=corrections)
 
 
 def measured_input(table: RunTable, columns: RunColumns) -> DiagnosisInput:
-    """Return the measured answers of a run that was read, with what its suite declares.
+    """Return the measured answers of a run, with the analysis that its suite declares.
 
     Raises
     ------
@@ -135,35 +135,35 @@ def measured_input(table: RunTable, columns: RunColumns) -> DiagnosisInput:
 
 
 def read_runs(run_ids: Sequence[str], gateway: "Gateway") -> list[RunTable]:
-    """Return the measured answers of runs, from one gateway.
+    """Read the measured answers of runs, from one gateway.
 
     Raises
     ------
     UsageError
-        There is no such run, or the gateway refuses to show it.
+        A run does not exist, or the gateway refuses access.
     """
     return asyncio.run(_read(run_ids, gateway))
 
 
 async def _labelled(run_id: str, gateway: "Gateway") -> tuple[RunTable, Sequence[Correction]]:
-    """Return a run's measured answers, and what labels make of its findings."""
+    """Return a run's measured answers, and the corrections of its findings."""
     from biaswatch.local.runs import corrections_of, whole_run_id
 
     async with gateway.connect(with_models=False) as client:
         whole = await whole_run_id(client, run_id, or_file=True)
-        found = await corrections_of(client, whole)
-        return await read_run(client, whole), found.corrections
+        corrections = await corrections_of(client, whole)
+        return await read_run(client, whole), corrections.corrections
 
 
 async def _read(run_ids: Sequence[str], gateway: "Gateway") -> list[RunTable]:
     from biaswatch.local.runs import whole_run_id
 
     async with gateway.connect(with_models=False) as client:
-        return [await read_run(client, await whole_run_id(client, each)) for each in run_ids]
+        return [await read_run(client, await whole_run_id(client, text)) for text in run_ids]
 
 
 async def read_run(client: "GatewayClient", run_id: str) -> RunTable:
-    """Return the measured answers of a run from a gateway that is connected."""
+    """Read the measured answers of a run, with a progress bar."""
     from biaswatch.local.runs import run_table
 
     console = Console(stderr=True)

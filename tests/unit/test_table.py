@@ -108,11 +108,11 @@ def test_a_p_value_too_small_to_be_computed_is_never_zero(biaswatch: Any) -> Non
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ((), "A table takes four counts A B C D, but 0 were given."),
-        (("1", "2", "3"), "A table takes four counts A B C D, but 3 were given."),
-        (("1", "2", "3.5", "4"), "C is '3.5', but has to be a whole number."),
+        ((), "A table needs four counts A B C D, but got 0."),
+        (("1", "2", "3"), "A table needs four counts A B C D, but got 3."),
+        (("1", "2", "3.5", "4"), "C must be a whole number, not '3.5'."),
         (("-1", "2", "3", "4"), "A is -1, but a count cannot be negative."),
-        (("1", "2", "3", "nan"), "D is 'nan', but has to be a whole number."),
+        (("1", "2", "3", "nan"), "D must be a whole number, not 'nan'."),
         (("1", "2", "3", "4", "--alpha", "0"), "alpha is 0, but"),
         (("1", "2", "3", "4", "--alpha", "nan"), "alpha is nan, but"),
         (("1", "2", "3", "4", "--alpha", "five"), "--alpha: this must be a number."),

@@ -19,11 +19,11 @@ from biaswatch.services.gateway.otlp.intake import (
     SignalIntake,
     signal_intake,
 )
+from biaswatch.services.gateway.otlp.json_signals import SMALL_BYTES
 from biaswatch.services.gateway.otlp.protobuf import BATCH_BYTES, LOGS, TRACES
 from biaswatch.services.gateway.otlp.wire import (
     JSON,
     PROTOBUF,
-    SMALL_BYTES,
     ExportResult,
     UnreadableRequestError,
     error_body,

@@ -63,11 +63,9 @@ def test_a_person_archives_lists_verifies_purges_and_restores(state: Path, tmp_p
     ).stdout.startswith("No run")
     [listed] = json.loads(biaswatch("admin", "archive", "list", "--json").stdout)
     assert (listed["run_id"], listed["state"], listed["answers"]) == (run_id, "archived", 7)
-    assert (
-        "6 files of 1 runs hold what was written" in biaswatch("admin", "archive", "verify").stdout
-    )
+    assert "6 files of 1 runs are unchanged" in biaswatch("admin", "archive", "verify").stdout
     restored = biaswatch("admin", "archive", "restore", run_id)
-    assert restored.stdout == f"The 7 answers of the run {run_id} are back.\n", restored.stderr
+    assert restored.stdout == f"Restored the 7 answers of the run {run_id}.\n", restored.stderr
     with opened(state) as store:
         assert answers_in(store, run_id) == before
         acts = [entry.action for entry in store.audit.latest(10)]
@@ -89,7 +87,7 @@ def test_a_purge_by_the_command_line_reaches_the_archive(state: Path, tmp_path: 
     ("words", "said"),
     [
         (["move"], "Write `biaswatch admin archive move --before DATE --to URI`"),
-        (["move", "--before", "2999-01-01", "--to", "x"], "is not over yet"),
+        (["move", "--before", "2999-01-01", "--to", "x"], "is in the future"),
         (["move", "--before", "2026-01-01", "--to", "ftp://x/y"], "begins with none of"),
         (["move", "--before", "2026-01-01", "--retention", "x.yaml", "--to", "x"], "in place of"),
         (["move", "--retention", "x.yaml", "--to", "x"], "cannot be read"),
@@ -210,7 +208,7 @@ def test_an_archive_lies_on_a_server_that_speaks_s3(s3: str, state: Path) -> Non
         biaswatch("admin", "provision")
         purged = biaswatch("admin", "purge", "--unit", "prompt-1", "--yes", "--json")
         assert json.loads(purged.stdout)["archived_texts"] == 3, purged.stderr
-        assert "hold what was written" in biaswatch("admin", "archive", "verify").stdout
+        assert "are unchanged" in biaswatch("admin", "archive", "verify").stdout
         numbers = s3.replace("/archive?", "/archive/numbers?")
         asked = ("--group", "groups.race", "--feature", "words.words", "--json")
         diagnosed = biaswatch("diagnose", numbers, *asked)
@@ -238,10 +236,8 @@ def test_answers_as_they_come_lie_on_a_server_that_speaks_s3(s3: str, state: Pat
         purged = biaswatch("admin", "purge", "--unit", "user-1", "--yes", "--json")
         assert json.loads(purged.stdout)["archived_texts"] == 2, purged.stderr
         assert "of answers of live systems" in biaswatch("admin", "archive", "verify").stdout
-        assert (
-            "40 answers of live systems lie as they came"
-            in biaswatch("admin", "archive", "list").stdout
-        )
+        listed = biaswatch("admin", "archive", "list").stdout
+        assert "has 40 answers of live systems, written at intake." in listed
         found = store.records.read(Response, run_id=run_of(records))
         assert [each.unit for each in found if each.text is None] == ["user-1"]
         run = ArchivableRun(run_of(records), "default", "support")

@@ -163,9 +163,13 @@ def test_runs_of_other_prompts_are_compared_by_all_of_them(command: CommandLine)
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
-        ((BEFORE.id, BEFORE.id), 2, "the same answers twice"),
+        ((BEFORE.id, BEFORE.id), 2, "Both sides are the same answers"),
         ((BEFORE.id, "tuesday"), 2, "'tuesday' is not a run id"),
-        ((BEFORE.id, SAME.id, "--target", "m9"), 2, "has no target 'm9'. There are: simulator:m0"),
+        (
+            (BEFORE.id, SAME.id, "--target", "m9"),
+            2,
+            "has no target 'm9'. Known targets: simulator:m0",
+        ),
         ((BEFORE.id, SAME.id, "--feature", "rating"), 2, "has no feature 'rating'"),
         ((BEFORE.id, SAME.id, "--fail-on", "disparity"), 2, "write `change`, or a size"),
         ((BEFORE.id, SAME.id, "--config", "missing_tolerance=-1"), 2, "this must be at least 0"),

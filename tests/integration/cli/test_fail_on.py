@@ -69,7 +69,7 @@ def test_a_table_with_too_few_values_passes_no_gate(
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("--config", "min_measured=0.5"), "--min-measured is for a gate: add --fail-on."),
+        (("--config", "min_measured=0.5"), "--min-measured requires --fail-on."),
         (
             ("--fail-on", "disparity", "--config", "min_measured=1.5"),
             "write a share between 0 and 1",

@@ -144,7 +144,7 @@ def test_calibrate_has_labels_correct_an_instrument_that_errs_through_the_whole_
         (("--relapse", "-1"), "at least 0"),
         (("--missing", "1"), "below 1"),
         (("--missing-gap", "-0.1"), "at least 0"),
-        (("--labels", "400"), "cannot be labelled"),
+        (("--labels", "400"), "labels per group need more than"),
     ],
 )
 def test_calibrate_refuses_what_cannot_be_planted(

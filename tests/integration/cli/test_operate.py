@@ -217,4 +217,4 @@ def test_a_tenants_key_for_sending_in_answers_is_made_once_and_stays(tmp_path: P
     assert "bias.v1.exchange.default.production.*" in allowed
     refused = biaswatch("admin", "keys", str(folder), "--ingest", "a.b")
     assert refused.returncode == 2
-    assert "'a.b': the name of a drop-in or a tenant is made of letters" in refused.stderr
+    assert "'a.b': the name of a drop-in or a tenant has at most 64 letters" in refused.stderr

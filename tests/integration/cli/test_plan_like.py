@@ -44,7 +44,7 @@ def test_a_plan_takes_from_a_run_what_nobody_has_to_assume_then(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--like", RUN.id), "name one of them by --feature"),
+        (("--like", RUN.id), "select one with --feature"),
         (("--like", "nothing"), "is not a run id"),
         (("--like", "0" * 32), "0" * 32),
         (("--like", RUN.id, "--feature", "rage"), "has no feature 'rage'"),

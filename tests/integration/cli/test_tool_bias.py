@@ -51,4 +51,4 @@ def test_names_of_ones_own_are_calibrated_and_a_lone_one_is_a_sentence(
     assert {(g["dimension"], g["a"], g["b"]) for g in gaps} == {("region", "north", "south")}
     wrong = command("extractors", "bias", "words", "--group", "region=north")
     assert wrong.returncode == 2
-    assert "names no two groups; write DIMENSION=NAME,NAME" in wrong.stderr
+    assert "needs two groups; write DIMENSION=NAME,NAME" in wrong.stderr

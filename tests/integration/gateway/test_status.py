@@ -35,7 +35,7 @@ def status_of(store: Store) -> PlatformStatus:
 async def test_a_platform_without_anything_needs_nobody(api: httpx2.AsyncClient) -> None:
     record = PlatformStatus.model_validate((await api.get("/v1/status", headers=READER)).json())
     assert code_of(record) == 0
-    assert next(lines_of(record)) == "What alarms: nothing"
+    assert next(lines_of(record)) == "Alarms: none"
 
 
 @pytest.mark.parametrize(("raised", "changes"), [(YESTERDAY, 1), (LAST_WEEK, 0)])

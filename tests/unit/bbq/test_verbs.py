@@ -93,5 +93,5 @@ def test_contexts_that_make_no_pair_are_named(tmp_path: Path) -> None:
     (tmp_path / "Own.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     arguments = ["suites", "make", "bbq", "--from", str(tmp_path), "-o", str(tmp_path / "suite")]
     result = CliRunner().invoke(app, arguments)
-    assert "1 contexts make no pair: 1 rows share the context (Regions-2" in result.output
+    assert "1 contexts form no pair: 1 rows share the context (Regions-2" in result.output
     assert "3 questions, 1 pairs" in result.output

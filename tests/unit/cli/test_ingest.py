@@ -115,4 +115,4 @@ def test_an_id_that_comes_with_another_text_is_said_before_anything_is_sent(
     lines = [{"id": id_, "at": AT, "text": text} for id_, text in ((1, "a"), ("1", "b"), (1, "a"))]
     file.write_text("\n".join(map(json.dumps, lines)))
     ingest("support", file)
-    assert capsys.readouterr().err.startswith("1 answers repeat the id of another with another")
+    assert capsys.readouterr().err.startswith("1 answers have the id of another answer")

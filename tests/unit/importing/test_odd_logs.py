@@ -143,7 +143,7 @@ def test_an_id_with_another_text_is_another_answer_and_is_said(tmp_path: Path) -
     given = measured_log(path := written_lines(tmp_path / "log.jsonl", lines))
     assert given.rows.rows == ROWS + 1
     assert given.about["units"] == ROWS
-    assert given.warnings[0].startswith("1 rows repeat the id of another row with another text")
+    assert given.warnings[0].startswith("1 rows have the id of another row")
     assert "repeat" not in " ".join(measured_log(written_lines(path, rows() * 2)).warnings)
 
 

@@ -475,7 +475,7 @@ def test_a_file_that_changed_after_it_was_fetched_is_refused(
     [
         ("away", "not https"),
         ("half", "Try again"),
-        ("login", "What was fetched is not kept"),
+        ("login", "The fetched files were discarded"),
         ("nowhere/else", "answered HTTP 404"),
     ],
 )
