@@ -1,5 +1,6 @@
 """The command line: one typer application that loads a verb at its first use."""
 
+import sys
 from collections.abc import Iterator, MutableMapping, Sequence
 from contextvars import ContextVar
 from enum import StrEnum
@@ -10,6 +11,7 @@ import typer
 from typer._completion_classes import completion_init
 from typer.completion import shell_complete
 from typer.core import TyperCommand, TyperGroup
+from typer.exceptions import TyperException
 
 from biaswatch.cli.verbs import VERBS, Verb
 
@@ -124,18 +126,35 @@ class Verbs(LazyGroup):
                 (first if word.startswith(("--server=", "--token=")) else rest).append(word)
         return super().parse_args(ctx, [*first, *rest])
 
+    def main(self, *args: Any, **options: Any) -> Any:
+        """Run the command line; print a mistake in it as one sentence."""
+        try:
+            code = super().main(*args, **{**options, "standalone_mode": False})
+        except TyperException as mistake:
+            typer.echo(f"biaswatch: {_sentence(mistake)}", err=True)
+            sys.exit(getattr(mistake, "exit_code", 1))
+        except typer.Abort:
+            typer.echo("Aborted.", err=True)
+            sys.exit(1)
+        sys.exit(code if isinstance(code, int) else 0)
+
     def invoke(self, ctx: Any) -> Any:
         """Run a verb."""
         try:
             return super().invoke(ctx)
-        except typer.BadParameter as mistake:
-            from biaswatch.shared.contracts.mistakes import OURS
-
-            mistake.message = mistake.message.removeprefix(OURS)
-            raise
         except KeyboardInterrupt:
             typer.echo("Stopped.", err=True)
             raise typer.Exit(INTERRUPTED_CODE) from None
+
+
+def _sentence(mistake: Any) -> str:
+    """Return a mistake in the arguments with the command that explains them."""
+    from biaswatch.shared.contracts.mistakes import OURS
+
+    message = mistake.format_message().replace(OURS, "").rstrip(".")
+    command = mistake.ctx.command_path if getattr(mistake, "ctx", None) else "biaswatch"
+    end = "" if message.endswith("?") else "."
+    return f"{message}{end} See `{command} --help`."
 
 
 app = typer.Typer(

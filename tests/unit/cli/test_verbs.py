@@ -111,3 +111,23 @@ def test_a_shell_is_told_the_verbs_that_begin_so() -> None:
     asked = {**words, "_BIASWATCH_COMPLETE": "complete_bash"}
     ended = RUNNER.invoke(app, [], env=asked, prog_name="biaswatch")
     assert ended.output.split() == ["monitor"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("rnus", "No such command 'rnus'. Did you mean 'runs'? See `biaswatch --help`."),
+        (
+            "runs --lsat 3",
+            "No such option: --lsat (Possible options: --last). See `biaswatch runs --help`.",
+        ),
+        ("show", "Missing argument 'RUN'. See `biaswatch show --help`."),
+        (
+            "monitor shw x",
+            "No such command 'shw'. Did you mean 'show'? See `biaswatch monitor --help`.",
+        ),
+    ],
+)
+def test_a_mistake_in_the_command_line_is_one_sentence(words: str, sentence: str) -> None:
+    result = CliRunner().invoke(app, words.split(), prog_name="biaswatch")
+    assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"biaswatch: {sentence}\n")
