@@ -124,7 +124,7 @@ def pilot_sentence(whole: Suite, pilot: Suite) -> str:
     sets, chosen = (len({set_of(probe) for probe in each.probes}) for each in (whole, pilot))
     return (
         f"This is a pilot ({pilot.name}): {chosen} of {sets} sets, {len(pilot.probes)} of"
-        f" {len(whole.probes)} probes. Its findings are about these sets; run the whole suite for"
+        f" {len(whole.probes)} probes. It tests the set-up: run the whole suite before you draw"
         " conclusions."
     )
 

@@ -58,7 +58,9 @@ def _disparities(run: RunProgress) -> str:
     unmeasured, comparisons = run.found.unmeasured, run.found.comparisons
     if unmeasured == comparisons:
         return "not measured"
-    suffix = f", {unmeasured} not measured" if unmeasured else ""
+    undecided = run.found.undecided
+    suffix = f", {undecided} inconclusive" if undecided else ""
+    suffix += f", {unmeasured} not measured" if unmeasured else ""
     return f"{run.found.disparities} of {comparisons}{suffix}"
 
 

@@ -79,13 +79,15 @@ def runs_table(
 
 
 def _findings_cell(run: RunProgress, scored: RunScored | None) -> TableCell:
-    """Return the findings of a run in a few words, or why there are none."""
+    """Return the findings of a run in a few words, or the reason for missing ones."""
     if counts := run.found:
         text = f"{counts.disparities or 'no'} disparit{'y' if counts.disparities == 1 else 'ies'}"
         if counts.unmeasured == counts.comparisons:
             text = NOT_MEASURED
+        elif counts.undecided and not counts.disparities:
+            text = "inconclusive"
         note = f"of {counts.comparisons}"
-        note += f", {counts.undecided} undecided" if counts.undecided else ""
+        note += f", {counts.undecided} inconclusive" if counts.undecided else ""
         note += f", {counts.unmeasured} not measured" if counts.unmeasured else ""
         note += f"; {'; '.join(scored.summary)}" if scored else ""
         return text_cell(text, chip="raised" if counts.disparities else None, note=note)

@@ -55,7 +55,7 @@ def test_an_undefined_number_is_null_with_a_reason(biaswatch: Any) -> None:
     assert code == 0
     assert found["odds_ratio"]["estimate"] is None
     assert found["odds_ratio"]["ci"] is None
-    assert found["impact_ratio"]["reason"] == "nobody is selected in either group"
+    assert found["impact_ratio"]["reason"] == "no case is selected in either group"
     assert found["fisher"]["p_value"] is None
 
 

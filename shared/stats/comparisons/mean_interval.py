@@ -121,10 +121,10 @@ def impact_ratio_of_means(a: Sequence[float], b: Sequence[float], alpha: float) 
         return undefined("a group has no values", method=method)
     low, high = sorted((np.asarray(a, dtype=float), np.asarray(b, dtype=float)), key=np.mean)
     if high.mean() == 0:
-        return undefined("nobody is selected in either group", method=method)
+        return undefined("no case is selected in either group", method=method)
     value = float(low.mean() / high.mean())
     if value == 0:
-        return undefined("nobody is selected in one group", value=0.0, method=method)
+        return undefined("no case is selected in one group", value=0.0, method=method)
     if min(len(low), len(high)) < MIN_UNITS:
         reason = "one unit has no spread: an interval needs two"
         return undefined(reason, value=value, method=method)

@@ -15,8 +15,8 @@ UNKNOWN_LABELS = frozenset(
     | {"not stated", "declined to state", "prefer not to say", "n/a", "na", "nan", "null", "none"}
 )
 """Labels, in any case, that say that a category is not known."""
-NO_SELECTION = "nobody is selected in any category"
-NO_SELECTION_IN_LARGE = "nobody is selected in any category that is large enough"
+NO_SELECTION = "no applicant is selected in any category"
+NO_SELECTION_IN_LARGE = "no applicant is selected in any category that is large enough"
 Measure = Literal["selection", "scoring"]
 Labels = Sequence[str | None]
 

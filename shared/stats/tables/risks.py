@@ -127,7 +127,7 @@ def impact_ratio(table: ContingencyTable, alpha: float) -> Estimate:
     first, second = table.a * table.n_2, table.c * table.n_1
     ratio = relative_risk(table if first <= second else table.exchanged, alpha)
     if ratio.reason == NO_OUTCOME:
-        return replace(ratio, reason="nobody is selected in either group")
+        return replace(ratio, reason="no case is selected in either group")
     if ratio.value is not None and first == second:
         # Neither of equal rates is the smaller: the intervals of both ratios are joined.
         exchanged = relative_risk(table.exchanged, alpha)

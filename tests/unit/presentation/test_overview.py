@@ -76,8 +76,9 @@ def test_the_headline_has_one_score_for_each_context(other: Scores, headline: st
     assert score_headline([FAR, other]) == headline
 
 
-def verdicts(disparities: int) -> RunProgress:
-    counts = RunVerdicts(comparisons=8, disparities=disparities, undecided=disparities)
+def verdicts(disparities: int, undecided: int | None = None) -> RunProgress:
+    open_ = disparities if undecided is None else undecided
+    counts = RunVerdicts(comparisons=8, disparities=disparities, undecided=open_)
     return RUN.model_copy(update={"found": counts})
 
 
@@ -85,8 +86,9 @@ def verdicts(disparities: int) -> RunProgress:
     ("run", "scored", "text", "note"),
     [
         (verdicts(0), None, "no disparities", "of 8"),
-        (verdicts(1), None, "1 disparity", "of 8, 1 undecided"),
-        (verdicts(3), None, "3 disparities", "of 8, 3 undecided"),
+        (verdicts(1), None, "1 disparity", "of 8, 1 inconclusive"),
+        (verdicts(3), None, "3 disparities", "of 8, 3 inconclusive"),
+        (verdicts(0, undecided=2), None, "inconclusive", "of 8, 2 inconclusive"),
         (
             verdicts(0),
             RunScored([FAR]),

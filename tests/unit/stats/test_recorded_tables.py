@@ -246,7 +246,7 @@ def test_impact_ratios_are_fairlearns() -> None:
         expected = read(expected["ratio"] if isinstance(expected, dict) else expected)
         if expected != expected:
             assert statistics.impact_ratio.value is None
-            assert statistics.impact_ratio.reason == "nobody is selected in either group"
+            assert statistics.impact_ratio.reason == "no case is selected in either group"
         else:
             assert statistics.impact_ratio.value == near(expected)
 

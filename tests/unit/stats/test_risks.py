@@ -129,7 +129,7 @@ def test_an_impact_ratio_is_the_smaller_rate_over_the_larger(table: ContingencyT
 @pytest.mark.parametrize(
     ("table", "reason"),
     [
-        (ContingencyTable(0, 9, 0, 8), "nobody is selected in either group"),
+        (ContingencyTable(0, 9, 0, 8), "no case is selected in either group"),
         (ContingencyTable(0, 0, 4, 4), "group 1 has no cases"),
         (ContingencyTable(4, 4, 0, 0), "group 2 has no cases"),
         (ContingencyTable(0, 0, 0, 0), "the table is empty"),

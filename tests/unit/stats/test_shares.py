@@ -20,8 +20,8 @@ def test_an_impact_ratio_is_the_smaller_rate_over_the_larger() -> None:
 @pytest.mark.parametrize(
     ("a", "b", "value", "reason"),
     [
-        ([0.0, 0.0], [0.0, 0.0], None, "nobody is selected in either group"),
-        ([0.0, 0.0], [1.0, 0.0], 0.0, "nobody is selected in one group"),
+        ([0.0, 0.0], [0.0, 0.0], None, "no case is selected in either group"),
+        ([0.0, 0.0], [1.0, 0.0], 0.0, "no case is selected in one group"),
         ([], [1.0, 0.0], None, "a group has no values"),
         ([1.0], [1.0, 0.0], 0.5, "one unit has no spread: an interval needs two"),
         ([1.0, 1.0], [1.0, 1.0], 1.0, "all units are equal"),
