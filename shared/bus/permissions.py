@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from biaswatch.shared.bus.dead_letters import text_routes
+from biaswatch.shared.bus.purging import text_routes
 from biaswatch.shared.bus.topology import (
     DEAD_EXCHANGE_ROOT,
     DEAD_EXCHANGES,

@@ -18,8 +18,8 @@ from biaswatch.services.gateway.administration import (
     purge_texts,
     remains_of,
 )
-from biaswatch.shared.bus.dead_letters import PurgedMessages, purge_messages
 from biaswatch.shared.bus.jetstream import Admin, JetStreamPublisher
+from biaswatch.shared.bus.purging import PurgedMessages, purge_messages
 from biaswatch.shared.contracts import AuditAction
 from biaswatch.shared.contracts.identity import is_id
 from biaswatch.shared.errors import UsageError

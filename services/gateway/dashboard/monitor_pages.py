@@ -18,7 +18,8 @@ from biaswatch.services.gateway.dashboard.rendering import (
     csv_file,
     page,
 )
-from biaswatch.services.gateway.monitors.queries import MonitorQueries, no_monitor
+from biaswatch.services.gateway.monitors.queries import MonitorQueries
+from biaswatch.services.gateway.monitors.stored import no_monitor
 from biaswatch.services.gateway.monitors.strata import MAX_WINDOWS, StrataQueries
 from biaswatch.shared.contracts import Monitor, MonitorState, comparison_titles, open_alarms_of
 from biaswatch.shared.presentation.charts import (

@@ -10,25 +10,23 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from biaswatch.services.gateway.monitors.labelled import labelled_evidence
+from biaswatch.services.gateway.monitors.stored import StoredMonitor, no_monitor, stored_monitors
 from biaswatch.shared.contracts import (
     AccountedWindow,
     Alarm,
     Description,
-    Evidence,
     Monitor,
     MonitorState,
     Response,
     Round,
     RoundEvidence,
     Run,
-    ScheduledMonitor,
     evidence_fields,
     evidence_in,
     open_alarms_of,
     window_at,
 )
 from biaswatch.shared.contracts.alarm import AlarmDelivery
-from biaswatch.shared.errors import NotFoundError
 from biaswatch.shared.requests.evidence import WindowState, WindowView, evidence_view, window_view
 from biaswatch.shared.requests.monitor_views import (
     MOMENT_FIELDS,
@@ -52,58 +50,6 @@ MAX_PLOTTED_ROUNDS = 500
 """Rounds of a chart, which is about as many points wide."""
 SEARCHED_WINDOWS = 20
 """Windows among which the last one that was read is searched."""
-
-
-@dataclass(frozen=True)
-class StoredMonitor:
-    """A monitor, its last closed round, and its current state."""
-
-    monitor: Monitor
-    last: Round | None
-    evidence: Sequence[Evidence]
-    """Evidence of the last round, in the order of the comparisons."""
-    alarms: Sequence[Alarm]
-    """All alarms, the latest first."""
-    scheduled: ScheduledMonitor | None
-    """None while the schedule still has another plan of this name."""
-
-
-def stored_monitors(store: Store, monitors: Sequence[Monitor]) -> list[StoredMonitor]:
-    """Read the state of some monitors, in their order, with four queries; it blocks."""
-    last = store.rounds.last_of(monitors)
-    evidence: dict[str, list[RoundEvidence]] = defaultdict(list)
-    run_ids = (round_.run_id for round_ in last.values())
-    for part in store.records.of_runs(RoundEvidence, run_ids):
-        evidence[part.monitor_id].append(part)
-    alarms: dict[str, list[Alarm]] = defaultdict(list)
-    for alarm in store.records.by_key(
-        Alarm, "monitor_id", (monitor.monitor_id for monitor in monitors)
-    ):
-        alarms[alarm.monitor_id].append(alarm)
-    scheduled = {
-        (entry.monitor.tenant, entry.monitor.monitor_id): entry
-        for entry in store.schedule.monitors()
-    }
-    return [
-        StoredMonitor(
-            monitor=monitor,
-            last=last.get(monitor.monitor_id),
-            evidence=sorted(
-                evidence_in(evidence[monitor.monitor_id]), key=lambda part: part.comparison_key
-            ),
-            alarms=sorted(
-                alarms[monitor.monitor_id],
-                key=lambda alarm: (-alarm.round, alarm.comparison_key, alarm.state),
-            ),
-            scheduled=scheduled.get((monitor.tenant, monitor.monitor_id)),
-        )
-        for monitor in monitors
-    ]
-
-
-def no_monitor(name: str) -> NotFoundError:
-    """Return the error for a monitor that does not exist in the caller's scope."""
-    return NotFoundError(f"There is no monitor {name}. `biaswatch monitor list` lists them.")
 
 
 @dataclass(frozen=True)

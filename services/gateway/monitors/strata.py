@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from biaswatch.services.gateway.monitors.queries import MonitorQueries, stored_monitors
+from biaswatch.services.gateway.monitors.queries import MonitorQueries
+from biaswatch.services.gateway.monitors.stored import stored_monitors
 from biaswatch.shared.analysis.monitors.strata_views import StrataView, strata_view
 from biaswatch.shared.contracts import Description, Evidence, Monitor, comparison_title
 from biaswatch.shared.store import Store

@@ -8,34 +8,30 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from biaswatch.services.gateway.traffic.refusals import RefusedAnswers
 from biaswatch.services.gateway.traffic.watchers import (
     UnwatchedError,
     Watcher,
     WatcherCache,
-    counted_sentence,
     evaluated_span,
     response_of,
-    unwatched_sentence,
     unwatched_system,
     without_position,
 )
 from biaswatch.shared.contracts import Exchange, Response, SentAnswer, taken_late, window_at
 from biaswatch.shared.contracts.mistakes import first_mistake
-from biaswatch.shared.errors import NotFoundError, PoisonError, UsageError
+from biaswatch.shared.errors import UsageError
 from biaswatch.shared.parsing.redaction import RedactedText
 from biaswatch.shared.requests.traffic import (
     MAX_BATCH,
-    MAX_CLOCK_SKEW,
     BatchHeader,
     Redaction,
     SentBatch,
     SentResponse,
-    check_exchange,
     exchange_of,
     moment_in,
     redacted_exchange,
     sent_answer,
-    traffic_window,
 )
 from biaswatch.shared.store import Store
 from biaswatch.shared.telemetry import REDACTIONS
@@ -73,6 +69,7 @@ class ExchangeIngestion:
         Measurements of `evaluated_tenants` go back to the spans of their calls.
         """
         self._watchers = WatcherCache(store, ttl_s=watchers_ttl_s)
+        self._refusals = RefusedAnswers(store, self._watchers)
         self._store = store
         self._now = now
         self._batch_number = batch_number
@@ -90,11 +87,11 @@ class ExchangeIngestion:
             An answer is wrong; the message names the first.
         """
         now = self._now()
-        self._check_watched(batch, batch.responses, now)
+        self._refusals.check_watched(batch, batch.responses, now)
         try:
             return self._redacted_exchanges(batch, now)
         except ValueError as error:
-            self._refuse_batch(batch, batch.responses, now)
+            self._refusals.refuse_batch(batch, batch.responses, now)
             raise UsageError(str(error)) from None
 
     def parts_of(
@@ -110,12 +107,12 @@ class ExchangeIngestion:
             As `exchanges_of`.
         """
         now, first_sending = self._now(), self._first_sending()
-        self._check_watched(header, answers(), now)
+        self._refusals.check_watched(header, answers(), now)
         try:
             for _ in self._exchanges(header, answers(), now, first_sending):
                 pass
         except ValueError as error:
-            self._refuse_batch(header, answers(), now)
+            self._refusals.refuse_batch(header, answers(), now)
             raise UsageError(str(error)) from None
         part, size = list[Exchange](), 0
         for exchange in self._exchanges(header, answers(), now, first_sending):
@@ -155,7 +152,7 @@ class ExchangeIngestion:
         if not watchers:
             raise UnwatchedError(f"{unwatched_system('monitor', source)}.")
         if not any(watcher.accepts for watcher in watchers):
-            self._refuse([moment_in(fields, now) for fields in answers], watchers, now)
+            self._refusals.refuse([moment_in(fields, now) for fields in answers], watchers, now)
             return [], [f"{unwatched_system('active monitor', source)}."] * len(answers)
         exchanges, reasons, moments = [], [], []
         for number, fields in enumerate(answers, first_sending):
@@ -170,7 +167,7 @@ class ExchangeIngestion:
                 moments.append(moment_in(fields, now))
             else:
                 exchanges.append(self._redacted(exchange))
-        self._refuse(moments, watchers, now)
+        self._refusals.refuse(moments, watchers, now)
         return exchanges, reasons
 
     def late(self, exchanges: Sequence[Exchange]) -> dict[str, int]:
@@ -210,7 +207,7 @@ class ExchangeIngestion:
         refused: list[SentAnswer] = []
         for exchange in batch:
             watching = watchers[exchange.tenant, exchange.source, exchange.history]
-            self._check(exchange, watching)
+            self._refusals.check(exchange, watching, self._now())
             for watcher, response in self._responses(exchange, watching):
                 answer = sent_answer(exchange, watcher.monitor, watcher.traffic, response.id)
                 if watcher.accepts:
@@ -240,28 +237,6 @@ class ExchangeIngestion:
                 evaluated = evaluated_span(exchange, watcher.monitor, covered)
                 covered |= set(watcher.monitor.plan.extractors)
             yield watcher, response_of(exchange, watcher.monitor, watcher.traffic, evaluated)
-
-    def _check_watched(
-        self, header: BatchHeader, answers: Iterable[SentResponse], now: datetime
-    ) -> None:
-        """Account for the answers of a system without an active monitor, and raise."""
-        watchers = self._watchers.of((self._store.tenant, header.source), history=header.history)
-        if any(watcher.accepts for watcher in watchers):
-            return
-        moments = [answer.at or now for answer in answers]
-        self._refuse(moments, watchers, now)
-        if watchers:
-            raise NotFoundError(f"{unwatched_sentence('active monitor', header)}.")
-        self._store.unwatched_answers.count(self._store.tenant, {header.source: len(moments)}, now)
-        raise UnwatchedError(
-            f"{unwatched_sentence('monitor', header)}. {counted_sentence(len(moments))}"
-        )
-
-    def _refuse_batch(
-        self, header: BatchHeader, answers: Iterable[SentResponse], now: datetime
-    ) -> None:
-        watchers = self._watchers.of((self._store.tenant, header.source), history=header.history)
-        self._refuse([answer.at or now for answer in answers], watchers, now)
 
     def _first_sending(self) -> int:
         return self._batch_number() * (MAX_BATCH + 1)
@@ -296,36 +271,6 @@ class ExchangeIngestion:
         for name, count in redacted.redacted.items():
             REDACTIONS.labels(name).inc(count - exchange.redacted.get(name, 0))
         return redacted
-
-    def _check(self, exchange: Exchange, watchers: Sequence[Watcher]) -> None:
-        if not watchers:
-            raise PoisonError(
-                f"{unwatched_sentence('monitor', exchange)}, then replay this exchange."
-            )
-        now = self._now()
-        try:
-            check_exchange(exchange, now)
-        except ValueError as error:
-            dated = exchange
-            if exchange.said_at > now + MAX_CLOCK_SKEW:  # it is counted in the current window
-                dated = exchange.model_copy(update={"said_at": min(exchange.at, now)})
-            answers = [sent_answer(dated, m, traffic, exchange.id) for m, traffic, _ in watchers]
-            self._store.window_answers.refuse(answers)
-            raise PoisonError(f"The exchange {exchange.key!r}: {error}.") from None
-
-    def _refuse(
-        self, moments: Sequence[datetime], watchers: Iterable[Watcher], now: datetime
-    ) -> None:
-        """Account for refused answers; those with an impossible moment count as current."""
-        if not moments:
-            return
-        self._store.window_answers.count_refused(
-            Counter(
-                traffic_window(monitor, traffic, min(moment, now))
-                for monitor, traffic, _ in watchers
-                for moment in moments
-            )
-        )
 
 
 def _is_small(batch: SentBatch) -> bool:

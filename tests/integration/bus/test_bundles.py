@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from biaswatch.shared.bus.dead_letters import purge_messages, replay
+from biaswatch.shared.bus.dead_letters import replay
 from biaswatch.shared.bus.jetstream import JetStreamPublisher
+from biaswatch.shared.bus.purging import purge_messages
 from biaswatch.shared.bus.retry_policy import RetryPolicy
 from biaswatch.shared.bus.stage import Stage
 from biaswatch.shared.contracts import Features, Record, Response

@@ -11,14 +11,14 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import (
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord
 
 from biaswatch.services.extractor.handlers.measuring import features_of
-from biaswatch.services.gateway.otlp.evaluations import (
+from biaswatch.services.gateway.otlp.evaluation_events import (
     EVENT,
     UNDEFINED,
     evaluation_request,
     event_count,
-    pause_s,
     rejected_events,
 )
+from biaswatch.services.gateway.otlp.evaluations import pause_s
 from biaswatch.services.gateway.traffic.watchers import evaluated_span, response_of
 from biaswatch.shared.contracts import CallSpan, Features
 from biaswatch.shared.contracts.dropin import DropInSpec
