@@ -120,7 +120,7 @@ def test_a_call_without_a_text_is_left_out_and_one_that_failed_is_not(tmp_path: 
     [
         ({"id": "1", "text": "x", "at": "yesterday"}, "line 1: the time is neither"),
         ({"id": "1", "text": "x", "at": "2026-01-02T03:04:05"}, "line 1: the time needs its zone"),
-        ({"resourceSpans": 3}, "line 1: this is not OTLP's JSON"),
+        ({"resourceSpans": 3}, "line 1: this is not OTLP in JSON"),
     ],
 )
 def test_a_slip_is_named_with_its_line(line: dict[str, Any], why: str, tmp_path: Path) -> None:
