@@ -48,7 +48,7 @@ def test_a_plan_takes_from_a_run_what_nobody_has_to_assume_then(
         (("--like", "nothing"), "is not a run id"),
         (("--like", "0" * 32), "0" * 32),
         (("--like", RUN.id, "--feature", "rage"), "has no feature 'rage'"),
-        (("--feature", "words"), "are for the run of --like"),
+        (("--feature", "words"), "require a run: name one with --like"),
         (("--like", RUN.id, "--feature", "sentiment", "--group", "age"), "has no dimension 'age'"),
     ],
 )
