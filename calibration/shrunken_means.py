@@ -42,6 +42,8 @@ class CrossedShape:
     @property
     def design(self) -> Floats:
         """[groups, columns]: additive effects."""
+        if self.columns == 1:
+            return np.ones((self.rows, 1))
         places = np.indices((self.rows, self.columns)).reshape(2, -1)
         effects = [
             place == level for place in places for level in range(1, int(place.max(initial=0)) + 1)

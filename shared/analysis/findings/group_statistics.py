@@ -19,6 +19,7 @@ from biaswatch.shared.analysis.findings.group_disparities import (
 )
 from biaswatch.shared.analysis.findings.groupings import Grouping
 from biaswatch.shared.analysis.findings.observations import Observations
+from biaswatch.shared.analysis.findings.set_missingness import within_sets
 from biaswatch.shared.analysis.findings.units import FixedPrompts, Units
 from biaswatch.shared.contracts import Claim
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
@@ -207,6 +208,7 @@ def missingness_by_group(
     missing = ~np.isfinite(observations.values)
     rows = [np.flatnonzero(grouping.codes == group) for group in range(len(grouping.groups))]
     units = [observations.unit_codes[members] for members in rows]
+    sets = [observations.set_codes[members] for members in rows]
     prompts = [len(np.unique(codes)) for codes in units]
     for domain, name in enumerate(grouping.domains):
         groups = np.flatnonzero(grouping.domain_of == domain).tolist()
@@ -215,5 +217,9 @@ def missingness_by_group(
             for group in groups:
                 lacking = units[group][missing[rows[group], index]]
                 counted[grouping.groups[group].name] = (len(np.unique(lacking)), prompts[group])
-            tests = missingness(counted, alpha, rng=rng)
-            yield GroupedMissingness(feature, grouping.name, name, tests)
+            test = within_sets(
+                missingness(counted, alpha, rng=rng),
+                [missing[rows[group], index].astype(np.float64) for group in groups],
+                [sets[group] for group in groups],
+            )
+            yield GroupedMissingness(feature, grouping.name, name, test)

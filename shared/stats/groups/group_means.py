@@ -143,9 +143,9 @@ class ShrunkenMeans:
     def reach(self, alpha: float, freedom: int) -> Floats:
         """Return half the width of each group's interval; nan without one.
 
-        It covers the true mean in 1 - alpha of groups, on average over all groups: in 0.94 or more
+        It covers the true mean in 1 - alpha of groups, on average over all groups: in 0.93 or more
         at alpha .05, whatever the distribution of their means (`calibration/shrunken_means.py`).
-        A single group that alone differs is covered in 0.84 or more: no verdict is read from it.
+        A single group that alone differs is covered in 0.8 or more: no verdict is read from it.
         """
         if self.errors is None or freedom < 1:
             return np.full(len(self.means), np.nan)
