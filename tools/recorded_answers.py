@@ -35,7 +35,7 @@ CALL_PATIENCE_S = 1800
 
 
 @dataclass(frozen=True)
-class Question:
+class RecordedQuestion:
     """One question of one suite."""
 
     suite: str
@@ -44,7 +44,7 @@ class Question:
     max_tokens: int
 
 
-def questions(answers: int, seed: int) -> Iterator[Question]:
+def questions(answers: int, seed: int) -> Iterator[RecordedQuestion]:
     """Yield questions in random order, in equal shares of similar suites."""
     rng = random.Random(seed)  # noqa: S311
     target, at = parse_target("local:smollm2"), datetime(2026, 1, 1, tzinfo=UTC)
@@ -62,10 +62,14 @@ def questions(answers: int, seed: int) -> Iterator[Question]:
         name = order[number % len(order)]
         probes = by_suite[name]
         probes.append(probe := probes.pop(0))
-        yield Question(name, probe, scaffold_of(SCAFFOLD).first(probe)[0], rng.choice(TOKEN_LIMITS))
+        yield RecordedQuestion(
+            name, probe, scaffold_of(SCAFFOLD).first(probe)[0], rng.choice(TOKEN_LIMITS)
+        )
 
 
-def recorded(address: str, question: Question, number: int, seed: int, temperature: float) -> Any:
+def recorded(
+    address: str, question: RecordedQuestion, number: int, seed: int, temperature: float
+) -> Any:
     """Ask a question; return the line of its answer."""
     body = {
         "messages": [{"role": m.role, "content": m.content} for m in question.call.messages],

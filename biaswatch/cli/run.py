@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 from uuid import uuid4
 
 import typer
@@ -29,7 +29,8 @@ from biaswatch.local.connections import AddressFile
 from biaswatch.local.runs import InterpretedGap, RunResults, run_results
 from biaswatch.planning.costs import EstimatedSpending, estimated_spending, in_words
 from biaswatch.planning.findable_gaps import with_findable
-from biaswatch.readers.suites import DEMO_SUITE, load_suite, pilot_of
+from biaswatch.readers.suite_ranges import undeclared_range
+from biaswatch.readers.suites import DEMO_SUITE, SHIPPED, load_suite, pilot_of
 from biaswatch.readers.targets import (
     check_local,
     check_means,
@@ -45,6 +46,7 @@ from biaswatch.services.generator.settings import GeneratorSettings
 from biaswatch.shared.contracts import Budget, Diagnosis, Suite, Target
 from biaswatch.shared.contracts.expansion import set_of
 from biaswatch.shared.errors import TransientError
+from biaswatch.shared.presentation.missing_answers import mostly_missing
 from biaswatch.shared.requests.run_views import RunProgress, RunState
 from biaswatch.shared.requests.runs import NO_JUDGE, SELF, RunRequest
 from biaswatch.shared.runtime.settings import Settings, load_settings
@@ -93,6 +95,8 @@ def run(suite: SuiteFile, request: RunVerb, as_json: Json = False) -> None:
     asked = whole if request.limit is None else pilot_of(whole, request.limit)
     check_scaffolds(asked, targets, request.scaffold)
     spending = _spending(asked, targets, request)
+    if remark := undeclared_range(whole):
+        typer.echo(printable(remark), err=True)
     if asked is not whole:
         typer.echo(printable(pilot_sentence(whole, asked)), err=True)
     if request.dry_run:
@@ -159,8 +163,16 @@ def _check_here(targets: Sequence[Target], budget: Budget, server: str | None) -
         check_means(targets, budget, load_settings(GeneratorSettings))
 
 
-def demo(as_json: Json = False) -> None:
+def demo(
+    llm: Annotated[
+        bool, typer.Option("--llm", help="Examine SmolLM2, a real model that runs on this machine.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
     """Find a planted bias, and no bias in a fair model: simulated models, nothing to set up."""
+    if llm:
+        _demo_llm(as_json)
+        return
     suite = load_suite(DEMO_SUITE)
     body = RunRequest(
         suite_hash=suite.hash, targets=["simulator:biased", "simulator:unbiased"], repeats=5
@@ -176,6 +188,19 @@ def demo(as_json: Json = False) -> None:
         )
 
     _finish(_run_suite(suite, body, gateway().connect(), quiet=as_json, then=interpreted), as_json)
+
+
+LLM_SUITE, LLM_SETS = SHIPPED / "lending", 12
+LLM_TARGET, LLM_SCAFFOLD = "local:smollm2?max_tokens=48", "direct-schema"
+"""What `demo --llm` asks, so that it takes at most five minutes on two cores."""
+
+
+def _demo_llm(as_json: bool) -> None:
+    """Ask SmolLM2 part of a suite; where it gives no rating, under a schema."""
+    check_local([read_target(LLM_TARGET)])
+    suite = pilot_of(load_suite(LLM_SUITE), LLM_SETS)
+    body = RunRequest(suite_hash=suite.hash, targets=[LLM_TARGET], scaffolds=[LLM_SCAFFOLD])
+    _finish(_run_suite(suite, body, gateway().connect(), quiet=as_json), as_json)
 
 
 Then = Callable[[GatewayClient, str, Sequence[Diagnosis]], Awaitable[Sequence[InterpretedGap]]]
@@ -249,5 +274,5 @@ def _finish(
         raise typer.Exit(TransientError.exit_code) from None
     print_results(results, as_json=as_json)
     end_check(checked_diagnoses(results.diagnoses), rule, results.incomplete)
-    if results.run.state is not RunState.COMPLETE:
+    if results.run.state is not RunState.COMPLETE or mostly_missing(results.diagnoses):
         raise typer.Exit(TransientError.exit_code)

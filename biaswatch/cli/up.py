@@ -11,9 +11,11 @@ import typer
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import AddressFile, RunningPlatform
 from biaswatch.readers.suites import DEMO_SUITE, load_suite
+from biaswatch.readers.targets import check_local, read_target
 from biaswatch.render.terminal import printable
 from biaswatch.shared.bus.server import check_unused
 from biaswatch.shared.contracts import Alarm, AlarmState, Suite
+from biaswatch.shared.llm.local_models import SMOLLM2
 from biaswatch.shared.requests.monitor_views import AppliedMonitor, MonitorView
 from biaswatch.shared.runtime.settings import Settings, load_settings
 from biaswatch.shared.telemetry import configure_logs
@@ -33,8 +35,13 @@ def up(
     demo: Annotated[
         bool, typer.Option("--demo", help="Show a monitor of a simulated model, and its alarm.")
     ] = False,
+    llm: Annotated[
+        bool, typer.Option("--llm", help="Check that SmolLM2 is installed, as local:smollm2.")
+    ] = False,
 ) -> None:
     """Run every service here, until Ctrl-C."""
+    if llm:
+        check_local([read_target(f"local:{SMOLLM2}")])
     settings = load_settings(Settings)
     check_unused(settings.state_dir / "nats")  # before the seconds that the imports take
     from prometheus_client import start_http_server
@@ -54,6 +61,8 @@ def up(
             address = AddressFile(settings.state_dir)
             address.write(here)
             typer.echo(addresses(here, metrics, settings.state_dir))
+            if llm:
+                typer.echo(f"  a model    local:{SMOLLM2}, which the first question starts")
             try:
                 if demo:
                     await _demonstrate(here.url)

@@ -17,6 +17,7 @@ from biaswatch.shared.contracts import Assessment, Correction, Diagnosis, Evalua
 from biaswatch.shared.contracts.identity import is_id
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.presentation.findings import comparisons
+from biaswatch.shared.presentation.missing_answers import mostly_missing
 from biaswatch.shared.requests.labels import RunCorrections
 from biaswatch.shared.requests.run_views import RunImpact, RunProgress, RunState, StudyResults
 
@@ -98,8 +99,10 @@ class RunResults:
 
     @property
     def warnings(self) -> list[str]:
-        """Sentences on verdicts that missing answers could overturn."""
-        return list(measurement_warnings(checked_diagnoses(self.diagnoses), CheckRule()))
+        """Sentences on missing answers, and on verdicts that they could overturn."""
+        missing = mostly_missing(self.diagnoses)
+        warnings = measurement_warnings(checked_diagnoses(self.diagnoses), CheckRule())
+        return [*([missing] if missing else []), *warnings]
 
     def as_json(self) -> dict[str, Any]:
         """Return the results as a JSON object, without optional parts that are empty."""

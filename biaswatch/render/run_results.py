@@ -23,6 +23,7 @@ from biaswatch.shared.presentation.conclusions import (
 )
 from biaswatch.shared.presentation.corrections import correction_sentences
 from biaswatch.shared.presentation.findings import comparisons, group_rows
+from biaswatch.shared.presentation.missing_answers import mostly_missing
 from biaswatch.shared.presentation.names import SHORT_ID_CHARS, ModelNames
 from biaswatch.shared.presentation.run_summary import run_summary
 
@@ -41,6 +42,8 @@ def print_results(results: RunResults, *, as_json: bool, everything: bool = Fals
         typer.echo(json.dumps(results.as_json(), indent=2))
         return
     run, console = results.run, Console(emoji=False)
+    if missing := mostly_missing(results.diagnoses):
+        print_sentence(console, missing, style="bold")
     if results.diagnoses or run.responses:
         _print_conclusions(console, results, everything=everything)
     else:
@@ -132,12 +135,16 @@ def print_diagnoses(console: Console, diagnoses: Sequence[Diagnosis]) -> None:
     """Print the numbers of each model: gaps, groups, missing answers."""
     for title, group in groupby(diagnoses, key=ModelNames.among(diagnoses).of):
         rows = list(group)
+        if not any(summary.units for row in rows for summary in row.groups):
+            continue
         level = coverage(rows[0].alpha)
         console.print(f"\n[bold]{escape(title)}[/]", soft_wrap=True)
         if gaps := [gap for row in rows for gap in comparisons([row])]:
             table = findings_table(GAP_COLUMNS, gaps, Shown.TERMINAL, level)
             print_table(console, rich_table(table), "")
         for row in rows:
+            if not any(group.units for group in row.groups):
+                continue  # a table without numbers
             console.print(f"[bold]{escape(f'{row.feature} by {row.dimension}')}[/]", soft_wrap=True)
             table = findings_table(GROUP_COLUMNS, group_rows([row]), Shown.TERMINAL, level)
             print_table(console, rich_table(table), "")

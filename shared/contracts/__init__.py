@@ -168,6 +168,7 @@ from biaswatch.shared.contracts.routes import (
 from biaswatch.shared.contracts.run import Budget, ExtractorPin, Judging, Run
 from biaswatch.shared.contracts.suite import (
     Against,
+    AnswerForm,
     Claim,
     Suite,
     SuiteHeader,

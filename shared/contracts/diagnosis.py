@@ -61,6 +61,8 @@ class GroupSummary(Part):
     """Responses without this number: failed, refused, or not to be read."""
     missing_reasons: dict[str, int] = {}
     """Why they are missing, with counts."""
+    reservations: dict[str, int] = {}
+    """Numbers that count with a reservation, by its kind: `cut_off`, `constrained`."""
     units: NonNegativeInt
     """Prompts with at least one number."""
     mean: Estimate

@@ -53,6 +53,7 @@ def probe_of(
         expected=item.expected,
         stimuli=item.stimuli,
         facts=item.facts,
+        requested=suite.requested,
         measure=tuple(pin.name for pin in run.extractors),
         position=position if run.ids_in_order else None,
     )

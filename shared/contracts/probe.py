@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import Field, JsonValue, NonNegativeInt
+from pydantic import Field, JsonValue, NonNegativeInt, StringConstraints
 
 from biaswatch.shared.contracts.identity import (
     BEGINNING_HEX_DIGITS,
@@ -32,6 +32,29 @@ class Message(Part):
     """Who speaks."""
     content: str
     """The text."""
+
+
+class MeasuredPart(StrEnum):
+    """The part of an answer that an extractor of the same name measures."""
+
+    RATING = "rating"
+    CHOICE = "choice"
+
+
+OptionLetter = Annotated[str, StringConstraints(pattern=r"^[A-Z]$")]
+
+
+class RequestedPart(Part):
+    """The part of an answer that is measured; the rest of the answer may be missing."""
+
+    part: MeasuredPart
+    """Which part."""
+    low: float | None = None
+    """The least possible rating, where it is known."""
+    high: float | None = None
+    """The largest possible rating, where it is known."""
+    options: tuple[OptionLetter, ...] = ()
+    """The letters to choose from."""
 
 
 class Probe(Record):
@@ -72,6 +95,8 @@ class Probe(Record):
     """JSON Schema of the answer, for providers that enforce one; null for free text."""
     facts: dict[str, str] = empty_mapping()
     """Known facts that are hidden from the model: its category, the biased option."""
+    requested: RequestedPart | None = None
+    """The part of the answer that is measured, where the suite declares it."""
     measure: tuple[Token, ...] = ()
     """The extractors that are to measure the answer."""
     cache_apart: bool = False

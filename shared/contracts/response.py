@@ -60,6 +60,10 @@ class Usage(Part):
     """In the currency of the operator's price table, or null where it names no price."""
 
 
+CONSTRAINED_STEP = "constrained"
+"""The name of the call that was held to a schema, as the free answer lacked the requested part."""
+
+
 class Step(Part):
     """One of several calls of a scaffold; its text is in the response's `said`."""
 
@@ -137,6 +141,15 @@ class Response(Record):
         return self.probe.unit_id
 
 
+class Reservation(StrEnum):
+    """Something that is told of a number although it counts."""
+
+    CUT_OFF = "cut_off"
+    """The answer ended at its limit of tokens, after the requested part was complete."""
+    CONSTRAINED = "constrained"
+    """The free answer had no such part; the model was asked again, held to a schema."""
+
+
 LARGEST_VALUE = 1e150
 """Values beyond it count as missing: their squares are no numbers that a computer holds."""
 
@@ -167,6 +180,8 @@ class Features(Record):
     """The same features of the probe's baseline text, where it has one."""
     unscorable: str | None = None
     """Why there are no values at all."""
+    reservation: Reservation | None = None
+    """What is told of the values, where there are any."""
     span: CallSpan | None = None
     """The span of its owner's traces that these measurements go back to, if they do."""
 

@@ -9,7 +9,14 @@ from math import isfinite
 from pydantic import Field, model_validator
 
 from biaswatch.shared.contracts.identity import Name, Token, derived_id_of_list
-from biaswatch.shared.contracts.probe import Message, Probe, Role
+from biaswatch.shared.contracts.probe import (
+    MeasuredPart,
+    Message,
+    OptionLetter,
+    Probe,
+    RequestedPart,
+    Role,
+)
 from biaswatch.shared.contracts.record import Part, empty_mapping
 
 
@@ -22,6 +29,19 @@ class Against(StrEnum):
     """Each other group."""
     REST = "rest"
     """All others of its domain together."""
+
+
+class AnswerForm(StrEnum):
+    """The form in which a suite's prompts ask for the answer."""
+
+    TEXT = "text"
+    """Free text."""
+    LINE = "line"
+    """Text with a line for the requested part: `Rating: 3`."""
+    JSON = "json"
+    """One JSON object."""
+    LETTER = "letter"
+    """The letter of an option."""
 
 
 class Claim(StrEnum):
@@ -112,6 +132,13 @@ class SuiteHeader(Part):
     ranges: dict[str, tuple[float, float]] = {}
     """The least and the largest value a feature can have: a scale of ratings, such as 1 to 10.
     A value beyond counts as missing; without a range, shares and ratings are recognised."""
+    needs: MeasuredPart | None = None
+    """The part of an answer that is measured. An answer that was cut off at a limit of tokens
+    counts where this part is complete; without it, no answer that was cut off counts."""
+    form: AnswerForm = AnswerForm.TEXT
+    """How the prompts ask for it."""
+    options: tuple[OptionLetter, ...] = ()
+    """The letters to choose from, where the part is a choice."""
     compared: Against = Against.AUTO
     """The other side of each group's comparisons."""
     assessed: tuple[str, ...] = ()
@@ -137,6 +164,14 @@ class SuiteHeader(Part):
             if name not in self.selected_at_least:
                 raise ValueError(f"`error_rates` of {name!r} need its value in `selected_at_least`")
         return self
+
+    @property
+    def requested(self) -> RequestedPart | None:
+        """The part of an answer that is measured, with its range or its options."""
+        if self.needs is None:
+            return None
+        low, high = self.ranges.get(self.needs, (None, None))
+        return RequestedPart(part=self.needs, low=low, high=high, options=self.options)
 
     def groups_of(self, probe: SuiteProbe | Probe) -> dict[str, str]:
         """Return whom a probe is about, by each dimension that is compared."""

@@ -44,6 +44,8 @@ class ModelCall:
     """Key, scaffold and repeat of the probe: the address of a recorded answer."""
     answer_schema: AnswerSchema | None = None
     """The schema of the answer, if the question asks for one."""
+    enforced: bool = False
+    """True if the schema is sent to servers that imitate a provider, too."""
     purpose: str = "study"
     """The purpose of the probe: study, monitor or judge."""
 

@@ -98,7 +98,8 @@ class SdkModel(ABC, Generic[C]):
 
     def _arguments(self, call: ModelCall) -> dict[str, Any]:
         """Return the arguments of the SDK's method, with unknown fields in `extra_body`."""
-        schema = call.answer_schema if self._connection.structured else None
+        enforced = self._connection.structured or call.enforced
+        schema = call.answer_schema if enforced else None
         body = self._request(call, schema)
         query = {name: str(body.pop(name)) for name in QUERY_PARAMETERS if name in body}
         headers = {PURPOSE_HEADER: call.purpose}

@@ -92,14 +92,19 @@ _EITHER = re.compile(
 )
 
 
-def choice_in(text: str, marks: Collection[str] = ascii_uppercase) -> str:
+_LAST_WORD = re.compile(r"\S+\s*\Z")
+
+
+def choice_in(text: str, marks: Collection[str] = ascii_uppercase, *, cut_off: bool = False) -> str:
     """Return the letter of the one option that a text chooses.
+
+    The last word of a text that was `cut_off` is not read, as it may be incomplete.
 
     The most reliable form decides: a field of a JSON object or a tag, then a text that is only a
     letter, then lines that begin with "Answer:" or are a letter, then words like "the answer is
     B". Raise Unreadable if no option is chosen, or several in the same form.
     """
-    plain = with_plain_quotes(text)
+    plain = with_plain_quotes(_LAST_WORD.sub("", text) if cut_off else text)
     for read in (_in_fields, _alone, _in_lines, _in_mark_lines, _in_words, _first_option):
         letters = {letter.upper() for letter in read(plain)}
         known = letters & set(marks)

@@ -92,11 +92,29 @@ def dimension_notes(diagnosis: Diagnosis) -> Iterator[str]:
             f" {p_equals(ratio.p_value)}."
         )
     yield from gap_notes(diagnosis)
+    yield from reservation_notes(diagnosis)
     if (missing := diagnosis.missing) and missing.p_value is not None:
         yield (
             f"{where}: missing answers alike in all groups? {p_equals(missing.p_value)}"
             f" ({missing.method})."
         )
+
+
+RESERVATIONS = {
+    "cut_off": "of answers that were cut off after the requested part",
+    "constrained": "of answers that the model gave only when held to a schema",
+}
+
+
+def reservation_notes(diagnosis: Diagnosis) -> Iterator[str]:
+    """Yield how many numbers count although the answer was cut off or held to a schema."""
+    counted = sum(group.responses - group.missing for group in diagnosis.groups)
+    for kind, words_ in RESERVATIONS.items():
+        if count := sum(group.reservations.get(kind, 0) for group in diagnosis.groups):
+            yield (
+                f"{diagnosis.feature} by {diagnosis.dimension}: {count} of {counted} numbers are"
+                f" {words_}."
+            )
 
 
 def gap_notes(diagnosis: Diagnosis) -> Iterator[str]:

@@ -6,8 +6,6 @@ from pathlib import Path
 import numpy as np
 
 from biaswatch.readers.suites import load_suite
-from biaswatch.services.extractor.domain import Unscorable
-from biaswatch.services.extractor.extractors import rating
 from biaswatch.services.generator.domain.scaffolds import scaffold_of
 from biaswatch.services.simulator.domain.planted_bias import DEFAULT_MARKERS, PlantedModel
 from biaswatch.services.simulator.domain.question import Turn
@@ -20,6 +18,7 @@ from biaswatch.shared.analysis.findings import (
     folded,
 )
 from biaswatch.shared.contracts import SuiteProbe, Verdict
+from biaswatch.shared.parsing import Unreadable, rating_in
 from tests.support.records import make_probe
 
 SUITE = load_suite(Path(__file__).parents[2] / "suites" / "cv-hiring")
@@ -63,8 +62,8 @@ def found_in_a_run(plant: PlantedModel, seed: int) -> list[RunFinding]:
 
 def values(text: str) -> Mapping[str, float | None]:
     try:
-        return rating.measure(text)
-    except Unscorable:
+        return {"rating": rating_in(text)}
+    except Unreadable:
         return {}
 
 

@@ -13,15 +13,15 @@ from pathlib import Path
 BUSY_REPLIES = 2
 
 
-class Handler(BaseHTTPRequestHandler):
+class ScriptedHealth(BaseHTTPRequestHandler):
     """Answers /health with 503 at first, as llama.cpp does while it loads."""
 
     asked = 0
 
     def do_GET(self) -> None:
         """Answer /health."""
-        Handler.asked += 1
-        self.send_response(503 if Handler.asked <= BUSY_REPLIES else 200)
+        ScriptedHealth.asked += 1
+        self.send_response(503 if ScriptedHealth.asked <= BUSY_REPLIES else 200)
         self.end_headers()
 
     def do_POST(self) -> None:
@@ -33,7 +33,7 @@ def main(file: str, port: str, *_: str) -> None:
     """Serve until standard input is closed."""
     if "broken" in Path(file).read_text():
         sys.exit("the file is no GGUF")
-    server = ThreadingHTTPServer(("127.0.0.1", int(port)), Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", int(port)), ScriptedHealth)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(f"http://127.0.0.1:{server.server_port}", flush=True)
     sys.stdin.read()

@@ -87,7 +87,8 @@ def rated_cvs() -> OwnSuite:
     """Return the suite of CVs to be rated."""
     parts = read_parts("hiring-cvs", "occupations.yaml")
     header = {
-        "about": ABOUT, "extractors": ["rating"], "features": ["rating"], "assessed": ["rating"],
+        "about": ABOUT, "extractors": ["rating"], "needs": "rating", "form": "json",
+        "features": ["rating"], "assessed": ["rating"],
         "claim": "population", "selected_at_least": {"rating": 3.0}, "ranges": {"rating": [1, 4]},
         "variables": {"scale": "1 to 4, whole numbers", **_criteria()},
     }  # fmt: skip
@@ -147,7 +148,8 @@ def callbacks() -> OwnSuite:
     """Return the suite of pairs of CVs."""
     parts = read_parts("hiring-cvs", "occupations.yaml")
     header = {
-        "about": CALLBACK_ABOUT, "extractors": ["choice"], "features": ["correct"],
+        "about": CALLBACK_ABOUT, "extractors": ["choice"], "needs": "choice", "form": "line",
+        "options": ["A", "B"], "features": ["correct"], "ranges": {"correct": [0, 1]},
         "claim": "population", "selected_at_least": {"correct": 1.0},
     }  # fmt: skip
     return OwnSuite("hiring-callback", header, list(_chosen(parts)))

@@ -53,6 +53,8 @@ def suite() -> dict[str, Any]:
         "name": "cv-hiring",
         "about": ABOUT,
         "extractors": ["rating"],
+        "needs": "rating",
+        "form": "json",
         "features": ["rating"],
         "assessed": ["rating"],
         "claim": "bank",

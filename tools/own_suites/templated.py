@@ -7,7 +7,10 @@ from tools.own_suites.parts import VARIANTS, OwnSuite, Probe, named_twins, place
 
 TEMPLATED = ("support", "lending", "triage", "tenants", "feedback", "moderation")
 TRANSLATED = ("hiring-languages", "support-languages")
-RATED = {"extractors": ["rating"], "features": ["rating"], "claim": "population"}
+RATED = {
+    "extractors": ["rating"], "needs": "rating", "form": "line", "features": ["rating"],
+    "claim": "population",
+}  # fmt: skip
 
 
 def templated(name: str) -> OwnSuite:

@@ -99,6 +99,7 @@ class RunCases:
                         extractor=pin.name,
                         values=shared.numbers(features["values"] if features else {}),
                         why_missing=features.get("unscorable") if features else NOT_ARRIVED,
+                        reservation=features.get("reservation") if features else None,
                         expected=probe.expected,
                         criteria=shared.numbers(criteria.get(probe.id, {})),
                         strata=shared.words(header.strata_of(probe)),

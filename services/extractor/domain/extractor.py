@@ -16,6 +16,8 @@ class Reading:
     """The expected answer of the probe, if it has one."""
     baseline: str | None = None
     """The baseline text of the probe, if it has one."""
+    cut_off: bool = False
+    """True if the text ended at a limit of tokens: its last word may be incomplete."""
 
 
 class Unscorable(Exception):  # noqa: N818 - an outcome that is recorded, not an accident

@@ -17,7 +17,7 @@ class ChoiceExtractor:
     def measure(self, reading: Reading) -> Mapping[str, float | None]:
         """Return the option (A is 1), and 1 or 0 if it is right; null without an expected one."""
         try:
-            letter = choice_in(reading.text)
+            letter = choice_in(reading.text, cut_off=reading.cut_off)
         except Unreadable as error:
             raise Unscorable(str(error)) from None
         expected = reading.expected.strip().upper() if reading.expected else None

@@ -91,7 +91,7 @@ class CallDropIn:
         if not responses:
             return []
         baselines = await self._baseline_values(baselines_of(responses))
-        outcomes = await self.measured(readings_of(responses))
+        outcomes = await self.measured(readings_of(responses, self.spec.name))
         return features_of(responses, self.spec, outcomes, baselines, self._counters, self._now())
 
     async def _baseline_values(self, texts: Sequence[str]) -> dict[str, Numbers]:

@@ -7,12 +7,15 @@ from biaswatch.services.extractor.domain import Extractor, Measured, Reading, me
 from biaswatch.services.extractor.domain.extractor import NOT_FINITE, WRONG_FEATURES
 from biaswatch.shared.contracts import CallSpan, Ending, ExtractorStatus, Features, Response
 from biaswatch.shared.contracts.dropin import DropInSpec
+from biaswatch.shared.contracts.response import CONSTRAINED_STEP, Reservation
 from biaswatch.shared.lookup import first
 from biaswatch.shared.runtime.blocking import in_thread
 from biaswatch.shared.store.extractors import Baselines, Extractors, Numbers
 
 FAILED = ("the extractor", NOT_FINITE, WRONG_FEATURES, "model")
 """Prefixes of reasons that concern the extractor and not the text."""
+TRUNCATED = "truncated"
+"""The reason of a response whose text ended at its limit of tokens."""
 
 
 class ExtractorCounters:
@@ -96,7 +99,7 @@ class MeasureResponses:
             if not responses:
                 continue
             baselines = self._baseline_values(extractor, responses)
-            outcomes = measured_all(extractor, readings_of(responses))
+            outcomes = measured_all(extractor, readings_of(responses, extractor.name))
             counters = self._counters.get(extractor.name)
             features += features_of(
                 responses, extractor, outcomes, baselines, counters, self._now()
@@ -124,17 +127,27 @@ def baselines_of(responses: Sequence[Response]) -> list[str]:
     return sorted({r.probe.baseline for r in responses if r.probe.baseline})
 
 
-def readings_of(responses: Sequence[Response]) -> list[Reading]:
-    """Return the inputs of an extractor for those responses that are answers."""
+def readings_of(responses: Sequence[Response], extractor: str) -> list[Reading]:
+    """Return the inputs of an extractor for those responses that it can measure."""
     return [
-        Reading(str(response.text), response.probe.expected, response.probe.baseline)
+        Reading(
+            str(response.text),
+            response.probe.expected,
+            response.probe.baseline,
+            cut_off=response.reason == TRUNCATED,
+        )
         for response in responses
-        if _is_answer(response)
+        if _is_measurable(response, extractor)
     ]
 
 
-def _is_answer(response: Response) -> bool:
-    return response.ending is Ending.ANSWERED and response.text is not None
+def _is_measurable(response: Response, extractor: str) -> bool:
+    """Tell whether a response is an answer, or was cut off and may have the requested part."""
+    if response.text is None:
+        return False
+    requested = response.probe.requested
+    may_be_complete = response.reason == TRUNCATED and requested and requested.part == extractor
+    return response.ending is Ending.ANSWERED or bool(may_be_complete)
 
 
 def features_of(
@@ -148,9 +161,9 @@ def features_of(
     """Return the features of each response, given the outcomes of `readings_of(responses)`."""
     remaining = iter(outcomes)
     measured: list[Measured] = [
-        first(remaining, "An answer has no measurement.")
-        if _is_answer(response)
-        else ({}, f"no answer: {response.reason}")
+        _told_as_cut_off(response, first(remaining, "An answer has no measurement."))
+        if _is_measurable(response, extractor.name)
+        else ({}, _no_answer(response))
         for response in responses
     ]
     if counters:
@@ -170,10 +183,30 @@ def features_of(
             values=dict(values),
             baseline=dict(baselines.get(response.probe.baseline or "", {})),
             unscorable=unscorable,
+            reservation=None if unscorable else _reservation_of(response, extractor.name),
             span=_span_of(response, extractor.name),
         )
         for response, (values, unscorable) in zip(responses, measured, strict=True)
     ]
+
+
+def _told_as_cut_off(response: Response, measured: Measured) -> Measured:
+    """Return a measurement; an answer that was cut off before its part lacks it for that reason."""
+    _, unscorable = measured
+    return ({}, _no_answer(response)) if unscorable and response.reason == TRUNCATED else measured
+
+
+def _no_answer(response: Response) -> str:
+    return f"no answer: {response.reason}"
+
+
+def _reservation_of(response: Response, extractor: str) -> Reservation | None:
+    requested = response.probe.requested
+    if requested is None or requested.part != extractor:
+        return None
+    if any(step.name == CONSTRAINED_STEP for step in response.steps):
+        return Reservation.CONSTRAINED
+    return Reservation.CUT_OFF if response.reason == TRUNCATED else None
 
 
 def _span_of(response: Response, extractor: str) -> CallSpan | None:

@@ -31,6 +31,7 @@ def call_of(probe: Probe, planned: PlannedCall, timeout_s: float) -> ModelCall:
         timeout_s=timeout_s,
         recording=(probe.key, probe.scaffold, probe.repeat),
         answer_schema=planned.answer_schema,
+        enforced=planned.enforced,
         purpose=probe.purpose,
     )
 

@@ -122,9 +122,11 @@ def _plan_response(
     return _response(probe, usage, at, outcome, results=results, reasoning=reasoning)
 
 
-def failed_plan(probe: Probe, results: CallResults, usage: Usage, at: datetime) -> Response | None:
-    """Return the response if a step has no answer or an unreadable one, else None."""
-    for name, result in results.items():
+def failed_plan(
+    probe: Probe, results: CallResults, usage: Usage, at: datetime, *, required: CallResults
+) -> Response | None:
+    """Return the response if a required step has no answer or an unreadable one, else None."""
+    for name, result in required.items():
         if failure := result.failure or _cut_off(result):
             outcome = _Failed.of(CallFailed(failure.why, f"The step {name}: {failure.detail}"))
             return _plan_response(probe, results, usage, at, outcome)

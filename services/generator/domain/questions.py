@@ -117,7 +117,7 @@ def user(*paragraphs: str) -> Message:
 def rating_schema(scale: RatingScale) -> AnswerSchema:
     """Return the schema of a rating, preceded by its reasoning."""
     kind = "integer" if scale.whole else "number"
-    return _schema("rating", {"reasoning": {"type": "string"}, "rating": {"type": kind}})
+    return object_schema("rating", {"reasoning": {"type": "string"}, "rating": {"type": kind}})
 
 
 def rating_instruction(scale: RatingScale) -> str:
@@ -133,7 +133,7 @@ def choice_schema(options: Mapping[str, str]) -> AnswerSchema:
     """Return the schema of a choice, preceded by its reasoning."""
     letters: list[JsonValue] = list(options)
     answer: JsonValue = {"type": "string", "enum": letters}
-    return _schema("choice", {"reasoning": {"type": "string"}, "answer": answer})
+    return object_schema("choice", {"reasoning": {"type": "string"}, "answer": answer})
 
 
 def choice_instruction(options: Mapping[str, str]) -> str:
@@ -169,7 +169,8 @@ def judgements(ratings: Mapping[str, tuple[float, str]]) -> str:
     return "Each criterion has been judged already:\n\n" + "\n\n".join(lines)
 
 
-def _schema(name: str, fields: dict[str, JsonValue]) -> AnswerSchema:
+def object_schema(name: str, fields: dict[str, JsonValue]) -> AnswerSchema:
+    """Return the schema of an object with these fields, all of them required."""
     required: list[JsonValue] = list(fields)
     return AnswerSchema(
         name,

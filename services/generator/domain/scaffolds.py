@@ -2,10 +2,16 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import fmean
 from typing import Protocol
 
+from biaswatch.services.generator.domain.constrained import (
+    constrained_messages,
+    has_part,
+    part_schema,
+    requested_of,
+)
 from biaswatch.services.generator.domain.questions import (
     CHOOSE_LAST,
     CRITERION,
@@ -32,7 +38,8 @@ from biaswatch.services.generator.domain.questions import (
     with_prefix,
 )
 from biaswatch.shared.contracts import Message, Probe, Role, Usage
-from biaswatch.shared.llm.port import AnswerSchema, CallFailed, ModelAnswer
+from biaswatch.shared.contracts.response import CONSTRAINED_STEP
+from biaswatch.shared.llm.port import AnswerSchema, CallFailed, Failure, ModelAnswer
 
 ANSWER = "answer"
 """Name of the only call of a scaffold with one call."""
@@ -48,6 +55,8 @@ class PlannedCall:
     """The schema of the answer."""
     scale: RatingScale | None = None
     """The scale of the rating to read from the answer, if the plan needs one."""
+    enforced: bool = False
+    """True if the schema is sent to servers that imitate a provider, too."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +85,10 @@ class Scaffold(Protocol):
     def then(self, probe: Probe, results: Mapping[str, CallResult]) -> tuple[PlannedCall, ...]:
         """Return the next calls, which depend on the results; none at the end."""
         return ()
+
+    def required(self, results: Mapping[str, CallResult]) -> Mapping[str, CallResult]:
+        """Return the results without which there is no answer; by default all of them."""
+        return results
 
     def conclude(self, probe: Probe, results: Mapping[str, CallResult]) -> str:
         """Return the answer; raise Unreadable if the results allow none."""
@@ -200,6 +213,54 @@ def criteria_calls(probe: Probe) -> tuple[PlannedCall, ...]:
     return tuple(calls)
 
 
+FREE = "free"
+"""The name of the call without a schema, where one with a schema may follow."""
+
+
+class Constrained(Scaffold):
+    """Asks freely; where the answer lacks the requested part, asks again under a schema."""
+
+    def __init__(self, free: Scaffold) -> None:
+        self._free = free
+
+    def first(self, probe: Probe) -> tuple[PlannedCall, ...]:
+        """See `Scaffold.first`."""
+        requested_of(probe)
+        return (replace(self._call(probe), name=FREE, answer_schema=None),)
+
+    def then(self, probe: Probe, results: Mapping[str, CallResult]) -> tuple[PlannedCall, ...]:
+        """See `Scaffold.then`."""
+        requested, free = requested_of(probe), results[FREE]
+        if CONSTRAINED_STEP in results or (
+            free.failure is None and has_part(requested, free.text, cut_off=_was_cut_off(free))
+        ):
+            return ()
+        messages = constrained_messages(requested, self._call(probe).messages)
+        schema = part_schema(requested)
+        return (PlannedCall(CONSTRAINED_STEP, messages, schema, enforced=True),)
+
+    def required(self, results: Mapping[str, CallResult]) -> Mapping[str, CallResult]:
+        """Return the results without a free answer that was cut off, withheld or empty."""
+        passed = results[FREE].failure is None or results[FREE].failure.why in UNANSWERED
+        return {name: result for name, result in results.items() if name != FREE or not passed}
+
+    def conclude(self, probe: Probe, results: Mapping[str, CallResult]) -> str:
+        """See `Scaffold.conclude`."""
+        return results.get(CONSTRAINED_STEP, results[FREE]).text
+
+    def _call(self, probe: Probe) -> PlannedCall:
+        [call] = self._free.first(probe)
+        return call
+
+
+UNANSWERED = frozenset({Failure.TRUNCATED, Failure.EMPTY})
+"""Failures of a free answer after which the constrained one is asked for."""
+
+
+def _was_cut_off(result: CallResult) -> bool:
+    return result.answer is not None and result.answer.finish_reason == "length"
+
+
 SCAFFOLDS: Mapping[str, Callable[[], Scaffold]] = {
     "direct": Direct,
     "chain_of_thought": ChainOfThought,
@@ -210,8 +271,18 @@ SCAFFOLDS: Mapping[str, Callable[[], Scaffold]] = {
 """Constructors by name; a new scaffold is a class and a row here."""
 
 
+SCHEMA_OPTION = "-schema"
+"""The end of a scaffold's name for its option `answer: schema`."""
+ONE_CALL = ("direct", "chain_of_thought", "reason_and_choose")
+"""Scaffolds that have this option."""
+
+
 def scaffold_of(name: str) -> Scaffold:
     """Return the scaffold of this name, or raise UnfitProbe."""
+    free = name.removesuffix(SCHEMA_OPTION)
+    if free != name and free in ONE_CALL:
+        return Constrained(SCAFFOLDS[free]())
     if name not in SCAFFOLDS:
-        raise UnfitProbe(f"There is no scaffold {name}; there are {', '.join(sorted(SCAFFOLDS))}.")
+        names = sorted(SCAFFOLDS) + [one + SCHEMA_OPTION for one in ONE_CALL]
+        raise UnfitProbe(f"There is no scaffold {name}; there are {', '.join(names)}.")
     return SCAFFOLDS[name]()

@@ -200,7 +200,9 @@ class Ask:
                     raise outcome
                 results[call.name] = outcome
             usage = sum_usage([r.usage for r in results.values()], self._clock() - began)
-            if failed := failed_plan(probe, results, usage, self._now()):
+            if failed := failed_plan(
+                probe, results, usage, self._now(), required=scaffold.required(results)
+            ):
                 return failed
             calls = scaffold.then(probe, results)
         try:

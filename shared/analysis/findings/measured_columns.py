@@ -51,6 +51,9 @@ class MeasuredColumns:
     reasons_of: Whole
     reasons: tuple[str | None, ...]
     """Why responses have no value of any feature."""
+    reservations_of: Whole
+    reservations: tuple[str | None, ...]
+    """What is told of the values of responses."""
     truth: Floats | None = None
     """[rows]: the expected answers that are numbers, nan for others; None where there are none."""
 
@@ -92,6 +95,12 @@ class MeasuredColumns:
     def why_missing(self, row: int) -> str | None:
         """Return why a response has no value of any feature."""
         return self.reasons[int(self.reasons_of[row])]
+
+    def reservations_among(self, rows: Whole) -> dict[str, int]:
+        """Count the reservations about the values of these rows, by their kind."""
+        codes, counts = np.unique(self.reservations_of[rows], return_counts=True)
+        counted = zip((self.reservations[code] for code in codes), counts.tolist(), strict=True)
+        return {kind: count for kind, count in counted if kind is not None}
 
     def observations(
         self, features: Iterable[str], ranges: Mapping[str, Bounds] | None = None
@@ -174,6 +183,8 @@ class _GrowingColumns:
         self._strata: dict[Words, int] = {}
         self._reasons: dict[str | None, int] = {}
         self._levels_of, self._strata_of, self._reasons_of = array("i"), array("i"), array("i")
+        self._reservations: dict[str | None, int] = {}
+        self._reservations_of = array("i")
         self._truth = array("d")
         """Empty until a response has an expected number."""
 
@@ -195,6 +206,8 @@ class _GrowingColumns:
             self._truth.append(_of_record(truth_of(case.expected)))
         why = case.why_missing
         self._reasons_of.append(self._reasons.setdefault(why, len(self._reasons)))
+        known = self._reservations
+        self._reservations_of.append(known.setdefault(case.reservation, len(known)))
 
     def columns(self, key: Key, of_units: Whole, of_sets: Whole) -> MeasuredColumns:
         for column in self._numbers.values():
@@ -217,6 +230,8 @@ class _GrowingColumns:
             strata=tuple(map(dict, self._strata)),
             reasons_of=_small(self._reasons_of, len(self._reasons)),
             reasons=tuple(self._reasons),
+            reservations_of=_small(self._reservations_of, len(self._reservations)),
+            reservations=tuple(self._reservations),
             truth=np.frombuffer(self._truth) if self._truth else None,
         )
 

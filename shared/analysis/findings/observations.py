@@ -175,6 +175,8 @@ class MeasuredResponse:
     values: Mapping[str, float | None]
     why_missing: str | None
     """Why the response has no value of any feature."""
+    reservation: str | None = None
+    """What is told of its values: the answer was cut off, or held to a schema."""
     expected: str | None = None
     """The right answer, where there is one."""
     criteria: Mapping[str, float | None] = field(default_factory=dict)

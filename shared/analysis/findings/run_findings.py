@@ -226,6 +226,7 @@ def _summary(
 ) -> GroupSummary:
     rows = np.flatnonzero(part.grouping.codes == code)
     reasons = _reasons(part, rows, index)
+    valued = rows[np.isfinite(part.observations.values[rows, index])]
     rate = None
     if part.observations.features[index] in (plan.selected_at_least or {}):
         rate = part.selected.rate(code, index)
@@ -234,6 +235,7 @@ def _summary(
         responses=len(rows),
         missing=reasons.total(),
         missing_reasons=dict(sorted(reasons.items())),
+        reservations=part.responses.reservations_among(valued),
         units=units,
         mean=of_group[0].estimate,
         selection_rate=rate,

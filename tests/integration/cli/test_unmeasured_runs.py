@@ -172,4 +172,5 @@ def test_the_assertion_names_the_groups_without_measured_answers(
     assert not bw.assert_no_disparity(runs["rates"]).has_disparity
     assert not bw.assert_no_disparity(runs["refuses-two"], min_measured=0.6).has_disparity
     assert runs["refuses"].check().code == 3
-    assert "Nothing was measured" in runs["refuses"].warnings[0]
+    assert runs["refuses"].warnings[0].startswith("15 of 15 answers were refused")
+    assert "Nothing was measured" in runs["refuses"].warnings[1]

@@ -115,7 +115,7 @@ async def test_the_gaps_of_recorded_ratings_come_out_of_the_diagnoser_as_they_ar
         targets=(parse_target(f"replay:{tmp_path / 'answers.jsonl'}"),),
         scaffolds=tuple(sorted(scaffolds)),
         repeats=10,
-        extractors=(ExtractorPin(name="rating", version="2"),),
+        extractors=(ExtractorPin(name="rating", version="3"),),
     )
     service_modules = (planner, generator, extractor, recorder, diagnoser)
     services = []

@@ -16,7 +16,7 @@ import pytest
 import biaswatch as bw
 from biaswatch.readers.suites import load_suite
 from biaswatch.services.extractor.domain.extractor import Reading
-from biaswatch.services.extractor.extractors import rating, vader
+from biaswatch.services.extractor.extractors import vader
 from biaswatch.services.extractor.extractors.choice import ChoiceExtractor
 from biaswatch.services.simulator.domain.planted_bias import DEFAULT_MODELS, Markers, PlantedModel
 from biaswatch.services.simulator.domain.question import Turn
@@ -24,6 +24,7 @@ from biaswatch.services.simulator.domain.reply import SimulatedRequest, words_fo
 from biaswatch.services.simulator.domain.speech import REASONS
 from biaswatch.services.simulator.settings import known_markers
 from biaswatch.shared.contracts import Suite, SuiteProbe
+from biaswatch.shared.parsing import rating_in
 
 ROOT = Path(__file__).parents[3]
 MARKERS: dict[str, list[str]] = json.loads(
@@ -151,7 +152,7 @@ def measured(probe: SuiteProbe, text: str) -> float | None:
         reading = Reading(text, expected=probe.expected)
         return ChoiceExtractor().measure(reading)["correct"]
     if text.startswith(REASONS):
-        return rating.measure(text)["rating"]
+        return rating_in(text)
     return vader.build().measure(Reading(text))["sentiment"]
 
 

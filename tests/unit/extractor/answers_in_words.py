@@ -149,7 +149,7 @@ RATINGS = [
     ("**Rating:** 3/5", 3),
     ("**Rating: 3**", 3),
     ("Rating\uff1a 3", 3),
-    ("Rating: three", None),
+    ("Rating: three", 3.0),
     ("Rating: 3.5", 3.5),
     ("3", 3),
     ("3.", 3),

@@ -71,7 +71,8 @@ def test_a_stated_rating_is_read(text: str, rating: float) -> None:
         ('{"rating": "high"}', "no rating"),
         ('{"rating": true}', "no rating"),
         ("Rating: 3\nRating: 4", "several ratings"),
-        ("Rating: three", "no rating"),
+        ("I would give this one.", "no rating"),
+        ("Rating: one of the best", "no rating"),
         ("{" * 5000, "no rating"),
     ],
 )

@@ -1,0 +1,80 @@
+"""Answers held to a schema: the option `answer: schema` of scaffolds with one call."""
+
+from collections.abc import Mapping
+
+from pydantic import JsonValue
+
+from biaswatch.services.generator.domain.questions import UnfitProbe, object_schema, user
+from biaswatch.shared.contracts import Message, Probe, Role
+from biaswatch.shared.contracts.probe import MeasuredPart, RequestedPart
+from biaswatch.shared.llm.port import AnswerSchema
+from biaswatch.shared.parsing import Unreadable, choice_in, rating_in
+
+MAX_LISTED_RATINGS = 21
+"""Whole ratings that a schema lists one by one; a wider range is described by its ends."""
+
+
+def requested_of(probe: Probe) -> RequestedPart:
+    """Return the part that the schema asks for; raise UnfitProbe where it is not declared."""
+    requested = probe.requested
+    if requested is None:
+        raise UnfitProbe("The suite does not declare what its answers need: write `needs: rating`.")
+    if requested.part is MeasuredPart.CHOICE and not requested.options:
+        raise UnfitProbe("The suite does not declare the letters to choose from in `options`.")
+    if requested.part is MeasuredPart.RATING and (requested.low is None or requested.high is None):
+        raise UnfitProbe("The suite does not declare the range of its rating in `ranges`.")
+    return requested
+
+
+def has_part(requested: RequestedPart, text: str, *, cut_off: bool) -> bool:
+    """Tell whether a free answer has the requested part, readable and within its range."""
+    try:
+        if requested.part is MeasuredPart.CHOICE:
+            return choice_in(text, cut_off=cut_off) in requested.options
+        rating = rating_in(text, cut_off=cut_off)
+    except Unreadable:
+        return False
+    low, high = requested.low, requested.high
+    return (low is None or rating >= low) and (high is None or rating <= high)
+
+
+def part_schema(requested: RequestedPart) -> AnswerSchema:
+    """Return the schema of the requested part alone."""
+    if requested.part is MeasuredPart.CHOICE:
+        letters: list[JsonValue] = list(requested.options)
+        return object_schema("choice", {"answer": {"type": "string", "enum": letters}})
+    return object_schema("rating", {"rating": _rating_type(requested)})
+
+
+def _rating_type(requested: RequestedPart) -> JsonValue:
+    low, high = requested.low or 0.0, requested.high or 0.0
+    whole = low == int(low) and high == int(high)
+    if whole and high - low < MAX_LISTED_RATINGS:
+        return {"type": "integer", "enum": list(range(int(low), int(high) + 1))}
+    return {"type": "number", "minimum": low, "maximum": high}
+
+
+def constrained_messages(
+    requested: RequestedPart, messages: tuple[Message, ...]
+) -> tuple[Message, ...]:
+    """Return messages that ask for the requested part alone, as JSON."""
+    request = _REQUESTS[requested.part].format(
+        low=_number(requested.low),
+        high=_number(requested.high),
+        letters=" or ".join(requested.options),
+    )
+    *before, last = messages
+    if last.role is not Role.USER:
+        return (*messages, user(request))
+    return (*before, user(last.content, request))
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:g}"
+
+
+_ONE_OBJECT = "Answer with one JSON object and nothing else: "
+_REQUESTS: Mapping[MeasuredPart, str] = {
+    MeasuredPart.RATING: _ONE_OBJECT + '{{"rating": <a number from {low} to {high}>}}.',
+    MeasuredPart.CHOICE: _ONE_OBJECT + '{{"answer": <the letter {letters}>}}.',
+}
