@@ -187,11 +187,15 @@ class SuiteRound:
 
     def until(self, units: int, comparison: Comparison) -> PlannedRounds:
         """Return the rounds that collect this number of units, with their probes and cost."""
-        rounds = ceil(units / (self._units(comparison) * self._share))
+        rounds = ceil(units / self.units_per_round(comparison))
         if why := _too_many(rounds, self._limits):
             return PlannedRounds(why=why)
         cost = None if self._cost is None else round(rounds * self._cost, 2)
         return PlannedRounds(rounds, rounds * self._probes, rounds * self._tokens, cost)
+
+    def units_per_round(self, comparison: Comparison) -> float:
+        """Return how many units a round adds to a comparison."""
+        return self._units(comparison) * self._share
 
     def _units(self, comparison: Comparison) -> float:
         """Count twins with both groups; without twins, a set is a unit on each of its sides.

@@ -1,6 +1,7 @@
 """Plan a monitor before it starts: the units, rounds, tokens and money until an alarm."""
 
 from collections.abc import Iterator, Sequence
+from math import sqrt
 
 import numpy as np
 
@@ -15,8 +16,18 @@ from biaswatch.planning.monitor_assumptions import (
 )
 from biaswatch.render.terminal import printable
 from biaswatch.shared.analysis.monitors.method import PlannedGap, method_of
-from biaswatch.shared.contracts import Claim, Comparison, MonitorPlan, Suite, Upkeep, WatchedFeature
+from biaswatch.shared.analysis.monitors.notes import least_blocks
+from biaswatch.shared.contracts import (
+    Claim,
+    Comparison,
+    Method,
+    MonitorPlan,
+    Suite,
+    Upkeep,
+    WatchedFeature,
+)
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.stats.anytime.horizons import SEQUENTIAL_SHARE, looks_needed
 from biaswatch.shared.stats.anytime.judging import FIRST_ROUND_WEIGHT, alpha_of_gap_test
 from biaswatch.shared.stats.anytime.planning import PlannedUnits
 from biaswatch.shared.stats.anytime.units import MissingAnswers
@@ -49,7 +60,7 @@ def planned(
         tokens = ANSWER_TOKENS if assumed.answer_tokens is None else assumed.answer_tokens
         source = SuiteRound(plan, suite, CallPrices(tokens, assumed.prices), upkeep.most_rounds)
     return [
-        _row(comparison, units, values, assumed, source)
+        _row(comparison, units, values, assumed, source, plan)
         for comparison, units, values in _simulated(plan, features, assumed, source)
     ]
 
@@ -62,6 +73,9 @@ def explained(rows: Sequence[Row], *, traffic: bool) -> str:
         lines.append(f"With these units 80 % of monitors with a gap of {gap} raise an alarm")
     if any(row["tokens"] is not None for row in rows):
         lines[-1] += "; tokens are an estimate"
+    looks = [int(look) for row in rows if (look := row.get("looks")) is not None]
+    if looks:
+        lines.append(f"Within the declared rounds, 80 % are found by round {max(looks)}")
     if traffic and any(row["rounds"] is not None for row in rows):
         lines[-1] += "; a round is a window"
     reasons = dict.fromkeys(row["why"] for row in rows if row["why"])
@@ -116,6 +130,7 @@ def _row(
     values: AssumedValues,
     assumed: Assumptions,
     source: SuiteRound | TrafficWindow,
+    plan: MonitorPlan,
 ) -> Row:
     traffic = isinstance(source, TrafficWindow)
     return {
@@ -129,13 +144,23 @@ def _row(
         "missing": _short(assumed.missing or None),
         "units": units.units,
         "looking_once": units.fixed,
-        **vars(_needed(comparison, units, source)),
+        **vars(_needed(comparison, units, source, plan)),
+        **_declared_looks(comparison, values, assumed, source, plan),
     }
 
 
 def _needed(
-    comparison: Comparison, units: PlannedUnits, source: SuiteRound | TrafficWindow
+    comparison: Comparison,
+    units: PlannedUnits,
+    source: SuiteRound | TrafficWindow,
+    plan: MonitorPlan,
 ) -> PlannedRounds:
+    if plan.random and comparison.watched.method is Method.PAIRS:
+        return PlannedRounds(
+            why="the units are for verdicts about these names and texts (`random: []`): beyond"
+            f" them a gap needs at least {least_blocks(plan)} blocks that share no name and no"
+            " text, and grows with new ones"
+        )
     if units.units is not None:
         return source.until(units.units, comparison)
     if units.why is not None:
@@ -144,6 +169,25 @@ def _needed(
         why=f"fewer than 80 % of monitors with such a gap raise an alarm within {units.looked}"
         " units, the largest number simulated"
     )
+
+
+def _declared_looks(
+    comparison: Comparison,
+    values: AssumedValues,
+    assumed: Assumptions,
+    source: SuiteRound | TrafficWindow,
+    plan: MonitorPlan,
+) -> Row:
+    """Return the look by which 80 % of such gaps are found within the declared rounds."""
+    watched = comparison.watched
+    if plan.looks is None or isinstance(source, TrafficWindow) or plan.random:
+        return {}
+    if not values.sd or watched.method is not Method.PAIRS:
+        return {}
+    sets = source.units_per_round(comparison)
+    alpha = SEQUENTIAL_SHARE * alpha_of_gap_test(plan.alpha, 1) / len(plan.watched) / 2
+    beyond = (abs(assumed.effect) - watched.tolerance) / values.sd
+    return {"looks": looks_needed(beyond * sqrt(sets), plan.looks, alpha)}
 
 
 def _short(value: float | None) -> float | None:

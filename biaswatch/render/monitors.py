@@ -29,6 +29,7 @@ from biaswatch.shared.requests.monitor_views import (
     MonitorStatus,
     MonitorView,
     TwinAnswer,
+    anywhere_in_words,
     labelled_promise_in_words,
     labelled_sentence_of,
 )
@@ -97,6 +98,9 @@ def print_monitor(view: MonitorView, *, everything: bool = False) -> None:
         )
     if status.ended:
         print_sentence(console, f"No more rounds: {status.ended}.")
+    if status.merged is not None:
+        titles = {row.comparison: _title(row) for row in view.evidence}
+        print_sentence(console, anywhere_in_words(status.merged, titles))
     _print_evidence(view, console, everything=everything)
     _print_labelled(view, console)
     if view.accounts:

@@ -37,9 +37,17 @@ class Traffic(Part):
     in the dimension `mentioned_<dimension>`; no word, or words of two groups, and it has none."""
     strata: tuple[Name, ...] = ()
     """Facts of an answer that users who are compared must share: topic, language, product."""
+    cluster: Name | None = None
+    """A fact above users, such as their company or account: users are compared within it, and each
+    of its values is one factor of the evidence, once. Null: users are independent."""
     neighbours_within_s: PositiveInt | None = Field(default=None, le=LONGEST_S)
     """How far apart the first answers of users who are compared may be; null: an hour, and at most
     a window."""
+
+    @property
+    def matched_within(self) -> tuple[str, ...]:
+        """The facts that users who are compared share: strata, and the cluster at the end."""
+        return self.strata if self.cluster is None else (*self.strata, self.cluster)
 
     @property
     def max_distance_s(self) -> int:
@@ -49,12 +57,16 @@ class Traffic(Part):
     @property
     def undeclared(self) -> set[str]:
         """Return the later fields that are not given; monitors without them keep their id."""
-        return {"strata", "neighbours_within_s"} - self.model_dump(exclude_defaults=True).keys()
+        return {"strata", "cluster", "neighbours_within_s"} - self.model_dump(
+            exclude_defaults=True
+        ).keys()
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if len(set(self.strata)) < len(self.strata):
             raise ValueError("a stratum is declared twice")
+        if self.cluster in self.strata:
+            raise ValueError("the cluster is declared as a stratum, too; users are compared within")
         if (self.neighbours_within_s or 0) > self.window_s:
             raise ValueError("neighbours_within is at most the length of the window")
         return self

@@ -41,7 +41,7 @@ def evidence_table(
     is_searched = any(row.change_searched for row in evidence)
     columns = (
         *names("comparison"),
-        *texts("verdict"),
+        *texts("verdict", "about", "same treatment", "group effect"),
         *estimates("gap"),
         *numbers("evidence", "needed for an alarm", "units", "missing", "units still needed"),
         *numbers(*(("smallest change it can see",) if is_searched else ())),
@@ -55,6 +55,9 @@ def evidence_table(
                 note="stands out now" if row.stands_out else None,
             ),
             verdict_cell(row.verdict),
+            text_cell(row.about),
+            text_cell(row.same_treatment or "-", note=row.same_treatment_reason),
+            text_cell(row.group_effect or "-", note=row.group_effect_reason),
             estimate_cell(row.gap),
             *map(number_cell, (row.log_e, row.bound, row.units, row.missing, row.more_units)),
             *([_smallest_change(row.smallest_change)] if is_searched else ()),

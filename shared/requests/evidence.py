@@ -9,11 +9,14 @@ from biaswatch.shared.contracts import (
     AccountedWindow,
     AnswerAccounts,
     Change,
+    ClusteredEvidence,
     Comparison,
     Described,
     Description,
     Estimate,
     Evidence,
+    HorizonEvidence,
+    Method,
     Recovery,
     UserCounts,
     Verdict,
@@ -44,6 +47,18 @@ def adjustment_words(evidence: Evidence) -> str | None:
         f"{evidence.users.in_words}. Unadjusted, between all users of all moments and strata, the"
         f" gap is {value}; it is not evidence"
     )
+
+
+def scope_words(evidence: Evidence) -> str:
+    """Return what a verdict is about: these names and texts, or the group beyond them."""
+    clusters, pair = evidence.clusters, evidence.comparison.pair
+    if evidence.comparison.watched.method is Method.MATCHED:
+        beyond = "" if clusters is None else ", beyond these companies or accounts"
+        return f"users of {pair.dimension}{beyond}"
+    if clusters is None or (evidence.group_effect or "").startswith("too few"):
+        return "these names and texts"
+    factors = " and ".join(f"{level.factor}s" for level in clusters.levels)
+    return f"{pair.dimension}, beyond these {factors}"
 
 
 def _selected(group: str, selected: int, units: int) -> str:
@@ -98,6 +113,21 @@ class EvidenceView(BaseModel):
     bound: float
     verdict: Verdict
     reason: str
+    same_treatment: str | None
+    """Are twins treated differently? About these names and texts."""
+    log_e_same_treatment: float | None
+    same_treatment_reason: str | None
+    group_effect: str | None
+    """Does the group matter beyond these names and texts?"""
+    group_effect_reason: str | None
+    clusters: ClusteredEvidence | None
+    """The evidence beyond names and texts, where random factors are declared."""
+    these: Estimate | None
+    """The gap for these names and texts, where the gap is about more than these."""
+    horizon: HorizonEvidence | None
+    """The look at a declared number of rounds."""
+    about: str
+    """What the verdict is about, in words."""
     more_units: int | None
     expected_verdict: Verdict | None
     no_forecast: str | None
@@ -155,6 +185,7 @@ def evidence_view(
         stands_out=stands_out,
         selections=selection_words(evidence),
         adjustment=adjustment_words(evidence),
+        about=scope_words(evidence),
         **{name: getattr(evidence, name) for name in names},
     )
 

@@ -1,7 +1,7 @@
 """Monitors in responses: state, evidence, history and alarms."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -13,6 +13,7 @@ from biaswatch.shared.contracts import (
     Claim,
     Estimate,
     Evidence,
+    MergedEvidence,
     Monitor,
     Response,
     RunningGap,
@@ -56,6 +57,21 @@ def labelled_sentence_of(labelled: LabelledEvidence) -> str:
     if gap.since_round:
         sentence += f", since round {gap.since_round}, when an alarm by labels was over"
     return f"{sentence}; no alarm is raised: {gap.no_alarm}" if gap.no_alarm else sentence
+
+
+def anywhere_in_words(merged: MergedEvidence, titles: Mapping[str, str]) -> str:
+    """Return whether twins are treated differently anywhere, and which comparisons stand out."""
+    evidence = f"(log evidence {merged.log_e:.2f} of {merged.bound:.2f})"
+    if merged.since_round is None:
+        return f"All comparisons together: different treatment of twins is not shown {evidence}."
+    sentence = (
+        "All comparisons together: somewhere twins are treated differently, shown in round"
+        f" {merged.since_round} {evidence}, about these names and texts."
+    )
+    if not merged.stands_out:
+        return f"{sentence} No single comparison stands out."
+    names = ", ".join(titles.get(key, key) for key in merged.stands_out)
+    return f"{sentence} What stands out: {names}."
 
 
 def labelled_promise_in_words(alpha: float) -> str:
@@ -106,6 +122,8 @@ class MonitorStatus(BaseModel):
     share_left: float | None = None
     """The smallest share of alpha that is left for later tests, over the comparisons; null before
     the first round."""
+    merged: MergedEvidence | None = None
+    """Whether twins are treated differently anywhere; null with fewer than two comparisons."""
     since: datetime
     history_of: str | None = None
     """The monitor whose past it reads, declared after the data."""

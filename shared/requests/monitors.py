@@ -197,6 +197,8 @@ class TrafficMonitorRequest(MonitorFile):
     """Words by dimension and group that are detected in users' messages."""
     strata: tuple[Name, ...] = ()
     """Facts of the answers (topic, language, product) that compared users must share."""
+    cluster: Name | None = None
+    """A fact above users, such as `company` or `account`, whose users are not independent."""
     neighbours_within: Duration | None = None
     """Maximum time between the first answers of compared users; default an hour, or a window."""
 

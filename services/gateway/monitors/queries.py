@@ -240,6 +240,7 @@ def _status(stored: StoredMonitor, flagged: int) -> MonitorStatus:
         flagged=flagged,
         alpha=monitor.plan.alpha,
         share_left=min(shares, default=None),
+        merged=last.merged if last else None,
         since=monitor.since,
         history_of=monitor.history.of if monitor.history else None,
     )

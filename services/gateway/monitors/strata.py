@@ -22,7 +22,7 @@ class StrataQueries:
     def strata(self, name: str) -> list[StrataView]:
         """Return each comparison of a traffic monitor by stratum; empty without strata."""
         monitor = self._monitors.monitor(name)
-        if monitor.plan.traffic is None or not monitor.plan.traffic.strata:
+        if monitor.plan.traffic is None or not monitor.plan.traffic.matched_within:
             return []
         [stored] = stored_monitors(self._store, [monitor])
         windows = self._store.rounds.latest(Description, monitor, MAX_WINDOWS)
@@ -43,7 +43,7 @@ def _view(monitor: Monitor, evidence: Evidence, windows: Iterable[Description]) 
     return strata_view(
         evidence,
         title=comparison_title(evidence.comparison, monitor.plan.numbers),
-        names=traffic.strata if traffic else (),
+        names=traffic.matched_within if traffic else (),
         described=[
             part
             for window in covered

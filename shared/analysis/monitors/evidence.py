@@ -126,7 +126,9 @@ def evidence_of(
     rows = zip(increments, lasts, counts, strict=True)
     tested = tested_gaps(
         [
-            GapUnderWay.of(one.comparison, its, here, plan, _blocks_of(one.comparison, blocks))
+            GapUnderWay.of(
+                one.comparison, its, here, plan, _blocks_of(one.comparison, blocks, plan)
+            )
             for one, its, here in rows
         ]
     )
@@ -146,8 +148,14 @@ def _counts(
     return ClosedCounts(closed, increment.counts, total, lambda round_: up_to(round_, key))
 
 
-def _blocks_of(comparison: Comparison, blocks: SuiteBlocks | None) -> PairBlocks | None:
-    is_of_twins = comparison.watched.method is Method.PAIRS
+def _blocks_of(
+    comparison: Comparison, blocks: SuiteBlocks | None, plan: MonitorPlan
+) -> PairBlocks | None:
+    """Return the blocks of a suite's comparison; of traffic, those of the declared cluster."""
+    method = comparison.watched.method
+    if method is Method.MATCHED and plan.traffic is not None and plan.traffic.cluster:
+        return PairBlocks({}, ())
+    is_of_twins = method is Method.PAIRS
     return blocks.of(comparison.pair) if blocks is not None and is_of_twins else None
 
 

@@ -10,6 +10,7 @@ from biaswatch.shared.analysis.monitors.gap_evidence import (
     span_of,
     tolerance_of,
 )
+from biaswatch.shared.analysis.monitors.methods.matched import DIFFERENCES
 from biaswatch.shared.analysis.monitors.pair_counts import block_differences, differences_of
 from biaswatch.shared.analysis.monitors.plans import gap_alpha, gap_bound
 from biaswatch.shared.contracts import ClusteredEvidence, Estimate, HorizonEvidence, Verdict
@@ -163,6 +164,8 @@ def _horizon(gap: GapUnderWay, clusters: ClusteredEvidence | None) -> HorizonEvi
     counts = gap.counts_of(gap.test.rounds)
     if clusters is None:
         histogram = differences_of(counts)
+        if not histogram.size:
+            histogram = np.array(counts.get(DIFFERENCES, ()), dtype=np.float64)
         values, weights, guard = middles(len(histogram)), histogram, GUARD_UNITS
     else:
         values = block_differences(counts)

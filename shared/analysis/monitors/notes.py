@@ -18,9 +18,18 @@ SD = 0.25
 """Assumed standard deviation of the sets' gaps, as a share of the range."""
 
 
+NO_CLUSTER = (
+    "Users are taken to be independent. Where several belong to one company or account, declare"
+    " `cluster: FACT`, the fact of the answers that names it: with a dozen companies, four in ten"
+    " monitors would alarm falsely."
+)
+
+
 def notes_of(plan: MonitorPlan, suite: AskedSets | None) -> list[str]:
     """Return what to know of a monitor; traffic has no alarms for changes."""
     notes = list(_tolerances(plan))
+    if plan.traffic is not None and plan.traffic.cluster is None:
+        notes.append(NO_CLUSTER)
     if suite is not None:
         notes += dict.fromkeys(_random_factors(plan, suite))
         notes += dict.fromkeys(_changes(plan, suite))

@@ -257,6 +257,7 @@ def _watched_traffic(request: TrafficMonitorRequest) -> dict[str, Any]:
                 window_s=int(request.window),
                 mentions=request.mentions,
                 strata=request.strata,
+                cluster=request.cluster,
                 neighbours_within_s=None if within is None else int(within),
             ),
             "target": Target(name=request.target, provider=TRAFFIC, model=system),

@@ -8,7 +8,9 @@ from statistics import fmean
 
 import numpy as np
 
+from biaswatch.shared.analysis.monitors.blocks import MAX_BLOCKS
 from biaswatch.shared.analysis.monitors.methods.matched import DIFFERENCES, LEVELS, USERS
+from biaswatch.shared.analysis.monitors.pair_counts import BLOCK_SUMS, BLOCK_UNITS, MILLION
 from biaswatch.shared.analysis.monitors.round_answers import (
     ComparedSets,
     Counts,
@@ -83,13 +85,14 @@ def count_users(
     users = window_users(comparison, window, who, traffic)
     strata = StrataCounts(comparison, window, users.matchable, most_strata)
     tally = _MatchCounts(comparison, window, users.matchable, strata)
+    tally.has_clusters = traffic.cluster is not None
     for stratum, matches in user_matches(window, users.matchable, traffic, comparison.key):
         tally.add(stratum, matches)
     counts = {**tally.counts(users), **pooled.counts}
     counted = CountedUsers(
         RoundCounts(counts, users.missing, users.outside),
         ComparedSets(_shown(tally.ends, window, users), users.outside),
-        strata.counted() if traffic.strata else (),
+        strata.counted() if traffic.matched_within else (),
     )
     return counted, _used(window, users, tally.is_matched)
 
@@ -146,6 +149,10 @@ class _MatchCounts:
         self._comparison, self._window, self._users = comparison, window, users
         self._strata = strata
         self._differences, self._levels = (np.zeros(BINS, dtype=np.int64) for _ in range(2))
+        self._block_units = np.zeros(MAX_BLOCKS, dtype=np.int64)
+        self._block_sums = np.zeros(MAX_BLOCKS)
+        self.has_clusters = False
+        """True if each value of a declared cluster is one factor of the evidence."""
         self._matched = [0, 0]
         self.is_matched = np.zeros(len(users.users), dtype=np.bool_)
         """[users]: who is in a match."""
@@ -158,6 +165,8 @@ class _MatchCounts:
         names = self._names(matches)
         differences = self._counted(DIFFERENCES, names, sides[:, 0] - sides[:, 1])
         self._differences += differences
+        if self.has_clusters:
+            self._add_to_block(stratum, sides[:, 0] - sides[:, 1])
         self._levels += self._counted(LEVELS, names, sides.sum(axis=1) - 1)
         matched = [sum(len(places) for places in side) for side in _places(matches)]
         self._matched = [sum(pair) for pair in zip(self._matched, matched, strict=True)]
@@ -166,6 +175,13 @@ class _MatchCounts:
             self.is_matched[[place for places in side for place in places]] = True
         ordered = sorted([*self.ends, *matches], key=lambda match: match.gap)
         self.ends = [*ordered[:MOST_SHOWN], *ordered[MOST_SHOWN:][-MOST_SHOWN:]]
+
+    def _add_to_block(self, stratum: int, differences: Floats) -> None:
+        """Add the differences to the block of their cluster, the last fact of a stratum."""
+        cluster = self._window.strata_by_code[stratum][-1]
+        block = int(hashes([cluster])[0] % np.uint64(MAX_BLOCKS))
+        self._block_units[block] += len(differences)
+        self._block_sums[block] += float(differences.sum())
 
     def _names(self, matches: Sequence[UserMatch]) -> Hashes:
         name, users = self._window.name, self._users.users
@@ -184,7 +200,13 @@ class _MatchCounts:
         first = int(users.matchable.first.sum())
         sizes = (first, len(users.matchable.first) - first)
         alone = [all_ - matched for all_, matched in zip(sizes, self._matched, strict=True)]
+        blocks: Counts = {}
+        if self.has_clusters:
+            sums = np.rint(self._block_sums * MILLION).astype(np.int64)
+            blocks[BLOCK_UNITS] = tuple(self._block_units.tolist())
+            blocks[BLOCK_SUMS] = tuple(sums.tolist())
         return {
+            **blocks,
             DIFFERENCES: tuple(self._differences.tolist()),
             LEVELS: tuple(self._levels.tolist()),
             USERS: (*self._matched, *alone, users.without_stratum),

@@ -68,7 +68,7 @@ class WindowWriter:
     ) -> None:
         self._open = open_file
         self._dimensions = sorted({pair.dimension for pair in plan.comparisons})
-        self._declared = plan.traffic.strata if plan.traffic else ()
+        self._declared = plan.traffic.matched_within if plan.traffic else ()
         self._size = 0
         self._groups: dict[tuple[str | None, ...], int] = {}
         self._strata: dict[tuple[str, ...], int] = {}
