@@ -42,7 +42,11 @@ from biaswatch.shared.presentation.monitor_tables import (
 from biaswatch.shared.presentation.overview import live_monitor
 from biaswatch.shared.presentation.plots import has_gaps, strata_plot
 from biaswatch.shared.requests.evidence import EvidenceView
-from biaswatch.shared.requests.monitor_views import History, labelled_promise_in_words
+from biaswatch.shared.requests.monitor_views import (
+    History,
+    anywhere_in_words,
+    labelled_promise_in_words,
+)
 
 RELOAD_S = 30
 MAX_CHARTS = 6
@@ -74,7 +78,7 @@ def router(ctx: GatewayContext) -> APIRouter:
         plotted = monitors.plotted(monitor, _chosen(view.evidence, comparison))
         histories = _in_span(monitors, monitor, plotted, span)
         windows = monitors.windows_of(monitor, TABLE_WINDOWS) if view.accounts else []
-        evidence = sorted(view.evidence, key=_urgency)
+        evidence, merged = sorted(view.evidence, key=_urgency), view.status.merged
         shown = page(
             "monitor.html",
             scripts=(UPLOT_STYLE, UPLOT, MONITOR_CHARTS, LIVE),
@@ -102,7 +106,8 @@ def router(ctx: GatewayContext) -> APIRouter:
             labelled=labelled_table(view.labelled, view.evidence) if view.labelled else None,
             labels_promise=labelled_promise_in_words(view.status.alpha),
             window=window_table(view.window) if view.window else None,
-            strata=traffic.strata if traffic else (),
+            anywhere=anywhere_in_words(merged, titles) if merged else None,
+            strata=traffic.matched_within if traffic else (),
             rounds=overview.rounds(monitor),
             now=now(),
         )
