@@ -1,6 +1,7 @@
 """Monitors answer three questions: twins, names and texts as clusters, and the gap at a horizon."""
 
 from collections.abc import Sequence
+from functools import partial
 from itertools import combinations, islice
 from typing import Any
 
@@ -12,6 +13,7 @@ from biaswatch.shared.analysis.monitors.evidence import closed_round, evidence_o
 from biaswatch.shared.analysis.monitors.families import RoundVectors, merged_evidence, round_vectors
 from biaswatch.shared.analysis.monitors.method import counted
 from biaswatch.shared.analysis.monitors.round_answers import (
+    Counts,
     PlannedAnswer,
     RoundAnswers,
     RoundData,
@@ -84,11 +86,8 @@ class SimulatedMonitor:
             counts, sets = counted(self.plan.watched, answers, scope)
             data = RoundData(counts, sets)
             increments = [increment_of(closed, one, data) for one in self.plan.watched]
-            sums = [{e.comparison_key: e.counts for e in evidence} for evidence, _ in rounds]
-            evidence = evidence_of(
-                increments, last, closed, monitor, lambda n, key, sums=sums: sums[n][key],
-                self.blocks,
-            )  # fmt: skip
+            up_to = partial(_counts_up_to, rounds)
+            evidence = evidence_of(increments, last, closed, monitor, up_to, self.blocks)
             stored = round_evidence(increments, evidence)
             assert list(increments_in(stored)) == increments
             vectors = RoundVectors()
@@ -99,6 +98,10 @@ class SimulatedMonitor:
             last = {one.comparison_key: one for one in evidence}
             rounds.append((evidence, before))
         return rounds
+
+
+def _counts_up_to(rounds: list[tuple[list[Evidence], Round]], number: int, key: str) -> Counts:
+    return {one.comparison_key: one.counts for one in rounds[number][0]}[key]
 
 
 def test_names_alone_raise_no_alarm_beyond_them_and_are_treated_differently() -> None:
