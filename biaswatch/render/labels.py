@@ -123,8 +123,8 @@ def print_corrections(
     """Print the effect of labels on a run's findings, or that there are none."""
     if not corrections:
         sentence = (
-            f"All of this is so by the reading of {' and '.join(extractors)}: nobody has labelled"
-            " answers of this run. `biaswatch labels sample` draws some."
+            f"All numbers are by the reading of {' and '.join(extractors)}: this run has no labels."
+            " `biaswatch labels sample` draws answers to label."
         )
         print_sentence(console, sentence, style="dim")
         return

@@ -1,4 +1,4 @@
-"""The builder's settings: how it behaves towards the servers it reads from."""
+"""The settings of the builder: requests to servers, cache, embedder."""
 
 from pathlib import Path
 
@@ -11,31 +11,31 @@ KEY_PREFIX = "builder."
 
 
 class BuilderSettings(Settings):
-    """What can be set on the builder, beyond what every service has."""
+    """Settings of the builder, in addition to those of every service."""
 
     builder_user_agent: str = "biaswatch-builder/1 (measures bias in language models)"
-    """How it introduces itself; add an address where you can be reached."""
+    """The User-Agent header; add an address where you can be reached."""
     builder_pause_s: float = Field(default=1.0, ge=0)
-    """The least time between two requests to the same server."""
+    """Minimum time between two requests to the same server."""
     builder_timeout_s: float = Field(default=30.0, gt=0)
-    """How long one page may take as a whole."""
+    """Maximum time for one page."""
     builder_largest_bytes: int = Field(default=5 * 1024 * 1024, ge=1024)
     """Larger pages are refused."""
     builder_tries: int = Field(default=3, ge=1, le=10)
-    """How often a page is asked for while its server is busy."""
+    """Attempts to fetch a page from a busy server."""
     builder_cache_dir: Path | None = None
-    """Where fetched pages are kept; without it, in the state directory."""
+    """Folder of fetched pages; by default in the state directory."""
     builder_cache_days: float = Field(default=30.0, ge=0)
-    """How long a kept page is used before it is fetched again; 0 fetches always."""
+    """Maximum age of cached pages in days; 0 fetches always."""
     builder_embedder: str | None = None
-    """The sentence-transformers model that judges nearness: a folder, or a name in the cache of
-    Hugging Face. Without it, all-MiniLM-L6-v2 if it is on this machine; nothing is downloaded."""
+    """The sentence-transformers model of similarity: a folder, or a name in the cache of Hugging
+    Face. By default all-MiniLM-L6-v2 if it is on this machine; nothing is downloaded."""
     builder_slots: int = Field(default=16, ge=1, le=1000)
-    """Replies that are written down at once."""
+    """Number of replies that are stored concurrently."""
     builder_reply_timeout_s: float = Field(default=600.0, gt=0)
-    """How long the builder waits without any reply of a model coming in."""
+    """Maximum time to wait without a reply of a model."""
 
     @property
     def cache(self) -> Path:
-        """Where fetched pages are kept."""
+        """Folder of fetched pages."""
         return self.builder_cache_dir or self.state_dir / "pages"

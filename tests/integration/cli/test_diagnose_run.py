@@ -325,5 +325,5 @@ def test_without_labels_it_is_said_that_all_is_so_by_the_reading_of_an_instrumen
     run_id = RUNS[Claim.BANK].id
     assert said(command, "diagnose", run_id)["corrections"] == []
     told = " ".join(command("diagnose", run_id).stdout.split())
-    assert "nobody has labelled answers of this run" in told
+    assert "this run has no labels" in told
     assert "by the reading of" in told
