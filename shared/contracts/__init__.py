@@ -74,19 +74,16 @@ from biaswatch.shared.contracts.evaluation import (
     UncheckedSentence,
     WordingCheck,
 )
-from biaswatch.shared.contracts.evidence import (
+from biaswatch.shared.contracts.evidence import Evidence, Increment, MergedEvidence, Round
+from biaswatch.shared.contracts.evidence_parts import (
     Bets,
     Change,
     ClusteredEvidence,
-    Evidence,
     FactorLevels,
     GapTest,
     HorizonEvidence,
-    Increment,
-    MergedEvidence,
     Recovery,
     Reference,
-    Round,
     SelectionRates,
     Stretch,
     UserCounts,

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 
 from biaswatch.services.evaluator.domain.reading.mentions import SentenceMentions
-from biaswatch.services.evaluator.domain.writing.claims import contains_null, shows_difference
 from biaswatch.services.evaluator.domain.writing.draft_faults import (
     CAUSE,
     DENIED,
@@ -13,6 +12,10 @@ from biaswatch.services.evaluator.domain.writing.draft_faults import (
     SIGNIFICANCE,
     SIZE,
     STRATA,
+)
+from biaswatch.services.evaluator.domain.writing.subject_facts import (
+    contains_null,
+    shows_difference,
 )
 from biaswatch.shared.contracts import Subject
 

@@ -18,12 +18,12 @@ from biaswatch.services.evaluator.domain.writing.claims import (
     Strata,
     mandatory_caveats,
     right_claims,
-    shows_difference,
 )
 from biaswatch.services.evaluator.domain.writing.draft import Draft, Section, Sentence
 from biaswatch.services.evaluator.domain.writing.fixed_sentences import fixed_sentence
 from biaswatch.services.evaluator.domain.writing.outline import ReportSection
 from biaswatch.services.evaluator.domain.writing.slots import group_keys, slots_of
+from biaswatch.services.evaluator.domain.writing.subject_facts import shows_difference
 from biaswatch.shared.contracts import Subject
 
 COMPARED = "What was compared"

@@ -3,7 +3,6 @@
 from biaswatch.services.evaluator.domain.subjects import TESTS, interval_of, measure_of
 from biaswatch.services.evaluator.domain.writing.claims import (
     CAVEATS,
-    NEITHER,
     TERMS,
     Agreement,
     Cases,
@@ -19,6 +18,7 @@ from biaswatch.services.evaluator.domain.writing.claims import (
     Strata,
 )
 from biaswatch.services.evaluator.domain.writing.slots import group_keys
+from biaswatch.services.evaluator.domain.writing.subject_facts import NEITHER
 from biaswatch.shared.contracts import Subject
 
 MEASURE_WORDS = {
