@@ -28,6 +28,11 @@ from biaswatch.shared.contracts.assessment import (
 )
 from biaswatch.shared.contracts.audit import AuditAction, AuditAnchor, AuditedAct, AuditEntry
 from biaswatch.shared.contracts.brief import Brief, Measure, Subject
+from biaswatch.shared.contracts.clustered_evidence import (
+    ClusteredEvidence,
+    FactorLevels,
+    HorizonEvidence,
+)
 from biaswatch.shared.contracts.comparison import (
     MISSING,
     Comparison,
@@ -74,16 +79,16 @@ from biaswatch.shared.contracts.evaluation import (
     UncheckedSentence,
     WordingCheck,
 )
-from biaswatch.shared.contracts.evidence import Evidence, Increment, MergedEvidence, Round
-from biaswatch.shared.contracts.evidence_parts import (
+from biaswatch.shared.contracts.evidence import (
     Bets,
     Change,
-    ClusteredEvidence,
-    FactorLevels,
+    Evidence,
     GapTest,
-    HorizonEvidence,
+    Increment,
+    MergedEvidence,
     Recovery,
     Reference,
+    Round,
     SelectionRates,
     Stretch,
     UserCounts,

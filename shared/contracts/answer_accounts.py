@@ -7,7 +7,7 @@ from datetime import datetime
 from pydantic import NonNegativeInt, PositiveInt
 
 from biaswatch.shared.contracts.diagnosis import GroupSummary
-from biaswatch.shared.contracts.evidence_parts import UserCounts
+from biaswatch.shared.contracts.evidence import UserCounts
 from biaswatch.shared.contracts.identity import Name, RecordId, Token
 from biaswatch.shared.contracts.record import Part, Record
 from biaswatch.shared.contracts.traffic import Window
