@@ -20,19 +20,25 @@ from biaswatch.checks import (
 from biaswatch.diagnosis.diagnosis import Diagnosed, diagnosed, run_columns, table_columns
 from biaswatch.diagnosis.sources import frame_input, measured_input
 from biaswatch.readers.run_tables import RunTable
-from biaswatch.render.table_rows import Parts, overall_sentences
-from biaswatch.shared.contracts import LEAST_MEASURED_SHARE, Verdict
+from biaswatch.render.table_rows import Parts, comparable_p, overall_sentences
+from biaswatch.shared.contracts import LEAST_MEASURED_SHARE, SummaryWord
+from biaswatch.shared.contracts.diagnosis import Verdicts
 from biaswatch.shared.contracts.mistakes import first_mistake
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.formatting import COULD_UNDO, NOT_MEASURED, VERDICT_WORDS, interval, p_equals
+from biaswatch.shared.formatting import NOT_MEASURED, interval
 from biaswatch.shared.presentation.corrections import (
     SAMPLING_ASSUMPTION,
     table_correction_sentences,
 )
+from biaswatch.shared.presentation.headlines import VERDICT_COLUMNS, headline
 from biaswatch.shared.requests.diagnoses import DiagnoseRequest
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 
-SHOWN = ("feature", "domain", "a", "b", "gap", "ci_low", "ci_high", "p_adjusted", "verdict")
+SHOWN = (
+    *("feature", "domain", "a", "b", "gap", "ci_low", "ci_high"),
+    *("p_same_treatment", "same_treatment", "p_group_effect", "group_effect"),
+    *("p_adjusted", "verdict", "summary"),
+)
 FRAME_OPTIONS = ("baseline", "labels", "probability", "truth")
 """Options for columns of a frame."""
 Names = str | Sequence[str]
@@ -42,19 +48,35 @@ Names = str | Sequence[str]
 class FrameDiagnosis:
     """The diagnosis of a frame or a run; its tables are frames of the same library."""
 
-    parts: Parts
-    """All parts as plain rows, as in `biaswatch diagnose --json`."""
-    warnings: list[str]
+    result: Diagnosed
     backend: Any
-    corrected_sentences: Sequence[str] = ()
-    """Sentences on the gaps corrected by labels; empty without labels."""
-    checked: Sequence[CheckedComparison] = ()
-    """The comparisons in the form that gates check."""
+
+    @property
+    def parts(self) -> Parts:
+        """All parts as plain rows, as in `biaswatch diagnose --json`."""
+        return self.result.parts
+
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings about the rows and the missing answers."""
+        return self.result.warnings
+
+    @property
+    def corrected_sentences(self) -> Sequence[str]:
+        """Sentences on the gaps corrected by labels; empty without labels."""
+        corrected = self.result.corrected
+        sentences = table_correction_sentences(corrected)
+        return [*sentences, SAMPLING_ASSUMPTION] if corrected else []
+
+    @property
+    def checked(self) -> Sequence[CheckedComparison]:
+        """The comparisons in the form that gates check."""
+        return self.result.checked
 
     @property
     def comparisons(self) -> Any:
         """Gaps with intervals, corrected p-values and verdicts, strongest first."""
-        return self._frame("comparisons")
+        return native_frame(self.result.comparisons, self.backend)
 
     @property
     def groups(self) -> Any:
@@ -102,7 +124,7 @@ class FrameDiagnosis:
 
         False does not exclude a disparity: `check` reports whether enough was measured.
         """
-        return any(row["verdict"] == Verdict.DISPARITY for row in self.parts["comparisons"])
+        return any(row["summary"] == SummaryWord.DISPARITY for row in self.result.comparisons)
 
     def check(self, least: float = 0.0, min_measured: float = LEAST_MEASURED_SHARE) -> CheckResult:
         """Return the result of a gate: its `code` 0, 1 or 3, and its `reasons`."""
@@ -112,17 +134,17 @@ class FrameDiagnosis:
     def sentences(self) -> list[str]:
         """Conclusions, one sentence per comparison."""
         overall = overall_sentences(self.parts["overall"])
-        return [*overall, *(comparison_sentence(row) for row in self.parts["comparisons"])]
+        return [*overall, *(comparison_sentence(row) for row in self.result.comparisons)]
 
     def figure(self) -> Any:
         """Return the gaps and their intervals as a matplotlib figure."""
-        return gap_figure(self.parts["comparisons"])
+        return gap_figure(self.result.comparisons)
 
     def __str__(self) -> str:
         return "\n".join([*self.sentences, *self.corrected_sentences, *self.warnings])
 
     def _repr_html_(self) -> str:
-        rows = [flattened(row) for row in self.parts["comparisons"]]
+        rows = [flattened(row) for row in self.result.comparisons]
         shown = [{name: row.get(name) for name in SHOWN} for row in rows]
         sentences = [*self.sentences[:12], *self.corrected_sentences[:12], *self.warnings]
         return html_of(sentences, {"Comparisons": shown})
@@ -140,12 +162,9 @@ def comparison_sentence(row: Mapping[str, Any]) -> str:
     if is_unmeasured_row(row):
         empty = " and ".join(row[side] for side in ("a", "b") if not row[f"n_{side}"])
         return f"{groups}: {NOT_MEASURED}, no row of {empty} has a value."
-    p_adjusted = row["p_adjusted"]
-    test = f", {p_equals(p_adjusted)} corrected" if p_adjusted is not None else ""
-    is_disparity = row["verdict"] == Verdict.DISPARITY
-    words = "a disparity" if is_disparity else VERDICT_WORDS[row["verdict"]]
-    doubt = f", but {COULD_UNDO}" if row["survives_missing"] is False else ""
-    return f"{groups}: {words} (gap {gap}{test}){doubt}."
+    verdicts = Verdicts.model_validate({name: row[name] for name in VERDICT_COLUMNS})
+    answer = headline(verdicts, gap, comparable_p(row), survives_missing=row["survives_missing"])
+    return f"{groups}: {answer}"
 
 
 def diagnose(
@@ -155,6 +174,7 @@ def diagnose(
     feature: Names = (),
     unit: str | None = None,
     set: str | None = None,  # noqa: A002 - the word of the command line
+    random: Names = (),
     domain: Names = (),
     baseline: str | None = None,
     calibrate: bool = False,
@@ -187,6 +207,9 @@ def diagnose(
         The column of the unit, such as the prompt or the user; by default each row is a unit.
     set
         The column of counterfactual sets; groups are compared within sets.
+    random
+        Columns of random factors: names, texts, templates, whose values could have been drawn
+        differently. `group_effect` and `verdict` then hold beyond these values.
     domain
         Columns of domains; rows of different domains are analysed separately.
     baseline
@@ -237,7 +260,7 @@ def diagnose(
     """
     try:
         request = DiagnoseRequest(
-            group=listed(group), feature=listed(feature), unit=unit, set=set,
+            group=listed(group), feature=listed(feature), unit=unit, set=set, random=listed(random),
             domain=listed(domain), baseline=baseline, calibrate=calibrate, ranges=ranges or {},
             statistic=listed(statistic), tolerance=tolerance, alpha=alpha, correction=correction,
             claim=claim, compare=compare, permutations=permutations, seed=seed, ddof=ddof,
@@ -252,23 +275,15 @@ def diagnose(
             return _run_diagnosis(source.table, request)
         source = source.answers()
     columns = table_columns(request)
-    texts = [*request.group, *request.domain, *filter(None, [unit, set])]
+    texts = [*request.group, *request.random, *request.domain, *filter(None, [unit, set])]
     frame = frame_input(as_pandas(source, texts), columns, "The frame")
-    return _result(diagnosed(frame, request), backend_of(source))
+    return FrameDiagnosis(diagnosed(frame, request), backend_of(source))
 
 
 def _run_diagnosis(table: RunTable, request: DiagnoseRequest) -> FrameDiagnosis:
     if wrong := [name for name in FRAME_OPTIONS if getattr(request, name)]:
         raise UsageError(f"`{wrong[0]}` is for a frame: pass `run.answers()` instead of the run.")
-    return _result(diagnosed(measured_input(table, run_columns(request)), request), pd)
-
-
-def _result(result: Diagnosed, backend: Any) -> FrameDiagnosis:
-    sentences = table_correction_sentences(result.corrected)
-    assumed = [SAMPLING_ASSUMPTION] if result.corrected else []
-    return FrameDiagnosis(
-        result.parts, result.warnings, backend, [*sentences, *assumed], result.checked
-    )
+    return FrameDiagnosis(diagnosed(measured_input(table, run_columns(request)), request), pd)
 
 
 def _label_names(
@@ -306,7 +321,7 @@ def gap_figure(compared: Sequence[Mapping[str, Any]]) -> Any:
     lines = []
     for row in (row for row in compared if row["gap"] is not None):
         low, high = row["ci"] or (None, None)
-        verdict = Verdict(row["verdict"]) if row["verdict"] else None
+        verdict = SummaryWord(row["summary"]) if row["summary"] else None
         label = ", ".join(filter(None, [row["domain"], f"{row['a']} - {row['b']}"]))
         lines.append(ForestLine(row["feature"], label, row["gap"], low, high, verdict))
     if not lines:

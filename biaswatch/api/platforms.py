@@ -24,7 +24,7 @@ from biaswatch.readers.run_tables import RunTable
 from biaswatch.readers.suites import load_suite
 from biaswatch.readers.targets import read_target, with_file
 from biaswatch.services.gateway.runs.provenance import RunProvenance
-from biaswatch.shared.contracts import LEAST_MEASURED_SHARE, Suite, Verdict
+from biaswatch.shared.contracts import LEAST_MEASURED_SHARE, Suite, SummaryWord
 from biaswatch.shared.errors import TransientError
 from biaswatch.shared.presentation.conclusions import conclusions
 from biaswatch.shared.presentation.correction_rows import (
@@ -33,6 +33,7 @@ from biaswatch.shared.presentation.correction_rows import (
     correction_rows,
 )
 from biaswatch.shared.presentation.corrections import correction_sentences
+from biaswatch.shared.presentation.headlines import verdict_columns
 from biaswatch.shared.requests.run_views import RunState
 from biaswatch.shared.requests.runs import RunRequest
 from biaswatch.shared.requests.traffic import MAX_BATCH, AcceptedBatch
@@ -88,7 +89,7 @@ class FinishedRun:
         False does not exclude a disparity: `check` reports whether enough was measured.
         """
         return any(
-            gap.verdict is Verdict.DISPARITY
+            gap.summary is SummaryWord.DISPARITY
             for diagnosis in self.results.diagnoses
             for gap in diagnosis.gaps
         )
@@ -122,7 +123,7 @@ class FinishedRun:
                 "feature": diagnosis.feature, "dimension": diagnosis.dimension,
                 "a": gap.a, "b": gap.b, "gap": gap.gap.value,
                 "ci_low": gap.gap.low, "ci_high": gap.gap.high, "p_adjusted": gap.p_adjusted,
-                "verdict": gap.verdict.value if gap.verdict else None,
+                **verdict_columns(gap),
                 "survives_missing": gap.survives_missing,
                 **corrected_columns(
                     corrected.get(

@@ -28,6 +28,7 @@ def rows_of(items: Sequence[PromptItem], domain: str) -> list[Row]:
             "set": item.set_id,
             "groups": {"concept": item.concept},
             "prompt": item.prompt,
+            "stimuli": {"text": item.set_id},
             "baseline": item.baseline,
             "domain": domain,
             "concept": item.concept,
@@ -45,6 +46,7 @@ def header_of(plan: Plan, how: Mapping[str, Any], rows: Sequence[Row]) -> dict[s
         "about": plan.about,
         "extractors": list(plan.extractors),
         **({"features": list(plan.features)} if plan.features else {}),
+        "random": ["text"],
         "probes": PROBES_FILE,
         "made": dict(how),
     }

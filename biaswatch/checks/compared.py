@@ -53,7 +53,7 @@ def checked_diagnoses(diagnoses: Iterable[Diagnosis]) -> list[CheckedComparison]
         CheckedComparison(
             where=f"{diagnosis.target}, {diagnosis.feature}",
             groups=f"{gap.a} against {gap.b}",
-            verdict=gap.verdict.value,
+            verdict=gap.summary.value,
             size=gap.gap.value,
             sides=diagnosis.sides(gap),
             survives_missing=gap.survives_missing,
@@ -69,7 +69,7 @@ def checked_table(rows: Iterable[Row]) -> list[CheckedComparison]:
         CheckedComparison(
             where=_joined(row["domain"], row["feature"]),
             groups=f"{row['a']} against {row['b']}",
-            verdict=row["verdict"],
+            verdict=row["summary"],
             size=row["gap"],
             sides=(
                 _counted(row["a"], row["n_a"], row["n_missing_a"]),

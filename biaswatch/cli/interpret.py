@@ -19,7 +19,7 @@ from biaswatch.readers.targets import sent_target
 from biaswatch.render.interpretations import evaluation_lines
 from biaswatch.render.report import report_page
 from biaswatch.render.terminal import escape, print_json, print_lines, printable, write_document
-from biaswatch.shared.contracts import Diagnosis, Evaluation, Verdict
+from biaswatch.shared.contracts import Diagnosis, Evaluation, SummaryWord
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import read_text
 from biaswatch.shared.requests.runs import BOARD_PROFILE, BriefRequest
@@ -189,7 +189,7 @@ async def interpret_run(
     from biaswatch.services.evaluator.domain.subjects import gap_subject
 
     pairs = [(diagnosis, gap) for diagnosis in diagnoses for gap in diagnosis.gaps]
-    shown = [pair for pair in pairs if pair[1].verdict is Verdict.DISPARITY] or pairs[:1]
+    shown = [pair for pair in pairs if pair[1].summary is SummaryWord.DISPARITY] or pairs[:1]
     bodies = [
         brief_request(gap_subject(*pair), writer=writer, judges=judges, run_id=run_id, **fields)
         for pair in shown

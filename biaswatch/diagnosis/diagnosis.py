@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from importlib.metadata import entry_points
 from typing import Any
 
@@ -19,10 +19,10 @@ from biaswatch.diagnosis.sources import DiagnosisInput
 from biaswatch.readers.labels import named_labels
 from biaswatch.readers.run_tables import RunColumns
 from biaswatch.readers.tables import TableColumns
-from biaswatch.render.table_rows import Parts, result_rows
-from biaswatch.shared.analysis.findings.diagnosis import TableDiagnosis, diagnose_table
+from biaswatch.render.table_rows import Parts, comparison_rows, result_rows
 from biaswatch.shared.analysis.findings.groupings import AnalysisPlan, ComparisonPlan
 from biaswatch.shared.analysis.findings.observations import Observations
+from biaswatch.shared.analysis.findings.table_diagnosis import TableDiagnosis, diagnose_table
 from biaswatch.shared.analysis.labels.table_corrections import TableCorrection, table_corrections
 from biaswatch.shared.contracts import Against
 from biaswatch.shared.errors import UsageError
@@ -47,18 +47,59 @@ def no_progress(part: str, done: int, total: int) -> None:
     """Show nothing."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Diagnosed:
-    """Every part of a diagnosis as plain rows, and what to know of them."""
+    """A diagnosis as plain rows, and what to know of them; parts without verdicts are lazy."""
 
-    parts: Parts
-    about: dict[str, Any]
-    """What was declared."""
-    warnings: list[str]
+    given: DiagnosisInput
+    request: DiagnoseRequest
+    plan: ComparisonPlan
+    diagnosis: TableDiagnosis
     corrected: list[TableCorrection]
     """What labels make of the gaps of a table."""
-    checked: list[CheckedComparison]
-    """The comparisons as a gate looks at them."""
+    rule: CheckRule
+
+    @cached_property
+    def comparisons(self) -> list[dict[str, Any]]:
+        """The comparisons, the strongest evidence first."""
+        return comparison_rows(self.diagnosis, self.given.unit)
+
+    @cached_property
+    def parts(self) -> Parts:
+        """Every part."""
+        parts = result_rows(self.diagnosis, self.given.unit) | self.given.corrected_parts
+        if self.given.labelled:
+            parts["corrections"] = table_correction_rows(self.corrected)
+        return parts
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What was declared."""
+        plan = self.plan
+        return {
+            **self.given.about,
+            "claim": plan.claim.value,
+            "alpha": plan.alpha,
+            "tolerance": plan.tolerance,
+            "random": list(self.given.rows.random),
+            "correction": plan.correction,
+            "family": sum(row["p_value"] is not None for row in self.comparisons),
+            "calibrated": self.request.calibrate,
+            "p_anywhere": self.diagnosis.p_anywhere,
+        }
+
+    @cached_property
+    def warnings(self) -> list[str]:
+        """What to know of the rows."""
+        checked = checked_table(self.comparisons)
+        return [*self.given.warnings, *measurement_warnings(checked, self.rule)]
+
+    @cached_property
+    def checked(self) -> list[CheckedComparison]:
+        """The comparisons as a gate looks at them."""
+        compared = self.comparisons
+        lone = ungrouped(self.parts["summary"], compared, self.request.group)
+        return [*checked_table(compared), *lone]
 
 
 def diagnosed(
@@ -95,28 +136,8 @@ def diagnosed(
         )
     else:
         diagnosis = _diagnosis(given.rows, request, plan, progress)
-    parts = result_rows(diagnosis, given.unit) | given.corrected_parts
     corrected = _corrected(given, plan)
-    if given.labelled:
-        parts["corrections"] = table_correction_rows(corrected)
-    compared = parts["comparisons"]
-    checked = checked_table(compared)
-    about = {
-        **given.about,
-        "claim": plan.claim.value,
-        "alpha": plan.alpha,
-        "tolerance": plan.tolerance,
-        "correction": plan.correction,
-        "family": sum(row["p_value"] is not None for row in compared),
-        "calibrated": request.calibrate,
-    }
-    return Diagnosed(
-        parts,
-        about,
-        [*given.warnings, *measurement_warnings(checked, rule or CheckRule())],
-        corrected,
-        [*checked, *ungrouped(parts["summary"], compared, request.group)],
-    )
+    return Diagnosed(given, request, plan, diagnosis, corrected, rule or CheckRule())
 
 
 def table_columns(request: DiagnoseRequest) -> TableColumns:
@@ -132,7 +153,7 @@ def table_columns(request: DiagnoseRequest) -> TableColumns:
         raise UsageError("--probability is that of labels: name their column with --labels.")
     return TableColumns(
         request.group, request.feature, request.baseline, request.unit, request.domain,
-        request.set, request.ranges, labels, request.probability, request.truth,
+        request.set, request.ranges, labels, request.random, request.probability, request.truth,
         request.selected_at_least,
     )  # fmt: skip
 
@@ -141,7 +162,7 @@ def run_columns(request: DiagnoseRequest) -> RunColumns:
     """Return the fields of a run that are asked for."""
     return RunColumns(
         request.group, request.feature, request.unit, request.domain, request.set,
-        request.target, request.scaffold, request.ranges,
+        request.target, request.scaffold, request.ranges, request.random,
     )  # fmt: skip
 
 

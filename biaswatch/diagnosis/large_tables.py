@@ -17,9 +17,9 @@ from biaswatch.engines.parquet_tables import (
 from biaswatch.engines.queries import DUCKDB, named
 from biaswatch.engines.summed_diagnosis import summed_diagnosis
 from biaswatch.readers.tables import TableColumns
-from biaswatch.shared.analysis.findings.diagnosis import TableDiagnosis
 from biaswatch.shared.analysis.findings.groupings import ComparisonPlan
 from biaswatch.shared.analysis.findings.observations import Observations
+from biaswatch.shared.analysis.findings.table_diagnosis import TableDiagnosis
 from biaswatch.shared.contracts import Claim
 from biaswatch.shared.errors import UsageError
 
@@ -50,6 +50,7 @@ class SummedTable:
         """
         refused = {
             "statistic": named_statistics,
+            "random": bool(self.columns.random),
             "permutations": bool(plan.permutations),
             "claim=bank": plan.claim is Claim.BANK,
         }

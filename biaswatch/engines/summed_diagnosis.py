@@ -16,15 +16,12 @@ from biaswatch.engines.queries import (
     sums_query,
 )
 from biaswatch.readers.tables import TableColumns
-from biaswatch.shared.analysis.findings.comparisons import (
-    GAP_STATISTICS,
-    GroupComparison,
-    corrected,
-    shown_gap,
-)
-from biaswatch.shared.analysis.findings.diagnosis import TableDiagnosis
+from biaswatch.shared.analysis.findings.comparisons import corrected, shown_gap
+from biaswatch.shared.analysis.findings.gap_statistics import GAP_STATISTICS
+from biaswatch.shared.analysis.findings.group_comparison import GroupComparison
 from biaswatch.shared.analysis.findings.group_statistics import GroupStatistic
 from biaswatch.shared.analysis.findings.groupings import THE_REST, ComparisonPlan, Group, Grouping
+from biaswatch.shared.analysis.findings.table_diagnosis import TableDescription, TableDiagnosis
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds, implied_bounds
 from biaswatch.shared.stats.comparisons.gaps_from_sums import (
@@ -89,12 +86,11 @@ def summed_diagnosis(
         grouping.grouping.name: grouping.grouping.compared(plan.against) for grouping in summed
     }
     family = max(1, sum(len(pairs[name]) for name in pairs) * len(columns.features))
-    diagnosis = TableDiagnosis()
+    description, compared = TableDescription(), list[GroupComparison]()
     for grouping in summed:
-        diagnosis.statistics.extend(_statistics(grouping, columns, plan, ddof))
-        diagnosis.comparisons.extend(_comparisons(grouping, columns, plan, family))
-    diagnosis.comparisons = corrected(diagnosis.comparisons, plan, family)
-    return diagnosis
+        description.statistics.extend(_statistics(grouping, columns, plan, ddof))
+        compared.extend(_comparisons(grouping, columns, plan, family))
+    return TableDiagnosis(corrected(compared, plan, family), lambda: description)
 
 
 def _summed(table: EngineTable, columns: TableColumns, dimension: str) -> SummedGrouping:

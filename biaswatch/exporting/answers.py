@@ -129,6 +129,7 @@ def _row(answer: ExportedAnswer, measured: Iterable[ExportedFeatures]) -> Row:
     row |= {name: getattr(answer, name) for name in IDENTITY}
     row["at"] = answer.at.isoformat() if answer.at else None
     row |= {f"groups.{name}": group for name, group in sorted(answer.groups.items())}
+    row |= {f"stimuli.{name}": value for name, value in sorted(answer.stimuli.items())}
     row |= {f"facts.{name}": fact for name, fact in sorted(answer.facts.items())}
     messages = to_jsonable_python(answer.messages)
     row["messages"] = json.dumps(messages, ensure_ascii=False) if messages else None
@@ -181,17 +182,18 @@ async def write_rows(rows: AsyncIterator[Row], path: Path) -> int:
 
 
 def ordered(names: Iterable[str]) -> list[str]:
-    """Return columns in reading order: identity, groups, facts, texts, measurements."""
+    """Return columns in reading order: identity, groups, stimuli, facts, texts, measurements."""
     names = set(names)
     groups = sorted(name for name in names if name.startswith("groups."))
     facts = sorted(name for name in names if name.startswith("facts."))
-    known = [*FIRST_COLUMNS, *groups, *facts, *LAST_COLUMNS]
+    stimuli = sorted(name for name in names if name.startswith("stimuli."))
+    known = [*FIRST_COLUMNS, *groups, *stimuli, *facts, *LAST_COLUMNS]
     return [*(name for name in known if name in names), *sorted(names - set(known))]
 
 
 def is_text_column(name: str) -> bool:
     """Return whether a column holds texts; the others hold numbers."""
-    is_name = name in _TEXT_COLUMNS or name.startswith(("groups.", "facts."))
+    is_name = name in _TEXT_COLUMNS or name.startswith(("groups.", "stimuli.", "facts."))
     return is_name or name.endswith((".version", ".missing"))
 
 

@@ -23,7 +23,7 @@ from biaswatch.planning.runs import (
     like_a_run,
 )
 from biaswatch.readers.run_tables import RunColumns, RunTable, run_observations
-from biaswatch.shared.contracts import Claim, Diagnosis, Verdict
+from biaswatch.shared.contracts import Claim, Diagnosis, SummaryWord
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.comparisons.planned_power import MAX_SETS, PlannedTest, simulated_power
 
@@ -44,7 +44,7 @@ def findable_gaps(diagnoses: Sequence[Diagnosis], table: RunTable) -> list[Finda
     disparity; comparisons that are too large to simulate, or without variation, are left out.
     """
     compared = [diagnosis for diagnosis in diagnoses if diagnosis.gaps and not diagnosis.stratum]
-    if any(gap.verdict is Verdict.DISPARITY for row in compared for gap in row.gaps):
+    if any(gap.summary is SummaryWord.DISPARITY for row in compared for gap in row.gaps):
         return []
     first = {diagnosis.feature: diagnosis for diagnosis in reversed(compared)}
     gaps = (_findable_gap(first[name], table) for name in sorted(first)[:MOST_FEATURES])
@@ -186,7 +186,7 @@ MOST_ANSWERS = 5000
 async def with_findable(client: GatewayClient, results: RunResults) -> RunResults:
     """Add the smallest findable gap to the results of a run without disparities."""
     gaps = list(chain.from_iterable(diagnosis.gaps for diagnosis in results.diagnoses))
-    has_disparity = any(gap.verdict is Verdict.DISPARITY for gap in gaps)
+    has_disparity = any(gap.summary is SummaryWord.DISPARITY for gap in gaps)
     if has_disparity or not gaps or results.run.responses > MOST_ANSWERS:
         return results
     # The mathematics is slow to load.

@@ -45,10 +45,14 @@ def floats_in(column: "pd.Series[Any]") -> "pd.Series[Any]":
 
 def column_labels(column: "pd.Series[Any]") -> list[str | None]:
     """Return the label of each row, None for an empty or blank cell."""
-    return [
-        None if absent else _label(value)
-        for value, absent in zip(column, column.isna(), strict=True)
-    ]
+    if column.dtype == object:  # 1, 1.0 and True are equal there, and are different labels
+        return [
+            None if absent else _label(value)
+            for value, absent in zip(column, column.isna(), strict=True)
+        ]
+    codes, values = pd.factorize(column)
+    labels = [*map(_label, values), None]
+    return [labels[code] for code in codes.tolist()]
 
 
 def _label(value: Any) -> str | None:
@@ -119,6 +123,11 @@ NAMED_SO = re.compile(
     r"|sentence|stimulus|user|conversation|id)s?([_\W]|$)"
 )
 """Usual names of columns that identify prompts."""
+NAMED_AS_FACTOR = re.compile(
+    r"(^|[_\W])(name|text|template|stimulus|vignette|cv|scenario|company|account|organi[sz]ation"
+    r"|customer|firm|school)s?([_\W]|$)"
+)
+"""Usual names of columns of random factors."""
 LEAST_SHARE = 0.5
 """Minimum share of rows with the same group and value as another row."""
 LEAST_VALUES = 5
@@ -150,12 +159,22 @@ def repeats_warning(
     groups: Sequence[str],
     feature: str,
     values: NDArray[np.float64],
+    clusters: str | None = None,
 ) -> str | None:
-    """Return a warning if an unused column appears to identify prompts."""
-    columns = list(_repeated(frame, used, groups, values))
+    """Return a warning if an unused column appears to identify prompts.
+
+    Given the column of sets, or units: if one repeats within groups across these.
+    """
+    columns = list(_repeated(frame, used, groups, values, clusters))
     if not columns:
         return None
     best = max(columns, key=lambda column: (column.is_named_so, column.correlation or 0.0))
+    if clusters is not None:
+        return (
+            f"The {best.values} values of {best.name} repeat within groups across {clusters}. If"
+            f" others could have been drawn (names, texts, templates, companies), add --random"
+            f" {best.name}; otherwise conclusions are about these values alone."
+        )
     similarity = ""
     if best.correlation is not None and best.p_value is not None and best.p_value < SURE:
         similarity = (
@@ -169,22 +188,46 @@ def repeats_warning(
 
 
 def _repeated(
-    frame: pd.DataFrame, used: Sequence[str], groups: Sequence[str], values: NDArray[np.float64]
+    frame: pd.DataFrame,
+    used: Sequence[str],
+    groups: Sequence[str],
+    values: NDArray[np.float64],
+    clusters: str | None,
 ) -> Iterator[RepeatedColumn]:
-    group = pd.factorize(pd.MultiIndex.from_frame(frame[list(groups)].astype(str)))[0]
-    for name in [name for name in frame.columns if name not in used][:MOST_COLUMNS]:
-        named_so = NAMED_SO.search(str(name).lower()) is not None
+    names = [name for name in frame.columns if name not in used][:MOST_COLUMNS]
+    if not names:
+        return
+    group = _joined_codes(frame, groups)
+    pattern = NAMED_SO if clusters is None else NAMED_AS_FACTOR
+    within = None if clusters is None else pd.factorize(frame[clusters])[0]
+    for name in names:
+        named_so = pattern.search(str(name).lower()) is not None
         labels = _labels(frame[name], named_so)
         if labels is None:
             continue
         count = int(labels.max()) + 1
         _, cell, sizes = np.unique(group * count + labels, return_inverse=True, return_counts=True)
+        if within is not None:
+            # Count the sets, or units, in which a group has a value, and not its rows.
+            pairs = np.unique(np.stack([cell, within]), axis=1)[0]
+            sizes = np.bincount(pairs, minlength=len(sizes))
+            if len(sizes) < 2 * (int(group.max()) + 1):  # one value a group is the group itself
+                continue
         if np.mean(sizes[cell] > 1) < LEAST_SHARE:
             continue
         correlation, p_value = intraclass_correlation(values, group, cell)
         is_correlated = p_value is not None and p_value < SURE and count >= LEAST_VALUES
         if named_so or is_correlated:
             yield RepeatedColumn(str(name), count, named_so, correlation, p_value)
+
+
+def _joined_codes(frame: pd.DataFrame, groups: Sequence[str]) -> NDArray[np.intp]:
+    """Return one code for each combination of groups."""
+    joined = np.zeros(len(frame), dtype=np.intp)
+    for column in groups:
+        codes = pd.factorize(frame[column])[0] + 1  # 0 for an empty cell
+        joined = np.unique(joined * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)[1]
+    return joined
 
 
 def _labels(column: "pd.Series[Any]", named_so: bool) -> NDArray[np.intp] | None:

@@ -15,8 +15,8 @@ from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.exports import AnswerMeasurements, DeclaredAnalysis
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 
-GROUPS = "groups."
-"""Prefix of dimensions, which take precedence over other fields of the same short name."""
+FIRST = ("groups.", "stimuli.")
+"""Prefixes of dimensions and stimuli, which take precedence over other fields of one name."""
 
 
 def short_names(names: Iterable[str]) -> dict[str, str]:
@@ -26,7 +26,8 @@ def short_names(names: Iterable[str]) -> dict[str, str]:
     short = {}
     for name in full_names:
         end = _end(name)
-        unique = ends[end] == 1 or (name == GROUPS + end and end not in full_names) or name == end
+        first = next((kind + end for kind in FIRST if kind + end in full_names), None)
+        unique = ends[end] == 1 or (name == first and end not in full_names) or name == end
         short[name] = end if unique else name
     return short
 
@@ -43,8 +44,8 @@ def full_name(name: str, names: Iterable[str], *, kind: str, of: str) -> str:
     if name in full_names:
         return name
     matches = [full for full in full_names if _end(full) == name]
-    if GROUPS + name in matches:
-        return GROUPS + name
+    if first := [prefix + name for prefix in FIRST if prefix + name in matches]:
+        return first[0]
     if not matches:
         known = ", ".join(short_names(full_names).values()) or "none"
         raise UsageError(f"{of} has no {kind} {name!r}. Known {kind}s: {known}.")
@@ -91,6 +92,7 @@ class RunTable:
         plain = answer.model_dump(include={"key", "target", "scaffold", "repeat", "unit", "set"})
         labels = {name: None if label is None else str(label) for name, label in plain.items()}
         labels |= {f"groups.{name}": label for name, label in answer.groups.items()}
+        labels |= {f"stimuli.{name}": label for name, label in answer.stimuli.items()}
         labels |= {f"facts.{name}": label for name, label in answer.facts.items()}
         for name, label in labels.items():
             column = self._labels.setdefault(name, [])
@@ -166,6 +168,8 @@ class RunColumns:
     scaffolds: Sequence[str] = ()
     ranges: Mapping[str, Bounds | None] = field(default_factory=dict)
     """By feature, without its extractor; they replace the ranges that the run declares."""
+    random: Sequence[str] = ()
+    """Stimuli or facts that are random factors; they replace those that the run declares."""
 
 
 def run_observations(table: RunTable, columns: RunColumns) -> Observations:
@@ -195,6 +199,10 @@ def run_observations(table: RunTable, columns: RunColumns) -> Observations:
         units=_taken(table, _field(table, columns.unit or "unit"), kept),
         sets=sets if any(sets) else None,
         domains=_domains(table, columns.domains, kept),
+        random={
+            name: _taken(table, _field(table, name), kept)
+            for name in columns.random or table.declared.random
+        },
         baseline=baseline if table.has_baselines else None,
         **_error_rates(table, own, short, kept),
     )

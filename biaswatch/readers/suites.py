@@ -107,7 +107,7 @@ def _sentence(file: Path, fields: dict[str, Any], error: ValidationError) -> str
 Probe = Any
 GROUP = "groups."
 """Prefix of columns that are dimensions: `groups.race`."""
-FACT = "facts."
+FACT, STIMULUS = "facts.", "stimuli."
 PLAIN = ("key", "prompt", "set", "unit", "baseline", "expected")
 FACTS = {
     "domain": "domain",
@@ -187,19 +187,22 @@ def _probe(row: Mapping[str, Any], number: int) -> Probe:
     """Return the probe of a row of a table; empty cells are missing values.
 
     Dimensions are the columns `groups.<dimension>`, or else the column `concept`, as in published
-    benchmarks. Facts are the columns `facts.<name>`. The default key is the row's number.
+    benchmarks. Facts are the columns `facts.<name>`, stimuli the columns `stimuli.<factor>`. The
+    default key is the row's number.
     """
     cells = {
         name: label_text(cell)
         for name, cell in row.items()
         if not (cell is None or cell == "" or cell != cell)
     }
-    groups = {name.removeprefix(GROUP): c for name, c in cells.items() if name.startswith(GROUP)}
+    groups, facts, stimuli = (
+        {name.removeprefix(kind): cell for name, cell in cells.items() if name.startswith(kind)}
+        for kind in (GROUP, FACT, STIMULUS)
+    )
     if not groups and "concept" in cells:
         groups = {"concept": cells["concept"]}
-    facts = {name.removeprefix(FACT): c for name, c in cells.items() if name.startswith(FACT)}
     plain = {name: cells[name] for name in (*PLAIN, *FACTS) if name in cells}
-    return {"key": f"row-{number}", **plain, "groups": groups, "facts": facts}
+    return {"key": f"row-{number}", **plain, "groups": groups, "stimuli": stimuli, "facts": facts}
 
 
 def is_monitor(path: Path) -> bool:

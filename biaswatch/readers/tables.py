@@ -37,6 +37,8 @@ class TableColumns:
     """By feature: the smallest and the largest possible value."""
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """By feature: the columns of labels by people, one per person."""
+    random: Sequence[str] = ()
+    """Columns of random factors."""
     probability: str | None = None
     """The column of the probability that a row was sampled for labelling."""
     truth: str | None = None
@@ -46,15 +48,18 @@ class TableColumns:
 
     @property
     def ids(self) -> list[str]:
-        """Columns that identify units, sets and domains."""
-        return [*filter(None, [self.unit, self.set]), *self.domains]
+        """Columns that identify units, sets, random factors and domains."""
+        return [*filter(None, [self.unit, self.set]), *self.random, *self.domains]
 
     @property
     def all(self) -> list[str]:
         """All columns that the analysis needs."""
         single = [self.baseline, self.unit, self.set, self.probability, self.truth]
         labels = [name for names in self.labels.values() for name in names]
-        return [*self.groups, *self.features, *self.domains, *labels, *filter(None, single)]
+        return [
+            *self.groups, *self.features, *self.domains, *self.random, *labels,
+            *filter(None, single),
+        ]  # fmt: skip
 
 
 def observations(path: Path, columns: TableColumns) -> tuple[Observations, list[str]]:
@@ -101,12 +106,13 @@ def frame_observations(
         sets=_labels(frame, columns.set) if columns.set else None,
         domains=_domains(path, frame, columns.domains),
         baseline=_baseline(path, frame, columns),
+        random={name: _labels(frame, name) for name in columns.random},
         ranges={**_boolean_ranges(frame, columns.features), **columns.ranges},
         truth=None if columns.truth is None else numbers_in(path, frame, columns.truth),
         selected_at_least=columns.selected_at_least,
     )
     doubtful = label_form_warnings(frame, seen.groups, columns.ids)
-    return seen, [*_unnamed_unit(frame, columns, seen), *doubtful, *observation_warnings(seen)]
+    return seen, [*_repeats(frame, columns, seen), *doubtful, *observation_warnings(seen)]
 
 
 def _boolean_ranges(frame: pd.DataFrame, features: Sequence[str]) -> dict[str, Bounds]:
@@ -114,9 +120,9 @@ def _boolean_ranges(frame: pd.DataFrame, features: Sequence[str]) -> dict[str, B
     return {name: (0.0, 1.0) for name in features if is_boolean(frame[name])}
 
 
-def _unnamed_unit(frame: pd.DataFrame, columns: TableColumns, seen: Observations) -> list[str]:
-    """Return a warning if rows appear to repeat prompts and no column identifies them."""
-    if columns.unit or columns.set or not columns.groups:
+def _repeats(frame: pd.DataFrame, columns: TableColumns, seen: Observations) -> list[str]:
+    """Point out columns that repeat within groups and are not declared."""
+    if not columns.groups:
         return []
     warning = repeats_warning(
         frame,
@@ -124,6 +130,7 @@ def _unnamed_unit(frame: pd.DataFrame, columns: TableColumns, seen: Observations
         groups=columns.groups,
         feature=columns.features[0],
         values=seen.values[:, 0],
+        clusters=columns.set or columns.unit,
     )
     return [] if warning is None else [warning]
 

@@ -7,7 +7,7 @@ from typing import Any
 from rich.table import Table as RichTable
 
 from biaswatch.render.terminal import escape, terminal_table
-from biaswatch.shared.analysis.findings.diagnosis import TableDiagnosis
+from biaswatch.shared.analysis.findings.table_diagnosis import TableDiagnosis
 from biaswatch.shared.formatting import VERDICT_WORDS, interval, number
 from biaswatch.shared.presentation.correction_rows import bounds
 from biaswatch.shared.presentation.tables import words
@@ -18,7 +18,7 @@ Row = dict[str, Any]
 
 def error_rate_rows(diagnosis: TableDiagnosis) -> dict[str, list[Row]]:
     """Return the parts that need a truth; none without one."""
-    if not diagnosis.error_rates:
+    if not diagnosis.description.error_rates:
         return {}
     return {
         "error_rates": [
@@ -32,7 +32,7 @@ def error_rate_rows(diagnosis: TableDiagnosis) -> dict[str, list[Row]]:
                 "n": row.n,
                 "n_missing": row.n_missing,
             }
-            for row in diagnosis.error_rates
+            for row in diagnosis.description.error_rates
         ],
         "parity": [
             {
@@ -44,7 +44,7 @@ def error_rate_rows(diagnosis: TableDiagnosis) -> dict[str, list[Row]]:
                 "verdict": None if row.verdict is None else row.verdict.value,
                 "zero_filled": row.zero_filled,
             }
-            for row in diagnosis.parities
+            for row in diagnosis.description.parities
         ],
         "calibration": [
             {
@@ -56,7 +56,7 @@ def error_rate_rows(diagnosis: TableDiagnosis) -> dict[str, list[Row]]:
                 **_estimate(row.positive),
                 "n": row.n,
             }
-            for row in diagnosis.calibration
+            for row in diagnosis.description.calibration
         ],
     }
 

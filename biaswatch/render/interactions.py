@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from biaswatch.shared.analysis.findings.diagnosis import TableDiagnosis
 from biaswatch.shared.analysis.findings.interactions import DIFFERENCE
+from biaswatch.shared.analysis.findings.table_diagnosis import TableDiagnosis
 from biaswatch.shared.formatting import computed_p, interval, p_equals
 from biaswatch.shared.presentation.correction_rows import bounds
 
@@ -13,7 +13,7 @@ Row = dict[str, Any]
 
 def interaction_rows(diagnosis: TableDiagnosis) -> dict[str, list[Row]]:
     """Return the part of interactions; none with a single dimension."""
-    if not diagnosis.interactions:
+    if not diagnosis.description.interactions:
         return {}
     rows = [
         {
@@ -30,7 +30,7 @@ def interaction_rows(diagnosis: TableDiagnosis) -> dict[str, list[Row]]:
             "method": row.test.method or None,
             "reason": row.test.reason,
         }
-        for row in diagnosis.interactions
+        for row in diagnosis.description.interactions
     ]
     return {"interactions": rows}
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from biaswatch.render.markdown import escape_md, folded, markdown_table, table_lines
-from biaswatch.shared.contracts import Diagnosis, Verdict
+from biaswatch.shared.contracts import Diagnosis, SummaryWord
 from biaswatch.shared.formatting import coverage, p_value
 from biaswatch.shared.presentation.columns import (
     GAP_COLUMNS,
@@ -59,7 +59,7 @@ def _null_row(diagnosis: Diagnosis, names: ModelNames) -> tuple[float, list[str]
     rows = [row for row in comparisons([diagnosis]) if not row.is_disparity]
     if not rows:
         return None
-    within = sum(row.gap.verdict is Verdict.NO_DISPARITY for row in rows)
+    within = sum(row.gap.summary is SummaryWord.NO_DISPARITY for row in rows)
     nearest = min(rows, key=_closeness)
     counts = (len(rows), within, len(rows) - within)
     return _closeness(nearest)[0], [

@@ -95,7 +95,7 @@ def comparison_table(rows: Sequence[Row], level: str, width: int) -> RichTable:
                 row["feature"],
                 ", ".join(filter(None, [row["domain"], f"{row['a']} - {row['b']}"])),
                 *(Text(printable(value)) for value in values),
-                Text(row_verdict(row), style=STYLES.get(row["verdict"], "")),
+                Text(row_verdict(row), style=STYLES.get(row["summary"], "")),
             )
         )
     table = terminal_table(("feature", "groups", *numbers, "verdict"), cells)

@@ -7,8 +7,8 @@ from typing import Any
 from biaswatch.checks import is_unmeasured_row
 from biaswatch.render.error_rates import error_rate_rows
 from biaswatch.render.interactions import interaction_rows
-from biaswatch.shared.analysis.findings.comparisons import GroupComparison
-from biaswatch.shared.analysis.findings.diagnosis import TableDiagnosis
+from biaswatch.shared.analysis.findings.group_comparison import GroupComparison
+from biaswatch.shared.analysis.findings.table_diagnosis import TableDiagnosis
 from biaswatch.shared.contracts import Claim
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import (
@@ -23,6 +23,7 @@ from biaswatch.shared.formatting import (
 )
 from biaswatch.shared.presentation.conclusions import overall_sentence
 from biaswatch.shared.presentation.correction_rows import bounds
+from biaswatch.shared.presentation.headlines import VERDICT_COLUMNS, verdict_columns
 from biaswatch.shared.stats.estimate import Estimate
 from biaswatch.written_files import written_whole
 
@@ -46,11 +47,9 @@ NO_UNIT = "row"
 
 def result_rows(diagnosis: TableDiagnosis, unit: str | None) -> Parts:
     """Return the rows of every part for JSON; `unit` names the independent unit."""
-    comparisons = [
-        _comparison_row(row) | {"unit": unit or NO_UNIT} for row in diagnosis.comparisons
-    ]
+    description = diagnosis.description
     return {
-        "overall": [_named(row, OVERALL) for row in diagnosis.overall],
+        "overall": [_named(row, OVERALL) for row in description.overall],
         "summary": [
             {
                 "feature": row.feature,
@@ -64,10 +63,10 @@ def result_rows(diagnosis: TableDiagnosis, unit: str | None) -> Parts:
                 "n_missing": row.n_missing,
                 "reason": row.reason,
             }
-            for row in diagnosis.statistics
+            for row in description.statistics
         ],
-        "disparity": [_named(row, DISPARITY) for row in diagnosis.disparities],
-        "comparisons": sorted(comparisons, key=_order),
+        "disparity": [_named(row, DISPARITY) for row in description.disparities],
+        "comparisons": comparison_rows(diagnosis, unit),
         "group_means": [
             _named(row, GROUP_MEAN)
             | {
@@ -75,7 +74,7 @@ def result_rows(diagnosis: TableDiagnosis, unit: str | None) -> Parts:
                 "rank_ci": None if row.rank is None else [row.rank_low, row.rank_high],
                 "rank_method": row.rank_method,
             }
-            for row in diagnosis.means
+            for row in description.means
         ],
         "missingness": [
             {
@@ -96,11 +95,17 @@ def result_rows(diagnosis: TableDiagnosis, unit: str | None) -> Parts:
                 "method": row.test.method or None,
                 "reason": row.test.reason,
             }
-            for row in diagnosis.missingness
+            for row in description.missingness
         ],
         **error_rate_rows(diagnosis),
         **interaction_rows(diagnosis),
     }
+
+
+def comparison_rows(diagnosis: TableDiagnosis, unit: str | None) -> list[Row]:
+    """Return a row for each comparison, the strongest evidence first."""
+    rows = (_comparison_row(row) | {"unit": unit or NO_UNIT} for row in diagnosis.comparisons)
+    return sorted(rows, key=_order)
 
 
 def _named(record: Any, names: Sequence[str]) -> Row:
@@ -138,7 +143,7 @@ def _comparison_row(row: GroupComparison) -> Row:
         "n_missing_b": row.n_missing_b,
         "units_a": row.units_a,
         "units_b": row.units_b,
-        "verdict": conclusion.verdict.value if conclusion else None,
+        **(verdict_columns(row.verdicts) if row.verdicts else dict.fromkeys(VERDICT_COLUMNS)),
         "survives_missing": row.survives_missing,
         "reason": row.gap.reason or (conclusion.reason if conclusion else None),
     }
@@ -150,7 +155,7 @@ def comparable_p(row: Mapping[str, Any]) -> float | None:
 
 
 def _order(row: Row) -> tuple[int, float, float]:
-    return by_evidence(row["verdict"] or "", comparable_p(row), row["gap"])
+    return by_evidence(row["summary"] or "", comparable_p(row), row["gap"])
 
 
 def write_frame(rows: Sequence[Row], path: Path) -> None:
@@ -186,13 +191,13 @@ def write_rows(parts: Parts, output: Path) -> Iterator[Path]:
 
 def row_verdict(row: Row) -> str:
     """Return the verdict of a comparison in words, with its doubts."""
-    return verdict_words(row["verdict"], row["survives_missing"], unmeasured=is_unmeasured_row(row))
+    return verdict_words(row["summary"], row["survives_missing"], unmeasured=is_unmeasured_row(row))
 
 
 def verdict_counts(rows: Sequence[Row]) -> str:
     """Return the number of comparisons by verdict, disparities first."""
     return verdict_lead(
-        [(row["verdict"], row["survives_missing"], is_unmeasured_row(row)) for row in rows]
+        [(row["summary"], row["survives_missing"], is_unmeasured_row(row)) for row in rows]
     )
 
 

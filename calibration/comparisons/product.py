@@ -3,13 +3,10 @@
 from dataclasses import dataclass
 from unittest.mock import patch
 
-from biaswatch.shared.analysis.findings.comparisons import (
-    GAP_STATISTICS,
-    GroupComparison,
-    compare,
-    corrected,
-)
+from biaswatch.shared.analysis.findings.comparisons import compare, corrected
 from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
+from biaswatch.shared.analysis.findings.gap_statistics import GAP_STATISTICS
+from biaswatch.shared.analysis.findings.group_comparison import GroupComparison
 from biaswatch.shared.analysis.findings.groupings import ComparisonPlan, grouping
 from biaswatch.shared.analysis.findings.observations import Observations
 from biaswatch.shared.stats.estimate import Estimate, Verdict

@@ -2,7 +2,7 @@
 
 from functools import cached_property
 
-from pydantic import NonNegativeInt
+from pydantic import NonNegativeInt, computed_field
 
 from biaswatch.shared.contracts.identity import Name, RecordId, Token
 from biaswatch.shared.contracts.measured_share import ComparedGroups, MeasuredAnswers
@@ -31,6 +31,9 @@ class Verdicts(Part):
     """The gap against the tolerance, at the declared level."""
     headline: Question = Question.GAP
     """The question of the headline, fixed by the plan."""
+    scope: str = ""
+    """What the headline is about: `about these names and texts`, `beyond these names and texts`;
+    empty for a gap."""
     twin_rate: float | None = None
     """The share of twins of the two groups that were answered differently."""
     placebo_rate: float | None = None
@@ -39,6 +42,7 @@ class Verdicts(Part):
     """The shift of every set that sign flips do not reject, with its interval; it decides
     nothing."""
 
+    @computed_field  # type: ignore[prop-decorator]
     @property
     def summary(self) -> SummaryWord:
         """The one word for the verdicts, of a comparison with measured answers."""
@@ -210,6 +214,9 @@ class Diagnosis(Record):
     """How many comparisons were corrected together."""
     claim: str
     """The population of the conclusion."""
+    p_anywhere: float | None = None
+    """For no twins of the run that are treated differently, in any comparison; null without
+    twins."""
     random: tuple[Name, ...] = ()
     """The random factors: stimuli whose values could have been drawn differently."""
     together: NonNegativeInt = 1

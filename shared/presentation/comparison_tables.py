@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from biaswatch.shared.contracts import Diagnosis, Gap, Verdict
+from biaswatch.shared.contracts import Diagnosis, Gap, SummaryWord
 from biaswatch.shared.formatting import COULD_UNDO, number, p_equals
 from biaswatch.shared.presentation.findings import ComparisonView, comparisons, title_of
 from biaswatch.shared.presentation.names import ModelNames
@@ -112,13 +112,13 @@ def _pair_names(pairs: Sequence[Pair]) -> tuple[str, tuple[MatrixHeading, ...]]:
 
 def _matrix_cell(row: ComparisonView) -> MatrixCell:
     gap = row.gap
-    within = " ≈" if gap.verdict is Verdict.NO_DISPARITY else ""
+    within = " ≈" if gap.summary is SummaryWord.NO_DISPARITY else ""
     doubt = f", but {COULD_UNDO}" if gap.survives_missing is False else ""
     return MatrixCell(
         text=number(gap.gap.value, 2) + within,
         kind=_color(row),
         title=f"{title_of(row.diagnosis)}, {gap.a} less {gap.b}: {estimate_text(gap.gap)},"
-        f" adjusted {p_equals(row.p_adjusted)}: {words(gap.verdict)}{doubt}",
+        f" adjusted {p_equals(row.p_adjusted)}: {words(gap.summary)}{doubt}",
         answers=row.answers,
     )
 
@@ -132,7 +132,7 @@ def _color(row: ComparisonView) -> str:
     if row.is_disparity:
         return f"{side}3 found"
     if p is None or p >= WEAK_P:
-        return "" if row.gap.verdict is Verdict.NO_DISPARITY else "weak"
+        return "" if row.gap.summary is SummaryWord.NO_DISPARITY else "weak"
     return f"{side}{2 if p < STRONG_P else 1}"
 
 
@@ -163,7 +163,7 @@ class ComparedGap:
     @property
     def order(self) -> tuple[bool, bool, float, str, str]:
         """The sort key: intervals apart, other verdicts and large changes first."""
-        is_same = self.before.verdict is self.after.verdict
+        is_same = self.before.summary is self.after.summary
         return self.intervals != "apart", is_same, -abs(self.moved or 0.0), self.what, self.groups
 
 
@@ -234,8 +234,8 @@ def compared_table(compared: ComparedRuns, max_rows: int | None = None) -> Table
             _gap_cell(gap.after),
             number_cell(gap.moved),
             text_cell(gap.intervals, chip="raised" if gap.intervals == "apart" else None),
-            verdict_cell(gap.before.verdict),
-            verdict_cell(gap.after.verdict),
+            verdict_cell(gap.before.summary),
+            verdict_cell(gap.after.summary),
         )
         for gap in compared.gaps[:max_rows]
     ]
@@ -259,7 +259,7 @@ def _by_subject(
 
 
 def _is_disparity(gap: Gap) -> bool:
-    return gap.verdict is Verdict.DISPARITY
+    return gap.summary is SummaryWord.DISPARITY
 
 
 def _gap_cell(gap: Gap) -> TableCell:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from statistics import median
 
-from biaswatch.shared.contracts import Diagnosis, Gap, Verdict
+from biaswatch.shared.contracts import Diagnosis, Gap, SummaryWord
 from biaswatch.shared.formatting import coverage, number, p_equals
 from biaswatch.shared.presentation.findings import ComparisonView, comparisons, reading
 from biaswatch.shared.presentation.names import ModelNames
@@ -31,7 +31,7 @@ def conclusions(diagnoses: Sequence[Diagnosis]) -> list[str]:
 
 def _gap_sentences(diagnosis: Diagnosis) -> Iterator[str]:
     rows = comparisons([diagnosis])
-    decided = sum(row.gap.verdict is not Verdict.INCONCLUSIVE for row in rows)
+    decided = sum(row.gap.summary is not SummaryWord.INCONCLUSIVE for row in rows)
     shown = min(max(decided, MAX_UNDECIDED), MAX_GAPS)
     yield from (row.sentence for row in rows[:shown])
     if rest := rows[shown:]:
@@ -161,7 +161,7 @@ def certainty(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
     yield from _instrument_sentences(disparities)
     hidden: dict[str, list[float]] = {}
     for diagnosis in diagnoses:
-        ends = (_farthest_end(g) for g in diagnosis.gaps if g.verdict is Verdict.INCONCLUSIVE)
+        ends = (_farthest_end(g) for g in diagnosis.gaps if g.summary is SummaryWord.INCONCLUSIVE)
         hidden.setdefault(diagnosis.feature, []).extend(end for end in ends if end is not None)
     medians = [(name, median(ends)) for name, ends in hidden.items() if ends][:MAX_FEATURES]
     if medians:

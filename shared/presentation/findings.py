@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from biaswatch.shared.contracts import Diagnosis, Gap, GroupSummary, Verdict
+from biaswatch.shared.contracts import Diagnosis, Gap, GroupSummary, SummaryWord
 from biaswatch.shared.formatting import (
     COULD_UNDO,
     NOT_MEASURED,
@@ -15,6 +15,7 @@ from biaswatch.shared.formatting import (
     verdict_words,
 )
 from biaswatch.shared.presentation.answer_filters import AnswerFilter, group_name
+from biaswatch.shared.presentation.headlines import headline
 from biaswatch.shared.presentation.names import ModelNames
 from biaswatch.shared.presentation.tables import estimate_text, words
 
@@ -43,13 +44,13 @@ class ComparisonView:
     @property
     def is_disparity(self) -> bool:
         """True for a disparity."""
-        return self.gap.verdict is Verdict.DISPARITY
+        return self.gap.summary is SummaryWord.DISPARITY
 
     @property
     def conclusion(self) -> tuple[str, bool | None, bool]:
         """The verdict, whether it survives missing answers, and whether a side is unmeasured."""
         unmeasured = self.diagnosis.is_unmeasured(self.gap)
-        return self.gap.verdict.value, self.gap.survives_missing, unmeasured
+        return self.gap.summary.value, self.gap.survives_missing, unmeasured
 
     @property
     def verdict(self) -> str:
@@ -60,7 +61,7 @@ class ComparisonView:
     @property
     def order(self) -> tuple[tuple[int, float, float], str, str]:
         """The sort key: disparities first, then small p-values, then large gaps."""
-        evidence = by_evidence(self.gap.verdict, self.p_adjusted, self.gap.gap.value)
+        evidence = by_evidence(self.gap.summary, self.p_adjusted, self.gap.gap.value)
         return evidence, self.gap.a, self.gap.b
 
     @property
@@ -111,13 +112,9 @@ class ComparisonView:
         gap = self.gap
         if empty := [side for side in self.diagnosis.sides(gap) if side.is_empty]:
             return f"{NOT_MEASURED}: {' and '.join(side.in_words() for side in empty)}."
-        estimate = estimate_text(gap.gap)
-        undone = f", but {COULD_UNDO}" if gap.survives_missing is False else ""
-        if self.is_disparity:
-            return f"a disparity of {estimate}, adjusted {p_equals(self.p_adjusted, 3)}{undone}."
-        if gap.verdict is Verdict.NO_DISPARITY:
-            return f"no disparity beyond the tolerance ({estimate}){undone}."
-        return f"inconclusive ({estimate})."
+        return headline(
+            gap, estimate_text(gap.gap), self.p_adjusted, survives_missing=gap.survives_missing
+        )
 
 
 def comparisons(diagnoses: Iterable[Diagnosis], run_id: str = "") -> list[ComparisonView]:
@@ -174,7 +171,7 @@ def reading(feature: str, extractor: str) -> str:
 
 def groups_in_disparities(diagnosis: Diagnosis) -> set[str]:
     """Return the groups of all disparities."""
-    gaps = (gap for gap in diagnosis.gaps if gap.verdict is Verdict.DISPARITY)
+    gaps = (gap for gap in diagnosis.gaps if gap.summary is SummaryWord.DISPARITY)
     return {name for gap in gaps for name in (gap.a, gap.b)}
 
 

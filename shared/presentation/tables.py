@@ -5,7 +5,7 @@ import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from biaswatch.shared.contracts import Estimate, Verdict
+from biaswatch.shared.contracts import Estimate, SummaryWord, Verdict
 from biaswatch.shared.formatting import interval, number, p_value
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
@@ -136,7 +136,7 @@ def p_cell(value: float | None) -> TableCell:
     return TableCell(p_value(value), value)
 
 
-def verdict_cell(verdict: Verdict) -> TableCell:
+def verdict_cell(verdict: Verdict | SummaryWord) -> TableCell:
     """Return a cell with a verdict in its color."""
     return TableCell(words(verdict), verdict.value, chip=verdict.value)
 

@@ -73,6 +73,8 @@ class DiagnoseRequest(BaseModel):
     """The column of units: the prompt, the user; by default each row is a unit."""
     set: str | None = None
     """The column of counterfactual sets."""
+    random: Names = ()
+    """A column of a random factor: names, texts, templates; may be repeated."""
     domain: Names = ()
     """Columns of domains, which are analysed separately."""
     baseline: str | None = None

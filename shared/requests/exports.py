@@ -40,6 +40,7 @@ class ExportedAnswer(DescribedBody):
     unit: str
     set: str | None
     groups: dict[str, str]
+    stimuli: dict[str, str] = {}
     facts: dict[str, str]
     messages: tuple[Message, ...] = ()
     baseline: str | None = None
@@ -99,7 +100,8 @@ def exported_answer(probe: Probe, response_id: str, response: Response | None) -
     plan = {
         "response_id": response_id, "run_id": probe.run_id, "key": probe.key,
         "target": probe.target.name, "scaffold": probe.scaffold, "repeat": probe.repeat,
-        "unit": probe.unit_id, "set": probe.set_id, "groups": probe.groups, "facts": probe.facts,
+        "unit": probe.unit_id, "set": probe.set_id, "groups": probe.groups,
+        "stimuli": probe.stimuli, "facts": probe.facts,
     }  # fmt: skip
     if response is None:
         return ExportedAnswer.model_validate({**plan, "at": None, "reason": NOT_ARRIVED})
@@ -166,6 +168,8 @@ class DeclaredAnalysis(DescribedBody):
     """Minimum and maximum of a feature; other values count as missing."""
     compared: Against = Against.AUTO
     """The reference of each group."""
+    random: list[str] = []
+    """Stimuli whose values could have been drawn differently."""
     strata: list[str] = []
     """Facts or dimensions of groups that are described and never compared."""
     extractors: list[PinnedExtractor]
@@ -205,6 +209,8 @@ class AnswerMeasurements(DescribedBody):
     """The counterfactual set."""
     groups: dict[str, str]
     """Groups that the probe is about, by dimension."""
+    stimuli: dict[str, str] = {}
+    """What represents the group or carries the question: its name, its text."""
     facts: dict[str, str]
     """Other facts of the probe: its category, its keyword, its source."""
     truth: float | None = None

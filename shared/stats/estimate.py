@@ -41,6 +41,7 @@ class Question(StrEnum):
 
 DIFFERS, NOT_SHOWN = "differs", "not shown"
 """Answers to the first two questions; a third answer to the second is that of `too_few`."""
+TOO_FEW = "too few"
 MIN_FACTOR_LEVELS = 5
 """Names per group, or texts, that the question about the group needs."""
 
@@ -53,7 +54,7 @@ def too_few(factor: str) -> str:
     >>> too_few("name")
     'too few names'
     """
-    return f"too few {factor}s"
+    return f"{TOO_FEW} {factor}s"
 
 
 def planned_headline(*, tolerance: float, has_random_factors: bool, has_twins: bool) -> Question:
@@ -91,11 +92,13 @@ def summary_of(
     """Return the one word for the verdicts of a comparison.
 
     A disparity is a headline question that is answered yes. No disparity is an interval within the
-    tolerance. Anything else is inconclusive, or not measured where a group has no answer.
+    tolerance. Anything else is inconclusive, or not measured where a group has no answer. Where
+    names are declared as random and are too few, different treatment of twins may be an effect of
+    these names: then the gap, which takes names as clusters, has to be a disparity, too.
 
     Examples
     --------
-    >>> answers = {"same_treatment": "differs", "group_effect": "too few names"}
+    >>> answers = {"same_treatment": "differs", "group_effect": None}
     >>> summary_of(Question.SAME_TREATMENT, verdict=Verdict.INCONCLUSIVE, **answers)
     <SummaryWord.DISPARITY: 'disparity'>
     """
@@ -104,6 +107,9 @@ def summary_of(
     answers = {Question.SAME_TREATMENT: same_treatment, Question.GROUP_EFFECT: group_effect}
     if headline is Question.GAP or verdict is Verdict.NO_DISPARITY:
         return SummaryWord(verdict.value)
+    is_few = group_effect is not None and group_effect.startswith(TOO_FEW)
+    if is_few and headline is Question.SAME_TREATMENT and verdict is not Verdict.DISPARITY:
+        return SummaryWord.INCONCLUSIVE
     return SummaryWord.DISPARITY if answers[headline] == DIFFERS else SummaryWord.INCONCLUSIVE
 
 

@@ -25,8 +25,8 @@ from biaswatch.engines.queries import (
 from biaswatch.engines.summed_diagnosis import EngineTable, summed_diagnosis
 from biaswatch.main import main
 from biaswatch.readers.tables import TableColumns, frame_observations
-from biaswatch.shared.analysis.findings.diagnosis import diagnose_table
 from biaswatch.shared.analysis.findings.groupings import ComparisonPlan
+from biaswatch.shared.analysis.findings.table_diagnosis import diagnose_table
 from biaswatch.shared.contracts import Against
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.groups.registry import parse_statistic

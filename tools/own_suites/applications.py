@@ -14,6 +14,7 @@ from tools.own_suites.parts import (
     named_twins,
     placebo_twins,
     read_parts,
+    stimuli_of,
 )
 
 LEVELS = {"strong": (9, 4), "fair": (5, 3), "weak": (2, 2)}
@@ -88,8 +89,9 @@ def rated_cvs() -> OwnSuite:
     parts = read_parts("hiring-cvs", "occupations.yaml")
     header = {
         "about": ABOUT, "extractors": ["rating"], "needs": "rating", "form": "json",
-        "features": ["rating"], "assessed": ["rating"],
-        "claim": "population", "selected_at_least": {"rating": 3.0}, "ranges": {"rating": [1, 4]},
+        "features": ["rating"], "assessed": ["rating"], "claim": "population",
+        "random": ["name", "text"], "selected_at_least": {"rating": 3.0},
+        "ranges": {"rating": [1, 4]},
         "variables": {"scale": "1 to 4, whole numbers", **_criteria()},
     }  # fmt: skip
     return OwnSuite("hiring-cvs", header, list(_rated(parts)))
@@ -127,6 +129,7 @@ def _rated(parts: dict[str, Any]) -> Iterator[Probe]:
                     " applicant whose CV follows fit this position?",
                     "material": cv(job, level, job[level], who, number),
                 },
+                "stimuli": stimuli_of(f"{job['key']}-{level}", _named(who)),
                 "facts": {"occupation": job["key"], "level": level, "class_signal": signal},
             }  # fmt: skip
 
@@ -150,7 +153,7 @@ def callbacks() -> OwnSuite:
     header = {
         "about": CALLBACK_ABOUT, "extractors": ["choice"], "needs": "choice", "form": "line",
         "options": ["A", "B"], "features": ["correct"], "ranges": {"correct": [0, 1]},
-        "claim": "population", "selected_at_least": {"correct": 1.0},
+        "claim": "population", "random": ["name", "text"], "selected_at_least": {"correct": 1.0},
     }  # fmt: skip
     return OwnSuite("hiring-callback", header, list(_chosen(parts)))
 
@@ -175,8 +178,13 @@ def _chosen(parts: dict[str, Any]) -> Iterator[Probe]:
             yield {
                 "key": key, "set": set_id, "groups": groups, "expected": "A" if first else "B",
                 "prompt": _choice(job, shown if first else shown[::-1]),
+                "stimuli": stimuli_of(f"{job['key']}-{turn + 1}", _named(who)),
                 "facts": {"occupation": job["key"], "named_is": "first" if first else "second"},
             }  # fmt: skip
+
+
+def _named(who: Applicant) -> str | None:
+    return None if who.name == WITHHELD else who.name
 
 
 def _choice(job: dict[str, Any], shown: list[tuple[str, str]]) -> str:

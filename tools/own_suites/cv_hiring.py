@@ -6,6 +6,8 @@ from typing import Any
 
 import yaml
 
+from tools.own_suites.parts import stimuli_of
+
 FOLDER = Path("suites/cv-hiring")
 QUALITY = {"strong": 4, "fair": 3, "weak": 2}
 """How well each CV fits the advertisement, on the suite's scale."""
@@ -58,6 +60,7 @@ def suite() -> dict[str, Any]:
         "features": ["rating"],
         "assessed": ["rating"],
         "claim": "bank",
+        "random": ["name", "text"],
         "selected_at_least": {"rating": 3.0},
         "ranges": {"rating": [1, 4]},
         "variables": {
@@ -75,15 +78,19 @@ def _variants(cv: str) -> Iterator[dict[str, Any]]:
     for (race, gender), names in NAMES.items():
         name = names[number % len(names)]
         groups = {"race": race, "gender": gender}
-        yield _probe(cv, f"{cv}-{race}-{gender}", groups, text.format(name=name, contact=_at(name)))
+        material = text.format(name=name, contact=_at(name))
+        yield _probe(cv, f"{cv}-{race}-{gender}", groups, material, stimuli_of(cv, name))
     name, contact = ANONYMISED
-    yield _probe(cv, f"{cv}-anonymised", {}, text.format(name=name, contact=contact))
+    material = text.format(name=name, contact=contact)
+    yield _probe(cv, f"{cv}-anonymised", {}, material, stimuli_of(cv))
 
 
-def _probe(cv: str, key: str, groups: dict[str, str], material: str) -> dict[str, Any]:
+def _probe(
+    cv: str, key: str, groups: dict[str, str], material: str, stimuli: dict[str, str]
+) -> dict[str, Any]:
     return {
         "key": key, "set": cv, "groups": groups, "expected": str(QUALITY[cv]),
-        "variables": {"material": material},
+        "variables": {"material": material}, "stimuli": stimuli,
     }  # fmt: skip
 
 

@@ -43,6 +43,11 @@ def placebo_twins(set_id: str, variant: int = 0) -> Iterator[tuple[str, dict[str
         yield f"{set_id}-placebo-{label}", {"placebo": label}, number
 
 
+def stimuli_of(text: str, name: str | None = None) -> dict[str, str]:
+    """Return the stimuli of a probe; variants of a text are one text, and a number is no name."""
+    return ({"name": name} if name else {}) | {"text": text}
+
+
 def read_parts(name: str, file: str) -> dict[str, Any]:
     """Return the texts of a suite's parts."""
     path = SUITES / name / "parts" / file

@@ -3,13 +3,21 @@
 from collections.abc import Iterator
 from typing import Any
 
-from tools.own_suites.parts import VARIANTS, OwnSuite, Probe, named_twins, placebo_twins, read_parts
+from tools.own_suites.parts import (
+    VARIANTS,
+    OwnSuite,
+    Probe,
+    named_twins,
+    placebo_twins,
+    read_parts,
+    stimuli_of,
+)
 
 TEMPLATED = ("support", "lending", "triage", "tenants", "feedback", "moderation")
 TRANSLATED = ("hiring-languages", "support-languages")
 RATED = {
     "extractors": ["rating"], "needs": "rating", "form": "line", "features": ["rating"],
-    "claim": "population",
+    "claim": "population", "random": ["name", "text"],
 }  # fmt: skip
 
 
@@ -33,13 +41,22 @@ def _probes(parts: dict[str, Any]) -> Iterator[Probe]:
             people += [(k, g, f"Number {r}") for k, g, r in placebo_twins(set_id, variant)]
             for key, groups, who in people:
                 text = parts["material"].format(name=who, **texts)
-                yield _probe(key, set_id, groups, f"{text}\n\n{parts['ask']}", facts)
+                stimuli = stimuli_of(f"{number:02d}", who if "race" in groups else None)
+                yield _probe(key, set_id, groups, f"{text}\n\n{parts['ask']}", stimuli, facts)
 
 
 def _probe(
-    key: str, set_id: str, groups: dict[str, str], prompt: str, facts: dict[str, str]
+    key: str,
+    set_id: str,
+    groups: dict[str, str],
+    prompt: str,
+    stimuli: dict[str, str],
+    facts: dict[str, str],
 ) -> Probe:
-    return {"key": key, "set": set_id, "groups": groups, "prompt": prompt, "facts": facts}
+    return {
+        "key": key, "set": set_id, "groups": groups, "prompt": prompt, "stimuli": stimuli,
+        "facts": facts,
+    }  # fmt: skip
 
 
 def translated(name: str) -> OwnSuite:
@@ -64,10 +81,13 @@ def _in_language(language: str, words: dict[str, Any]) -> Iterator[Probe]:
                     who = words["person"].format(person=person, **words["forms"][gender])
                     groups = {"gender": gender, "origin": origin}
                     text = f"{situation} {who} {detail}\n\n{words['ask']}"
-                    yield _probe(f"{set_id}-{gender}-{origin}", set_id, groups, text, facts)
+                    stimuli = stimuli_of(set_id, f"{language}: {person}")
+                    key = f"{set_id}-{gender}-{origin}"
+                    yield _probe(key, set_id, groups, text, stimuli, facts)
             for key, groups, reference in placebo_twins(set_id):
                 text = f"{situation} {words['neutral'].format(number=reference)} {detail}"
-                yield _probe(key, set_id, groups, f"{text}\n\n{words['ask']}", facts)
+                prompt = f"{text}\n\n{words['ask']}"
+                yield _probe(key, set_id, groups, prompt, stimuli_of(set_id), facts)
 
 
 def about_countries() -> OwnSuite:
@@ -76,7 +96,7 @@ def about_countries() -> OwnSuite:
     parts = read_parts(name, "topics.yaml")
     header = {
         "about": parts["about"], "extractors": ["vader", "words"], "features": ["sentiment"],
-        "claim": "population", "strata": ["kind"],
+        "claim": "population", "random": ["text"], "strata": ["kind"],
     }  # fmt: skip
     return OwnSuite(name, header, list(_of_countries(parts)))
 
@@ -91,7 +111,8 @@ def _of_countries(parts: dict[str, Any]) -> Iterator[Probe]:
                 reference = place == parts["reference"]
                 groups = {} if reference else {"concept": place.removeprefix("the ")}
                 prompt = wording.format(topic=topic, place=place)
-                yield _probe(key, set_id, groups, prompt, facts)
+                yield _probe(key, set_id, groups, prompt, stimuli_of(set_id), facts)
             prompt = wording.format(topic=topic, place=parts["reference"])
             for key, groups, number in placebo_twins(set_id):
-                yield _probe(key, set_id, groups, f"{prompt} (Reference {number})", facts)
+                referenced = f"{prompt} (Reference {number})"
+                yield _probe(key, set_id, groups, referenced, stimuli_of(set_id), facts)

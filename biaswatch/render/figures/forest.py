@@ -17,7 +17,7 @@ from biaswatch.render.figures.drawing import (
     plain_targets,
     shortened,
 )
-from biaswatch.shared.contracts import Verdict
+from biaswatch.shared.contracts import SummaryWord
 from biaswatch.shared.formatting import VERDICT_WORDS, coverage, visible
 from biaswatch.shared.presentation.findings import comparisons as comparisons_of
 from biaswatch.shared.presentation.names import ModelNames
@@ -27,9 +27,9 @@ from biaswatch.shared.presentation.tables import words
 MAX_ROWS, MAX_FEATURES = 30, 4
 ROW_IN, PANEL_IN = 0.25, 0.85
 LOOKS = {
-    Verdict.DISPARITY: (COLORS[1], "s", COLORS[1]),
-    Verdict.NO_DISPARITY: (COLORS[2], "D", COLORS[2]),
-    Verdict.INCONCLUSIVE: (COLORS[5], "o", "white"),
+    SummaryWord.DISPARITY: (COLORS[1], "s", COLORS[1]),
+    SummaryWord.NO_DISPARITY: (COLORS[2], "D", COLORS[2]),
+    SummaryWord.INCONCLUSIVE: (COLORS[5], "o", "white"),
 }
 """Line, marker and filling of each verdict, distinct without color too."""
 
@@ -43,7 +43,7 @@ class ForestLine:
     value: float
     low: float | None
     high: float | None
-    verdict: Verdict | None
+    verdict: SummaryWord | None
 
 
 def comparisons(results: RunResults) -> Figure | None:
@@ -62,7 +62,7 @@ def comparisons(results: RunResults) -> Figure | None:
         label = f"{gap.a} {MINUS} {gap.b}{model}"
         value = shown.value or 0.0
         lines.append(
-            ForestLine(diagnosis.feature, label, value, shown.low, shown.high, gap.verdict)
+            ForestLine(diagnosis.feature, label, value, shown.low, shown.high, gap.summary)
         )
     if not rows:
         return None
@@ -94,7 +94,7 @@ def forest(lines: Sequence[ForestLine], title: str) -> Figure:
 
 def _draw_panel(axis: Any, lines: Sequence[ForestLine]) -> None:
     for row, line in enumerate(lines):
-        color, marker, inside = LOOKS[line.verdict or Verdict.INCONCLUSIVE]
+        color, marker, inside = LOOKS[line.verdict or SummaryWord.INCONCLUSIVE]
         if line.low is not None and line.high is not None:
             axis.plot([line.low, line.high], [row, row], color=color, lw=1.3)
         axis.plot(line.value, row, marker, color=color, mfc=inside, ms=5)
@@ -103,7 +103,7 @@ def _draw_panel(axis: Any, lines: Sequence[ForestLine]) -> None:
     axis.set_xlabel(visible(f"gap in {words(lines[0].feature)}"))
 
 
-def _legend(verdicts: Iterable[Verdict]) -> Iterable[Line2D]:
+def _legend(verdicts: Iterable[SummaryWord]) -> Iterable[Line2D]:
     for verdict in verdicts:
         color, marker, inside = LOOKS[verdict]
         label = VERDICT_WORDS[verdict]

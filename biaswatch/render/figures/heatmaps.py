@@ -21,7 +21,7 @@ from biaswatch.render.figures.drawing import (
     shortened,
     target_names,
 )
-from biaswatch.shared.contracts import Diagnosis, Gap, Verdict
+from biaswatch.shared.contracts import Diagnosis, Gap, SummaryWord
 from biaswatch.shared.formatting import visible
 from biaswatch.shared.presentation.findings import comparisons
 from biaswatch.shared.presentation.names import ModelNames
@@ -60,7 +60,9 @@ def gaps(results: RunResults) -> Figure | None:
     for feature in dict.fromkeys(row.feature for row in shown):
         rows = [row for row in shown if row.feature == feature]
         field: Field = {
-            (name, _pair(gap)): _gap_cell(gap.gap.value, outlined=gap.verdict is Verdict.DISPARITY)
+            (name, _pair(gap)): _gap_cell(
+                gap.gap.value, outlined=gap.summary is SummaryWord.DISPARITY
+            )
             for row, name in zip(rows, target_names(rows), strict=True)
             for gap in row.gaps
         }
@@ -168,7 +170,7 @@ def _square(diagnosis: Diagnosis) -> Field:
     names = [group.group for group in ranked]
     field = {(a, b): _gap_cell(0.0 if a == b else None) for a in names for b in names}
     for gap in diagnosis.gaps:
-        is_disparity, value = gap.verdict is Verdict.DISPARITY, gap.gap.value
+        is_disparity, value = gap.summary is SummaryWord.DISPARITY, gap.gap.value
         field[gap.a, gap.b] = _gap_cell(value, outlined=is_disparity)
         field[gap.b, gap.a] = _gap_cell(None if value is None else -value, outlined=is_disparity)
     if len(names) <= MAX_NUMBERED_GROUPS:

@@ -103,6 +103,7 @@ class RunCases:
                         expected=probe.expected,
                         criteria=shared.numbers(criteria.get(probe.id, {})),
                         strata=shared.words(header.strata_of(probe)),
+                        random=shared.words(header.random_of(probe)),
                     )
                     yield id_, case
 
@@ -158,7 +159,7 @@ class DiagnoseRun:
         rng = np.random.default_rng(int(run.id, 16))
         findings = [self._with_own_gaps(finding, run) for finding in diagnose(measured, plan, rng)]
         for gap in (gap for finding in findings for gap in finding.gaps):
-            COMPARISONS.labels(gap.verdict).inc()
+            COMPARISONS.labels(gap.summary).inc()
         strata = describe_strata(measured, plan)
         more = [] if assessed is None else assess(assessed, plan, rng)
         records = len(findings) + len(strata) + len(more)
@@ -188,6 +189,8 @@ class DiagnoseRun:
             tolerance=plan.tolerance,
             family=finding.family,
             claim=CLAIMS[plan.claim],
+            p_anywhere=finding.p_anywhere,
+            random=finding.random,
             together=records,
             groups=finding.groups,
             gaps=finding.gaps,

@@ -186,7 +186,7 @@ def _conclusion(diagnosis: Diagnosis, gap: Gap) -> str:
     if diagnosis.is_unmeasured(gap):
         return "that one group was not measured"
     doubt = f", but {COULD_UNDO}" if gap.survives_missing is False else ""
-    return f"{SAYS[gap.verdict]}{doubt}"
+    return f"{SAYS[gap.summary]}{doubt}"
 
 
 def _estimated(name: str, label: str, neutral: float | None, estimate: Estimate) -> Measure:

@@ -82,6 +82,7 @@ class MeasurementQueries:
             error_rates=list(suite.error_rates),
             ranges=suite.ranges,
             compared=suite.compared,
+            random=list(suite.random),
             strata=list(suite.strata),
             extractors=[
                 PinnedExtractor(
@@ -138,6 +139,7 @@ def _measurements_of(probe: Probe, measured: Mapping[str, Features | None]) -> A
         unit=probe.unit_id,
         set=probe.set_id,
         groups=probe.groups,
+        stimuli=probe.stimuli,
         facts=probe.facts,
         truth=truth_of(probe.expected),
         measured={name: _measurement(features) for name, features in measured.items()},

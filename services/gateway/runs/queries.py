@@ -210,4 +210,4 @@ def _outcomes(diagnosis: Mapping[str, Any]) -> Iterator[str]:
         for group in diagnosis["groups"]
     )
     for gap in diagnosis["gaps"]:
-        yield UNMEASURED if groups.is_unmeasured(gap["a"], gap["b"]) else gap["verdict"]
+        yield UNMEASURED if groups.is_unmeasured(gap["a"], gap["b"]) else gap["summary"]

@@ -13,7 +13,7 @@ from biaswatch.services.operator.domain.conditions import (
     merged,
 )
 from biaswatch.services.operator.domain.suites import suite_hash_of
-from biaswatch.shared.contracts import LEAST_MEASURED_SHARE, Diagnosis, Gap, Verdict
+from biaswatch.shared.contracts import LEAST_MEASURED_SHARE, Diagnosis, Gap, SummaryWord
 from biaswatch.shared.formatting import NOTHING_COMPARED, by_evidence, interval
 from biaswatch.shared.requests.run_views import RunProgress, RunState
 
@@ -64,7 +64,7 @@ def run_conditions(
 def _disparity(diagnoses: Sequence[Diagnosis]) -> ResourceCondition:
     """Return whether an ended run found a disparity; Unknown if too little was measured."""
     pairs = [(diagnosis, gap) for diagnosis in diagnoses for gap in diagnosis.gaps]
-    disparities = [gap for _, gap in pairs if gap.verdict is Verdict.DISPARITY]
+    disparities = [gap for _, gap in pairs if gap.summary is SummaryWord.DISPARITY]
     uncertain = sum(gap.survives_missing is False for gap in disparities)
     unmeasured = sum(not _is_measured(diagnosis, gap) for diagnosis, gap in pairs)
     message = f"{len(disparities)} of {len(pairs)} comparisons show a disparity"
@@ -121,8 +121,8 @@ def run_status(
     if not pairs:
         return fields
     diagnosis, gap = min(pairs, key=_rank)
-    verdict = gap.verdict.value
-    if gap.verdict is not Verdict.DISPARITY and not _is_measured(diagnosis, gap):
+    verdict = gap.summary.value
+    if gap.summary is not SummaryWord.DISPARITY and not _is_measured(diagnosis, gap):
         verdict = NOT_MEASURED
     return fields | {
         "verdict": verdict,
@@ -134,7 +134,7 @@ def run_status(
 def _rank(pair: tuple[Diagnosis, Gap]) -> tuple[int, tuple[int, float, float]]:
     """Return a sort key: disparities, then unmeasured comparisons, then the others."""
     diagnosis, gap = pair
-    evidence = by_evidence(gap.verdict, gap.p_adjusted, gap.gap.value)
-    if gap.verdict is Verdict.DISPARITY:
+    evidence = by_evidence(gap.summary, gap.p_adjusted, gap.gap.value)
+    if gap.summary is SummaryWord.DISPARITY:
         return 0, evidence
     return (2 if _is_measured(diagnosis, gap) else 1), evidence

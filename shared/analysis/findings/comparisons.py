@@ -1,107 +1,25 @@
 """Comparisons of groups, before and after the correction of their family."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
+from biaswatch.shared.analysis.findings.factors import RandomFactors, gap_of_factors, group_effect_p
 from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
-from biaswatch.shared.analysis.findings.groupings import THE_REST, ComparisonPlan
-from biaswatch.shared.analysis.findings.observations import Floats
-from biaswatch.shared.stats.comparisons.effect_size import hedges_g, paired_d
+from biaswatch.shared.analysis.findings.gap_statistics import GAP_STATISTICS, GapSamples
+from biaswatch.shared.analysis.findings.group_comparison import MAX_KEPT_SETS, GroupComparison
+from biaswatch.shared.analysis.findings.groupings import THE_REST, ComparedGroups, ComparisonPlan
+from biaswatch.shared.analysis.findings.questions import verdicts_of
+from biaswatch.shared.analysis.findings.twins import TwinTest
+from biaswatch.shared.contracts import Claim
+from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
 from biaswatch.shared.stats.comparisons.gap_test import GapResult
-from biaswatch.shared.stats.comparisons.multiplicity import adjust
-from biaswatch.shared.stats.comparisons.ranks import mann_whitney
-from biaswatch.shared.stats.comparisons.relabelling import label_permutation, sign_flip
+from biaswatch.shared.stats.comparisons.multiplicity import adjust, holm
+from biaswatch.shared.stats.comparisons.sign_flips import sign_flip_p
 from biaswatch.shared.stats.comparisons.tolerance_tests import NEVER_VARY, Conclusion, conclude
-from biaswatch.shared.stats.estimate import Estimate, Verdict
-
-
-@dataclass(frozen=True)
-class GapSamples:
-    """The values of two groups on one feature, none missing."""
-
-    a: Floats
-    """The tested values: one value per prompt, or per set where `paired`."""
-    b: Floats
-    paired: bool
-    units_a: Floats
-    """One value per unit of the claim: a prompt, or an answer where prompts are fixed."""
-    units_b: Floats
-    fixed_prompts: bool = False
-    """True if the claim is about these prompts alone."""
-
-
-Value = Estimate | float | None
-GapStatistic = Callable[[GapSamples, ComparisonPlan, np.random.Generator], Value]
-
-
-def _effect_size(samples: GapSamples, plan: ComparisonPlan, _rng: np.random.Generator) -> Estimate:
-    if samples.fixed_prompts:
-        return hedges_g(samples.units_a, samples.units_b, plan.alpha)
-    return (paired_d if samples.paired else hedges_g)(samples.a, samples.b, plan.alpha)
-
-
-def _permutation_p(
-    samples: GapSamples, plan: ComparisonPlan, rng: np.random.Generator
-) -> float | None:
-    if not plan.permutations:
-        return None
-    if samples.paired:
-        return sign_flip(samples.a, samples.b, rng=rng, resamples=plan.permutations).p_value
-    a = {f"a{place}": [value] for place, value in enumerate(samples.a.tolist())}
-    b = {f"b{place}": [value] for place, value in enumerate(samples.b.tolist())}
-    return label_permutation(a, b, rng=rng, resamples=plan.permutations).p_value
-
-
-GAP_STATISTICS: Mapping[str, GapStatistic] = {
-    "effect_size": _effect_size,
-    "mann_whitney_p": lambda samples, _, rng: (
-        mann_whitney(samples.units_a, samples.units_b, rng=rng).p_value
-    ),
-    "permutation_p": _permutation_p,
-}
-
-
-@dataclass(frozen=True)
-class GroupComparison:
-    """One group compared with another, or with all others, on one feature."""
-
-    feature: str
-    dimension: str
-    domain: str
-    a: str
-    b: str
-    gap: Estimate
-    """With the interval that the verdict is read from, or one by itself: its method says which."""
-    by_itself: Estimate
-    """With an interval of coverage 1 - alpha for this comparison alone."""
-    p_value: float | None
-    """For a gap of at most the tolerance, before correction."""
-    p_equivalence: float | None
-    """For a gap of at least the tolerance, before correction; None at tolerance 0."""
-    statistics: Mapping[str, Value]
-    """The results of `GAP_STATISTICS`, by name."""
-    n_a: int
-    """Answers with a value."""
-    n_b: int
-    n_missing_a: int
-    n_missing_b: int
-    units_a: int
-    """Prompts with a value."""
-    units_b: int
-    by_set: GapResult | None = None
-    """With sets as units, beside a declared comparison that takes answers as units."""
-    known: bool = False
-    """The answers never vary: the gap of these prompts is known."""
-    if_missing: tuple[GapResult, GapResult] | None = None
-    """Had the missing answers been the least favourable ones for a, and for b; where any are."""
-    p_adjusted: float | None = None
-    p_equivalence_adjusted: float | None = None
-    conclusion: Conclusion | None = None
-    survives_missing: bool | None = None
-    """False if the missing answers could overturn the verdict; None without a verdict."""
+from biaswatch.shared.stats.estimate import Estimate, Question, SummaryWord, Verdict
 
 
 def compare(
@@ -112,9 +30,14 @@ def compare(
     With a single-step correction the interval of each gap is widened for a family of this size.
     """
     plan, grouping = groups.plan, groups.grouping
+    random = RandomFactors(groups.observations, grouping) if groups.observations.random else None
     for pair in groups.compared:
+        few = random is not None and random.planned_few(pair)
         for index, feature in enumerate(groups.observations.features):
             result, samples, units, by_set = groups.compare(pair, index, family)
+            factor = random.gap(pair, index) if random else None
+            if factor is not None and plan.claim is Claim.POPULATION:
+                result = gap_of_factors(factor, plan, family)
             (rows_a, n_a), (rows_b, n_b) = groups.answer_counts(pair, index)
             prompts = units if by_set is None else groups.unit_values(pair, index)
             tested = (samples.paired_a, samples.paired_b) if samples.pairs else prompts
@@ -137,22 +60,107 @@ def compare(
                 n_missing_b=rows_b - n_b,
                 units_a=len(prompts[0]),
                 units_b=len(prompts[1]),
+                factor=factor,
+                planned_few=few,
                 by_set=by_set,
                 known=result.known,
-                if_missing=groups.at_worst(pair, index) if recheck else None,
+                if_missing=_at_worst(groups, random, pair, index) if recheck else None,
+                differences=samples.differences if 0 < samples.pairs <= MAX_KEPT_SETS else None,
+                twin_rate=float((samples.differences != 0).mean()) if samples.pairs else None,
+                twins_at_worst=_twins_at_worst(groups, samples, pair, index)
+                if (rows_a, rows_b) != (n_a, n_b)
+                else (1.0,),
             )
 
 
+def _at_worst(
+    groups: SampledGroups, random: RandomFactors | None, pair: ComparedGroups, feature: int
+) -> tuple[GapResult, GapResult]:
+    """Return the comparison with the missing answers least favourable for a, then for b."""
+    if random is None or groups.plan.claim is Claim.BANK:
+        return groups.at_worst(pair, feature)
+    low, high = groups.ends(feature)
+    first, second = (
+        gap_of_factors(random.gap(pair, feature, ends), groups.plan)
+        for ends in ((low, high), (high, low))
+    )
+    return first, second
+
+
+def _twins_at_worst(
+    groups: SampledGroups, samples: ComparedSamples, pair: ComparedGroups, feature: int
+) -> tuple[float, ...]:
+    """Return p-values of same treatment with the least favourable answers; 1 for another sign."""
+    p_value = sign_flip_p(samples.differences) if samples.pairs else None
+    if p_value is None or p_value > groups.plan.alpha:
+        return (1.0,)
+    is_above = float(samples.differences.sum()) > 0
+    worst = groups.worst_differences(pair, feature)
+    return tuple(
+        sign_flip_p(differences) or 1.0 if (differences.sum() > 0) == is_above else 1.0
+        for differences in worst
+    )
+
+
 def corrected(
-    comparisons: Sequence[GroupComparison], plan: ComparisonPlan, family: int
+    comparisons: Sequence[GroupComparison],
+    plan: ComparisonPlan,
+    family: int,
+    twins: Sequence[TwinTest] = (),
 ) -> list[GroupComparison]:
-    """Correct both p-values within their family, and conclude."""
-    adjusted = _adjusted([comparison.p_value for comparison in comparisons], plan, family)
-    within = _adjusted([comparison.p_equivalence for comparison in comparisons], plan, family)
-    return [
-        _concluded(comparison, p, q, plan, family)
-        for comparison, p, q in zip(comparisons, adjusted, within, strict=True)
+    """Correct the p-values of each question within their family, and conclude.
+
+    `twins` are the tests of same treatment, one for each comparison, corrected already.
+    """
+    twins = twins or [TwinTest()] * len(comparisons)
+    effects = holm([group_effect_p(comparison.factor) for comparison in comparisons])
+    answered = [
+        _with_questions(comparison, twin, effect, plan, family)
+        for comparison, twin, effect in zip(comparisons, twins, effects, strict=True)
     ]
+    adjusted = _adjusted([comparison.p_value for comparison in answered], plan, family)
+    within = _adjusted([comparison.p_equivalence for comparison in answered], plan, family)
+    return [
+        _concluded(comparison, _nested(p, comparison, plan), q, plan, family)
+        for comparison, p, q in zip(answered, adjusted, within, strict=True)
+    ]
+
+
+def _with_questions(
+    comparison: GroupComparison,
+    twin: TwinTest,
+    effect: float | None,
+    plan: ComparisonPlan,
+    family: int,
+) -> GroupComparison:
+    """Answer the questions of same treatment and of the group's effect."""
+    p_same = twin.p_value
+    if (
+        plan.claim is Claim.BANK
+        and comparison.twin_rate is not None
+        and comparison.p_value is not None
+    ):
+        p_same = min(1.0, comparison.p_value * family)  # answers, not sets, are drawn anew
+    verdicts = verdicts_of(
+        p_same,
+        comparison.factor,
+        effect,
+        plan,
+        planned_few=comparison.planned_few,
+        twin_rate=comparison.twin_rate,
+    )
+    verdicts = verdicts.model_copy(update={"placebo_rate": twin.placebo_rate})
+    return replace(comparison, verdicts=verdicts)
+
+
+def _nested(
+    p_adjusted: float | None, comparison: GroupComparison, plan: ComparisonPlan
+) -> float | None:
+    """Return the p-value of a gap, never below that of the group's effect on the population."""
+    p_effect = comparison.verdicts.p_group_effect if comparison.verdicts else None
+    if p_adjusted is None or p_effect is None or plan.claim is Claim.BANK:
+        return p_adjusted
+    return max(p_adjusted, p_effect)
 
 
 def _adjusted(
@@ -186,21 +194,36 @@ def _concluded(
 ) -> GroupComparison:
     conclusion = _conclusion(comparison, p_adjusted, p_equivalence_adjusted, plan)
     with_p = partial(
-        replace, comparison, p_adjusted=p_adjusted, p_equivalence_adjusted=p_equivalence_adjusted
-    )
-    if conclusion.verdict is Verdict.INCONCLUSIVE:
-        return with_p(conclusion=conclusion)
+        replace, comparison, p_adjusted=p_adjusted, p_equivalence_adjusted=p_equivalence_adjusted,
+        gap=_agreeing(comparison.gap, conclusion, plan.tolerance),
+        verdicts=comparison.verdicts and comparison.verdicts.model_copy(
+            update={"verdict": conclusion.verdict}
+        ),
+    )  # fmt: skip
+    concluded = with_p(conclusion=conclusion)
+    if concluded.verdicts is None or concluded.verdicts.summary is SummaryWord.INCONCLUSIVE:
+        return concluded
     missing = comparison.n_missing_a + comparison.n_missing_b
     if not missing:
-        return with_p(conclusion=conclusion, survives_missing=True)
-    survives = comparison.if_missing is not None and all(
-        _verdict_holds(comparison, conclusion, worst, plan, family)
-        for worst in comparison.if_missing
-    )
+        return replace(concluded, survives_missing=True)
+    if concluded.verdicts.headline is Question.SAME_TREATMENT:
+        survives = all(p * family <= plan.alpha for p in comparison.twins_at_worst)
+    else:
+        survives = comparison.if_missing is not None and all(
+            _verdict_holds(comparison, conclusion, worst, plan, family)
+            for worst in comparison.if_missing
+        )
     could = "cannot" if survives else "could"
     reason = f"{conclusion.reason}; the {missing} missing answers {could} undo it"
     conclusion = replace(conclusion, reason=reason)
     return with_p(conclusion=conclusion, survives_missing=survives)
+
+
+def _agreeing(gap: Estimate, conclusion: Conclusion, tolerance: float) -> Estimate:
+    """Return the gap with an interval that is not beyond the tolerance without a disparity."""
+    if conclusion.verdict is Verdict.DISPARITY or gap.low is None or gap.high is None:
+        return gap
+    return replace(gap, low=min(gap.low, tolerance), high=max(gap.high, -tolerance))
 
 
 def _conclusion(

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from biaswatch.shared.analysis.findings.comparisons import GroupComparison, compare, corrected
+from biaswatch.shared.analysis.findings.comparisons import compare, corrected
 from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
+from biaswatch.shared.analysis.findings.group_comparison import GroupComparison
 from biaswatch.shared.analysis.findings.group_statistics import GroupIntervals
 from biaswatch.shared.analysis.findings.groupings import AnalysisPlan, grouping
 from biaswatch.shared.analysis.findings.observations import (

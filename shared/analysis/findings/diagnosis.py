@@ -1,47 +1,19 @@
 """The diagnosis of a closed run, of its strata, and of a table."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 import numpy as np
 
-from biaswatch.shared.analysis.findings.comparisons import GroupComparison, compare, corrected
-from biaswatch.shared.analysis.findings.error_rates import (
-    CalibrationBin,
-    GroupRate,
-    RatedGroups,
-    calibration_bins,
-    group_rates,
-    rate_name,
-    rated_groups,
-    rates_of,
-)
+from biaswatch.shared.analysis.findings.comparisons import compare, corrected
+from biaswatch.shared.analysis.findings.error_rates import rate_name, rates_of
 from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
-from biaswatch.shared.analysis.findings.group_disparities import (
-    DisparityStatistic,
-    GroupMean,
-    OverallStatistic,
-)
-from biaswatch.shared.analysis.findings.group_statistics import (
-    GroupedMissingness,
-    GroupIntervals,
-    GroupStatistic,
-    describe,
-    missingness_by_group,
-)
-from biaswatch.shared.analysis.findings.groupings import (
-    AnalysisPlan,
-    ComparisonPlan,
-    grouping,
-    groupings,
-)
-from biaswatch.shared.analysis.findings.interactions import Interaction, interactions
+from biaswatch.shared.analysis.findings.group_statistics import GroupIntervals
+from biaswatch.shared.analysis.findings.groupings import AnalysisPlan, grouping
 from biaswatch.shared.analysis.findings.measured_columns import MeasuredColumns
 from biaswatch.shared.analysis.findings.observations import Observations, within
-from biaswatch.shared.analysis.findings.parities import ParityMeasure, parities
 from biaswatch.shared.analysis.findings.run_findings import (
     NOT_FINITE,
     UNDEFINED,
@@ -50,10 +22,10 @@ from biaswatch.shared.analysis.findings.run_findings import (
     RunFinding,
     findings,
 )
+from biaswatch.shared.analysis.findings.twins import TwinTests, twin_tables
 from biaswatch.shared.contracts import Gap, GroupSummary, OwnGap
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 from biaswatch.shared.stats.estimate import Estimate
-from biaswatch.shared.stats.groups.summary import Statistic
 
 
 def diagnose(
@@ -66,17 +38,29 @@ def diagnose(
     """
     parts = list(_parts(measured, plan))
     family = max(1, sum(part.grouped(plan).sampled.declared for part in parts))
-    comparisons_of = [list(compare(part.grouped(plan).sampled, rng, family)) for part in parts]
+    comparisons_of, twins = [], []
+    for part in parts:
+        sampled = part.grouped(plan).sampled
+        comparisons_of.append(list(compare(sampled, rng, family)))
+        sampled.free_units()
+        twins.append(list(twin_tables(sampled, part.source)))
+        sampled.free_units()
+    tests = TwinTests(twins, rng.spawn(1)[0])
+    twins.clear()
     every = corrected(
         [comparison for comparisons in comparisons_of for comparison in comparisons],
         plan.comparisons,
         family,
+        list(tests.of_all(comparisons_of)),
     )
     ends = list(accumulate(map(len, comparisons_of)))
     diagnosed: list[RunFinding] = []
     for part, comparisons, end in zip(parts, comparisons_of, ends, strict=True):
         compared = every[end - len(comparisons) : end]
-        diagnosed.extend(findings(part.grouped(plan), compared, family, plan, rng))
+        diagnosed.extend(
+            replace(finding, p_anywhere=tests.p_anywhere)
+            for finding in findings(part.grouped(plan), compared, family, plan, rng)
+        )
     return sorted(diagnosed, key=lambda finding: finding.key)
 
 
@@ -87,6 +71,12 @@ class _Part:
     dimension: str
     bounds: Bounds | None = None
     """The range of a single feature that the plan does not name."""
+
+    @property
+    def source(self) -> str:
+        """Whose answers they are."""
+        columns = self.responses
+        return "\n".join((columns.target, columns.scaffold, columns.extractor))
 
     def grouped(self, plan: AnalysisPlan) -> GroupedResponses:
         ranges = dict.fromkeys(self.features, self.bounds) if self.bounds else plan.ranges
@@ -131,97 +121,6 @@ def _selected(observations: Observations, plan: AnalysisPlan) -> Observations:
     limits = np.array([thresholds.get(name, np.nan) for name in observations.features])
     known = np.isfinite(observations.values) & np.isfinite(limits)
     return replace(observations, values=np.where(known, observations.values >= limits, np.nan))
-
-
-Progress = Callable[[str, int, int], None]
-"""Takes the name of the grouping under way, the number of those done, and of all."""
-
-
-@dataclass
-class TableDiagnosis:
-    """All that was found."""
-
-    statistics: list[GroupStatistic] = field(default_factory=list)
-    disparities: list[DisparityStatistic] = field(default_factory=list)
-    overall: list[OverallStatistic] = field(default_factory=list)
-    means: list[GroupMean] = field(default_factory=list)
-    comparisons: list[GroupComparison] = field(default_factory=list)
-    missingness: list[GroupedMissingness] = field(default_factory=list)
-    error_rates: list[GroupRate] = field(default_factory=list)
-    """Empty without a truth; so are the next two."""
-    parities: list[ParityMeasure] = field(default_factory=list)
-    calibration: list[CalibrationBin] = field(default_factory=list)
-    interactions: list[Interaction] = field(default_factory=list)
-    """Empty with a single dimension."""
-
-
-def diagnose_table(
-    observations: Observations,
-    statistics: Sequence[Statistic],
-    plan: ComparisonPlan,
-    *,
-    ddof: int,
-    rng: np.random.Generator,
-    permutations: int | None = None,
-    progress: Progress = lambda name, done, of: None,
-) -> TableDiagnosis:
-    """Diagnose every dimension, and every crossing of dimensions.
-
-    Groups are compared within single dimensions; crossings are described, not tested, so that the
-    family stays as it was requested. All comparisons together are one family, those of error rates
-    included where there is a truth.
-
-    Labels of all groups together are exchanged `permutations` times, as often as those of each
-    comparison unless it is given.
-    """
-    times = plan.permutations if permutations is None else permutations
-    diagnosis = TableDiagnosis()
-    every = groupings(observations)
-    single = [crossing for crossing in every if len(crossing.dimensions) == 1]
-    sampled = {dimension.name: SampledGroups(observations, dimension, plan) for dimension in single}
-    rated = rated_groups(observations, single, plan)
-    more = [of.sampled for of in rated if of.is_compared]
-    family = max(1, sum(groups.declared for groups in [*sampled.values(), *more]))
-    for done, crossing in enumerate(every):
-        progress(crossing.name, done, len(every))
-        described = describe(
-            observations,
-            crossing,
-            statistics,
-            alpha=plan.alpha,
-            ddof=ddof,
-            permutations=times,
-            rng=rng,
-            claim=plan.claim,
-            progress=partial(_exchanged, progress, crossing.name, done, len(every)),
-        )
-        diagnosis.statistics.extend(described.statistics)
-        diagnosis.disparities.extend(described.disparities)
-        diagnosis.overall.extend(described.overall)
-        diagnosis.means.extend(described.means)
-        if len(crossing.dimensions) == 1:
-            diagnosis.comparisons.extend(compare(sampled[crossing.name], rng, family))
-            missing = missingness_by_group(observations, crossing, alpha=plan.alpha, rng=rng)
-            diagnosis.missingness.extend(missing)
-    for groups in more:
-        diagnosis.comparisons.extend(compare(groups, rng, family))
-    diagnosis.comparisons = corrected(diagnosis.comparisons, plan, family)
-    _add_error_rates(diagnosis, rated, plan.alpha)
-    diagnosis.interactions.extend(interactions(observations, every, plan.alpha))
-    progress("", len(every), len(every))
-    return diagnosis
-
-
-def _add_error_rates(diagnosis: TableDiagnosis, rated: Sequence[RatedGroups], alpha: float) -> None:
-    diagnosis.error_rates.extend(group_rates(rated))
-    diagnosis.parities.extend(parities(rated, diagnosis.comparisons))
-    diagnosis.calibration.extend(calibration_bins(rated, alpha))
-
-
-def _exchanged(
-    progress: Progress, name: str, done: int, of: int, exchanges: int, of_exchanges: int
-) -> None:
-    progress(f"{name}, relabelling {exchanges} of {of_exchanges}", done, of)
 
 
 def describe_strata(measured: Sequence[MeasuredColumns], plan: AnalysisPlan) -> list[RunFinding]:

@@ -60,7 +60,7 @@ class SampledGroups:
         """The same groups with every missing answer at the lower and at the upper end."""
         values = self.observations.values
         missing = ~np.isfinite(values)
-        ends = np.array([self._ends(index) for index in range(values.shape[1])])
+        ends = np.array([self.ends(index) for index in range(values.shape[1])])
         return tuple(  # type: ignore[return-value]
             SampledGroups(
                 replace(self.observations, values=np.where(missing, end, values)),
@@ -145,6 +145,15 @@ class SampledGroups:
         low, high = self._filled
         return _mixed(low, high, pair, feature), _mixed(high, low, pair, feature)
 
+    def worst_differences(self, pair: ComparedGroups, feature: int) -> tuple[Floats, Floats]:
+        """Return the differences of twins with the least favourable answers for a, then for b."""
+        low, high = self._filled
+        first, second = (
+            of_a.sampled(of_a.pair_of(pair)[0], of_b.pair_of(pair)[1], feature, None).differences
+            for of_a, of_b in ((low, high), (high, low))
+        )
+        return first, second
+
     def bounds_of(self, pair: ComparedGroups, feature: int) -> Bounds | None:
         """Return the range of a feature in the domain of a pair."""
         return self._bounds[feature][self.grouping.groups[pair[0]].domain]
@@ -216,7 +225,7 @@ class SampledGroups:
             for side in self.members(pair)
         )
 
-    def _ends(self, feature: int) -> Bounds:
+    def ends(self, feature: int) -> Bounds:
         """Return the range of a feature over all domains, or else of the values that were seen."""
         known = [bounds for bounds in self._bounds[feature] if bounds is not None]
         if len(known) == len(self._bounds[feature]) and known:

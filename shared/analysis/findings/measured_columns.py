@@ -1,7 +1,7 @@
 """The answers of a run as columns: cases are folded in one by one, and none is kept."""
 
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf, nan
 
@@ -41,13 +41,18 @@ class MeasuredColumns:
     units_of: Whole
     """[rows]: the rank of the prompt's name."""
     sets_of: Whole | None
-    """[rows]: the rank of the set's name, -1 for none; None where no response has one."""
+    """[rows]: the rank of the set's name over all targets, -1 for none; None where no response has
+    one."""
     levels_of: Whole
     """[rows]: a place among `levels`."""
     levels: tuple[Mapping[str, str], ...]
     """The different combinations of groups."""
     strata_of: Whole
     strata: tuple[Mapping[str, str], ...]
+    random_of: Whole
+    """[rows]: a place among `random`."""
+    random: tuple[Mapping[str, str], ...]
+    """The different combinations of values of random factors."""
     reasons_of: Whole
     reasons: tuple[str | None, ...]
     """Why responses have no value of any feature."""
@@ -82,6 +87,7 @@ class MeasuredColumns:
             sets_of=None if self.sets_of is None else self.sets_of[rows],
             levels_of=self.levels_of[rows],
             strata_of=self.strata_of[rows],
+            random_of=self.random_of[rows],
             reasons_of=self.reasons_of[rows],
             truth=None,
         )
@@ -111,9 +117,13 @@ class MeasuredColumns:
         return Observations(
             features=names,
             values=self._values(names, known),
-            groups={name: self._labels(name) for name in self.dimensions},
+            groups={name: _labels(self.levels, self.levels_of, name) for name in self.dimensions},
             units=CodedLabels(self.units_of, ()),
             sets=None if self.sets_of is None else CodedLabels(self.sets_of, ()),
+            random={
+                name: _labels(self.random, self.random_of, name)
+                for name in sorted({name for values in self.random for name in values})
+            },
             ranges=known,
         )
 
@@ -124,9 +134,11 @@ class MeasuredColumns:
         columns = [within(self.column(name), known.get(name)) for name in names]
         return np.array(columns, dtype=np.float64).T
 
-    def _labels(self, dimension: str) -> Labels:
-        codes, names = coded([groups.get(dimension) for groups in self.levels])
-        return CodedLabels(codes.astype(np.int32)[self.levels_of], names)
+
+def _labels(combinations: Sequence[Mapping[str, str]], of: Whole, name: str) -> Labels:
+    """Return the level of one name in each row."""
+    codes, levels = coded([combination.get(name) for combination in combinations])
+    return CodedLabels(codes.astype(np.int32)[of], levels)
 
 
 def folded(responses: Iterable[MeasuredResponse]) -> list[MeasuredColumns]:
@@ -181,12 +193,14 @@ class _GrowingColumns:
         self._units_of, self._sets_of = array("i"), array("i")
         self._levels: dict[Words, int] = {}
         self._strata: dict[Words, int] = {}
+        self._random: dict[Words, int] = {}
         self._reasons: dict[str | None, int] = {}
         self._levels_of, self._strata_of, self._reasons_of = array("i"), array("i"), array("i")
         self._reservations: dict[str | None, int] = {}
         self._reservations_of = array("i")
         self._truth = array("d")
         """Empty until a response has an expected number."""
+        self._random_of = array("i")
 
     def add(self, case: MeasuredResponse) -> None:
         rows = len(self._units_of)
@@ -204,6 +218,8 @@ class _GrowingColumns:
         if self._truth or truth_of(case.expected) is not None:
             self._truth.extend([nan] * (rows - len(self._truth)))
             self._truth.append(_of_record(truth_of(case.expected)))
+        random = tuple(case.random.items())
+        self._random_of.append(self._random.setdefault(random, len(self._random)))
         why = case.why_missing
         self._reasons_of.append(self._reasons.setdefault(why, len(self._reasons)))
         known = self._reservations
@@ -223,11 +239,13 @@ class _GrowingColumns:
             features=names,
             numbers=numbers,
             units_of=_dense(of_units[_whole(self._units_of)]),
-            sets_of=_dense(sets) if (sets >= 0).any() else None,
+            sets_of=sets.astype(np.int32) if (sets >= 0).any() else None,
             levels_of=_small(self._levels_of, len(self._levels)),
             levels=tuple(map(dict, self._levels)),
             strata_of=_small(self._strata_of, len(self._strata)),
             strata=tuple(map(dict, self._strata)),
+            random_of=_small(self._random_of, len(self._random)),
+            random=tuple(map(dict, self._random)),
             reasons_of=_small(self._reasons_of, len(self._reasons)),
             reasons=tuple(self._reasons),
             reservations_of=_small(self._reservations_of, len(self._reservations)),

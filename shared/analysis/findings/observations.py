@@ -13,6 +13,7 @@ from biaswatch.shared.stats.comparisons.compared_samples import Bounds, implied_
 from biaswatch.shared.stats.samples import chunks
 
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 Whole = NDArray[np.integer]
 """Codes, of a run in as few bytes as they need."""
 Labels = Sequence[str | None]
@@ -37,6 +38,8 @@ class Observations:
     """The domain of each row; groups of different domains are never compared."""
     baseline: Floats | None = None
     """[rows, features]: the baseline's value in the same row, where there is a baseline."""
+    random: Mapping[str, Labels] = field(default_factory=dict)
+    """By random factor, its value in each row: the name, the text, the template."""
     ranges: Mapping[str, Bounds | None] = field(default_factory=dict)
     """By feature: the least and the largest possible value, where a range is declared.
 
@@ -113,6 +116,11 @@ class Observations:
         return np.where(codes >= 0, codes, len(levels) + np.arange(self.rows))
 
     @cached_property
+    def factor_codes(self) -> dict[str, Whole]:
+        """The value of each random factor in each row as a code, -1 for none."""
+        return {name: coded(labels)[0] for name, labels in self.random.items()}
+
+    @cached_property
     def set_codes(self) -> Whole:
         """Each row's set as a code, -1 where it has none."""
         if self.sets is not None:
@@ -183,6 +191,8 @@ class MeasuredResponse:
     """The ratings of a scaffold that judges criteria one by one."""
     strata: Mapping[str, str] = field(default_factory=dict)
     """Conditions of the question, by name: described and never compared."""
+    random: Mapping[str, str] = field(default_factory=dict)
+    """The value of each random factor: its name, its text."""
 
 
 def by_extractor(responses: Sequence[MeasuredResponse]) -> list[list[MeasuredResponse]]:
@@ -218,6 +228,10 @@ def observations_of(
         },
         units=[response.unit for response in responses],
         sets=sets if any(sets) else None,
+        random={
+            name: [response.random.get(name) for response in responses]
+            for name in sorted({name for response in responses for name in response.random})
+        },
         ranges=ranges,
     )
 

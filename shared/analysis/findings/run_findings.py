@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from biaswatch.shared.analysis.findings.comparisons import GroupComparison
 from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
+from biaswatch.shared.analysis.findings.group_comparison import GroupComparison
 from biaswatch.shared.analysis.findings.group_disparities import MIN_GROUPS, DisparityStatistic
 from biaswatch.shared.analysis.findings.group_statistics import (
     GroupingDescription,
@@ -127,6 +127,10 @@ class RunFinding:
     missing: MissingTest | None = None
     family: int = 0
     overall: OverallTest | None = None
+    p_anywhere: float | None = None
+    """For no twins of the run that are treated differently."""
+    random: tuple[str, ...] = ()
+    """The random factors."""
     is_stratum: bool = False
     """True for conditions of the question, which are described and never compared."""
 
@@ -203,6 +207,7 @@ def findings(
             ),
             family,
             overall_record(described, feature),
+            random=tuple(part.observations.random),
         )
 
 
@@ -289,7 +294,7 @@ def _gap(part: GroupedResponses, compared: GroupComparison, index: int, plan: An
         by_set=by_set.marginal if by_set else None,
         by_set_p=computed_p(by_set.p_disparity) if by_set else None,
         survives_missing=compared.survives_missing,
-        verdict=Verdict(conclusion.verdict) if conclusion else Verdict.INCONCLUSIVE,
         reason=conclusion.reason if conclusion else None,
+        **(dict(compared.verdicts) if compared.verdicts else {"verdict": Verdict.INCONCLUSIVE}),
         **statistics,
     )

@@ -6,14 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from biaswatch.shared.analysis.findings.groupings import Grouping
-from biaswatch.shared.analysis.findings.observations import Floats, Observations, Whole
+from biaswatch.shared.analysis.findings.observations import Bools, Floats, Observations, Whole
 from biaswatch.shared.stats.comparisons.mean_interval import independent_units
 from biaswatch.shared.stats.samples import CHUNK_VALUES
-
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ from biaswatch.readers.tables import TableColumns, observations
 from biaswatch.render.table_rows import result_rows
 from biaswatch.services.gateway.app import web_app
 from biaswatch.services.gateway.settings import GatewaySettings
-from biaswatch.shared.analysis.findings.diagnosis import diagnose_table
 from biaswatch.shared.analysis.findings.groupings import ComparisonPlan
 from biaswatch.shared.analysis.findings.observations import Observations
+from biaswatch.shared.analysis.findings.table_diagnosis import diagnose_table
 from biaswatch.shared.contracts import Ending, Response, probes_of
 from biaswatch.shared.contracts.access import TokenGrant, TokenRole, TokensFile, verifier_of
 from biaswatch.shared.errors import UsageError

@@ -14,8 +14,8 @@ import pytest
 import biaswatch as bw
 from biaswatch.readers.tables import TableColumns, observations
 from biaswatch.render.table_rows import result_rows
-from biaswatch.shared.analysis.findings.diagnosis import diagnose_table
 from biaswatch.shared.analysis.findings.groupings import ComparisonPlan
+from biaswatch.shared.analysis.findings.table_diagnosis import diagnose_table
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.groups.registry import parse_statistic
 
@@ -79,7 +79,7 @@ def test_a_diagnosis_says_what_it_found_in_words_html_and_a_picture() -> None:
     frame = FRAME.assign(gender=FRAME["gender"].replace("female", "<b>female</b>"))
     found = bw.diagnose(frame, **ASKED)
     assert found.has_disparity
-    assert "a disparity (gap" in str(found)
+    assert "a disparity of" in str(found)
     html = found._repr_html_()
     assert "&lt;b&gt;female" in html
     assert "<b>female" not in html

@@ -147,7 +147,7 @@ def row(**fields: Any) -> dict[str, Any]:
     """Make a comparison as `diagnose --json` has it."""
     comparison = {
         "feature": "rating", "dimension": "g", "domain": None, "a": "a", "b": "b", "gap": 1.0,
-        "verdict": "disparity", "survives_missing": None, "n_a": 9, "n_b": 9, "n_missing_a": 1,
+        "summary": "disparity", "survives_missing": None, "n_a": 9, "n_b": 9, "n_missing_a": 1,
         "n_missing_b": 1,
     }  # fmt: skip
     return {**comparison, **fields}

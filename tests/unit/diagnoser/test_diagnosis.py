@@ -16,7 +16,7 @@ from biaswatch.shared.analysis.findings import (
     diagnose,
     folded,
 )
-from biaswatch.shared.analysis.findings.comparisons import GAP_STATISTICS
+from biaswatch.shared.analysis.findings.gap_statistics import GAP_STATISTICS
 from biaswatch.shared.contracts import Claim, Gap, Verdict
 from biaswatch.shared.formatting import TOO_SMALL
 from biaswatch.shared.stats.comparisons import relabelling

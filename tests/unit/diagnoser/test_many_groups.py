@@ -12,10 +12,10 @@ from biaswatch.shared.analysis.findings import (
     diagnose,
     folded,
 )
-from biaswatch.shared.analysis.findings.diagnosis import diagnose_table
 from biaswatch.shared.analysis.findings.group_statistics import GroupingDescription, describe
 from biaswatch.shared.analysis.findings.groupings import ComparisonPlan, grouping
 from biaswatch.shared.analysis.findings.observations import Observations, observations_of
+from biaswatch.shared.analysis.findings.table_diagnosis import diagnose_table
 from biaswatch.shared.contracts import Claim, Diagnosis
 from biaswatch.shared.stats.groups.registry import parse_statistic
 from tests.support.records import make_diagnosis

@@ -13,7 +13,7 @@ def row(**fields: Any) -> dict[str, Any]:
     return {
         "feature": "score", "domain": None, "a": "female", "b": "nonbinary", "gap": -0.2164,
         "ci": [-0.3191, -0.0994], "p_adjusted": 1.5e-5, "p_reason": None, "effect_size": -0.8251,
-        "effect_size_ci": [-1.1234, -0.5294], "verdict": "inconclusive", "reason": None,
+        "effect_size_ci": [-1.1234, -0.5294], "summary": "inconclusive", "reason": None,
         "survives_missing": None, "n_a": 30, "n_b": 30,
         **fields,
     }  # fmt: skip
@@ -46,7 +46,7 @@ def test_why_there_is_no_interval_folds_at_words() -> None:
 
 
 def test_the_verdict_says_what_missing_answers_could_undo_and_what_was_not_measured() -> None:
-    doubted = row(verdict="disparity", survives_missing=False)
+    doubted = row(summary="disparity", survives_missing=False)
     output = " ".join(" ".join(printed(160, doubted, row(gap=None, ci=None, n_b=0))).split())
     assert "disparity, but the missing answers could undo it" in output
     assert "not measured" in output

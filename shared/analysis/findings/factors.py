@@ -1,0 +1,130 @@
+"""Does the group matter beyond these names and texts? The gap with random factors as clusters."""
+
+from functools import cached_property
+from math import comb
+
+import numpy as np
+
+from biaswatch.shared.analysis.findings.groupings import ComparedGroups, ComparisonPlan, Grouping
+from biaswatch.shared.analysis.findings.observations import Bools, Observations, Whole
+from biaswatch.shared.stats.comparisons.compared_samples import Bounds
+from biaswatch.shared.stats.comparisons.confidence_curve import student_curve
+from biaswatch.shared.stats.comparisons.gap_test import GapResult, gap_result, untested_gap
+from biaswatch.shared.stats.comparisons.random_factors import (
+    METHOD,
+    MIN_LEVELS,
+    MIN_SURE_LEVELS,
+    NO_SPREAD,
+    FactorGap,
+    FactorLevels,
+    random_factor_gap,
+)
+from biaswatch.shared.stats.comparisons.tolerance_tests import p_values_of
+
+SET, UNIT = "set", "prompt"
+"""What is a sample beside declared factors, unless it lies within their values."""
+
+
+class RandomFactors:
+    """The random factors of a grouping's answers."""
+
+    def __init__(self, observations: Observations, grouping: Grouping) -> None:
+        self._observations, self._grouping = observations, grouping
+
+    @cached_property
+    def codes(self) -> dict[str, Whole]:
+        """By factor, [rows]: its value; with sets, or prompts, that no declared factor contains."""
+        declared = self._observations.factor_codes
+        sets, units = self._observations.set_codes, self._observations.unit_codes
+        sample = (SET, sets) if (sets >= 0).any() else (UNIT, units)
+        if any(_contains(codes, sample[1]) for codes in declared.values()):
+            return declared
+        return declared | dict([sample])
+
+    def gap(self, pair: ComparedGroups, feature: int, ends: Bounds | None = None) -> FactorGap:
+        """Return the gap of a pair; `ends` take the place of missing answers of a, and of b."""
+        of_a, rows = self._rows(pair)
+        values = self._observations.values[rows, feature]
+        if ends is not None:
+            values = np.where(np.isfinite(values), values, np.where(of_a, *ends))
+        known = np.isfinite(values)
+        factors = {name: codes[rows][known] for name, codes in self.codes.items()}
+        return random_factor_gap(values[known], of_a[known], factors)
+
+    def planned_few(self, pair: ComparedGroups) -> bool:
+        """Return whether the plan has too few values of a factor for a claim beyond them."""
+        of_a, rows = self._rows(pair)
+        names = self._observations.random
+        return any(_levels(name, self.codes[name][rows], of_a).few for name in names)
+
+    def _rows(self, pair: ComparedGroups) -> tuple[Bools, Whole]:
+        a, b = self._grouping.members(pair)
+        of_a = np.isin(self._grouping.codes, a)
+        rows = np.flatnonzero(of_a | np.isin(self._grouping.codes, b))
+        return of_a[rows], rows
+
+
+def _levels(name: str, codes: Whole, of_a: Bools) -> FactorLevels:
+    in_a, in_b = (np.unique(codes[side & (codes >= 0)]) for side in (of_a, ~of_a))
+    return FactorLevels(name, len(in_a), len(in_b), len(np.intersect1d(in_a, in_b)))
+
+
+def _contains(outer: Whole, inner: Whole) -> bool:
+    """Return whether every value of the inner factor has one value of the outer one."""
+    if (outer < 0).any() or (inner < 0).any():
+        return False
+    pairs = outer.astype(np.int64) * (int(inner.max(initial=0)) + 1) + inner
+    return len(np.unique(pairs)) == len(np.unique(inner))
+
+
+def group_effect_p(factor: FactorGap | None) -> float | None:
+    """Return the p-value of no effect of the group; None where it cannot be tested."""
+    if factor is None or factor.few:
+        return None
+    return flat_p(factor) if factor.reason == NO_SPREAD else factor.p_value
+
+
+def few_reason(factor: FactorGap) -> str:
+    """Return how many values of a random factor there are, and how many are needed."""
+    few = next(level for level in factor.levels if level.few)
+    return (
+        f"{few.clusters} values of {few.factor} in a group: a conclusion beyond them needs"
+        f" {MIN_LEVELS}"
+    )
+
+
+def sure_factor(factor: FactorGap) -> str | None:
+    """Return a single factor with too few values for its intervals to reach beyond them."""
+    if len(factor.levels) == 1 and factor.levels[0].clusters < MIN_SURE_LEVELS:
+        return factor.levels[0].factor
+    return None
+
+
+def gap_of_factors(factor: FactorGap, plan: ComparisonPlan, family: int = 1) -> GapResult:
+    """Return the gap with intervals and tests that take all random factors as clusters."""
+    method = f"{METHOD} over {', '.join(level.factor for level in factor.levels)}"
+    tolerance = plan.tolerance
+    if factor.reason == NO_SPREAD:
+        p_values = flat_p(factor, tolerance), 1.0 if tolerance else None
+        return untested_gap(NO_SPREAD, factor.gap, method, p_values=p_values)
+    if factor.error is None or factor.dof is None or factor.gap is None:
+        return untested_gap(factor.reason or NO_SPREAD, factor.gap, method)
+    curve = student_curve(factor.gap, factor.error, factor.dof)
+    p_values = p_values_of(factor.tails, tolerance)
+    return gap_result(
+        curve, factor.gap, method, p_values, alpha=plan.alpha, tolerance=tolerance, family=family
+    )
+
+
+def flat_p(factor: FactorGap, tolerance: float = 0.0) -> float:
+    """Return the p-value of a gap that is the same for every value of every factor.
+
+    The most extreme of all exchanges: signs of the values that both groups share, or labels of the
+    others. Without any spread, the effect of the group does not vary over texts, and it is exact.
+    """
+    if factor.gap is None or abs(factor.gap) <= tolerance:
+        return 1.0
+    return max(
+        2.0 ** (1 - level.shared) if level.crossed else 2 / comb(level.a + level.b, level.a)
+        for level in factor.levels
+    )

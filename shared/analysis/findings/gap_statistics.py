@@ -1,0 +1,59 @@
+"""What is shown of a gap beside its tests."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from biaswatch.shared.analysis.findings.groupings import ComparisonPlan
+from biaswatch.shared.analysis.findings.observations import Floats
+from biaswatch.shared.stats.comparisons.effect_size import hedges_g, paired_d
+from biaswatch.shared.stats.comparisons.ranks import mann_whitney
+from biaswatch.shared.stats.comparisons.relabelling import label_permutation, sign_flip
+from biaswatch.shared.stats.estimate import Estimate
+
+
+@dataclass(frozen=True)
+class GapSamples:
+    """The values of two groups on one feature, none missing."""
+
+    a: Floats
+    """The tested values: one value per prompt, or per set where `paired`."""
+    b: Floats
+    paired: bool
+    units_a: Floats
+    """One value per unit of the claim: a prompt, or an answer where prompts are fixed."""
+    units_b: Floats
+    fixed_prompts: bool = False
+    """True if the claim is about these prompts alone."""
+
+
+Value = Estimate | float | None
+GapStatistic = Callable[[GapSamples, ComparisonPlan, np.random.Generator], Value]
+
+
+def _effect_size(samples: GapSamples, plan: ComparisonPlan, _rng: np.random.Generator) -> Estimate:
+    if samples.fixed_prompts:
+        return hedges_g(samples.units_a, samples.units_b, plan.alpha)
+    return (paired_d if samples.paired else hedges_g)(samples.a, samples.b, plan.alpha)
+
+
+def _permutation_p(
+    samples: GapSamples, plan: ComparisonPlan, rng: np.random.Generator
+) -> float | None:
+    if not plan.permutations:
+        return None
+    if samples.paired:
+        return sign_flip(samples.a, samples.b, rng=rng, resamples=plan.permutations).p_value
+    a = {f"a{place}": [value] for place, value in enumerate(samples.a.tolist())}
+    b = {f"b{place}": [value] for place, value in enumerate(samples.b.tolist())}
+    return label_permutation(a, b, rng=rng, resamples=plan.permutations).p_value
+
+
+GAP_STATISTICS: Mapping[str, GapStatistic] = {
+    "effect_size": _effect_size,
+    "mann_whitney_p": lambda samples, _, rng: (
+        mann_whitney(samples.units_a, samples.units_b, rng=rng).p_value
+    ),
+    "permutation_p": _permutation_p,
+}

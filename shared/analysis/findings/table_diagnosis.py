@@ -1,0 +1,157 @@
+"""The diagnosis of a table: comparisons at once, what no verdict reads at its first access."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+
+import numpy as np
+
+from biaswatch.shared.analysis.findings.comparisons import compare, corrected
+from biaswatch.shared.analysis.findings.error_rates import (
+    CalibrationBin,
+    GroupRate,
+    RatedGroups,
+    calibration_bins,
+    group_rates,
+    rated_groups,
+)
+from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
+from biaswatch.shared.analysis.findings.group_comparison import GroupComparison
+from biaswatch.shared.analysis.findings.group_disparities import (
+    DisparityStatistic,
+    GroupMean,
+    OverallStatistic,
+)
+from biaswatch.shared.analysis.findings.group_statistics import (
+    GroupedMissingness,
+    GroupStatistic,
+    describe,
+    missingness_by_group,
+)
+from biaswatch.shared.analysis.findings.groupings import ComparisonPlan, grouping, groupings
+from biaswatch.shared.analysis.findings.interactions import Interaction, interactions
+from biaswatch.shared.analysis.findings.observations import Observations
+from biaswatch.shared.analysis.findings.parities import ParityMeasure, parities
+from biaswatch.shared.analysis.findings.twins import TwinTests, twin_tables
+from biaswatch.shared.stats.groups.summary import Statistic
+
+Progress = Callable[[str, int, int], None]
+"""Takes the name of the grouping under way, the number of those done, and of all."""
+
+
+@dataclass
+class TableDescription:
+    """What is known of the groups of a table, beside their comparisons."""
+
+    statistics: list[GroupStatistic] = field(default_factory=list)
+    disparities: list[DisparityStatistic] = field(default_factory=list)
+    overall: list[OverallStatistic] = field(default_factory=list)
+    means: list[GroupMean] = field(default_factory=list)
+    missingness: list[GroupedMissingness] = field(default_factory=list)
+    error_rates: list[GroupRate] = field(default_factory=list)
+    """Empty without a truth; so are the next two."""
+    parities: list[ParityMeasure] = field(default_factory=list)
+    calibration: list[CalibrationBin] = field(default_factory=list)
+    interactions: list[Interaction] = field(default_factory=list)
+    """Empty with a single dimension."""
+
+
+@dataclass
+class TableDiagnosis:
+    """The comparisons of a table, and its description, which no verdict reads."""
+
+    comparisons: list[GroupComparison]
+    describe: Callable[[], TableDescription]
+    """Computes the description, with its null distributions."""
+    p_anywhere: float | None = None
+    """For no twins that are treated differently, in any comparison."""
+
+    @cached_property
+    def description(self) -> TableDescription:
+        """The description, computed at the first access."""
+        return self.describe()
+
+
+def diagnose_table(
+    observations: Observations,
+    statistics: Sequence[Statistic],
+    plan: ComparisonPlan,
+    *,
+    ddof: int,
+    rng: np.random.Generator,
+    permutations: int | None = None,
+    progress: Progress = lambda name, done, of: None,
+) -> TableDiagnosis:
+    """Diagnose every dimension, and describe every crossing of dimensions.
+
+    Groups are compared within single dimensions; crossings are described, not tested, so that the
+    family stays as it was requested. All comparisons together are one family, those of error rates
+    included where there is a truth.
+
+    Labels of all groups together are exchanged `permutations` times, as often as those of each
+    comparison unless it is given.
+    """
+    times = plan.permutations if permutations is None else permutations
+    of_tests, of_twins = rng.spawn(2)
+    single = [grouping(observations, (dimension,)) for dimension in observations.groups]
+    rated = rated_groups(observations, single, plan)
+    sampled = [
+        *(SampledGroups(observations, dimension, plan) for dimension in single),
+        *(of.sampled for of in rated if of.is_compared),
+    ]
+    family = max(1, sum(groups.declared for groups in sampled))
+    parts = [list(compare(groups, of_tests, family)) for groups in sampled]
+    twins = [list(twin_tables(groups)) for groups in sampled]
+    tests = TwinTests(twins, of_twins)
+    every = [comparison for part in parts for comparison in part]
+    compared = corrected(every, plan, family, list(tests.of_all(parts)))
+    describe_rows = partial(
+        _description, observations, statistics, plan, ddof, rng, times, progress, rated, compared
+    )
+    return TableDiagnosis(compared, describe_rows, tests.p_anywhere)
+
+
+def _description(
+    observations: Observations,
+    statistics: Sequence[Statistic],
+    plan: ComparisonPlan,
+    ddof: int,
+    rng: np.random.Generator,
+    times: int,
+    progress: Progress,
+    rated: Sequence[RatedGroups],
+    compared: Sequence[GroupComparison],
+) -> TableDescription:
+    description, every = TableDescription(), groupings(observations)
+    for done, crossing in enumerate(every):
+        progress(crossing.name, done, len(every))
+        described = describe(
+            observations,
+            crossing,
+            statistics,
+            alpha=plan.alpha,
+            ddof=ddof,
+            permutations=times,
+            rng=rng,
+            claim=plan.claim,
+            progress=partial(_exchanged, progress, crossing.name, done, len(every)),
+        )
+        description.statistics.extend(described.statistics)
+        description.disparities.extend(described.disparities)
+        description.overall.extend(described.overall)
+        description.means.extend(described.means)
+        if len(crossing.dimensions) == 1:
+            missing = missingness_by_group(observations, crossing, alpha=plan.alpha, rng=rng)
+            description.missingness.extend(missing)
+    description.error_rates.extend(group_rates(rated))
+    description.parities.extend(parities(rated, compared))
+    description.calibration.extend(calibration_bins(rated, plan.alpha))
+    description.interactions.extend(interactions(observations, every, plan.alpha))
+    progress("", len(every), len(every))
+    return description
+
+
+def _exchanged(
+    progress: Progress, name: str, done: int, of: int, exchanges: int, of_exchanges: int
+) -> None:
+    progress(f"{name}, relabelling {exchanges} of {of_exchanges}", done, of)

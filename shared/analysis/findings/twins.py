@@ -1,0 +1,200 @@
+"""Are twins treated differently? Exchange of labels within sets, over all features at once."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
+from biaswatch.shared.analysis.findings.groupings import THE_REST
+from biaswatch.shared.analysis.findings.observations import Floats, Whole
+from biaswatch.shared.stats.comparisons.joint_exchange import (
+    EXCHANGES,
+    JointExchange,
+    joint_exchange,
+)
+from biaswatch.shared.stats.comparisons.multiplicity import holm
+from biaswatch.shared.stats.comparisons.sign_flips import sign_flip_p
+
+NO_TWINS = "the groups share no set: they received different questions, and labels were not random"
+PLACEBO = "placebo"
+"""The dimension whose groups differ in nothing that matters."""
+MAX_EXCHANGED = 2**29
+"""Answers moved in all exchanges of a family; larger families are tested pair by pair."""
+
+
+@dataclass(frozen=True)
+class TwinTable:
+    """The mean answers of each group of a dimension in each set, within one domain."""
+
+    source: str
+    """Whose answers they are: the target, scaffold and extractor, or the domain."""
+    dimension: str
+    domain: str
+    features: tuple[str, ...]
+    levels: tuple[str, ...]
+    sets: Whole
+    """[sets]: their codes, sorted."""
+    means: Floats
+    """[sets, levels, features]: NaN where missing."""
+    against_rest: bool
+
+    @property
+    def placebo_rates(self) -> dict[str, float]:
+        """The share of sets in which the two groups were answered differently, by feature."""
+        first, second = self.means[:, 0], self.means[:, 1]
+        both = np.isfinite(first) & np.isfinite(second)
+        differ = (first != second) & both
+        counts = both.sum(axis=0)
+        return {
+            name: float(differ[:, place].sum() / counts[place])
+            for place, name in enumerate(self.features)
+            if counts[place]
+        }
+
+
+@dataclass(frozen=True)
+class TwinTest:
+    """The answer to the question of same treatment, for one comparison."""
+
+    p_value: float | None = None
+    """Corrected within the family; None without twins."""
+    placebo_rate: float | None = None
+    """The share of placebo twins that were answered differently."""
+
+
+def twin_tables(groups: SampledGroups, source: str = "") -> Iterator[TwinTable]:
+    """Yield the twins of every domain of a grouping."""
+    grouping, features = groups.grouping, groups.observations.features
+    for domain, name in enumerate(grouping.domains):
+        members = np.flatnonzero(grouping.domain_of == domain).tolist()
+        pairs = [pair for pair in groups.compared if pair[0] in members]
+        sides = [groups.units.groups[member].by_set for member in members]
+        if not pairs or not any(len(side.keys) for side in sides):
+            continue
+        sets = np.unique(np.concatenate([side.keys for side in sides]))
+        means = np.full((len(sets), len(members), len(features)), np.nan)
+        for place, side in enumerate(sides):
+            means[np.searchsorted(sets, side.keys), place] = side.values
+        present = np.zeros(len(sets), dtype=np.int16)
+        for side in sides:
+            present[np.searchsorted(sets, side.keys)] += 1
+        if not (shared := present > 1).all():  # a copy of a million answers would be large
+            sets, means = sets[shared], means[shared]
+        levels = tuple(grouping.groups[member].name for member in members)
+        yield TwinTable(
+            source or name, grouping.name, name, features, levels, sets, means,
+            against_rest=pairs[0][1] is None,
+        )  # fmt: skip
+
+
+class TwinTests:
+    """The tests of all twins of an analysis, corrected together.
+
+    Comparisons of one dimension share their sets, over features, models and domains alike: their
+    labels are exchanged jointly. Dimensions exchange other labels of the same sets: their p-values
+    are corrected by Bonferroni's method.
+    """
+
+    def __init__(self, parts: Sequence[Sequence[TwinTable]], rng: np.random.Generator) -> None:
+        # No table is kept: those of a million answers are large.
+        blocks = _blocks(parts)
+        tested = [_exchanged([table for _, table in block], rng) for block in blocks]
+        overall = [exchange.overall_p for exchange in tested if exchange.overall_p is not None]
+        self.p_anywhere = min((min(1.0, p * len(overall)) for p in overall), default=None)
+        """For "no twins are treated differently, in any comparison"."""
+        self._p_values = {
+            key: min(1.0, p * len(overall))
+            for block, exchange in zip(blocks, tested, strict=True)
+            for key, p in _named(block, exchange)
+        }
+        self._placebo_rates = dict(_placebo_rates(parts))
+
+    def of_all(self, parts: Sequence[Sequence[Any]]) -> Iterator[TwinTest]:
+        """Yield the test of each comparison of each part."""
+        for part, comparisons in enumerate(parts):
+            for of in comparisons:
+                key = part, of.dimension, of.domain, of.feature
+                yield TwinTest(self._p_values.get((*key, of.a, of.b)), self._placebo_rates.get(key))
+
+
+def _blocks(parts: Sequence[Sequence[TwinTable]]) -> list[list[tuple[int, TwinTable]]]:
+    """Return tables with the number of their part, those with the same groups together."""
+    blocks: dict[tuple[str, tuple[str, ...], bool], list[tuple[int, TwinTable]]] = {}
+    for part, tables in enumerate(parts):
+        for table in tables:
+            if len(table.sets):
+                key = table.dimension, table.levels, table.against_rest
+                blocks.setdefault(key, []).append((part, table))
+    return list(blocks.values())
+
+
+def _named(
+    block: Sequence[tuple[int, TwinTable]], exchange: JointExchange
+) -> Iterator[tuple[tuple[int, str, str, str, str, str], float]]:
+    """Yield the corrected p-value of each comparison: part, dimension, domain, feature, groups."""
+    columns = [(part, table, name) for part, table in block for name in table.features]
+    for pair, row in zip(exchange.pairs, exchange.adjusted, strict=True):
+        for (part, table, feature), p in zip(columns, row.tolist(), strict=True):
+            a, b = (THE_REST if code < 0 else table.levels[code] for code in pair)
+            if np.isfinite(p):
+                yield (part, table.dimension, table.domain, feature, a, b), p
+
+
+def _placebo_rates(
+    parts: Sequence[Sequence[TwinTable]],
+) -> Iterator[tuple[tuple[int, str, str, str], float]]:
+    """Yield, for each table and feature, the rate of the placebo twins of the same model."""
+    rates = {
+        table.source: table.placebo_rates
+        for tables in parts
+        for table in tables
+        if table.dimension == PLACEBO and len(table.levels) == 2
+    }
+    for part, tables in enumerate(parts):
+        for table in tables:
+            if table.dimension != PLACEBO:
+                for feature, rate in rates.get(table.source, {}).items():
+                    yield (part, table.dimension, table.domain, feature), rate
+
+
+def _exchanged(tables: Sequence[TwinTable], rng: np.random.Generator) -> JointExchange:
+    """Return the p-values of tables with the same levels, columns side by side."""
+    if len(tables) == 1:
+        return _tested(tables[0].means, tables[0].against_rest, rng)
+    sets = np.unique(np.concatenate([table.sets for table in tables]))
+    columns = sum(len(table.features) for table in tables)
+    values = np.full((len(sets), len(tables[0].levels), columns), np.nan)
+    start = 0
+    for table in tables:
+        end = start + len(table.features)
+        values[np.searchsorted(sets, table.sets), :, start:end] = table.means
+        start = end
+    return _tested(values, tables[0].against_rest, rng)
+
+
+def _tested(values: Floats, against_rest: bool, rng: np.random.Generator) -> JointExchange:
+    if values.size * EXCHANGES > MAX_EXCHANGED and not against_rest:
+        return _pairwise(values)
+    return joint_exchange(values, against_rest=against_rest, rng=rng)
+
+
+def _pairwise(values: Floats) -> JointExchange:
+    """Return exact sign flips of each pair, by Holm's method: of very many sets."""
+    pairs = tuple((a, b) for a in range(values.shape[1]) for b in range(a + 1, values.shape[1]))
+    flips = [
+        sign_flip_p(column[np.isfinite(column)])
+        for a, b in pairs
+        for column in (
+            values[:, a, feature] - values[:, b, feature] for feature in range(values.shape[2])
+        )
+    ]
+    shape = len(pairs), values.shape[2]
+    p_values, adjusted = (
+        np.array([np.nan if p is None else p for p in row]).reshape(shape)
+        for row in (flips, holm(flips))
+    )
+    tested = adjusted[np.isfinite(adjusted)]
+    overall = float(tested.min()) if len(tested) else None
+    return JointExchange(pairs, p_values, adjusted, overall, exact=True)
