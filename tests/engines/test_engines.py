@@ -98,8 +98,8 @@ def test_whole_number_sums_of_a_window_have_the_same_bits(
 
 def test_a_diagnosis_is_that_of_duckdb(duckdb: EngineTable, other: EngineTable) -> None:
     here, there = (summed_diagnosis(each, columns(), PLAN) for each in (duckdb, other))
-    assert [each.value for each in here.statistics] == pytest.approx(
-        [each.value for each in there.statistics], rel=1e-12
+    assert [each.value for each in here.description.statistics] == pytest.approx(
+        [each.value for each in there.description.statistics], rel=1e-12
     )
     for a, b in zip(here.comparisons, there.comparisons, strict=True):
         assert (a.a, a.b, a.feature, a.n_a, a.n_b) == (b.a, b.b, b.feature, b.n_a, b.n_b)
@@ -126,8 +126,8 @@ def test_the_numbers_are_those_of_the_rows_in_memory(
     def key(each: Any) -> tuple[str, ...]:
         return each.statistic, each.feature, *each.group.values()
 
-    told = {key(each): each for each in summed.statistics}
-    for each in whole.statistics:
+    told = {key(each): each for each in summed.description.statistics}
+    for each in whole.description.statistics:
         stat = told[key(each)]
         assert (stat.n, stat.n_missing) == (each.n, each.n_missing)
         assert stat.value == pytest.approx(each.value, rel=1e-12)
