@@ -61,6 +61,7 @@ class Observations:
             units=self.units if self.units is None else _at(self.units, rows),
             sets=self.sets if self.sets is None else _at(self.sets, rows),
             domains=self.domains if self.domains is None else _at(self.domains, rows),
+            random={name: _at(labels, rows) for name, labels in self.random.items()},
             baseline=self.baseline if self.baseline is None else self.baseline[rows],
             truth=self.truth if self.truth is None else self.truth[rows],
         )
