@@ -166,7 +166,7 @@ def gap_subject(diagnosis: Diagnosis, gap: Gap) -> Subject:
         tolerance=diagnosis.tolerance,
         comparisons=diagnosis.family,
         test="gap_test",
-        conclusion="unmeasured" if diagnosis.is_unmeasured(gap) else gap.verdict.value,
+        conclusion="unmeasured" if diagnosis.is_unmeasured(gap) else gap.summary.value,
     )
 
 
