@@ -9,8 +9,7 @@ import numpy as np
 from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
 from biaswatch.shared.analysis.findings.group_statistics import GroupIntervals
 from biaswatch.shared.analysis.findings.groupings import ComparisonPlan, Grouping
-from biaswatch.shared.analysis.findings.observations import Floats, Observations
-from biaswatch.shared.analysis.findings.units import Bools
+from biaswatch.shared.analysis.findings.observations import Bools, Floats, Observations
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 from biaswatch.shared.stats.comparisons.missingness import wilson_limits
 from biaswatch.shared.stats.estimate import Estimate, undefined
