@@ -144,7 +144,7 @@ def _table_input(source: str, request: DiagnoseVerb, columns: "TableColumns") ->
     from biaswatch.engines.parquet_tables import is_dataset
 
     if request.target or request.scaffold or gateway().server:
-        raise UsageError("--target, `scaffold` and --server are for a run, not for a table.")
+        raise UsageError("`target`, `scaffold` and --server are for a run, not for a table.")
     if is_dataset(source):
         from biaswatch.diagnosis.large_tables import dataset_input
 

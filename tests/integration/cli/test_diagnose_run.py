@@ -263,7 +263,7 @@ def test_a_run_that_is_not_there_and_options_of_runs_for_tables_are_said(
     assert "There is no run ffff" in command("diagnose", "f" * 32).stderr
     (tmp_path / "t.csv").write_text("g,x\na,1\nb,2\n")
     columns = ("--group", "g", "--feature", "x")
-    found = command("diagnose", str(tmp_path / "t.csv"), *columns, "--target", "t")
+    found = command("diagnose", str(tmp_path / "t.csv"), *columns, "--config", "target=t")
     assert "are for a run, not for a table" in found.stderr
     assert "--group and --feature" in command("diagnose", str(tmp_path / "t.csv")).stderr
 
