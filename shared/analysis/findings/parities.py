@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from biaswatch.shared.analysis.findings.comparisons import GroupComparison
 from biaswatch.shared.analysis.findings.error_rates import RatedGroups
+from biaswatch.shared.analysis.findings.group_comparison import GroupComparison
 from biaswatch.shared.analysis.findings.groupings import ComparisonPlan
 from biaswatch.shared.stats.estimate import Estimate, Verdict, undefined
 from biaswatch.shared.stats.groups.error_rates import (
