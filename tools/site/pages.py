@@ -16,6 +16,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "commands", "reference/commands", "reference/http", "python",
         "reference/records",
         "reference/settings", "reference/metrics", "statistics", "calibration-table",
+        "calibration-questions",
     ),
     "Explanation": (
         "verdicts", "glossary", "interpretation", "calibration", "architecture", "decisions/README",

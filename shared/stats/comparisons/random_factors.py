@@ -100,7 +100,8 @@ def random_factor_gap(
     effects are taken out, and the gap is that within texts. Then V = sum of the variances by each
     factor - those by each pair of factors + ..., each the sum over clusters of squared sums of
     weighted residuals, times k / (k - 1) for k clusters of a group. V is not smaller than that by
-    any single factor. The degrees of freedom are the smallest number of clusters minus 1.
+    any single factor that no other contains. The degrees of freedom are the smallest number of
+    clusters minus 1.
 
     Answers of one group that share a value of every factor count once, as their mean. With a single
     factor that contains all others (templates above sets), the gap is the mean of the differences
@@ -159,8 +160,9 @@ def random_factor_gap(
     values, of_a, codes = _cells(values, of_a, codes)
     crossed = [level.crossed for level in levels]
     values, of_a, codes = _within_shared(values, of_a, codes, crossed)
-    weights = _weights(of_a, codes)
     out = [code for code, taken_out in zip(codes, crossed, strict=True) if taken_out]
+    codes = _outermost(codes)
+    weights = _weights(of_a, codes)
     gap, influence = _influence(values, of_a, out, weights)
     dof = min(level.clusters for level in levels) - 1
     if dof < 1:
@@ -242,18 +244,27 @@ def _within_shared(
     return values[kept], of_a[kept], [_distinct(code[kept]) for code in codes]
 
 
+def _outermost(codes: list[Codes]) -> list[Codes]:
+    """Return the factors without those whose values lie within values of another one."""
+    kept: list[Codes] = []
+    for place, code in enumerate(codes):
+        others = [*kept, *codes[place + 1 :]]
+        if not any(_contains(other, code) for other in others):
+            kept.append(code)
+    return kept
+
+
 def _weights(of_a: Bools, codes: list[Codes]) -> Vector:
-    """Return weights by which every value of a factor that contains all others counts alike."""
-    for code in codes:
-        if all(_contains(code, other) for other in codes):
-            by_group = code * 2 + of_a
-            return np.asarray(1.0 / np.bincount(by_group)[by_group])
-    return np.ones(len(of_a))
+    """Return weights by which every value of a single factor counts alike."""
+    if len(codes) > 1:
+        return np.ones(len(of_a))
+    by_group = codes[0] * 2 + of_a
+    return np.asarray(1.0 / np.bincount(by_group)[by_group])
 
 
 def _contains(outer: Codes, inner: Codes) -> bool:
     """Return whether every value of the inner factor has one value of the outer one."""
-    return outer is inner or len(np.unique(_joined([outer, inner]))) == int(inner.max()) + 1
+    return len(np.unique(_joined([outer, inner]))) == int(inner.max()) + 1
 
 
 def _influence(
