@@ -17,7 +17,7 @@ from biaswatch.shared.stats.anytime.exchanges import (
 )
 from biaswatch.shared.stats.anytime.horizons import (
     SEQUENTIAL_SHARE,
-    Moments,
+    WeightedMoments,
     sequential_bounds,
     z_statistics,
 )
@@ -147,7 +147,7 @@ def within_horizon(
     values = draw(np.random.default_rng(sets), (studies, looks, sets))
     units = np.broadcast_to(np.arange(1, looks + 1) * float(sets), (studies, looks))
     powers = [np.cumsum((values**power).sum(axis=2), axis=1) / units for power in (1, 2, 3)]
-    sides = z_statistics(Moments(units, *powers), np.zeros((studies, looks)))
+    sides = z_statistics(WeightedMoments(units, *powers), np.zeros((studies, looks)))
     bounds = sequential_bounds(looks, SEQUENTIAL_SHARE * alpha / 2).bounds
     return float((np.maximum(*sides) >= bounds).any(axis=1).mean())
 

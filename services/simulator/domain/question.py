@@ -102,8 +102,8 @@ def question_in(turns: Sequence[Turn]) -> AnyQuestion:
     """Return the question of a conversation; options are read from the last user turn."""
     last = next((turn.content for turn in reversed(turns) if turn.role == "user"), "")
     if _REPORT in last:
-        first = next(turn.content for turn in turns if turn.role == "user")
-        return ReportQuestion(first)
+        opening = next((turn.content for turn in turns if turn.role == "user"), last)
+        return ReportQuestion(opening)
     if graded := _GRADED.search(last):
         report = re.sub(r"^> ?", "", graded["report"], flags=re.MULTILINE)
         return GradeQuestion(report.strip(), last)

@@ -132,7 +132,7 @@ def _share_out(
     owners: dict[Level, int],
     blocks: dict[str, int],
 ) -> None:
-    """Give each block in turn the next of its candidates that no other block has a part in."""
+    """Assign candidates to blocks in turn; a candidate shared with another block is skipped."""
     queues = {block: iter(names) for block, names in candidates.items()}
     while queues:
         for block, queue in list(queues.items()):

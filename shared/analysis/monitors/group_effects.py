@@ -24,7 +24,7 @@ from biaswatch.shared.stats.anytime.clusters import (
 from biaswatch.shared.stats.anytime.horizons import (
     GUARD_UNITS,
     SEQUENTIAL_SHARE,
-    Moments,
+    WeightedMoments,
     sequential_bounds,
     z_statistics,
 )
@@ -171,7 +171,7 @@ def _horizon(gap: GapUnderWay, clusters: ClusteredEvidence | None) -> HorizonEvi
         values = block_differences(counts)
         weights, guard = np.ones(len(values)), 0.0
     tolerance = np.array([tolerance_of(gap.comparison)])
-    sides = z_statistics(Moments.of(values, weights), tolerance, guard)
+    sides = z_statistics(WeightedMoments.of(values, weights), tolerance, guard)
     z = float(np.maximum(*sides)[0])
     return HorizonEvidence(look=look, looks=looks, z=max(z, -MAX_Z), bound=bound)
 

@@ -127,7 +127,7 @@ def _crossings(bounds: Floats, drift: float, spend: Floats | None = None) -> Flo
 
 
 @dataclass(frozen=True)
-class Moments:
+class WeightedMoments:
     """Means of the first three powers of units, as shares of the range: [gaps] each."""
 
     units: Floats
@@ -136,7 +136,7 @@ class Moments:
     third: Floats
 
     @classmethod
-    def of(cls, values: Floats, weights: Floats) -> "Moments":
+    def of(cls, values: Floats, weights: Floats) -> "WeightedMoments":
         """Return the moments of one gap from the values of its units, and how many have each."""
         total = float(weights.sum())
         shares = weights / max(total, 1.0)
@@ -145,7 +145,7 @@ class Moments:
 
 
 def z_statistics(
-    moments: Moments, tolerances: Floats, guard: float = GUARD_UNITS
+    moments: WeightedMoments, tolerances: Floats, guard: float = GUARD_UNITS
 ) -> tuple[Floats, Floats]:
     """Return the z-statistics of gaps above the tolerance, and of gaps below its opposite.
 

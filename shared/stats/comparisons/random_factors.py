@@ -31,7 +31,7 @@ Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class FactorLevels:
+class LevelCounts:
     """How many values of a random factor there are in each group."""
 
     factor: str
@@ -66,7 +66,7 @@ class FactorGap:
     dof: int | None
     p_value: float | None
     """Two-sided, of a gap of 0; None without a test."""
-    levels: tuple[FactorLevels, ...]
+    levels: tuple[LevelCounts, ...]
     reason: str | None = None
 
     @property
@@ -166,7 +166,7 @@ def random_factor_gap(
     gap, influence = _influence(values, of_a, out, weights)
     dof = min(level.clusters for level in levels) - 1
     if dof < 1:
-        few = next(level for level in levels if level.clusters < 2)
+        few = min(levels, key=lambda level: level.clusters)
         reason = f"a group has one value of {few.factor}: a test needs two"
         return FactorGap(gap, None, None, None, levels, reason)
     variance = _variance(influence, of_a, codes)
@@ -200,11 +200,11 @@ def _distinct(codes: Codes) -> Codes:
     return np.asarray(np.unique(codes, return_inverse=True)[1], dtype=np.intp).reshape(-1)
 
 
-def _levels(factor: str, codes: Codes, of_a: Bools) -> FactorLevels:
+def _levels(factor: str, codes: Codes, of_a: Bools) -> LevelCounts:
     count = int(codes.max(initial=-1)) + 1
     in_a = np.bincount(codes[of_a], minlength=count) > 0
     in_b = np.bincount(codes[~of_a], minlength=count) > 0
-    return FactorLevels(factor, int(in_a.sum()), int(in_b.sum()), int((in_a & in_b).sum()))
+    return LevelCounts(factor, int(in_a.sum()), int(in_b.sum()), int((in_a & in_b).sum()))
 
 
 def _joined(codes: Sequence[Codes]) -> Codes:

@@ -8,7 +8,7 @@ from scipy.stats import fisher_exact
 
 from biaswatch.services.evaluator.domain.writing.board import board_draft
 from biaswatch.services.evaluator.domain.writing.claims import (
-    Direction,
+    DirectionClaim,
     Interval,
     Significance,
     right_claims,
@@ -93,7 +93,7 @@ def test_claims_are_right_by_independent_arithmetic() -> None:
         a, b, c, d = subject.counts
         first, second = a * (c + d), c * (a + b)
         higher = "neither" if first == second else "men" if first > second else "women"
-        assert Direction(measure="risk_difference", higher=higher) in claims
+        assert DirectionClaim(measure="risk_difference", higher=higher) in claims
         significant = "yes" if fisher_exact([[a, b], [c, d]]).pvalue <= 0.05 else "no"
         if any(m.name == "fisher" and m.p_value is not None for m in subject.measures):
             assert Significance(test="fisher", significant=significant) in claims

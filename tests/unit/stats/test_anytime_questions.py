@@ -14,7 +14,7 @@ from biaswatch.shared.stats.anytime.exchanges import (
     vector_scores,
 )
 from biaswatch.shared.stats.anytime.horizons import (
-    Moments,
+    WeightedMoments,
     looks_needed,
     sequential_bounds,
     z_statistics,
@@ -106,7 +106,7 @@ def test_a_smaller_gap_needs_more_looks_and_a_tiny_one_is_not_found() -> None:
 
 def test_z_statistics_are_cautious_about_few_units_and_skewness() -> None:
     units = np.array([1.0, 40.0, 40.0])
-    alike = Moments(units, np.full(3, 0.1), np.full(3, 0.011), np.full(3, 0.0013))
+    alike = WeightedMoments(units, np.full(3, 0.1), np.full(3, 0.011), np.full(3, 0.0013))
     above, below = z_statistics(alike, np.array([0.0, 0.0, 0.09]))
     assert above[0] == -np.inf
     assert above[1] > above[2] > 0 > below[1]

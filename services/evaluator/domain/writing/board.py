@@ -7,11 +7,11 @@ not say, and what to do next. No model is asked.
 from collections.abc import Iterator
 
 from biaswatch.services.evaluator.domain.writing.claims import (
-    Cases,
+    CasesClaim,
     Caveat,
     Claim,
-    Conclusion,
-    Direction,
+    ConclusionClaim,
+    DirectionClaim,
     Interval,
     Significance,
     Size,
@@ -62,9 +62,9 @@ def _compared(subject: Subject) -> Iterator[Sentence]:
 def _found(subject: Subject) -> Iterator[Sentence]:
     slots = slots_of(subject)
     yield from _everyday(subject, slots)
-    directions = [_first(subject, Direction, measure=measure) for measure in HEADLINE]
+    directions = [_first(subject, DirectionClaim, measure=measure) for measure in HEADLINE]
     yield from [_said(claim, subject) for claim in directions if claim is not None][:1]
-    kinds: tuple[type[Claim], ...] = (Size, Strata, Conclusion)
+    kinds: tuple[type[Claim], ...] = (Size, Strata, ConclusionClaim)
     for kind in kinds:
         if claim := _first(subject, kind):
             yield _said(claim, subject)
@@ -97,7 +97,7 @@ def _certainty(subject: Subject) -> Iterator[Sentence]:
         if claim := _first(subject, Significance, test=name):
             yield _said(claim, subject)
     for claim in right_claims(subject):
-        if isinstance(claim, Cases):
+        if isinstance(claim, CasesClaim):
             yield _said(claim, subject)
 
 

@@ -60,7 +60,7 @@ class _Claim(BaseModel):
         raise NotImplementedError
 
 
-class Direction(_Claim):
+class DirectionClaim(_Claim):
     """Which group has more of the outcome, by the estimate of a measure."""
 
     type: Literal["direction"] = "direction"
@@ -122,7 +122,7 @@ class Strata(_Claim):
         return self.within == strata_of(subject)
 
 
-class Agreement(_Claim):
+class AgreementClaim(_Claim):
     """Whether the odds ratio and the relative risk agree."""
 
     type: Literal["agreement"] = "agreement"
@@ -146,7 +146,7 @@ class Missing(_Claim):
         return count is not None and (count > 0) == (self.missing == "some")
 
 
-class Cases(_Claim):
+class CasesClaim(_Claim):
     """Whether a group has the fewest cases that a finding needs."""
 
     type: Literal["cases"] = "cases"
@@ -159,7 +159,7 @@ class Cases(_Claim):
         return count is not None and (count >= subject.cases_least) == (self.enough == "yes")
 
 
-class Conclusion(_Claim):
+class ConclusionClaim(_Claim):
     """The verdict of the platform on a comparison of a run."""
 
     type: Literal["conclusion"] = "conclusion"
@@ -193,8 +193,8 @@ class Definition(_Claim):
 
 
 Claim = Annotated[
-    Direction | Significance | Interval | Size | Strata | Agreement | Missing | Cases | Conclusion
-    | Caveat | Definition,
+    DirectionClaim | Significance | Interval | Size | Strata | AgreementClaim | Missing
+    | CasesClaim | ConclusionClaim | Caveat | Definition,
     Field(discriminator="type"),
 ]  # fmt: skip
 CLAIMS: TypeAdapter[Claim] = TypeAdapter(Claim)
@@ -237,10 +237,10 @@ def _claims(subject: Subject) -> Iterator[Claim]:
         yield from (Strata(within=within) for within in STRENGTHS)
     if agreement_of(subject):
         agreements = ("similar", "moderate_difference", "conflicting")
-        yield from (Agreement(agreement=agreement) for agreement in agreements)
+        yield from (AgreementClaim(agreement=agreement) for agreement in agreements)
     yield from _group_claims(subject, keys)
     if subject.conclusion:
-        yield from (Conclusion(conclusion=verdict) for verdict in _verdicts(subject))
+        yield from (ConclusionClaim(conclusion=verdict) for verdict in _verdicts(subject))
     yield from (Caveat(about=about) for about in caveats_of(subject))
     yield from (Definition(term=term) for term in TERMS)
 
@@ -248,7 +248,7 @@ def _claims(subject: Subject) -> Iterator[Claim]:
 def _measure_claims(measure: Measure, keys: tuple[str, str]) -> Iterator[Claim]:
     if measure.name in DIRECTED:
         for key in (*keys, NEITHER):
-            yield Direction(measure=measure.name, higher=key)
+            yield DirectionClaim(measure=measure.name, higher=key)
     if bounds_of(measure) is not None:
         yield Interval(measure=measure.name, contains_null="yes")
         yield Interval(measure=measure.name, contains_null="no")
@@ -263,8 +263,8 @@ def _group_claims(subject: Subject, keys: tuple[str, str]) -> Iterator[Claim]:
             yield Missing(group=key, missing="some")
             yield Missing(group=key, missing="none")
         if cases_of(subject):
-            yield Cases(group=key, enough="yes")
-            yield Cases(group=key, enough="no")
+            yield CasesClaim(group=key, enough="yes")
+            yield CasesClaim(group=key, enough="no")
 
 
 def _verdicts(subject: Subject) -> tuple[str, ...]:

@@ -4,13 +4,13 @@ from biaswatch.services.evaluator.domain.subjects import TESTS, interval_of, mea
 from biaswatch.services.evaluator.domain.writing.claims import (
     CAVEATS,
     TERMS,
-    Agreement,
-    Cases,
+    AgreementClaim,
+    CasesClaim,
     Caveat,
     Claim,
-    Conclusion,
+    ConclusionClaim,
     Definition,
-    Direction,
+    DirectionClaim,
     Interval,
     Missing,
     Significance,
@@ -60,15 +60,15 @@ _INCONCLUSIVE = "The comparison is inconclusive."
 def fixed_sentence(claim: Claim, subject: Subject) -> str:
     """Return the sentence that says exactly what a claim says."""
     match claim:
-        case Direction():
+        case DirectionClaim():
             return _direction(claim, subject)
         case Significance():
             return _significance(claim, subject)
         case Interval():
             return _interval(claim, subject)
-        case Missing() | Cases():
+        case Missing() | CasesClaim():
             return _group_sentence(claim)
-        case Conclusion():
+        case ConclusionClaim():
             return _CONCLUSION.get(claim.conclusion, _INCONCLUSIVE)
         case Size():
             return f"By Cohen's conventions the difference is {claim.size}."
@@ -76,11 +76,11 @@ def fixed_sentence(claim: Claim, subject: Subject) -> str:
             return _listed_sentence(claim)
 
 
-def _listed_sentence(claim: Strata | Agreement | Caveat | Definition) -> str:
+def _listed_sentence(claim: Strata | AgreementClaim | Caveat | Definition) -> str:
     match claim:
         case Strata():
             return _STRATA[claim.within]
-        case Agreement():
+        case AgreementClaim():
             return _AGREEMENT[claim.agreement]
         case Caveat():
             return CAVEATS[claim.about]
@@ -105,9 +105,9 @@ def _interval(claim: Interval, subject: Subject) -> str:
     )
 
 
-def _group_sentence(claim: Missing | Cases) -> str:
+def _group_sentence(claim: Missing | CasesClaim) -> str:
     group = f"groups.{claim.group}"
-    if isinstance(claim, Cases):
+    if isinstance(claim, CasesClaim):
         verb = "reaches" if claim.enough == "yes" else "falls short of"
         return (
             f"The group {{{group}.name}} has {{{group}.cases}} cases and {verb} the minimum of"
@@ -118,7 +118,7 @@ def _group_sentence(claim: Missing | Cases) -> str:
     return f"Answers are missing for {{{group}.name}}: {{{group}.missing}} of them."
 
 
-def _direction(claim: Direction, subject: Subject) -> str:
+def _direction(claim: DirectionClaim, subject: Subject) -> str:
     keys = group_keys(subject)
     measure = measure_words(claim.measure)
     estimate = f"{measure} of {{{claim.measure}.estimate}}"
