@@ -130,6 +130,7 @@ def subject_of(cases: "Cases") -> "Subject":
 
     from biaswatch.services.evaluator.domain.subjects import table_subject
     from biaswatch.shared.contracts import Measure
+    from biaswatch.shared.contracts.mistakes import as_usage_error
     from biaswatch.shared.stats.tables.two_by_two import MIN_CASES, as_json, two_by_two
 
     try:
@@ -147,18 +148,19 @@ def subject_of(cases: "Cases") -> "Subject":
             no_difference=1.0,
             reason=cases.adjusted.reason,
         )
-    return table_subject(
-        as_json(table),
-        cases.counts,
-        outcome=cases.outcome,
-        value=cases.value,
-        groups=cases.groups,
-        alpha=table.alpha,
-        least=MIN_CASES,
-        strata=asdict(cases.strata) if cases.strata else None,
-        adjusted=adjusted,
-        notes=cases.notes,
-    )
+    with as_usage_error("A label of the table"):
+        return table_subject(
+            as_json(table),
+            cases.counts,
+            outcome=cases.outcome,
+            value=cases.value,
+            groups=cases.groups,
+            alpha=table.alpha,
+            least=MIN_CASES,
+            strata=asdict(cases.strata) if cases.strata else None,
+            adjusted=adjusted,
+            notes=cases.notes,
+        )
 
 
 def brief_request(

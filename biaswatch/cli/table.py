@@ -1,5 +1,6 @@
 """The verb `table`: statistics of a 2x2 table of counts, or of cases in a file."""
 
+import csv
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -161,7 +162,11 @@ def _case_fields(cases: "Cases") -> dict[str, Any]:
 
 
 def _two(text: str) -> tuple[str, str]:
-    names = [name.strip() for name in text.split(",")]
+    """Return two labels; one that holds a comma is written in double quotes, as in CSV."""
+    if any(ord(char) < ord(" ") for char in text):
+        raise UsageError("--groups holds a line break or another control character.")
+    [names] = csv.reader([text], skipinitialspace=True) if text else [[]]
+    names = [name.strip() for name in names]
     if len(names) != 2 or not all(names) or names[0] == names[1]:
         raise UsageError(f"--groups must name two groups, FIRST,SECOND, not {text!r}.")
     return names[0], names[1]
@@ -188,7 +193,8 @@ def _named(value: Any, groups: Sequence[str]) -> Any:
 def _print(result: Mapping[str, Any], alpha: float, more: Iterable[str]) -> None:
     console = Console()
     covered = f"{coverage(alpha)} interval"
-    measures = _table(f"{result['n']} cases", ("measure", "estimate", covered, "how"))
+    title = f"{result['n']} cases, outcome: {escape(str(result['outcome']))}"
+    measures = _table(title, ("measure", "estimate", covered, "how"))
     for group, rate in zip(result["groups"], result["rates"], strict=True):
         measures.add_row(*_measure(f"rate of {escape(group)}", rate))
     for key, name in MEASURES.items():

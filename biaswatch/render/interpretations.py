@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from biaswatch.local.runs import InterpretedGap
 from biaswatch.render.markdown import escape_md
-from biaswatch.shared.contracts import Estimate, Evaluation, JudgeStanding, WordingCheck
+from biaswatch.shared.contracts import Estimate, Evaluation, JudgeStanding
 from biaswatch.shared.formatting import number
 from biaswatch.shared.presentation.tables import words
 
@@ -87,25 +87,12 @@ def _to_read(evaluation: Evaluation) -> Iterator[str]:
         for sentence in evaluation.unchecked:
             values = f" (what {', '.join(sentence.values)} stands for)" if sentence.values else ""
             yield f"- {_quoted(evaluation, sentence.start, sentence.end)}{values}"
-    for check in evaluation.wording:
-        yield wording_words(check)
 
 
 def _quoted(evaluation: Evaluation, start: int | None, end: int | None) -> str:
     if start is None or end is None or not evaluation.report:
         return ""
     return f"\u201c{evaluation.report[start:end]}\u201d"
-
-
-def wording_words(check: WordingCheck) -> str:
-    """Return what a judge found about sentences and their claims, with its error rate."""
-    rate = _shift(check.error_rate)
-    if check.reason:
-        return f"{check.judge} did not check the wording: {check.reason}."
-    return (
-        f"{check.judge} compared sentences with their claims: {check.right} right, {check.wrong}"
-        f" wrong, {check.not_checked} not checked; its own error rate on controls is {rate}."
-    )
 
 
 def _reasoning(evaluation: Evaluation) -> Iterator[str]:

@@ -77,7 +77,6 @@ from biaswatch.shared.contracts.evaluation import (
     Judgement,
     JudgeStanding,
     UncheckedSentence,
-    WordingCheck,
 )
 from biaswatch.shared.contracts.evidence import (
     Bets,

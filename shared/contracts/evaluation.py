@@ -70,7 +70,7 @@ class Fault(Part):
 
     kind: Token
     """structure, number, slot, claim, undeclared, cause, caveat, place, attribution; of hints also
-    significance, direction, interval, strata, wording."""
+    significance, interval."""
     where: str = ""
     """The heading."""
     sentence: str
@@ -79,27 +79,6 @@ class Fault(Part):
     """Where the sentence begins, in characters of the report; null for the report as a whole."""
     end: NonNegativeInt | None = None
     """Where the sentence ends."""
-
-
-class WordingCheck(Part):
-    """One judge's reading of the sentences of a report against their claims."""
-
-    judge: Name
-    """The judge."""
-    right: NonNegativeInt
-    """Sentences that say what their claims say."""
-    wrong: NonNegativeInt
-    """Sentences that say something else."""
-    not_checked: NonNegativeInt
-    """Sentences on which the judge gave no answer, or all of them where it fails its controls."""
-    control_errors: NonNegativeInt
-    """Controls that it answered wrongly: claims turned wrong, and claims left right."""
-    controls: NonNegativeInt
-    """Controls that it was asked."""
-    error_rate: Estimate
-    """Its error rate on controls, with a 95 % interval (Wilson)."""
-    reason: str | None = None
-    """Why nothing was checked."""
 
 
 class UncheckedSentence(Part):
@@ -196,8 +175,6 @@ class Evaluation(Record):
     """Sentences that speak of the statistics."""
     unchecked: tuple[UncheckedSentence, ...] = ()
     """Sentences of a report written elsewhere that only a person can check."""
-    wording: tuple[WordingCheck, ...] = ()
-    """Whether sentences say what their claims say, by judge; empty where no judge was asked."""
     judgements: tuple[Judgement, ...] = ()
     """Every requested judgement."""
     dimensions: tuple[DimensionScore, ...] = ()

@@ -135,7 +135,7 @@ class EvaluateBriefs:
             repair = repair_prompt(attempt.faults, attempt.unreadable)
             messages.append(Message(role=Role.ASSISTANT, content=attempt.reply))
             messages.append(Message(role=Role.USER, content=repair))
-        bounded = brief.writer.base_url is not None
+        bounded = brief.writer.base_url is not None or brief.writer.provider == "local"
         schema = answer_schema(brief.subject, bounded=bounded)
         return writing_probe(brief, brief.writer, messages, schema)
 
