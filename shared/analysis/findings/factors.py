@@ -16,7 +16,7 @@ from biaswatch.shared.stats.comparisons.random_factors import (
     MIN_SURE_LEVELS,
     NO_SPREAD,
     FactorGap,
-    FactorLevels,
+    LevelCounts,
     random_factor_gap,
 )
 from biaswatch.shared.stats.comparisons.tolerance_tests import p_values_of
@@ -64,9 +64,9 @@ class RandomFactors:
         return of_a[rows], rows
 
 
-def _levels(name: str, codes: Whole, of_a: Bools) -> FactorLevels:
+def _levels(name: str, codes: Whole, of_a: Bools) -> LevelCounts:
     in_a, in_b = (np.unique(codes[side & (codes >= 0)]) for side in (of_a, ~of_a))
-    return FactorLevels(name, len(in_a), len(in_b), len(np.intersect1d(in_a, in_b)))
+    return LevelCounts(name, len(in_a), len(in_b), len(np.intersect1d(in_a, in_b)))
 
 
 def _contains(outer: Whole, inner: Whole) -> bool:
