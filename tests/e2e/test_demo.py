@@ -58,7 +58,7 @@ def test_the_demo_finds_what_is_planted_and_nothing_where_nothing_is(tmp_path: P
     again = biaswatch(tmp_path, "demo")
     said_on_one_line = " ".join(again.stdout.split())
     what = "black against white, rating:"
-    assert f"simulator:biased: {what} a disparity of" in said_on_one_line
+    assert f"simulator:biased: {what} a disparity: twins are treated" in said_on_one_line
     assert f"simulator:unbiased: {what} inconclusive" in said_on_one_line
     assert again.stdout.startswith("1 of 4 comparisons shows a disparity.\n")
     runs = json.loads(biaswatch(tmp_path, "runs", "--json").stdout)
@@ -87,7 +87,7 @@ def test_models_that_misbehave_end_as_recorded_outcomes_by_group(
     (tmp_path / "suite.yaml").write_text(SUITE)
     targets = [word for model in REASONS for word in ("--target", f"simulator:{model}")]
     said = biaswatch(tmp_path, "run", str(tmp_path), *targets, "--json")
-    assert said.returncode == 0, said.stderr
+    assert said.returncode == 3, said.stderr
     outcome = json.loads(said.stdout)
     assert outcome["run"]["state"] == "complete"
     found = {
