@@ -61,7 +61,7 @@ class TableDiagnosis:
     """The comparisons of a table, and its description, which no verdict reads."""
 
     comparisons: list[GroupComparison]
-    describe: Callable[[], TableDescription]
+    describe: Callable[[], TableDescription] = field(repr=False)
     """Computes the description, with its null distributions."""
     p_anywhere: float | None = None
     """For no twins that are treated differently, in any comparison."""

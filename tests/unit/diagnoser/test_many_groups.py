@@ -191,26 +191,25 @@ def test_repeats_and_families_give_the_same_numbers_in_any_order_of_rows(
     sets = [f"{units[place]}" if named == "units" else each for place, each in enumerate(sets)]
     units_too = [f"{name}/{set_}" for name, set_ in zip(units, sets, strict=True)]
     orders = (np.arange(72), np.arange(72)[::-1], rng.permutation(72))
-    found = [
-        repr(
-            diagnose_table(
-                Observations(
-                    features=("x", "y"),
-                    values=values[order],
-                    groups={"group": [groups[row] for row in order]},
-                    units=None if named == "sets" else [units_too[row] for row in order],
-                    sets=None if named == "units" else [sets[row] for row in order],
-                ),
-                [parse_statistic("mean"), parse_statistic("sr_larger_sd_mean")],
-                ComparisonPlan(claim=claim),
-                ddof=1,
-                rng=np.random.default_rng(1),
-                permutations=20,
-            )
+    diagnoses = [
+        diagnose_table(
+            Observations(
+                features=("x", "y"),
+                values=values[order],
+                groups={"group": [groups[row] for row in order]},
+                units=None if named == "sets" else [units_too[row] for row in order],
+                sets=None if named == "units" else [sets[row] for row in order],
+            ),
+            [parse_statistic("mean"), parse_statistic("sr_larger_sd_mean")],
+            ComparisonPlan(claim=claim),
+            ddof=1,
+            rng=np.random.default_rng(1),
+            permutations=20,
         )
         for order in orders
     ]
-    assert found[1:] == found[:1] * 2
+    numbers = [repr((diagnosis, diagnosis.description)) for diagnosis in diagnoses]
+    assert numbers[1:] == numbers[:1] * 2
 
 
 @pytest.mark.parametrize("value", [0.1, 0.3, 4.7])
