@@ -184,7 +184,7 @@ def test_any_field_of_a_probe_is_a_group_and_every_statistic_is_there(command: C
     run = RUNS[Claim.POPULATION]
     found = said(
         command, "diagnose", run.id, "--group", "source", "--group", "facts.keyword",
-        "--feature", "vader.sentiment", "--target", "simulator:m1",
+        "--feature", "vader.sentiment", "--config", "target=simulator:m1",
         "--config", "statistic=skewness",
     )  # fmt: skip
     sources = [c for c in found["comparisons"] if c["dimension"] == "source"]
@@ -215,7 +215,7 @@ def test_calibrated_values_are_those_less_their_baselines(
     found = said(
         command, "diagnose", run.id, "--config", "calibrate=true", "--group", "race",
         "--feature", "sentiment",
-        "--target", "simulator:m0", "--config", "statistic=mean",
+        "--config", "target=simulator:m0", "--config", "statistic=mean",
     )  # fmt: skip
     assert found["about"]["calibrated"] is True
     for row in found["summary"]:
@@ -242,7 +242,7 @@ def test_people_read_units_domains_and_why_answers_are_missing(
     [
         (["--group", "age"], 2, "has no field 'age'. Known fields: key, target, scaffold"),
         (["--feature", "rating"], 2, "has no feature 'rating'. Known features: sentiment, words"),
-        (["--target", "m9"], 2, "has no target 'm9'. Known targets: simulator:m0, simulator:m1"),
+        (["--config", "target=m9"], 2, "has no target 'm9'. Known targets: simulator:m0, simulator:m1"),
         (["--config", "baseline=x"], 2, "set `calibrate`, without `baseline`"),
         (["--server", "http://127.0.0.1:9"], 3, "does not answer"),
         (["--fail-on", "disparity"], 1, ""),
