@@ -29,6 +29,10 @@ _REMEDIES: Mapping[str, tuple[str, str]] = {
     "refusal": ("were refused", "look at them with `biaswatch export`"),
     "timeout": ("did not come in time", "raise BIASWATCH_GENERATOR_TIMEOUT_S"),
     "rate_limited": ("met the provider's rate limit", "raise BIASWATCH_GENERATOR_PATIENCE_S"),
+    "did not arrive before the run closed": (
+        "did not arrive before the run closed",
+        "the last lines say how to go on",
+    ),
     "unreachable": ("could not be asked for", "check the address of the target"),
 }
 
