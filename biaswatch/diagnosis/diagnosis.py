@@ -66,8 +66,17 @@ class Diagnosed:
 
     @cached_property
     def parts(self) -> Parts:
-        """Every part."""
-        parts = result_rows(self.diagnosis, self.given.unit) | self.given.corrected_parts
+        """Every part.
+
+        Raises
+        ------
+        UsageError
+            The mathematics refuses an argument.
+        """
+        try:
+            parts = result_rows(self.diagnosis, self.given.unit) | self.given.corrected_parts
+        except ValueError as error:  # an argument of the mathematics, in a sentence
+            raise _refusal(error) from None
         if self.given.labelled:
             parts["corrections"] = table_correction_rows(self.corrected)
         return parts

@@ -197,4 +197,4 @@ def _with_bounds(row: Mapping[str, Any], key: str, bounds: str = "ci") -> str:
         reason = row["reason"] if row[key] is None and bounds == "ci" else None
         return number(row[key]) + (f" ({reason})" if reason else "")
     low, high = row[bounds]
-    return interval(row[key], low, high, row["reason"])
+    return interval(row[key], low, high, row.get("reason"))

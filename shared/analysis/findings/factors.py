@@ -7,6 +7,7 @@ import numpy as np
 
 from biaswatch.shared.analysis.findings.groupings import ComparedGroups, ComparisonPlan, Grouping
 from biaswatch.shared.analysis.findings.observations import Bools, Observations, Whole
+from biaswatch.shared.lookup import first
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 from biaswatch.shared.stats.comparisons.confidence_curve import student_curve
 from biaswatch.shared.stats.comparisons.gap_test import GapResult, gap_result, untested_gap
@@ -86,7 +87,7 @@ def group_effect_p(factor: FactorGap | None) -> float | None:
 
 def few_reason(factor: FactorGap) -> str:
     """Return how many values of a random factor there are, and how many are needed."""
-    few = next(level for level in factor.levels if level.few)
+    few = first((level for level in factor.levels if level.few), "No factor has too few values.")
     return (
         f"{few.clusters} values of {few.factor} in a group: a conclusion beyond them needs"
         f" {MIN_LEVELS}"

@@ -242,7 +242,11 @@ def test_people_read_units_domains_and_why_answers_are_missing(
     [
         (["--group", "age"], 2, "has no field 'age'. Known fields: key, target, scaffold"),
         (["--feature", "rating"], 2, "has no feature 'rating'. Known features: sentiment, words"),
-        (["--config", "target=m9"], 2, "has no target 'm9'. Known targets: simulator:m0, simulator:m1"),
+        (
+            ["--config", "target=m9"],
+            2,
+            "has no target 'm9'. Known targets: simulator:m0, simulator:m1",
+        ),
         (["--config", "baseline=x"], 2, "set `calibrate`, without `baseline`"),
         (["--server", "http://127.0.0.1:9"], 3, "does not answer"),
         (["--fail-on", "disparity"], 1, ""),
