@@ -95,17 +95,15 @@ def run(suite: SuiteFile, request: RunVerb, as_json: Json = False) -> None:
     asked = whole if request.limit is None else pilot_of(whole, request.limit)
     check_scaffolds(asked, targets, request.scaffold)
     spending = _spending(asked, targets, request)
-    if remark := undeclared_range(whole):
-        typer.echo(printable(remark), err=True)
-    if asked is not whole:
-        typer.echo(printable(pilot_sentence(whole, asked)), err=True)
     if request.dry_run:
+        _print_remarks(whole, asked)
         _show_spending(spending, as_json=as_json, dry_run=True)
         return
     server = gateway().server
     judges = [read_target(judge) for judge in request.judge if judge not in {SELF, NO_JUDGE}]
     budget = Budget(tokens=request.token_budget, cost=request.cost_budget)
     _check_here([*targets, *judges], budget, server)
+    _print_remarks(whole, asked)
     if any(estimate.paid for estimate in spending):
         _show_spending(spending, as_json=False, dry_run=False)
     body = RunRequest(
@@ -121,6 +119,14 @@ def run(suite: SuiteFile, request: RunVerb, as_json: Json = False) -> None:
     )
     connection = gateway().connect(as_processes=request.processes)
     _finish(_run_suite(asked, body, connection, quiet=as_json), as_json, rule)
+
+
+def _print_remarks(whole: Suite, asked: Suite) -> None:
+    """Print what a reader should know of the suite before the run."""
+    if remark := undeclared_range(whole):
+        typer.echo(printable(remark), err=True)
+    if asked is not whole:
+        typer.echo(printable(pilot_sentence(whole, asked)), err=True)
 
 
 def pilot_sentence(whole: Suite, pilot: Suite) -> str:

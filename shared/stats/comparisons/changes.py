@@ -159,7 +159,7 @@ def change_samples(samples: ComparedSamples) -> ComparedSamples:
     near that: the test is Student's t with exact sign flips of the differences of differences.
     """
     differences = samples.differences if samples.pairs else samples.only_a
-    if samples.weight < 1 or is_flat(differences):
+    if samples.weight < 1 or not len(differences) or is_flat(differences):
         return samples
     return replace(samples, bounds=None)
 

@@ -90,7 +90,7 @@ def test_a_run_fails_at_the_bias_that_was_planted_and_shows_it_all_the_same(tmp_
     words = ("run", SUITE, "--repeats", "2", "--fail-on", "disparity")
     biased = command(*words, "--target", "simulator:biased")
     assert biased.returncode == 1, biased.stderr
-    assert "a disparity of" in biased.stdout
+    assert "rating: a disparity" in biased.stdout
     assert command(*words, "--target", "simulator:unbiased").returncode == 0
     run_id = biased.stdout.split("Run ")[1][:32]
     assert command("show", run_id, "--fail-on", "disparity").returncode == 1
