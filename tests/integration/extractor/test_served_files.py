@@ -36,7 +36,7 @@ def serve(command: CommandLine) -> Iterator[Serve]:
     def start(path: Path, *words: str) -> RunningCommand:
         process = command.start("extractors", "serve", str(path), *words)
         processes.append(process)
-        until(lambda: "is served" in process.printed() or process.poll() is not None)
+        until(lambda: "Serving" in process.printed() or process.poll() is not None)
         assert process.poll() is None, process.communicate()[1]
         return process
 
