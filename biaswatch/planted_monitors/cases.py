@@ -94,6 +94,7 @@ class PlantedCase:
                 {"extractor": "rating", "feature": "rating", "low": 1, "high": 5, **TOLERANCE}
             ],
             "comparisons": [{"dimension": "race", "a": FIRST, "b": SECOND}],
+            "random": [],  # the gaps are planted in every name alike, and the suite has few
             "cadence": HOUR_S,
             "deadline": "365d",
             "most_rounds": self.rounds(rounds),
