@@ -8,6 +8,7 @@ from math import ceil
 
 from biaswatch.services.generator.domain.model_calls import Prices, price_of
 from biaswatch.services.generator.domain.scaffolds import CallResult, scaffold_of
+from biaswatch.shared.analysis.monitors.blocks import PairBlocks, SuiteBlocks
 from biaswatch.shared.contracts import (
     Comparison,
     MonitorPlan,
@@ -167,6 +168,7 @@ class SuiteRound:
         self, plan: MonitorPlan, suite: Suite, spending: CallPrices, most_rounds: int | None
     ) -> None:
         self._suite, self._repeats = suite, plan.repeats
+        self._blocks = SuiteBlocks.of_probes(plan.random, suite.probes)
         sets = len(set(map(set_of, suite.probes)))
         self._share = plan.sets_per_round / sets if plan.sets_per_round else 1.0
         self._limits = {"most_rounds is": most_rounds}
@@ -206,6 +208,10 @@ class SuiteRound:
         if not comparison.watched.method.facts.needs_twins:
             return 4 / (1 / len(first) + 1 / len(second))
         return len(first.keys() & second.keys())
+
+    def blocks(self, pair: WatchedPair) -> PairBlocks | None:
+        """Return the blocks of sets that share no random factor; None without random factors."""
+        return self._blocks.of(pair)
 
     def shapes(self, pair: WatchedPair) -> tuple[SetShape, ...]:
         """Return the numbers of answers per group in sets with both groups, repeats included.

@@ -133,6 +133,8 @@ def _row(
     plan: MonitorPlan,
 ) -> Row:
     traffic = isinstance(source, TrafficWindow)
+    beyond = _beyond(plan, comparison, source)
+    needed = PlannedRounds(why=beyond) if beyond else _needed(comparison, units, source)
     return {
         "comparison": comparison.key,
         "effect": assumed.effect,
@@ -142,25 +144,33 @@ def _row(
         "level": _short(values.level),
         "spread": _short(assumed.spread or None),
         "missing": _short(assumed.missing or None),
-        "units": units.units,
-        "looking_once": units.fixed,
-        **vars(_needed(comparison, units, source, plan)),
+        "units": None if beyond else units.units,
+        "looking_once": None if beyond else units.fixed,
+        **vars(needed),
         **_declared_looks(comparison, values, assumed, source, plan),
     }
 
 
+def _beyond(
+    plan: MonitorPlan, comparison: Comparison, source: SuiteRound | TrafficWindow
+) -> str | None:
+    """Return why no units are known for an alarm beyond names and texts; None where they are."""
+    if isinstance(source, TrafficWindow) or comparison.watched.method is not Method.PAIRS:
+        return None
+    if (blocks := source.blocks(comparison.pair)) is None:
+        return None
+    factors = " and no ".join(plan.random)
+    return (
+        f"an alarm is about more than the suite's own values of {', '.join(plan.random)}, which"
+        f" needs at least {least_blocks(plan)} blocks of sets that share no {factors}, however many"
+        f" rounds ask them; the suite has {blocks.count}. For a plan about its own values alone,"
+        " write `random: []` in the monitor's file"
+    )
+
+
 def _needed(
-    comparison: Comparison,
-    units: PlannedUnits,
-    source: SuiteRound | TrafficWindow,
-    plan: MonitorPlan,
+    comparison: Comparison, units: PlannedUnits, source: SuiteRound | TrafficWindow
 ) -> PlannedRounds:
-    if plan.random and comparison.watched.method is Method.PAIRS:
-        return PlannedRounds(
-            why="the units are for verdicts about these names and texts (`random: []`): beyond"
-            f" them a gap needs at least {least_blocks(plan)} blocks that share no name and no"
-            " text, and grows with new ones"
-        )
     if units.units is not None:
         return source.until(units.units, comparison)
     if units.why is not None:

@@ -46,7 +46,11 @@ def test_traffic_is_watched_and_recorded_answers_are_sent_in(tmp_path: Path) -> 
     answers.write_text('{"id": "1", "at": "2026-01-02T03:04:05Z", "text": "Yes.", "unit": "u"}\n')
     with biaswatch.up():
         applied = biaswatch("monitor", "apply", str(EXAMPLES / "traffic.yaml"))
-        assert applied.stdout == "The monitor support starts without evidence.\n", applied.stderr
+        begun, advice = applied.stdout.split("\n", 1)
+        assert begun == "The monitor support starts without evidence.", applied.stderr
+        advised = " ".join(advice.split())
+        assert advised.startswith("Users are taken to be independent. Where several belong to")
+        assert advised.endswith("otherwise alarms may be false far more often than alpha.")
         again = biaswatch("monitor", "apply", str(EXAMPLES / "traffic.yaml")).stdout
         assert "nothing changed" in again
         listed = biaswatch("monitor", "list").stdout
@@ -81,6 +85,15 @@ def test_a_plan_is_told_without_any_platform(tmp_path: Path) -> None:
     for row in json.loads(told.stdout):
         assert row["comparison"].startswith("rating.rating:")
         assert row["rounds"] * 12 >= row["units"] > row["looking_once"] > 0
+    beyond = tmp_path / "beyond.yaml"
+    suite = f"suite: {EXAMPLES.parent / 'suites' / 'hiring-demo.yaml'}"
+    written = EXAMPLE.read_text().replace("suite: ../suites/hiring-demo.yaml", suite)
+    beyond.write_text(written.replace("random: []\n", ""))
+    told = biaswatch("plan", str(beyond), "--gap", "0.5", "--json")
+    for row in json.loads(told.stdout):
+        assert (row["units"], row["rounds"]) == (None, None)
+        assert "needs at least 10 blocks of sets that share no name and no text" in row["why"]
+        assert "the suite has 2." in row["why"]
     refused = biaswatch("plan", str(EXAMPLE), "--gap", "0.05")
     assert refused.returncode == 2
     assert refused.stderr.count("\n") == 1

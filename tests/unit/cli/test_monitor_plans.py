@@ -87,6 +87,22 @@ def test_a_plan_gives_units_rounds_tokens_and_money(tmp_path: Path) -> None:
     assert row["looking_once"] < row["units"]
 
 
+def test_no_number_of_rounds_shows_more_than_few_names(tmp_path: Path) -> None:
+    named = [{**probe, "stimuli": {"name": f"{n % 8}"}} for n, probe in enumerate(twins(SETS))]
+    declared = {**ASKS, "random": ["name"]}
+    [row] = rows(tmp_path, declared, Assumptions(effect=2.0), named)
+    numbers = ("units", "looking_once", "rounds", "probes", "tokens", "cost")
+    assert [row[number] for number in numbers] == [None] * 6
+    assert "needs at least 9 blocks of sets that share no name" in str(row["why"])
+    assert "the suite has 4." in str(row["why"])
+    said = explained([row], traffic=False)
+    assert "With these units" not in said
+    assert "`random: []`" in said
+    [about_these] = rows(tmp_path, {**declared, "random": []}, Assumptions(effect=2.0), named)
+    assert about_these["rounds"]
+    assert about_these["why"] is None
+
+
 def test_a_smaller_gap_and_a_wider_spread_need_more_units(tmp_path: Path) -> None:
     def units(effect: float, sd: float) -> float:
         [row] = rows(tmp_path, ASKS, Assumptions(effect, sd))
