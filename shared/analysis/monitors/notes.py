@@ -20,8 +20,8 @@ SD = 0.25
 
 NO_CLUSTER = (
     "Users are taken to be independent. Where several belong to one company or account, declare"
-    " `cluster: FACT`, the fact of the answers that names it: otherwise alarms may be false far more"
-    " often than alpha."
+    " `cluster: FACT`, the fact of the answers that names it: otherwise alarms may be false far"
+    " more often than alpha."
 )
 
 
