@@ -8,13 +8,13 @@ import os
 import sys
 from typing import Any
 
-import xllamacpp
-
 HOST = "127.0.0.1"
 
 
 def server_parameters(file: str, port: int, slots: int, slot_tokens: int, threads: int) -> Any:
     """Return llama.cpp's parameters of a server with a context of fixed size for each slot."""
+    import xllamacpp
+
     parameters = xllamacpp.CommonParams()
     parameters.model.path = file
     parameters.hostnames, parameters.port = [HOST], port
@@ -27,6 +27,8 @@ def server_parameters(file: str, port: int, slots: int, slot_tokens: int, thread
 
 def main(file: str, *numbers: str) -> None:
     """Serve the file until standard input is closed."""
+    import xllamacpp
+
     with os.fdopen(os.dup(sys.stdout.fileno()), "w") as announcement:
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # llama.cpp may print to both
         server = xllamacpp.Server(server_parameters(file, *map(int, numbers)))
