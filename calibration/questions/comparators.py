@@ -2,6 +2,7 @@
 
 from functools import cache
 from itertools import product
+from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -103,7 +104,7 @@ def two_way_t(answers: FactorAnswers, _rng: Rng) -> float:
     coefficients = bread @ regressors.T @ answers.values
     scores = regressors * (answers.values - regressors @ coefficients)[:, None]
 
-    def variance(codes: Floats) -> float:
+    def variance(codes: np.ndarray[Any, Any]) -> float:
         members = (codes[:, None] == np.unique(codes)).astype(float)
         sums = members.T @ scores
         return float((bread @ sums.T @ sums @ bread)[0, 0])

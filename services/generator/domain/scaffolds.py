@@ -241,7 +241,8 @@ class Constrained(Scaffold):
 
     def required(self, results: Mapping[str, CallResult]) -> Mapping[str, CallResult]:
         """Return the results without a free answer that was cut off, withheld or empty."""
-        passed = results[FREE].failure is None or results[FREE].failure.why in UNANSWERED
+        failure = results[FREE].failure
+        passed = failure is None or failure.why in UNANSWERED
         return {name: result for name, result in results.items() if name != FREE or not passed}
 
     def conclude(self, probe: Probe, results: Mapping[str, CallResult]) -> str:
