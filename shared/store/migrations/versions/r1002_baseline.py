@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "1001"
+revision = "1002"
 down_revision = None
 
 TIME = sa.DateTime(timezone=True)
