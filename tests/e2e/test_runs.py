@@ -13,6 +13,7 @@ import pytest
 from biaswatch.shared.contracts import Response, Run
 from biaswatch.shared.store import Store, migrate
 from tests.support.commands import CommandLine
+from tests.support.processes import children
 from tests.support.waiting import until
 
 PROBES = 30
@@ -63,12 +64,6 @@ def run(command: CommandLine, suite: str, *words: str) -> tuple[int, dict[str, o
     said = command("run", suite, "--target", "simulator:slow", "--json", *words)
     assert "Traceback" not in said.stderr, said.stderr
     return said.returncode, json.loads(said.stdout)["run"]
-
-
-def children(parent: int, module: str) -> list[int]:
-    listed = Path(f"/proc/{parent}/task").glob("*/children")
-    pids = [int(pid) for path in listed for pid in path.read_text().split()]
-    return [pid for pid in pids if module in Path(f"/proc/{pid}/cmdline").read_text()]
 
 
 def has_more_than(store: Store, answered: int) -> bool:

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
+from tests.support.processes import command_line
+
 
 @contextmanager
 def hung_store(url: str) -> Iterator[None]:
@@ -36,15 +38,11 @@ def hung_store(url: str) -> Iterator[None]:
 def kill_a_connection(url: str) -> int:
     """Kill a process of PostgreSQL, which then ends all others and recovers; count the kills."""
     _, *children = processes_of(_folder(url))
-    named = {pid: Path(f"/proc/{pid}/cmdline").read_text() for pid in children if _alive(pid)}
-    serving = [pid for pid, name in named.items() if "idle" in name or "INSERT" in name]
+    names = {pid: command_line(pid) for pid in children}
+    serving = [pid for pid, name in names.items() if "idle" in name or "INSERT" in name]
     for pid in serving[:1]:
         os.kill(pid, signal.SIGKILL)
     return len(serving[:1])
-
-
-def _alive(pid: int) -> bool:
-    return Path(f"/proc/{pid}/cmdline").exists()
 
 
 def _folder(url: str) -> Path:
