@@ -211,6 +211,14 @@ def measure_of(subject: Subject, name: str) -> Measure | None:
     return next((m for m in subject.measures if m.name == name and m.value is not None), None)
 
 
+def cases_of(subject: Subject) -> tuple[int, int] | None:
+    """Return the number of cases of each group; None if unknown."""
+    if len(subject.counts) == 4:
+        a, b, c, d = subject.counts
+        return a + b, c + d
+    return (subject.units[0], subject.units[1]) if len(subject.units) == 2 else None
+
+
 def decimal(value: float) -> str:
     """Write an estimate to three decimals; a tiny one to three figures."""
     return f"{value:.3f}" if value == 0 or abs(value) >= 0.001 else f"{value:.2e}"

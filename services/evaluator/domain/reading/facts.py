@@ -1,18 +1,17 @@
 """Facts: every number that a subject states or implies, with its measure, role and group."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import product
 
-from biaswatch.services.evaluator.domain.subjects import measure_of
-from biaswatch.services.evaluator.domain.writing.slots import cases_of
+from biaswatch.services.evaluator.domain.subjects import cases_of, measure_of
 from biaswatch.shared.contracts import Measure, Subject
 
 RATIOS = frozenset(
     {"odds_ratio", "odds_ratio_conditional", "odds_ratio_within", "odds_ratio_adjusted"}
     | {"relative_risk", "impact_ratio"}
 )
-ANY = "any"
-"""Role of numbers that fit everywhere: levels, the minimum of cases, the base of a share."""
+DIFFERENCES = frozenset({"risk_difference", "gap"})
 
 
 @dataclass(frozen=True)
@@ -21,9 +20,12 @@ class Fact:
 
     value: float
     measure: str
-    """The measure, or cases, share, odds, mean, missing, asked, constant."""
+    """The measure, or cases, share, part, odds, mean, missing, asked, tolerance, comparisons.
+
+    `lacking` counts the cases without the outcome.
+    """
     role: str = "estimate"
-    """estimate, low, high, p, statistic, change, times, count, or any."""
+    """estimate, low, high, p, times, change, count, difference or excess."""
     group: int | None = None
     """0 or 1; None for a number of both groups."""
     percent: bool = False
@@ -32,108 +34,129 @@ class Fact:
 
 def facts_of(subject: Subject) -> list[Fact]:
     """Return the facts of a subject."""
-    facts = [*_constants(subject), *_counts(subject), *_run_facts(subject)]
+    facts = [*_counts(subject), *_run_facts(subject)]
     for measure in subject.measures:
         if measure.value is not None:
-            facts += _measure_facts(measure)
-    return facts
+            facts += _measure_facts(measure, measure.value)
+    return list(dict.fromkeys(facts))
 
 
-def _constants(subject: Subject) -> Iterator[Fact]:
-    for value in (subject.alpha, 1 - subject.alpha):
-        yield Fact(value, "constant", ANY, percent=True)
-    for value in (0.0, 1.0, 100.0, subject.cases_least):
-        yield Fact(float(value), "constant", ANY)
-    yield Fact(float(subject.cases), "cases", "count")
+def pairs_of(subject: Subject) -> set[tuple[float, float, int | None]]:
+    """Return part, whole and group of counts that are written as `7 of 12`."""
+    pairs: list[tuple[float, float, int | None]] = []
+    if len(subject.counts) == 4:
+        a, b, c, d = subject.counts
+        for group, row in enumerate(((a, b), (c, d))):
+            for count, column in zip(row, (a + c, b + d), strict=True):
+                pairs += [(count, sum(row), group), (count, column, group)]
+            pairs.append((sum(row), subject.cases, group))
+        pairs += [(column, subject.cases, None) for column in (a + c, b + d)]
+    for group, (missing, asked) in enumerate(zip(subject.missing, subject.asked, strict=False)):
+        pairs += [(missing, asked, group), (asked - missing, asked, group)]
+    if subject.asked:
+        missing, asked = sum(subject.missing), sum(subject.asked)
+        pairs += [(missing, asked, None), (asked - missing, asked, None)]
+    pairs += [(count, subject.cases, group) for group, count in enumerate(cases_of(subject) or ())]
+    return set(pairs)
 
 
-def _measure_facts(measure: Measure) -> Iterator[Fact]:
-    name, value = measure.name, measure.value
-    assert value is not None  # noqa: S101 - for mypy
-    group = int(name[-1]) - 1 if name in {"rate_1", "rate_2", "mean_1", "mean_2"} else None
-    short = {"rate": "share", "mean": "mean"}.get(name[:-2], name) if group is not None else name
-    percent = short in {"share", "risk_difference", "impact_ratio"}
-    bounds = [("low", measure.low), ("high", measure.high)]
-    if value != measure.p_value:
-        role = "estimate" if measure.p_value is None else "statistic"
-        yield Fact(value, short, role, group, percent)
-    for role, bound in bounds:
-        if bound is not None:
-            yield Fact(bound, short, role, group, percent)
+def _measure_facts(measure: Measure, value: float) -> Iterator[Fact]:
+    name, group = measure.name, None
+    if name in {"rate_1", "rate_2", "mean_1", "mean_2"}:
+        group = int(name[-1]) - 1
+        name = {"rate": "share", "mean": "mean"}[name[:-2]]
+    percent = name in {"share", "risk_difference", "impact_ratio"}
+    values = [("estimate", value), ("low", measure.low), ("high", measure.high)]
     if measure.p_value is not None:
         yield Fact(measure.p_value, name, "p")
-    if name in RATIOS:
-        yield from _ratio_facts(name, [("estimate", value), *bounds])
-
-
-def _ratio_facts(name: str, values: list[tuple[str, float | None]]) -> Iterator[Fact]:
-    """Yield a ratio the other way round, and as a change in percent."""
-    for role, value in values:
-        if not value or value <= 0 or name == "impact_ratio":
+    for role, number in values:
+        if number is None or (number == measure.p_value and role == "estimate"):
             continue
-        yield Fact(1 / value, name, "times" if role == "estimate" else role)
-        if role == "estimate":
-            yield from (Fact(abs(r - 1), name, "change", percent=True) for r in (value, 1 / value))
+        yield Fact(number, name, role, group, percent)
+        if name in RATIOS and number > 0:
+            yield Fact(1 / number, name, "times" if role == "estimate" else role)
+            for ratio in (number, 1 / number):
+                yield Fact(abs(ratio - 1), name, "change", None, True)
 
 
 def _counts(subject: Subject) -> Iterator[Fact]:
-    if len(subject.counts) != 4:
-        yield from _units(subject)
-        return
-    a, b, c, d = subject.counts
-    sizes, total = (a + b, c + d), subject.cases
-    for group, (having, lacking) in enumerate(((a, b), (c, d))):
-        yield from _group_facts(group, having, lacking)
-        for part, whole in ((having, a + c), (lacking, b + d), (sizes[group], total)):
-            if whole:
-                yield Fact(part / whole, "part", "estimate", group, percent=True)
-    yield from _total_facts((a + c, b + d), total)
-    for first, second in ((a, c), (b, d), sizes):
-        yield Fact(abs(first - second), "cases", "difference")
-        if first and second:
-            yield Fact(first / second, "cases", "times")
-            yield Fact(second / first, "cases", "times")
-
-
-def _total_facts(totals: tuple[int, int], cases: int) -> Iterator[Fact]:
-    for total in totals:
-        yield Fact(total, "cases", "total")
-        if cases:
-            yield Fact(total / cases, "share", "estimate", None, percent=True)
-
-
-def _group_facts(group: int, having: int, lacking: int) -> Iterator[Fact]:
-    size = having + lacking
-    yield from (Fact(count, "cases", "count", group) for count in (having, lacking, size))
-    if size:
-        yield Fact(having / size, "share", "estimate", group, percent=True)
-        yield Fact(lacking / size, "share", "estimate", group, percent=True)
-    if lacking and having:
-        yield Fact(having / lacking, "odds", "estimate", group)
-        yield Fact(lacking / having, "odds", "estimate", group)
-
-
-def _units(subject: Subject) -> Iterator[Fact]:
+    yield Fact(float(subject.cases), "cases", "count")
+    yield Fact(float(subject.cases_least), "minimum", "count")
     for group, cases in enumerate(cases_of(subject) or ()):
         yield Fact(cases, "cases", "count", group)
+    if len(subject.counts) != 4:
+        return
+    a, b, c, d = subject.counts
+    rows, columns = ((a, b), (c, d)), (a + c, b + d)
+    for group, row in enumerate(rows):
+        yield from _group_facts(group, row, columns, subject.cases)
+    for kind, column in zip(("cases", "lacking"), columns, strict=True):
+        yield Fact(column, kind, "count")
+        yield from (Fact(share, "share", "estimate", None, True) for share in
+                    _shares([(column, subject.cases)]))  # fmt: skip
+    yield from _excess(subject, (a + b, c + d))
+    for first, second in ((a, c), (b, d), (a + b, c + d), columns):
+        yield Fact(abs(first - second), "cases", "difference")
+        for one, other in ((first, second), (second, first)):
+            if other:
+                yield Fact(one / other, "cases", "times")
+                yield Fact(abs(one / other - 1), "cases", "change", None, True)
+
+
+def _group_facts(
+    group: int, row: tuple[int, int], columns: tuple[int, int], cases: int
+) -> Iterator[Fact]:
+    """Yield counts, shares, odds and expected counts of a group."""
+    size = sum(row)
+    yield Fact(size, "cases", "count", group)
+    for kind, count, column in zip(("cases", "lacking"), row, columns, strict=True):
+        yield Fact(count, kind, "count", group)
+        for share in _shares([(count, size)]):
+            yield Fact(share, "share", "estimate", group, True)
+        for share in _shares([(count, column), (size, cases), (count, cases)]):
+            yield Fact(share, "part", "estimate", group, True)
+        if size != count:
+            yield Fact(count / (size - count), "odds", "estimate", group)
+        if cases:
+            yield Fact(size * column / cases, "expected", "difference", group)
+            yield Fact(abs(count - size * column / cases), "expected", "difference")
+        if size != cases:  # with the share of the other group
+            hypothetical = size * (column - count) / (cases - size)
+            yield Fact(hypothetical, "expected", "difference", group)
+            yield Fact(abs(count - hypothetical), "expected", "difference")
+
+
+def _excess(subject: Subject, sizes: tuple[int, int]) -> Iterator[Fact]:
+    """Yield how many cases more a difference of shares means, by its estimate and bounds."""
+    difference = measure_of(subject, "risk_difference")
+    bounds = (difference.low, difference.high) if difference else ()
+    estimates = (difference.value,) if difference else ()
+    for role, values in (("difference", estimates), ("excess", bounds)):
+        for share, cases in product(values, (*sizes, subject.cases)):
+            if share is not None:
+                yield Fact(abs(share) * cases, "expected", role)
+
+
+def _shares(parts: Iterable[tuple[int, int]]) -> Iterator[float]:
+    yield from (part / whole for part, whole in parts if whole)
 
 
 def _run_facts(subject: Subject) -> Iterator[Fact]:
     if subject.tolerance is not None:
-        yield Fact(subject.tolerance, "tolerance", "estimate")
+        yield Fact(subject.tolerance, "tolerance")
     if subject.comparisons is not None:
         yield Fact(subject.comparisons, "comparisons", "count")
-    for group, missing in enumerate(subject.missing):
-        asked = subject.asked[group] if group < len(subject.asked) else 0
+    groups = list(zip(subject.missing, subject.asked, strict=False))
+    totals = [(sum(subject.missing), sum(subject.asked), None)] if groups else []
+    for missing, asked, group in [*((*pair, n) for n, pair in enumerate(groups)), *totals]:
         yield Fact(missing, "missing", "count", group)
-        yield Fact(asked, "asked", "count", group)
-        yield Fact(asked - missing, "asked", "count", group)
+        yield from (Fact(count, "asked", "count", group) for count in (asked, asked - missing))
         if asked:
-            yield Fact(missing / asked, "missing", "estimate", group, True)
-            yield Fact(1 - missing / asked, "asked", "estimate", group, True)
-    yield Fact(sum(subject.missing), "missing", "total")
-    yield Fact(sum(subject.asked), "asked", "total")
-    one, two = (measure_of(subject, f"mean_{n}") for n in (1, 2))
-    if one and two and one.value and two.value:
-        yield Fact(one.value / two.value, "mean", "times")
-        yield Fact(two.value / one.value, "mean", "times")
+            for share in (missing / asked, 1 - missing / asked):
+                yield Fact(share, "missing", "estimate", group, True)
+    means = [measure_of(subject, f"mean_{n}") for n in (1, 2)]
+    values = [mean.value for mean in means if mean and mean.value]
+    if len(values) == 2:
+        for first, second in (values, values[::-1]):
+            yield Fact(first / second, "mean", "times")
+            yield Fact(abs(first / second - 1), "mean", "change", None, True)

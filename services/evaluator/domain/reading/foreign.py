@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from biaswatch.services.evaluator.domain.reading.checks import checked_numbers
 from biaswatch.services.evaluator.domain.reading.facts import Fact, facts_of
-from biaswatch.services.evaluator.domain.reading.mentions import SentenceMentions
-from biaswatch.services.evaluator.domain.reading.number_checks import checked_numbers
 from biaswatch.services.evaluator.domain.reading.statements import statement_hints, states_something
+from biaswatch.services.evaluator.domain.reading.words import Words
 from biaswatch.services.evaluator.domain.writing.outline import OUTLINE
 from biaswatch.shared.contracts import Fault, Subject, UncheckedSentence
 
@@ -69,9 +69,9 @@ def read_report(
 def _read(sentence: PlacedSentence, subject: Subject, facts: Sequence[Fact]) -> ReadReport:
     if len(sentence.text) > MAX_SENTENCE_CHARS or sentence.number > MAX_SENTENCES:
         return ReadReport((), (), (_unchecked(sentence, ()),), 1)
-    mentions = SentenceMentions(sentence.text, subject)
+    mentions = Words(sentence.text, subject)
     numbers = checked_numbers(mentions, facts)
-    faults = tuple(_fault(sentence, fault.kind, fault.message) for fault in numbers.faults)
+    faults = tuple(_fault(sentence, kind, message) for kind, message in numbers.faults)
     hints = tuple(
         _fault(sentence, kind, message) for kind, message in statement_hints(mentions, subject)
     )

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from biaswatch.services.evaluator.domain.reading.mentions import SentenceMentions
+from biaswatch.services.evaluator.domain.reading.words import Words
 from biaswatch.services.evaluator.domain.writing.draft_faults import (
     CAUSE,
     DENIED,
@@ -32,13 +32,13 @@ _EXCLUDES = re.compile(
 _CLAUSE = re.compile(r"[,;:]|\b(?:but|although|while|whereas|because|since|so)\b", re.IGNORECASE)
 
 
-def states_something(sentence: SentenceMentions) -> bool:
+def states_something(sentence: Words) -> bool:
     """Tell whether a sentence makes a statement that only a reader can check."""
     topics = (SIGNIFICANCE, DIRECTION, INTERVAL, STRATA, CAUSE, SIZE)
     return any(words.search(sentence.text) for words in topics)
 
 
-def statement_hints(sentence: SentenceMentions, subject: Subject) -> Iterator[tuple[str, str]]:
+def statement_hints(sentence: Words, subject: Subject) -> Iterator[tuple[str, str]]:
     """Yield kind and message of statements that seem to contradict the statistics."""
     yield from _significance(sentence, subject)
     yield from _interval(sentence, subject)
@@ -46,7 +46,7 @@ def statement_hints(sentence: SentenceMentions, subject: Subject) -> Iterator[tu
         yield "cause", "The sentence may claim a cause, which the statistics cannot show."
 
 
-def _significance(sentence: SentenceMentions, subject: Subject) -> Iterator[tuple[str, str]]:
+def _significance(sentence: Words, subject: Subject) -> Iterator[tuple[str, str]]:
     for clause in _CLAUSE.split(sentence.text):
         if _SIGNIFICANT.search(clause) is None:
             continue
@@ -58,17 +58,17 @@ def _significance(sentence: SentenceMentions, subject: Subject) -> Iterator[tupl
         yield "significance", "The sentence may take a missing proof for a proof of no difference."
 
 
-def _interval(sentence: SentenceMentions, subject: Subject) -> Iterator[tuple[str, str]]:
+def _interval(sentence: Words, subject: Subject) -> Iterator[tuple[str, str]]:
     for clause in _CLAUSE.split(sentence.text):
         contains, excludes = _CONTAINS.search(clause), _EXCLUDES.search(clause)
         if "interval" not in clause.lower() or bool(contains) == bool(excludes):
             continue
         claimed = bool(contains) != bool(DENIED.search(clause))
-        names = _named(SentenceMentions(clause, subject)) or _named(sentence)
+        names = _named(Words(clause, subject)) or _named(sentence)
         states = [contains_null(m) for m in subject.measures if m.name in names]
         if states and claimed not in states and None not in states:
             yield "interval", "The sentence may be wrong about the value of no difference."
 
 
-def _named(sentence: SentenceMentions) -> frozenset[str]:
+def _named(sentence: Words) -> frozenset[str]:
     return frozenset().union(*(mention.measures for mention in sentence.measures))

@@ -5,8 +5,8 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from biaswatch.services.evaluator.domain.subjects import measure_of
-from biaswatch.services.evaluator.domain.writing.slots import cases_of, group_keys
+from biaswatch.services.evaluator.domain.subjects import cases_of, measure_of
+from biaswatch.services.evaluator.domain.writing.slots import group_keys
 from biaswatch.services.evaluator.domain.writing.subject_facts import (
     DIRECTED,
     NEITHER,

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from biaswatch.services.evaluator.domain.subjects import (
     TESTS,
+    cases_of,
     decimal,
     interval_of,
     level_of,
@@ -91,14 +92,6 @@ def _count_slots(having: int, lacking: int) -> Iterator[tuple[str, str]]:
     if having + lacking:
         yield "share", percent(having / (having + lacking))
         yield "per_hundred", f"{100 * having / (having + lacking):.0f} in 100"
-
-
-def cases_of(subject: Subject) -> tuple[int, int] | None:
-    """Return the number of cases of each group; None if unknown."""
-    if len(subject.counts) == 4:
-        a, b, c, d = subject.counts
-        return a + b, c + d
-    return (subject.units[0], subject.units[1]) if len(subject.units) == 2 else None
 
 
 def _measure_slots(measure: Measure) -> Iterator[tuple[str, str]]:

@@ -2,8 +2,8 @@
 
 import math
 
-from biaswatch.services.evaluator.domain.subjects import measure_of
-from biaswatch.services.evaluator.domain.writing.slots import cases_of, group_keys
+from biaswatch.services.evaluator.domain.subjects import cases_of, measure_of
+from biaswatch.services.evaluator.domain.writing.slots import group_keys
 from biaswatch.shared.contracts import Measure, Subject
 from biaswatch.shared.stats.estimate import Estimate
 from biaswatch.shared.stats.tables.contingency import ratio_agreement
