@@ -1,6 +1,5 @@
 """Creates a build: its sources, model and ranking."""
 
-import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,15 +14,15 @@ from biaswatch.building.language_models import BusModel, NoModel, ScriptedModel
 from biaswatch.building.model_questions import LanguageModel
 from biaswatch.building.plan import Plan
 from biaswatch.building.ranking import ranking_of
+from biaswatch.building.settings import KEY_PREFIX, BuilderSettings
 from biaswatch.building.sources import ReadSources, WebPages, Wikipedia
 from biaswatch.building.verbs import verb_finder
 from biaswatch.building.web_fetching import FetchLimits, PageFetcher
 from biaswatch.building.web_pages import PageCache
-from biaswatch.services.builder.app import kept_replies, reply_keeper
-from biaswatch.services.builder.settings import BuilderSettings
 from biaswatch.shared.bus.jetstream import Connection, JetStreamPublisher
 from biaswatch.shared.contracts import Target
 from biaswatch.shared.contracts.identity import derived_id
+from biaswatch.shared.runtime.model_questions import ModelReplies
 from biaswatch.shared.store import Store
 
 
@@ -38,6 +37,7 @@ async def model_over_bus(
 ) -> AsyncIterator[LanguageModel]:
     """Connect to a model over the bus for the duration of the context.
 
+    The generator asks the questions; the recorder stores the replies, where the build reads them.
     A plan always asks the same questions, so earlier replies are reused. Another nonce asks all
     questions again.
     """
@@ -47,35 +47,19 @@ async def model_over_bus(
         seed_file=settings.nats_seed_file,
         ca_file=settings.nats_ca_file,
     )
-    store = Store.open(settings.store, statement_s=settings.store_statement_s)
-    replies = kept_replies(store)
-    service = reply_keeper(settings, replies, store)
-    build_task = asyncio.current_task()
-    working = asyncio.create_task(service.run(with_health=False))
-    # Without the service no reply is stored, so its failure ends the build.
-    working.add_done_callback(lambda ended: _failure(ended) and build_task and build_task.cancel())
     try:
-        yield BusModel(
-            target,
-            derived_id("build", plan.model_dump(mode="json"), nonce),
-            JetStreamPublisher(connection),
-            replies,
-            now=now,
-            idle_s=settings.builder_reply_timeout_s,
-        )
-    except asyncio.CancelledError:
-        if failure := _failure(working):
-            raise failure from None
-        raise
+        with Store.open(settings.store, statement_s=settings.store_statement_s) as store:
+            yield BusModel(
+                target,
+                derived_id("build", plan.model_dump(mode="json"), nonce),
+                JetStreamPublisher(connection),
+                ModelReplies(store.records, KEY_PREFIX),
+                now=now,
+                idle_s=settings.builder_reply_timeout_s,
+            )
     finally:
-        service.stop()
-        await asyncio.gather(working, return_exceptions=True)
         if not connection.lost.is_set():
             await connection.close()
-
-
-def _failure(task: "asyncio.Task[None]") -> BaseException | None:
-    return task.exception() if task.done() and not task.cancelled() else None
 
 
 def build_of(

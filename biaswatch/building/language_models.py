@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 
 from biaswatch.building.model_questions import ModelQuestion, ModelReply
-from biaswatch.services.builder.settings import KEY_PREFIX
+from biaswatch.building.settings import KEY_PREFIX
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.contracts import (
     Ending,

@@ -21,7 +21,7 @@ from biaswatch.shared.telemetry import configure_logs
 if TYPE_CHECKING:
     from biaswatch.building.build import BuiltSuite
     from biaswatch.building.plan import Plan
-    from biaswatch.services.builder.settings import BuilderSettings
+    from biaswatch.building.settings import BuilderSettings
 
 
 def build(
@@ -39,7 +39,7 @@ def build(
     """Build a suite from a plan; the same plan, sources and answers give the same bytes."""
     from biaswatch.building.build_files import load_plan, write_suite
     from biaswatch.building.plan import Model
-    from biaswatch.services.builder.settings import BuilderSettings
+    from biaswatch.building.settings import BuilderSettings
 
     wanted = load_plan(plan)
     if model:

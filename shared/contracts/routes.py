@@ -97,9 +97,9 @@ ROUTES = (
         Response,
         "RESPONSES",
         producers=("generator", "gateway", "planner"),
-        consumers=("extractor", "recorder", "oracle", "evaluator", "builder"),
+        consumers=("extractor", "recorder", "oracle", "evaluator"),
         followers=("gateway",),  # the past is not sent in faster than it is written
-        judgings=("oracle", "evaluator", "builder"),
+        judgings=("oracle", "evaluator"),
         many=True,
         bundled=True,
     ),

@@ -5,7 +5,7 @@ from pathlib import Path
 import yaml
 
 from biaswatch.building.plan import Inquiry, Keywords, Plan
-from biaswatch.services.builder.settings import BuilderSettings
+from biaswatch.building.settings import BuilderSettings
 from biaswatch.shared.runtime.settings import Settings
 
 PAGE = (Path(__file__).parents[2] / "docs" / "building-benchmarks.md").read_text()

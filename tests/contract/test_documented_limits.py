@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from biaswatch.building.settings import BuilderSettings
 from biaswatch.readers import parquet_files, table_files
-from biaswatch.services.builder.settings import BuilderSettings
 from biaswatch.services.evaluator.settings import EvaluatorSettings
 from biaswatch.services.extractor.settings import ExtractorSettings
 from biaswatch.services.gateway import bodies, json_bodies, middleware

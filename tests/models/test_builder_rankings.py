@@ -12,7 +12,7 @@ from biaswatch.building.composition import build_of
 from biaswatch.building.plan import Concept, Plan
 from biaswatch.building.ranking import Ranking, nearest, on_topic, ranking_of, words_of
 from biaswatch.building.sentences import sentences
-from biaswatch.services.builder.settings import BuilderSettings
+from biaswatch.building.settings import BuilderSettings
 
 pytestmark = pytest.mark.models
 PAGES = Path(__file__).parents[1] / "unit" / "builder" / "pages"

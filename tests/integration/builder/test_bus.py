@@ -12,7 +12,9 @@ import pytest
 from biaswatch.building.build import BuiltSuite
 from biaswatch.building.composition import build_of, model_over_bus
 from biaswatch.building.plan import Plan
-from biaswatch.services.builder.settings import BuilderSettings
+from biaswatch.building.settings import BuilderSettings
+from biaswatch.services.recorder.app import build as build_recorder
+from biaswatch.services.recorder.settings import RecorderSettings
 from biaswatch.shared.contracts import Probe, Purpose, Response, parse_target
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.store import Store, migrate
@@ -71,14 +73,20 @@ def url(model: Model) -> Iterator[str]:
 
 @asynccontextmanager
 async def generating(bus: ProvisionedBus, tmp_path: Path) -> AsyncIterator[BuilderSettings]:
-    """Run the generator on the bus; give the settings of a builder beside it."""
-    given: dict[str, Any] = {
+    """Run generator and recorder on the bus; give the settings of a build beside them."""
+    addresses: dict[str, Any] = {
         "nats_url": bus.server.url, "store_url": f"sqlite:///{tmp_path / 'store.db'}",
     }  # fmt: skip
-    migrate(given["store_url"])
+    migrate(addresses["store_url"])
     limits = {"BIASWATCH_GENERATOR_TRIES": "1", "BIASWATCH_LOG_LEVEL": "ERROR"}
-    async with generator(given["nats_url"], given["store_url"], **limits):
-        yield BuilderSettings(**given, state_dir=tmp_path)
+    recorder = build_recorder(RecorderSettings(**addresses))
+    recording = asyncio.create_task(recorder.run(with_health=False))
+    try:
+        async with generator(addresses["nats_url"], addresses["store_url"], **limits):
+            yield BuilderSettings(**addresses, state_dir=tmp_path)
+    finally:
+        recorder.stop()
+        await recording
 
 
 def plan_of(name: str = "trial") -> Plan:

@@ -16,11 +16,11 @@ from biaswatch.building.composition import build_of
 from biaswatch.building.language_models import NoModel
 from biaswatch.building.plan import Plan
 from biaswatch.building.ranking import Bm25Ranking
+from biaswatch.building.settings import BuilderSettings
 from biaswatch.building.sources import ReadSources, WebPages, Wikipedia
 from biaswatch.building.verbs import RuleVerbs
 from biaswatch.building.web_fetching import FetchLimits, PageFetcher
 from biaswatch.building.web_pages import PageCache, text_of
-from biaswatch.services.builder.settings import BuilderSettings
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.network.guard import GuardedTransport
 from tests.support.model_server import model_server

@@ -304,7 +304,7 @@ async def test_the_extractor_can_read_for_a_guest_and_not_in_the_name_of_another
         assert Response.decode(delivery.data).id == make_response(501).id
         await consumer.ack(delivery)
         await consumer.close()
-        for other in ("recorder", "oracle", "evaluator", "builder"):
+        for other in ("recorder", "oracle", "evaluator"):
             durable = durable_of(Stage(other, Response, lambda _: []))
             with pytest.raises(TransientError):
                 await Admin(connection, timeout_s=0.2).ensure_durable(durable)

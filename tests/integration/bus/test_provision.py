@@ -147,9 +147,9 @@ async def test_who_reads_replies_of_judges_is_given_no_other_answers(bus: Provis
     await bus.publish(make_response(0), make_response(1, **judging))
     waiting = {
         reader: (await bus.admin.lag("RESPONSES", f"{reader}-response")).waiting
-        for reader in ("recorder", "oracle", "evaluator", "builder")
+        for reader in ("recorder", "oracle", "evaluator")
     }
-    assert waiting == {"recorder": 2, "oracle": 1, "evaluator": 1, "builder": 1}
+    assert waiting == {"recorder": 2, "oracle": 1, "evaluator": 1}
 
 
 async def test_a_durable_that_was_given_every_answer_is_narrowed(bus: ProvisionedBus) -> None:

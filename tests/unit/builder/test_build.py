@@ -14,8 +14,8 @@ from biaswatch.building.build_files import write_suite
 from biaswatch.building.composition import build_of
 from biaswatch.building.model_questions import ModelQuestion, ModelReply
 from biaswatch.building.plan import Plan
+from biaswatch.building.settings import BuilderSettings
 from biaswatch.readers.suites import load_suite
-from biaswatch.services.builder.settings import BuilderSettings
 from biaswatch.shared.errors import UsageError
 
 ARTICLE = (

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from biaswatch.building.build_files import load_plan, write_suite
 from biaswatch.building.composition import build_of
+from biaswatch.building.settings import BuilderSettings
 from biaswatch.readers.suites import load_suite
-from biaswatch.services.builder.settings import BuilderSettings
 
 SHIPPED = Path(__file__).parents[3] / "suites" / "countries"
 

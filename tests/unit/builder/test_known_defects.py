@@ -14,7 +14,7 @@ from biaswatch.building.build import BuiltSuite
 from biaswatch.building.composition import build_of
 from biaswatch.building.model_questions import ModelQuestion, ModelReply
 from biaswatch.building.plan import Plan
-from biaswatch.services.builder.settings import BuilderSettings
+from biaswatch.building.settings import BuilderSettings
 
 ROOT = Path(__file__).parents[3]
 TEXT = (

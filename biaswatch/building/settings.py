@@ -30,8 +30,6 @@ class BuilderSettings(Settings):
     builder_embedder: str | None = None
     """The sentence-transformers model of similarity: a folder, or a name in the cache of Hugging
     Face. By default all-MiniLM-L6-v2 if it is on this machine; nothing is downloaded."""
-    builder_slots: int = Field(default=16, ge=1, le=1000)
-    """Number of replies that are stored concurrently."""
     builder_reply_timeout_s: float = Field(default=600.0, gt=0)
     """Maximum time to wait without a reply of a model."""
 
