@@ -20,9 +20,8 @@ from biaswatch.checks import (
 from biaswatch.diagnosis.diagnosis import Diagnosed, diagnosed, run_columns, table_columns
 from biaswatch.diagnosis.sources import frame_input, measured_input
 from biaswatch.readers.run_tables import RunTable
-from biaswatch.render.table_rows import Parts, comparable_p, overall_sentences
+from biaswatch.render.table_rows import Parts, comparable_p, overall_sentences, verdicts_of
 from biaswatch.shared.contracts import LEAST_MEASURED_SHARE, SummaryWord
-from biaswatch.shared.contracts.diagnosis import Verdicts
 from biaswatch.shared.contracts.mistakes import first_mistake
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import NOT_MEASURED, interval
@@ -30,7 +29,7 @@ from biaswatch.shared.presentation.corrections import (
     SAMPLING_ASSUMPTION,
     table_correction_sentences,
 )
-from biaswatch.shared.presentation.headlines import VERDICT_COLUMNS, headline
+from biaswatch.shared.presentation.headlines import headline
 from biaswatch.shared.requests.diagnoses import DiagnoseRequest
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 
@@ -162,8 +161,9 @@ def comparison_sentence(row: Mapping[str, Any]) -> str:
     if is_unmeasured_row(row):
         empty = " and ".join(row[side] for side in ("a", "b") if not row[f"n_{side}"])
         return f"{groups}: {NOT_MEASURED}, no row of {empty} has a value."
-    verdicts = Verdicts.model_validate({name: row[name] for name in VERDICT_COLUMNS})
-    answer = headline(verdicts, gap, comparable_p(row), survives_missing=row["survives_missing"])
+    answer = headline(
+        verdicts_of(row), gap, comparable_p(row), survives_missing=row["survives_missing"]
+    )
     return f"{groups}: {answer}"
 
 

@@ -26,7 +26,7 @@ def table_lines(table: Table, max_rows: int | None = None) -> Iterator[str]:
 
 
 def _cell(cell: TableCell) -> str:
-    text = escape_md(cell.text)
+    text = escape_md(cell.text + (f" ({cell.note})" if cell.note else ""))
     return f"**{text}**" if cell.chip == "disparity" else text
 
 

@@ -11,6 +11,7 @@ from biaswatch.shared.presentation.columns import (
     FindingColumn,
     Row,
     Shown,
+    comparison_remarks,
     disparities_table,
     findings_table,
     without_common,
@@ -80,8 +81,9 @@ def detail_tables(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
         return
     level, names = coverage(diagnoses[0].alpha), ModelNames.among(diagnoses)
     if gaps := comparisons(diagnoses):
-        table = _findings(GAP_COLUMNS, gaps, level)
-        yield from folded(f"Every comparison ({len(gaps)})", table)
+        remarks = map(escape_md, comparison_remarks(diagnoses))
+        lines = [*_findings(GAP_COLUMNS, gaps, level), "", " ".join(remarks)]
+        yield from folded(f"Every comparison ({len(gaps)})", lines)
     groups = group_rows(diagnoses)
     lines = [*_findings(GROUP_COLUMNS, groups, level)]
     if any(row.group.shrunken_mean for row in groups):

@@ -15,7 +15,13 @@ from biaswatch.render.terminal import escape, print_bullets, print_sentence, pri
 from biaswatch.shared.contracts import Diagnosis
 from biaswatch.shared.formatting import coverage
 from biaswatch.shared.presentation.bias_scores import SCORES_MEAN, score_conclusions, score_lead
-from biaswatch.shared.presentation.columns import GAP_COLUMNS, GROUP_COLUMNS, Shown, findings_table
+from biaswatch.shared.presentation.columns import (
+    GAP_COLUMNS,
+    GROUP_COLUMNS,
+    Shown,
+    comparison_remarks,
+    findings_table,
+)
 from biaswatch.shared.presentation.conclusions import (
     dimension_notes,
     overall_sentences,
@@ -141,7 +147,10 @@ def print_diagnoses(console: Console, diagnoses: Sequence[Diagnosis]) -> None:
         console.print(f"\n[bold]{escape(title)}[/]", soft_wrap=True)
         if gaps := [gap for row in rows for gap in comparisons([row])]:
             table = findings_table(GAP_COLUMNS, gaps, Shown.TERMINAL, level)
-            print_table(console, rich_table(table), "")
+            print_table(console, rich_table(table))
+            for remark in comparison_remarks(rows):
+                print_sentence(console, remark, style="dim")
+            console.print()
         for row in rows:
             if not any(group.units for group in row.groups):
                 continue  # a table without numbers

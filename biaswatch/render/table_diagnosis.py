@@ -1,7 +1,7 @@
 """Diagnosis of a table on a terminal."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from textwrap import wrap
 from typing import Any
@@ -16,21 +16,25 @@ from biaswatch.render.table_rows import (
     Parts,
     Row,
     comparable_p,
+    comparison_row_remarks,
     grouping_of,
     overall_sentences,
     row_verdict,
     unit_sentences,
     verdict_counts,
+    verdicts_of,
 )
 from biaswatch.render.terminal import (
     STYLES,
     escape,
+    finding_text,
     print_sentence,
     print_table,
     printable,
     terminal_table,
 )
 from biaswatch.shared.formatting import UNDEFINED, coverage, interval, number, p_equals, p_value
+from biaswatch.shared.presentation.questions import asked_questions, question_cell
 from biaswatch.shared.presentation.tables import words
 
 MAX_COMPARISONS = 10
@@ -53,62 +57,79 @@ def print_tables(
     compared = parts["comparisons"]
     shown = compared if everything else compared[:MAX_COMPARISONS]
     print_sentence(console, verdict_counts(compared), style="bold")
-    print_table(console, comparison_table(shown, level, console.width), "")
+    print_table(console, comparison_table(shown, level, console.width))
+    for remark in (*comparison_row_remarks(compared, about), *_undefined(compared)):
+        print_sentence(console, remark, style="dim")
+    console.print()
     if left := len(compared) - len(shown):
         print_sentence(console, f"The {left} that say least: --all, --json, -o.")
     for sentence in (
-        *_without_interval(compared),
         *overall_sentences(parts["overall"]),
         *interaction_sentences(parts.get("interactions", []), about["alpha"]),
     ):
         print_sentence(console, sentence)
-    for table in error_rate_tables(parts.get("error_rates", []), parts.get("parity", []), level):
-        print_table(console, table, "")
-    for table in _group_mean_tables(parts["group_means"], level):
-        print_table(console, table, "")
+    rates, parity = parts.get("error_rates", []), parts.get("parity", [])
+    _print_all(console, error_rate_tables(rates, parity, level))
+    _print_all(console, _group_mean_tables(parts["group_means"], level))
     _print_disparities(console, parts["disparity"])
-    for table in _summary_tables(parts["summary"], level):
-        print_table(console, table, "")
-    tested = [row for row in parts["missingness"] if row["p_value"] is not None]
-    for row in tested:
-        where = f"Missing answers of {row['feature']} by {row['dimension']}"
-        print_sentence(console, f"{where}: {p_equals(row['p_value'])} ({row['method']}).")
+    _print_all(console, _summary_tables(parts["summary"], level))
+    for sentence in _missing_tests(parts["missingness"]):
+        print_sentence(console, sentence)
     print_sentence(console, " ".join(unit_sentences(about)), style="dim")
     for warning in warnings:
         print_sentence(console, warning, style="yellow")
 
 
+def _print_all(console: Console, tables: Iterable[RichTable]) -> None:
+    for table in tables:
+        print_table(console, table, "")
+
+
+def _missing_tests(rows: Sequence[Row]) -> Iterator[str]:
+    for row in rows:
+        if row["p_value"] is not None:
+            where = f"Missing answers of {row['feature']} by {row['dimension']}"
+            yield f"{where}: {p_equals(row['p_value'])} ({row['method']})."
+
+
 def comparison_table(rows: Sequence[Row], level: str, width: int) -> RichTable:
-    """Return a row for each comparison; narrow terminals have the effect size below the gap."""
+    """Return a row for each comparison; narrow terminals have all numbers below the gap."""
     is_wide = width >= WIDE_CHARS
-    numbers = [f"gap, effect size [{level}]", "p adjusted"]
+    numbers = [f"gap [{level}], p adjusted, effect size"]
     if is_wide:
         numbers = [f"gap [{level}]", "p adjusted", f"effect size [{level}]"]
+    answers = [verdicts_of(row) for row in rows]
+    asked = asked_questions(answers)
     cells = []
-    for row in rows:
+    for row, verdicts in zip(rows, answers, strict=True):
         gap = "\n".join(wrap(_with_bounds(row, "gap"), NUMBER_CHARS))
         effect = _with_bounds(row, "effect_size", "effect_size_ci")
-        p = p_value(comparable_p(row))
-        values = (gap, p, effect) if is_wide else (f"{gap}\neffect {effect}", p)
+        p = comparable_p(row)
+        narrow = f"{gap}\n{p_equals(p)}\n{effect}"
+        values = (gap, p_value(p), effect) if is_wide else (narrow,)
         cells.append(
             (
                 row["feature"],
                 ", ".join(filter(None, [row["domain"], f"{row['a']} - {row['b']}"])),
                 *(Text(printable(value)) for value in values),
+                *(finding_text(question_cell(question, verdicts)) for question in asked),
                 Text(row_verdict(row), style=STYLES.get(row["summary"], "")),
             )
         )
-    table = terminal_table(("feature", "groups", *numbers, "verdict"), cells)
-    for column in table.columns[2:-1]:
+    titles = ("feature", "groups", *numbers, *(question.heading for question in asked), "verdict")
+    table = terminal_table(titles, cells)
+    for column in table.columns[2 : 2 + len(numbers)]:
         column.no_wrap = True
     return table
 
 
-def _without_interval(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield the reasons for which measured gaps have no interval."""
-    reasons = Counter(row["reason"] for row in rows if row["ci"] is None and row["gap"] is not None)
-    for reason, count in reasons.items():
-        yield f"{count} of {len(rows)} gaps without interval: {reason}."
+def _undefined(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield the reasons for gaps without interval and for undefined effect sizes."""
+    gaps = Counter(row["reason"] for row in rows if row["ci"] is None and row["gap"] is not None)
+    effects = Counter(row["effect_size_reason"] for row in rows if row["effect_size"] is None)
+    for kind, reasons in (("gaps without interval", gaps), ("undefined effect sizes", effects)):
+        for reason, count in reasons.items():
+            yield f"{count} of {len(rows)} {kind}: {reason}."
 
 
 def _titled_table(title: str, head: Sequence[str], cells: Sequence[Sequence[str]]) -> RichTable:
@@ -145,8 +166,7 @@ def _print_disparities(console: Console, rows: Sequence[Row]) -> None:
     if tables:
         has_chance = any(row["p_value"] is not None for row in rows)
         console.print("[bold]Disparity[/]" + (f" {CHANCE}" if has_chance else ""))
-    for table in tables:
-        print_table(console, table, "")
+    _print_all(console, tables)
 
 
 def _disparity_tables(rows: Sequence[Row]) -> Iterator[RichTable]:

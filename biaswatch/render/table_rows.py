@@ -10,6 +10,7 @@ from biaswatch.render.interactions import interaction_rows
 from biaswatch.shared.analysis.findings.group_comparison import GroupComparison
 from biaswatch.shared.analysis.findings.table_diagnosis import TableDiagnosis
 from biaswatch.shared.contracts import Claim
+from biaswatch.shared.contracts.diagnosis import Verdicts
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import (
     TOO_SMALL,
@@ -24,6 +25,7 @@ from biaswatch.shared.formatting import (
 from biaswatch.shared.presentation.conclusions import overall_sentence
 from biaswatch.shared.presentation.correction_rows import bounds
 from biaswatch.shared.presentation.headlines import VERDICT_COLUMNS, verdict_columns
+from biaswatch.shared.presentation.questions import verdict_remarks
 from biaswatch.shared.stats.estimate import Estimate
 from biaswatch.written_files import written_whole
 
@@ -115,10 +117,11 @@ def _named(record: Any, names: Sequence[str]) -> Row:
 
 def _comparison_row(row: GroupComparison) -> Row:
     statistics: Row = {}
-    for name, value in row.statistics.items():  # one with an interval has three columns
+    for name, value in row.statistics.items():  # one with an interval has four columns
         if isinstance(value, Estimate):
             statistics[name], statistics[f"{name}_ci"] = value.value, bounds(value.low, value.high)
             statistics[f"{name}_method"] = value.method
+            statistics[f"{name}_reason"] = value.reason
         else:
             statistics[name] = computed_p(value) if name.endswith("_p") else value
     conclusion = row.conclusion
@@ -147,6 +150,17 @@ def _comparison_row(row: GroupComparison) -> Row:
         "survives_missing": row.survives_missing,
         "reason": row.gap.reason or (conclusion.reason if conclusion else None),
     }
+
+
+def verdicts_of(row: Mapping[str, Any]) -> Verdicts:
+    """Return the answers to the three questions of a row."""
+    return Verdicts.model_validate({name: row[name] for name in VERDICT_COLUMNS})
+
+
+def comparison_row_remarks(rows: Sequence[Row], about: Row) -> Iterator[str]:
+    """Yield what the verdicts are about, and the reasons for missing answers."""
+    verdicts = [verdicts_of(row) for row in rows if not is_unmeasured_row(row)]
+    yield from verdict_remarks(verdicts, about["family"], about["p_anywhere"], about["alpha"])
 
 
 def comparable_p(row: Mapping[str, Any]) -> float | None:

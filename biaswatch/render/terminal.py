@@ -27,7 +27,10 @@ INTERVAL_CHARS = 22
 MAX_WORD_CHARS, MAX_LINE_CHARS = 60, 2000
 """Longer words are folded; longer lines are cut."""
 NO_BREAK = "\u00a0"
-_NUMBERS = re.compile(r"[-\u2212+<>=%()\[\]\d.,/:∞ ]*|-?[\d.]+e-?\d+|\d+ \(\d+ to \d+\)")
+_NUMBERS = re.compile(
+    r"[-\u2212+<>=%()\[\]\d.,/:∞ ]*|-?[\d.]+e-?\d+|\d+ \(\d+ to \d+\)"
+    r"|differs|not shown|too few \w+|(p|evidence) [-=<\d. ]+;?|[\d. %]+, placebo [\d. %]+"
+)
 _ESTIMATE = re.compile(r"(-?\S+) (\[[-\d.,e+ ]+\])")
 _TOGETHER = re.compile(r"\[[-\d.,e+ ]+\]|\bp [=<] \S+|\S+ \[[-\d.,e+ ]+\]")
 """Parts of a sentence that stay on one line: a number with its interval, a p-value."""
@@ -68,12 +71,13 @@ def rich_table(table: Table) -> RichTable:
         for n in range(len(table.columns))
         if any(row[n].text not in ("", UNDEFINED) for row in table.rows)
     ]
-    rows = ([_finding_text(row[n]) for n in filled] for row in table.rows)
+    rows = ([finding_text(row[n]) for n in filled] for row in table.rows)
     return terminal_table([table.columns[n].title for n in filled], rows)
 
 
-def _finding_text(cell: TableCell) -> Text:
-    text = printable(cell.text + (f" ({cell.note})" if cell.note else ""))
+def finding_text(cell: TableCell) -> Text:
+    """Return a cell with its note, and the interval of an estimate, on lines of their own."""
+    text = printable(cell.text + (f"\n{cell.note}" if cell.note else ""))
     value, _, interval = text.partition(" ")
     if cell.estimate and interval.startswith("["):
         text = "\n".join([value, *wrap(interval, INTERVAL_CHARS)])

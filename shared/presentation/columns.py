@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
 from biaswatch.shared.contracts import Diagnosis, GroupSummary
-from biaswatch.shared.formatting import verdict_words
+from biaswatch.shared.formatting import UNDEFINED, verdict_words
 from biaswatch.shared.presentation.findings import (
     ComparisonView,
     GroupRow,
@@ -20,6 +20,13 @@ from biaswatch.shared.presentation.findings import (
     title_of,
 )
 from biaswatch.shared.presentation.names import ModelNames
+from biaswatch.shared.presentation.questions import (
+    GROUP_EFFECT,
+    TWINS,
+    QuestionColumn,
+    question_cell,
+    verdict_remarks,
+)
 from biaswatch.shared.presentation.tables import (
     Column,
     Table,
@@ -108,6 +115,21 @@ def _p(name: str, shown: Shown, heading: str) -> FindingColumn[ComparisonView]:
     return FindingColumn(name, shown, heading, cell, NUMBER)
 
 
+def _question(question: QuestionColumn) -> tuple[FindingColumn[ComparisonView], ...]:
+    """Return the answer with its p-value for tables, and both with the reason for files."""
+    files, name = Shown.CSV | Shown.SEVERAL, question.name
+
+    def cell(row: ComparisonView) -> TableCell:
+        return question_cell(question, row.gap)
+
+    return (
+        FindingColumn(name, Shown.TABLES, question.heading, cell, is_optional=True),
+        _plain(name, Shown.CSV, f"gap.{name}"),
+        _plain(f"p_{name}", files, f"gap.p_{name}", f"p of {question.heading}"),
+        _plain(f"{name}_reason", Shown.CSV, f"gap.{name}_reason"),
+    )
+
+
 def _common(heading: str, text: Callable[[Any], str]) -> FindingColumn[Any]:
     """Return a column of a document that identifies the finding."""
     return FindingColumn(
@@ -164,6 +186,7 @@ def _rank(row: GroupRow) -> TableCell:
     return TableCell(rank_text(row.group), rank.value if rank else None, estimate=rank)
 
 
+HEADLINE = ("verdict", "headline", "scope", "summary", "twin_rate", "placebo_rate")
 NAMING: tuple[FindingColumn[Any], ...] = (
     _common("number", _finding_title),
     _common("model", lambda row: row.model),
@@ -190,7 +213,10 @@ GAP_COLUMNS: tuple[FindingColumn[ComparisonView], ...] = (
     _p("p_adjusted", Shown.TABLES | Shown.CSV, "adjusted p"),
     _estimate("effect_size", Shown.DOCUMENT | Shown.CSV, "effect size", "gap.effect_size"),
     _estimate("impact_ratio", Shown.TERMINAL | Shown.DOCUMENT, "impact ratio", "gap.impact_ratio"),
-    FindingColumn("verdict", Shown.TABLES | Shown.CSV, "verdict", _verdict),
+    *_question(TWINS),
+    *_question(GROUP_EFFECT),
+    FindingColumn("verdict", Shown.TABLES, "verdict", _verdict),
+    *(_plain(name, Shown.CSV, f"gap.{name}") for name in HEADLINE),
     _plain("survives_missing", Shown.CSV, "gap.survives_missing"),
     _plain("reason", Shown.CSV, "gap.reason"),
     FindingColumn("why", Shown.PAGES, "why", lambda row: text_cell(row.gap.reason or "")),
@@ -223,7 +249,7 @@ def findings_table(
     columns, contents = [], []
     for column in (column for column in registry if where & column.shown):
         cells = [column.cell(row) for row in rows]
-        if not column.is_optional or any(cell.text for cell in cells):
+        if not column.is_optional or any(cell.text not in ("", UNDEFINED) for cell in cells):
             heading = column.heading if level else _LEVEL.sub("", column.heading)
             columns.append(replace(column.kind, title=heading.format(level=level)))
             contents.append(cells)
@@ -257,6 +283,16 @@ def comparisons_table(
     where = Shown.PAGE if len(diagnoses) == 1 else Shown.SEVERAL
     rows = comparisons(diagnoses, run_id)[:max_rows]
     return findings_table(GAP_COLUMNS, rows, where, caption="Comparisons of groups")
+
+
+def comparison_remarks(diagnoses: Sequence[Diagnosis]) -> list[str]:
+    """Return what the verdicts of some findings are about, and the reasons for missing ones."""
+    measured = [(row, gap) for row in diagnoses for gap in row.gaps if not row.is_unmeasured(gap)]
+    if not measured:
+        return []
+    first = measured[0][0]
+    verdicts = [gap for _, gap in measured]
+    return list(verdict_remarks(verdicts, first.family, first.p_anywhere, first.alpha))
 
 
 def groups_table(diagnoses: Sequence[Diagnosis], run_id: str) -> Table:

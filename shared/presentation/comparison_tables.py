@@ -8,6 +8,7 @@ from biaswatch.shared.contracts import Diagnosis, Gap, SummaryWord
 from biaswatch.shared.formatting import COULD_UNDO, number, p_equals
 from biaswatch.shared.presentation.findings import ComparisonView, comparisons, title_of
 from biaswatch.shared.presentation.names import ModelNames
+from biaswatch.shared.presentation.questions import asked_questions, question_cell
 from biaswatch.shared.presentation.tables import (
     Table,
     TableCell,
@@ -25,6 +26,7 @@ MAX_COLUMNS = 6
 """More models become rows, where there are fewer comparisons."""
 STRONG_P, WEAK_P = 0.01, 0.05
 """Uncorrected levels for the color of a cell; they are no verdicts."""
+BOTH = "before", "after"
 Pair = tuple[str, str]
 
 
@@ -220,10 +222,14 @@ def compared_runs(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) -> Co
 
 def compared_table(compared: ComparedRuns, max_rows: int | None = None) -> Table:
     """Return a row for each comparison."""
+    shown = compared.gaps[:max_rows]
+    asked = asked_questions([gap for row in shown for gap in (row.before, row.after)])
     columns = (
         *names("number", "groups", "model"),
         *numbers("gap before", "gap after", "moved by"),
-        *texts("intervals", "verdict before", "verdict after"),
+        *texts("intervals"),
+        *texts(*(f"{question.heading} {when}" for question in asked for when in BOTH)),
+        *texts("verdict before", "verdict after"),
     )
     rows = [
         (
@@ -234,10 +240,11 @@ def compared_table(compared: ComparedRuns, max_rows: int | None = None) -> Table
             _gap_cell(gap.after),
             number_cell(gap.moved),
             text_cell(gap.intervals, chip="raised" if gap.intervals == "apart" else None),
+            *(question_cell(question, of) for question in asked for of in (gap.before, gap.after)),
             verdict_cell(gap.before.summary),
             verdict_cell(gap.after.summary),
         )
-        for gap in compared.gaps[:max_rows]
+        for gap in shown
     ]
     return Table("Two runs side by side", columns, tuple(rows))
 

@@ -17,7 +17,12 @@ from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.services.gateway.runs.studies import StudyQueries
 from biaswatch.shared.contracts import Diagnosis
 from biaswatch.shared.presentation.bias_scores import SCORES_MEAN, score_lead, scores_table
-from biaswatch.shared.presentation.columns import comparisons_table, disparities_table, groups_table
+from biaswatch.shared.presentation.columns import (
+    comparison_remarks,
+    comparisons_table,
+    disparities_table,
+    groups_table,
+)
 from biaswatch.shared.presentation.comparison_tables import (
     compared_runs,
     compared_table,
@@ -93,6 +98,7 @@ def router(ctx: GatewayContext, studies: StudyQueries) -> APIRouter:
             values=values,
             spreads=histogram_plot(chosen, values.values) if chosen and values else None,
             comparisons=comparisons_table([chosen], run_id, max_rows=MAX_ROWS) if chosen else None,
+            remarks=comparison_remarks([chosen]) if chosen else [],
             disparities=disparities_table([chosen]) if chosen else None,
             groups=groups_table([chosen], run_id) if chosen else None,
             flagged=flagged,

@@ -143,7 +143,7 @@ def paired_d(a: Sample, b: Sample, alpha: float) -> Estimate:
     difference = np.sort(x - y)
     largest = float(max(np.abs(x).max(), np.abs(y).max()))
     if np.ptp(difference) <= FLAT_RTOL * largest or difference.std() == 0:
-        return undefined("all values are equal", method=method)
+        return undefined("all differences are equal", method=method)
     value = float(difference.mean() / difference.std(ddof=1))
     return _with_interval(value, sqrt(len(x)), len(x) - 1, alpha, method)
 

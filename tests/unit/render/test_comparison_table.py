@@ -15,6 +15,10 @@ def row(**fields: Any) -> dict[str, Any]:
         "ci": [-0.3191, -0.0994], "p_adjusted": 1.5e-5, "p_reason": None, "effect_size": -0.8251,
         "effect_size_ci": [-1.1234, -0.5294], "summary": "inconclusive", "reason": None,
         "survives_missing": None, "n_a": 30, "n_b": 30,
+        "same_treatment": None, "p_same_treatment": None, "same_treatment_reason": "no sets",
+        "group_effect": None, "p_group_effect": None, "group_effect_reason": "no factor",
+        "verdict": "inconclusive", "headline": "gap", "scope": "", "twin_rate": None,
+        "placebo_rate": None, "effect_size_reason": None,
         **fields,
     }  # fmt: skip
 
@@ -50,3 +54,13 @@ def test_the_verdict_says_what_missing_answers_could_undo_and_what_was_not_measu
     output = " ".join(" ".join(printed(160, doubted, row(gap=None, ci=None, n_b=0))).split())
     assert "disparity, but the missing answers could undo it" in output
     assert "not measured" in output
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_each_question_with_an_answer_has_a_column_with_its_own_p_value(width: int) -> None:
+    answered = row(same_treatment="differs", p_same_treatment=0.012, group_effect="not shown",
+                   p_group_effect=0.34, twin_rate=0.6, placebo_rate=0.2)  # fmt: skip
+    output = " ".join(" ".join(printed(width, answered)).split())
+    for part in ("twins", "p = 0.012", "placebo 20 %", "not shown", "p = 0.34"):
+        assert part in output
+    assert "twins" not in " ".join(printed(width, row()))
