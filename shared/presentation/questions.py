@@ -1,0 +1,136 @@
+"""The questions about twins and groups in tables: answers with p-values, remarks below."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from biaswatch.shared.contracts.diagnosis import Verdicts
+from biaswatch.shared.formatting import UNDEFINED, p_equals
+from biaswatch.shared.presentation.tables import Column, TableCell, texts
+from biaswatch.shared.stats.estimate import TOO_FEW, Question
+
+
+class Answers(Protocol):
+    """The answers of a run or a monitor to both questions about one comparison."""
+
+    same_treatment: str | None
+    same_treatment_reason: str | None
+    group_effect: str | None
+    group_effect_reason: str | None
+
+
+@dataclass(frozen=True)
+class QuestionColumn:
+    """A question about a comparison that a table shows in one column."""
+
+    name: str
+    """The field of the answer; `p_` before it is the p-value's."""
+    heading: str
+    question: str
+    untested: str
+    """Says that there is no test."""
+
+    def answer(self, answers: Answers) -> str | None:
+        """Return the answer."""
+        answer: str | None = getattr(answers, self.name)
+        return answer
+
+    def reason(self, answers: Answers) -> str | None:
+        """Return the reason for no test, or for too few values of a random factor."""
+        answer = self.answer(answers)
+        is_few = answer is not None and answer.startswith(TOO_FEW)
+        reason: str | None = getattr(answers, f"{self.name}_reason")
+        return reason if answer is None or is_few else None
+
+    def cell(self, answers: Answers, note: str | None = None) -> TableCell:
+        """Return the answer with a note: its p-value, or its evidence."""
+        answer = self.answer(answers)
+        return TableCell(answer or UNDEFINED, answer, note=note if answer else None)
+
+
+TWINS = QuestionColumn(
+    "same_treatment", "twins", "are twins treated differently?", "Treatment of twins is not tested"
+)
+GROUP_EFFECT = QuestionColumn(
+    "group_effect",
+    "group effect",
+    "does the group matter beyond these names and texts?",
+    "A group effect is not tested",
+)
+QUESTIONS = TWINS, GROUP_EFFECT
+ANSWERED = {
+    Question.SAME_TREATMENT: "whether twins are treated differently",
+    Question.GROUP_EFFECT: "whether the group matters",
+    Question.GAP: "whether the mean gap exceeds the tolerance",
+}
+"""What a verdict says, by its headline question."""
+Row = TypeVar("Row", bound=Answers)
+
+
+def question_cell(question: QuestionColumn, verdicts: Verdicts) -> TableCell:
+    """Return the answer with its p-value; of twins also with the rate of placebo twins."""
+    p_value = getattr(verdicts, f"p_{question.name}")
+    notes = [] if p_value is None else [p_equals(p_value)]
+    if question is TWINS and verdicts.placebo_rate is not None and verdicts.twin_rate is not None:
+        rates = (100 * verdicts.twin_rate, 100 * verdicts.placebo_rate)
+        notes.append("{:.0f} %, placebo {:.0f} %".format(*rates))
+    return question.cell(verdicts, ";\n".join(notes) or None)
+
+
+def asked_questions(answers: Sequence[Answers]) -> list[QuestionColumn]:
+    """Return the questions that have an answer in some comparison."""
+    return [question for question in QUESTIONS if any(question.answer(row) for row in answers)]
+
+
+def question_columns(answers: Sequence[Answers], ending: str = "") -> tuple[Column, ...]:
+    """Return the columns of the questions that have an answer."""
+    return texts(*(question.heading + ending for question in asked_questions(answers)))
+
+
+def question_remarks(answers: Sequence[Answers]) -> Iterator[str]:
+    """Yield the questions behind the columns, and the reasons for missing answers."""
+    if asked := asked_questions(answers):
+        yield " ".join(
+            f"{question.heading.capitalize()}: {question.question}" for question in asked
+        )
+    for question in QUESTIONS:
+        reasons = Counter(filter(None, map(question.reason, answers)))
+        for reason, count in reasons.items():
+            where = "" if count == len(answers) else f" in {count} of {len(answers)} comparisons"
+            yield f"{question.untested}{where} ({reason})."
+
+
+def verdict_remarks(
+    verdicts: Sequence[Verdicts], family: int, p_anywhere: float | None, alpha: float
+) -> Iterator[str]:
+    """Yield what the verdicts are about, then the remarks on the other questions.
+
+    Parameters
+    ----------
+    verdicts
+        Of all comparisons of a table.
+    family
+        The number of comparisons that were corrected together.
+    p_anywhere
+        For twins that are treated alike in all of them.
+    alpha
+        The level of the family.
+    """
+    if not verdicts:
+        return
+    headlines = Counter((row.headline, row.scope) for row in verdicts)
+    for (headline, scope), count in headlines.items():
+        which = "The verdict" if len(headlines) == 1 else f"The verdict of {count} comparisons"
+        yield f"{which} says {ANSWERED[headline]}{f', {scope}' if scope else ''}."
+    if any(row.placebo_rate is not None for row in verdicts):
+        yield (
+            "Shares are those of twins, and of placebo twins with names of one group, that were"
+            " answered differently."
+        )
+    yield from question_remarks(verdicts)
+    if family > 1 and p_anywhere is not None:
+        differ = "are treated differently somewhere"
+        if p_anywhere > alpha:
+            differ = "are not shown to be treated differently anywhere"
+        yield f"Over all {family} comparisons together, twins {differ} ({p_equals(p_anywhere)})."
