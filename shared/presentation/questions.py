@@ -121,12 +121,13 @@ def verdict_remarks(
         return
     headlines = Counter((row.headline, row.scope) for row in verdicts)
     for (headline, scope), count in headlines.items():
-        which = "The verdict" if len(headlines) == 1 else f"The verdict of {count} comparisons"
+        noun = f"{count} comparison{'' if count == 1 else 's'}"
+        which = "The verdict" if len(headlines) == 1 else f"The verdict of {noun}"
         yield f"{which} says {ANSWERED[headline]}{f', {scope}' if scope else ''}."
     if any(row.placebo_rate is not None for row in verdicts):
         yield (
-            "Shares are those of twins, and of placebo twins with names of one group, that were"
-            " answered differently."
+            "Shares: twins, and placebo twins (names of the same group), that were answered"
+            " differently."
         )
     yield from question_remarks(verdicts)
     if family > 1 and p_anywhere is not None:
