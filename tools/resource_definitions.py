@@ -227,6 +227,8 @@ def _condition(name: str) -> Schema:
 
 AGE = _column("Age", ".metadata.creationTimestamp", kind="date")
 VERDICT = {"type": "string", "enum": [verdict.value for verdict in Verdict]}
+QUESTIONS = {"sameTreatment": TEXT, "groupEffect": TEXT, "about": TEXT}
+"""Answers about twins and the group, with their p-values, and what the verdict is about."""
 ALARM = {
     "type": "object",
     "required": ["id", "comparison", "what", "since", "words"],
@@ -239,6 +241,7 @@ MONITOR_STATUS: Schema = {
     "state": TEXT,
     "rounds": NUMBER,
     "verdict": VERDICT,
+    **QUESTIONS,
     "gap": TEXT,
     "comparison": TEXT,
     "since": MOMENT,
@@ -251,7 +254,7 @@ SUITE_STATUS: Schema = {"hash": TEXT, "suite": TEXT, "probes": NUMBER}
 RUN_VERDICT = {"type": "string", "enum": [*VERDICT["enum"], "not_measured"]}
 RUN_STATUS: Schema = {
     "run": TEXT, "state": TEXT, "answered": TEXT, "verdict": RUN_VERDICT, "gap": TEXT,
-    "comparison": TEXT,
+    "comparison": TEXT, **QUESTIONS,
 }  # fmt: skip
 MONITOR_COLUMNS = [
     _condition("Ready"),
@@ -261,6 +264,9 @@ MONITOR_COLUMNS = [
     _column("Since", ".status.since", kind="date"),
     # It lies ahead, which a column of the type date cannot show.
     _column("Next round", ".status.nextRound"),
+    _column("Twins", ".status.sameTreatment", wide=True),
+    _column("Group effect", ".status.groupEffect", wide=True),
+    _column("About", ".status.about", wide=True),
     _column("Comparison", ".status.comparison", wide=True),
     _column("Rounds", ".status.rounds", kind="integer", wide=True),
 ]
@@ -276,6 +282,9 @@ RUN_COLUMNS = [
     _column("Answered", ".status.answered"),
     _column("Verdict", ".status.verdict"),
     _column("Gap", ".status.gap"),
+    _column("Twins", ".status.sameTreatment", wide=True),
+    _column("Group effect", ".status.groupEffect", wide=True),
+    _column("About", ".status.about", wide=True),
     _column("Comparison", ".status.comparison", wide=True),
     _column("Run", ".status.run", wide=True),
 ]

@@ -22,6 +22,7 @@ from biaswatch.shared.presentation.monitor_tables import (
     labelled_table,
     window_table,
 )
+from biaswatch.shared.presentation.questions import question_remarks
 from biaswatch.shared.presentation.tables import words
 from biaswatch.shared.requests.evidence import EvidenceView, WindowView
 from biaswatch.shared.requests.monitor_views import (
@@ -161,7 +162,10 @@ def _print_evidence(view: MonitorView, console: Console, *, everything: bool) ->
     )
     shown = by_urgency if everything else by_urgency[:MAX_ROWS]
     titles = {row.comparison: _title(row) for row in shown}
-    print_table(console, rich_table(evidence_table(view.status.name, shown, titles)), "")
+    print_table(console, rich_table(evidence_table(view.status.name, shown, titles)))
+    for remark in question_remarks(shown):
+        print_sentence(console, remark, style="dim")
+    console.print()
     if left := len(by_urgency) - len(shown):
         print_sentence(console, f"{left} more with less evidence: --all, --json.")
     for row in shown:

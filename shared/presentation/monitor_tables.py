@@ -9,6 +9,7 @@ from biaswatch.shared.analysis.monitors.strata_views import StrataView, StratumV
 from biaswatch.shared.contracts import ACCOUNTS, AnswerAccounts, Estimate
 from biaswatch.shared.contracts.answer_accounts import account_label
 from biaswatch.shared.formatting import number_name
+from biaswatch.shared.presentation.questions import asked_questions, evidence_note
 from biaswatch.shared.presentation.tables import (
     Table,
     TableCell,
@@ -38,10 +39,10 @@ def evidence_table(
     monitor: str, evidence: Sequence[EvidenceView], titles: Mapping[str, str]
 ) -> Table:
     """Return a row for each comparison: verdict, gap, evidence, detectable change."""
-    is_searched = any(row.change_searched for row in evidence)
+    is_searched, asked = any(row.change_searched for row in evidence), asked_questions(evidence)
     columns = (
         *names("comparison"),
-        *texts("verdict", "about", "same treatment", "group effect"),
+        *texts("verdict", "about", *(question.heading for question in asked)),
         *estimates("gap"),
         *numbers("evidence", "needed for an alarm", "units", "missing", "units still needed"),
         *numbers(*(("smallest change it can see",) if is_searched else ())),
@@ -56,8 +57,7 @@ def evidence_table(
             ),
             verdict_cell(row.verdict),
             text_cell(row.about),
-            text_cell(row.same_treatment or "-", note=row.same_treatment_reason),
-            text_cell(row.group_effect or "-", note=row.group_effect_reason),
+            *(question.cell(row, evidence_note(question, row)) for question in asked),
             estimate_cell(row.gap),
             *map(number_cell, (row.log_e, row.bound, row.units, row.missing, row.more_units)),
             *([_smallest_change(row.smallest_change)] if is_searched else ()),

@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from biaswatch.shared.contracts.diagnosis import Verdicts
-from biaswatch.shared.formatting import UNDEFINED, p_equals
-from biaswatch.shared.presentation.tables import Column, TableCell, texts
+from biaswatch.shared.formatting import UNDEFINED, number, p_equals
+from biaswatch.shared.presentation.tables import TableCell
+from biaswatch.shared.requests.evidence import EvidenceView
 from biaswatch.shared.stats.estimate import TOO_FEW, Question
 
 
@@ -43,6 +44,12 @@ class QuestionColumn:
         reason: str | None = getattr(answers, f"{self.name}_reason")
         return reason if answer is None or is_few else None
 
+    def text(self, answers: Answers, note: str | None) -> str | None:
+        """Return the answer with a note in brackets, or None without an answer."""
+        cell = self.cell(answers, note)
+        note = f" ({cell.note})".replace("\n", " ") if cell.note else ""
+        return cell.text + note if cell.plain else None
+
     def cell(self, answers: Answers, note: str | None = None) -> TableCell:
         """Return the answer with a note: its p-value, or its evidence."""
         answer = self.answer(answers)
@@ -65,27 +72,34 @@ ANSWERED = {
     Question.GAP: "whether the mean gap exceeds the tolerance",
 }
 """What a verdict says, by its headline question."""
-Row = TypeVar("Row", bound=Answers)
 
 
 def question_cell(question: QuestionColumn, verdicts: Verdicts) -> TableCell:
     """Return the answer with its p-value; of twins also with the rate of placebo twins."""
+    return question.cell(verdicts, question_note(question, verdicts))
+
+
+def question_note(question: QuestionColumn, verdicts: Verdicts) -> str | None:
+    """Return the p-value of an answer; of twins also with the rate of placebo twins."""
     p_value = getattr(verdicts, f"p_{question.name}")
     notes = [] if p_value is None else [p_equals(p_value)]
     if question is TWINS and verdicts.placebo_rate is not None and verdicts.twin_rate is not None:
         rates = (100 * verdicts.twin_rate, 100 * verdicts.placebo_rate)
         notes.append("{:.0f} %, placebo {:.0f} %".format(*rates))
-    return question.cell(verdicts, ";\n".join(notes) or None)
+    return ";\n".join(notes) or None
+
+
+def evidence_note(question: QuestionColumn, row: EvidenceView) -> str | None:
+    """Return the log evidence of an answer of a monitor."""
+    log_e = row.log_e_same_treatment
+    if question is GROUP_EFFECT:
+        log_e = row.clusters.log_e_effect if row.clusters else None
+    return None if log_e is None else f"evidence {number(log_e)}"
 
 
 def asked_questions(answers: Sequence[Answers]) -> list[QuestionColumn]:
     """Return the questions that have an answer in some comparison."""
     return [question for question in QUESTIONS if any(question.answer(row) for row in answers)]
-
-
-def question_columns(answers: Sequence[Answers], ending: str = "") -> tuple[Column, ...]:
-    """Return the columns of the questions that have an answer."""
-    return texts(*(question.heading + ending for question in asked_questions(answers)))
 
 
 def question_remarks(answers: Sequence[Answers]) -> Iterator[str]:

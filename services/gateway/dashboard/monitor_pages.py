@@ -41,6 +41,7 @@ from biaswatch.shared.presentation.monitor_tables import (
 )
 from biaswatch.shared.presentation.overview import live_monitor
 from biaswatch.shared.presentation.plots import has_gaps, strata_plot
+from biaswatch.shared.presentation.questions import question_remarks
 from biaswatch.shared.requests.evidence import EvidenceView
 from biaswatch.shared.requests.monitor_views import (
     History,
@@ -92,6 +93,7 @@ def router(ctx: GatewayContext) -> APIRouter:
             evidence=evidence,
             alarms=list(open_alarms_of(view.alarms).values()),
             comparisons=evidence_table(name, evidence, titles),
+            remarks=list(question_remarks(evidence)),
             searched=any(part.change_searched for part in evidence),
             charts=[
                 (history, gap_chart(history, title), evidence_chart(history, title))

@@ -18,6 +18,7 @@ from biaswatch.services.operator.domain.conditions import (
 from biaswatch.services.operator.domain.suites import suite_hash_of
 from biaswatch.shared.contracts import TRAFFIC, Alarm, derived_id, open_alarms_of
 from biaswatch.shared.formatting import VERDICT_WORDS, interval
+from biaswatch.shared.presentation.questions import GROUP_EFFECT, TWINS, evidence_note
 from biaswatch.shared.requests.evidence import EvidenceView
 from biaswatch.shared.requests.monitor_views import MonitorView
 
@@ -195,6 +196,9 @@ def monitor_status(
         gap = strongest.gap
         fields |= {
             "verdict": strongest.verdict.value,
+            "sameTreatment": TWINS.text(strongest, evidence_note(TWINS, strongest)),
+            "groupEffect": GROUP_EFFECT.text(strongest, evidence_note(GROUP_EFFECT, strongest)),
+            "about": strongest.about,
             "gap": interval(gap.value, gap.low, gap.high, gap.reason),
             "comparison": strongest.title or strongest.comparison,
         }

@@ -15,6 +15,7 @@ from biaswatch.services.operator.domain.conditions import (
 from biaswatch.services.operator.domain.suites import suite_hash_of
 from biaswatch.shared.contracts import LEAST_MEASURED_SHARE, Diagnosis, Gap, SummaryWord
 from biaswatch.shared.formatting import NOTHING_COMPARED, by_evidence, interval
+from biaswatch.shared.presentation.questions import GROUP_EFFECT, TWINS, question_note
 from biaswatch.shared.requests.run_views import RunProgress, RunState
 
 COMPLETE, DISPARITY = "Complete", "Disparity"
@@ -124,6 +125,12 @@ def run_status(
     verdict = gap.summary.value
     if gap.summary is not SummaryWord.DISPARITY and not _is_measured(diagnosis, gap):
         verdict = NOT_MEASURED
+    answers = {
+        "sameTreatment": TWINS.text(gap, question_note(TWINS, gap)),
+        "groupEffect": GROUP_EFFECT.text(gap, question_note(GROUP_EFFECT, gap)),
+        "about": gap.scope or None,
+    }
+    fields |= {name: answer for name, answer in answers.items() if answer is not None}
     return fields | {
         "verdict": verdict,
         "gap": interval(gap.gap.value, gap.gap.low, gap.gap.high, gap.gap.reason),
