@@ -9,7 +9,7 @@ from biaswatch.shared.analysis.monitors.strata_views import StrataView, StratumV
 from biaswatch.shared.contracts import ACCOUNTS, AnswerAccounts, Estimate
 from biaswatch.shared.contracts.answer_accounts import account_label
 from biaswatch.shared.formatting import number_name
-from biaswatch.shared.presentation.questions import asked_questions, evidence_note
+from biaswatch.shared.presentation.questions import QUESTIONS, asked_questions, evidence_note
 from biaswatch.shared.presentation.tables import (
     Table,
     TableCell,
@@ -24,7 +24,7 @@ from biaswatch.shared.presentation.tables import (
     words,
 )
 from biaswatch.shared.requests.evidence import EvidenceView, WindowView
-from biaswatch.shared.requests.monitor_views import History, LabelledEvidence
+from biaswatch.shared.requests.monitor_views import History, HistoryPoint, LabelledEvidence
 
 RANGES = {"day": timedelta(days=1), "week": timedelta(days=7), "month": timedelta(days=30)}
 """Lengths of time that a chart can show; by default it shows all."""
@@ -140,7 +140,7 @@ def history_table(histories: Sequence[History], titles: Mapping[str, str]) -> Ta
     """Return every round of every comparison."""
     columns = (
         *names("comparison"),
-        *texts("moment", "verdict"),
+        *texts("moment", "verdict", *(question.heading for question in QUESTIONS)),
         *numbers("round", "epoch", "units"),
         *estimates("gap"),
         *numbers("evidence", "needed for an alarm"),
@@ -149,7 +149,7 @@ def history_table(histories: Sequence[History], titles: Mapping[str, str]) -> Ta
         (
             text_cell(titles.get(history.comparison, history.comparison)),
             text_cell(point.at.isoformat()),
-            text_cell(point.verdict.value),
+            *map(text_cell, (point.verdict.value, *_answers(point))),
             *map(number_cell, (point.round, point.epoch, point.units)),
             estimate_cell(point.gap),
             *map(number_cell, (point.log_e, point.bound)),
@@ -158,6 +158,10 @@ def history_table(histories: Sequence[History], titles: Mapping[str, str]) -> Ta
         for point in history.moments
     ]
     return Table("Evidence over time", columns, tuple(rows))
+
+
+def _answers(point: HistoryPoint) -> tuple[str, str]:
+    return point.same_treatment or "", point.group_effect or ""
 
 
 def in_time(

@@ -198,6 +198,8 @@ class HistoryPoint(BaseModel):
     log_supremum: float
     bound: float
     verdict: Verdict
+    same_treatment: str | None = None
+    group_effect: str | None = None
     test: int | None = None
     """Number of the test that the round belongs to."""
 

@@ -31,6 +31,7 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.contracts import Twins as SentTwins
 from biaswatch.shared.formatting import number
+from biaswatch.shared.requests.evidence import scope_words
 
 MAX_TWINS = 5
 Raised = Mapping[tuple[str, AlarmKind], Alarm]
@@ -205,7 +206,8 @@ def _words(
     shown = evidence.shown
     rounds = evidence.rounds if shown is None else evidence.round - shown.since_round + 1
     alarmed = AlarmedGap(evidence.gap, sides, evidence.units, rounds, since)
-    return gap_sentence(comparison, alarmed, plan.numbers)
+    about = f"The alarm is about {scope_words(evidence)}."
+    return f"{gap_sentence(comparison, alarmed, plan.numbers)} {about}"
 
 
 def _sides(evidence: Evidence) -> Sides | None:
