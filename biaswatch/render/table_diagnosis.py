@@ -44,6 +44,7 @@ WIDE_CHARS = 120
 NUMBER_CHARS = 32
 """Width of a gap with its interval, or of the reason for having none."""
 CHANCE = "(in brackets: median under random labels; p: share of random labels with as much)"
+SHIFT = "constant_shift", "constant_shift_ci"
 SHOWN_METRICS = ("Max-Min", "Min/Max", "Max Z-Score", "Min Z-Score", "Dixon Q")
 """Metrics on a terminal; JSON and files have all."""
 
@@ -95,14 +96,18 @@ def _missing_tests(rows: Sequence[Row]) -> Iterator[str]:
 def comparison_table(rows: Sequence[Row], level: str, width: int) -> RichTable:
     """Return a row for each comparison; narrow terminals have all numbers below the gap."""
     is_wide = width >= WIDE_CHARS
-    numbers = [f"gap [{level}], p adjusted, effect size"]
+    has_shift = any(row.get("constant_shift_ci") for row in rows)
+    shift = ", constant shift" if has_shift else ""
+    numbers = [f"gap [{level}]{shift}, p adjusted, effect size"]
     if is_wide:
-        numbers = [f"gap [{level}]", "p adjusted", f"effect size [{level}]"]
+        numbers = [f"gap{shift} [{level}]", "p adjusted", f"effect size [{level}]"]
     answers = [verdicts_of(row) for row in rows]
     asked = asked_questions(answers)
     cells = []
     for row, verdicts in zip(rows, answers, strict=True):
         gap = "\n".join(wrap(_with_bounds(row, "gap"), NUMBER_CHARS))
+        if has_shift:
+            gap += "\n" + _with_bounds({"constant_shift_ci": None, **row}, *SHIFT)
         effect = _with_bounds(row, "effect_size", "effect_size_ci")
         p = comparable_p(row)
         narrow = f"{gap}\n{p_equals(p)}\n{effect}"

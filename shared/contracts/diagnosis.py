@@ -38,9 +38,6 @@ class Verdicts(Part):
     """The share of twins of the two groups that were answered differently."""
     placebo_rate: float | None = None
     """The share of placebo twins, whose names are of one group, that were answered differently."""
-    constant_shift: Estimate | None = None
-    """The shift of every set that sign flips do not reject, with its interval; it decides
-    nothing."""
 
     @computed_field  # type: ignore[prop-decorator]
     @property
@@ -107,6 +104,9 @@ class Gap(Verdicts):
     """Selection rate of the less selected over that of the more selected."""
     effect_size: Estimate | None = None
     """Hedges' g, or Cohen's d of the differences where sets are compared."""
+    constant_shift: Estimate | None = None
+    """The shift of every set that sign flips do not reject, by itself; null without twins. It
+    decides nothing."""
     mann_whitney_p: float | None = None
     """The rank test over units, beside the declared one."""
     by_set: Estimate | None = None

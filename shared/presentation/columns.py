@@ -212,6 +212,9 @@ GAP_COLUMNS: tuple[FindingColumn[ComparisonView], ...] = (
     _p("p_value", Shown.DOCUMENT | Shown.CSV, "p"),
     _p("p_adjusted", Shown.TABLES | Shown.CSV, "adjusted p"),
     _estimate("effect_size", Shown.DOCUMENT | Shown.CSV, "effect size", "gap.effect_size"),
+    _estimate(
+        "constant_shift", Shown.TABLES | Shown.CSV, "constant shift [{level}]", "gap.constant_shift"
+    ),
     _estimate("impact_ratio", Shown.TERMINAL | Shown.DOCUMENT, "impact ratio", "gap.impact_ratio"),
     *_question(TWINS),
     *_question(GROUP_EFFECT),

@@ -9,7 +9,7 @@ import numpy as np
 from biaswatch.shared.analysis.findings.factors import RandomFactors, gap_of_factors, group_effect_p
 from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
 from biaswatch.shared.analysis.findings.gap_statistics import GAP_STATISTICS, GapSamples
-from biaswatch.shared.analysis.findings.group_comparison import MAX_KEPT_SETS, GroupComparison
+from biaswatch.shared.analysis.findings.group_comparison import GroupComparison
 from biaswatch.shared.analysis.findings.groupings import THE_REST, ComparedGroups, ComparisonPlan
 from biaswatch.shared.analysis.findings.questions import verdicts_of
 from biaswatch.shared.analysis.findings.twins import TwinTest
@@ -65,7 +65,6 @@ def compare(
                 by_set=by_set,
                 known=result.known,
                 if_missing=_at_worst(groups, random, pair, index) if recheck else None,
-                differences=samples.differences if 0 < samples.pairs <= MAX_KEPT_SETS else None,
                 twin_rate=float((samples.differences != 0).mean()) if samples.pairs else None,
                 twins_at_worst=_twins_at_worst(groups, samples, pair, index)
                 if (rows_a, rows_b) != (n_a, n_b)

@@ -10,6 +10,7 @@ from biaswatch.shared.analysis.findings.observations import Floats
 from biaswatch.shared.stats.comparisons.effect_size import hedges_g, paired_d
 from biaswatch.shared.stats.comparisons.ranks import mann_whitney
 from biaswatch.shared.stats.comparisons.relabelling import label_permutation, sign_flip
+from biaswatch.shared.stats.comparisons.sign_flips import constant_shift
 from biaswatch.shared.stats.estimate import Estimate
 
 
@@ -38,6 +39,12 @@ def _effect_size(samples: GapSamples, plan: ComparisonPlan, _rng: np.random.Gene
     return (paired_d if samples.paired else hedges_g)(samples.a, samples.b, plan.alpha)
 
 
+def _constant_shift(
+    samples: GapSamples, plan: ComparisonPlan, _rng: np.random.Generator
+) -> Estimate | None:
+    return constant_shift(samples.a - samples.b, plan.alpha) if samples.paired else None
+
+
 def _permutation_p(
     samples: GapSamples, plan: ComparisonPlan, rng: np.random.Generator
 ) -> float | None:
@@ -52,6 +59,7 @@ def _permutation_p(
 
 GAP_STATISTICS: Mapping[str, GapStatistic] = {
     "effect_size": _effect_size,
+    "constant_shift": _constant_shift,
     "mann_whitney_p": lambda samples, _, rng: (
         mann_whitney(samples.units_a, samples.units_b, rng=rng).p_value
     ),

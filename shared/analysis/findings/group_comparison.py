@@ -4,15 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from biaswatch.shared.analysis.findings.gap_statistics import Value
-from biaswatch.shared.analysis.findings.observations import Floats
 from biaswatch.shared.contracts.diagnosis import Verdicts
 from biaswatch.shared.stats.comparisons.gap_test import GapResult
 from biaswatch.shared.stats.comparisons.random_factors import FactorGap
 from biaswatch.shared.stats.comparisons.tolerance_tests import Conclusion
 from biaswatch.shared.stats.estimate import Estimate
-
-MAX_KEPT_SETS = 5000
-"""Twins of a comparison whose differences are kept for the constant shift."""
 
 
 @dataclass(frozen=True)
@@ -52,8 +48,6 @@ class GroupComparison:
     """The answers never vary: the gap of these prompts is known."""
     if_missing: tuple[GapResult, GapResult] | None = None
     """Had the missing answers been the least favourable ones for a, and for b; where any are."""
-    differences: Floats | None = None
-    """[sets]: of twins, up to `MAX_KEPT_SETS`; None without twins, and of more."""
     twin_rate: float | None = None
     """The share of twins that were answered differently."""
     twins_at_worst: tuple[float, ...] = (1.0,)

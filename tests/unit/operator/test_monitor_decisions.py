@@ -136,6 +136,11 @@ def test_the_comparison_that_is_decided_is_shown_first() -> None:
             verdict=verdict,
             log_supremum=log_supremum,
             bound=3.0,
+            same_treatment="differs",
+            log_e_same_treatment=4.25,
+            group_effect=None,
+            clusters=None,
+            about="these names and texts",
         )
 
     result = seen(
@@ -148,6 +153,9 @@ def test_the_comparison_that_is_decided_is_shown_first() -> None:
     status = monitor_status(META, APPLIED, result, [ready_condition(result)], AT)
     assert (status["comparison"], status["verdict"]) == ("strong", "disparity")
     assert status["gap"] == "0.25 [0.125, 0.5]"
+    assert status["sameTreatment"] == "differs (evidence 4.25)"
+    assert status["about"] == "these names and texts"
+    assert "groupEffect" not in status
     assert status["observedGeneration"] == 2
 
 

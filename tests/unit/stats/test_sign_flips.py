@@ -90,13 +90,20 @@ def test_twelve_twins_of_the_acceptance_design() -> None:
 
 
 def test_the_interval_inverts_the_test() -> None:
-    differences = np.random.default_rng(8).normal(0.4, 1.0, 18)
+    differences = np.random.default_rng(8).normal(0.4, 1.0, 11)
     shift = constant_shift(differences, 0.05)
     for limit, inwards in ((shift.low, 1e-6), (shift.high, -1e-6)):
         assert limit is not None
         inside = sign_flip_p(differences - limit - inwards) or 1.0
         outside = sign_flip_p(differences - limit + inwards) or 1.0
         assert outside <= 0.05 < inside
+
+
+def test_the_interval_of_many_sets_nearly_inverts_the_test() -> None:
+    differences = np.random.default_rng(8).normal(0.4, 1.0, 24)
+    shift = constant_shift(differences, 0.05)
+    for limit in (shift.low, shift.high):
+        assert sign_flip_p(differences - limit) == pytest.approx(0.05, abs=0.005)
 
 
 def test_five_sets_have_no_interval() -> None:
