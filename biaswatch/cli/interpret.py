@@ -37,8 +37,9 @@ ENDINGS = (".md", ".html")
 class InterpretVerb(CasesVerb):
     """The fields of `interpret`."""
 
-    target: str = DEFAULT_MODEL
-    """The model that writes the report; gpt-5-mini of OpenAI unless named."""
+    target: str | None = None
+    """The model that writes the report, gpt-5-mini of OpenAI unless named; with a report, the model
+    that reads its statements."""
     judge: tuple[str, ...] | None = None
     """A model that grades the report; may be repeated."""
     report: Path | None = None
@@ -72,10 +73,9 @@ class InterpretVerb(CasesVerb):
 def interpret(request: InterpretVerb, words: Counts = None, as_json: Json = False) -> None:
     """Have a model interpret a table, and the report checked and graded."""
     check_ending(request.output)
-    written = request.report is None and request.profile != BOARD_PROFILE
     body = brief_request(
         subject_of(request.cases("interpret", words or [])),
-        writer=request.target if written else None,
+        writer=asked_model(request.target, request.report, request.profile),
         judges=judges_of(request.judge, request.profile),
         report=read_text(request.report, "report") if request.report else "",
         structure=request.structure,
@@ -90,6 +90,13 @@ def interpret(request: InterpretVerb, words: Counts = None, as_json: Json = Fals
     )
     evaluation = ask(lambda client: interpreted(client, body), with_models=True)
     show(evaluation, as_json=as_json, output=request.output)
+
+
+def asked_model(named: str | None, report: Path | None, profile: str) -> str | None:
+    """Return the model that writes, by default; or that reads a report, only where named."""
+    if report is not None:
+        return named
+    return None if profile == BOARD_PROFILE else named or DEFAULT_MODEL
 
 
 def judges_of(named: Sequence[str] | None, profile: str) -> Sequence[str]:

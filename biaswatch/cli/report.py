@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from biaswatch.checks import checked_diagnoses
-from biaswatch.cli.interpret import DEFAULT_MODEL, interpret_run, judges_of
+from biaswatch.cli.interpret import asked_model, interpret_run, judges_of
 from biaswatch.cli.options import CheckRequest, RunId, ask, end_check, gateway
 from biaswatch.cli.requests import takes
 from biaswatch.exporting.answers import (
@@ -31,7 +31,7 @@ from biaswatch.render.terminal import write_document
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import read_text
 from biaswatch.shared.requests.run_views import FlaggedPair
-from biaswatch.shared.requests.runs import BOARD_PROFILE, ImpactRequest
+from biaswatch.shared.requests.runs import ImpactRequest
 
 BY_ENDING = {form.value for form in ReportFormat} - {ReportFormat.LL144.value}
 WITH_PAIRS = {ReportFormat.MD, ReportFormat.HTML, ReportFormat.JSON, ReportFormat.JSONL}
@@ -54,7 +54,7 @@ class ReportVerb(CheckRequest):
     """Folder for figures of the findings, as PNG and SVG."""
     interpret: bool = False
     """Add an interpretation by a model."""
-    target: str = DEFAULT_MODEL
+    target: str | None = None
     """The model that interprets; default OpenAI's gpt-5-mini."""
     judge: tuple[str, ...] | None = None
     """A model that grades the interpretation; may be repeated."""
@@ -115,12 +115,11 @@ async def _reported(
     if form is ReportFormat.LL144:
         results = replace(results, impact=await client.impact_ratios(whole, ImpactRequest()))
     if request.interpret:
-        written = request.report is None and request.profile != BOARD_PROFILE
         interpretations = await interpret_run(
             client,
             whole,
             results.diagnoses,
-            writer=request.target if written else None,
+            writer=asked_model(request.target, request.report, request.profile),
             judges=judges_of(request.judge, request.profile),
             report=read_text(request.report, "report") if request.report else "",
             structure=request.structure,

@@ -26,6 +26,7 @@ def evaluation_lines(evaluation: Evaluation) -> Iterator[str]:
         return
     yield from _faults(evaluation)
     yield from _to_read(evaluation)
+    yield from _prose(evaluation)
     yield ""
     yield from _scores(evaluation)
     yield from _judges(evaluation)
@@ -87,6 +88,16 @@ def _to_read(evaluation: Evaluation) -> Iterator[str]:
         for sentence in evaluation.unchecked:
             values = f" (what {', '.join(sentence.values)} stands for)" if sentence.values else ""
             yield f"- {_quoted(evaluation, sentence.start, sentence.end)}{values}"
+
+
+def _prose(evaluation: Evaluation) -> Iterator[str]:
+    """Yield how far sentences say what their claims say, with the judges' own errors."""
+    for check in evaluation.prose:
+        erred = f"the judge errs on {check.control_errors} of {check.controls} known pairs"
+        yield (
+            f"Sentences against their claims, by {check.judge}: {check.right} right,"
+            f" {check.wrong} wrong, {check.unchecked} not checked ({check.reason or erred})."
+        )
 
 
 def _quoted(evaluation: Evaluation, start: int | None, end: int | None) -> str:

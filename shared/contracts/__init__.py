@@ -76,6 +76,7 @@ from biaswatch.shared.contracts.evaluation import (
     Fault,
     Judgement,
     JudgeStanding,
+    ProseCheck,
     UncheckedSentence,
 )
 from biaswatch.shared.contracts.evidence import (

@@ -70,7 +70,7 @@ class Fault(Part):
 
     kind: Token
     """structure, number, slot, claim, undeclared, cause, caveat, place, attribution; of hints also
-    significance, interval."""
+    significance, interval, prose."""
     where: str = ""
     """The heading."""
     sentence: str
@@ -132,6 +132,25 @@ class DimensionScore(Part):
     """Between the most and the least lenient judge's mean; null for fewer than two judges."""
 
 
+class ProseCheck(Part):
+    """A judge's comparison of sentences with their claims."""
+
+    judge: Name
+    """The judge."""
+    right: NonNegativeInt = 0
+    """Sentences that say what their claims say."""
+    wrong: NonNegativeInt = 0
+    """Sentences that say something else."""
+    unchecked: NonNegativeInt = 0
+    """Sentences without a usable answer."""
+    controls: NonNegativeInt = 0
+    """Known pairs among them: half right, half turned wrong."""
+    control_errors: NonNegativeInt = 0
+    """Known pairs that the judge answered wrongly."""
+    reason: str | None = None
+    """Why nothing was checked."""
+
+
 class Agreement(Part):
     """How far the judges agree beyond chance."""
 
@@ -173,6 +192,8 @@ class Evaluation(Record):
     """Sentences to look at: the check that names them may be mistaken."""
     statements: NonNegativeInt = 0
     """Sentences that speak of the statistics."""
+    prose: tuple[ProseCheck, ...] = ()
+    """Each judge's comparison of sentences with their claims."""
     unchecked: tuple[UncheckedSentence, ...] = ()
     """Sentences of a report written elsewhere that only a person can check."""
     judgements: tuple[Judgement, ...] = ()

@@ -19,6 +19,7 @@ from biaswatch.services.evaluator.domain.model_questions import (
     judgement_in,
     response_text,
 )
+from biaswatch.services.evaluator.domain.prose import ProseRequest, prose_check, prose_hints
 from biaswatch.services.evaluator.domain.reports import CheckedReport
 from biaswatch.shared.contracts import (
     Agreement,
@@ -44,6 +45,7 @@ def evaluation_of(
     report: CheckedReport,
     requests: Sequence[JudgementRequest],
     controls: Sequence[ControlRequest],
+    prose: Sequence[ProseRequest],
     replies: Mapping[str, Response],
     at: datetime,
 ) -> Evaluation:
@@ -59,6 +61,8 @@ def evaluation_of(
             reasoning[request.key] = score.reasoning
         if score and score.phrases:
             phrases[request.key] = score.phrases
+    checks = [prose_check(request, replies.get(request.probe.id)) for request in prose]
+    wrong = [place for _, places in checks for place in places]
     return Evaluation(
         **_common(brief, at),
         **_scores(judgements),
@@ -66,14 +70,15 @@ def evaluation_of(
         faults=report.faults,
         failed=report.failed,
         repairs=report.repairs,
-        hints=report.hints,
+        hints=(*report.hints, *prose_hints(wrong, report.spans)),
+        prose=tuple(check for check, _ in checks),
         statements=report.statements,
         unchecked=report.unchecked,
         judgements=tuple(judgements),
         controls=known,
         judges=standings,
         uncontrolled=None if controls or not requests else CONTROLS_OFF,
-        calls=len(requests) + len(controls) + report.calls,
+        calls=len(requests) + len(controls) + len(prose) + report.calls,
         reasoning=reasoning,
         phrases=phrases,
     )

@@ -119,7 +119,7 @@ def response_text(response: Response | None) -> str:
 
 def judgement_in(reply: str) -> JudgeScore:
     """Return a judge's score and reasoning; scores out of range are refused."""
-    fields = _object(reply)
+    fields = fields_in(reply)
     score = fields.get("score")
     if isinstance(score, bool) or not isinstance(score, int | float):
         raise Unreadable("the score is not a number")
@@ -135,7 +135,7 @@ def judgement_in(reply: str) -> JudgeScore:
     )
 
 
-def _object(reply: str) -> Mapping[str, Any]:
+def fields_in(reply: str) -> Mapping[str, Any]:
     """Return the JSON object of a reply; only a code fence around it is accepted."""
     text = reply.strip()
     if text.startswith("```") and text.endswith("```"):

@@ -1,10 +1,12 @@
 """Reports as judges and readers get them, from drafts, from code, or from elsewhere."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 
 from biaswatch.services.evaluator.domain.model_questions import response_text
-from biaswatch.services.evaluator.domain.reading.foreign import read_report
+from biaswatch.services.evaluator.domain.reading.extraction import with_statements
+from biaswatch.services.evaluator.domain.reading.foreign import ReadReport, read_report
 from biaswatch.services.evaluator.domain.rubric import Profile
 from biaswatch.services.evaluator.domain.writing.board import board_draft
 from biaswatch.services.evaluator.domain.writing.draft import Draft, draft_in, render
@@ -34,6 +36,10 @@ class CheckedReport:
     unchecked: tuple[UncheckedSentence, ...] = ()
     reason: str | None = None
     """Why there is no report."""
+    draft: Draft | None = None
+    """What a writer returned, if it passed."""
+    spans: Mapping[tuple[str, int], tuple[int, int]] = field(default_factory=dict)
+    """Places of its sentences, by heading and number."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +87,8 @@ def report_of(attempts: Sequence[Attempt], subject: Subject) -> CheckedReport:
     best = min(reversed(drafts), key=lambda attempt: len(attempt.faults))
     assert best.draft is not None  # noqa: S101 - for mypy
     report = rendered_report(best.draft, list(best.faults), subject)
-    return replace(report, repairs=repairs, calls=len(attempts))
+    draft = None if report.failed else best.draft
+    return replace(report, repairs=repairs, calls=len(attempts), draft=draft)
 
 
 def rendered_report(draft: Draft, faults: list[DraftFault], subject: Subject) -> CheckedReport:
@@ -92,6 +99,7 @@ def rendered_report(draft: Draft, faults: list[DraftFault], subject: Subject) ->
         faults=tuple(_fault(fault, report.spans) for fault in faults),
         failed=bool(faults),
         statements=sum(bool(s.claims) for section in draft.sections for s in section.sentences),
+        spans=report.spans,
     )
 
 
@@ -100,16 +108,27 @@ def board_report(subject: Subject) -> CheckedReport:
     return rendered_report(board_draft(subject), [], subject)
 
 
-def report_from_elsewhere(brief: Brief, profile: Profile) -> CheckedReport:
-    """Return the report in a brief, with what code found in it."""
+def read_elsewhere(brief: Brief, profile: Profile) -> ReadReport:
+    """Return what code finds in the report of a brief."""
     outline = brief.structure == "outline"
-    found = read_report(brief.report, brief.subject, structure=outline, flags=profile.flags)
+    return read_report(brief.report, brief.subject, structure=outline, flags=profile.flags)
+
+
+def report_from_elsewhere(
+    brief: Brief, profile: Profile, reading: Response | None = None
+) -> CheckedReport:
+    """Return the report in a brief, with what code found, and with a model's reading of claims."""
+    read = read_elsewhere(brief, profile)
+    with suppress(Unreadable):  # the statements then stay listed for people
+        if reading:
+            read = with_statements(read, response_text(reading), brief.subject)
     return CheckedReport(
         text=brief.report,
-        faults=found.faults,
-        hints=found.hints,
-        statements=found.statements,
-        unchecked=found.unchecked,
+        faults=read.faults,
+        hints=read.hints,
+        statements=read.statements,
+        unchecked=read.unchecked,
+        calls=int(reading is not None),
     )
 
 

@@ -18,6 +18,11 @@ from biaswatch.services.evaluator.domain.model_questions import (
     judging_probes,
     writing_probe,
 )
+from biaswatch.services.evaluator.domain.prose import prose_requests
+from biaswatch.services.evaluator.domain.reading.extraction import (
+    extraction_prompt,
+    extraction_schema,
+)
 from biaswatch.services.evaluator.domain.reports import (
     MAX_REPAIRS,
     Attempt,
@@ -25,6 +30,7 @@ from biaswatch.services.evaluator.domain.reports import (
     attempt_of,
     board_report,
     may_repair,
+    read_elsewhere,
     report_from_elsewhere,
     report_of,
 )
@@ -82,7 +88,8 @@ class EvaluateBriefs:
         self._store.records.write([brief])
         if why := self._impossible(brief):
             return [evaluation_without_report(brief, why, self._now())]
-        if brief.report or brief.profile == BOARD_PROFILE:
+        read = brief.report and brief.writer and self._reading(brief)
+        if not read and (brief.report or brief.profile == BOARD_PROFILE):
             return self._judge(brief, self._now())
         return self._ask(WRITING, brief, [self._writing(brief, [])])
 
@@ -129,6 +136,12 @@ class EvaluateBriefs:
     def _writing(self, brief: Brief, attempts: Sequence[Attempt]) -> Probe:
         """Return the next question to the writer, after its attempts so far."""
         assert brief.writer is not None  # noqa: S101 - for mypy
+        if brief.report:
+            read = read_elsewhere(brief, self._profile(brief))
+            question = extraction_prompt(brief.report, read, brief.subject)
+            messages = [Message(role=Role.USER, content=question)]
+            schema = extraction_schema(brief.subject)
+            return writing_probe(brief, brief.writer, messages, schema)
         prompt = writing_prompt(brief.subject, self._profile(brief), brief.context)
         messages = [Message(role=Role.USER, content=prompt)]
         for attempt in attempts:
@@ -150,10 +163,21 @@ class EvaluateBriefs:
             attempts.append(attempt_of(reply, brief.subject, self._profile(brief)))
         return attempts
 
+    def _reading(self, brief: Brief) -> bool:
+        """Tell whether a model reads statements of a report written elsewhere."""
+        if not (brief.report and brief.writer):
+            return False
+        return bool(read_elsewhere(brief, self._profile(brief)).unchecked)
+
+    def _reply(self, brief: Brief) -> Response | None:
+        reply_id = response_id_of(self._writing(brief, []))
+        return self.questions.replies.find([reply_id]).get(reply_id)
+
     def _report(self, brief: Brief) -> CheckedReport:
         """Return the report of a brief: given, written by code, or by the writer."""
         if brief.report:
-            return report_from_elsewhere(brief, self._profile(brief))
+            reading = self._reply(brief) if self._reading(brief) else None
+            return report_from_elsewhere(brief, self._profile(brief), reading)
         if brief.profile == BOARD_PROFILE:
             return board_report(brief.subject)
         if brief.writer is None:
@@ -166,7 +190,7 @@ class EvaluateBriefs:
         if brief is None:
             return []
         if step.startswith(WRITING):
-            attempts = self._attempts(brief)
+            attempts = [] if brief.report else self._attempts(brief)
             repairs = int(step.removeprefix(WRITING) or 0)
             return [self._writing(brief, attempts[:repairs])] if len(attempts) >= repairs else []
         return self._judging(brief, self._report(brief))
@@ -179,6 +203,8 @@ class EvaluateBriefs:
             return []
         if str(closing.context["step"]) == JUDGING:
             return [self._evaluation(brief, self._report(brief), closing.closed_at)]
+        if brief.report:
+            return self._judge(brief, closing.closed_at)
         attempts = self._attempts(brief)
         arrived = closing.closed_by is ClosedBy.ARRIVAL
         if arrived and may_repair(attempts):
@@ -202,6 +228,7 @@ class EvaluateBriefs:
         if report.text is None or report.failed:
             return []
         probes = [request.probe for request in self._requests(brief, report.text)]
+        probes += [request.probe for request in prose_requests(brief, report.draft, brief.at)]
         return probes + [control.probe for control in self._controls(brief)]
 
     def _evaluation(self, brief: Brief, report: CheckedReport, at: datetime) -> Evaluation:
@@ -210,10 +237,11 @@ class EvaluateBriefs:
         judged = bool(self._judging(brief, report))
         requests = self._requests(brief, report.text) if judged else []
         controls = self._controls(brief) if judged else []
-        probes = [*(r.probe for r in requests), *(c.probe for c in controls)]
+        prose = list(prose_requests(brief, report.draft, brief.at)) if judged else []
+        probes = [request.probe for request in (*requests, *controls, *prose)]
         responses = self.questions.replies.find([response_id_of(probe) for probe in probes])
         replies = {response.probe_id: response for response in responses.values()}
-        return evaluation_of(brief, report, requests, controls, replies, at)
+        return evaluation_of(brief, report, requests, controls, prose, replies, at)
 
     def _requests(self, brief: Brief, report: str) -> list[JudgementRequest]:
         tasks = tasks_for(self._rubric.dimensions, brief.subject, brief.dimensions)
@@ -235,7 +263,8 @@ class EvaluateBriefs:
             return f"There is no dimension {strange[0]!r}; there are: {', '.join(sorted(names))}."
         written = not brief.report and brief.profile != BOARD_PROFILE
         calls = len(self._requests(brief, "")) + len(self._controls(brief))
-        calls += (1 + MAX_REPAIRS) * written
+        calls += (1 + MAX_REPAIRS + len(brief.judges)) * written
+        calls += bool(brief.report and brief.writer)
         if brief.most_calls is not None and calls > brief.most_calls:
             return (
                 f"This interpretation takes up to {calls} calls, with repairs and controls of"

@@ -66,7 +66,8 @@ def names_of(entries: Iterable[AuditEntry], store: Store) -> dict[str, str]:
     briefs = {entry.subject for entry in entries if kind_of(entry) == "interpretation"}
     names = {run.id: run.suite for run in store.records.get(Run, runs)}
     for brief in store.records.get(Brief, briefs):
-        names[brief.id] = brief.writer.name if brief.writer else SUPPLIED_REPORT
+        writer = None if brief.report else brief.writer
+        names[brief.id] = writer.name if writer else SUPPLIED_REPORT
     return names
 
 

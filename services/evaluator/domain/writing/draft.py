@@ -7,12 +7,13 @@ from typing import Any
 
 from pydantic import JsonValue, ValidationError
 
+from biaswatch.services.evaluator.domain.model_questions import fields_in
 from biaswatch.services.evaluator.domain.writing.claims import CLAIMS, Claim, claims_about
 from biaswatch.services.evaluator.domain.writing.outline import OUTLINE, ReportSection
 from biaswatch.services.evaluator.domain.writing.slots import rendered, slots_of
 from biaswatch.shared.contracts import Subject
 from biaswatch.shared.contracts.mistakes import first_mistake
-from biaswatch.shared.parsing import Unreadable, json_in
+from biaswatch.shared.parsing import Unreadable
 
 MAX_SENTENCES = 200
 MAX_SENTENCE_CHARS = 1000
@@ -77,24 +78,13 @@ def draft_in(reply: str) -> Draft:
     Unreadable
         The reply is not JSON of this form.
     """
-    try:
-        document = json_in(_without_fence(reply))
-    except ValueError:
-        raise Unreadable("the reply is not JSON") from None
-    sections = document.get("sections") if isinstance(document, dict) else None
+    sections = fields_in(reply).get("sections")
     if not isinstance(sections, list) or not sections:
         raise Unreadable("the reply has no list `sections`")
     draft = Draft(tuple(_section(section) for section in sections))
     if sum(len(section.sentences) for section in draft.sections) > MAX_SENTENCES:
         raise Unreadable(f"the report has more than {MAX_SENTENCES} sentences")
     return draft
-
-
-def _without_fence(reply: str) -> str:
-    text = reply.strip()
-    if text.startswith("```") and text.endswith("```"):
-        text = text[3:-3].removeprefix("json").strip()
-    return text
 
 
 def _section(value: Any) -> Section:
@@ -148,23 +138,24 @@ def answer_schema(subject: Subject, *, bounded: bool = False) -> dict[str, JsonV
     which not every provider accepts, sentences and lists have a maximum length.
     """
     text: dict[str, JsonValue] = {"type": "string"}
-    claims: dict[str, JsonValue] = {"type": "array", "items": {"anyOf": _claim_schemas(subject)}}
+    claims: dict[str, JsonValue] = {"type": "array", "items": {"anyOf": claim_schemas(subject)}}
     sentences: dict[str, JsonValue] = {"type": "array"}
     if bounded:
         text |= {"maxLength": 160}
         claims |= {"maxItems": 2}
         sentences |= {"minItems": 1, "maxItems": 3}
-    sentences["items"] = _object({"text": text, "claims": claims})
+    sentences["items"] = closed_object({"text": text, "claims": claims})
     titles: list[JsonValue] = [section.title for section in OUTLINE if section.most]
     heading: JsonValue = {"type": "string", "enum": titles}
     sections: dict[str, JsonValue] = {"type": "array"}
     if bounded:
         sections |= {"minItems": 1, "maxItems": len(titles)}
-    sections["items"] = _object({"heading": heading, "sentences": sentences})
-    return _object({"sections": sections})
+    sections["items"] = closed_object({"heading": heading, "sentences": sentences})
+    return closed_object({"sections": sections})
 
 
-def _claim_schemas(subject: Subject) -> list[JsonValue]:
+def claim_schemas(subject: Subject) -> list[JsonValue]:
+    """Return the schema of each type of claim, with the enumerations of a subject."""
     values: dict[str, dict[str, list[JsonValue]]] = {}
     for claim in claims_about(subject):
         fields = values.setdefault(claim.type, {})
@@ -173,12 +164,13 @@ def _claim_schemas(subject: Subject) -> list[JsonValue]:
             if value not in known:
                 known.append(value)
     return [
-        _object({name: {"type": "string", "enum": known} for name, known in fields.items()})
+        closed_object({name: {"type": "string", "enum": known} for name, known in fields.items()})
         for fields in values.values()
     ]
 
 
-def _object(properties: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+def closed_object(properties: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """Return the schema of an object with these properties and no others."""
     return {
         "type": "object",
         "properties": dict(properties),
