@@ -1,12 +1,17 @@
 """Interpretations for people: faults that code finds, scores of judges, the report."""
 
-import re
 from collections.abc import Iterator, Sequence
 
 from biaswatch.local.runs import InterpretedGap
 from biaswatch.render.markdown import escape_md
 from biaswatch.shared.contracts import Estimate, Evaluation, JudgeStanding
 from biaswatch.shared.formatting import number
+from biaswatch.shared.presentation.reports import (
+    phrases_of,
+    place_of,
+    prose_words,
+    split_at_phrases,
+)
 from biaswatch.shared.presentation.tables import words
 
 
@@ -26,7 +31,7 @@ def evaluation_lines(evaluation: Evaluation) -> Iterator[str]:
         return
     yield from _faults(evaluation)
     yield from _to_read(evaluation)
-    yield from _prose(evaluation)
+    yield from map(prose_words, evaluation.prose)
     yield ""
     yield from _scores(evaluation)
     yield from _judges(evaluation)
@@ -90,16 +95,6 @@ def _to_read(evaluation: Evaluation) -> Iterator[str]:
             yield f"- {_quoted(evaluation, sentence.start, sentence.end)}{values}"
 
 
-def _prose(evaluation: Evaluation) -> Iterator[str]:
-    """Yield how far sentences say what their claims say, with the judges' own errors."""
-    for check in evaluation.prose:
-        erred = f"the judge errs on {check.control_errors} of {check.controls} known pairs"
-        yield (
-            f"Sentences against their claims, by {check.judge}: {check.right} right,"
-            f" {check.wrong} wrong, {check.unchecked} not checked ({check.reason or erred})."
-        )
-
-
 def _quoted(evaluation: Evaluation, start: int | None, end: int | None) -> str:
     if start is None or end is None or not evaluation.report:
         return ""
@@ -116,32 +111,16 @@ def _reasoning(evaluation: Evaluation) -> Iterator[str]:
         name = dimension_words(judgement.dimension)
         yield f"- {name}, {judgement.judge} ({score}): {evaluation.reasoning[judgement.key]}"
     for phrase in phrases_of(evaluation):
-        missing = "" if _place_of(phrase, evaluation) else " (not in the report)"
+        missing = "" if place_of(phrase, evaluation.report) else " (not in the report)"
         yield f"- objectionable phrase: \u201c{phrase}\u201d{missing}"
-
-
-def phrases_of(evaluation: Evaluation) -> list[str]:
-    """Return the phrases that judges object to, once each."""
-    listed = (phrase.strip() for phrases in evaluation.phrases.values() for phrase in phrases)
-    return list(dict.fromkeys(phrase for phrase in listed if phrase))
-
-
-def _place_of(phrase: str, evaluation: Evaluation) -> re.Match[str] | None:
-    words = re.compile(r"\s+".join(map(re.escape, phrase.split())), re.IGNORECASE)
-    return words.search(evaluation.report or "")
 
 
 def _underlined(evaluation: Evaluation) -> str:
     """Return the report with objectionable phrases between double underscores."""
     if evaluation.report is None:
         return "(its text was purged)"
-    places = [_place_of(phrase, evaluation) for phrase in phrases_of(evaluation)]
-    text, end = "", 0
-    for start, stop in sorted(place.span() for place in places if place):
-        if start >= end:
-            text += f"{evaluation.report[end:start]}__{evaluation.report[start:stop]}__"
-            end = stop
-    return text + evaluation.report[end:]
+    parts = split_at_phrases(evaluation, 0, len(evaluation.report))
+    return "".join(f"__{text}__" if objectionable else text for text, objectionable in parts)
 
 
 def _scores(evaluation: Evaluation) -> Iterator[str]:

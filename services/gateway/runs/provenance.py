@@ -20,6 +20,7 @@ from biaswatch.shared.contracts import (
     probe_of,
     response_id_of,
 )
+from biaswatch.shared.presentation.reports import prose_words, split_at_phrases
 from biaswatch.shared.store import PlannedProbes, Store
 
 SAMPLED_ENDS = 4
@@ -175,11 +176,17 @@ class ProvenanceQueries:
 class ReportPiece:
     """Part of a report: a sentence with remarks, or the text between two such sentences."""
 
-    text: str
+    parts: tuple[tuple[str, bool], ...]
+    """Texts, and whether judges object to them."""
     faults: tuple[str, ...] = ()
     unchecked: bool = False
     values: tuple[str, ...] = ()
     """The numbers that were not checked, if everything else in it was."""
+
+    @property
+    def text(self) -> str:
+        """The whole text."""
+        return "".join(text for text, _ in self.parts)
 
 
 @dataclass(frozen=True)
@@ -193,6 +200,8 @@ class ShownInterpretation:
     """Faults of the report as a whole."""
     unchecked: tuple[str, ...]
     """Descriptions of sentences that were not completely checked."""
+    remarks: tuple[str, ...] = ()
+    """Hints, and how far sentences say what their claims say."""
 
 
 @dataclass(frozen=True)
@@ -220,18 +229,23 @@ def shown_interpretation(evaluation: Evaluation, brief: Brief | None) -> ShownIn
     return ShownInterpretation(
         about=about or evaluation.brief_id[:12],
         evaluation=evaluation,
-        pieces=tuple(
-            report_pieces(evaluation.report or "", evaluation.faults, evaluation.unchecked)
-        ),
+        pieces=tuple(report_pieces(evaluation)),
         elsewhere=tuple(fault for fault in evaluation.faults if fault.start is None),
         unchecked=tuple(_unchecked_words(sentence) for sentence in evaluation.unchecked),
+        remarks=(
+            *(f"{hint.kind}: {hint.sentence}" for hint in evaluation.hints),
+            *map(prose_words, evaluation.prose),
+        ),
     )
 
 
-def report_pieces(
-    report: str, faults: Sequence[Fault], unchecked: Sequence[UncheckedSentence]
-) -> Iterator[ReportPiece]:
+def report_pieces(evaluation: Evaluation) -> Iterator[ReportPiece]:
     """Split a report at its sentences with remarks; the pieces add up to the report."""
+    report, faults, unchecked = evaluation.report or "", evaluation.faults, evaluation.unchecked
+
+    def parts(start: int, end: int) -> tuple[tuple[str, bool], ...]:
+        return tuple(split_at_phrases(evaluation, start, end))
+
     remarks = [(fault.start, fault.end) for fault in faults]
     remarks += [(sentence.start, sentence.end) for sentence in unchecked]
     spans = {(start, end) for start, end in remarks if start is not None and end is not None}
@@ -240,17 +254,17 @@ def report_pieces(
         if start < position:
             continue
         if start > position:
-            yield ReportPiece(report[position:start])
+            yield ReportPiece(parts(position, start))
         sentence = next((item for item in unchecked if item.start == start), None)
         yield ReportPiece(
-            report[start:end],
+            parts(start, end),
             tuple(fault.sentence for fault in faults if fault.start == start),
             sentence is not None,
             sentence.values if sentence else (),
         )
         position = end
     if report[position:]:
-        yield ReportPiece(report[position:])
+        yield ReportPiece(parts(position, len(report)))
 
 
 def _unchecked_words(sentence: UncheckedSentence) -> str:

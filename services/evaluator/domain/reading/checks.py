@@ -34,7 +34,7 @@ WHOLE_MEASURES = RATIOS | DIFFERENCES | {"chi_square", "cmh", "tolerance"}
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedNumbers:
     """The result of checking the numbers of a sentence."""
 
     faults: tuple[tuple[str, str], ...]
@@ -43,14 +43,14 @@ class Checked:
     """Numbers that no words bind to a statistic."""
 
 
-def checked_numbers(words: Words, facts: Sequence[Fact]) -> Checked:
+def checked_numbers(words: Words, facts: Sequence[Fact]) -> CheckedNumbers:
     """Check every number of a sentence against the facts of its subject."""
     check = SentenceCheck(words, facts)
     results = [(number.text.strip(), check.result(number)) for number in words.numbers]
     if vocabulary.HYPOTHETICAL.search(words.text):
         results = [(text, OPEN if kind else None) for text, kind in results]
     faults = tuple((k, MESSAGES[k].format(text)) for text, k in results if k and k != OPEN)
-    return Checked(faults, tuple(text for text, kind in results if kind == OPEN))
+    return CheckedNumbers(faults, tuple(text for text, kind in results if kind == OPEN))
 
 
 class SentenceCheck(IntervalCheck):

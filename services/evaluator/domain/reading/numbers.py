@@ -136,7 +136,7 @@ def numbers_in(text: str) -> list[WrittenNumber]:
 
 
 def _with_shared_units(text: str, numbers: list[WrittenNumber]) -> list[WrittenNumber]:
-    """Give both numbers of `30 and 15 percent` the unit of the second."""
+    """Set the unit of both numbers of `30 and 15 percent` to that of the second."""
     for index in range(len(numbers) - 2, -1, -1):
         number, later = numbers[index], numbers[index + 1]
         joined = _JOINED.fullmatch(text[number.end : later.start])
