@@ -7,8 +7,8 @@ from biaswatch.render.markdown import escape_md
 from biaswatch.shared.contracts import Estimate, Evaluation, JudgeStanding
 from biaswatch.shared.formatting import number
 from biaswatch.shared.presentation.reports import (
+    phrase_span,
     phrases_of,
-    place_of,
     prose_words,
     split_at_phrases,
 )
@@ -111,7 +111,7 @@ def _reasoning(evaluation: Evaluation) -> Iterator[str]:
         name = dimension_words(judgement.dimension)
         yield f"- {name}, {judgement.judge} ({score}): {evaluation.reasoning[judgement.key]}"
     for phrase in phrases_of(evaluation):
-        missing = "" if place_of(phrase, evaluation.report) else " (not in the report)"
+        missing = "" if phrase_span(phrase, evaluation.report) else " (not in the report)"
         yield f"- objectionable phrase: \u201c{phrase}\u201d{missing}"
 
 

@@ -12,7 +12,7 @@ def phrases_of(evaluation: Evaluation) -> list[str]:
     return list(dict.fromkeys(phrase for phrase in listed if phrase))
 
 
-def place_of(phrase: str, report: str | None) -> tuple[int, int] | None:
+def phrase_span(phrase: str, report: str | None) -> tuple[int, int] | None:
     """Return start and end of a phrase in a report, whatever its case and line breaks."""
     words = re.compile(r"\s+".join(map(re.escape, phrase.split())), re.IGNORECASE)
     match = words.search(report or "")
@@ -22,7 +22,7 @@ def place_of(phrase: str, report: str | None) -> tuple[int, int] | None:
 def split_at_phrases(evaluation: Evaluation, start: int, end: int) -> Iterator[tuple[str, bool]]:
     """Yield parts of a report between two places, and whether judges object to them."""
     report = evaluation.report or ""
-    places = [place_of(phrase, report) for phrase in phrases_of(evaluation)]
+    places = [phrase_span(phrase, report) for phrase in phrases_of(evaluation)]
     position = start
     for first, last in sorted(place for place in places if place):
         first, last = max(first, position), min(last, end)
