@@ -97,21 +97,21 @@ def comparison_table(rows: Sequence[Row], level: str, width: int) -> RichTable:
     """Return a row for each comparison; narrow terminals have all numbers below the gap."""
     is_wide = width >= WIDE_CHARS
     has_shift = any(row.get("constant_shift_ci") for row in rows)
-    shift = ", constant shift" if has_shift else ""
-    numbers = [f"gap [{level}]{shift}, p adjusted, effect size"]
+    numbers = [f"gap [{level}]"]
     if is_wide:
-        numbers = [f"gap{shift} [{level}]", "p adjusted", f"effect size [{level}]"]
+        numbers += ["p adjusted", f"effect size [{level}]"]
     answers = [verdicts_of(row) for row in rows]
     asked = asked_questions(answers)
     cells = []
     for row, verdicts in zip(rows, answers, strict=True):
         gap = "\n".join(wrap(_with_bounds(row, "gap"), NUMBER_CHARS))
         if has_shift:
-            gap += "\n" + _with_bounds({"constant_shift_ci": None, **row}, *SHIFT)
+            gap += "\nshift " + _with_bounds({"constant_shift_ci": None, **row}, *SHIFT)
         effect = _with_bounds(row, "effect_size", "effect_size_ci")
         p = comparable_p(row)
-        narrow = f"{gap}\n{p_equals(p)}\n{effect}"
-        values = (gap, p_value(p), effect) if is_wide else (narrow,)
+        below = [f"{p_equals(p)} adjusted"] if p is not None else []
+        below += [f"effect {effect}"] if row["effect_size"] is not None else []
+        values = (gap, p_value(p), effect) if is_wide else ("\n".join([gap, *below]),)
         cells.append(
             (
                 row["feature"],
