@@ -103,6 +103,7 @@ def test_the_interval_of_many_sets_nearly_inverts_the_test() -> None:
     differences = np.random.default_rng(8).normal(0.4, 1.0, 24)
     shift = constant_shift(differences, 0.05)
     for limit in (shift.low, shift.high):
+        assert limit is not None
         assert sign_flip_p(differences - limit) == pytest.approx(0.05, abs=0.005)
 
 
