@@ -33,7 +33,7 @@ from biaswatch.shared.stats.groups.registry import added, parse_statistic
 MAX_COMPARISONS = 2_000_000
 ENTRY_POINTS = "biaswatch.statistics"
 PERMUTATIONS = 1000
-"""Of all groups together: what chance alone gives is shown beside every disparity."""
+"""Exchanges of the labels of all groups, for the distribution of every disparity by chance."""
 STATISTICS = ("mean", "median", "standard_deviation", "sr_larger_sd_mean")
 BASELINE_STATISTICS = (
     "correlation_wrt_baseline_method_pearson",
@@ -49,14 +49,14 @@ def no_progress(part: str, done: int, total: int) -> None:
 
 @dataclass
 class Diagnosed:
-    """A diagnosis as plain rows, and what to know of them; parts without verdicts are lazy."""
+    """A diagnosis as plain rows with warnings; parts without verdicts are lazy."""
 
     given: DiagnosisInput
     request: DiagnoseRequest
     plan: ComparisonPlan
     diagnosis: TableDiagnosis
     corrected: list[TableCorrection]
-    """What labels make of the gaps of a table."""
+    """The gaps of a table, corrected by labels."""
     rule: CheckRule
 
     @cached_property
@@ -83,7 +83,7 @@ class Diagnosed:
 
     @property
     def about(self) -> dict[str, Any]:
-        """What was declared."""
+        """The declarations and settings of the diagnosis."""
         plan = self.plan
         return {
             **self.given.about,
@@ -99,13 +99,13 @@ class Diagnosed:
 
     @cached_property
     def warnings(self) -> list[str]:
-        """What to know of the rows."""
+        """Warnings about the rows and missing answers."""
         checked = checked_table(self.comparisons)
         return [*self.given.warnings, *measurement_warnings(checked, self.rule)]
 
     @cached_property
     def checked(self) -> list[CheckedComparison]:
-        """The comparisons as a gate looks at them."""
+        """The comparisons in the form that gates check."""
         compared = self.comparisons
         lone = ungrouped(self.parts["summary"], compared, self.request.group)
         return [*checked_table(compared), *lone]
@@ -123,9 +123,9 @@ def diagnosed(
     Parameters
     ----------
     given
-        The rows, and what is declared about them.
+        The rows and their declarations.
     request
-        What is asked for; it wins over what is declared.
+        The options of the user; they take precedence over declarations.
     progress
         Called with the current part, and how many of how many steps are done.
     rule
@@ -134,11 +134,11 @@ def diagnosed(
     Raises
     ------
     UsageError
-        There are too many comparisons, no baselines to calibrate by, or the mathematics refuses.
+        There are too many comparisons, baselines are missing, or an argument is invalid.
     """
     plan = _plan(given, request)
     if given.labelled and request.calibrate:
-        raise UsageError("--labels are of values as they stand: leave --calibrate out.")
+        raise UsageError("--labels apply to uncalibrated values: leave out --calibrate.")
     if given.summed:
         diagnosis = given.summed.diagnosis(
             plan, request.ddof, named_statistics=bool(request.statistic)
@@ -150,7 +150,7 @@ def diagnosed(
 
 
 def table_columns(request: DiagnoseRequest) -> TableColumns:
-    """Return the columns of a table that are asked for.
+    """Return the columns of a table that a request names.
 
     Raises
     ------
@@ -168,7 +168,7 @@ def table_columns(request: DiagnoseRequest) -> TableColumns:
 
 
 def run_columns(request: DiagnoseRequest) -> RunColumns:
-    """Return the fields of a run that are asked for."""
+    """Return the fields of a run that a request names."""
     return RunColumns(
         request.group, request.feature, request.unit, request.domain, request.set,
         request.target, request.scaffold, request.ranges, request.random,

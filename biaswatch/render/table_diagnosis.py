@@ -34,7 +34,7 @@ from biaswatch.render.terminal import (
     terminal_table,
 )
 from biaswatch.shared.formatting import UNDEFINED, coverage, interval, number, p_equals, p_value
-from biaswatch.shared.presentation.questions import asked_questions, question_cell
+from biaswatch.shared.presentation.questions import answered_questions, question_cell
 from biaswatch.shared.presentation.tables import words
 
 MAX_COMPARISONS = 10
@@ -101,7 +101,7 @@ def comparison_table(rows: Sequence[Row], level: str, width: int) -> RichTable:
     if is_wide:
         numbers += ["p adjusted", f"effect size [{level}]"]
     answers = [verdicts_of(row) for row in rows]
-    asked = asked_questions(answers)
+    questions = answered_questions(answers)
     cells = []
     for row, verdicts in zip(rows, answers, strict=True):
         gap = "\n".join(wrap(_with_bounds(row, "gap"), NUMBER_CHARS))
@@ -117,11 +117,17 @@ def comparison_table(rows: Sequence[Row], level: str, width: int) -> RichTable:
                 row["feature"],
                 ", ".join(filter(None, [row["domain"], f"{row['a']} - {row['b']}"])),
                 *(Text(printable(value)) for value in values),
-                *(finding_text(question_cell(question, verdicts)) for question in asked),
+                *(finding_text(question_cell(question, verdicts)) for question in questions),
                 Text(row_verdict(row), style=STYLES.get(row["summary"], "")),
             )
         )
-    titles = ("feature", "groups", *numbers, *(question.heading for question in asked), "verdict")
+    titles = (
+        "feature",
+        "groups",
+        *numbers,
+        *(question.heading for question in questions),
+        "verdict",
+    )
     table = terminal_table(titles, cells)
     for column in table.columns[2 : 2 + len(numbers)]:
         column.no_wrap = True

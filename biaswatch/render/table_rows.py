@@ -238,7 +238,7 @@ def unit_sentences(about: Row) -> Iterator[str]:
     if about["claim"] == Claim.BANK:
         yield "The conclusions are about these prompts alone: each answer to them is a unit."
     if about["calibrated"]:
-        yield "Values are less those of the baseline."
+        yield "The values of the baseline are subtracted."
 
 
 def conclusion_of(table: Mapping[str, Any], alpha: float) -> tuple[str, str]:

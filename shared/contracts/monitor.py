@@ -302,4 +302,4 @@ def comparison_title(comparison: Comparison, watched: Collection[tuple[str, str]
         name = number_name(about.extractor, about.feature, watched)
         if about.method.of_selections:
             name = f"selected by {name}, in log odds"
-    return f"{name}: {pair.a} less {pair.b or 'all others'}, by {pair.dimension.replace('_', ' ')}"
+    return f"{name}: {pair.a} minus {pair.b or 'all others'}, by {pair.dimension.replace('_', ' ')}"

@@ -8,7 +8,7 @@ from biaswatch.shared.contracts import Diagnosis, Gap, SummaryWord
 from biaswatch.shared.formatting import COULD_UNDO, number, p_equals
 from biaswatch.shared.presentation.findings import ComparisonView, comparisons, title_of
 from biaswatch.shared.presentation.names import ModelNames
-from biaswatch.shared.presentation.questions import asked_questions, question_cell
+from biaswatch.shared.presentation.questions import answered_questions, question_cell
 from biaswatch.shared.presentation.tables import (
     Table,
     TableCell,
@@ -108,8 +108,8 @@ def _pair_names(pairs: Sequence[Pair]) -> tuple[str, tuple[MatrixHeading, ...]]:
     """Return the common second group for the corner, and the names of the rows."""
     seconds = {b for _, b in pairs}
     if len(seconds) == 1 and len(pairs) > 1:
-        return f"less {seconds.pop()}", tuple(MatrixHeading(a) for a, _ in pairs)
-    return "", tuple(MatrixHeading(f"{a} less {b}") for a, b in pairs)
+        return f"minus {seconds.pop()}", tuple(MatrixHeading(a) for a, _ in pairs)
+    return "", tuple(MatrixHeading(f"{a} minus {b}") for a, b in pairs)
 
 
 def _matrix_cell(row: ComparisonView) -> MatrixCell:
@@ -119,7 +119,7 @@ def _matrix_cell(row: ComparisonView) -> MatrixCell:
     return MatrixCell(
         text=number(gap.gap.value, 2) + within,
         kind=_color(row),
-        title=f"{title_of(row.diagnosis)}, {gap.a} less {gap.b}: {estimate_text(gap.gap)},"
+        title=f"{title_of(row.diagnosis)}, {gap.a} minus {gap.b}: {estimate_text(gap.gap)},"
         f" adjusted {p_equals(row.p_adjusted)}: {words(gap.summary)}{doubt}",
         answers=row.answers,
     )
@@ -208,7 +208,7 @@ def compared_runs(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) -> Co
             ComparedGap(
                 model=model_names.of(earlier.diagnosis, model),
                 what=title_of(earlier.diagnosis),
-                groups=f"{gap.a} less {gap.b}",
+                groups=f"{gap.a} minus {gap.b}",
                 before=gap,
                 after=later.gap,
             )
@@ -223,12 +223,12 @@ def compared_runs(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) -> Co
 def compared_table(compared: ComparedRuns, max_rows: int | None = None) -> Table:
     """Return a row for each comparison."""
     shown = compared.gaps[:max_rows]
-    asked = asked_questions([gap for row in shown for gap in (row.before, row.after)])
+    questions = answered_questions([gap for row in shown for gap in (row.before, row.after)])
     columns = (
         *names("number", "groups", "model"),
         *numbers("gap before", "gap after", "moved by"),
         *texts("intervals"),
-        *texts(*(f"{question.heading} {when}" for question in asked for when in BOTH)),
+        *texts(*(f"{question.heading} {when}" for question in questions for when in BOTH)),
         *texts("verdict before", "verdict after"),
     )
     rows = [
@@ -240,7 +240,11 @@ def compared_table(compared: ComparedRuns, max_rows: int | None = None) -> Table
             _gap_cell(gap.after),
             number_cell(gap.moved),
             text_cell(gap.intervals, chip="raised" if gap.intervals == "apart" else None),
-            *(question_cell(question, of) for question in asked for of in (gap.before, gap.after)),
+            *(
+                question_cell(question, of)
+                for question in questions
+                for of in (gap.before, gap.after)
+            ),
             verdict_cell(gap.before.summary),
             verdict_cell(gap.after.summary),
         )

@@ -9,7 +9,7 @@ from biaswatch.shared.analysis.monitors.strata_views import StrataView, StratumV
 from biaswatch.shared.contracts import ACCOUNTS, AnswerAccounts, Estimate
 from biaswatch.shared.contracts.answer_accounts import account_label
 from biaswatch.shared.formatting import number_name
-from biaswatch.shared.presentation.questions import QUESTIONS, asked_questions, evidence_note
+from biaswatch.shared.presentation.questions import QUESTIONS, answered_questions, evidence_note
 from biaswatch.shared.presentation.tables import (
     Table,
     TableCell,
@@ -39,10 +39,11 @@ def evidence_table(
     monitor: str, evidence: Sequence[EvidenceView], titles: Mapping[str, str]
 ) -> Table:
     """Return a row for each comparison: verdict, gap, evidence, detectable change."""
-    is_searched, asked = any(row.change_searched for row in evidence), asked_questions(evidence)
+    is_searched = any(row.change_searched for row in evidence)
+    questions = answered_questions(evidence)
     columns = (
         *names("comparison"),
-        *texts("verdict", "about", *(question.heading for question in asked)),
+        *texts("verdict", "about", *(question.heading for question in questions)),
         *estimates("gap"),
         *numbers("evidence", "needed for an alarm", "units", "missing", "units still needed"),
         *numbers(*(("smallest change it can see",) if is_searched else ())),
@@ -57,7 +58,7 @@ def evidence_table(
             ),
             verdict_cell(row.verdict),
             text_cell(row.about),
-            *(question.cell(row, evidence_note(question, row)) for question in asked),
+            *(question.cell(row, evidence_note(question, row)) for question in questions),
             estimate_cell(row.gap),
             *map(number_cell, (row.log_e, row.bound, row.units, row.missing, row.more_units)),
             *([_smallest_change(row.smallest_change)] if is_searched else ()),

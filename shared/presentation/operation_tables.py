@@ -76,7 +76,7 @@ def own_bias_table(gaps: Iterable[tuple[ExtractorStatus, OwnGap]]) -> Table:
         (
             text_cell(f"{status.name} {status.version}"),
             text_cell(words(own.feature)),
-            text_cell(f"{own.a} less {own.b}, by {words(own.dimension)}"),
+            text_cell(f"{own.a} minus {own.b}, by {words(own.dimension)}"),
             estimate_cell(own.gap),
         )
         for status, own in gaps

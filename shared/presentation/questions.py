@@ -30,7 +30,7 @@ class QuestionColumn:
     heading: str
     question: str
     untested: str
-    """Says that there is no test."""
+    """The beginning of the sentence about a missing test."""
 
     def answer(self, answers: Answers) -> str | None:
         """Return the answer."""
@@ -71,7 +71,7 @@ ANSWERED = {
     Question.GROUP_EFFECT: "whether the group matters",
     Question.GAP: "whether the mean gap exceeds the tolerance",
 }
-"""What a verdict says, by its headline question."""
+"""The statement of a verdict, by its headline question."""
 
 
 def question_cell(question: QuestionColumn, verdicts: Verdicts) -> TableCell:
@@ -97,16 +97,16 @@ def evidence_note(question: QuestionColumn, row: EvidenceView) -> str | None:
     return None if log_e is None else f"evidence {number(log_e)}"
 
 
-def asked_questions(answers: Sequence[Answers]) -> list[QuestionColumn]:
+def answered_questions(answers: Sequence[Answers]) -> list[QuestionColumn]:
     """Return the questions that have an answer in some comparison."""
     return [question for question in QUESTIONS if any(question.answer(row) for row in answers)]
 
 
 def question_remarks(answers: Sequence[Answers]) -> Iterator[str]:
     """Yield the questions behind the columns, and the reasons for missing answers."""
-    if asked := asked_questions(answers):
+    if questions := answered_questions(answers):
         yield " ".join(
-            f"{question.heading.capitalize()}: {question.question}" for question in asked
+            f"{question.heading.capitalize()}: {question.question}" for question in questions
         )
     for question in QUESTIONS:
         reasons = Counter(filter(None, map(question.reason, answers)))

@@ -23,7 +23,7 @@ def migrate(url: str) -> str:
     Raises
     ------
     ConfigurationError
-        The store cannot be opened, or was created by a newer version.
+        The store cannot be opened, or was created by another version.
     TransientError
         It does not answer now.
     """
@@ -32,7 +32,7 @@ def migrate(url: str) -> str:
         with explain_open_errors(engine), engine.begin() as connection:
             if engine.dialect.name == "postgresql":
                 connection.execute(text(f"SELECT pg_advisory_xact_lock({MIGRATION_LOCK})"))
-            _refuse_newer(connection)
+            _refuse_unknown(connection)
             config = alembic_config()
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
@@ -47,7 +47,7 @@ def check_revision(engine: Engine) -> None:
         explain_open_errors(engine),
         engine.connect().execution_options(**{READS: True}) as connection,
     ):
-        _refuse_newer(connection)
+        _refuse_unknown(connection)
         revision = _revision(connection)
         if revision != _scripts().get_current_head():
             where = engine.url.render_as_string(hide_password=True)
@@ -66,14 +66,15 @@ def alembic_config() -> Config:
     return config
 
 
-def _refuse_newer(connection: Connection) -> None:
+def _refuse_unknown(connection: Connection) -> None:
     revision = _revision(connection)
     known = {script.revision for script in _scripts().walk_revisions()}
     if revision is not None and revision not in known:
         where = connection.engine.url.render_as_string(hide_password=True)
         raise ConfigurationError(
-            f"The store at {where} was made by a newer biaswatch (revision {revision}). Upgrade"
-            " biaswatch, or choose another store with BIASWATCH_STORE_URL."
+            f"The store at {where} was made by another version of biaswatch (revision {revision}),"
+            " which this version cannot read. Use that version, or choose another store with"
+            " BIASWATCH_STORE_URL."
         )
 
 

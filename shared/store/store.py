@@ -110,7 +110,7 @@ class Store:
         Raises
         ------
         ConfigurationError
-            It cannot be opened, is not migrated, or was created by a newer version.
+            It cannot be opened, is not migrated, or was created by another version.
         TransientError
             It does not answer now.
         """

@@ -16,12 +16,12 @@ CAPTIONS = {
     "comparisons": "The strongest comparisons, ranked by effect, with their intervals.",
     "groups": "Means of all groups, ranked, with their intervals and the shrunken means.",
     "gaps": "Gaps between groups at each model; an outline marks a disparity.",
-    "pairs-of-groups": "Every group less every other; an outline marks a disparity.",
+    "pairs-of-groups": "Every group minus every other; an outline marks a disparity.",
     "spreads": "How the answers of each group are spread.",
     "criteria": "Gaps by criterion, as each scaffold judged them.",
     "quality-and-consistency": "How near answers are to the expected ones, and how they vary.",
     "combinations": "Means of every combination of groups.",
-    "against-anonymised": "Each group less the twins without names.",
+    "against-anonymised": "Each group minus the twins without names.",
     "bias-and-quality": "Total bias against quality; the tick is the median under random labels.",
 }
 """Captions by file name, also for screen readers."""

@@ -128,14 +128,14 @@ def criteria(results: RunResults) -> Figure | None:
 
 
 def pairs_of_groups(results: RunResults) -> Figure | None:
-    """Draw every group less every other as a square, for the strongest findings."""
+    """Draw every group minus every other as a square, for the strongest findings."""
     squares = [row for row in results.diagnoses if row.gaps and _is_square(row)]
     shown = sorted(squares, key=_smallest_p)[:MAX_SQUARES]
     if not shown:
         return None
     heights = [SQUARE_ROW_IN * len(row.groups) for row in shown]
     figure, axes = new_figure(
-        f"{results.run.suite}: every group less every other (outlined: disparity at level"
+        f"{results.run.suite}: every group minus every other (outlined: disparity at level"
         f" {shown[0].alpha:g}, Bonferroni over {shown[0].family})",
         0.5 + sum(heights) + SQUARE_PANEL_IN * len(shown),
         down=len(shown),

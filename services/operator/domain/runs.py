@@ -134,7 +134,7 @@ def run_status(
     return fields | {
         "verdict": verdict,
         "gap": interval(gap.gap.value, gap.gap.low, gap.gap.high, gap.gap.reason),
-        "comparison": f"{diagnosis.target}: {diagnosis.feature}, {gap.a} less {gap.b}",
+        "comparison": f"{diagnosis.target}: {diagnosis.feature}, {gap.a} minus {gap.b}",
     }
 
 

@@ -37,7 +37,7 @@ from biaswatch.shared.stats.comparisons.gap_test import GapResult, mean_gap
 from biaswatch.shared.stats.estimate import undefined
 
 AFTER, BEFORE, RUN = "after", "before", "run"
-"""In this order: a gap of the two is the value after less the value before."""
+"""In this order: a gap of the two is the value after minus the value before."""
 
 
 @dataclass(frozen=True)

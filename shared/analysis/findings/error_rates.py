@@ -17,7 +17,7 @@ from biaswatch.shared.stats.groups.error_rates import COMPLEMENTS, EMPTY, TESTED
 
 YES_OR_NO = (0.0, 1.0)
 BINS = 10
-"""Bins of equal width, by which calibration is described."""
+"""Bins of equal width of calibration."""
 
 
 @dataclass(frozen=True)

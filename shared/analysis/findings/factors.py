@@ -23,7 +23,7 @@ from biaswatch.shared.stats.comparisons.random_factors import (
 from biaswatch.shared.stats.comparisons.tolerance_tests import p_values_of
 
 SET, UNIT = "set", "prompt"
-"""What is a sample beside declared factors, unless it lies within their values."""
+"""The sample beside declared factors, unless it lies within their values."""
 
 
 class RandomFactors:

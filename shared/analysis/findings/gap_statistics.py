@@ -1,4 +1,4 @@
-"""What is shown of a gap beside its tests."""
+"""Statistics of a gap beside its tests."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -58,7 +58,7 @@ class MeasuredColumns:
     """Why responses have no value of any feature."""
     reservations_of: Whole
     reservations: tuple[str | None, ...]
-    """What is told of the values of responses."""
+    """Reservations about the values of responses."""
     truth: Floats | None = None
     """[rows]: the expected answers that are numbers, nan for others; None where there are none."""
 

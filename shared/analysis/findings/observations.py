@@ -185,7 +185,7 @@ class MeasuredResponse:
     why_missing: str | None
     """Why the response has no value of any feature."""
     reservation: str | None = None
-    """What is told of its values: the answer was cut off, or held to a schema."""
+    """A reservation about its values: the answer was cut off, or held to a schema."""
     expected: str | None = None
     """The right answer, where there is one."""
     criteria: Mapping[str, float | None] = field(default_factory=dict)

@@ -36,7 +36,7 @@ class ParityMeasure:
     domain: str
     estimate: Estimate
     verdict: Verdict | None
-    """Of the comparisons of its rates: a disparity in any, or no disparity in all."""
+    """A disparity in any comparison of its rates, or no disparity in all."""
     zero_filled: float | None
     """The number with 0 for undefined rates, as Fairlearn has it."""
 

@@ -77,7 +77,7 @@ def _answer(p_value: float | None, alpha: float) -> str | None:
 
 
 def _scope(headline: Question, factor: FactorGap | None) -> str:
-    """Return what the headline is about in words; empty for a gap of all that was asked."""
+    """Return what the headline is about in words; empty for a gap of all prompts."""
     if factor is None:
         same = headline is Question.SAME_TREATMENT
         return "about these names and texts" if same else ""

@@ -41,7 +41,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass
 class TableDescription:
-    """What is known of the groups of a table, beside their comparisons."""
+    """Statistics of the groups of a table, beside their comparisons."""
 
     statistics: list[GroupStatistic] = field(default_factory=list)
     disparities: list[DisparityStatistic] = field(default_factory=list)

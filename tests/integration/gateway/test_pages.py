@@ -145,7 +145,7 @@ async def test_a_run_is_shown_with_its_findings(bus: ProvisionedBus, store: Stor
     async with browser(bus, store) as api:
         page = html.fromstring((await api.get(f"/runs/{run.id}")).text)
         gap = result.gaps[0]
-        assert f"{gap.a} less {gap.b}" in page.text_content()
+        assert f"{gap.a} minus {gap.b}" in page.text_content()
         assert page.xpath("//table[@class='matrix']//td/a[contains(@href, '/answers?group=')]")
         assert page.xpath("//h2[1]")[0].text == "What was found"
 

@@ -138,14 +138,14 @@ def test_the_page_the_terminal_and_the_gauges_show_it_beside_the_readings(
     [by_labels] = view.labelled
     assert by_labels.alarmed
     table = labelled_table(view.labelled, view.evidence)
-    assert table.rows[0][0].text == "rude: white less asian, by race"
+    assert table.rows[0][0].text == "rude: white minus asian, by race"
     assert len(table.rows[0]) == len(table.columns)
     titles = [column.title for column in table.columns]
     assert {"gap by labels", "gap by readings"} <= {*titles}
     print_monitor(view)
     told = " ".join(capsys.readouterr().out.split())
     assert "as labels correct it, gap +" in told
-    assert f"rude: white less asian, by race disparity {by_labels.gap.value:.3g}" in told
+    assert f"rude: white minus asian, by race disparity {by_labels.gap.value:.3g}" in told
     assert "ever raises any false alarm by readings is at most 0.05" in told
     assert "any false alarm by labels, ever, is at most 0.05, beside that" in told
     MonitorMetrics(here.store).look()

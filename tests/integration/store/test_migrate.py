@@ -69,13 +69,15 @@ def test_an_unprepared_store_says_what_to_run(empty_store_url: str) -> None:
         Store.open(empty_store_url)
 
 
-def test_a_store_of_a_newer_version_is_neither_opened_nor_changed(store_url: str) -> None:
+def test_a_store_of_another_version_is_neither_opened_nor_changed(store_url: str) -> None:
     engine = engine_of(store_url)
     with engine.begin() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     engine.dispose()
     for attempt in (Store.open, migrate):
-        with pytest.raises(ConfigurationError, match=r"newer biaswatch \(revision 9999\)"):
+        with pytest.raises(
+            ConfigurationError, match=r"another version of biaswatch \(revision 9999\)"
+        ):
             attempt(store_url)
 
 

@@ -47,7 +47,7 @@ def test_no_text_of_others_is_markup_in_any_medium(hostile: str) -> None:
 
 
 def test_the_title_of_an_alarm_says_what_is_compared_in_words() -> None:
-    compared = "words: France less Peru, by concept"
+    compared = "words: France minus Peru, by concept"
     named = make_alarm(title=compared)
     assert message_of(named, None).title == f"coasts: disparity in {compared}"
     older = make_alarm()

@@ -13,7 +13,7 @@ from tests.support.records.monitoring import make_plan
 def test_every_comparison_has_a_title_of_its_own_in_words() -> None:
     titles = comparison_titles(make_plan())
     assert len(set(titles.values())) == len(titles)
-    assert all(" less " in title and ":" in title for title in titles.values())
+    assert all(" minus " in title and ":" in title for title in titles.values())
     assert any(title.startswith("no ") for title in titles.values())  # missing answers
 
 
