@@ -80,17 +80,11 @@ from biaswatch.shared.contracts.evaluation import (
     UncheckedSentence,
 )
 from biaswatch.shared.contracts.evidence import (
-    Bets,
-    Change,
     Evidence,
-    GapTest,
     Increment,
     MergedEvidence,
-    Recovery,
-    Reference,
     Round,
     SelectionRates,
-    Stretch,
     UserCounts,
 )
 from biaswatch.shared.contracts.expansion import (
@@ -168,6 +162,14 @@ from biaswatch.shared.contracts.routes import (
     subject_of,
 )
 from biaswatch.shared.contracts.run import Budget, ExtractorPin, Judging, Run
+from biaswatch.shared.contracts.sequential_tests import (
+    Bets,
+    Change,
+    GapTest,
+    Recovery,
+    Reference,
+    Stretch,
+)
 from biaswatch.shared.contracts.suite import (
     Against,
     AnswerForm,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from biaswatch.shared.analysis.findings.observations import Floats, coded, within
 from biaswatch.shared.analysis.labels.answer_columns import AnswerColumns
 from biaswatch.shared.analysis.labels.labelled_rows import labels_by_answer
-from biaswatch.shared.analysis.monitors.plans import percent
+from biaswatch.shared.analysis.monitors.alpha_shares import percent
 from biaswatch.shared.contracts import (
     MISSING,
     Alarm,

@@ -13,9 +13,9 @@ from biaswatch.shared.analysis.monitors.alarm_words import (
     gap_sentence,
     group_means,
 )
+from biaswatch.shared.analysis.monitors.alpha_shares import promise_of
 from biaswatch.shared.analysis.monitors.change_search import is_found
 from biaswatch.shared.analysis.monitors.evidence import CARRIED
-from biaswatch.shared.analysis.monitors.plans import promise_of
 from biaswatch.shared.analysis.monitors.round_answers import ComparedSets, less
 from biaswatch.shared.contracts import (
     Alarm,

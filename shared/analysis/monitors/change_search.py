@@ -6,6 +6,7 @@ from math import isnan
 
 import numpy as np
 
+from biaswatch.shared.analysis.monitors.alpha_shares import change_bound, search_alpha
 from biaswatch.shared.analysis.monitors.change_detection import (
     Kept,
     ReferenceTable,
@@ -14,7 +15,6 @@ from biaswatch.shared.analysis.monitors.change_detection import (
     kept_pairs,
     pairs_of,
 )
-from biaswatch.shared.analysis.monitors.plans import change_bound, search_alpha
 from biaswatch.shared.analysis.monitors.round_answers import ClosedCounts, Counts, less
 from biaswatch.shared.contracts import Change, Evidence, MonitorPlan, Reference, Stretch
 from biaswatch.shared.stats.anytime.change_search import (

@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from biaswatch.shared.analysis.monitors.alpha_shares import gap_bound
 from biaswatch.shared.analysis.monitors.blocks import PairBlocks, SuiteBlocks
 from biaswatch.shared.analysis.monitors.change_search import next_changes
 from biaswatch.shared.analysis.monitors.gap_evidence import GapUnderWay
 from biaswatch.shared.analysis.monitors.gap_tests import TestedGap, tested_gaps
-from biaswatch.shared.analysis.monitors.plans import gap_bound
 from biaswatch.shared.analysis.monitors.round_answers import ClosedCounts, Counts, RoundData, summed
 from biaswatch.shared.contracts import (
     Change,

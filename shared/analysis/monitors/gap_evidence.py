@@ -6,10 +6,10 @@ from math import isnan
 
 import numpy as np
 
+from biaswatch.shared.analysis.monitors.alpha_shares import gap_alpha
 from biaswatch.shared.analysis.monitors.blocks import PairBlocks
 from biaswatch.shared.analysis.monitors.method import method_of
 from biaswatch.shared.analysis.monitors.methods.matched import unadjusted_gap, user_counts_of
-from biaswatch.shared.analysis.monitors.plans import gap_alpha
 from biaswatch.shared.analysis.monitors.round_answers import ClosedCounts, Counts, less
 from biaswatch.shared.analysis.monitors.same_treatment import (
     UNANSWERED,

@@ -12,6 +12,7 @@ from math import isfinite, log
 
 import numpy as np
 
+from biaswatch.shared.analysis.monitors.alpha_shares import share_beyond
 from biaswatch.shared.analysis.monitors.change_detection import (
     bets_of,
     kept_pairs,
@@ -32,7 +33,6 @@ from biaswatch.shared.analysis.monitors.gap_evidence import (
 from biaswatch.shared.analysis.monitors.group_effects import BeyondTwins, beyond_twins
 from biaswatch.shared.analysis.monitors.method import method_of
 from biaswatch.shared.analysis.monitors.pair_counts import ONCE
-from biaswatch.shared.analysis.monitors.plans import share_beyond
 from biaswatch.shared.analysis.monitors.same_treatment import SameTreatment
 from biaswatch.shared.contracts import Bets, Estimate, GapTest, Recovery, Stretch, Verdict
 from biaswatch.shared.formatting import number

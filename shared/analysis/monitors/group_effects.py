@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from biaswatch.shared.analysis.monitors.alpha_shares import gap_alpha, gap_bound
 from biaswatch.shared.analysis.monitors.gap_evidence import (
     EvidenceSummary,
     GapUnderWay,
@@ -12,7 +13,6 @@ from biaswatch.shared.analysis.monitors.gap_evidence import (
 )
 from biaswatch.shared.analysis.monitors.methods.matched import DIFFERENCES
 from biaswatch.shared.analysis.monitors.pair_counts import block_differences, differences_of
-from biaswatch.shared.analysis.monitors.plans import gap_alpha, gap_bound
 from biaswatch.shared.contracts import ClusteredEvidence, Estimate, HorizonEvidence, Verdict
 from biaswatch.shared.stats.anytime.bets import middles
 from biaswatch.shared.stats.anytime.clusters import (

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from math import ceil, log
 
-from biaswatch.shared.analysis.monitors.plans import AskedSets, gap_bound
+from biaswatch.shared.analysis.monitors.alpha_shares import gap_bound
+from biaswatch.shared.analysis.monitors.plans import AskedSets
 from biaswatch.shared.contracts import Method, MonitorPlan, WatchedPair
 from biaswatch.shared.formatting import number
 from biaswatch.shared.stats.anytime.change_search import planned_change

@@ -6,8 +6,8 @@ from math import log
 
 import numpy as np
 
+from biaswatch.shared.analysis.monitors.alpha_shares import gap_alpha
 from biaswatch.shared.analysis.monitors.pair_counts import UNBALANCED, differences_of
-from biaswatch.shared.analysis.monitors.plans import gap_alpha
 from biaswatch.shared.analysis.monitors.round_answers import ClosedCounts
 from biaswatch.shared.contracts import Comparison, Evidence, Method, MonitorPlan
 from biaswatch.shared.stats.anytime.bets import Floats, log_mean_exp, middles

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from biaswatch.shared.analysis.monitors.plans import gap_bound
+from biaswatch.shared.analysis.monitors.alpha_shares import gap_bound
 from biaswatch.shared.contracts import AlarmKind, AlarmState, Evidence, Verdict
 from biaswatch.shared.stats.anytime.judging import share_left
 from tests.support.decided_rounds import DecidedRounds, of_pairs, watching

@@ -7,12 +7,12 @@ from random import Random
 import numpy as np
 import pytest
 
+from biaswatch.shared.analysis.monitors.alpha_shares import gap_alpha
 from biaswatch.shared.analysis.monitors.change_detection import random_pairs
 from biaswatch.shared.analysis.monitors.change_search import is_found, next_changes
 from biaswatch.shared.analysis.monitors.gap_evidence import EvidenceRead, summaries_of
 from biaswatch.shared.analysis.monitors.method import counted, method_of
 from biaswatch.shared.analysis.monitors.pair_counts import GAPS, pair_table
-from biaswatch.shared.analysis.monitors.plans import gap_alpha
 from biaswatch.shared.analysis.monitors.round_answers import (
     ClosedCounts,
     Counts,
