@@ -50,7 +50,7 @@ def adjustment_words(evidence: Evidence) -> str | None:
 
 
 def scope_words(evidence: Evidence) -> str:
-    """Return what a verdict is about: these names and texts, or the group beyond them."""
+    """Return the scope of a verdict: these names and texts, or the group beyond them."""
     clusters, pair = evidence.clusters, evidence.comparison.pair
     if evidence.comparison.watched.method is Method.MATCHED:
         beyond = "" if clusters is None else ", beyond these companies or accounts"

@@ -1,4 +1,4 @@
-"""Histograms and references for the search for changes of gaps and levels."""
+"""Histograms and references of the search for changes of gaps and levels."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
