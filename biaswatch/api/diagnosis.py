@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 from pydantic import ValidationError
 
+from biaswatch.api.figures import gap_figure
 from biaswatch.api.frames import as_pandas, backend_of, flattened, html_of, native_frame
 from biaswatch.api.platforms import FinishedRun
 from biaswatch.checks import (
@@ -297,34 +298,3 @@ def _label_names(
 def listed(names: Names) -> tuple[str, ...]:
     """Return a name, or several, as a tuple."""
     return (names,) if isinstance(names, str) else tuple(names)
-
-
-def gap_figure(compared: Sequence[Mapping[str, Any]]) -> Any:
-    """Draw gaps with their intervals, ranked by effect, as in a run's report.
-
-    Shape and colour show the verdict.
-
-    Raises
-    ------
-    UsageError
-        matplotlib is not installed, or no gap is defined.
-    """
-    try:
-        from matplotlib import rc_context
-
-        from biaswatch.render.figures import STYLE
-        from biaswatch.render.figures.forest import ForestLine, forest
-    except ModuleNotFoundError:
-        raise UsageError(
-            "Figures need matplotlib: install biaswatch with the extra `figures`."
-        ) from None
-    lines = []
-    for row in (row for row in compared if row["gap"] is not None):
-        low, high = row["ci"] or (None, None)
-        verdict = SummaryWord(row["summary"]) if row["summary"] else None
-        label = ", ".join(filter(None, [row["domain"], f"{row['a']} - {row['b']}"]))
-        lines.append(ForestLine(row["feature"], label, row["gap"], low, high, verdict))
-    if not lines:
-        raise UsageError("There is no gap to draw.")
-    with rc_context(STYLE):
-        return forest(lines, "Gaps between groups, ranked")

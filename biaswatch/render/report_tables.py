@@ -12,11 +12,11 @@ from biaswatch.shared.presentation.columns import (
     Row,
     Shown,
     comparison_remarks,
-    disparities_table,
     findings_table,
     without_common,
 )
 from biaswatch.shared.presentation.conclusions import gap_notes, overall_sentences
+from biaswatch.shared.presentation.disparity_tables import disparities_table
 from biaswatch.shared.presentation.findings import ComparisonView, comparisons, group_rows, title_of
 from biaswatch.shared.presentation.names import ModelNames
 from biaswatch.shared.presentation.tables import estimate_text

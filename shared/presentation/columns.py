@@ -19,7 +19,6 @@ from biaswatch.shared.presentation.findings import (
     group_rows,
     title_of,
 )
-from biaswatch.shared.presentation.names import ModelNames
 from biaswatch.shared.presentation.questions import (
     GROUP_EFFECT,
     TWINS,
@@ -34,10 +33,8 @@ from biaswatch.shared.presentation.tables import (
     csv_text,
     estimate_cell,
     number_cell,
-    numbers,
     p_cell,
     text_cell,
-    texts,
     words,
 )
 
@@ -94,9 +91,9 @@ def _plain(name: str, shown: Shown, path: str, heading: str = "") -> FindingColu
     return FindingColumn(name, shown, heading or name, cell, NUMBER if is_count else TEXT)
 
 
-def _estimate(name: str, shown: Shown, heading: str, path: str) -> FindingColumn[Any]:
+def _estimate(name: str, shown: Shown, heading: str, path: str = "") -> FindingColumn[Any]:
     """Return a column of numbers with their intervals."""
-    read = attrgetter(path)
+    read = attrgetter(path or f"gap.{name}")
 
     def cell(row: Any) -> TableCell:
         return estimate_cell(read(row))
@@ -211,11 +208,9 @@ GAP_COLUMNS: tuple[FindingColumn[ComparisonView], ...] = (
     _plain("high", Shown.CSV, "gap.gap.high"),
     _p("p_value", Shown.DOCUMENT | Shown.CSV, "p"),
     _p("p_adjusted", Shown.TABLES | Shown.CSV, "adjusted p"),
-    _estimate("effect_size", Shown.DOCUMENT | Shown.CSV, "effect size", "gap.effect_size"),
-    _estimate(
-        "constant_shift", Shown.TABLES | Shown.CSV, "constant shift [{level}]", "gap.constant_shift"
-    ),
-    _estimate("impact_ratio", Shown.TERMINAL | Shown.DOCUMENT, "impact ratio", "gap.impact_ratio"),
+    _estimate("effect_size", Shown.DOCUMENT | Shown.CSV, "effect size"),
+    _estimate("constant_shift", Shown.TABLES | Shown.CSV, "constant shift [{level}]"),
+    _estimate("impact_ratio", Shown.TERMINAL | Shown.DOCUMENT, "impact ratio"),
     *_question(TWINS),
     *_question(GROUP_EFFECT),
     FindingColumn("verdict", Shown.TABLES, "verdict", _verdict),
@@ -303,36 +298,3 @@ def groups_table(diagnoses: Sequence[Diagnosis], run_id: str) -> Table:
     where = Shown.PAGE if len(diagnoses) == 1 else Shown.SEVERAL
     rows = group_rows(diagnoses, run_id)
     return findings_table(GROUP_COLUMNS, rows, where, caption="Groups by themselves")
-
-
-SHOWN_METRICS = ("Max-Min", "Min/Max", "Impact Ratio", "Max Z-Score", "Min Z-Score", "Dixon Q")
-"""Metrics in tables for people; JSON and files have all."""
-
-
-def disparities_table(diagnoses: Sequence[Diagnosis], *, statistics: Sequence[str] = ()) -> Table:
-    """Return how far the groups lie apart, for some statistics or for all."""
-    names = ModelNames.among(diagnoses)
-    is_alone = len(diagnoses) == 1
-    columns = (
-        *(() if is_alone else texts("of")),
-        *texts("statistic", "metric"),
-        *numbers("value"),
-        *texts("held by"),
-        *numbers("by chance", "p"),
-    )
-    rows = [
-        (
-            *(() if is_alone else [text_cell(f"{title_of(diagnosis)}, {names.of(diagnosis)}")]),
-            text_cell(words(row.statistic)),
-            text_cell(row.metric),
-            number_cell(row.value),
-            text_cell(row.group or ""),
-            number_cell(row.null_median),
-            p_cell(row.p_value),
-        )
-        for diagnosis in diagnoses
-        for row in diagnosis.disparities
-        if row.value is not None
-        and (row.statistic in statistics if statistics else row.metric in SHOWN_METRICS)
-    ]
-    return Table("Distance between all groups", columns, tuple(rows))

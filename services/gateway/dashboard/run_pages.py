@@ -20,7 +20,6 @@ from biaswatch.shared.presentation.bias_scores import SCORES_MEAN, score_lead, s
 from biaswatch.shared.presentation.columns import (
     comparison_remarks,
     comparisons_table,
-    disparities_table,
     groups_table,
 )
 from biaswatch.shared.presentation.comparison_tables import (
@@ -30,6 +29,7 @@ from biaswatch.shared.presentation.comparison_tables import (
 )
 from biaswatch.shared.presentation.conclusions import certainty
 from biaswatch.shared.presentation.corrections import correction_sentences, error_tables
+from biaswatch.shared.presentation.disparity_tables import disparities_table
 from biaswatch.shared.presentation.findings import comparisons, title_of
 from biaswatch.shared.presentation.names import STATEMENTS, ModelNames
 from biaswatch.shared.presentation.overview import live_run
