@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from biaswatch.shared.stats.tables.contingency import RatioAgreement
 
 COUNTS = 4
-
+ABOUT_THE_GAP = (
+    "The verdict is about the gap: four counts have no twins and no random factors, so the"
+    " questions about twins and the group are not answered."
+)
 MEASURES = {
     "odds_ratio": "odds ratio",
     "odds_ratio_conditional": "odds ratio, conditional",
@@ -144,7 +147,7 @@ def table(request: TableVerb, words: Counts = None, as_json: Json = False) -> No
     if as_json:
         typer.echo(json.dumps(without_zero_p(result), indent=2, allow_nan=False))
     else:
-        _print(result, alpha, (*_more(cases, agreement), conclusion))
+        _print(result, alpha, (*_more(cases, agreement), conclusion, ABOUT_THE_GAP))
 
 
 def _case_fields(cases: "Cases") -> dict[str, Any]:
