@@ -145,7 +145,7 @@ def test_the_certainty_names_what_could_undo_a_disparity(gaps: Any, sentence: st
 def test_many_groups_and_features_are_one_matrix_with_a_cell_each() -> None:
     [matrix] = matrices_of(many(features=10, groups=21))
     assert (len(matrix.columns), len(matrix.rows)) == (10, 21)
-    assert matrix.corner == "less the rest"
+    assert matrix.corner == "minus the rest"
     assert all(len(cells) == 10 for _, cells in matrix.rows)
 
 
