@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from pydantic import BeforeValidator, Field, NonNegativeInt, PositiveInt
+from pydantic import BeforeValidator, Field, NonNegativeFloat, NonNegativeInt, PositiveInt
 from rich.console import Console
 
 from biaswatch.cli.options import Json, VerbRequest, ask, gateway
@@ -55,6 +55,9 @@ class PlanVerb(VerbRequest):
     """For a suite: deviation of prompts' means; default half of `sd`, .1 for yes-or-no answers."""
     set_correlation: float | None = None
     """For a suite: correlation of the means of twins, 0 to 1."""
+    name_sd: NonNegativeFloat | None = None
+    """For a suite with random names: deviation of their own effects, default a fifth of
+    `between_sd`."""
     features: PositiveInt | None = None
     """For a suite: number of diagnosed features; default those it names, or one."""
     parts: PositiveInt = 1
@@ -103,7 +106,16 @@ class PlanVerb(VerbRequest):
 
 SUITE_FIELDS = (
     *("gap", "feature", "group", "rate", "range", "sd", "level", "missing", "like", "repeats"),
-    *("between_sd", "set_correlation", "features", "parts", "claim", "alpha", "tolerance"),
+    *(
+        "between_sd",
+        "set_correlation",
+        "name_sd",
+        "features",
+        "parts",
+        "claim",
+        "alpha",
+        "tolerance",
+    ),
     *("power", "simulations", "seed"),
 )
 MONITOR_FIELDS = (
@@ -148,7 +160,7 @@ def _plan_suite(path: Path, request: PlanVerb, *, as_json: bool) -> None:
     request.check_only("a suite", SUITE_FIELDS)
     assumed = Assumed(
         request.needed_gap, request.sd, request.between_sd, request.set_correlation, request.rate,
-        request.level, request.range, request.missing,
+        request.level, request.range, request.missing, request.name_sd,
     )  # fmt: skip
     for name in ("gap", "rate", "level", "tolerance"):
         number = getattr(request, name)

@@ -25,7 +25,9 @@ from biaswatch.planning.runs import (
 from biaswatch.readers.run_tables import RunColumns, RunTable, run_observations
 from biaswatch.shared.contracts import Claim, Diagnosis, SummaryWord
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.stats.comparisons.planned_power import MAX_SETS, PlannedTest, simulated_power
+from biaswatch.shared.stats.comparisons.planned_power import MAX_SETS, simulated_power
+from biaswatch.shared.stats.comparisons.simulated_studies import PlannedTest
+from biaswatch.shared.stats.estimate import Question
 
 SIMULATIONS, STEPS = 100, 6
 """Precision: 1/64 of the largest possible gap, and a standard error of .04 of the power."""
@@ -33,6 +35,11 @@ MOST_FEATURES = 3
 MOST_UNITS = 500
 """Limit of units per side: larger simulations take seconds, and such runs find small gaps."""
 NARROWER = 0.8
+HEADLINES = {
+    Question.GAP: "that the gap is larger than the tolerance",
+    Question.GROUP_EFFECT: "that the group matters beyond these names and texts",
+    Question.SAME_TREATMENT: "that twins are treated differently",
+}
 WIDEST = 6.0
 """Largest gap considered for values without a range, in standard deviations."""
 
@@ -132,18 +139,24 @@ def _about(plan: RunPlan) -> str:
     compared, test = plan.compared, plan.test
     units = "sets that both groups have" if compared.shape.pairs else f"{_single(plan)}, unpaired"
     share = f"alpha {test.alpha:g} is shared by {test.family} comparisons"
+    headline = compared.shape.headline(test.tolerance)
+    about = HEADLINES[Question.GAP if test.fixed_prompts else headline]
     return (
         f"Planned for {compared.a} against {compared.b} ({compared.dimension}), the comparison with"
         f" the fewest units: {compared.shape.size} {units}; {share}, tolerance {test.tolerance:g}."
+        f" Power is the share of runs that answer {about}."
     )
 
 
 def _assumptions(plan: RunPlan) -> str:
     answers = plan.answers
     spread = "yes or no" if answers.sd is None else f"deviation {answers.sd:.3g} within a prompt"
+    rounded = " before rounding" if answers.is_rated else ""
+    named = any(plan.compared.shape.names or ())
+    names = f", {answers.name_sd:.3g} between names" if named else ""
     return (
-        f"Assumed: means of {answers.mean_a:.4g} and {answers.mean_b:.4g}, {spread},"
-        f" {answers.between_sd:.3g} between prompts, correlation of twins"
+        f"Assumed: means of {answers.mean_a:.4g} and {answers.mean_b:.4g}, {spread}"
+        f"{rounded}, {answers.between_sd:.3g} between prompts{names}, correlation of twins"
         f" {answers.set_correlation:g}, {answers.missing:.0%} of answers missing."
     )
 

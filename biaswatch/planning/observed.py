@@ -1,10 +1,12 @@
 """Structure of a suite's comparisons (shared sets, single units, family), and spread of a run."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
 
+from biaswatch.shared.analysis.findings.factors import RandomFactors
 from biaswatch.shared.analysis.findings.groupings import (
     THE_REST,
     ComparedGroups,
@@ -16,7 +18,8 @@ from biaswatch.shared.analysis.findings.units import SideUnits, Units
 from biaswatch.shared.contracts import Against, Suite
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.comparisons.compared_samples import MIN_UNITS, Bounds
-from biaswatch.shared.stats.comparisons.planned_power import StudyShape
+from biaswatch.shared.stats.comparisons.random_factors import LevelCounts
+from biaswatch.shared.stats.comparisons.simulated_studies import StudyShape
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,10 @@ def compared_shapes(suite: Suite) -> list[ComparedShape]:
         groups={name: [labels.get(name) for labels in groups] for name in dimensions},
         units=[probe.unit or probe.key for probe in suite.probes],
         sets=sets if any(sets) else None,
+        random={
+            name: [suite.random_of(probe).get(name) for probe in suite.probes]
+            for name in suite.random
+        },
     )
     return observed_shapes(observed, suite.compared)
 
@@ -78,10 +85,13 @@ def smallest(shapes: list[ComparedShape], dimension: str | None) -> ComparedShap
 def _shapes(observed: Observations, dimension: str, against: Against) -> list[ComparedShape]:
     groups = grouping(observed, (dimension,))
     units = Units(observed, groups)
-    return [_shape(groups, units, pair) for pair in groups.compared(against)]
+    random = RandomFactors(observed, groups) if observed.random else None
+    return [_shape(groups, units, pair, random) for pair in groups.compared(against)]
 
 
-def _shape(groups: Grouping, units: Units, pair: ComparedGroups) -> ComparedShape:
+def _shape(
+    groups: Grouping, units: Units, pair: ComparedGroups, random: RandomFactors | None
+) -> ComparedShape:
     a, b = pair
     first, second = units.groups[a], units.rest(a) if b is None else units.groups[b]
     shared = len(np.intersect1d(first.by_set.keys, second.by_set.keys))
@@ -93,9 +103,21 @@ def _shape(groups: Grouping, units: Units, pair: ComparedGroups) -> ComparedShap
         _prompts(second),
         _family(first, second),
         _family(second, first),
+        *(_factor_levels(random.levels(pair), shared) if random else ()),
     )
     names = [group.name for group in groups.groups]
     return ComparedShape(groups.name, names[a], THE_REST if b is None else names[b], shape)
+
+
+def _factor_levels(
+    levels: Sequence[LevelCounts], shared: int
+) -> tuple[tuple[int, int], int | None]:
+    """Return the fewest names of both groups, and the number of texts if below that of sets."""
+    names = min(
+        ((level.a, level.b) for level in levels if not level.crossed), key=min, default=(0, 0)
+    )
+    texts = min((level.shared for level in levels if level.crossed), default=shared)
+    return names, texts if texts < shared else None
 
 
 def _family(side: SideUnits, other: SideUnits) -> int:
@@ -137,6 +159,15 @@ class ObservedSpread:
     """Median number of answers per prompt."""
     repeated: bool
     """True if a prompt has two values, so that both deviations can be estimated."""
+    whole: bool = False
+    """True if all values are whole numbers."""
+
+    @property
+    def unrounded_sd(self) -> float | None:
+        """The deviation that answers had before rounding to whole numbers (Sheppard, 1898)."""
+        if self.sd is None or not self.whole:
+            return self.sd
+        return sqrt(max(self.sd**2 - 1 / 12, self.sd**2 / 4))
 
 
 def observed_spread(observed: Observations, dimension: str) -> ObservedSpread:
@@ -180,6 +211,7 @@ def observed_spread(observed: Observations, dimension: str) -> ObservedSpread:
         (0.0, 1.0) if binary else known,
         int(np.median(counts)),
         prompts.freedom_within > 0,
+        bool((values[present] == np.rint(values[present])).all()),
     )
 
 

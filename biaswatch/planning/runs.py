@@ -9,11 +9,11 @@ from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.comparisons.assumed_answers import AssumedAnswers
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 from biaswatch.shared.stats.comparisons.planned_power import (
-    PlannedTest,
     SufficientSize,
     simulated_power,
     smallest_enough,
 )
+from biaswatch.shared.stats.comparisons.simulated_studies import PlannedTest
 
 Row = dict[str, str | int | float | None]
 Progress = Callable[[str], None]
@@ -21,6 +21,8 @@ AS_IT_IS, ENOUGH = "as it is", "enough"
 MOST_REPEATS = 1024
 SET_CORRELATION = 0.5
 """Default correlation of twins."""
+NAME_SHARE = 0.2
+"""Default deviation of names, as a share of the deviation between prompts."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,7 @@ class Assumed:
     level: float | None = None
     bounds: Bounds | None = None
     missing: float | None = None
+    name_sd: float | None = None
 
 
 @dataclass(frozen=True)
@@ -118,7 +121,8 @@ def like_a_run(assumed: Assumed, seen: ObservedSpread) -> Assumed:
     if seen.sd is None or assumed.rate is not None:
         return replace(known, rate=_first(assumed.rate, level))
     bounds = seen.bounds if assumed.bounds is None else assumed.bounds
-    return replace(known, sd=_first(assumed.sd, seen.sd), level=level, bounds=bounds)
+    sd = seen.sd if seen.bounds is None else seen.unrounded_sd
+    return replace(known, sd=_first(assumed.sd, sd), level=level, bounds=bounds)
 
 
 def _first(value: float | None, default: float | None) -> float | None:
@@ -139,7 +143,7 @@ def assumed_answers(assumed: Assumed) -> AssumedAnswers:
         between = 0.1 if assumed.between_sd is None else assumed.between_sd
         return AssumedAnswers(
             assumed.rate + assumed.gap, assumed.rate, None, between, correlation,
-            (0.0, 1.0), missing,
+            (0.0, 1.0), missing, _first(assumed.name_sd, between * NAME_SHARE) or 0.0,
         )  # fmt: skip
     sd, bounds, level = assumed.sd, assumed.bounds, assumed.level
     if sd is None and bounds is None:
@@ -149,7 +153,10 @@ def assumed_answers(assumed: Assumed) -> AssumedAnswers:
     if level is None:
         level = (sum(bounds) / 2 if bounds else 0.0) - assumed.gap / 2
     between = (sd or 0.0) / 2 if assumed.between_sd is None else assumed.between_sd
-    return AssumedAnswers(level + assumed.gap, level, sd, between, correlation, bounds, missing)
+    name_sd = _first(assumed.name_sd, between * NAME_SHARE) or 0.0
+    return AssumedAnswers(
+        level + assumed.gap, level, sd, between, correlation, bounds, missing, name_sd
+    )
 
 
 def _check(assumed: Assumed, options: PlanOptions) -> None:

@@ -8,11 +8,8 @@ import pytest
 from biaswatch.shared.analysis.findings import AnalysisPlan, MeasuredResponse, diagnose, folded
 from biaswatch.shared.contracts import Claim, Verdict
 from biaswatch.shared.stats.comparisons.assumed_answers import AssumedAnswers
-from biaswatch.shared.stats.comparisons.planned_power import (
-    PlannedTest,
-    StudyShape,
-    simulated_power,
-)
+from biaswatch.shared.stats.comparisons.planned_power import simulated_power
+from biaswatch.shared.stats.comparisons.simulated_studies import PlannedTest, StudyShape
 
 Rng = np.random.Generator
 Rows = list[MeasuredResponse]

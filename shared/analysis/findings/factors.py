@@ -54,9 +54,13 @@ class RandomFactors:
 
     def planned_few(self, pair: ComparedGroups) -> bool:
         """Return whether the plan has too few values of a factor for a claim beyond them."""
+        return any(level.few for level in self.levels(pair))
+
+    def levels(self, pair: ComparedGroups) -> list[LevelCounts]:
+        """Return how many values of each declared factor both groups have."""
         of_a, rows = self._rows(pair)
         names = self._observations.random
-        return any(_levels(name, self.codes[name][rows], of_a).few for name in names)
+        return [_levels(name, self.codes[name][rows], of_a) for name in names]
 
     def _rows(self, pair: ComparedGroups) -> tuple[Bools, Whole]:
         a, b = self._grouping.members(pair)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import isfinite, sqrt
+from math import hypot, isfinite, sqrt
 
 import numpy as np
 from scipy import special
@@ -14,6 +14,10 @@ Answers = np.ndarray[tuple[int, int, int], np.dtype[np.float64]]
 """[sets, prompts, repeats]; NaN is a missing answer."""
 Scores = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 """[sets, prompts]: standard normal."""
+MIN_RATINGS = 3
+"""Width of the shortest scale of ratings: shares and signed scores are not rounded."""
+MIN_ROUNDED_SD = 0.4
+"""Deviation from which rounding to the nearest number leaves every mean as it is."""
 _GRID = np.linspace(-6.0, 6.0, 2401)
 
 
@@ -33,6 +37,8 @@ class AssumedAnswers:
     """The range of answers; None for normal ones."""
     missing: float = 0.0
     """The share of answers missing at random, in [0, 1)."""
+    name_sd: float = 0.0
+    """Standard deviation of the names' own effects, a part of `between_sd`, at least 0."""
 
     def __post_init__(self) -> None:
         """Raise ValueError for impossible assumptions."""
@@ -40,7 +46,7 @@ class AssumedAnswers:
             raise ValueError(f"a correlation of twins lies in [0, 1], not {self.set_correlation:g}")
         if not 0 <= self.missing < 1:
             raise ValueError(f"the share of missing answers is below 1, not {self.missing:g}")
-        for sd in (self.sd or 0.0, self.between_sd):
+        for sd in (self.sd or 0.0, self.between_sd, self.name_sd):
             if not (isfinite(sd) and sd >= 0):
                 raise ValueError(f"a deviation is a number of at least 0, not {sd:g}")
         if self.bounds is None and self.sd is None:
@@ -52,7 +58,9 @@ class AssumedAnswers:
         """Draw answers to prompts with these normal scores among their group's prompts.
 
         Within a range, the means of prompts and the answers to each have beta distributions with
-        the assumed mean and deviations, so that the gap is exactly the assumed one.
+        the assumed mean and deviations, so that the gap is exactly the assumed one. Ratings are
+        rounded to whole numbers, as models write them: the deviations are those before rounding.
+        Where these are small, a rating is rounded up or down at random, which keeps its mean.
         """
         shape = (*scores.shape, repeats)
         if self.bounds is None:
@@ -61,7 +69,25 @@ class AssumedAnswers:
         else:
             low, high = self.bounds
             values = low + (high - low) * self._shares(mean, scores, shape, rng)
+            values = self._rounded(values, rng) if self.is_rated else values
         return np.where(rng.random(shape) < self.missing, np.nan, values)
+
+    @property
+    def name_share(self) -> float:
+        """The names' share of the variance in which the prompts of a set differ."""
+        own = self.between_sd**2 * (1 - self.set_correlation)
+        return min(1.0, self.name_sd**2 / own) if own else 0.0
+
+    @property
+    def is_rated(self) -> bool:
+        """True for answers between whole numbers that lie three or more apart."""
+        low, high = map(float, self.bounds or (0.0, 1.0))
+        return low.is_integer() and high.is_integer() and high - low >= MIN_RATINGS
+
+    def _rounded(self, values: Answers, rng: np.random.Generator) -> Answers:
+        if hypot(self.sd or 0.0, self.between_sd) >= MIN_ROUNDED_SD:
+            return np.rint(values)
+        return np.floor(values + rng.random(values.shape))
 
     def _shares(
         self, mean: float, scores: Scores, shape: tuple[int, int, int], rng: np.random.Generator

