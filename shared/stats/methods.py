@@ -106,11 +106,11 @@ COMPARISON_METHODS = (
         "tests/unit/api/test_error_rates.py",
     ),
     CatalogueEntry(
-        "Does exchanging the labels change the difference of means (permutation test)?",
-        "all relabellings up to 10,000, else random ones",
-        "comparisons.relabelling.label_permutation",
+        "Are the twins of fixed prompts, or of unequal numbers of answers, treated differently?",
+        "exchange of answers within sets: all up to 10,000, else random ones",
+        "comparisons.answer_exchange.answer_exchange_p",
         "Fisher 1935; Phipson and Smyth 2010",
-        "tests/calibration/test_inference.py",
+        "tests/unit/stats/test_answer_exchange.py",
     ),
     CatalogueEntry(
         "The same at any size, without random numbers?",

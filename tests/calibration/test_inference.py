@@ -12,7 +12,7 @@ from biaswatch.shared.stats.comparisons.gap_test import GapResult, compare_sampl
 from biaswatch.shared.stats.comparisons.missingness import missingness
 from biaswatch.shared.stats.comparisons.multiplicity import CORRECTIONS, adjust
 from biaswatch.shared.stats.comparisons.ranks import mann_whitney
-from biaswatch.shared.stats.comparisons.relabelling import label_permutation, sign_flip
+from biaswatch.shared.stats.comparisons.relabelling import Stratum, tails
 from biaswatch.shared.stats.comparisons.tolerance_tests import conclude
 from biaswatch.shared.stats.estimate import Estimate, Verdict
 from biaswatch.shared.stats.samples import AnswersByPrompt, Vector
@@ -68,32 +68,13 @@ def test_mann_whitney_holds_its_level_without_ties(sizes: Plan) -> None:
     assert share <= MOST
 
 
-@pytest.mark.parametrize("n", [10, 60])
-def test_sign_flips_hold_their_level(n: int) -> None:
-    def p_value(rng: Rng) -> float | None:
-        return sign_flip(ratings(rng, n), ratings(rng, n), rng=rng, resamples=499).p_value
-
-    assert rejected(p_value, 6) <= MOST
-
-
 @pytest.mark.parametrize("sizes", [(4, 6), (20, 30)])
-def test_label_permutation_holds_its_level(sizes: Plan) -> None:
+def test_exchange_of_labels_holds_its_level(sizes: Plan) -> None:
     def p_value(rng: Rng) -> float | None:
-        a, b = (units(ratings(rng, n), name) for n, name in zip(sizes, "ab", strict=True))
-        return label_permutation(a, b, rng=rng, resamples=499).p_value
+        a, b = (ratings(rng, size) for size in sizes)
+        return tails([Stratum(np.array(a), np.array(b))], rng, 499).p_value
 
     assert rejected(p_value, 7) <= MOST
-
-
-def test_label_permutation_within_sets_holds_its_level_where_sets_differ() -> None:
-    sets = {f"{name}{i}": i % 8 for name in "ab" for i in range(20)}
-
-    def p_value(rng: Rng) -> float | None:
-        level = rng.normal(0, 3, 8)
-        a, b = ({f"{name}{i}": [level[i % 8] + rng.normal()] for i in range(20)} for name in "ab")
-        return label_permutation(a, b, sets=sets, rng=rng, resamples=499).p_value
-
-    assert rejected(p_value, 8) <= MOST
 
 
 @pytest.mark.parametrize("asked", [(200, 150), (20, 15), (20, 15, 25), (100, 100, 100, 100)])
@@ -155,14 +136,6 @@ def test_the_pair_as_the_unit_holds_its_level() -> None:
         lambda rng: of_prompts(*clustered(rng, shared=True), paired=True).p_disparity, 12
     )
     assert share <= MOST
-
-
-def test_label_permutation_of_prompts_holds_its_level_under_clustering() -> None:
-    def p_value(rng: Rng) -> float | None:
-        groups = clustered(rng, shared=False)
-        return label_permutation(*groups, rng=rng, resamples=299).p_value
-
-    assert rejected(p_value, 15) <= MOST
 
 
 @pytest.mark.parametrize("shared", [True, False])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from biaswatch.shared.analysis.findings import AnalysisPlan, MeasuredResponse, diagnose, folded
-from biaswatch.shared.contracts import Claim, Verdict
+from biaswatch.shared.contracts import Claim, SummaryWord
 from biaswatch.shared.stats.comparisons.assumed_answers import AssumedAnswers
 from biaswatch.shared.stats.comparisons.planned_power import simulated_power
 from biaswatch.shared.stats.comparisons.simulated_studies import PlannedTest, StudyShape
@@ -90,7 +90,7 @@ def test_runs_find_a_gap_as_often_as_was_planned(
             folded(study(np.random.default_rng(number))), plan, np.random.default_rng(1)
         )
         gap = finding.gaps[0]
-        found += gap.verdict is Verdict.DISPARITY and (gap.gap.value or 0) > 0
+        found += gap.summary is SummaryWord.DISPARITY and (gap.gap.value or 0) > 0
     test = PlannedTest(fixed_prompts=claim is Claim.BANK)
     planned = simulated_power(shape, repeats, answers, test, runs=RUNS)
     assert 0.3 < planned < 0.97

@@ -65,6 +65,7 @@ def compare(
                 by_set=by_set,
                 known=result.known,
                 if_missing=_at_worst(groups, random, pair, index) if recheck else None,
+                p_answers=_answers_p(groups, samples, pair, index, rng),
                 twin_rate=float((samples.differences != 0).mean()) if samples.pairs else None,
                 twins_at_worst=_twins_at_worst(groups, samples, pair, index)
                 if (rows_a, rows_b) != (n_a, n_b)
@@ -84,6 +85,23 @@ def _at_worst(
         for ends in ((low, high), (high, low))
     )
     return first, second
+
+
+def _answers_p(
+    groups: SampledGroups,
+    samples: ComparedSamples,
+    pair: ComparedGroups,
+    feature: int,
+    rng: np.random.Generator,
+) -> float | None:
+    """Return the p-value by exchange of answers, where flips of set means could decide alone."""
+    if not samples.pairs:
+        return None
+    if groups.plan.claim is not Claim.BANK:
+        p_value = sign_flip_p(samples.differences)
+        if p_value is None or p_value > groups.plan.alpha:
+            return None
+    return groups.answer_exchange_p(pair, feature, rng)
 
 
 def _twins_at_worst(
@@ -133,13 +151,11 @@ def _with_questions(
     family: int,
 ) -> GroupComparison:
     """Answer the questions of same treatment and of the group's effect."""
-    p_same = twin.p_value
-    if (
-        plan.claim is Claim.BANK
-        and comparison.twin_rate is not None
-        and comparison.p_value is not None
-    ):
-        p_same = min(1.0, comparison.p_value * family)  # answers, not sets, are drawn anew
+    p_same, p_answers = twin.p_value, comparison.p_answers
+    if p_answers is not None:
+        exact = min(1.0, p_answers * family)
+        is_bank = plan.claim is Claim.BANK  # answers, not sets, are drawn anew
+        p_same = exact if is_bank or p_same is None else max(p_same, exact)
     verdicts = verdicts_of(
         p_same,
         comparison.factor,

@@ -1,12 +1,12 @@
 """Does the group matter beyond these names and texts? The gap with random factors as clusters."""
 
+from dataclasses import replace
 from functools import cached_property
-from math import comb
 
 import numpy as np
 
 from biaswatch.shared.analysis.findings.groupings import ComparedGroups, ComparisonPlan, Grouping
-from biaswatch.shared.analysis.findings.observations import Bools, Observations, Whole
+from biaswatch.shared.analysis.findings.observations import Bools, Floats, Observations, Whole
 from biaswatch.shared.lookup import first
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 from biaswatch.shared.stats.comparisons.confidence_curve import student_curve
@@ -50,7 +50,16 @@ class RandomFactors:
             values = np.where(np.isfinite(values), values, np.where(of_a, *ends))
         known = np.isfinite(values)
         factors = {name: codes[rows][known] for name, codes in self.codes.items()}
-        return random_factor_gap(values[known], of_a[known], factors)
+        gap = random_factor_gap(values[known], of_a[known], factors)
+        if gap.reason != NO_SPREAD:
+            return gap
+        low, high = self._range(pair, feature, values[known])
+        return replace(gap, width=high - low)
+
+    def _range(self, pair: ComparedGroups, feature: int, values: Floats) -> Bounds:
+        """Return the range of answers in the domain of a pair, or else of those that were seen."""
+        bounds = self._observations.bounds(feature)[self._grouping.groups[pair[0]].domain]
+        return bounds or (float(values.min()), float(values.max()))
 
     def planned_few(self, pair: ComparedGroups) -> bool:
         """Return whether the plan has too few values of a factor for a claim beyond them."""
@@ -124,12 +133,18 @@ def gap_of_factors(factor: FactorGap, plan: ComparisonPlan, family: int = 1) -> 
 def flat_p(factor: FactorGap, tolerance: float = 0.0) -> float:
     """Return the p-value of a gap that is the same for every value of every factor.
 
-    The most extreme of all exchanges: signs of the values that both groups share, or labels of the
-    others. Without any spread, the effect of the group does not vary over texts, and it is exact.
+    With a gap of at most the tolerance t in the mean, and answers in a range of width w, the
+    difference of a text is d with a probability of at most (w + t) / (w + d), since the others are
+    -w at least; k texts all have it with that to the power of k. The means of two groups of k names
+    are d apart in every name with at most (1 - (d - t) / (2 w)) to the power of 2 k. Both sides
+    count, and the factor with the fewest values decides.
     """
-    if factor.gap is None or abs(factor.gap) <= tolerance:
+    if factor.gap is None or factor.width is None or abs(factor.gap) <= tolerance:
         return 1.0
+    gap, width = abs(factor.gap), max(factor.width, abs(factor.gap))
+    crossed = (width + tolerance) / (width + gap)
+    apart = (1 - (gap - tolerance) / (2 * width)) ** 2
     return max(
-        2.0 ** (1 - level.shared) if level.crossed else 2 / comb(level.a + level.b, level.a)
+        min(1.0, 2 * (crossed if level.crossed else apart) ** level.clusters)
         for level in factor.levels
     )

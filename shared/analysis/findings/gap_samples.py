@@ -10,6 +10,7 @@ from biaswatch.shared.analysis.findings.groupings import ComparedGroups, Compari
 from biaswatch.shared.analysis.findings.observations import Floats, Observations, Whole, ends_of
 from biaswatch.shared.analysis.findings.units import FixedPrompts, SideUnits, Units, counted_units
 from biaswatch.shared.contracts import Claim
+from biaswatch.shared.stats.comparisons.answer_exchange import answer_exchange_p
 from biaswatch.shared.stats.comparisons.compared_samples import (
     MIN_FAMILIES,
     MIN_UNITS,
@@ -23,6 +24,8 @@ from biaswatch.shared.stats.samples import Sample
 
 FEW_CLUSTERS = "prompts come in families, and fewer than five families of a group were answered"
 
+MAX_EXCHANGED_ROWS = 50_000
+"""Answers of a table up to which those of twins in unequal numbers are exchanged one by one."""
 FixedAnswers = Mapping[Hashable, Sample]
 """A side's answers, by prompt."""
 
@@ -217,6 +220,35 @@ class SampledGroups:
         a, b = pair
         other = self.prompts.by_prompt(a if b is None else b, feature, rest=b is None)
         return self.prompts.by_prompt(a, feature), other
+
+    def answer_exchange_p(
+        self, pair: ComparedGroups, feature: int, rng: np.random.Generator
+    ) -> float | None:
+        """Return the p-value of twins treated alike, by exchange of answers.
+
+        None for claims about a population whose twins have equally many answers, where an exchange
+        of their means is exact, and for large tables, where it is nearly so.
+        """
+        is_bank = self.plan.claim is Claim.BANK
+        if not is_bank and (
+            self.observations.rows > MAX_EXCHANGED_ROWS or self._equal_twins(pair, feature)
+        ):
+            return None
+        prompts = self.prompts or FixedPrompts(self.observations, self.grouping)
+        a, b = pair
+        other = prompts.by_prompt(a if b is None else b, feature, rest=b is None)
+        return answer_exchange_p(prompts.by_prompt(a, feature), other, prompts.sets, rng=rng)
+
+    def _equal_twins(self, pair: ComparedGroups, feature: int) -> bool:
+        """Return whether both groups have equally many answers in every set that they share."""
+        codes, sets = self.grouping.codes, self.observations.set_codes
+        present = np.isfinite(self.observations.values[:, feature]) & (sets >= 0)
+        size = int(sets.max(initial=-1)) + 1
+        of_a, of_b = (
+            np.bincount(sets[present & np.isin(codes, side)], minlength=size)
+            for side in self.members(pair)
+        )
+        return bool(((of_a == of_b) | (of_a == 0) | (of_b == 0)).all())
 
     def answer_counts(self, pair: ComparedGroups, feature: int) -> tuple[tuple[int, int], ...]:
         """Return, for each side, the number of answers and of those with a value."""

@@ -9,8 +9,8 @@ from biaswatch.shared.analysis.findings.groupings import ComparisonPlan
 from biaswatch.shared.analysis.findings.observations import Floats
 from biaswatch.shared.stats.comparisons.effect_size import hedges_g, paired_d
 from biaswatch.shared.stats.comparisons.ranks import mann_whitney
-from biaswatch.shared.stats.comparisons.relabelling import label_permutation, sign_flip
-from biaswatch.shared.stats.comparisons.sign_flips import constant_shift
+from biaswatch.shared.stats.comparisons.sign_flips import constant_shift, sign_flip_p
+from biaswatch.shared.stats.comparisons.studentised_exchange import studentised_exchange_p
 from biaswatch.shared.stats.estimate import Estimate
 
 
@@ -51,10 +51,8 @@ def _permutation_p(
     if not plan.permutations:
         return None
     if samples.paired:
-        return sign_flip(samples.a, samples.b, rng=rng, resamples=plan.permutations).p_value
-    a = {f"a{place}": [value] for place, value in enumerate(samples.a.tolist())}
-    b = {f"b{place}": [value] for place, value in enumerate(samples.b.tolist())}
-    return label_permutation(a, b, rng=rng, resamples=plan.permutations).p_value
+        return sign_flip_p(samples.a - samples.b)
+    return studentised_exchange_p(samples.a, samples.b, rng, plan.permutations)
 
 
 GAP_STATISTICS: Mapping[str, GapStatistic] = {

@@ -3,8 +3,9 @@
 Where the range of the values is known, the curves of bounded means serve flat, tiny, rare and
 unbalanced samples alike. A sample that is spread over part of a known range, large enough and
 hardly skew, has Student's curve, which is narrower; so does any sample of an unknown range. Then a
-test that exchanges labels or signs has to agree. A sample without any spread and of an unknown
-range has no interval.
+test that exchanges labels or signs has to agree. Two samples that are spread over a known range are
+tested for equal means by Welch's t and an exchange of labels, and a limit of their interval moves
+to 0 with it. A sample without any spread and of an unknown range has no interval.
 """
 
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from functools import cache
 
 import numpy as np
 
-from biaswatch.shared.stats.comparisons.bounded_mean import bounded_mean_curve, mean_at_least_p
+from biaswatch.shared.stats.comparisons.bounded_mean import bounded_mean_curve
 from biaswatch.shared.stats.comparisons.compared_samples import (
     MIN_STUDENT_UNITS,
     ComparedSamples,
@@ -23,6 +24,7 @@ from biaswatch.shared.stats.comparisons.confidence_curve import Curve, gap_curve
 from biaswatch.shared.stats.comparisons.label_tests import exchange_p
 from biaswatch.shared.stats.comparisons.mean_interval import mean_curve, student_with_ends
 from biaswatch.shared.stats.comparisons.sign_flips import sign_flip_p
+from biaswatch.shared.stats.comparisons.spread_samples import boundary_group_p, equal_means_p
 from biaswatch.shared.stats.comparisons.tolerance_tests import (
     PValues,
     TailFunction,
@@ -117,10 +119,14 @@ def compare_samples(
     curve = _curve(samples, parts)
     p_values = p_values_of(curve_tails(curve), tolerance)
     unpaired = parts.pairs is None and tolerance > 0
-    boundary_p = _boundary_group_p(samples, parts, tolerance) if unpaired else 0.0
+    boundary_p = boundary_group_p(parts.single, samples.bounds, tolerance) if unpaired else 0.0
     method, agreement, regular = _method(parts), parts.need_agreement, parts.all_regular
+    single = parts.pairs is None and not tolerance
     del parts  # a test of labels on millions of units needs as much memory again
-    if agreement or _needs_exact_agreement(samples, tolerance):
+    p_spread = equal_means_p(samples.only_a, samples.only_b, samples.bounds) if single else None
+    if p_spread is not None:
+        p_values = p_spread, None
+    elif agreement or _needs_exact_agreement(samples, tolerance):
         p_values = _agreed(p_values, samples, tolerance)
     result = gap_result(
         curve,
@@ -164,28 +170,6 @@ def _needs_exact_agreement(samples: ComparedSamples, tolerance: float) -> bool:
     """Return whether mid-p errs above its level: no pairs, and under 15 units on both sides."""
     sizes = len(samples.only_a), len(samples.only_b)
     return tolerance == 0 and not samples.pairs and max(sizes) < MIN_STUDENT_UNITS
-
-
-def _boundary_group_p(samples: ComparedSamples, parts: SampleParts, tolerance: float) -> float:
-    """Return the p-value of a disparity where all values of one group are at an end of the range.
-
-    Then the other group alone decides, in steps, and mid-p errs by up to half its level: 17 of 20
-    against 300 of 300 would be a gap beyond .05 in .076 of studies at .95 and 1.
-    """
-    if samples.bounds is None or parts.single is None:
-        return 0.0
-    p_value, (low, high) = 0.0, samples.bounds
-    if low == high:
-        return 1.0
-    for flat, other in (parts.single, parts.single[::-1]):
-        if other.regular:
-            continue
-        if (flat.values == high).all():
-            p_value = max(p_value, mean_at_least_p(other.values, low, high, high - tolerance))
-        elif (flat.values == low).all():
-            mirrored = -other.values[::-1]
-            p_value = max(p_value, mean_at_least_p(mirrored, -high, -low, -low - tolerance))
-    return p_value
 
 
 def gap_result(

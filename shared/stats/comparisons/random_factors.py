@@ -68,6 +68,8 @@ class FactorGap:
     """Two-sided, of a gap of 0; None without a test."""
     levels: tuple[LevelCounts, ...]
     reason: str | None = None
+    width: float | None = None
+    """Of the range of answers, where these have no spread; None elsewhere."""
 
     @property
     def few(self) -> tuple[str, ...]:

@@ -1,17 +1,16 @@
-"""Permutation tests of a difference of means: all, or random, exchanges of two labels."""
+"""All, or random, exchanges of two labels within strata."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb, prod
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from biaswatch.shared.stats.samples import AnswersByPrompt, Sample, Vector, present, present_pairs
+from biaswatch.shared.stats.samples import Vector
 
 DRAW_INDICES_BELOW = 8
 """Up to this many units of one group, draw indices directly instead of permuting all units."""
@@ -55,11 +54,6 @@ class PermutationTail:
     p_value: float
     relabellings: int
     exact: bool
-
-
-def pairs_of(x: Vector, y: Vector) -> list[Stratum]:
-    """Return a stratum for each pair of i-th values."""
-    return [Stratum(x[i : i + 1], y[i : i + 1]) for i in range(len(x))]
 
 
 def tails(
@@ -162,139 +156,3 @@ def _few_sums(units: Vector, chosen: int, rng: np.random.Generator, resamples: i
         repeated = (places[:row] == drawn).any(axis=0)
         places[row] = np.where(repeated, last, drawn)
     return np.asarray(units[places].sum(axis=0), dtype=np.float64)
-
-
-@dataclass(frozen=True)
-class PermutationTest:
-    """A difference of means over units, and its permutation p-value."""
-
-    gap: float | None
-    """mean(a) - mean(b), each over the means of units."""
-    p_value: float | None
-    relabellings: int
-    """Number of relabellings; 0 without a test."""
-    exact: bool
-    """True where all relabellings were enumerated, so that the p-value is not random."""
-    units_a: int
-    units_b: int
-    missing_a: int
-    missing_b: int
-    method: str
-    reason: str | None = None
-
-
-def label_permutation(
-    a: AnswersByPrompt,
-    b: AnswersByPrompt,
-    *,
-    sets: Mapping[Any, Hashable] | None = None,
-    rng: np.random.Generator | None = None,
-    resamples: int = RESAMPLES,
-) -> PermutationTest:
-    """Test a difference of means by exchanging the labels.
-
-    Parameters
-    ----------
-    a, b
-        The answers of each group by unit. A unit's answers count as their mean and move together;
-        a unit without any finite answer is left out.
-    sets
-        The counterfactual set of each unit; labels move only inside a set. Units it does not name
-        form one set together. A unit that is in both groups is a set of its own: the same prompt.
-    rng, resamples
-        Where there are more than 10,000 relabellings, `resamples` random ones are drawn.
-
-    Returns
-    -------
-    PermutationTest
-        Undefined with a reason where a group has no units, where labels cannot move, or where
-        moves change nothing. The p-value is twice the smaller tail's; exact under the hypothesis
-        that labels are exchangeable inside sets.
-
-    References
-    ----------
-    Fisher (1935), The Design of Experiments; Phipson and Smyth (2010).
-    """
-    (means_a, missing_a), (means_b, missing_b) = _unit_means(a), _unit_means(b)
-    strata = _strata(means_a, means_b, sets or {})
-    scope = "within sets" if len(strata) > 1 else "of units"
-    counts = (len(means_a), len(means_b), missing_a, missing_b)
-    return _tested(strata, counts, f"label permutation {scope}", rng, resamples)
-
-
-def sign_flip(
-    a: Sample, b: Sample, *, rng: np.random.Generator | None = None, resamples: int = RESAMPLES
-) -> PermutationTest:
-    """Test a mean paired difference by exchanging the two values of pairs.
-
-    Exact up to 13 pairs. Assumes that under the hypothesis the two values of a pair are
-    exchangeable.
-
-    Parameters
-    ----------
-    a, b
-        [pairs]: the i-th of both are one pair; pairs with a missing value are left out and counted.
-    rng, resamples
-        For more than 13 pairs.
-
-    References
-    ----------
-    Fisher (1935), The Design of Experiments, section 21.
-    """
-    x, y, missing = present_pairs(a, b)
-    counts = (len(x), len(y), missing, missing)
-    return _tested(pairs_of(x, y), counts, "sign flips of pairs", rng, resamples)
-
-
-def _tested(
-    strata: list[Stratum],
-    counts: tuple[int, int, int, int],
-    method: str,
-    rng: np.random.Generator | None,
-    resamples: int,
-) -> PermutationTest:
-    gap = None
-    if counts[0] and counts[1]:
-        x, y = (np.concatenate([getattr(s, side) for s in strata]) for side in ("a", "b"))
-        gap = float(x.mean() - y.mean())
-    if reason := _no_test(strata, counts):
-        return PermutationTest(gap, None, 0, False, *counts, method, reason)
-    permuted = tails(strata, rng, resamples)
-    name = f"{method}, {'all' if permuted.exact else 'random'} relabellings"
-    return PermutationTest(
-        gap, permuted.p_value, permuted.relabellings, permuted.exact, *counts, name
-    )
-
-
-def _no_test(strata: list[Stratum], counts: tuple[int, int, int, int]) -> str | None:
-    if not counts[0] or not counts[1]:
-        return "a group has no values"
-    movable = [stratum for stratum in strata if len(stratum.a) and len(stratum.b)]
-    if not movable:
-        return "no set holds units of both groups: no label can move"
-    if all(np.ptp(s.units) <= TIE_RTOL * np.abs(s.units).max() for s in movable):
-        return "all values that labels could move between are equal"
-    return None
-
-
-def _unit_means(answers: AnswersByPrompt) -> tuple[dict[Hashable, float], int]:
-    by_unit = {unit: present(values) for unit, values in answers.items()}
-    means = {
-        unit: float(np.sort(values).mean()) for unit, (values, _) in by_unit.items() if len(values)
-    }
-    return means, sum(missing for _, missing in by_unit.values())
-
-
-def _strata(
-    a: Mapping[Hashable, float], b: Mapping[Hashable, float], sets: Mapping[Hashable, Hashable]
-) -> list[Stratum]:
-    """Return the strata within which labels move."""
-    by_stratum = defaultdict[tuple[str, Hashable], tuple[list[float], list[float]]](
-        lambda: ([], [])
-    )
-    for side, means in enumerate((a, b)):
-        for unit, mean in means.items():
-            own_stratum = ("unit", unit) if unit in a and unit in b else ("rest", None)
-            place = ("set", sets[unit]) if unit in sets else own_stratum
-            by_stratum[place][side].append(mean)
-    return [Stratum(np.array(x), np.array(y)) for x, y in by_stratum.values()]

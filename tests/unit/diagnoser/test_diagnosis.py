@@ -15,11 +15,11 @@ from biaswatch.shared.analysis.findings import (
     RunFinding,
     diagnose,
     folded,
+    gap_statistics,
 )
 from biaswatch.shared.analysis.findings.gap_statistics import GAP_STATISTICS
 from biaswatch.shared.contracts import Claim, Gap, Verdict
 from biaswatch.shared.formatting import TOO_SMALL
-from biaswatch.shared.stats.comparisons import relabelling
 
 PLAN = AnalysisPlan(measured={"rating": ("rating",)}, selected_at_least={"rating": 3.0})
 RATED_BANK = replace(PLAN, claim=Claim.BANK, ranges={"rating": (1.0, 5.0)})
@@ -123,7 +123,9 @@ def test_a_run_hands_out_no_labels_for_a_p_value_that_nobody_reads(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     relabelled: list[object] = []
-    monkeypatch.setattr(relabelling, "tails", lambda *given: relabelled.append(given))
+    monkeypatch.setattr(
+        gap_statistics, "studentised_exchange_p", lambda *given: relabelled.append(given)
+    )
     values = np.random.default_rng(7).normal(size=60).tolist()
     [finding] = diagnosed(cases_of(values, ["a", "b"] * 30))
     assert finding.gaps[0].p_value is not None

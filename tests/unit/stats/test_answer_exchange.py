@@ -1,0 +1,72 @@
+"""Exchange of answers within sets: against all relabellings, and where set means are not exact."""
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+from biaswatch.shared.stats.comparisons.answer_exchange import answer_exchange_p
+from biaswatch.shared.stats.comparisons.sign_flips import sign_flip_p
+
+SETS = {"a0": 0, "b0": 0, "a1": 1, "b1": 1, "a2": 2, "b2": 2}
+
+
+def p_of(a: dict[str, list[float]], b: dict[str, list[float]]) -> float:
+    p_value = answer_exchange_p(a, b, SETS, rng=np.random.default_rng(0))
+    assert p_value is not None
+    return p_value
+
+
+def brute_force(a: list[list[float]], b: list[list[float]]) -> float:
+    """Return twice the smaller tail of the mean difference over all relabellings of answers."""
+    of_sets = []
+    for first, second in zip(a, b, strict=True):
+        pooled, n = np.array([*first, *second]), len(first)
+        differences = []
+        for chosen in combinations(range(len(pooled)), n):
+            rest = np.delete(pooled, chosen)
+            differences.append(pooled[list(chosen)].mean() - rest.mean())
+        of_sets.append(differences)
+    gaps = np.array([sum(chosen) for chosen in product(*of_sets)])
+    observed = sum(np.mean(x) - np.mean(y) for x, y in zip(a, b, strict=True))
+    tails = (np.mean(gaps >= observed - 1e-9), np.mean(gaps <= observed + 1e-9))
+    return float(min(1.0, 2 * min(tails)))
+
+
+def test_it_is_the_share_of_all_relabellings_with_unequal_numbers_of_answers() -> None:
+    a, b = [[5.0, 4.0, 4.0], [3.0], [5.0, 2.0]], [[2.0, 3.0], [1.0, 2.0, 2.0], [4.0, 1.0]]
+    by_prompt = (
+        {f"{side}{place}": answers for place, answers in enumerate(of_sets)}
+        for side, of_sets in (("a", a), ("b", b))
+    )
+    assert p_of(*by_prompt) == pytest.approx(brute_force(a, b))
+
+
+def test_answers_that_never_vary_count_once() -> None:
+    a = {f"a{place}": [4.0] * 5 for place in range(3)}
+    b = {f"b{place}": [3.0] * 5 for place in range(3)}
+    assert p_of(a, b) == 0.25
+    a["a0"] = [4.0, 4.0, 4.0, 4.0, 5.0]
+    assert p_of(a, b) < 0.001
+
+
+def test_sets_of_one_group_and_missing_answers_are_left_out() -> None:
+    a = {"a0": [4.0, None, 5.0], "a1": [4.0]}
+    b = {"b0": [1.0, 2.0], "b2": [9.0]}
+    assert answer_exchange_p(a, {"b2": [1.0]}, SETS, rng=np.random.default_rng(0)) is None
+    assert p_of(a, b) == pytest.approx(brute_force([[4.0, 5.0]], [[1.0, 2.0]]))
+
+
+def test_skewed_answers_in_unequal_numbers_keep_the_level() -> None:
+    """Flips of set means err where one twin has 1 answer, and the other 8."""
+    answers, flips, studies = 0, 0, 400
+    for number in range(studies):
+        rng = np.random.default_rng([43, number])
+        values = rng.exponential(size=(12, 9)) ** 2
+        a = {f"a{place}": row[:1] for place, row in enumerate(values)}
+        b = {f"b{place}": row[1:] for place, row in enumerate(values)}
+        sets = {name: int(name[1:]) for name in (*a, *b)}
+        p_value = answer_exchange_p(a, b, sets, rng=rng, resamples=199)
+        answers += p_value is not None and p_value <= 0.05
+        flips += (sign_flip_p(values[:, 0] - values[:, 1:].mean(axis=1)) or 1.0) <= 0.05
+    assert answers / studies <= 0.085 < flips / studies
