@@ -203,10 +203,17 @@ class SampledGroups:
         return gap
 
     def fixed_gap(
-        self, a: FixedAnswers, b: FixedAnswers, pair: ComparedGroups, feature: int, family: int = 1
+        self,
+        a: FixedAnswers,
+        b: FixedAnswers,
+        pair: ComparedGroups,
+        feature: int,
+        family: int = 1,
+        *,
+        plan: ComparisonPlan | None = None,
     ) -> GapResult:
         """Return the gap of two sides on the prompts that they answered."""
-        plan, prompts = self.plan, self.prompts
+        plan, prompts = plan or self.plan, self.prompts
         return fixed_prompts_gap(
             a, b, sets=prompts.sets if prompts else None, bounds=self.bounds_of(pair, feature),
             alpha=plan.alpha, tolerance=plan.tolerance, family=family,
@@ -226,8 +233,8 @@ class SampledGroups:
     ) -> float | None:
         """Return the p-value of twins treated alike, by exchange of answers.
 
-        None for claims about a population whose twins have equally many answers, where an exchange
-        of their means is exact, and for large tables, where it is nearly so.
+        None for a population whose twins have equally many answers, where flips are exact, and for
+        large tables.
         """
         is_bank = self.plan.claim is Claim.BANK
         if not is_bank and (
@@ -236,16 +243,22 @@ class SampledGroups:
             return None
         prompts = self.prompts or FixedPrompts(self.observations, self.grouping)
         a, b = pair
-        other = prompts.by_prompt(a if b is None else b, feature, rest=b is None)
-        return answer_exchange_p(prompts.by_prompt(a, feature), other, prompts.sets, rng=rng)
+        of_a = prompts.by_prompt(a, feature)
+        of_b = prompts.by_prompt(a if b is None else b, feature, rest=b is None)
+        if is_bank and not self.observations.is_guessed(feature):
+            at_zero = replace(self.plan, tolerance=0.0)
+            gap = self.fixed_gap(of_a, of_b, pair, feature, plan=at_zero)
+            if gap.is_constant:  # then the declared range alone bounds how far they could vary
+                return gap.p_disparity
+        return answer_exchange_p(of_a, of_b, prompts.sets, rng=rng)
 
     def _equal_twins(self, pair: ComparedGroups, feature: int) -> bool:
-        """Return whether both groups have equally many answers in every set that they share."""
-        codes, sets = self.grouping.codes, self.observations.set_codes
+        """Return whether both groups have equally many answers in every shared set."""
+        sets = self.observations.set_codes
         present = np.isfinite(self.observations.values[:, feature]) & (sets >= 0)
         size = int(sets.max(initial=-1)) + 1
         of_a, of_b = (
-            np.bincount(sets[present & np.isin(codes, side)], minlength=size)
+            np.bincount(sets[present & np.isin(self.grouping.codes, side)], minlength=size)
             for side in self.members(pair)
         )
         return bool(((of_a == of_b) | (of_a == 0) | (of_b == 0)).all())

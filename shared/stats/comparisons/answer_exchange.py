@@ -29,9 +29,9 @@ def answer_exchange_p(
     """Return the two-sided p-value of twins that are treated alike, by exchange of their answers.
 
     The statistic is the mean over sets of the difference of the groups' means. In a set with
-    several prompts of one group, prompts are exchanged with all their answers. Where no prompt's answers
-    ever varied they may not have been drawn anew: then each prompt counts once, too, and the larger
-    p-value is returned.
+    several prompts of one group, prompts are exchanged with all their answers. Where no answer to
+    a prompt ever varied they may not have been drawn anew: then each prompt counts once, too, and
+    the larger p-value is returned.
 
     Parameters
     ----------

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from math import exp, sqrt
 
 import numpy as np
@@ -112,6 +113,7 @@ def fixed_prompts_gap(
     result = gap_result(
         curve, value, METHOD, p_values, alpha=alpha, tolerance=tolerance, family=family
     )
+    result = replace(result, is_constant=all(map(_constant, groups)))
     steady = any(all(_variance(values) == 0 for values in group.values()) for group in groups)
     return disparity_only(result) if bounds is None and steady else result
 

@@ -63,6 +63,8 @@ class GapResult:
     """For a gap of at least the tolerance; None at tolerance 0, which cannot be shown."""
     known: bool = False
     """True where no answer to these prompts ever varied, so that the gap needs no interval."""
+    is_constant: bool = False
+    """True where no answer to these prompts ever varied, whether or not that makes it known."""
 
 
 def compare_samples(
@@ -163,7 +165,7 @@ def untested_gap(
 ) -> GapResult:
     """Return a gap without an interval, and the reason."""
     gap = undefined(reason, value=value, method=method)
-    return GapResult(gap, gap, *p_values, known=known)
+    return GapResult(gap, gap, *p_values, known=known, is_constant=known)
 
 
 def _needs_exact_agreement(samples: ComparedSamples, tolerance: float) -> bool:

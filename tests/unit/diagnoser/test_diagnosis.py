@@ -253,10 +253,12 @@ def bank_cases(repeats: int) -> list[MeasuredResponse]:
 def test_a_gap_of_a_bank_whose_answers_never_vary_is_a_disparity_for_this_bank() -> None:
     found = gap_of(bank_cases(16), RATED_BANK)
     assert (found.verdict, found.gap.value) == (Verdict.DISPARITY, -0.5)
+    assert (found.same_treatment, found.summary.value) == ("differs", "disparity")
     assert (found.gap.low, found.gap.high) == (None, None)
     assert found.reason == "the answers to these prompts never vary"
     assert gap_of(bank_cases(1), RATED_BANK).verdict is Verdict.INCONCLUSIVE
     within = gap_of(bank_cases(16), replace(RATED_BANK, tolerance=0.6))
+    assert within.p_same_treatment == found.p_same_treatment  # at 0, whatever the tolerance
     assert within.verdict is Verdict.INCONCLUSIVE
 
 
