@@ -127,7 +127,7 @@ class SampledGroups:
         return fixed, samples, (of_a, of_b), result
 
     def gap(self, pair: ComparedGroups, feature: int, family: int) -> GapResult:
-        """Return the result of `compare` alone; the last pair frees the units, so compare it last."""
+        """Return the result of `compare` alone; compare the last pair last, as it frees units."""
         if self.prompts is not None:
             return self.fixed_gap(*self.answers(pair, feature), pair, feature, family)
         bounds = self.bounds_of(pair, feature)
