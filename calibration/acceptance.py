@@ -1,0 +1,183 @@
+"""The acceptance bars of verdicts, through `bw.diagnose`, each beside its measured value.
+
+python -m calibration.acceptance --studies 400
+
+Prints the share of studies, its Wilson interval of 95 %, and the bar. Ends with 1 where an interval
+lies wholly beyond its bar.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from zlib import crc32
+
+import numpy as np
+import pandas as pd
+from statsmodels.stats.proportion import proportion_confint
+
+import biaswatch as bw
+from biaswatch.readers.suites import load_suite
+
+Rng = np.random.Generator
+SUITES = Path(__file__).parents[1] / "suites"
+RATINGS = {"rating": (1.0, 5.0)}
+ALPHA = 0.05
+RESIDUAL_SD = 0.5
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One promise: a study that returns whether it happened, and the share it must have."""
+
+    name: str
+    happens: Callable[[Rng], bool]
+    share: float
+    at_least: bool
+
+
+def main() -> int:
+    """Print every bar with its measured share."""
+    parser = argparse.ArgumentParser(prog="python -m calibration.acceptance")
+    parser.add_argument("--studies", type=int, default=400)
+    parser.add_argument("--only", default="", help="bars whose name contains it")
+    options = parser.parse_args()
+    missed = 0
+    for bar in (bar for bar in bars() if options.only in bar.name):
+        seeds = ([crc32(bar.name.encode()), number] for number in range(options.studies))
+        count = sum(bar.happens(np.random.default_rng(seed)) for seed in seeds)
+        low, high = proportion_confint(count, options.studies, method="wilson")
+        misses = high < bar.share if bar.at_least else low > bar.share
+        missed += misses
+        side = ">=" if bar.at_least else "<="
+        print(
+            f"{bar.name:64} {count / options.studies:.3f} [{low:.3f}, {high:.3f}]"
+            f" {side} {bar.share:.3f}{'  MISSED' if misses else ''}",
+            flush=True,
+        )
+    return 1 if missed else 0
+
+
+def bars() -> Iterator[Bar]:
+    """Yield the bars of twins, families and random factors."""
+    found = ("same_treatment", "differs")
+    rows = (
+        ("12 twins, gap 0.6", 12, (0.70, 0.25, 0.05), 0.70, True),
+        ("20 twins, gap 0.42", 20, (0.50, 0.45, 0.05), 0.72, True),
+        ("null twins, 12 sets", 12, (0.25, 0.50, 0.25), ALPHA, False),
+    )
+    for name, sets, shares, share, at_least in rows:
+        yield Bar(name, partial(_says, partial(_ternary, sets, shares), *found), share, at_least)
+    yield Bar("6 sets, gap 2.0", partial(_says, partial(_family, 2, 1, 2.0), *found), 0.95, True)
+    four = partial(_family, 2, 4, 2.0)
+    yield Bar("4 features of 6 sets, gap 2.0", partial(_says, four, *found), 0.95, True)
+    three = partial(_family, 3, 1, 2.0)
+    yield Bar("3 groups, 6 sets, gap 2.0", partial(_says, three, *found), 0.95, True)
+    for suite in ("lending", "hiring-cvs", "hiring-demo.yaml"):
+        for sds in ((0.1, 0.0), (0.35, 0.3)):
+            for column, word in (("group_effect", "differs"), ("verdict", "disparity")):
+                draw = partial(_suite, _probes(suite), *sds, 0.0)
+                name = f"{suite}, SDs {sds[0]} and {sds[1]}, no effect: {column}"
+                yield Bar(name, partial(_says, draw, column, word), ALPHA, False)
+    for gap, share in ((0.3, 0.93), (0.5, 0.99)):
+        draw = partial(_suite, _probes("lending"), 0.1, 0.1, gap)
+        happens = partial(_says, draw, "group_effect", "differs", of_shifted=True)
+        yield Bar(f"lending, gap {gap}, SDs 0.1: group_effect", happens, share, True)
+    for names, texts, name_sd, text_sd in ((8, 30, 0.15, 0.4), (20, 36, 0.1, 0.3)):
+        draw = partial(_crossed, names, texts, name_sd, text_sd)
+        for column, word in (("group_effect", "differs"), ("verdict", "disparity")):
+            name = f"every name with every text, {names} x {texts}, no effect: {column}"
+            yield Bar(name, partial(_says, draw, column, word), ALPHA, False)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A simulated table, and how it is diagnosed."""
+
+    frame: pd.DataFrame
+    random: tuple[str, ...] = ()
+    features: tuple[str, ...] = ("rating",)
+    shifted: str | None = None
+
+
+def _says(
+    draw: Callable[[Rng], Table], column: str, word: str, rng: Rng, *, of_shifted: bool = False
+) -> bool:
+    """Return whether any comparison, or any with the shifted group, has this word."""
+    table = draw(rng)
+    rows = bw.diagnose(
+        table.frame, group="group", feature=list(table.features), unit="unit", set="set",
+        random=list(table.random), permutations=0,
+        ranges=RATINGS if table.features == ("rating",) else None,
+    ).comparisons  # fmt: skip
+    if of_shifted:
+        rows = rows[(rows["a"] == table.shifted) | (rows["b"] == table.shifted)]
+    return bool((rows[column] == word).any())
+
+
+def _ternary(sets: int, shares: tuple[float, ...], rng: Rng) -> Table:
+    differences = rng.choice([1.0, 0.0, -1.0], sets, p=shares)
+    return Table(_frame(np.stack([3 + differences, np.full(sets, 3.0)], axis=1)[:, :, None]))
+
+
+def _family(groups: int, features: int, gap: float, rng: Rng) -> Table:
+    """Return 6 sets; the first group has the gap on every feature, SD of differences 0.7."""
+    values = 3 + rng.normal(0, 0.7 / 2**0.5, (6, groups, features))
+    values[:, 0] += gap
+    names = tuple(f"f{place}" for place in range(features))
+    return Table(_frame(values, names), features=names)
+
+
+def _frame(values: np.ndarray, names: tuple[str, ...] = ("rating",)) -> pd.DataFrame:
+    sets, groups, _ = values.shape
+    place, group = np.divmod(np.arange(sets * groups), groups)
+    frame = pd.DataFrame({"set": place.astype(str), "group": np.array(list("abc"))[group]})
+    frame["unit"] = frame["set"] + frame["group"]
+    for feature, name in enumerate(names):
+        frame[name] = values[:, :, feature].ravel()
+    return frame
+
+
+def _probes(suite: str) -> pd.DataFrame:
+    """Return the probes of a suite with names and texts, grouped by race."""
+    probes = [probe for probe in load_suite(SUITES / suite).probes if "race" in probe.groups]
+    return pd.DataFrame(
+        {
+            "unit": [probe.key for probe in probes],
+            "set": [probe.set for probe in probes],
+            "group": [probe.groups["race"] for probe in probes],
+            "name": [probe.stimuli["name"] for probe in probes],
+            "text": [probe.stimuli["text"] for probe in probes],
+        }
+    )
+
+
+def _suite(probes: pd.DataFrame, name_sd: float, text_sd: float, gap: float, rng: Rng) -> Table:
+    """Return ratings of a suite's probes; the first group in the alphabet has the gap."""
+    frame = probes.copy()
+    shifted = str(min(frame["group"]))
+    values = 3 + gap * (frame["group"] == shifted).to_numpy()
+    values = values + _effects(frame["name"], name_sd, rng) + _effects(frame["text"], 0.5, rng)
+    values += _effects(frame["text"] + frame["group"], text_sd / 2**0.5, rng)
+    values += rng.normal(0, RESIDUAL_SD, len(frame))
+    frame["rating"] = np.clip(np.rint(values), 1, 5)
+    return Table(frame, ("name", "text"), shifted=shifted)
+
+
+def _crossed(names: int, texts: int, name_sd: float, text_sd: float, rng: Rng) -> Table:
+    text, name = (part.ravel() for part in np.divmod(np.arange(texts * 2 * names), 2 * names))
+    probes = pd.DataFrame({"name": name.astype(str), "text": text.astype(str)})
+    probes["group"] = np.where(name < names, "a", "b")
+    probes["set"], probes["unit"] = probes["text"], probes["name"] + "-" + probes["text"]
+    return _suite(probes, name_sd, text_sd, 0.0, rng)
+
+
+def _effects(labels: pd.Series, sd: float, rng: Rng) -> np.ndarray:
+    codes = pd.factorize(labels)[0]
+    return rng.normal(0, sd, int(codes.max()) + 1)[codes]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
