@@ -156,7 +156,7 @@ def _beyond_factors(
     means = [_means(side) for side in drawn]
     values = np.concatenate([side.ravel() for side in means])
     of_a = np.repeat([True, False], [side.size for side in means])
-    codes = {"text": np.concatenate([np.repeat(factors.text, side.shape[1]) for side in means])}
+    codes = {"text": np.concatenate([np.repeat(factors.text, side.shape[1]) for side in drawn])}
     if factors.names_a is not None and factors.names_b is not None:
         other = factors.names_a.max() + 1 + factors.names_b
         codes["name"] = np.concatenate([factors.names_a.ravel(), other.ravel()])
