@@ -15,10 +15,21 @@ from biaswatch.shared.stats.estimate import TOO_FEW, Question
 class Answers(Protocol):
     """The answers of a run or a monitor to both questions about one comparison."""
 
-    same_treatment: str | None
-    same_treatment_reason: str | None
-    group_effect: str | None
-    group_effect_reason: str | None
+    @property
+    def same_treatment(self) -> str | None:
+        """Are twins treated differently?"""
+
+    @property
+    def same_treatment_reason(self) -> str | None:
+        """Why that is not answered."""
+
+    @property
+    def group_effect(self) -> str | None:
+        """Does the group matter beyond these names and texts?"""
+
+    @property
+    def group_effect_reason(self) -> str | None:
+        """Why that is not answered."""
 
 
 @dataclass(frozen=True)
