@@ -17,7 +17,7 @@ class Answers(Protocol):
 
     @property
     def same_treatment(self) -> str | None:
-        """Are twins treated differently?"""
+        """Whether twins are treated differently."""
 
     @property
     def same_treatment_reason(self) -> str | None:
@@ -25,7 +25,7 @@ class Answers(Protocol):
 
     @property
     def group_effect(self) -> str | None:
-        """Does the group matter beyond these names and texts?"""
+        """Whether the group matters beyond these names and texts."""
 
     @property
     def group_effect_reason(self) -> str | None:
