@@ -10,13 +10,13 @@ import random
 from collections import Counter
 
 from biaswatch.services.evaluator.domain.reports import Attempt, may_repair, report_of
-from biaswatch.services.evaluator.domain.subjects import table_subject
 from biaswatch.services.evaluator.domain.writing.draft import draft_in
 from biaswatch.services.evaluator.domain.writing.draft_faults import draft_faults
 from biaswatch.services.evaluator.domain.writing.prompt import writing_prompt
 from biaswatch.services.evaluator.handlers.rubric_files import load_rubric
 from biaswatch.services.simulator.domain.planted_bias import PlantedModel
 from biaswatch.services.simulator.domain.written_reports import report_answer
+from biaswatch.shared.analysis.report_subjects import table_subject
 from biaswatch.shared.contracts import Subject
 from biaswatch.shared.stats.tables.two_by_two import as_json, two_by_two
 

@@ -135,7 +135,7 @@ def subject_of(cases: "Cases") -> "Subject":
     """Return the statistics of cases as the subject of a report."""
     from dataclasses import asdict
 
-    from biaswatch.services.evaluator.domain.subjects import table_subject
+    from biaswatch.shared.analysis.report_subjects import table_subject
     from biaswatch.shared.contracts import Measure
     from biaswatch.shared.contracts.mistakes import as_usage_error
     from biaswatch.shared.stats.tables.two_by_two import MIN_CASES, as_json, two_by_two
@@ -195,7 +195,7 @@ async def interpret_run(
     **fields: object,
 ) -> Sequence[InterpretedGap]:
     """Have every comparison that shows a disparity interpreted; where none does, the first."""
-    from biaswatch.services.evaluator.domain.subjects import gap_subject
+    from biaswatch.shared.analysis.report_subjects import gap_subject
 
     pairs = [(diagnosis, gap) for diagnosis in diagnoses for gap in diagnosis.gaps]
     shown = [pair for pair in pairs if pair[1].summary is SummaryWord.DISPARITY] or pairs[:1]

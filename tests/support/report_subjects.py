@@ -1,6 +1,6 @@
 """Subjects of the corpora of sentences: tables and gaps with known numbers."""
 
-from biaswatch.services.evaluator.domain.subjects import table_subject
+from biaswatch.shared.analysis.report_subjects import table_subject
 from biaswatch.shared.contracts import Measure, Subject
 from biaswatch.shared.stats.tables.stratified import stratified
 from biaswatch.shared.stats.tables.two_by_two import as_json, two_by_two

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from biaswatch.services.evaluator import app as evaluator
-from biaswatch.services.evaluator.domain.subjects import table_subject
 from biaswatch.services.evaluator.settings import EvaluatorSettings
+from biaswatch.shared.analysis.report_subjects import table_subject
 from biaswatch.shared.contracts import Brief, Evaluation, Subject, parse_target
 from biaswatch.shared.parsing.texts import quoted
 from biaswatch.shared.stats.tables.two_by_two import as_json, two_by_two

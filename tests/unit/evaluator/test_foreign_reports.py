@@ -11,7 +11,7 @@ from tests.support.reports import COMPLETE, COUNTS, GROUPS
 
 CORPORA = Path(__file__).parent / "corpora"
 SUBJECTS = subjects()
-FOUND = {"first.txt": 0.98, "second.txt": 0.98, "third.txt": 0.96}
+FOUND = {"first.txt": 0.98, "second.txt": 0.98, "third.txt": 0.96, "fourth.txt": 0.75}
 """Shares of wrong numbers to find in the corpora, all of which the checks were corrected for."""
 
 

@@ -60,7 +60,7 @@ class SentenceCheck(IntervalCheck):
         """Return None for a number that agrees or states no statistic, a fault, or `open`."""
         words = self.words
         if words.is_level(number):
-            return self._level(number)
+            return self.level(number)
         if self._is_constant(number):
             return None
         if words.is_of_other(number):
@@ -78,14 +78,6 @@ class SentenceCheck(IntervalCheck):
             return self._percent(number)
         return self._count(number) if number.whole else self._decimal(number)
 
-    def _level(self, number: WrittenNumber) -> str | None:
-        alpha = self.words.subject.alpha
-        share = number.value / (100 if number.unit is Unit.PERCENT else 1)
-        if any(abs(share - level) < 1e-9 for level in (alpha, 1 - alpha)):
-            return None
-        given = vocabulary.OF_INTERVAL.match(self.words.text, number.end)
-        return NUMBER if given and any(map(self.words.pair_of, self.words.numbers)) else OPEN
-
     def _is_constant(self, number: WrittenNumber) -> bool:
         """Tell whether a number is 0, 1 or 100, or a boundary that something is compared with."""
         if number.value in {100, 1000, 10000} and self.words.per:
@@ -97,6 +89,8 @@ class SentenceCheck(IntervalCheck):
         return share in THRESHOLDS and compared
 
     def _p_value(self, number: WrittenNumber) -> str | None:
+        if re.match(r"\s+in\s+\d", self.words.text[number.end :]):
+            return OPEN
         measures, direct = self.words.measures_of(number, vocabulary.TESTS)
         values = [fact for fact in self.facts if fact.role == "p"]
         named = [fact for fact in values if not measures or fact.measure in measures]
@@ -131,6 +125,8 @@ class SentenceCheck(IntervalCheck):
 
     def _percent(self, number: WrittenNumber) -> str | None:
         text, group = self.words.text, self.words.group_of(number)
+        if vocabulary.BEYOND.search(text) and text[: number.start].rstrip().endswith(" by"):
+            return OPEN
         facts = [f for f in self.facts if f.percent or f.measure == "gap"]
         measures, _ = self.words.measures_of(number, PER_CENT_OF)
         named = self._named_percentages(number, facts, measures)
@@ -202,6 +198,8 @@ class SentenceCheck(IntervalCheck):
         if vocabulary.NO_CASES.match(words.text, number.end) or vocabulary.NAMED.search(before):
             return None
         small = number.words and number.value <= SMALL_WORDS
+        if small and vocabulary.FOR_EVERY.search(words.text):
+            return OPEN
         bound = self._counts(number, small=small) and not words.comparison_of(number)
         return verdict(number, self._named_counts(number), self.facts, bound=bound, free=small)
 
@@ -250,6 +248,10 @@ class SentenceCheck(IntervalCheck):
         pairs = [pair for pair in known if part.equals(pair[0]) and whole.equals(pair[1])]
         if any(group is None or owner in {None, group} for *_, owner in pairs):
             return None
+        apart = [f for f in self.facts if f.role == "difference" and f.measure == "cases"]
+        differ = vocabulary.APART.search(words.text)
+        if differ and any(part.equals(fact.value) for fact in apart):
+            return OPEN
         counts = [fact for fact in self.facts if fact.role == "count"]
         known_part, known_whole = (any(n.equals(f.value) for f in counts) for n in (part, whole))
         bound = group is not None or words.counts_cases(whole) or words.counts_cases(part)

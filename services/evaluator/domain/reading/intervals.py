@@ -14,6 +14,7 @@ NUMBER, PLACE, OPEN = "number", "place", "open"
 """Faults: a number disagrees with its statistic, or is another one; and a number for readers."""
 BOUNDS = frozenset({"low", "high"})
 Interval = tuple[str, int | None]
+Pair = tuple[WrittenNumber, WrittenNumber]
 
 
 def states(number: WrittenNumber, fact: Fact) -> bool:
@@ -68,7 +69,8 @@ class IntervalCheck:
         """Check two bounds against the interval that the words before them name."""
         agreeing = [interval for interval in self.intervals if self._agrees(interval, low, high)]
         measures, _ = self.words.measures_of(low, frozenset(name for name, _ in self.intervals))
-        if any(self._is_meant(interval, low, measures) for interval in agreeing):
+        measures = measures or self._measures_after(high)
+        if any(self._is_meant(interval, (low, high), measures) for interval in agreeing):
             return None
         singles = all(self._is_known(number) for number in (low, high))
         if singles and low.whole and high.whole and low.unit is Unit.PLAIN:
@@ -76,6 +78,16 @@ class IntervalCheck:
         if agreeing or vocabulary.INTERVAL.search(self.words.text) or self._estimate_before(low):
             return PLACE if agreeing else NUMBER
         return None if singles else NUMBER if measures else OPEN
+
+    def _measures_after(self, high: WrittenNumber) -> frozenset[str]:
+        """Return the measures of `from 0.97 to 14.80 reaches the interval of the odds ratio`."""
+        for mention in self.words.measures:
+            between = (
+                self.words.text[high.end : mention.start] if mention.start >= high.end else "."
+            )
+            if re.fullmatch(r"[^.;,()\d]{0,30}\b(?:intervals?|limits)\s+of\s+the\s+", between):
+                return mention.measures
+        return frozenset()
 
     def _agrees(self, interval: Interval, low: WrittenNumber, high: WrittenNumber) -> bool:
         in_percent = high.unit in {Unit.PERCENT, Unit.POINTS}
@@ -99,11 +111,17 @@ class IntervalCheck:
             bounds.append((-high, -low))
         return bounds
 
-    def _is_meant(self, interval: Interval, low: WrittenNumber, measures: frozenset[str]) -> bool:
+    def _is_meant(
+        self,
+        interval: Interval,
+        pair: tuple[WrittenNumber, WrittenNumber],
+        measures: frozenset[str],
+    ) -> bool:
         """Tell whether an interval is that of the estimate or the words before a pair."""
-        name, owner = interval
+        (name, owner), (low, high) = interval, pair
         estimate = self._estimate_before(low)
-        group = self.words.group_of(estimate or low)
+        group = self.words.following_group(high, 8)
+        group = self.words.group_of(estimate or low) if group is None else group
         if owner is not None and group is not None and owner != group:
             return False
         stated = {f.measure for f in self.facts if f.role == "estimate" and estimate
@@ -114,8 +132,10 @@ class IntervalCheck:
         """Return the number that a pair of bounds follows in brackets or behind a comma."""
         index = self.words.numbers.index(low)
         earlier = [n for n in self.words.numbers[:index] if not self.words.is_level(n)]
-        between = self.words.text[earlier[-1].end : low.start] if earlier else ""
-        return earlier[-1] if re.fullmatch(r"[^.;]{0,12}[(\[,][^.;()]{0,40}", between) else None
+        if not earlier or self.words.pair_of(earlier[-1]):
+            return None
+        between = self.words.text[earlier[-1].end : low.start]
+        return earlier[-1] if re.fullmatch(r"[^.;]{0,12}[(\[,;][^.;()]{0,40}", between) else None
 
     def _is_known(self, number: WrittenNumber) -> bool:
         return any(
@@ -147,3 +167,12 @@ class IntervalCheck:
         group, odds = words.group_of(number), number.value / later[0].value
         near = [f for f in self.facts if f.measure == "odds" and abs(f.value - odds) <= 0.05 * odds]
         return None if any(group in {None, f.group} for f in near) else PLACE if near else NUMBER
+
+    def level(self, number: WrittenNumber) -> str | None:
+        """Check a level of confidence or significance."""
+        alpha = self.words.subject.alpha
+        share = number.value / (100 if number.unit is Unit.PERCENT else 1)
+        if any(abs(share - level) < 1e-9 for level in (alpha, 1 - alpha)):
+            return None
+        given = vocabulary.OF_INTERVAL.match(self.words.text, number.end)
+        return NUMBER if given and any(map(self.words.pair_of, self.words.numbers)) else OPEN

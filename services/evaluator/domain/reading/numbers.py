@@ -98,6 +98,7 @@ _ROUGH = [(re.compile(rf"(?:{words})\s*$", re.IGNORECASE), off) for words, off i
           _QUALIFIERS.items()]  # fmt: skip
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
 _SKIPPED = re.compile(
+    r"\b\d+(?:\.\d+)?\s*[x\u00d7*]\s*10(?:\^?[-\u2212]?\d+|[\u207b\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+)|\b10\^[-\u2212]?\d+|"
     rf"\b\d{{4}}-\d\d-\d\d\b|\b\d{{1,2}}[/.]\d{{1,2}}[/.]\d{{2,4}}\b"
     rf"|\b\d{{1,2}}\s+{_MONTH}(?:\s+\d{{4}})?\b"
     rf"|\b{_MONTH}\s+\d{{1,2}}(?:,?\s+\d{{4}})?\b|\b(?:19|20)\d\d(?:\s*[-\u2013/]\s*(?:19"
@@ -168,7 +169,8 @@ def _candidates(text: str) -> Iterator[WrittenNumber]:
 def _from_part_of_all(text: str, match: re.Match[str]) -> Iterator[WrittenNumber]:
     """Yield `3 in 10`, `1 in 7` or `one in six or seven` as a percentage."""
     some, total = (_value(match[name]) for name in ("some", "all"))
-    is_share = total in {10, 100, 1000} or match["about"] or some == 1 or " in " in match[0]
+    is_share = total in {10, 100, 1000} or match["about"] or some == 1
+    is_share = is_share or (" in " in match[0] and total <= 20)
     if not is_share or not 0 < some < total:
         return
     most = _value(match["or"]) if match["or"] else total

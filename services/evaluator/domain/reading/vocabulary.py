@@ -4,10 +4,12 @@ import re
 
 _ODDS = r"odds[\s-]+ratios?|(?-i:\bORs?\b)"
 _SHARES = r"(?:proportions|shares|rates|risks|percentages|probabilities)"
-_WITHIN = r"mantel.{1,3}haenszel|\bwithin\b|stratified|stratum|\bstrata\b|stratification"
-_WITHIN += (r"|\b(?:hold\w*|held|keep\w*|kept)\s+(?:\w+\s+){1,4}?(?:fixed|constant|equal)\b"
-            r"|\b(?:controlling|controlled"
-            r"|accounting|accounted|conditioning)\s+(?:for|on)\b")  # fmt: skip
+_WITHIN = (
+    r"mantel.{1,3}haenszel|\bwithin\s+(?:the\s+|each\s+)?(?:departments?|strat\w+|levels?)"
+    r"|stratified|stratum|\bstrata\b|stratification"
+    r"|\b(?:hold\w*|held|keep\w*|kept)\s+(?:\w+\s+){1,4}?(?:fixed|constant|equal)\b"
+    r"|\b(?:controlling|controlled|accounting|accounted|conditioning)\s+(?:for|on)\b"
+)
 ODDS_RATIOS = frozenset(
     {"odds_ratio", "odds_ratio_conditional", "odds_ratio_within", "odds_ratio_adjusted"}
 )
@@ -26,13 +28,14 @@ MEASURES: dict[str, tuple[str, ...]] = {
     r"fisher(?:['\u2019]s)?": ("fisher",),
     r"boschloo(?:['\u2019]s)?": ("boschloo",),
     r"effect\s+size|standardi[sz]ed\s+(?:mean\s+)?(?:difference|effect|gap)|hedges"
-    r"|cohen(?:['\u2019]s)?\s+d\b": ("effect_size",),
+    r"|cohen(?:['\u2019]s)?\s+d\b|(?-i:\bd\b)(?=\s*=)": ("effect_size",),
     r"mean\s+differences?|\b(?:gap|shortfall|difference|disparity)\b|differences?\s+(?:of|in|between)"
     r"\s+(?:the\s+)?(?:two\s+)?(?:means?|averages?|mean\s+\w+)": ("gap", "risk_difference"),
     rf"\w+\s+rates?|\b(?:{_SHARES}|proportion|share|rate)\b": ("share",),
     r"\btolerance\b": ("tolerance",),
 }
 """Words for measures, the most specific first."""
+GENERIC = frozenset({"gap", "risk_difference"})
 TESTS = frozenset({"chi_square", "fisher", "boschloo", "cmh", "gap_test"})
 COMPILED = [
     (re.compile(words, re.IGNORECASE), frozenset(names)) for words, names in MEASURES.items()
@@ -77,7 +80,7 @@ EXTREMES = tuple(
 )
 DIRECT = re.compile(
     r"(?:\s*(?:\(\w+\)))?[\s,:=(\[]*(?:(?:of|is|was|equals|at|stands|stood|amounts?|amounted|to"
-    r"|comes?|came|estimated|as"
+    r"|comes?|came|out|estimated|as"
     r"|about|roughly|only|therefore|thus|being|a|an|the|test|statistic|value|with|p|gives?|gave"
     r"|yields?|drops?|falls?|rises?|returns?|reaches)\b[\s,:=(\[]*){0,6}",
     re.IGNORECASE,
@@ -93,7 +96,7 @@ STOP = re.compile(
 UNPOOLED = re.compile(r"\b(?:from|pooled|crude|overall|unadjusted|raw)\b", re.IGNORECASE)
 BREAK = re.compile(r";|\b(?:but|while|whereas|although)\b", re.IGNORECASE)
 OTHER = re.compile(
-    r"(?:\b(?:every|each)\s+(?:about\s+)?$)|(?:\b(?:z|t|h|V|SEs?|SD|phi|kappa"
+    r"(?:\b(?:every|each)\s+(?:about\s+)?$)|(?:\b[Oo]ne\s+\w+\s+in\s+$)|(?:\b(?:z|t|h|V|SEs?|SD|phi|kappa"
     r"|Cram[e\u00e9]r(?:'s)?|E-values?|Bayes\s+factors?|power|NNT|needed"
     r"|standard\s+(?:errors?|deviations?)|log|logarithms?|Yule(?:'s)?|variances?|continuity)\b"
     r"|\u03c6|\u00b1)"
@@ -124,7 +127,7 @@ CASES = (r"people|persons?|individuals?|participants?|cases?|applicants?|applica
           r"|callbacks?|admissions?|promotions?|rejections?|staff|hires?|missing")  # fmt: skip
 IRREGULAR = {"women": "woman", "men": "man", "people": "person", "children": "child"}
 HYPOTHETICAL = re.compile(
-    r"\b(?:would|suppose|imagine|hypothetical\w*|for\s+(?:example|instance)|had\s+(?:the|it"
+    r"\b(?:divided\s+by|Breslow|Tarone|McNemar|Barnard|would|suppose|imagine|hypothetical\w*|for\s+(?:example|instance)|had\s+(?:the|it"
     r"|they)|means\s+that|e\.g|detect\w*)\b",
     re.IGNORECASE,
 )
@@ -139,7 +142,7 @@ CHANGED = re.compile(
     re.IGNORECASE,
 )
 APART = re.compile(
-    r"\b(?:by|gap|differ\w*|apart|more|fewer|additional|extra|excess|expected|beyond|further"
+    r"\b(?:by|gap|differ\w*|apart|separat\w*|more|fewer|additional|extra|excess|expected|beyond|further"
     r"|reaches)\b",
     re.IGNORECASE,
 )
@@ -148,11 +151,12 @@ OF_INTERVAL = re.compile(r"\s*-?\s*(?:confidence\s+)?(?:CI|interval)\b", re.IGNO
 NAMED = re.compile(r"(?:[a-z,]|\bin)\s[A-Z][a-z]+\s$")
 FAR = re.compile(
     r"\b(?:limits?|bounds?|intervals?|ruled?\s+out|exclude\w*|up\s+to|as\s+much\s+as|could"
-    r"|compatible|consistent|plausible|margin|may|at\s+(?:the\s+)?(?:least|most)"
+    r"|between|confidence|compatible|consistent|plausible|margin|may|at\s+(?:the\s+)?(?:least|most)"
     r"|as\s+(?:low|small|high|large|great|little)\s+as)\b",
     re.IGNORECASE,
 )
 OF_WHOLE = re.compile(
+    rf"\bof\s+the\s+(?:{CASES})\b|"
     r"\b(?:among|of\s+(?:all|those|these|everyone)|account\w*|ma[kd]e\s+up|compris\w+"
     r"|constitut\w+|belong\w*|went\s+to"
     r"|share\s+of|sample|total)\b", re.IGNORECASE,
@@ -181,3 +185,5 @@ POOLED = re.compile(r"\b(?:overall|all|total|together|altogether|combined)\b", r
 ODDS_NEAR = re.compile(r"\bodds\b[^.;,\d]{0,40}$", re.IGNORECASE)
 CORRECTED = re.compile(r"\b(?:compar|test|correct|adjust)", re.IGNORECASE)
 RATE_IS = re.compile(r"\brates? (?:is|was|of)\b", re.IGNORECASE)
+BEYOND = re.compile(r"\b(?:toleran\w+|threshold)\b", re.IGNORECASE)
+FOR_EVERY = re.compile(r"\b(?:for|of)\s+(?:every|each)\b", re.IGNORECASE)

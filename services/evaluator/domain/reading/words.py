@@ -82,6 +82,8 @@ class Words:
             self.text[before[-2].end : before[-1].start]
         ):
             return (last | before[-2].measures) & known, False
+        if len(before) > 1 and last == vocabulary.GENERIC:
+            return (last | before[-2].measures) & known, False
         if len(last) > 2 and not vocabulary.UNPOOLED.search(self.text):
             for mention in before[:-1]:
                 last = last & mention.measures or last
@@ -139,6 +141,9 @@ class Words:
             return self.following_group(whole, max_words)
         bracket = vocabulary.BRACKET.match(self.text, number.end)
         start = bracket.end() if bracket else number.end
+        inside = [g for g in self.groups if number.end <= g.start < start]
+        if len(inside) == 1 and start - number.end <= inside[0].end - inside[0].start + 4:
+            return inside[0].group  # `0.212 (women)`
         later = [n.start for n in self.numbers if n.start >= start]
         rest = self.text[start : min([len(self.text), *later])]
         stop = vocabulary.STOP.search(rest)
