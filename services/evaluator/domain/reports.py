@@ -19,7 +19,7 @@ from biaswatch.shared.contracts import Brief, Fault, Response, Subject, Unchecke
 from biaswatch.shared.parsing import Unreadable
 
 MAX_REPAIRS = 2
-"""Times that a writer is asked to correct its report."""
+"""Times that a writer may correct its report."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class CheckedReport:
     reason: str | None = None
     """Why there is no report."""
     draft: Draft | None = None
-    """What a writer returned, if it passed."""
+    """The draft of a writer that passed."""
     spans: Mapping[tuple[str, int], tuple[int, int]] = field(default_factory=dict)
     """Places of its sentences, by heading and number."""
 

@@ -134,7 +134,7 @@ class EvaluateBriefs:
         ]
 
     def _writing(self, brief: Brief, attempts: Sequence[Attempt]) -> Probe:
-        """Return the next question to the writer, after its attempts so far."""
+        """Return the next question to the writer, after its attempts until now."""
         assert brief.writer is not None  # noqa: S101 - for mypy
         if brief.report:
             read = read_elsewhere(brief, self._profile(brief))

@@ -168,13 +168,13 @@ class SentenceCheck(IntervalCheck):
     def _is_share(self, number: WrittenNumber, facts: list[Fact]) -> bool:
         """Tell whether words or other numbers show that a percentage is one of cases."""
         words, before = self.words, self.words.text[: number.start].rstrip()
-        others = [n for n in words.numbers if n is not number and n.unit is Unit.PERCENT]
+        percentages = [n for n in words.numbers if n is not number and n.unit is Unit.PERCENT]
         shares = [f for f in facts if f.measure == "share"]
-        beside = any(n.equals(100 * f.value) for n in others for f in shares)
+        matched = any(n.equals(100 * f.value) for n in percentages for f in shares)
         behind = before.endswith("(") and number is not words.numbers[0]
         pooled = vocabulary.POOLED.search(words.text) is not None
         counted = words.counts_cases(number, 3)
-        return counted or beside or behind or pooled or number.unit is Unit.POINTS
+        return counted or matched or behind or pooled or number.unit is Unit.POINTS
 
     def _ratio_before(self, number: WrittenNumber) -> float | None:
         """Return 7/12 in `7 of 12 (58.3%)`; None without counts right before a percentage."""

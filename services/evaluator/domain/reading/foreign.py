@@ -34,7 +34,7 @@ class PlacedSentence:
 
 @dataclass(frozen=True)
 class ReadReport:
-    """What code found in a report."""
+    """The faults, hints and open sentences of a report."""
 
     faults: tuple[Fault, ...]
     hints: tuple[Fault, ...]
@@ -56,13 +56,13 @@ def read_report(
     unchecked: list[UncheckedSentence] = []
     statements = 0
     for sentence in sentences_of(report):
-        found = _read(sentence, subject, facts)
-        faults += found.faults
-        hints += found.hints
+        sentence_read = _read(sentence, subject, facts)
+        faults += sentence_read.faults
+        hints += sentence_read.hints
         if flags and flags.search(sentence.text[:MAX_SENTENCE_CHARS]):
             hints.append(_fault(sentence, "attribution", ATTRIBUTION))
-        unchecked += found.unchecked
-        statements += found.statements
+        unchecked += sentence_read.unchecked
+        statements += sentence_read.statements
     return ReadReport(tuple(faults), tuple(hints), tuple(unchecked), statements)
 
 

@@ -82,10 +82,10 @@ class IntervalCheck:
     def _measures_after(self, high: WrittenNumber) -> frozenset[str]:
         """Return the measures of `from 0.97 to 14.80 reaches the interval of the odds ratio`."""
         for mention in self.words.measures:
-            between = (
-                self.words.text[high.end : mention.start] if mention.start >= high.end else "."
-            )
-            if re.fullmatch(r"[^.;,()\d]{0,30}\b(?:intervals?|limits)\s+of\s+the\s+", between):
+            between = self.words.text[high.end : mention.start]
+            if mention.start >= high.end and re.fullmatch(
+                r"[^.;,()\d]{0,30}\b(?:intervals?|limits)\s+of\s+the\s+", between
+            ):
                 return mention.measures
         return frozenset()
 
@@ -174,5 +174,5 @@ class IntervalCheck:
         share = number.value / (100 if number.unit is Unit.PERCENT else 1)
         if any(abs(share - level) < 1e-9 for level in (alpha, 1 - alpha)):
             return None
-        given = vocabulary.OF_INTERVAL.match(self.words.text, number.end)
-        return NUMBER if given and any(map(self.words.pair_of, self.words.numbers)) else OPEN
+        named = vocabulary.OF_INTERVAL.match(self.words.text, number.end)
+        return NUMBER if named and any(map(self.words.pair_of, self.words.numbers)) else OPEN

@@ -80,7 +80,7 @@ _FRACTION = re.compile(
 )
 _FACTOR = re.compile(rf"\b(?P<factor>{'|'.join(_FACTORS)})\b", re.IGNORECASE)
 _IN_ALL = re.compile(
-    rf"\b(?P<some>\d+|{_WORD})\b(?:\s+\w+){{0,2}}?\s+(?:in|out\s+of|of)\s+(?P<about>about\s+"
+    rf"\b(?P<part_of>\d+|{_WORD})\b(?:\s+\w+){{0,2}}?\s+(?:in|out\s+of|of)\s+(?P<about>about\s+"
     rf"|every\s+|each\s+)?"
     rf"(?P<all>\d+|{_WORD}|a\s+hundred)\b(?:\s+or\s+(?P<or>{_WORD})\b)?(?![,.]?\d)",
     re.IGNORECASE,
@@ -168,15 +168,15 @@ def _candidates(text: str) -> Iterator[WrittenNumber]:
 
 def _from_part_of_all(text: str, match: re.Match[str]) -> Iterator[WrittenNumber]:
     """Yield `3 in 10`, `1 in 7` or `one in six or seven` as a percentage."""
-    some, total = (_value(match[name]) for name in ("some", "all"))
-    is_share = total in {10, 100, 1000} or match["about"] or some == 1
+    part, total = (_value(match[name]) for name in ("part_of", "all"))
+    is_share = total in {10, 100, 1000} or match["about"] or part == 1
     is_share = is_share or (" in " in match[0] and total <= 20)
-    if not is_share or not 0 < some < total:
+    if not is_share or not 0 < part < total:
         return
     most = _value(match["or"]) if match["or"] else total
-    low = some / most - FRACTION_SLACK * some / total if some > 1 else 1 / (most + 0.5)
-    high = some / total * (1 + FRACTION_SLACK) if some > 1 else 1 / (total - 0.5)
-    yield _ranged(text, match, 100 * some / total, 100 * low, 100 * high, Unit.PERCENT)
+    low = part / most - FRACTION_SLACK * part / total if part > 1 else 1 / (most + 0.5)
+    high = part / total * (1 + FRACTION_SLACK) if part > 1 else 1 / (total - 0.5)
+    yield _ranged(text, match, 100 * part / total, 100 * low, 100 * high, Unit.PERCENT)
 
 
 def _from_digits(text: str, match: re.Match[str]) -> WrittenNumber:

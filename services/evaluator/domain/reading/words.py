@@ -203,7 +203,7 @@ class Words:
 
     @cached_property
     def is_row(self) -> bool:
-        """Whether the sentence is a row of a Markdown table."""
+        """True for a row of a Markdown table."""
         return self.text.count("|") > 2
 
     def is_p(self, number: WrittenNumber) -> bool:

@@ -42,7 +42,7 @@ def board_draft(subject: Subject) -> Draft:
     """Return the report as a draft whose claims are all right."""
     sections = (
         Section(COMPARED, tuple(_compared(subject))),
-        Section(FOUND, tuple(_found(subject))),
+        Section(FOUND, tuple(_findings(subject))),
         Section(CERTAINTY, tuple(_certainty(subject))),
         Section(LIMITS, tuple(_limits(subject))),
         Section(NEXT, tuple(_next(subject))),
@@ -59,15 +59,15 @@ def _compared(subject: Subject) -> Iterator[Sentence]:
         yield Sentence(f"The groups have {first} and {second} cases, {{cases}} in total.")
 
 
-def _found(subject: Subject) -> Iterator[Sentence]:
+def _findings(subject: Subject) -> Iterator[Sentence]:
     slots = slots_of(subject)
     yield from _everyday(subject, slots)
     directions = [_first(subject, DirectionClaim, measure=measure) for measure in HEADLINE]
-    yield from [_said(claim, subject) for claim in directions if claim is not None][:1]
+    yield from [_sentence(claim, subject) for claim in directions if claim is not None][:1]
     kinds: tuple[type[Claim], ...] = (Size, Strata, ConclusionClaim)
     for kind in kinds:
         if claim := _first(subject, kind):
-            yield _said(claim, subject)
+            yield _sentence(claim, subject)
     if not (slots.keys() & {"odds_ratio.estimate", "gap.estimate"}):
         yield Sentence("The ratios are not defined for these data.")
 
@@ -91,19 +91,19 @@ def _everyday(subject: Subject, slots: dict[str, str]) -> Iterator[Sentence]:
 def _certainty(subject: Subject) -> Iterator[Sentence]:
     for name in HEADLINE:
         if claim := _first(subject, Interval, measure=name):
-            yield _said(claim, subject)
+            yield _sentence(claim, subject)
             break
     for name in (subject.test,) if subject.test else TESTS:
         if claim := _first(subject, Significance, test=name):
-            yield _said(claim, subject)
+            yield _sentence(claim, subject)
     for claim in right_claims(subject):
         if isinstance(claim, CasesClaim):
-            yield _said(claim, subject)
+            yield _sentence(claim, subject)
 
 
 def _limits(subject: Subject) -> Iterator[Sentence]:
     for about in dict.fromkeys([*mandatory_caveats(subject), "nature", "limits"]):
-        yield _said(Caveat(about=about), subject)
+        yield _sentence(Caveat(about=about), subject)
 
 
 def _next(subject: Subject) -> Iterator[Sentence]:
@@ -111,7 +111,7 @@ def _next(subject: Subject) -> Iterator[Sentence]:
         yield Sentence("Review the process that produced the outcomes, and repeat the measurement.")
     else:
         yield Sentence("Collect further cases where the decision depends on this comparison.")
-    yield _said(Caveat(about="experts"), subject)
+    yield _sentence(Caveat(about="experts"), subject)
 
 
 def _shown(subject: Subject) -> bool:
@@ -127,6 +127,6 @@ def _first(subject: Subject, kind: type[Claim], **fields: str) -> Claim | None:
     return None
 
 
-def _said(claim: Claim, subject: Subject) -> Sentence:
+def _sentence(claim: Claim, subject: Subject) -> Sentence:
     assert claim.is_right(subject)  # noqa: S101 - the claims are derived from the subject
     return Sentence(fixed_sentence(claim, subject), (claim,))

@@ -73,7 +73,7 @@ class DirectionClaim(_Claim):
 
 
 class Significance(_Claim):
-    """Whether a test is significant at the level of the subject."""
+    """Significance of a test at the level of the subject."""
 
     type: Literal["significance"] = "significance"
     test: str
@@ -88,7 +88,7 @@ class Significance(_Claim):
 
 
 class Interval(_Claim):
-    """Whether an interval contains the value of no difference."""
+    """Position of the value of no difference: in an interval or outside it."""
 
     type: Literal["interval"] = "interval"
     measure: str
@@ -112,7 +112,7 @@ class Size(_Claim):
 
 
 class Strata(_Claim):
-    """What becomes of the association within strata."""
+    """Association within strata, compared with the pooled one."""
 
     type: Literal["strata"] = "strata"
     within: str
@@ -123,7 +123,7 @@ class Strata(_Claim):
 
 
 class AgreementClaim(_Claim):
-    """Whether the odds ratio and the relative risk agree."""
+    """Agreement of the odds ratio and the relative risk."""
 
     type: Literal["agreement"] = "agreement"
     agreement: str
@@ -134,7 +134,7 @@ class AgreementClaim(_Claim):
 
 
 class Missing(_Claim):
-    """Whether a group has missing answers."""
+    """Missing answers of a group: some or none."""
 
     type: Literal["missing"] = "missing"
     group: str
@@ -147,7 +147,7 @@ class Missing(_Claim):
 
 
 class CasesClaim(_Claim):
-    """Whether a group has the fewest cases that a finding needs."""
+    """Cases of a group: enough for a finding, or too few."""
 
     type: Literal["cases"] = "cases"
     group: str

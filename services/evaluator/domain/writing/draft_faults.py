@@ -89,7 +89,7 @@ CAVEAT_WORDS = {
     "limits": _words(r"record\w*", r"data\w*", "unmeasured", "missing"),
     "experts": _words("experts?", "people", "specialists?", "statisticians?", "field"),
 }
-"""Words of which the sentence of a caveat needs one."""
+"""Words for each caveat; its sentence needs one of them."""
 STRATIFIED = frozenset({"odds_ratio_within", "odds_ratio_adjusted", "cmh"})
 """Measures whose claims are about strata."""
 SENTENCE = re.compile(r"[\"'\u201c(]*[A-Z{].*[.!?][)\"'\u201d]*", re.DOTALL)
@@ -102,7 +102,7 @@ class DraftFault:
 
     kind: str
     message: str
-    """What is wrong, without words of the model."""
+    """The problem, without words of the model."""
     quote: str = ""
     """The words of the model, which only the model sees again."""
     heading: str = ""
@@ -122,12 +122,12 @@ def draft_faults(draft: Draft, subject: Subject, profile: Profile) -> list[Draft
 def _structure(draft: Draft) -> Iterator[DraftFault]:
     known = {section.title: section for section in draft.outline if section.most}
     for title, section in known.items():
-        found = draft.of(title)
-        if len(found) != 1:
-            problem = "is missing" if not found else "occurs more than once"
+        sections = draft.of(title)
+        if len(sections) != 1:
+            problem = "is missing" if not sections else "occurs more than once"
             yield DraftFault("structure", f"The heading {title!r} {problem}.")
             continue
-        count = len(found[0].sentences)
+        count = len(sections[0].sentences)
         if not section.least <= count <= section.most:
             bounds = f"{section.least} to {section.most}"
             problem = f"There are {count} sentences, not {bounds}."

@@ -135,7 +135,7 @@ def percent(share: float) -> str:
 
 
 def is_number(slot: str) -> bool:
-    """Tell whether a slot stands for a number."""
+    """Tell whether a slot holds a number."""
     return slot.rpartition(".")[2] not in NAMES
 
 
