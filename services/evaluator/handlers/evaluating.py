@@ -238,7 +238,8 @@ class EvaluateBriefs:
         requests = self._requests(brief, report.text) if judged else []
         controls = self._controls(brief) if judged else []
         prose = list(prose_requests(brief, report.draft, brief.at)) if judged else []
-        probes = [request.probe for request in (*requests, *controls, *prose)]
+        probes = [*(r.probe for r in requests), *(c.probe for c in controls)]
+        probes += [request.probe for request in prose]
         responses = self.questions.replies.find([response_id_of(probe) for probe in probes])
         replies = {response.probe_id: response for response in responses.values()}
         return evaluation_of(brief, report, requests, controls, prose, replies, at)
