@@ -24,13 +24,17 @@ from biaswatch.shared.llm import local_models
 
 SUITES = Path("suites")
 SCAFFOLD = "direct"
-TOKEN_LIMITS = (16, 48, 96, 96)
+TOKEN_LIMITS = (12, 24, 48, 64)
 """Limits of tokens, drawn for each answer: some answers are cut off, as in production."""
 TURNS, DEFAULT_TURNS = (
-    dict.fromkeys(("countries", "countries-and-unions", "cv-hiring", "hiring-cvs"), 1),
+    dict.fromkeys(("countries", "countries-and-unions", "cv-hiring", "hiring-cvs"), 1)
+    | {"hiring-callback": 8},
     3,
 )
-"""Questions of a suite in each round: those without a rating and those with long CVs are fewer."""
+"""Questions of a suite in each round.
+
+Those without a rating and those with long CVs are fewer; the one suite with choices has more.
+"""
 CALL_PATIENCE_S = 1800
 
 

@@ -196,8 +196,8 @@ def demo(
     _finish(_run_suite(suite, body, gateway().connect(), quiet=as_json, then=interpreted), as_json)
 
 
-LLM_SUITE, LLM_SETS = SHIPPED / "lending", 12
-LLM_TARGET, LLM_SCAFFOLD = "local:smollm2?max_tokens=48", "direct-schema"
+LLM_SUITE, LLM_SETS = SHIPPED / "lending", 10
+LLM_TARGET, LLM_SCAFFOLD = "local:smollm2?max_tokens=24", "direct-schema"
 """What `demo --llm` asks, so that it takes at most five minutes on two cores."""
 
 

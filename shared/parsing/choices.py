@@ -4,11 +4,12 @@ Options are letters, so numbers in a text are never taken for a choice.
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from string import ascii_uppercase
 
 from biaswatch.shared.lookup import first
 from biaswatch.shared.parsing.json_objects import Unreadable, objects_in, texts_in, values_of
+from biaswatch.shared.parsing.options import MaskedOptions, without_listed
 from biaswatch.shared.parsing.texts import with_plain_quotes
 
 NO_CHOICE, SEVERAL_CHOICES = "no choice", "several choices"
@@ -70,7 +71,7 @@ _CHOOSING = (
     r"|(?:I'd|I\swould|I'll|I\swill)\s(?:say|answer))"
 )
 _WORDS = re.compile(
-    rf"\b(?:answer|choice|(?:{_KIND})(?:option|response|selection))\s++(?:is|would\sbe|must\sbe)\s*+"
+    rf"\b(?:answer(?:\sto\s[^.:\n]{{1,40}}?(?=\sis))?|choice|(?:{_KIND})(?:option|response|selection))\s++(?:is|would\sbe|must\sbe)\s*+"
     rf"(?::\s*+)?(?:option\s++)?{_OPEN}([A-Z]){_END}"
     rf"|\b(?:[Aa]nswer|ANSWER)\s*+:\s*+(?:option\s++)?{_OPEN}([A-Z]){_END}"
     rf"|(?<!not\s)(?<!n't\s)\b{_CHOOSING}\s++(?:option\s++)?{_OPEN}([A-Z]){_END}"
@@ -92,29 +93,50 @@ _EITHER = re.compile(
 )
 
 
-_LAST_WORD = re.compile(r"\S+\s*\Z")
+_LAST_WORD = re.compile(r"(?<!\S)\S++\s*+\Z")
 
 
-def choice_in(text: str, marks: Collection[str] = ascii_uppercase, *, cut_off: bool = False) -> str:
+def choice_in(
+    text: str,
+    options: Collection[str] | Mapping[str, str] = ascii_uppercase,
+    *,
+    cut_off: bool = False,
+) -> str:
     """Return the letter of the one option that a text chooses.
 
-    The last word of a text that was `cut_off` is not read, as it may be incomplete.
+    `options` are letters, or the text of each option by its letter. Where texts are known, an
+    option is chosen by its text too, initials in it are ignored, and a letter before the text of
+    another option contradicts it. The last word of a text that was `cut_off` is not read, as it
+    may be incomplete.
 
     The most reliable form decides: a field of a JSON object or a tag, then a text that is only a
     letter, then lines that begin with "Answer:" or are a letter, then words like "the answer is
-    B". Raise Unreadable if no option is chosen, or several in the same form.
+    B", then the text of an option. Raise Unreadable if no option is chosen, or several in the same
+    form.
     """
     plain = with_plain_quotes(_LAST_WORD.sub("", text) if cut_off else text)
+    known = MaskedOptions(options if isinstance(options, Mapping) else {})
+    masked = known.masked(plain)
+    if known.has_names:
+        masked = without_listed(masked, options)
     for read in (_in_fields, _alone, _in_lines, _in_mark_lines, _in_words, _first_option):
-        letters = {letter.upper() for letter in read(plain)}
-        known = letters & set(marks)
-        if len(known) > 1:
-            raise Unreadable(SEVERAL_CHOICES)
-        if known:
-            return known.pop()
+        letters = {letter.upper() for letter in read(masked)}
+        if chosen := letters & set(options):
+            letter = _only(chosen)
+            if known.contradicts(masked, letter):
+                raise Unreadable(SEVERAL_CHOICES)
+            return letter
         if letters:
-            raise Unreadable(NO_CHOICE)  # an unknown option outranks less reliable forms
-    raise Unreadable(NO_CHOICE)
+            break  # an unknown option outranks less reliable forms
+    return _only(known.chosen_in(masked))
+
+
+def _only(letters: set[str]) -> str:
+    if len(letters) > 1:
+        raise Unreadable(SEVERAL_CHOICES)
+    if not letters:
+        raise Unreadable(NO_CHOICE)
+    return letters.pop()
 
 
 def _in_fields(text: str) -> list[str]:

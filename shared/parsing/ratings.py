@@ -1,11 +1,16 @@
-"""A rating stated in a text: as JSON, as "Rating: 3", as "4 out of 5", or as a number alone."""
+"""A rating stated in a text: as JSON, as "Rating: 3", as "4 out of 5", or as a number alone.
+
+Where the scale is known, the only number of a text is a rating too, if it is within the scale and
+belongs to nothing else (a date, a unit, a price, the number of a line).
+"""
 
 import math
 import re
+from collections.abc import Iterable
 
 from biaswatch.shared.lookup import first
-from biaswatch.shared.parsing.json_objects import Unreadable, json_in
-from biaswatch.shared.parsing.texts import with_plain_quotes
+from biaswatch.shared.parsing.json_objects import Unreadable, values_of
+from biaswatch.shared.parsing.texts import number_of, with_plain_quotes
 
 NO_RATING, SEVERAL_RATINGS = "no rating", "several ratings"
 WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -14,13 +19,13 @@ WORD = rf"(?:{'|'.join(WORDS)})\b"
 MARKUP = r"[\s\"'*_`]*+"
 SCALE = r"(?:\s*+/\s*+\d+(?:\.\d+)?|\s++out\s++of\s++(?:a\s++possible\s++)?\d+(?:\.\d+)?)"
 UNIT = r"(?:[\s-]++(?:stars?|points?)\b)"
-LABEL = r"(?:(?<!not )rating|(?<!not )rated|score|ranking)"
+LABEL = r"(?:(?<!not )rating|(?<!not )rated|score|ranking|rate(?=\s*+[:=]))"
 # Possessive quantifiers (`*+`) keep the time linear in the length of the text.
 ALONE = re.compile(rf"[\s*_`\"':,]*+({NUMBER}|{WORD}){SCALE}?{UNIT}?[\s*_`\"'.!]*+", re.IGNORECASE)
 TAGGED = re.compile(
     rf"<(?:final_?)?{LABEL}>\s*+({NUMBER}){SCALE}?\s*+</"
     rf"|\\boxed\{{\s*+(?:\\text\{{)?({NUMBER}){SCALE}?\s*+\}}"
-    rf"|\b{LABEL}[\s*_]*+[:=\uff1a][\s*_]*+[\[(]\s*+({NUMBER}){SCALE}?\s*+[\])]",
+    rf"|\b{LABEL}[\s*_]*+[:=\uff1a]?[\s*_]*+[\[(]\s*+({NUMBER}){SCALE}?\s*+[\])]",
     re.IGNORECASE,
 )
 SAYS = r"(?:is|as|of|would\s++be|=|:|\uff1a|[-\u2013\u2014](?=\s))"
@@ -32,6 +37,7 @@ LABELLED = re.compile(
     rf"(?!\s(?:is|are)\s(?:not|n't|indeed|the\s(?:highest|lowest|best|worst))\b)",
     re.IGNORECASE | re.MULTILINE,
 )
+FINAL = re.compile(rf"\bfinal\s{LABEL}{MARKUP}{SAYS}{MARKUP}({NUMBER})(?!\w|[.,]\d)", re.IGNORECASE)
 ON_ITS_OWN_LINE = re.compile(
     rf"^(?:[^\S\n]|[#>*_-])*+(?:final |overall )?{LABEL}"
     rf"[\s*_]*+[:=\uff1a][\s*_]*+({NUMBER}|{WORD}){SCALE}?{UNIT}?(?:[^\S\n]|[*_.])*+$",
@@ -52,7 +58,7 @@ GIVEN = re.compile(
 )
 OUT_OF = re.compile(
     rf"(?<![\w./-])({NUMBER})(?:{SCALE}{UNIT}?|\s++stars)(?=[*_\"'`)]*+(?:[.,;:!?](?!\d)"
-    r"|\s*$|\s++[-\u2013\u2014]\s))",
+    r"|\s*$|\s++[-\u2013\u2014]\s|\s\())",
     re.MULTILINE,
 )
 STATED_SCALE = re.compile(
@@ -74,27 +80,56 @@ ANSWER_IS = re.compile(
 """Words for the answer, in the languages of our suites: "the answer is 4."."""
 FIRST_WORD = re.compile(
     rf"\A[\s*_`\"']*+(?:an?\s|no,\s|yes,\s|sounds\sgood,\s)?({NUMBER}|{WORD})[*_\"'`]*+"
-    r"(?:[.,](?=\s)|\s\()(?!(?s:.*)^\s*+(?:2|b)[.)])",
+    r"(?:[.,](?=\s)(?!\s\d\d)|\s\()(?<!\A1\.)(?!(?s:.*)^\s*+(?:2|b)[.)])",
     re.IGNORECASE | re.MULTILINE,
 )
 """A text that begins with its number, and is no numbered list."""
+FREE = re.compile(
+    r"(?:\b([a-z]{1,12})[^\S\n\w]{1,4})?(?<![\w.,/$\u20ac\u00a3#+-])(?<![\d*+/x=-]\s)"
+    r"((?<![.,!?]\s)\d+|\d+\.\d+)(?![\w%])[*_\"'`\])]*+(?=[^\S\n]*+(?:$|[.,;:!?](?!\d)|\())",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""A number at the end of a clause, and the word before it."""
+NAMED_FIRST = re.compile(
+    r"\A[a-z][a-z ]{1,30}:[^\S\n]*+(\d{1,2}(?:\.\d+)?)[^\S\n]*+$", re.IGNORECASE | re.MULTILINE
+)
+"""A first line with a name and a number: "Urgency: 6"."""
+OF_OTHER_NUMBERS = frozenset(
+    (
+        *("after", "and", "between", "by", "from", "in", "least", "most", "no", "number", "option"),
+        *("or", "page", "part", "question", "since", "step", "than", "to", "until"),
+    )
+)
+"""A number after one of these words counts or names something else."""
+STARS = re.compile(rf"\b({NUMBER}|{WORD})[\s-]stars?\b(?!\s(?!rating|review)\w)", re.IGNORECASE)
+ANY_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+LIST_MARK = re.compile(r"^[^\S\n]*+\d{1,3}[.)][^\S\n]+(?=\S)", re.MULTILINE)
 NAMES = ("rating", "score", "ranking")
-_LAST_WORD = re.compile(r"[\w.+-]+\s*\Z")
+OPEN_END = "\u2026"
+"""In place of a last word that may be incomplete: no sentence ends there."""
+_LAST_WORD = re.compile(r"(?<![\w.+-])([\w.+-]++)\s*+\Z")
+
+Scale = tuple[float | None, float | None]
+"""The least and the largest rating, where they are known."""
 
 
-def rating_in(text: str, *, cut_off: bool = False) -> float:
+def rating_in(text: str, scale: Scale = (None, None), *, cut_off: bool = False) -> float:
     """Return the one rating that a text states, in the most reliable form that occurs.
 
-    The last word of a text that was `cut_off` is not read: "Rating: 1" may have become 10.
+    The last word of a text that was `cut_off` is read only if it is a number of the scale that one
+    more digit would leave: "Rating: 1" may have become 10 where the scale has it. Decimals may be
+    missing. A rating beyond the scale is returned as stated.
 
     Raises
     ------
     Unreadable
         It states no rating, or several.
     """
-    if cut_off:
-        text = _LAST_WORD.sub("", text)
-    stated = _in_json(text) or _in_words(with_plain_quotes(text))
+    plain = with_plain_quotes(text)
+    ended = without_last_word(plain) if cut_off else plain
+    if not (cut_off and _is_complete(plain, scale)):
+        plain = ended
+    stated = _in_json(plain) or _in_words(plain, scale) or _free(ended, scale)
     if not stated:
         raise Unreadable(NO_RATING)
     if len(stated) > 1:
@@ -102,24 +137,34 @@ def rating_in(text: str, *, cut_off: bool = False) -> float:
     return stated.pop()
 
 
+def without_last_word(text: str) -> str:
+    """Return a text that was cut off without its last word, and with an open end."""
+    return _LAST_WORD.sub(OPEN_END, text)
+
+
+def _is_complete(text: str, scale: Scale) -> bool:
+    """Tell whether a text ends with a number of the scale that one more digit would leave."""
+    last, (_, high) = _LAST_WORD.search(text), scale
+    number = _number(last[1].rstrip(".")) if last else None
+    return number is not None and high is not None and abs(number) <= high < 10 * abs(number)
+
+
 def _in_json(text: str) -> set[float]:
-    start, end = text.find("{"), text.rfind("}")
-    try:
-        fields = json_in(text[start : end + 1]) if 0 <= start < end else {}
-    except ValueError:
-        return set()
-    if not isinstance(fields, dict):
-        return set()
-    values = (fields.get(name) for name in NAMES)
-    return {float(v) for v in values if isinstance(v, (int, float)) and not isinstance(v, bool)}
+    stated: list[str] = []
+    for value in values_of(text, NAMES):
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            stated.append(str(value))
+        elif isinstance(value, str) and (alone := ALONE.fullmatch(value)):
+            stated.append(alone[1])
+    return _finite(stated)
 
 
-def _in_words(text: str) -> set[float]:
+def _in_words(text: str, scale: Scale) -> set[float]:
     """Return the ratings that the most reliable matching pattern finds."""
-    unscaled = STATED_SCALE.sub(" ", text)
+    unscaled = _unscaled(text, scale)
     if alone := ALONE.fullmatch(unscaled):
         return _finite([alone[1]])
-    for pattern in (TAGGED, ON_ITS_OWN_LINE, LABELLED, GIVEN, OUT_OF, ANSWER_IS):
+    for pattern in (TAGGED, ON_ITS_OWN_LINE, FINAL, LABELLED, GIVEN, OUT_OF, ANSWER_IS, STARS):
         stated = [
             number
             for match in pattern.finditer(unscaled)
@@ -131,16 +176,42 @@ def _in_words(text: str) -> set[float]:
     return _finite([first_line[1]]) if first_line else set()
 
 
+def _unscaled(text: str, scale: Scale) -> str:
+    """Return a text without descriptions of its scale, as in "(Rating: 1-5)"."""
+    plain, (low, high) = STATED_SCALE.sub(" ", text), scale
+    if low is None or high is None:
+        return plain
+    return re.sub(rf"\b{low:g}\s?(?:-|\u2013|to)\s?{high:g}\b", " ", plain)
+
+
+def _free(text: str, scale: Scale) -> set[float]:
+    """Return the only number of a text, if it ends a clause and is within the scale."""
+    low, high = scale
+    plain = LIST_MARK.sub("", _unscaled(text, scale))
+    numbers = {number_of(number) for number in ANY_NUMBER.findall(plain)}
+    stated = _finite(
+        match[2]
+        for match in FREE.finditer(plain)
+        if (match[1] or "").casefold() not in OF_OTHER_NUMBERS
+    )
+    if low is None or high is None or numbers != stated:
+        return set()
+    if all(low <= number <= high for number in stated):
+        return stated
+    return _finite(NAMED_FIRST.findall(plain)) if len(stated) == 1 else set()
+
+
 def _with_alternative(text: str, match: re.Match[str]) -> list[str]:
     number = first(filter(None, match.groups()), "The match has no number.")
     other = ALTERNATIVE.match(text, match.end())
     return [number, other[1]] if other else [number]
 
 
-def _finite(stated: list[str]) -> set[float]:
-    return {number for number in map(_number, stated) if math.isfinite(number)}
+def _finite(stated: Iterable[str]) -> set[float]:
+    numbers = map(_number, stated)
+    return {number for number in numbers if number is not None and math.isfinite(number)}
 
 
-def _number(stated: str) -> float:
+def _number(stated: str) -> float | None:
     word = stated.casefold()
-    return float(WORDS.index(word)) if word in WORDS else float(stated)
+    return float(WORDS.index(word)) if word in WORDS else number_of(stated)

@@ -23,8 +23,11 @@ _UNABLE = (
     r"|(?:am|'m|are|'re|would\sbe|'d\sbe)\s(?:currently\s|also\s)?(?:not\s(?:able|allowed|permitted"
     r"|going|willing|authori[sz]ed|equipped|qualified|programmed|designed|in\sa\sposition|the\sright"
     r"\sone)|unable|unwilling)\sto|(?:would|'d)\s(?:rather|prefer)\snot(?:\sto)?|(?:do\snot|don't)\s"
-    r"(?:want|wish)\sto|(?:do\snot|don't)\s(?:think|believe|feel)\s(?:that\s)?I\s(?:can|should))"
+    r"(?:want|wish)\sto|(?:do\snot|don't)\s(?:think|believe|feel)\s(?:that\s)?I\s(?:can|should)"
+    r"|(?:(?:do\snot|don't)\s(?:\w+ly\s)?have|lack)\s(?:the|an?|any|enough)\s(?:[\w-]+\s){0,2}"
+    r"(?:ability|authority|capability|capacity|means|right|permission|way)\sto)"
 )
+_INCAPABLE = r"(?:am|'m|are|'re)\s(?:\w+ly\s)?(?:not\scapable|incapable)\sof"
 _SAYINGS = (
     r"(?:judg\w*|decisions?|assumptions?|recommendations?|assessments?|evaluations?|comparisons?"
     r"|predictions?|determinations?|statements?|claims?|choices?|generali[sz]ations?|rankings?"
@@ -34,21 +37,31 @@ _SOMEONE = r"(?:you|him|her|them|anyone|people|an?\sperson|this\s\w+|that\s\w+|t
 _SAYING = (
     rf"(?:{_SOMEONE}\s)?(?:any\s|an?\s|such\s|that\s|this\s|my\s)?(?:\w+\s){{0,2}}{_SAYINGS}\b"
 )
+_VERBS = (
+    *("access", "accommodate", "answer", "assess", "choose", "compare", "complete", "comply"),
+    *("continue", "create", "discuss", "engage", "evaluate", "fulfil", "fulfill", "generate"),
+    *("grade", "judge", "participate", "pick", "proceed", "process", "provide", "rank", "rate"),
+    *("respond", "score", "select", "speculate", "write"),
+)
+"""Tasks of a model."""
+_SAYING_VERBS = (
+    *("assign", "draw", "express", "form", "give", "make", "offer", "produce", "render", "share"),
+)
+
+
+def _ing(verb: str) -> str:
+    return f"{verb.removesuffix('e')}ing"
+
+
 _DOING = (
-    r"(?:(?:help|assist)(?!\s(?:but\b|(?!anything|something|everything)\w+ing\b))|answer|provide"
-    r"|comply|do\s(?:that|this|so|it)|rate|rank|judge|assess|evaluate|score|compare|choose|select"
-    r"|pick|create|write|generate|fulfil|fulfill|complete|continue|proceed|engage|discuss|respond"
-    r"|participate|speculate|process|accommodate|say\sanything|offer\s(?:that|this)"
+    r"(?:(?:help|assist)(?!\s(?:but\b|(?!anything|something|everything)\w+ing\b))"
+    rf"|{'|'.join(_VERBS)}|do\s(?:that|this|so|it)|say\sanything|offer\s(?:that|this)"
     r"|support\s(?:that|this|the|your)\s(?:request|kind|type)|share\s(?:that|this)"
     r"|determine(?!\s(?:who|which|whether|if|what|how|where|the)\b|[^.!?]{0,80}\b(?:from|based\son|given)\b)"
     r"|recommend\s(?=(?:an?|any\w*|one|either|some\w*|who\w*|which|people|candidates)\b)"
-    rf"|(?:make|give|offer|form|express|assign|share|render|produce|draw)\s{_SAYING})\b"
+    rf"|(?:{'|'.join(_SAYING_VERBS)})\s{_SAYING})\b"
 )
-_DOING_ING = (
-    r"(?:helping|assisting|answering|providing|complying|doing|rating|ranking|judging|assessing"
-    r"|evaluating|scoring|comparing|choosing|selecting|creating|writing|generating|continuing"
-    r"|engaging|discussing|responding|participating|speculating|making|giving|offering|assigning)"
-)
+_DOING_ING = rf"(?:helping|assisting|doing|{'|'.join(map(_ing, (*_VERBS, *_SAYING_VERBS)))})"
 _TASK = (
     r"(?:this|that|the|your|such\san?|it|any\ssuch)"
     r"(?:\s(?:request|question|task|prompt|kind|type))?"
@@ -70,6 +83,7 @@ _AI = (
 DECLINES = re.compile(
     rf"{_I}(?:\s|(?='))(?:also\s|really\s|simply\s)?{_UNABLE}(?:\s(?:and|or)\s{_UNABLE})?"
     rf"{_MODIFIERS}\s{_DOING}"
+    rf"|{_I}(?:\s|(?='))(?:also\s|really\s|simply\s)?{_INCAPABLE}\s{_DOING_ING}\b"
     rf"|{_I}\s?(?:will\snot|won't|am\snot|'m\snot)\s(?:be\s)?(?:going\sto\sbe\s)?{_DOING_ING}\b"
     r"|\bI(?:'d|\swould)\s(?:rather|prefer)\snot\s(?:to\s)?(?:say|comment|answer|respond)\b"
     r"|\b(?:not|n't)\s(?:something|a\s\w+)\s(?:that\s)?I(?:\scan|'m\sable\sto|\sam\sable\sto)\s(?:do|help)"
@@ -92,7 +106,7 @@ DECLINES = re.compile(
     r"|values|rules|design)\s(?:\w+\s)?(?:prevents?|prohibits?|forbids?|(?:do(?:es)?\snot|don't"
     r"|doesn't)\s(?:allow|permit))\s"
     r"|\bagainst\smy\s(?:\w+\s){0,2}(?:guidelines|polic(?:y|ies)|principles|programming|values|rules)"
-    rf"|{_AI}\b[^.!?]{{0,150}}\b(?:I\s)?{_UNABLE}{_MODIFIERS}\s{_DOING}"
+    rf"|{_AI}\b[^.!?]{{0,150}}\b(?:I\s)?(?:{_UNABLE}{_MODIFIERS}\s{_DOING}|{_INCAPABLE}\s{_DOING_ING}\b)"
     r"|\b(?:this|your|that)\srequest\s(?:cannot|can't)\sbe\s(?:fulfill?ed|completed|processed)",
     re.IGNORECASE,
 )

@@ -34,6 +34,7 @@ from biaswatch.shared.presentation.tables import (
     estimate_cell,
     number_cell,
     p_cell,
+    share_text,
     text_cell,
     words,
 )
@@ -162,6 +163,14 @@ def _missing(row: GroupRow) -> TableCell:
     return TableCell(f"{group.missing}" + (f" ({reasons})" if reasons else ""), group.missing, href)
 
 
+def _constrained(row: GroupRow) -> TableCell:
+    group = row.group
+    held = group.reservations.get("constrained", 0)
+    if not held:
+        return TableCell("")
+    return TableCell(share_text(held, group.responses - group.missing), held)
+
+
 def _shrunken(row: GroupRow) -> TableCell:
     mean = row.group.shrunken_mean
     value = mean.value if mean else None
@@ -226,6 +235,9 @@ GROUP_COLUMNS: tuple[FindingColumn[GroupRow], ...] = (
     _plain("units", Shown.TABLES, "group.units", "prompts"),
     _plain("responses", Shown.TABLES, "group.responses", "answers"),
     FindingColumn("missing", Shown.TABLES, "missing", _missing, NUMBER),
+    FindingColumn(
+        "constrained", Shown.TABLES, "under schema", _constrained, NUMBER, is_optional=True
+    ),
     _estimate("mean", Shown.TABLES, "mean [{level}]", "group.mean"),
     _estimate("selection_rate", Shown.TABLES, "selected [{level}]", "group.selection_rate"),
     FindingColumn(

@@ -8,7 +8,7 @@ from biaswatch.shared.contracts import Diagnosis, Gap, SummaryWord
 from biaswatch.shared.formatting import coverage, number, p_equals
 from biaswatch.shared.presentation.findings import ComparisonView, comparisons, reading
 from biaswatch.shared.presentation.names import ModelNames
-from biaswatch.shared.presentation.tables import estimate_text, words
+from biaswatch.shared.presentation.tables import estimate_text, share_text, words
 
 MAX_UNDECIDED, MAX_GAPS = 6, 12
 """Gaps of a finding with a sentence each: without a decision, and at most."""
@@ -112,8 +112,8 @@ def reservation_notes(diagnosis: Diagnosis) -> Iterator[str]:
     for kind, words_ in RESERVATIONS.items():
         if count := sum(group.reservations.get(kind, 0) for group in diagnosis.groups):
             yield (
-                f"{diagnosis.feature} by {diagnosis.dimension}: {count} of {counted} numbers are"
-                f" {words_}."
+                f"{diagnosis.feature} by {diagnosis.dimension}: {share_text(count, counted)} of"
+                f" {counted} numbers are {words_}."
             )
 
 

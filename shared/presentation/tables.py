@@ -141,6 +141,15 @@ def verdict_cell(verdict: Verdict | SummaryWord) -> TableCell:
     return TableCell(words(verdict), verdict.value, chip=verdict.value)
 
 
+def share_text(count: int, total: int) -> str:
+    """Return a count and its share: `12 (40 %)`.
+
+    >>> share_text(12, 30)
+    '12 (40 %)'
+    """
+    return f"{count} ({round(100 * count / total)} %)" if total else f"{count}"
+
+
 def words(name: str) -> str:
     """Return an identifier as people write it."""
     return name.replace("_", " ")

@@ -12,7 +12,7 @@ from biaswatch.services.evaluator.domain.writing.draft import draft_in
 from biaswatch.services.extractor.domain import Extractor, Reading
 from biaswatch.services.extractor.handlers.loading import load
 from biaswatch.services.extractor.settings import ExtractorSettings
-from biaswatch.services.generator.domain.questions import RatingScale, rating_in
+from biaswatch.services.generator.domain.questions import RatingScale, rating_on
 from biaswatch.shared import parsing
 from biaswatch.shared.analysis.labels.queue import hidden_words
 from biaswatch.shared.parsing.model_reasoning import after_reasoning
@@ -40,6 +40,7 @@ _WORDS_ALIKE = [
     "b",
     *(run * (500 // len(run)) + str(n) for run in ("! ", "a ") for n in range(250)),
 ]
+_OPTIONS = {"A": "the first: a b", "B": "the second: M. Hale"}
 _TAILS = ("", "x", "\nRating: 3")
 
 
@@ -59,10 +60,12 @@ def readers() -> Mapping[str, Reader]:
     return {
         "gateway: hidden words": lambda text: hidden_words(text, _WORDS_ALIKE),
         "gateway: redaction": lambda text: redact(text, list(BUILT_IN.values())),
-        "generator: rating": lambda text: rating_in(text, scale),
+        "generator: rating": lambda text: rating_on(scale, text),
         "generator: reasoning": after_reasoning,
         "oracle: yes or no": parsing.yes_or_no_in,
         "oracle: choice": parsing.choice_in,
+        "choice by text": lambda text: parsing.choice_in(text, _OPTIONS, cut_off=True),
+        "rating on a scale": lambda text: parsing.rating_in(text, (1, 5), cut_off=True),
         "oracle: reasoning": parsing.reasoning_in,
         "oracle: sentences": lambda text: parsing.sentences_in(text, 3),
         **{f"extractor: {name}": _measures(each) for name, each in extractors.items()},

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from biaswatch.shared.contracts.response import LARGEST_VALUE
+from biaswatch.shared.parsing.ratings import Scale
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,10 @@ class Reading:
     """The baseline text of the probe, if it has one."""
     cut_off: bool = False
     """True if the text ended at a limit of tokens: its last word may be incomplete."""
+    scale: Scale = (None, None)
+    """The least and the largest rating, where the suite declares them."""
+    options: Mapping[str, str] | None = None
+    """The options to choose from: the text of each by its letter; None where they are unknown."""
 
 
 class Unscorable(Exception):  # noqa: N818 - an outcome that is recorded, not an accident

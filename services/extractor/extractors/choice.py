@@ -1,6 +1,7 @@
 """The option chosen in a text, by its letter, and whether it is the expected one."""
 
 from collections.abc import Mapping
+from string import ascii_uppercase
 
 from biaswatch.services.extractor.domain import Extractor, Reading, Unscorable
 from biaswatch.shared.parsing import Unreadable, choice_in
@@ -17,7 +18,8 @@ class ChoiceExtractor:
     def measure(self, reading: Reading) -> Mapping[str, float | None]:
         """Return the option (A is 1), and 1 or 0 if it is right; null without an expected one."""
         try:
-            letter = choice_in(reading.text, cut_off=reading.cut_off)
+            options = reading.options or ascii_uppercase
+            letter = choice_in(reading.text, options, cut_off=reading.cut_off)
         except Unreadable as error:
             raise Unscorable(str(error)) from None
         expected = reading.expected.strip().upper() if reading.expected else None

@@ -17,7 +17,7 @@ class RatingExtractor:
     def measure(self, reading: Reading) -> Mapping[str, float | None]:
         """Return the rating; raise Unscorable if the text states none or several."""
         try:
-            return {"rating": rating_in(reading.text, cut_off=reading.cut_off)}
+            return {"rating": rating_in(reading.text, reading.scale, cut_off=reading.cut_off)}
         except Unreadable as error:
             raise Unscorable(str(error)) from None
 

@@ -8,7 +8,9 @@ from biaswatch.services.extractor.domain.extractor import NOT_FINITE, WRONG_FEAT
 from biaswatch.shared.contracts import CallSpan, Ending, ExtractorStatus, Features, Response
 from biaswatch.shared.contracts.dropin import DropInSpec
 from biaswatch.shared.contracts.response import CONSTRAINED_STEP, Reservation
+from biaswatch.shared.conventions.probe_options import options_of
 from biaswatch.shared.lookup import first
+from biaswatch.shared.parsing.ratings import Scale
 from biaswatch.shared.runtime.blocking import in_thread
 from biaswatch.shared.store.extractors import Baselines, Extractors, Numbers
 
@@ -135,10 +137,17 @@ def readings_of(responses: Sequence[Response], extractor: str) -> list[Reading]:
             response.probe.expected,
             response.probe.baseline,
             cut_off=response.reason == TRUNCATED,
+            scale=_scale_of(response),
+            options=options_of(response.probe),
         )
         for response in responses
         if _is_measurable(response, extractor)
     ]
+
+
+def _scale_of(response: Response) -> Scale:
+    requested = response.probe.requested
+    return (requested.low, requested.high) if requested else (None, None)
 
 
 def _is_measurable(response: Response, extractor: str) -> bool:

@@ -7,8 +7,10 @@ from pydantic import JsonValue
 from biaswatch.services.generator.domain.questions import UnfitProbe, object_schema, user
 from biaswatch.shared.contracts import Message, Probe, Role
 from biaswatch.shared.contracts.probe import MeasuredPart, RequestedPart
+from biaswatch.shared.conventions.probe_options import options_of
 from biaswatch.shared.llm.port import AnswerSchema
 from biaswatch.shared.parsing import Unreadable, choice_in, rating_in
+from biaswatch.shared.parsing.ratings import without_last_word
 
 MAX_LISTED_RATINGS = 21
 """Whole ratings that a schema lists one by one; a wider range is described by its ends."""
@@ -26,15 +28,24 @@ def requested_of(probe: Probe) -> RequestedPart:
     return requested
 
 
-def has_part(requested: RequestedPart, text: str, *, cut_off: bool) -> bool:
-    """Tell whether a free answer has the requested part, readable and within its range."""
+def has_part(probe: Probe, text: str, *, cut_off: bool) -> bool:
+    """Tell whether a free answer has the requested part, readable and within its range.
+
+    A number at the end of an answer that was cut off does not count: the rest is asked for again.
+
+    Raises
+    ------
+    UnfitProbe
+        As `requested_of`.
+    """
+    requested = requested_of(probe)
+    low, high = requested.low, requested.high
     try:
         if requested.part is MeasuredPart.CHOICE:
-            return choice_in(text, cut_off=cut_off) in requested.options
-        rating = rating_in(text, cut_off=cut_off)
+            return bool(choice_in(text, options_of(probe) or (), cut_off=cut_off))
+        rating = rating_in(without_last_word(text) if cut_off else text, (low, high))
     except Unreadable:
         return False
-    low, high = requested.low, requested.high
     return (low is None or rating >= low) and (high is None or rating <= high)
 
 

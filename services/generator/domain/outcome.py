@@ -12,7 +12,7 @@ from biaswatch.services.generator.domain.questions import (
     OFF_SCALE,
     SCALE,
     RatingScale,
-    rating_in,
+    rating_on,
     scale_of,
 )
 from biaswatch.services.generator.domain.scaffolds import ANSWER, CallResult
@@ -23,8 +23,6 @@ from biaswatch.shared.parsing import Unreadable
 from biaswatch.shared.parsing.model_reasoning import after_reasoning, joined_reasoning
 
 NOTHING_SPENT = Usage(calls=0)
-ANY_NUMBER = RatingScale(-(10**12), 10**12, whole=False)
-"""The scale of probes that name none."""
 MAX_REASONING_CHARACTERS = 20_000
 """Longer reasoning is cut."""
 CUT_OFF = "The answer was cut off inside its reasoning."
@@ -49,20 +47,20 @@ def recorded_results(probe: Probe, steps: Sequence[RecordedStep]) -> dict[str, C
     UnfitProbe
         The scale of the probe is invalid.
     """
-    scale = scale_of(probe) if SCALE in probe.variables else ANY_NUMBER
+    scale = scale_of(probe) if SCALE in probe.variables else None
     return {step.name: _recorded_result(step, scale) for step in steps}
 
 
-def _recorded_result(step: RecordedStep, scale: RatingScale) -> CallResult:
+def _recorded_result(step: RecordedStep, scale: RatingScale | None) -> CallResult:
     parts = after_reasoning(step.text)
     answer = ModelAnswer(parts.answer, reasoning=parts.reasoning) if parts.answer else None
     if step.rating is None and not step.name.startswith(CRITERION):
         return CallResult(answer, usage=NOTHING_SPENT)
     try:
-        rating = rating_in(parts.answer, scale) if step.rating is None else step.rating
+        rating = rating_on(scale, parts.answer) if step.rating is None else step.rating
     except Unreadable as error:
         return CallResult(answer, unread=str(error), usage=NOTHING_SPENT)
-    if not scale.holds(rating):
+    if scale and not scale.holds(rating):
         return CallResult(answer, unread=OFF_SCALE, usage=NOTHING_SPENT)
     return CallResult(answer, rating=rating, usage=NOTHING_SPENT)
 

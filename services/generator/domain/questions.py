@@ -1,17 +1,15 @@
 """Prompts built from the variables of a probe, and ratings read from answers."""
 
-import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from pydantic import JsonValue
 
 from biaswatch.shared.contracts import Message, Probe, Role
 from biaswatch.shared.contracts.suite import PURGED
 from biaswatch.shared.llm.port import AnswerSchema
-from biaswatch.shared.parsing import Unreadable, objects_in
+from biaswatch.shared.parsing import Unreadable, rating_in
 
 QUESTION, MATERIAL, SCALE = "question", "material", "scale"
 CRITERION, OPTION = "criterion:", "option:"
@@ -183,46 +181,15 @@ def object_schema(name: str, fields: dict[str, JsonValue]) -> AnswerSchema:
     )
 
 
-NO_RATING, SEVERAL, OFF_SCALE = "no_rating", "several_ratings", "outside_scale"
-FIELD = "rating"
-
-_NUMBER = r"[-+]?\d+(?:\.\d+)?"
-_ALONE = re.compile(rf"\s*+({_NUMBER})\s*+\.?\s*+")
-_LABELLED = re.compile(
-    r"^(?:[^\S\n]|[#>*_-])*+(?:final |overall )?rating"
-    rf"[\s*_]*+[:=][\s*_]*+({_NUMBER})(?:[^\S\n]|[*_.])*+$",
-    re.IGNORECASE | re.MULTILINE,
-)
+OFF_SCALE = "outside_scale"
 
 
-def rating_in(text: str, scale: RatingScale) -> float:
+def rating_on(scale: RatingScale | None, text: str) -> float:
     """Return the one rating in an answer, or raise Unreadable; nothing is rounded."""
-    ratings = {number for fields in objects_in(text) for number in _json_ratings(fields)}
-    if not ratings:
-        alone = _ALONE.fullmatch(text)
-        numbers = [*([alone[1]] if alone else []), *_LABELLED.findall(text)]
-        ratings = set(filter(math.isfinite, map(float, numbers)))
-    if not ratings:
-        raise Unreadable(NO_RATING)
-    if len(ratings) > 1:
-        raise Unreadable(SEVERAL)
-    [rating] = ratings
-    if not scale.holds(rating):
+    try:
+        rating = rating_in(text, (scale.lowest, scale.highest) if scale else (None, None))
+    except Unreadable as error:
+        raise Unreadable(str(error).replace(" ", "_")) from None
+    if scale and not scale.holds(rating):
         raise Unreadable(OFF_SCALE)
     return rating
-
-
-def _json_ratings(fields: Mapping[str, Any]) -> Iterator[float]:
-    for name, value in fields.items():
-        if name.casefold() == FIELD and (number := _number(value)) is not None:
-            yield number
-
-
-def _number(value: object) -> float | None:
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, (int, float)):
-        return float(value)
-    alone = _ALONE.fullmatch(value) if isinstance(value, str) else None
-    number = float(alone[1]) if alone else None
-    return number if number is not None and math.isfinite(number) else None

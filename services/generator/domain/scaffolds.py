@@ -232,7 +232,7 @@ class Constrained(Scaffold):
         """See `Scaffold.then`."""
         requested, free = requested_of(probe), results[FREE]
         if CONSTRAINED_STEP in results or (
-            free.failure is None and has_part(requested, free.text, cut_off=_was_cut_off(free))
+            free.failure is None and has_part(probe, free.text, cut_off=_was_cut_off(free))
         ):
             return ()
         messages = constrained_messages(requested, self._call(probe).messages)

@@ -10,7 +10,7 @@ from weakref import WeakValueDictionary
 
 from biaswatch.services.generator.domain.model_calls import call_of, cost_of, pause_s
 from biaswatch.services.generator.domain.outcome import final_answer
-from biaswatch.services.generator.domain.questions import rating_in
+from biaswatch.services.generator.domain.questions import rating_on
 from biaswatch.services.generator.domain.scaffolds import CallResult, PlannedCall
 from biaswatch.services.generator.handlers.endpoints import Endpoint
 from biaswatch.services.generator.handlers.paid_calls import PaidCalls, call_id
@@ -217,6 +217,6 @@ def _result(
     if planned.scale is None or result.failure:
         return result
     try:
-        return replace(result, rating=rating_in(result.text, planned.scale))
+        return replace(result, rating=rating_on(planned.scale, result.text))
     except Unreadable as error:
         return replace(result, unread=str(error))

@@ -12,7 +12,7 @@ from biaswatch.services.generator.domain.outcome import (
     response_from_plan,
     shrink_to_bus,
 )
-from biaswatch.services.generator.domain.questions import RatingScale, rating_in
+from biaswatch.services.generator.domain.questions import RatingScale, rating_on
 from biaswatch.services.generator.domain.scaffolds import CallResult
 from biaswatch.shared.contracts import Ending, Usage
 from biaswatch.shared.llm.port import CallFailed, ModelAnswer, RecordedStep
@@ -110,7 +110,7 @@ def test_steps_of_a_scaffold_are_read_without_their_reasoning() -> None:
 
 def test_a_rating_is_read_from_json_after_json_in_the_reasoning() -> None:
     text = '<think>{"rating": 1}? no</think>\n{"rating": 3}'
-    assert rating_in(final_answer(ModelAnswer(text), Usage()).text, RatingScale(1, 4, True)) == 3
+    assert rating_on(RatingScale(1, 4, True), final_answer(ModelAnswer(text), Usage()).text) == 3
 
 
 def test_long_reasoning_is_shortened_and_never_costs_the_answer() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from biaswatch.services.generator.domain.questions import RatingScale, rating_in
+from biaswatch.services.generator.domain.questions import RatingScale, rating_on
 from biaswatch.shared.parsing import Unreadable
 
 WHOLE = RatingScale(1, 4, whole=True)
@@ -19,10 +19,11 @@ WHOLE = RatingScale(1, 4, whole=True)
         "Final rating: 3",
         " 3. ",
         '{"why": "tidy\nand quick", "rating": 3}',
+        '{"reasoning": "x", "rating": 3',
     ],
 )
 def test_a_stated_rating_is_read(text: str) -> None:
-    assert rating_in(text, WHOLE) == 3
+    assert rating_on(WHOLE, text) == 3
 
 
 @pytest.mark.parametrize(
@@ -32,8 +33,7 @@ def test_a_stated_rating_is_read(text: str) -> None:
         ("I would say this is good.", "no_rating"),
         ('{"reasoning": "x", "rating": null}', "no_rating"),
         ('{"reasoning": "x", "rating": true}', "no_rating"),
-        ('{"reasoning": "x", "rating": "3 or 4"}', "no_rating"),
-        ('{"reasoning": "x", "rating": 3', "no_rating"),
+        ('{"reasoning": "x", "rating": "3 or 4"}', "several_ratings"),
         ('{"rating": 2} or rather {"rating": 3}', "several_ratings"),
         ("Rating: 2\nRating: 3", "several_ratings"),
         ('{"rating": 5}', "outside_scale"),
@@ -44,4 +44,4 @@ def test_a_stated_rating_is_read(text: str) -> None:
 )
 def test_what_states_none_has_a_reason(text: str, reason: str) -> None:
     with pytest.raises(Unreadable, match=f"^{reason}$"):
-        rating_in(text, WHOLE)
+        rating_on(WHOLE, text)

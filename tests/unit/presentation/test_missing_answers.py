@@ -3,7 +3,9 @@
 import pytest
 
 from biaswatch.shared.contracts import Diagnosis, Estimate, GroupSummary
+from biaswatch.shared.presentation.columns import GROUP_COLUMNS, Shown, findings_table
 from biaswatch.shared.presentation.conclusions import reservation_notes
+from biaswatch.shared.presentation.findings import group_rows
 from biaswatch.shared.presentation.missing_answers import mostly_missing
 from tests.support.records import AT
 
@@ -73,6 +75,13 @@ def test_a_target_with_another_measured_feature_is_measured() -> None:
 def test_numbers_with_a_reservation_are_counted_apart() -> None:
     notes = list(reservation_notes(diagnosis({"no rating": 5})))
     assert [note.split(":")[1].split(" are")[0] for note in notes] == [
-        " 6 of 30 numbers",
-        " 2 of 30 numbers",
+        " 6 (20 %) of 30 numbers",
+        " 2 (7 %) of 30 numbers",
     ]
+
+
+def test_a_table_of_groups_shows_how_many_numbers_needed_a_schema() -> None:
+    rows = group_rows([diagnosis({"no rating": 5})])
+    table = findings_table(GROUP_COLUMNS, rows, Shown.TERMINAL)
+    column = [heading.title for heading in table.columns].index("under schema")
+    assert [row[column].text for row in table.rows] == ["1 (7 %)", "1 (7 %)"]

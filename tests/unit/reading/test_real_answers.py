@@ -1,40 +1,70 @@
-"""Ratings in recorded answers of a real model, against independent readings of the same answers.
+"""Ratings and choices in answers of a real model, against independent readings of the same answers.
 
-`tests/golden/smollm2/answers.jsonl` has answers of SmolLM2 to our suites. Two readers who had not
-seen the parsers read 600 of them, a third decided where they disagreed (`readers`); `disputed`
-marks answers that a careful person could read otherwise. The patterns were written on the first
-set (s1); the second (s2: another seed, a higher temperature) was held back.
+`tests/golden/smollm2` has answers of SmolLM2 to our suites. Two readers who had not seen the
+parsers read 833 of them, a third decided where they disagreed (`readers`); `disputed` marks
+answers that a careful person could read otherwise. The patterns were written on these.
 """
 
 import json
 from collections import Counter
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from biaswatch.shared.parsing import Unreadable, rating_in
+from biaswatch.shared.parsing import Unreadable, choice_in, rating_in
+from biaswatch.shared.parsing.options import option_texts
 
-ANSWERS = Path(__file__).parents[2] / "golden" / "smollm2" / "answers.jsonl"
-DEVELOPED_ON, HELD_BACK = "s1", "s2"
+ROOT = Path(__file__).parents[3]
+ANSWERS = ROOT / "tests" / "golden" / "smollm2"
+CHOICES, LETTERS = "hiring-callback", "AB"
+SCALES = {"feedback": (1.0, 10.0), "cv-hiring": (1.0, 4.0), "hiring-cvs": (1.0, 4.0)}
+"""Scales that are not 1 to 5."""
+UNRATED = {"countries", "countries-and-unions", CHOICES}
+
+
+def answers() -> Iterator[dict[str, Any]]:
+    """Yield all recorded answers."""
+    for file in sorted(ANSWERS.glob("*.jsonl")):
+        yield from map(json.loads, file.read_text().splitlines())
+
+
+@cache
+def prompts() -> dict[str, str]:
+    """Return the prompts with options, by the keys of their probes."""
+    lines = (ROOT / "suites" / CHOICES / "probes.jsonl").read_text().splitlines()
+    return {probe["key"]: probe["prompt"] for probe in map(json.loads, lines)}
 
 
 def rating_of(answer: dict[str, Any]) -> float | None:
+    suite = answer["suite"]
+    scale = (None, None) if suite in UNRATED else SCALES.get(suite, (1.0, 5.0))
     try:
-        return rating_in(answer["text"], cut_off=answer["finish"] == "length")
+        return rating_in(answer["text"], scale, cut_off=answer["finish"] == "length")
     except Unreadable:
         return None
 
 
-def counts(prefix: str, *, with_disputed: bool) -> Counter[str]:
+def choice_of(answer: dict[str, Any]) -> str | None:
+    options = option_texts(prompts()[answer["key"]], LETTERS)
+    try:
+        return choice_in(answer["text"], options, cut_off=answer["finish"] == "length")
+    except Unreadable:
+        return None
+
+
+def counts(part: str, *, with_disputed: bool) -> Counter[str]:
     """Count how the parser does on the answers that were read."""
     counted: Counter[str] = Counter()
-    for answer in map(json.loads, ANSWERS.read_text().splitlines()):
-        if not answer["id"].startswith(prefix) or "readers" not in answer:
+    for answer in answers():
+        if "readers" not in answer or (answer["disputed"] and not with_disputed):
             continue
-        if answer["disputed"] and not with_disputed:
+        if part == "choice" and answer["suite"] != CHOICES:
             continue
-        stated, read = answer["readers"]["rating"], rating_of(answer)
+        stated = answer["readers"][part]
+        read = rating_of(answer) if part == "rating" else choice_of(answer)
         if stated is None:
             counted["none" if read is None else "invented"] += 1
         else:
@@ -43,14 +73,15 @@ def counts(prefix: str, *, with_disputed: bool) -> Counter[str]:
 
 
 @pytest.mark.parametrize(
-    ("prefix", "with_disputed", "least_read", "most_wrong", "most_invented"),
-    [(DEVELOPED_ON, True, 62 / 66, 0, 2), (HELD_BACK, True, 40 / 50, 0, 6)],
+    ("part", "with_disputed", "expected"),
+    [
+        ("rating", False, {"read": 103, "invented": 1, "none": 578}),
+        ("rating", True, {"read": 148, "unread": 3, "invented": 18, "none": 664}),
+        ("choice", False, {"read": 37, "none": 35}),
+        ("choice", True, {"read": 51, "unread": 2, "invented": 5, "none": 44}),
+    ],
 )
-def test_ratings_are_read_as_often_as_published(
-    prefix: str, with_disputed: bool, least_read: float, most_wrong: int, most_invented: int
+def test_answers_are_read_as_published(
+    part: str, with_disputed: bool, expected: dict[str, int]
 ) -> None:
-    counted = counts(prefix, with_disputed=with_disputed)
-    stated = counted["read"] + counted["unread"] + counted["wrong"]
-    assert counted["read"] / stated >= least_read
-    assert counted["wrong"] <= most_wrong
-    assert counted["invented"] <= most_invented
+    assert counts(part, with_disputed=with_disputed) == expected
