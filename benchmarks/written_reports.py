@@ -7,6 +7,7 @@ Simulated writers plant typed numbers, wrong slots and wrong claims at random, i
 
 import argparse
 import random
+import re
 from collections import Counter
 
 from biaswatch.services.evaluator.domain.reports import Attempt, may_repair, report_of
@@ -21,7 +22,7 @@ from biaswatch.shared.contracts import Subject
 from biaswatch.shared.stats.tables.two_by_two import as_json, two_by_two
 
 PROFILE = load_rubric().profiles["general"]
-PLANTED_TEXTS = ("7.77", "odds_ratio.middle", "settles the matter")
+PLANTED_TEXTS = re.compile(r"(?<![\d.])7\.77(?!\d)|odds_ratio\.middle|settles the matter")
 """Texts of planted faults, which no reader may see."""
 
 
@@ -60,7 +61,7 @@ def main() -> None:
     for _ in range(asked.subjects):
         end, text = written(random_subject(draw), model, draw)
         ends[end] += 1
-        leaked += any(planted in text for planted in PLANTED_TEXTS)
+        leaked += PLANTED_TEXTS.search(text) is not None
     for end, count in sorted(ends.items()):
         print(f"{end}: {count} of {asked.subjects} ({count / asked.subjects:.1%})")
     print(f"planted faults that a reader sees: {leaked}")
