@@ -6,6 +6,8 @@ from functools import partial
 from itertools import product
 from typing import Any
 
+from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
+from biaswatch.shared.stats.comparisons.gap_test import compare_samples
 from biaswatch.shared.stats.comparisons.joint_exchange import joint_exchange
 from biaswatch.shared.stats.comparisons.random_factors import random_factor_gap
 from biaswatch.shared.stats.comparisons.sign_flips import sign_flip_p
@@ -238,6 +240,42 @@ def _samples() -> Iterator[Shape]:
         )
 
 
+def verdict_of_ratings(pair: Pair, _rng: Rng) -> float:
+    """Return the product's p-value of a gap of ratings from 1 to 5."""
+    samples = ComparedSamples(only_a=pair[0], only_b=pair[1], bounds=(1.0, 5.0))
+    return compare_samples(samples, alpha=0.05, tolerance=0.0).p_disparity or 1.0
+
+
+def _verdicts() -> Iterator[Shape]:
+    """Yield both sides of 15 units, and rare ratings that few samples show."""
+    tests: dict[str, Test] = {"Welch": comparators.welch}
+    for size, effect in product((8, 10, 12, 14, 15, 16, 20), (False, True)):
+        gap = 2.9 * (2 / size) ** 0.5 if effect else 0.0
+        yield Shape(
+            f"verdict, ratings 1 to 5: {size}/{size}" + (f", gap {gap:.2f}" if effect else ""),
+            "verdict",
+            effect,
+            partial(_rated_samples, (size, size), 5, gap),
+            verdict_of_ratings,
+            tests,
+        )
+    for size in (6, 8, 10, 14, 20):
+        yield Shape(
+            f"verdict, rare ratings of 1: {size}/{size}",
+            "verdict",
+            False,
+            partial(_rare_ratings, size),
+            verdict_of_ratings,
+            tests,
+        )
+
+
+def _rare_ratings(size: int, rng: Rng) -> Pair:
+    """Return groups with a mean of 4.08; 12 % of the first rate 1."""
+    a = rng.choice([1.0, 4.0, 5.0], size, p=[0.12, 0.44, 0.44])
+    return a, rng.choice([3.0, 4.0, 5.0], size, p=[0.12, 0.68, 0.2])
+
+
 def _two_samples(sizes: tuple[int, int], sds: tuple[float, float], gap: float, rng: Rng) -> Pair:
     return designs.two_samples(rng, sizes, sds, gap)
 
@@ -267,4 +305,12 @@ def _change(sets: int, repeats: int, change: float, rng: Rng) -> Twins:
     return designs.changes(rng, sets, repeats, change)
 
 
-SHAPES = (*_twins(), *_families(), *_stimuli(), *_clusters(), *_samples(), *_changes())
+SHAPES = (
+    *_twins(),
+    *_families(),
+    *_stimuli(),
+    *_clusters(),
+    *_samples(),
+    *_verdicts(),
+    *_changes(),
+)
