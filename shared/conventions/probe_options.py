@@ -3,20 +3,12 @@
 from biaswatch.shared.contracts import Probe
 from biaswatch.shared.parsing.options import option_texts
 
-OPTION = "option:"
-"""Prefix of the variables of a probe that hold its options."""
-
 
 def options_of(probe: Probe) -> dict[str, str] | None:
-    """Return the text of each option of a probe, "" where it is unknown; None without options."""
-    variables = {
-        name.removeprefix(OPTION): text
-        for name, text in probe.variables.items()
-        if name.startswith(OPTION)
-    }
+    """Return the text of each declared option, "" where it is unknown; None without options."""
     declared = probe.requested.options if probe.requested else ()
     if not declared:
-        return variables or None
+        return None
     prompt = "\n".join(message.content for message in probe.messages)
-    texts = {**option_texts(prompt, declared), **variables}
+    texts = option_texts(prompt, declared)
     return {letter: texts.get(letter, "") for letter in declared}
