@@ -7,31 +7,31 @@ exchange of their means is exact only where both twins have equally many.
 
 from collections import defaultdict
 from collections.abc import Hashable, Mapping
+from typing import Any
 
 import numpy as np
 
 from biaswatch.shared.stats.comparisons.relabelling import RESAMPLES, Stratum, tails
-from biaswatch.shared.stats.comparisons.sign_flips import sign_flip_p
 from biaswatch.shared.stats.samples import FLAT_RTOL, Sample, Vector, present
 
-PromptAnswers = Mapping[Hashable, Sample]
+PromptAnswers = Mapping[Any, Sample]
 _Sides = tuple[list[Vector], list[Vector]]
 
 
 def answer_exchange_p(
     a: PromptAnswers,
     b: PromptAnswers,
-    sets: Mapping[Hashable, Hashable] | None,
+    sets: Mapping[Any, Hashable] | None,
     *,
     rng: np.random.Generator,
     resamples: int = RESAMPLES,
 ) -> float | None:
     """Return the two-sided p-value of twins that are treated alike, by exchange of their answers.
 
-    The statistic is the mean over sets of the difference of the groups' means. In a set with
-    several prompts of one group, prompts are exchanged with all their answers. Where no answer to
-    a prompt ever varied they may not have been drawn anew: then each prompt counts once, too, and
-    the larger p-value is returned.
+    The statistic is the mean over sets of the difference of the groups' means. All answers of a
+    set are exchanged, whatever prompt they answer: a difference between names of one group is a
+    difference of treatment, too. Where no answer to any prompt ever varied they may not have been
+    drawn anew: then each prompt is also exchanged as one unit, and the larger p-value is returned.
 
     Parameters
     ----------
@@ -61,19 +61,16 @@ def answer_exchange_p(
     by_set = _shared_sets(a, b, sets)
     if not by_set:
         return None
-    strata = [_stratum(*sides, len(by_set)) for sides in by_set]
-    units = np.concatenate([stratum.units for stratum in strata])
-    if not np.ptp(units):
-        return 1.0
-    p_value = tails(strata, rng, resamples).p_value
-    if any(_varies(answers) for sides in by_set for side in sides for answers in side):
+    answers = [(np.concatenate(a), np.concatenate(b)) for a, b in by_set]
+    p_value = _exchange_p(answers, rng, resamples)
+    if any(_varies(sample) for sides in by_set for side in sides for sample in side):
         return p_value
-    differences = [_mean(first) - _mean(second) for first, second in by_set]
-    return max(p_value, sign_flip_p(np.array(differences)) or 1.0)
+    prompts = [(_means(a), _means(b)) for a, b in by_set]
+    return max(p_value, _exchange_p(prompts, rng, resamples))
 
 
 def _shared_sets(
-    a: PromptAnswers, b: PromptAnswers, sets: Mapping[Hashable, Hashable] | None
+    a: PromptAnswers, b: PromptAnswers, sets: Mapping[Any, Hashable] | None
 ) -> list[_Sides]:
     by_set = defaultdict[Hashable, _Sides](lambda: ([], []))
     for side, group in enumerate((a, b)):
@@ -84,23 +81,24 @@ def _shared_sets(
     return [sides for sides in by_set.values() if sides[0] and sides[1]]
 
 
-def _stratum(a: list[Vector], b: list[Vector], sets: int) -> Stratum:
-    """Return the units of a set, scaled so that the sum of a's is the set's part of the gap.
+def _exchange_p(
+    sets: list[tuple[Vector, Vector]], rng: np.random.Generator, resamples: int
+) -> float:
+    """Return the p-value of exchanging units within sets.
 
-    With n and m units the difference of the means is (1/n + 1/m) times the sum of a's units, up to
-    a constant.
+    Units are scaled so that the sum of a's units is the set's part of the gap: with n and m units
+    the difference of means is (1/n + 1/m) times the sum of a's units, up to a constant.
     """
-    single = len(a) == len(b) == 1
-    of_a, of_b = (
-        side[0] if single else np.array([values.mean() for values in side]) for side in (a, b)
-    )
-    scale = (1 / len(of_a) + 1 / len(of_b)) / sets
-    return Stratum(of_a * scale, of_b * scale)
+    scales = ((1 / len(a) + 1 / len(b)) / len(sets) for a, b in sets)
+    strata = [Stratum(a * scale, b * scale) for (a, b), scale in zip(sets, scales, strict=True)]
+    if not np.ptp(np.concatenate([stratum.units for stratum in strata])):
+        return 1.0
+    return tails(strata, rng, resamples).p_value
 
 
-def _mean(side: list[Vector]) -> float:
-    return float(np.mean([values.mean() for values in side]))
+def _means(samples: list[Vector]) -> Vector:
+    return np.array([sample.mean() for sample in samples])
 
 
-def _varies(answers: Vector) -> bool:
-    return bool(np.ptp(answers) > FLAT_RTOL * np.abs(answers).max())
+def _varies(sample: Vector) -> bool:
+    return bool(np.ptp(sample) > FLAT_RTOL * np.abs(sample).max())

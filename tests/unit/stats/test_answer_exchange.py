@@ -5,13 +5,13 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from biaswatch.shared.stats.comparisons.answer_exchange import answer_exchange_p
+from biaswatch.shared.stats.comparisons.answer_exchange import PromptAnswers, answer_exchange_p
 from biaswatch.shared.stats.comparisons.sign_flips import sign_flip_p
 
 SETS = {"a0": 0, "b0": 0, "a1": 1, "b1": 1, "a2": 2, "b2": 2}
 
 
-def p_of(a: dict[str, list[float]], b: dict[str, list[float]]) -> float:
+def p_of(a: PromptAnswers, b: PromptAnswers) -> float:
     p_value = answer_exchange_p(a, b, SETS, rng=np.random.default_rng(0))
     assert p_value is not None
     return p_value
@@ -29,8 +29,8 @@ def brute_force(a: list[list[float]], b: list[list[float]]) -> float:
         of_sets.append(differences)
     gaps = np.array([sum(chosen) for chosen in product(*of_sets)])
     observed = sum(np.mean(x) - np.mean(y) for x, y in zip(a, b, strict=True))
-    tails = (np.mean(gaps >= observed - 1e-9), np.mean(gaps <= observed + 1e-9))
-    return float(min(1.0, 2 * min(tails)))
+    upper, lower = np.mean(gaps >= observed - 1e-9), np.mean(gaps <= observed + 1e-9)
+    return min(1.0, 2 * float(upper), 2 * float(lower))
 
 
 def test_it_is_the_share_of_all_relabellings_with_unequal_numbers_of_answers() -> None:
@@ -42,6 +42,12 @@ def test_it_is_the_share_of_all_relabellings_with_unequal_numbers_of_answers() -
     assert p_of(*by_prompt) == pytest.approx(brute_force(a, b))
 
 
+def test_all_answers_of_a_set_are_exchanged_whatever_their_prompt() -> None:
+    a, b = {"a0": [5.0, 4.0], "a1": [4.0]}, {"b0": [2.0, 3.0], "b1": [1.0, 2.0]}
+    p_value = answer_exchange_p(a, b, dict.fromkeys([*a, *b], 0), rng=np.random.default_rng(0))
+    assert p_value == pytest.approx(brute_force([[5.0, 4.0, 4.0]], [[2.0, 3.0, 1.0, 2.0]]))
+
+
 def test_answers_that_never_vary_count_once() -> None:
     a = {f"a{place}": [4.0] * 5 for place in range(3)}
     b = {f"b{place}": [3.0] * 5 for place in range(3)}
@@ -51,8 +57,8 @@ def test_answers_that_never_vary_count_once() -> None:
 
 
 def test_sets_of_one_group_and_missing_answers_are_left_out() -> None:
-    a = {"a0": [4.0, None, 5.0], "a1": [4.0]}
-    b = {"b0": [1.0, 2.0], "b2": [9.0]}
+    a: PromptAnswers = {"a0": [4.0, None, 5.0], "a1": [4.0]}
+    b: PromptAnswers = {"b0": [1.0, 2.0], "b2": [9.0]}
     assert answer_exchange_p(a, {"b2": [1.0]}, SETS, rng=np.random.default_rng(0)) is None
     assert p_of(a, b) == pytest.approx(brute_force([[4.0, 5.0]], [[1.0, 2.0]]))
 
