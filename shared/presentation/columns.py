@@ -102,6 +102,12 @@ def _estimate(name: str, shown: Shown, heading: str, path: str = "") -> FindingC
     return FindingColumn(name, shown, heading, cell, ESTIMATE, is_optional=True)
 
 
+def _shift(row: ComparisonView) -> TableCell:
+    """Return the constant shift where it has an interval: without one, it is the gap."""
+    shift = row.gap.constant_shift
+    return estimate_cell(shift) if shift and shift.low is not None else text_cell(UNDEFINED)
+
+
 def _p(name: str, shown: Shown, heading: str) -> FindingColumn[ComparisonView]:
     """Return a column of p-values; a file has null where one is too small to compute."""
     read = attrgetter(name)
@@ -218,7 +224,15 @@ GAP_COLUMNS: tuple[FindingColumn[ComparisonView], ...] = (
     _p("p_value", Shown.DOCUMENT | Shown.CSV, "p"),
     _p("p_adjusted", Shown.TABLES | Shown.CSV, "adjusted p"),
     _estimate("effect_size", Shown.DOCUMENT | Shown.CSV, "effect size"),
-    _estimate("constant_shift", Shown.TABLES | Shown.CSV, "constant shift [{level}]"),
+    FindingColumn(
+        "constant_shift",
+        Shown.TABLES,
+        "constant shift [{level}]",
+        _shift,
+        ESTIMATE,
+        is_optional=True,
+    ),
+    _estimate("constant_shift", Shown.CSV, "constant shift [{level}]"),
     _estimate("impact_ratio", Shown.TERMINAL | Shown.DOCUMENT, "impact ratio"),
     *_question(TWINS),
     *_question(GROUP_EFFECT),

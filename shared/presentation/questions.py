@@ -9,7 +9,7 @@ from biaswatch.shared.contracts.diagnosis import Verdicts
 from biaswatch.shared.formatting import UNDEFINED, number, p_equals
 from biaswatch.shared.presentation.tables import TableCell
 from biaswatch.shared.requests.evidence import EvidenceView
-from biaswatch.shared.stats.estimate import TOO_FEW, Question
+from biaswatch.shared.stats.estimate import DIFFERS, TOO_FEW, Question
 
 
 class Answers(Protocol):
@@ -159,4 +159,6 @@ def verdict_remarks(
         differ = "are treated differently somewhere"
         if p_anywhere > alpha:
             differ = "are not shown to be treated differently anywhere"
+            if any(row.same_treatment == DIFFERS for row in verdicts):
+                return  # the test of one comparison found more than the test of all together
         yield f"Over all {family} comparisons together, twins {differ} ({p_equals(p_anywhere)})."
