@@ -42,9 +42,10 @@ def equal_means_p(a: Vector, b: Vector, bounds: Bounds | None) -> float | None:
 
     Examples
     --------
+    >>> import numpy as np
     >>> a, b = np.array([1.0, 2, 2, 3, 3, 4]), np.array([2.0, 3, 4, 4, 5, 5])
     >>> round(equal_means_p(a, b, (1.0, 5.0)), 3)
-    0.061
+    0.113
     """
     if bounds is None or min(len(a), len(b)) >= MAX_SPREAD_UNITS:
         return None

@@ -11,8 +11,14 @@ from tests.support.reports import COMPLETE, COUNTS, GROUPS
 
 CORPORA = Path(__file__).parent / "corpora"
 SUBJECTS = subjects()
-FOUND = {"first.txt": 0.98, "second.txt": 0.98, "third.txt": 0.96, "fourth.txt": 0.75}
-"""Shares of wrong numbers to find in the corpora, all of which the checks were corrected for."""
+FOUND = {
+    "first.txt": 0.98,
+    "second.txt": 0.98,
+    "third.txt": 0.96,
+    "fourth.txt": 0.75,
+    "fifth.txt": 0.85,
+}
+"""Shares of wrong numbers to point at, as fault or hint; the checks were corrected for all."""
 
 
 def sentences(corpus: str) -> Iterator[tuple[str, str, str]]:
@@ -32,13 +38,15 @@ def sentences(corpus: str) -> Iterator[tuple[str, str, str]]:
 def test_wrong_numbers_are_found_and_true_sentences_pass(corpus: str) -> None:
     counts = {"true": 0, "flagged": 0, "wrong": 0, "found": 0}
     for name, kind, text in sentences(corpus):
-        faults = read_report(text, SUBJECTS[name], structure=False).faults
+        read = read_report(text, SUBJECTS[name], structure=False)
+        faults = read.faults
+        pointed = {fault.kind for fault in (*faults, *read.hints)} & {"number", "place"}
         if kind == "true":
             counts["true"] += 1
             counts["flagged"] += bool(faults)
         elif kind in {"number", "place"}:
             counts["wrong"] += 1
-            counts["found"] += bool(faults)
+            counts["found"] += bool(pointed)
     assert counts["found"] >= FOUND[corpus] * counts["wrong"], counts
     assert counts["flagged"] <= 0.02 * counts["true"], counts
 
@@ -54,7 +62,11 @@ def test_a_complete_correct_report_has_no_fault_and_lists_what_only_a_person_can
 
 @pytest.mark.parametrize(
     "report",
-    (CORPORA / "third_reports.md").read_text(encoding="utf-8").removeprefix("@ ").split("\n@ "),
+    [
+        report
+        for file in sorted(CORPORA.glob("*_reports.md"))
+        for report in file.read_text(encoding="utf-8").removeprefix("@ ").split("\n@ ")
+    ],
 )
 def test_correct_reports_of_other_authors_have_no_fault(report: str) -> None:
     name, _, text = report.partition("\n")

@@ -104,7 +104,7 @@ def test_what_is_undefined_says_why() -> None:
     assert cohens_d([1.0], [2.0], 0.05).value is None
     one = cohens_d([1.0], [2.0, 3.0], 0.05)
     assert (one.low, one.reason) == (None, "one unit has no spread: an interval needs two")
-    assert paired_d([1.0, 2.0], [2.0, 3.0], 0.05).reason == "all values are equal"
+    assert paired_d([1.0, 2.0], [2.0, 3.0], 0.05).reason == "all differences are equal"
     assert paired_d([1.0], [NAN], 0.05).reason == "no pair has both values"
     assert paired_d([1.0], [2.0], 0.05).value is None
 

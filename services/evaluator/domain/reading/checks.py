@@ -1,7 +1,9 @@
 """Checks of numbers in a sentence.
 
-A number is a fault only if words bind it to a statistic with which it disagrees: a measure, a
-group, a p-value, an interval, a level, or a noun for cases. Other numbers are left to readers.
+A number disagrees if words bind it to a statistic that it does not state: a measure, a group, a
+p-value, an interval, a level, or a noun for cases. It is a fault where a report's own form names
+that statistic, as in `the odds ratio is 2.43`, and a hint elsewhere. Other numbers are left to
+readers.
 """
 
 import re
@@ -21,9 +23,13 @@ from biaswatch.services.evaluator.domain.reading.intervals import (
 from biaswatch.services.evaluator.domain.reading.numbers import Unit, WrittenNumber
 from biaswatch.services.evaluator.domain.reading.words import Words
 
-MESSAGES = {
+FAULTS = {
     NUMBER: "The number {} does not agree with the statistic that the words beside it name.",
     PLACE: "The number {} is another statistic than the one that the words beside it name.",
+}
+HINTS = {
+    NUMBER: "The number {} may not agree with the statistic that the sentence is about.",
+    PLACE: "The number {} may be another statistic than the one that the sentence is about.",
 }
 THRESHOLDS = frozenset({0.8, 0.05, 0.01, 0.001, 0.2, 0.5, 1.25})
 """Values with which statistics are compared."""
@@ -39,6 +45,8 @@ class CheckedNumbers:
 
     faults: tuple[tuple[str, str], ...]
     """Kind and message."""
+    hints: tuple[tuple[str, str], ...]
+    """Kind and message of numbers that may disagree."""
     open: tuple[str, ...]
     """Numbers that no words bind to a statistic."""
 
@@ -46,15 +54,42 @@ class CheckedNumbers:
 def checked_numbers(words: Words, facts: Sequence[Fact]) -> CheckedNumbers:
     """Check every number of a sentence against the facts of its subject."""
     check = SentenceCheck(words, facts)
-    results = [(number.text.strip(), check.result(number)) for number in words.numbers]
-    if vocabulary.HYPOTHETICAL.search(words.text):
-        results = [(text, OPEN if kind else None) for text, kind in results]
-    faults = tuple((k, MESSAGES[k].format(text)) for text, k in results if k and k != OPEN)
-    return CheckedNumbers(faults, tuple(text for text, kind in results if kind == OPEN))
+    faults: list[tuple[str, str]] = []
+    hints: list[tuple[str, str]] = []
+    unbound: list[str] = []
+    hypothetical = vocabulary.HYPOTHETICAL.search(words.text)
+    for number in words.numbers:
+        kind, text = check.result(number), number.text.strip()
+        if kind == OPEN or (kind and hypothetical):
+            unbound.append(text)
+        elif kind and check.is_certain(number):
+            faults.append((kind, FAULTS[kind].format(text)))
+        elif kind:
+            hints.append((kind, HINTS[kind].format(text)))
+    return CheckedNumbers(tuple(faults), tuple(hints), tuple(unbound))
 
 
 class SentenceCheck(IntervalCheck):
     """The numbers of one sentence against the facts of a subject."""
+
+    def is_certain(self, number: WrittenNumber) -> bool:
+        """Tell whether the words leave little doubt about the statistic of a number in digits.
+
+        A group beside a decimal number does: it may be a mean, a rate, or the other group's.
+        """
+        words, group = self.words, self.words.group_of(number)
+        if number.words:
+            return False
+        if number.unit is Unit.PERCENT:
+            return group is not None and not vocabulary.RELATIVE.search(words.text)
+        tests = frozenset[str]().union(*(m.measures for m in words.measures)) & vocabulary.TESTS
+        if number.unit is not Unit.PLAIN or len(tests) > 1 or vocabulary.OTHER.search(words.text):
+            return False
+        if words.is_stated(number):
+            return True
+        named, _ = words.measures_of(number, vocabulary.STATED_MEASURES)
+        is_pair = words.pair_of(number) is not None
+        return group is None and (number.whole or bool(named) or is_pair)
 
     def result(self, number: WrittenNumber) -> str | None:
         """Return None for a number that agrees or states no statistic, a fault, or `open`."""

@@ -73,7 +73,8 @@ def _read(sentence: PlacedSentence, subject: Subject, facts: Sequence[Fact]) -> 
     numbers = checked_numbers(mentions, facts)
     faults = tuple(_fault(sentence, kind, message) for kind, message in numbers.faults)
     hints = tuple(
-        _fault(sentence, kind, message) for kind, message in statement_hints(mentions, subject)
+        _fault(sentence, kind, message)
+        for kind, message in (*numbers.hints, *statement_hints(mentions, subject))
     )
     states = states_something(mentions)
     left = (states or numbers.open) and not faults

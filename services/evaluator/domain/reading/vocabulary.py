@@ -24,7 +24,7 @@ MEASURES: dict[str, tuple[str, ...]] = {
     r"(?:risk|rate)\s+differences?|(?-i:\bRD\b)"
     rf"|differences?\s+(?:in|between|of)\s+(?:the\s+)?(?:\w+\s+)?{_SHARES}": ("risk_difference",),
     r"impact\s+ratios?|balance\s+ratios?": ("impact_ratio",),
-    r"chi[\s-]?squared?|[\u03c7X](?:2|\u00b2|\^2)": ("chi_square",),
+    r"chi[\s-]?squared?|(?<!\d)[\u03c7X](?:2|\u00b2|\^2)": ("chi_square",),
     r"fisher(?:['\u2019]s)?": ("fisher",),
     r"boschloo(?:['\u2019]s)?": ("boschloo",),
     r"effect\s+size|standardi[sz]ed\s+(?:mean\s+)?(?:difference|effect|gap)|hedges"
@@ -85,6 +85,17 @@ DIRECT = re.compile(
     r"|yields?|drops?|falls?|rises?|returns?|reaches)\b[\s,:=(\[]*){0,6}",
     re.IGNORECASE,
 )
+STATED = re.compile(
+    r"(?:\s*\(\w{1,4}\))?\s*(?:is|was|of|=|:|equals)?\s*(?:about\s+|approximately\s+)?[-\u2212]?",
+    re.IGNORECASE,
+)
+STATED_MEASURES = ODDS_RATIOS | TESTS | {"relative_risk", "impact_ratio", "effect_size"}
+"""Measures that words name without doubt."""
+P_STATED = re.compile(r"\bp(?:[\s-]values?)?\s*(?:=|is|was|of|:)\s*$", re.IGNORECASE)
+RELATIVE = re.compile(
+    r"\b(?:relative|ratio|times|above|below|higher|lower|more|less|than)\b|['\u2019]s\b|s['\u2019]",
+    re.IGNORECASE,
+)
 LINK = re.compile(
     r"[\s%]*(?:\()?(?:(?:as|for|of|in|is|was|being|by)\s+)?(?:an?\s+|the\s+)?", re.IGNORECASE
 )
@@ -127,7 +138,7 @@ CASES = (r"people|persons?|individuals?|participants?|cases?|applicants?|applica
           r"|callbacks?|admissions?|promotions?|rejections?|staff|hires?|missing")  # fmt: skip
 IRREGULAR = {"women": "woman", "men": "man", "people": "person", "children": "child"}
 HYPOTHETICAL = re.compile(
-    r"\b(?:divided\s+by|Breslow|Tarone|McNemar|Barnard|would|suppose|imagine|hypothetical\w*|for\s+(?:example|instance)|had\s+(?:the|it"
+    r"\b(?:divided\s+by|Breslow|Tarone|McNemar|Barnard|Welch|Wald|policy|regulation|would|suppose|imagine|hypothetical\w*|for\s+(?:example|instance)|had\s+(?:the|it"
     r"|they)|means\s+that|e\.g|detect\w*)\b",
     re.IGNORECASE,
 )

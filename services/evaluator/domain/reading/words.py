@@ -103,6 +103,16 @@ class Words:
     def _direct(self, mention: Mention, number: WrittenNumber) -> bool:
         return vocabulary.DIRECT.fullmatch(self.text[mention.end : number.start]) is not None
 
+    def is_stated(self, number: WrittenNumber) -> bool:
+        """Tell whether a number has a report's own form: `the odds ratio is 2.43`, `p = 0.01`."""
+        before = self.text[: number.start]
+        return vocabulary.P_STATED.search(before) is not None or any(
+            mention.end <= number.start
+            and mention.measures <= vocabulary.STATED_MEASURES
+            and vocabulary.STATED.fullmatch(before, mention.end)
+            for mention in self.measures
+        )
+
     def group_of(self, number: WrittenNumber) -> int | None:
         """Return the group that a number belongs to, if the words say so."""
         if not self.groups:
