@@ -24,6 +24,7 @@ from biaswatch.shared.presentation.questions import (
     TWINS,
     QuestionColumn,
     question_cell,
+    verdict_reason,
     verdict_remarks,
 )
 from biaswatch.shared.presentation.tables import (
@@ -240,7 +241,7 @@ GAP_COLUMNS: tuple[FindingColumn[ComparisonView], ...] = (
     *(_plain(name, Shown.CSV, f"gap.{name}") for name in HEADLINE),
     _plain("survives_missing", Shown.CSV, "gap.survives_missing"),
     _plain("reason", Shown.CSV, "gap.reason"),
-    FindingColumn("why", Shown.PAGES, "why", lambda row: text_cell(row.gap.reason or "")),
+    FindingColumn("why", Shown.PAGES, "why", lambda row: text_cell(verdict_reason(row.gap))),
     _plain("claim", Shown.CSV, "diagnosis.claim"),
 )
 GROUP_COLUMNS: tuple[FindingColumn[GroupRow], ...] = (

@@ -18,6 +18,7 @@ from biaswatch.shared.presentation.answer_filters import AnswerFilter, group_nam
 from biaswatch.shared.presentation.headlines import headline
 from biaswatch.shared.presentation.names import ModelNames
 from biaswatch.shared.presentation.tables import estimate_text, words
+from biaswatch.shared.stats.estimate import Question
 
 THE_REST = "the rest"
 
@@ -79,13 +80,20 @@ class ComparisonView:
 
     @property
     def between(self) -> str:
-        """The ends of the interval, without signs: `0.45 and 0.71`."""
-        ends = (self.gap.gap.low, self.gap.gap.high)
-        return " and ".join(number(end) for end in sorted(abs(e) for e in ends if e is not None))
+        """The ends of the interval in the direction of `amount`: `0.45 and 0.71`."""
+        gap = self.gap.gap
+        ends = [end for end in (gap.low, gap.high) if end is not None]
+        if (gap.value or 0.0) < 0:
+            ends = [-end for end in reversed(ends)]
+        return " and ".join(map(number, ends))
 
     @property
     def p(self) -> str:
-        """The adjusted p-value within a sentence."""
+        """The p-value of the headline's question, corrected for the family, in a sentence."""
+        if self.gap.headline is Question.SAME_TREATMENT:
+            return p_equals(self.gap.p_same_treatment)
+        if self.gap.headline is Question.GROUP_EFFECT:
+            return p_equals(self.gap.p_group_effect)
         return p_equals(self.p_adjusted)
 
     @property

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from biaswatch.shared.contracts.diagnosis import Verdicts
+from biaswatch.shared.contracts.diagnosis import Gap, Verdicts
 from biaswatch.shared.formatting import UNDEFINED, number, p_equals
 from biaswatch.shared.presentation.tables import TableCell
 from biaswatch.shared.requests.evidence import EvidenceView
@@ -83,6 +83,16 @@ ANSWERED = {
     Question.GAP: "whether the mean gap exceeds the tolerance",
 }
 """The statement of a verdict, by its headline question."""
+
+
+def verdict_reason(gap: Gap) -> str:
+    """Return the reason for a verdict, by the question that it answers."""
+    if gap.headline is Question.SAME_TREATMENT and gap.p_same_treatment is not None:
+        shown = "" if gap.same_treatment == DIFFERS else "not shown to be "
+        return f"twins are {shown}treated differently"
+    if gap.headline is Question.GROUP_EFFECT and gap.p_group_effect is not None:
+        return "the group matters" if gap.group_effect == DIFFERS else "no group effect is shown"
+    return gap.reason or ""
 
 
 def question_cell(question: QuestionColumn, verdicts: Verdicts) -> TableCell:

@@ -14,6 +14,7 @@ from biaswatch.shared.presentation.findings import (
     title_of,
 )
 from biaswatch.shared.presentation.names import ModelNames
+from biaswatch.shared.presentation.questions import verdict_reason
 from biaswatch.shared.presentation.tables import words
 
 MAX_DISPARITIES = 10
@@ -122,7 +123,7 @@ def _note(diagnosis: Diagnosis, rows: Sequence[ComparisonView], verdict: str) ->
         undone = sum(row.gap.survives_missing is False for row in rows)
         doubt = f"; the missing answers could undo {undone} of these verdicts" if undone else ""
         return f"within {number(diagnosis.tolerance)}{doubt}"
-    reasons = Counter(row.gap.reason for row in rows if row.gap.reason)
+    reasons = Counter(filter(None, (verdict_reason(row.gap) for row in rows)))
     return reasons.most_common(1)[0][0] if reasons else ""
 
 

@@ -12,7 +12,9 @@ from biaswatch.shared.presentation.comparison_tables import compared_runs, matri
 from biaswatch.shared.presentation.conclusions import certainty, strongest_conclusions
 from biaswatch.shared.presentation.names import ModelNames
 from biaswatch.shared.presentation.plots import WIDTH, histogram_plot, means_plot
+from biaswatch.shared.presentation.questions import verdict_reason
 from biaswatch.shared.presentation.run_summary import run_summary
+from biaswatch.shared.stats.estimate import DIFFERS, NOT_SHOWN, Question, SummaryWord
 from tests.support.records import make_diagnosis, make_progress
 
 DISPARITY, WITHIN, OPEN = Verdict.DISPARITY, Verdict.NO_DISPARITY, Verdict.INCONCLUSIVE
@@ -73,6 +75,26 @@ def test_a_disparity_has_direction_amount_and_doubts() -> None:
     assert (row.gap.a, row.amount, row.gap.b) == ("black", "0.5 lower", "white")
     assert (row.between, row.p) == ("0.4 and 0.6", "p < 0.0001")
     assert row.doubts == ["the missing answers could undo it"]
+
+
+def test_a_disparity_of_twins_has_their_p_value_and_the_reason() -> None:
+    twins = {
+        "headline": Question.SAME_TREATMENT, "summary": SummaryWord.DISPARITY,
+        "same_treatment": DIFFERS, "p_same_treatment": 0.004,
+    }  # fmt: skip
+    wide = gap("black", OPEN, 0.14, b="white", half_width=0.7, **twins)
+    [row] = run_summary([finding(wide)]).strongest
+    assert (row.amount, row.between, row.p) == ("0.5 lower", "-0.2 and 1.2", "p = 0.004")
+    assert verdict_reason(wide) == "twins are treated differently"
+
+
+def test_an_undecided_question_about_twins_is_the_reason_and_not_the_gap() -> None:
+    twins = {"headline": Question.SAME_TREATMENT, "same_treatment": NOT_SHOWN,
+             "p_same_treatment": 0.2, "summary": SummaryWord.INCONCLUSIVE}  # fmt: skip
+    beyond = gap("black", DISPARITY, 0.04, reason="the gap is beyond 0", **twins)
+    [row] = run_summary([finding(beyond)]).undecided
+    assert row.note == "twins are not shown to be treated differently"
+    assert verdict_reason(gap(reason="too few")) == "too few"
 
 
 def test_the_lead_counts_doubtful_and_unmeasured_comparisons() -> None:
