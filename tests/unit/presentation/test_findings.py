@@ -78,7 +78,7 @@ def test_a_disparity_has_direction_amount_and_doubts() -> None:
 
 
 def test_a_disparity_of_twins_has_their_p_value_and_the_reason() -> None:
-    twins = {
+    twins: dict[str, Any] = {
         "headline": Question.SAME_TREATMENT, "summary": SummaryWord.DISPARITY,
         "same_treatment": DIFFERS, "p_same_treatment": 0.004,
     }  # fmt: skip
@@ -89,7 +89,7 @@ def test_a_disparity_of_twins_has_their_p_value_and_the_reason() -> None:
 
 
 def test_an_undecided_question_about_twins_is_the_reason_and_not_the_gap() -> None:
-    twins = {"headline": Question.SAME_TREATMENT, "same_treatment": NOT_SHOWN,
+    twins: dict[str, Any] = {"headline": Question.SAME_TREATMENT, "same_treatment": NOT_SHOWN,
              "p_same_treatment": 0.2, "summary": SummaryWord.INCONCLUSIVE}  # fmt: skip
     beyond = gap("black", DISPARITY, 0.04, reason="the gap is beyond 0", **twins)
     [row] = run_summary([finding(beyond)]).undecided
