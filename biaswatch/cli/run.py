@@ -92,22 +92,22 @@ def run(suite: SuiteFile, request: RunVerb, as_json: Json = False) -> None:
     """Ask models the questions of a suite and show the findings. Repeated, it resumes."""
     rule = request.rule()
     whole, targets = load_suite(suite), [read_target(target) for target in request.target]
-    asked = whole if request.limit is None else pilot_of(whole, request.limit)
-    check_scaffolds(asked, targets, request.scaffold)
-    spending = _spending(asked, targets, request)
+    suite_part = whole if request.limit is None else pilot_of(whole, request.limit)
+    check_scaffolds(suite_part, targets, request.scaffold)
+    spending = _spending(suite_part, targets, request)
     if request.dry_run:
-        _print_remarks(whole, asked)
+        _print_remarks(whole, suite_part)
         _show_spending(spending, as_json=as_json, dry_run=True)
         return
     server = gateway().server
     judges = [read_target(judge) for judge in request.judge if judge not in {SELF, NO_JUDGE}]
     budget = Budget(tokens=request.token_budget, cost=request.cost_budget)
     _check_here([*targets, *judges], budget, server)
-    _print_remarks(whole, asked)
+    _print_remarks(whole, suite_part)
     if any(estimate.paid for estimate in spending):
         _show_spending(spending, as_json=False, dry_run=False)
     body = RunRequest(
-        suite_hash=asked.hash,
+        suite_hash=suite_part.hash,
         targets=[sent_target(target, server) for target in request.target],
         scaffolds=list(request.scaffold),
         repeats=request.repeats,
@@ -118,20 +118,20 @@ def run(suite: SuiteFile, request: RunVerb, as_json: Json = False) -> None:
         judge_controls=request.controls,
     )
     connection = gateway().connect(as_processes=request.processes)
-    _finish(_run_suite(asked, body, connection, quiet=as_json), as_json, rule)
+    _finish(_run_suite(suite_part, body, connection, quiet=as_json), as_json, rule)
 
 
-def _print_remarks(whole: Suite, asked: Suite) -> None:
+def _print_remarks(whole: Suite, suite_part: Suite) -> None:
     """Print what a reader should know of the suite before the run."""
     if remark := undeclared_range(whole):
         typer.echo(printable(remark), err=True)
-    if asked is not whole:
-        typer.echo(printable(pilot_sentence(whole, asked)), err=True)
+    if suite_part is not whole:
+        typer.echo(printable(pilot_sentence(whole, suite_part)), err=True)
 
 
 def pilot_sentence(whole: Suite, pilot: Suite) -> str:
     """Say which part of a suite a pilot asks."""
-    sets, chosen = (len({set_of(probe) for probe in each.probes}) for each in (whole, pilot))
+    sets, chosen = (len({set_of(probe) for probe in suite.probes}) for suite in (whole, pilot))
     return (
         f"This is a pilot ({pilot.name}): {chosen} of {sets} sets, {len(pilot.probes)} of"
         f" {len(whole.probes)} probes. It tests the set-up: run the whole suite before you draw"
@@ -148,7 +148,7 @@ def _spending(suite: Suite, targets: Sequence[Target], request: RunVerb) -> list
 
 
 def _show_spending(spending: Sequence[EstimatedSpending], *, as_json: bool, dry_run: bool) -> None:
-    """Show what is about to be asked: the output of a dry run, otherwise a remark."""
+    """Show the estimated calls and cost: the output of a dry run, otherwise a remark."""
     if as_json:
         print_json(spending)
         return
@@ -198,7 +198,7 @@ def demo(
 
 LLM_SUITE, LLM_SETS = SHIPPED / "lending", 10
 LLM_TARGET, LLM_SCAFFOLD = "local:smollm2?max_tokens=24", "direct-schema"
-"""What `demo --llm` asks, so that it takes at most five minutes on two cores."""
+"""Size of `demo --llm`: at most five minutes on two cores."""
 
 
 def _demo_llm(as_json: bool) -> None:

@@ -18,9 +18,9 @@ from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
 from biaswatch.shared.stats.samples import FLAT_RTOL, Vector
 
 MIN_LEVELS = 5
-"""Values of a factor per group from which a claim beyond these values is possible."""
+"""Minimum number of values of a factor per group for a claim beyond these values."""
 MIN_SURE_LEVELS = 15
-"""Values of a factor per group under which intervals are about these values, too."""
+"""With fewer values of a factor per group, intervals are also about these values."""
 METHOD = "cluster-robust t"
 NO_ANSWERS = "a group has no answers"
 NO_FACTOR = "no random factor is declared"
@@ -69,7 +69,7 @@ class FactorGap:
     levels: tuple[LevelCounts, ...]
     reason: str | None = None
     width: float | None = None
-    """Of the range of answers, where these have no spread; None elsewhere."""
+    """Width of the range of answers if these have no spread; None elsewhere."""
 
     @property
     def few(self) -> tuple[str, ...]:
@@ -250,14 +250,14 @@ def _outermost(codes: list[Codes]) -> list[Codes]:
     """Return the factors without those whose values lie within values of another one."""
     kept: list[Codes] = []
     for place, code in enumerate(codes):
-        others = [*kept, *codes[place + 1 :]]
-        if not any(_contains(other, code) for other in others):
+        remaining = [*kept, *codes[place + 1 :]]
+        if not any(_contains(other, code) for other in remaining):
             kept.append(code)
     return kept
 
 
 def _weights(of_a: Bools, codes: list[Codes]) -> Vector:
-    """Return weights by which every value of a single factor counts alike."""
+    """Return weights that give every value of a single factor the same influence."""
     if len(codes) > 1:
         return np.ones(len(of_a))
     by_group = codes[0] * 2 + of_a
@@ -306,7 +306,7 @@ def _variance(influence: Vector, of_a: Bools, codes: list[Codes]) -> float:
     for size in range(2, len(codes) + 1):
         sign = 1.0 if size % 2 else -1.0
         total += sign * sum(
-            _clustered(influence, of_a, _joined(some)) for some in combinations(codes, size)
+            _clustered(influence, of_a, _joined(subset)) for subset in combinations(codes, size)
         )
     return max(total, *single)
 
