@@ -227,9 +227,8 @@ def compared_table(compared: ComparedRuns, max_rows: int | None = None) -> Table
     columns = (
         *names("number", "groups", "model"),
         *numbers("gap before", "gap after", "moved by"),
-        *texts("intervals"),
+        *texts("intervals", "verdict before", "verdict after"),
         *texts(*(f"{question.heading} {when}" for question in questions for when in BOTH)),
-        *texts("verdict before", "verdict after"),
     )
     rows = [
         (
@@ -240,13 +239,13 @@ def compared_table(compared: ComparedRuns, max_rows: int | None = None) -> Table
             _gap_cell(gap.after),
             number_cell(gap.moved),
             text_cell(gap.intervals, chip="raised" if gap.intervals == "apart" else None),
+            verdict_cell(gap.before.summary),
+            verdict_cell(gap.after.summary),
             *(
                 question_cell(question, of)
                 for question in questions
                 for of in (gap.before, gap.after)
             ),
-            verdict_cell(gap.before.summary),
-            verdict_cell(gap.after.summary),
         )
         for gap in shown
     ]
