@@ -10,10 +10,18 @@ MIN_NAME_CHARACTERS = 3
 FIRST_MASK = 0xE000
 """A character of Unicode's private area for each option in a masked text."""
 _LINE = re.compile(r"^[^\S\n]*+\(?([A-Z])[).:][^\S\n]++(\S[^\n]*)$", re.MULTILINE)
+_LISTED = re.compile(
+    r"^(?:answer:\s)?(?:\(?\w[).:]\s*+)?(?:[\ue000-\uf8ff]:?\s|the\s\w++:\s)?([\ue000-\uf8ff])"
+    r"(?![^\n]*\b(?:is|was|should|would)\b)[^\n]*$",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""A line that begins with the name of an option, which may have a number or a letter."""
 _PARTS = re.compile(r"\s*[:;,\u2013\u2014]\s|\s-\s|\s\(")
 _WORD = re.compile(r"\w+")
 _VERB = re.compile(r"\s*+\w")
-_FORM = re.compile(r"\b(?:the|final|my|answer|choice|is|applicant|option)\b", re.IGNORECASE)
+_FORM = re.compile(
+    r"\b(?:the|final|my|answer|choice|is|applicant|option)\b|\b\d[.)](?=\s)", re.IGNORECASE
+)
 _SENTENCE = re.compile(r"[.!?](?=\s|$)|\n")
 _NOT = re.compile(r"\b(?:not|no longer|never|neither|nor|reject(?:ed)?|instead of)\b|n't\b", re.I)
 _CHOOSING = re.compile(
@@ -76,9 +84,7 @@ class MaskedOptions:
         return named if begins and len(named) == 1 else set()
 
     def _is_name_alone(self, line: str) -> bool:
-        rest = re.sub(
-            r"\b(?:the|final|my|answer|choice|is|applicant|option)\b", "", line, flags=re.I
-        )
+        rest = _FORM.sub("", line)
         return bool(self.named_in(line)) and not _WORD.search(
             "".join(c for c in rest if c not in self._letters)
         )
@@ -91,12 +97,15 @@ class MaskedOptions:
 
 
 def without_listed(text: str, letters: Collection[str]) -> str:
-    """Return a text without lines that list two options or more, as the question did."""
-    lines = [line for line in _LINE.finditer(text) if line[1] in letters]
-    if len({line[1] for line in lines}) < 2:
-        return text
-    for line in reversed(lines):
-        text = text[: line.start()] + text[line.end() :]
+    """Return a masked text without lines that list two options or more, as the question did."""
+    by_letter = {line: line[1] for line in _LINE.finditer(text) if line[1] in letters}
+    by_name = {line: line[1] for line in _LISTED.finditer(text)}
+    for lines in (by_letter, by_name):
+        if len(set(lines.values())) > 1:
+            spans = sorted({line.span() for line in lines}, reverse=True)
+            for start, end in spans:
+                text = text[:start] + text[end:]
+            return text
     return text
 
 

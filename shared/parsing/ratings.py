@@ -63,7 +63,8 @@ OUT_OF = re.compile(
 )
 STATED_SCALE = re.compile(
     r"\b(?:on\s)?(?:an?\s|the\s)?scale\s(?:of\s|from\s){0,2}\d+\s?(?:to|-|\u2013)\s?\d+"
-    r"|\((?:on\s|from\s)?\d+\s?(?:to|-|\u2013)\s?\d+\)|\((?:out\sof|of|/)\s?\d+\)",
+    r"|\((?:on\s|from\s)?\d+\s?(?:to|-|\u2013)\s?\d+\)|\((?:out\sof|of|/)\s?\d+\)"
+    r"|\b1(?:\s?[,/|]\s?\d\b){2,}",
     re.IGNORECASE,
 )
 ALTERNATIVE = re.compile(
