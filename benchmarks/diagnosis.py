@@ -13,9 +13,9 @@ import numpy as np
 from benchmarks.measuring import fastest_s, memory_mib
 from biaswatch.shared.stats.groups.cells import Measurements
 from biaswatch.shared.stats.groups.disparity import disparities
-from biaswatch.shared.stats.groups.null_disparities import disparity_null
+from biaswatch.shared.stats.groups.null_disparities import disparities_by_chance
 from biaswatch.shared.stats.groups.registry import parse_statistic
-from biaswatch.shared.stats.groups.summary import Mean, summarise
+from biaswatch.shared.stats.groups.summary import summarise
 
 DOMAINS, GROUPS, ROWS, FEATURES = 20, 21, 75, 44
 PERMUTATIONS = 1000
@@ -46,13 +46,13 @@ def study() -> Measurements:
 def diagnose(table: Measurements) -> None:
     """Summarise and compare, with Dixon's p-values simulated."""
     summary = summarise(table, [parse_statistic(name) for name in STATISTICS])
-    disparities(summary, DOMAIN_OF_GROUP, DOMAIN_NAMES, np.random.default_rng(2))
+    disparities(summary, DOMAIN_OF_GROUP, DOMAIN_NAMES)
 
 
 def permute(table: Measurements) -> None:
     """Permute labels within the domains."""
     rng = np.random.default_rng(3)
-    disparity_null(table, [Mean()], DOMAIN_OF_GROUP, DOMAIN_NAMES, rng, PERMUTATIONS)
+    disparities_by_chance(table, DOMAIN_OF_GROUP, DOMAIN_NAMES, rng, PERMUTATIONS)
 
 
 def main() -> int:

@@ -43,7 +43,7 @@ WIDE_CHARS = 120
 """Terminal width with room for gap and effect size side by side."""
 NUMBER_CHARS = 32
 """Width of a gap with its interval, or of the reason for having none."""
-CHANCE = "(in brackets: median under random labels; p: share of random labels with as much)"
+CHANCE = "(in brackets: median under random labels)"
 SHIFT = "constant_shift", "constant_shift_ci"
 SHOWN_METRICS = ("Max-Min", "Min/Max", "Max Z-Score", "Min Z-Score", "Dixon Q")
 """Metrics on a terminal; JSON and files have all."""
@@ -175,7 +175,7 @@ def _rank(row: Row) -> str:
 def _print_disparities(console: Console, rows: Sequence[Row]) -> None:
     tables = list(_disparity_tables(rows))
     if tables:
-        has_chance = any(row["p_value"] is not None for row in rows)
+        has_chance = any(row["null_median"] is not None for row in rows)
         console.print("[bold]Disparity[/]" + (f" {CHANCE}" if has_chance else ""))
     _print_all(console, tables)
 
@@ -188,8 +188,8 @@ def _disparity_tables(rows: Sequence[Row]) -> Iterator[RichTable]:
         if row["metric"] not in SHOWN_METRICS or row["value"] is None:
             continue
         text = number(row["value"])
-        if row["p_value"] is not None:
-            text += f"\n({number(row['null_median'])})\n{p_equals(row['p_value'])}"
+        if row["null_median"] is not None:
+            text += f"\n({number(row['null_median'])})"
         statistics = tables.setdefault(f"{row['feature']} by {grouping_of(row)}", {})
         statistics.setdefault(words(row["statistic"]), {})[row["metric"]] = text
     for title, statistics in tables.items():

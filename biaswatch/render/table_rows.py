@@ -37,7 +37,7 @@ OVERALL = (
 )
 DISPARITY = (
     *("feature", "statistic", "dimension", "domain", "metric", "value", "group"),
-    *("null_median", "p_value", "reason"),
+    *("null_median", "reason"),
 )
 GROUP_MEAN = (
     *("feature", "dimension", "domain", "group", "mean", "shrunken_mean"),

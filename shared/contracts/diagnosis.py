@@ -138,9 +138,7 @@ class GroupDisparity(Part):
     group: str | None = None
     """The group that holds the extreme."""
     null_median: float | None = None
-    """The median under random exchanges of labels."""
-    p_value: float | None = None
-    """How often random labels give at least as much."""
+    """The median under random exchanges of labels, of ranges and ratios of means and rates."""
     reason: str | None = None
     """Why the number is undefined."""
 

@@ -83,13 +83,12 @@ def dimension_notes(diagnosis: Diagnosis) -> Iterator[str]:
     if (spread := disparities.get(("mean", "Max-Min"))) and spread.value is not None:
         yield (
             f"{where}: the groups span {number(spread.value)}; random labels span"
-            f" {number(spread.null_median)} half of the time, {p_equals(spread.p_value)}."
+            f" {number(spread.null_median)} half of the time."
         )
     if (ratio := disparities.get(("selection_rate", "Impact Ratio"))) and ratio.value is not None:
         yield (
             f"{where}: the smallest selection rate is {number(ratio.value)} of the largest; random"
-            f" labels alone give {number(ratio.null_median)} or less half of the time,"
-            f" {p_equals(ratio.p_value)}."
+            f" labels alone give {number(ratio.null_median)} or less half of the time."
         )
     yield from gap_notes(diagnosis)
     yield from reservation_notes(diagnosis)

@@ -9,7 +9,6 @@ from biaswatch.shared.presentation.tables import (
     Table,
     number_cell,
     numbers,
-    p_cell,
     text_cell,
     texts,
     words,
@@ -28,7 +27,7 @@ def disparities_table(diagnoses: Sequence[Diagnosis], *, statistics: Sequence[st
         *texts("statistic", "metric"),
         *numbers("value"),
         *texts("held by"),
-        *numbers("by chance", "p"),
+        *numbers("by chance"),
     )
     rows = [
         (
@@ -38,7 +37,6 @@ def disparities_table(diagnoses: Sequence[Diagnosis], *, statistics: Sequence[st
             number_cell(row.value),
             text_cell(row.group or ""),
             number_cell(row.null_median),
-            p_cell(row.p_value),
         )
         for diagnosis in diagnoses
         for row in diagnosis.disparities

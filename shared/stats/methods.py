@@ -178,10 +178,10 @@ COMPARISON_METHODS = (
     ),
     CatalogueEntry(
         "How far apart would chance put them?",
-        "random exchanges of labels within sets",
-        "groups.null_disparities.disparity_null",
-        "Phipson and Smyth 2010",
-        "tests/calibration/test_label_permutations.py",
+        "medians of range and ratio under random exchanges of labels within sets",
+        "groups.null_disparities.disparities_by_chance",
+        "Pitman 1937",
+        "tests/unit/stats/test_permutations.py",
     ),
     CatalogueEntry(
         "Does any mean of several groups differ?",

@@ -1,6 +1,6 @@
 """All groups of a dimension together: disparities, one overall test, shrunken means and ranks."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,7 +15,7 @@ from biaswatch.shared.stats.groups.group_means import group_means, shrunken_mean
 from biaswatch.shared.stats.groups.mean_ranks import BY_RANGE as RANKS_BY_RANGE
 from biaswatch.shared.stats.groups.mean_ranks import METHOD as RANKS
 from biaswatch.shared.stats.groups.mean_ranks import ranks_of_means, simultaneous_order
-from biaswatch.shared.stats.groups.null_disparities import DisparityNull, disparity_null
+from biaswatch.shared.stats.groups.null_disparities import CHANCE_METRICS, disparities_by_chance
 from biaswatch.shared.stats.groups.overall import METHOD as LABELS_PERMUTED
 from biaswatch.shared.stats.groups.overall import overall_test
 from biaswatch.shared.stats.groups.registry import SelectionRate
@@ -23,8 +23,6 @@ from biaswatch.shared.stats.groups.summary import Mean, Statistic, Summary, summ
 
 SAME = {"Impact Ratio": "Min/Max"}
 """By metric, the one that is the same number of selection rates."""
-Progress = Callable[[int, int], None]
-"""Takes the number of random exchanges that are done, and of all."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +39,7 @@ class DisparityStatistic:
     """The group that holds the extreme, for metrics that have one."""
     reason: str | None
     null_median: float | None = None
-    """The median under random exchanges of labels."""
-    p_value: float | None = None
-    """The share of random exchanges that give at least as much."""
+    """The median under random exchanges of labels, of ranges and ratios of means and rates."""
 
 
 @dataclass(frozen=True)
@@ -105,46 +101,45 @@ def disparity_statistics(
     summary: Summary,
     statistics: Sequence[Statistic],
     *,
-    ddof: int,
     permutations: int,
     rng: np.random.Generator,
-    progress: Progress,
 ) -> Iterator[DisparityStatistic]:
-    """Return every metric of every statistic, with its null where labels are exchanged."""
+    """Return every metric of every statistic; those of means with what chance gives."""
     domains = (grouping.domain_of, grouping.domains)
-    null = None
+    by_chance: dict[int, Floats] = {}
     if permutations and len(rows.table.codes):
-        null = disparity_null(
-            rows.table, statistics, *domains, rng, permutations,
-            rows.sets, rows.units, ddof, progress,
-        )  # fmt: skip
-    disparity = disparities(summary, *domains, rng)
+        for place, statistic in enumerate(statistics):
+            if (averaged := _averaged(statistic, rows.table)) is not None:
+                by_chance[place] = disparities_by_chance(
+                    replace(rows.table, values=averaged), *domains, rng, permutations,
+                    rows.sets, rows.units,
+                )  # fmt: skip
+    disparity = disparities(summary, *domains)
     for where in np.ndindex(disparity.values.shape):
         if disparity.reasons[where] != Reason.NOT_A_RATE:
-            yield _statistic(grouping, disparity, null, where)
+            yield _statistic(grouping, disparity, by_chance.get(where[2]), where)
 
 
 def _statistic(
-    grouping: Grouping, disparity: Disparity, null: DisparityNull | None, where: tuple[int, ...]
+    grouping: Grouping, disparity: Disparity, by_chance: Floats | None, where: tuple[int, ...]
 ) -> DisparityStatistic:
     metric, domain, statistic, feature = where
     holder = int(disparity.holders[where])
-    name = disparity.metrics[metric]
-    median = p_value = None
-    if null and SAME.get(name, name) in null.metrics:
-        at = (null.metrics.index(SAME.get(name, name)), domain, statistic, feature)
-        median, p_value = finite(null.null_median[at]), finite(null.p_values[at])
+    name, value = disparity.metrics[metric], finite(disparity.values[where])
+    median = None
+    if by_chance is not None and value is not None and SAME.get(name, name) in CHANCE_METRICS:
+        place = CHANCE_METRICS.index(SAME.get(name, name))
+        median = finite(by_chance[place, domain, feature])
     return DisparityStatistic(
         feature=disparity.features[feature],
         statistic=disparity.statistics[statistic],
         dimension=grouping.name,
         domain=disparity.domains[domain],
         metric=name,
-        value=finite(disparity.values[where]),
+        value=value,
         group=grouping.groups[holder].name if holder >= 0 else None,
         reason=sentence(int(disparity.reasons[where])),
         null_median=median,
-        p_value=p_value,
     )
 
 

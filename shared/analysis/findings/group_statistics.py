@@ -11,7 +11,6 @@ from biaswatch.shared.analysis.findings.group_disparities import (
     GroupedTable,
     GroupMean,
     OverallStatistic,
-    Progress,
     disparity_statistics,
     finite,
     group_mean_estimates,
@@ -124,7 +123,6 @@ def describe(
     permutations: int,
     rng: np.random.Generator,
     claim: Claim = Claim.POPULATION,
-    progress: Progress = lambda done, of: None,
 ) -> GroupingDescription:
     """Describe the groups of a grouping, each by itself and all together.
 
@@ -138,9 +136,8 @@ def describe(
     summary = rows.summary(statistics, ddof)
     bounds = [observations.bounds(index) for index in range(len(observations.features))]
     disparities = disparity_statistics(
-        rows, grouping, summary, statistics,
-        ddof=ddof, permutations=permutations, rng=rng, progress=progress,
-    )  # fmt: skip
+        rows, grouping, summary, statistics, permutations=permutations, rng=rng
+    )
     return GroupingDescription(
         tuple(_statistics(grouping, summary, statistics, intervals)),
         tuple(disparities),

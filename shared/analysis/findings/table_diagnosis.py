@@ -134,7 +134,6 @@ def _description(
             permutations=times,
             rng=rng,
             claim=plan.claim,
-            progress=partial(_exchanged, progress, crossing.name, done, len(every)),
         )
         description.statistics.extend(described.statistics)
         description.disparities.extend(described.disparities)
@@ -149,9 +148,3 @@ def _description(
     description.interactions.extend(interactions(observations, every, plan.alpha))
     progress("", len(every), len(every))
     return description
-
-
-def _exchanged(
-    progress: Progress, name: str, done: int, of: int, exchanges: int, of_exchanges: int
-) -> None:
-    progress(f"{name}, relabelling {exchanges} of {of_exchanges}", done, of)

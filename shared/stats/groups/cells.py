@@ -37,10 +37,8 @@ class Reason(IntEnum):
     MAXIMUM_ZERO = 14
     NEGATIVE = 15
     NOT_A_RATE = 16
-    NOT_SIMULATED = 17
     NO_BASELINE_VALUES = 19
     ONE_UNIT_EACH = 20
-    TIED_GROUPS = 21
 
 
 SENTENCES: dict[Reason, str] = {
@@ -62,8 +60,6 @@ SENTENCES: dict[Reason, str] = {
     Reason.NEGATIVE: "a ratio of values below 0 has no meaning",
     Reason.NOT_A_RATE: "an impact ratio compares selection rates",
     Reason.ONE_UNIT_EACH: "no group has two units, so that nothing shows how much they vary",
-    Reason.TIED_GROUPS: "groups have equal values: Dixon's p-value holds only without ties",
-    Reason.NOT_SIMULATED: "no simulation was requested",
 }
 
 

@@ -14,13 +14,7 @@ from biaswatch.shared.stats.groups.cells import (
     check_domains,
     with_reasons,
 )
-from biaswatch.shared.stats.groups.spreads import (
-    METRICS,
-    SIMULATIONS,
-    dixon,
-    dixon_p_values,
-    extreme_z_scores,
-)
+from biaswatch.shared.stats.groups.spreads import METRICS, dixon, extreme_z_scores
 from biaswatch.shared.stats.groups.summary import Summary
 from biaswatch.shared.stats.samples import FLAT_RTOL
 
@@ -49,13 +43,7 @@ class Disparity:
     """[domains, statistics, features]: groups that have a value."""
 
 
-def disparities(
-    summary: Summary,
-    domain_of: NDArray[np.intp],
-    domains: Sequence[str],
-    rng: np.random.Generator | None = None,
-    simulations: int = SIMULATIONS,
-) -> Disparity:
+def disparities(summary: Summary, domain_of: NDArray[np.intp], domains: Sequence[str]) -> Disparity:
     """Return every metric over the groups of each domain; groups without a value are left out.
 
     Parameters
@@ -64,8 +52,6 @@ def disparities(
         The statistics of each group.
     domain_of
         [groups]: the domain of each group, an index into `domains`.
-    rng, simulations
-        For the p-values of Dixon's Q; without a generator, or with ties, these are undefined.
 
     Raises
     ------
@@ -94,13 +80,6 @@ def disparities(
                 if holder is not None:
                     held = np.where(codes == Reason.DEFINED, groups[holder], NO_HOLDER)
                     holders[place, domain] = held.reshape(inner)
-    if rng is not None:
-        place = METRICS.index("Dixon p")
-        q = np.where(
-            reasons[place] == Reason.NOT_SIMULATED, values[METRICS.index("Dixon Q")], np.nan
-        )
-        values[place] = dixon_p_values(q, k, rng, simulations)
-        reasons[place][~np.isnan(values[place])] = Reason.DEFINED
     return Disparity(
         METRICS, tuple(domains), summary.statistics, summary.features, values, reasons, holders, k
     )
@@ -131,7 +110,6 @@ class _Spread:
         self.lowest = np.argmax(lowest <= self.low + rounding, axis=0)
         self.highest = np.argmax(highest >= self.high - rounding, axis=0)
         self.ordered = np.sort(values, axis=0)
-        self.tied = np.asarray((np.diff(self.ordered, axis=0) <= rounding).any(axis=0))
 
     def metrics(self, is_rate: NDArray[np.bool_]) -> list[Metric]:
         """Return value, reason and holder of each metric, in the order of METRICS."""
@@ -171,11 +149,8 @@ class _Spread:
         outermost = np.where(
             np.nan_to_num(q.low) > np.nan_to_num(q.high), self.lowest, self.highest
         )
-        untested = [(self.tied, Reason.TIED_GROUPS), (self.k > 0, Reason.NOT_SIMULATED)]
-        p_value = with_reasons(q.largest, first_of=[*undefined, *untested])
         return [
             (*with_reasons(q.largest, first_of=undefined), outermost),
             (*with_reasons(q.low, first_of=low), self.lowest),
             (*with_reasons(q.high, first_of=high), self.highest),
-            (*p_value, None),
         ]

@@ -8,22 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from biaswatch.shared.stats.groups.cells import (
-    Codes,
-    Floats,
-    Integers,
-    Measurements,
-    Reason,
-    check_domains,
-)
-from biaswatch.shared.stats.groups.spreads import MEAN_RTOL, TIE_RTOL, against_null, spreads
+from biaswatch.shared.stats.groups.cells import Floats, Integers, Measurements, check_domains
 
 ANYWHERE = -1
 """Stratum of units whose labels move among all other units of this stratum."""
 MAX_BLOCK_VALUES = 1 << 18
 """Values of one block of exchanges, so that a block fits the processor's cache."""
-NullColumns = tuple[Floats, Floats, Codes]
-"""Median under the null, p-value and reason."""
 
 
 @dataclass(frozen=True)
@@ -224,77 +214,3 @@ def unit_means(
     counts = np.asarray(member @ present.astype(np.float64))
     means = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
     return Measurements(means, table.codes[first], table.groups, table.features), strata[first]
-
-
-def _value_counts(values: Floats, units: ExchangeUnits) -> NDArray[np.int32] | None:
-    """Return [units]: the number of values; None where each unit has one."""
-    counts = units.totals(np.isfinite(values).astype(np.float64)).astype(np.int32)
-    return None if (counts == 1).all() else counts
-
-
-class DomainMeans:
-    """Exchange units of one domain, ordered by group, centred on each feature's mean."""
-
-    def __init__(
-        self, table: Measurements, groups: Integers, rows: Integers, sets: NDArray[np.integer]
-    ) -> None:
-        units = exchange_units(np.searchsorted(groups, table.codes[rows]), sets[rows])
-        self.sizes = np.bincount(units.labels, minlength=len(groups))
-        self.exchange = LabelExchange.within(units.strata, units.labels)
-        self.features = len(table.features)
-        self.centre, self.resolution = np.zeros((2, self.features))
-        self.too_large = np.zeros(self.features, dtype=np.bool_)
-        counts: dict[int, NDArray[np.int32]] = {}
-        for feature in range(self.features):
-            if (count := _value_counts(table.values[rows, feature], units)) is not None:
-                counts[feature] = count
-        self.partial = np.array(list(counts), dtype=np.intp)
-        self.columns = np.empty((len(units.labels), self.features + len(self.partial)))
-        for place, feature in enumerate(list(counts), self.features):
-            self.columns[:, place] = counts.pop(feature)
-        for feature in range(self.features):  # one by one: each copy of a million rows counts
-            self.columns[:, feature] = units.totals(
-                self._centred(feature, table.values[rows, feature])
-            )
-
-    def _centred(self, feature: int, values: Floats) -> Floats:
-        """Return values less their mean, 0 where missing; values too large to square count as 0."""
-        present = np.isfinite(values)
-        known = np.where(present, values, 0.0)
-        with np.errstate(over="ignore"):  # an overflow becomes Reason.NOT_FINITE
-            self.too_large[feature] = not np.isfinite((known * known).sum())
-        if self.too_large[feature]:
-            known[:] = 0.0
-        centre = float(known.sum()) / max(int(np.count_nonzero(present)), 1)
-        centred = np.where(present, known - centre, 0.0)
-        self.centre[feature] = centre
-        self.resolution[feature] = max(
-            TIE_RTOL * float(np.abs(centred).max()), MEAN_RTOL * abs(centre)
-        )
-        return centred
-
-    def means(self, places: NDArray[np.int32]) -> Floats:
-        """Return [times, groups, features]: centred means, nan without values."""
-        sums = group_sums(places, self.sizes, self.columns)
-        sizes = self.sizes.astype(np.float64)[None, :, None]
-        if not len(self.partial) and self.sizes.all():
-            return sums / sizes
-        counts = np.repeat(np.repeat(sizes, len(sums), axis=0), self.features, axis=2)
-        counts[:, :, self.partial] = sums[:, :, self.features :]
-        sums = sums[:, :, : self.features]
-        return np.where(counts > 0, sums, np.nan) / np.maximum(counts, 1)
-
-    def null(self, times: int, rng: np.random.Generator) -> NullColumns:
-        """Exchange labels `times` times; return [metrics, features] arrays."""
-        rows = self.exchange.rows
-        observed = self.means(np.arange(rows, dtype=np.int32)[None])[0]
-        null = [
-            spreads(self.means(self.exchange.draw(size, rng)), self.centre, self.resolution)
-            for size in blocks_of(times, max(rows, observed.size))
-        ]
-        median, p_values, codes = against_null(
-            observed, self.centre, self.resolution, np.concatenate(null, axis=1)
-        )
-        median[:, self.too_large] = p_values[:, self.too_large] = np.nan
-        codes[:, self.too_large] = Reason.NOT_FINITE
-        return median, p_values, codes

@@ -1,147 +1,60 @@
-"""Disparity of any statistic under random exchanges of the group labels."""
+"""Range and ratio of group means by chance: medians under random exchanges of the labels."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biaswatch.shared.stats.groups.cells import (
-    Codes,
-    Columns,
-    Floats,
-    Integers,
-    Measurements,
-    Reason,
-)
+from biaswatch.shared.stats.groups.cells import Floats, Integers, Measurements
 from biaswatch.shared.stats.groups.exchanges import (
-    ANYWHERE,
-    DomainMeans,
+    ExchangeUnits,
     LabelExchange,
-    NullColumns,
+    blocks_of,
     check_exchange,
     exchange_units,
     exchanged_rows,
+    group_sums,
 )
-from biaswatch.shared.stats.groups.registry import SelectionRate
-from biaswatch.shared.stats.groups.spreads import (
-    MEAN_RTOL,
-    NULL_METRICS,
-    TIE_RTOL,
-    against_null,
-    spreads,
-)
-from biaswatch.shared.stats.groups.summary import Mean, Statistic, summarise
 
-MIN_EXCHANGES = 199
-"""Exchanges for statistics that are recomputed after each one, however large the table is."""
-MAX_SUMMARISED_VALUES = 1 << 23
-"""Beyond the minimum, exchanges stop when this many values have been summarised."""
-MAX_BLOCK_EXCHANGES = 50
-MAX_BLOCK_VALUES = 1 << 20
-"""Values of exchanges that are summarised together, unless a single exchange has more."""
-Progress = Callable[[int, int], None]
-"""Takes the number of exchanges done, and the number of all."""
+CHANCE_METRICS = ("Max-Min", "Min/Max")
+"""Metrics of means with a median by chance, in the order of `disparities_by_chance`."""
+ROUNDING_RTOL = 1e-13
+"""Relative to the values: difference that averaging many equal values may leave."""
 
 
-@dataclass(frozen=True)
-class DisparityNull:
-    """Disparities under exchanged labels; each nan has its reason at the same place."""
-
-    metrics: tuple[str, ...]
-    statistics: tuple[str, ...]
-    permutations: tuple[int, ...]
-    """[statistics]: the number of exchanges."""
-    null_median: Floats
-    """[metrics, domains, statistics, features]: the median over the exchanges."""
-    p_values: Floats
-    """The same shape: towards more disparity."""
-    reasons: Codes
-    """The same shape."""
-
-    @classmethod
-    def empty(
-        cls, table: Measurements, statistics: Sequence[Statistic], domains: int, permutations: int
-    ) -> "DisparityNull":
-        """Return a result without any number yet."""
-        shape = (len(NULL_METRICS), domains, len(statistics), len(table.features))
-        return cls(
-            NULL_METRICS,
-            tuple(statistic.name for statistic in statistics),
-            tuple(
-                _exchanges(statistic, statistics, table, permutations) for statistic in statistics
-            ),
-            np.full(shape, np.nan),
-            np.full(shape, np.nan),
-            np.full(shape, Reason.NO_GROUPS, dtype=np.int8),
-        )
-
-    def save(self, domain: int, statistics: int | list[int], columns: NullColumns) -> None:
-        """Write the columns of one domain and some statistics."""
-        self.null_median[:, domain, statistics] = columns[0]
-        self.p_values[:, domain, statistics] = columns[1]
-        self.reasons[:, domain, statistics] = columns[2]
-
-    def save_means(
-        self,
-        statistic: int,
-        means: Measurements,
-        strata: NDArray[np.integer],
-        domain_of: NDArray[np.intp],
-        permutations: int,
-        rng: np.random.Generator,
-    ) -> None:
-        """Exchange the labels of unit means within each domain, and write the columns."""
-        for domain in range(self.p_values.shape[1]):
-            rows = np.flatnonzero(domain_of[means.codes] == domain)
-            if len(rows):
-                groups = np.flatnonzero(domain_of == domain)
-                null = DomainMeans(means, groups, rows, strata).null(permutations, rng)
-                self.save(domain, statistic, null)
-
-
-def disparity_null(
+def disparities_by_chance(
     table: Measurements,
-    statistics: Sequence[Statistic],
     domain_of: NDArray[np.intp],
     domains: Sequence[str],
     rng: np.random.Generator,
     permutations: int = 1000,
     sets: NDArray[np.integer] | None = None,
     units: NDArray[np.integer] | None = None,
-    ddof: int = 0,
-    progress: Progress = lambda done, total: None,
-) -> DisparityNull:
-    """Return the disparity of each statistic under random exchanges of the group labels.
+) -> Floats:
+    """Return the median range and ratio of group means under exchanges of the group labels.
 
-    Labels move as `exchange_units` says. Means and selection rates are over units, each the mean of
-    its rows, and take all `permutations`. Any other statistic is recomputed from the rows of each
-    group after whole units have moved; on large tables that takes fewer exchanges, at least 199.
-    p = (b + 1) / (m + 1), b of m exchanges reaching the observed value: valid at any sample size
-    where labels are exchangeable. An exchange whose metric is undefined counts as reaching it.
-    Missing values, and a baseline, move with their row.
+    Of 21 equal groups of 75 answers, the smallest share is about 0.67 of the largest by chance
+    alone. Labels move as `exchange_units` says. Missing values move with their row. The medians
+    describe and test nothing: `overall_test` tests whether the groups differ.
 
     Parameters
     ----------
     table
         One row per response.
-    statistics
-        As `summarise` takes them.
     domain_of
         [groups]: the domain of each group, an index into `domains`.
-    rng
-        Draws the exchanges.
-    permutations
-        m, at least 1; no p-value is below 1 / (m + 1).
+    rng, permutations
+        Draws that many exchanges, at least 1.
     sets
         [rows]: codes of counterfactual sets, whose rows differ in their group alone, or of families
         of prompts; below 0 for none.
     units
-        [rows]: codes of units; rows of one unit and group move together.
-    ddof
-        As `summarise` takes it.
-    progress
-        Called after each block of recomputed statistics.
+        [rows]: codes of units; rows of one unit and group move together and count as their mean.
+
+    Returns
+    -------
+    Floats
+        [`CHANCE_METRICS`, domains, features]; nan where no exchange has a value.
 
     Raises
     ------
@@ -149,139 +62,99 @@ def disparity_null(
         For fewer than one permutation, a group without a domain, codes of another length, or rows
         of one unit in different sets.
 
-    References
-    ----------
-    Phipson and Smyth (2010), Permutation p-values should never be zero.
+    Examples
+    --------
+    >>> from biaswatch.shared.stats.groups.cells import Measurements
+    >>> table = Measurements(np.array([[1.0], [2.0], [4.0]]), np.arange(3), ("a", "b", "c"), ("x",))
+    >>> rng = np.random.default_rng(1)
+    >>> disparities_by_chance(table, np.zeros(3, dtype=int), ["d"], rng, 9).ravel().tolist()
+    [3.0, 0.25]
     """
     check_exchange(table, domain_of, domains, permutations, (sets, units))
-    null = DisparityNull.empty(table, statistics, len(domains), permutations)
-    recomputed = []
-    for place, statistic in enumerate(statistics):
-        averaged = _averaged(statistic, table)
-        if averaged is None:
-            recomputed.append(place)
-            continue
-        rows_of = exchanged_rows(replace(table, values=averaged), sets, units)
-        del averaged  # each copy of a million rows counts
-        null.save_means(place, *rows_of, domain_of, permutations, rng)
-        del rows_of
-    if recomputed:
-        chosen = [statistics[place] for place in recomputed]
-        observed = summarise(table, chosen, ddof).values
-        parts = {
-            domain: _AnyStatistic(table, np.flatnonzero(domain_of == domain), observed, sets, units)
-            for domain in np.unique(domain_of[table.codes]).tolist()
-        }
-        times = null.permutations[recomputed[0]]
-        _exchange(table, chosen, list(parts.values()), rng, times, ddof, progress)
-        for domain, part in parts.items():
-            null.save(domain, recomputed, part.null())
-    return null
+    means, strata = exchanged_rows(table, sets, units)
+    medians = np.full((len(CHANCE_METRICS), len(domains), len(table.features)), np.nan)
+    for domain in range(len(domains)):
+        rows = np.flatnonzero(domain_of[means.codes] == domain)
+        if len(rows):
+            groups = np.flatnonzero(domain_of == domain)
+            medians[:, domain] = _DomainMeans(means, groups, rows, strata).medians(
+                permutations, rng
+            )
+    return medians
 
 
-def _averaged(statistic: Statistic, table: Measurements) -> Floats | None:
-    """Return the values whose mean the statistic is, or None."""
-    if isinstance(statistic, Mean):
-        return table.values
-    return statistic.selected(table.values) if isinstance(statistic, SelectionRate) else None
-
-
-def _exchanges(
-    statistic: Statistic, statistics: Sequence[Statistic], table: Measurements, permutations: int
-) -> int:
-    if isinstance(statistic, Mean | SelectionRate):
-        return permutations
-    recomputed = sum(not isinstance(other, Mean | SelectionRate) for other in statistics)
-    affordable = MAX_SUMMARISED_VALUES // max(table.values.size * recomputed, 1)
-    return min(permutations, max(affordable, MIN_EXCHANGES))
-
-
-class _AnyStatistic:
-    """Groups of one domain whose statistics are recomputed after each exchange."""
+class _DomainMeans:
+    """Exchange units of one domain, ordered by group, centred on each feature's mean."""
 
     def __init__(
-        self,
-        table: Measurements,
-        groups: Integers,
-        observed: Floats,
-        sets: NDArray[np.integer] | None,
-        units: NDArray[np.integer] | None,
+        self, table: Measurements, groups: Integers, rows: Integers, sets: NDArray[np.integer]
     ) -> None:
-        self.groups = groups
-        self.rows = np.flatnonzero(np.isin(table.codes, groups))
-        labels = np.searchsorted(groups, table.codes[self.rows])
-        strata = np.full(len(table.codes), ANYWHERE) if sets is None else np.asarray(sets)
-        own = None if units is None else units[self.rows]
-        self.units = exchange_units(labels, strata[self.rows], own)
-        self.exchange = LabelExchange.within(self.units.strata, self.units.labels)
-        values = observed[:, groups]
-        count = np.count_nonzero(~np.isnan(values), axis=1)
-        self.centre = np.nansum(values, axis=1) / np.maximum(count, 1)
-        self.values = values - self.centre[:, None]
-        largest = np.nan_to_num(np.fmax.reduce(np.abs(self.values), axis=1))
-        self.resolution = np.maximum(TIE_RTOL * largest, MEAN_RTOL * np.abs(self.centre))
-        self.spreads: list[Floats] = []
+        units = exchange_units(np.searchsorted(groups, table.codes[rows]), sets[rows])
+        self.sizes = np.bincount(units.labels, minlength=len(groups))
+        self.exchange = LabelExchange.within(units.strata, units.labels)
+        self.features = len(table.features)
+        self.centre, self.resolution = np.zeros((2, self.features))
+        counts: dict[int, NDArray[np.int32]] = {}
+        for feature in range(self.features):
+            if (count := _value_counts(table.values[rows, feature], units)) is not None:
+                counts[feature] = count
+        self.partial = np.array(list(counts), dtype=np.intp)
+        self.columns = np.empty((len(units.labels), self.features + len(self.partial)))
+        for place, feature in enumerate(list(counts), self.features):
+            self.columns[:, place] = counts.pop(feature)
+        for feature in range(self.features):  # one by one: each copy of a million rows counts
+            values = table.values[rows, feature]
+            self.columns[:, feature] = units.totals(self._centred(feature, values))
 
-    def codes(self, times: int, rng: np.random.Generator) -> Integers:
-        """Return [times, rows]: the group of each row after each exchange."""
-        places = self.exchange.draw(times, rng)
-        labels = np.empty(places.shape, dtype=np.intp)
-        np.put_along_axis(labels, places.astype(np.intp), self.units.labels[None], axis=1)
-        return np.asarray(self.groups[labels[:, self.units.of_row]])
+    def _centred(self, feature: int, values: Floats) -> Floats:
+        """Return values less their mean, 0 where missing."""
+        present = np.isfinite(values)
+        known = np.where(present, values, 0.0)
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows has no median
+            centre = float(known.sum()) / max(int(np.count_nonzero(present)), 1)
+            centred = np.where(present, known - centre, 0.0)
+        self.centre[feature] = centre
+        self.resolution[feature] = ROUNDING_RTOL * float(np.abs(known).max(initial=0.0))
+        return centred
 
-    def add(self, values: Floats) -> None:
-        """Add statistics after exchanges: [exchanges, statistics, all groups, features]."""
-        own = values[:, :, self.groups] - self.centre[:, None]
-        times, statistics, groups, features = own.shape
-        tables = (np.tile(array, (times, 1)) for array in (self.centre, self.resolution))
-        metrics = spreads(own.reshape(-1, groups, features), *tables)
-        self.spreads.append(metrics.reshape(-1, times, statistics, features))
+    def medians(self, times: int, rng: np.random.Generator) -> Floats:
+        """Return [metrics, features] after so many exchanges."""
+        size = max(self.exchange.rows, len(self.sizes) * self.features)
+        with np.errstate(over="ignore", invalid="ignore"):
+            spreads = [
+                self._spread(self._means(self.exchange.draw(block, rng)))
+                for block in blocks_of(times, size)
+            ]
+        spread = np.concatenate(spreads, axis=1)
+        spread[~np.isfinite(spread)] = np.nan
+        known = np.isfinite(spread).any(axis=1)
+        medians = np.nanmedian(np.where(known[:, None], spread, 0.0), axis=1)
+        return np.where(known, medians, np.nan)
 
-    def null(self) -> NullColumns:
-        """Return [metrics, statistics, features] arrays."""
-        null = np.concatenate(self.spreads, axis=1)
-        shape = (len(NULL_METRICS), *self.centre.shape)
-        median, p_values, reasons = against_null(
-            self.values.transpose(1, 0, 2).reshape(len(self.groups), -1),
-            self.centre.ravel(),
-            self.resolution.ravel(),
-            null.reshape(*null.shape[:2], -1),
-        )
-        return median.reshape(shape), p_values.reshape(shape), reasons.reshape(shape)
+    def _means(self, places: NDArray[np.int32]) -> Floats:
+        """Return [times, groups, features]: centred means, nan without values."""
+        sums = group_sums(places, self.sizes, self.columns)
+        sizes = self.sizes.astype(np.float64)[None, :, None]
+        if not len(self.partial) and self.sizes.all():
+            return sums / sizes
+        counts = np.repeat(np.repeat(sizes, len(sums), axis=0), self.features, axis=2)
+        counts[:, :, self.partial] = sums[:, :, self.features :]
+        sums = sums[:, :, : self.features]
+        return np.where(counts > 0, sums, np.nan) / np.maximum(counts, 1)
 
-
-def _exchange(
-    table: Measurements,
-    statistics: Sequence[Statistic],
-    domains: Sequence[_AnyStatistic],
-    rng: np.random.Generator,
-    times: int,
-    ddof: int,
-    progress: Progress,
-) -> None:
-    """Recompute the statistics of every group after each exchange in all domains."""
-    block = max(1, min(MAX_BLOCK_EXCHANGES, MAX_BLOCK_VALUES // max(table.values.size, 1)))
-    columns = Columns(table.values)
-    for start in range(0, times, block):
-        size = min(block, times - start)
-        codes = np.repeat(table.codes[None], size, axis=0)
-        for domain in domains:
-            codes[:, domain.rows] = domain.codes(size, rng)
-        values = summarise(_side_by_side(table, codes), statistics, ddof, columns).values
-        shape = (len(statistics), size, len(table.groups), len(table.features))
-        for domain in domains:
-            domain.add(values.reshape(shape).swapaxes(0, 1))
-        progress(start + size, times)
+    def _spread(self, means: Floats) -> Floats:
+        """Return [metrics, times, features]; nan for a single group, and for ratios below 0."""
+        high, low = np.fmax.reduce(means, axis=1), np.fmin.reduce(means, axis=1)
+        apart = np.where(high - low > self.resolution, high - low, 0.0)
+        least, most = low + self.centre, high + self.centre
+        least = np.where(np.abs(least) <= self.resolution, 0.0, least)
+        defined = (least >= 0) & (most > self.resolution)
+        ratio = np.where(defined, least, np.nan) / np.where(defined, most, 1.0)
+        several = np.count_nonzero(np.isfinite(means), axis=1) > 1
+        return np.where(several, np.stack([apart, ratio]), np.nan)
 
 
-def _side_by_side(table: Measurements, codes: Integers) -> Measurements:
-    """Return one table that holds a copy of the rows and groups for each row of codes."""
-    times, groups = len(codes), len(table.groups)
-    return Measurements(
-        np.tile(table.values, (times, 1)),
-        (codes + groups * np.arange(times)[:, None]).ravel(),
-        tuple(map(str, range(times * groups))),
-        table.features,
-        None if table.baseline is None else np.tile(table.baseline, (times, 1)),
-        table.baseline_name,
-    )
+def _value_counts(values: Floats, units: ExchangeUnits) -> NDArray[np.int32] | None:
+    """Return [units]: the number of values; None where each unit has one."""
+    counts = units.totals(np.isfinite(values).astype(np.float64)).astype(np.int32)
+    return None if (counts == 1).all() else counts

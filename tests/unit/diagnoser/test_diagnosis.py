@@ -112,7 +112,6 @@ def test_three_groups_have_their_disparity_with_what_chance_gives() -> None:
     [finding] = diagnosed(cases_of(values.tolist(), ["a", "b", "c"] * 30))
     apart = {(each.statistic, each.metric): each for each in finding.disparities}
     assert apart["mean", "Max"].group == "c"
-    assert apart["mean", "Max-Min"].p_value == pytest.approx(1 / 1001)
     gap = apart["mean", "Max-Min"]
     assert gap.null_median is not None
     assert gap.value is not None

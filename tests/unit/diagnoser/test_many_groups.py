@@ -85,19 +85,16 @@ def test_two_groups_have_neither() -> None:
     assert {group.shrunken_mean for group in finding.groups} == {None}
 
 
-def test_every_disparity_of_every_statistic_says_what_chance_gives() -> None:
+def test_disparities_of_means_and_rates_have_their_median_by_chance() -> None:
     finding = found_of(answers())
     of = {(each.statistic, each.metric): each for each in finding.disparities}
     statistics = {statistic for statistic, _ in of}
     assert statistics == {"mean", "median", "standard_deviation", "selection_rate"}
-    without = {"Avg", "Z-Score Bound", "Dixon p"}
-    for (statistic, metric), each in of.items():
-        if metric not in without:
-            assert each.null_median is not None, (statistic, metric)
-            assert each.p_value is not None, (statistic, metric)
+    for statistic in ("mean", "selection_rate"):
+        assert of[statistic, "Max-Min"].null_median is not None
+    assert of["median", "Max-Min"].null_median is None
     ratio, plain = of["selection_rate", "Impact Ratio"], of["selection_rate", "Min/Max"]
     assert (ratio.value, ratio.null_median) == (plain.value, plain.null_median)
-    assert of["mean", "Max-Min"].p_value == pytest.approx(1 / 301)
 
 
 def test_disparities_of_means_and_rates_are_over_prompts_as_the_means_shown_are() -> None:
@@ -135,8 +132,7 @@ def test_the_order_of_rows_changes_no_number_of_a_table() -> None:
         table = Observations(("x", "y"), values[order], {"g": groups[order].tolist()})
         found = described(table, "g")
         shown.append(
-            [each.p_value for each in found.disparities]
-            + [each.null_median for each in found.disparities]
+            [each.null_median for each in found.disparities]
             + [each.p_value for each in found.overall]
         )
     for one, other in zip(*shown, strict=True):
@@ -158,13 +154,6 @@ def test_intersections_are_drawn_towards_the_sum_of_their_dimensions() -> None:
         np.array([getattr(each, name) for each in crossed]) for name in ("mean", "shrunken_mean")
     )
     assert np.mean((shrunken - truth) ** 2) < 0.7 * np.mean((raw - truth) ** 2)
-
-
-def test_progress_is_told_while_labels_are_exchanged() -> None:
-    seen: list[tuple[int, int]] = []
-    described(table_of(answers()), "country", progress=lambda done, of: seen.append((done, of)))
-    assert seen[-1] == (300, 300)
-    assert len(seen) == 6
 
 
 def test_a_record_of_before_is_still_read() -> None:

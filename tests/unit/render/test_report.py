@@ -79,7 +79,7 @@ def diagnosis(name: str = "Peru") -> Diagnosis:
                 reason="the interval lies beyond",
             ),
         ),
-        disparities=(GroupDisparity(metric="Max-Min", value=1, null_median=0.7, p_value=0.04),),
+        disparities=(GroupDisparity(metric="Max-Min", value=1, null_median=0.7),),
         missing=MissingTest(p_value=0.3, method="Fisher, exact"),
     )
 
@@ -109,7 +109,7 @@ def many_groups() -> Diagnosis:
         for a, b in combinations(range(9), 2)
     )
     ratio = GroupDisparity(
-        statistic="selection_rate", metric="Impact Ratio", value=0.71, null_median=0.69, p_value=0.6
+        statistic="selection_rate", metric="Impact Ratio", value=0.71, null_median=0.69
     )
     overall = OverallTest(groups=9, units=81, p_value=0.012, permutations=1000)
     return make_diagnosis(

@@ -45,7 +45,7 @@ def summary(expected: list[dict[str, str]]) -> Summary:
 @pytest.fixture(scope="module")
 def disparity(summary: Summary) -> Disparity:
     domain_of = np.zeros(len(summary.groups), dtype=int)
-    return disparities(summary, domain_of, ["d"], np.random.default_rng(1))
+    return disparities(summary, domain_of, ["d"])
 
 
 def test_summaries_are_sageds(summary: Summary, expected: list[dict[str, str]]) -> None:
