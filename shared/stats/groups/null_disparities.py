@@ -127,9 +127,9 @@ class _DomainMeans:
             ]
         spread = np.concatenate(spreads, axis=1)
         spread[~np.isfinite(spread)] = np.nan
-        known = np.isfinite(spread).any(axis=1)
-        medians = np.nanmedian(np.where(known[:, None], spread, 0.0), axis=1)
-        return np.where(known, medians, np.nan)
+        known = np.asarray(np.isfinite(spread).any(axis=1, keepdims=True))
+        medians = np.nanmedian(np.where(known, spread, 0.0), axis=1)
+        return np.where(known[:, 0], medians, np.nan)
 
     def _means(self, places: NDArray[np.int32]) -> Floats:
         """Return [times, groups, features]: centred means, nan without values."""
