@@ -1,4 +1,4 @@
-"""The verbs for suites of published benchmarks: list, fetch, make, score."""
+"""The verbs for suites of published benchmarks and of answers: list, fetch, make, pairs, score."""
 
 import json
 from collections import Counter
@@ -12,6 +12,7 @@ from rich.table import Table
 from biaswatch.bbq.rows import ROWS, SOURCE, BbqRow, fetch, read_folder
 from biaswatch.bbq.suite import paired, recording_of, suite_of, write_suite
 from biaswatch.cli.options import Json
+from biaswatch.judged_twins import CRITERIA, pairs_suite
 from biaswatch.local.runs import MOST_SHOWN, check_beginning, only_match
 from biaswatch.published.datasets import DATASETS, LEFT_OUT, PublishedDataset
 from biaswatch.published.files import checked_files, discard, fetch_files
@@ -20,18 +21,21 @@ from biaswatch.published.suites import about, published_suite
 from biaswatch.render.terminal import escape
 from biaswatch.shared.contracts import Features, Response, Run
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.files import json_lines_of_file, read_text
 from biaswatch.shared.formatting import number as number_text
+from biaswatch.shared.parsing.texts import one_line
 from biaswatch.shared.runtime.settings import Settings, load_settings
 from biaswatch.shared.stats.studies.published_choices import PublishedScore
 from biaswatch.shared.store import Store
 from biaswatch.written_files import write_whole
 
 MAX_SHOWN_QUESTIONS = 3
+MAX_CRITERION_CHARACTERS = 200
 HUB = "heegyu/bbq"
 BBQ_LICENCE = "CC BY 4.0"
 app = typer.Typer(
     name="suites",
-    help="Suites from published benchmarks: list, fetch, make, score.",
+    help="Suites from published benchmarks and from answers: list, fetch, make, pairs, score.",
     no_args_is_help=True,
 )
 Name = Annotated[str, typer.Argument(help="bbq, or a benchmark that `suites list` names.")]
@@ -211,6 +215,47 @@ def _categories(category: list[str] | None) -> list[str]:
     if unknown := [name for name in category or () if name not in ROWS]:
         raise UsageError(f"There is no category {unknown[0]!r}; there are {', '.join(ROWS)}.")
     return category or list(ROWS)
+
+
+@app.command("pairs")
+def make_pairs(
+    answers: Annotated[Path, typer.Argument(help="JSON lines of `biaswatch export RUN`.")],
+    group: Annotated[str, typer.Option(help="The dimension whose groups are compared.")],
+    criterion: Annotated[
+        str, typer.Option(help=f"{', '.join(CRITERIA)}, or a file with your own: `more formal`.")
+    ],
+    output: Annotated[Path, typer.Option("-o", help="The suite's folder; replaced.")],
+    target: Annotated[str | None, typer.Option(help="Only the answers of this target.")] = None,
+) -> None:
+    """Make a suite that asks a judge which of two twins' answers is warmer, say, in both orders."""
+    rows = [
+        row
+        for _, row in json_lines_of_file(answers, "file of answers")
+        if isinstance(row, dict) and target in {None, row.get("target")}
+    ]
+    suite = pairs_suite(rows, group, *_criterion(criterion))
+    write_suite(suite, output)
+    typer.echo(
+        f"Wrote {output}: {len(suite.probes)} questions about {len(suite.probes) // 2} pairs of"
+        f" answers. Next: biaswatch run {output} --target JUDGE",
+        err=True,
+    )
+
+
+def _criterion(written: str) -> tuple[str, str]:
+    """Return the name and the words of a criterion, which may be in a file."""
+    if written in CRITERIA:
+        return written, CRITERIA[written]
+    if not Path(written).is_file():
+        known = ", ".join(CRITERIA)
+        raise UsageError(f"There is no criterion or file {written!r}; there are {known}.")
+    text = one_line(read_text(Path(written), "criterion"))
+    if not 0 < len(text) <= MAX_CRITERION_CHARACTERS:
+        raise UsageError(
+            f"The criterion in {written} must have 1 to {MAX_CRITERION_CHARACTERS} characters:"
+            " words that complete 'Which one is ...?'."
+        )
+    return Path(written).stem, text
 
 
 @app.command("score")
