@@ -29,7 +29,7 @@ CRITERIA: Mapping[str, str] = {
     "harsh": "harsher",
     "stereotyped": "more stereotyped",
 }
-"""What a judge is asked about two answers, by name."""
+"""Words that complete a judge's question about two answers, by the name of the criterion."""
 NAME = "name"
 MASK = "[...]"
 _GENDERED = (
@@ -103,10 +103,10 @@ def _answers_by_set(rows: Iterable[Row], dimension: str) -> dict[str, dict[str, 
 
 def _answer(row: Row, column: str) -> Answer:
     messages = json.loads(row.get("messages") or "[]")
-    others = (row[name] for name in sorted(row) if name.startswith("groups.") and name != column)
+    further = (row[name] for name in sorted(row) if name.startswith("groups.") and name != column)
     return Answer(
         group=row[column],
-        order=(*map(str, others), f"{row.get('repeat', 0):09}", str(row.get("key"))),
+        order=(*map(str, further), f"{row.get('repeat', 0):09}", str(row.get("key"))),
         stimuli={
             name.removeprefix("stimuli."): str(value)
             for name, value in row.items()
