@@ -12,7 +12,7 @@ from rich.table import Table
 from biaswatch.bbq.rows import ROWS, SOURCE, BbqRow, fetch, read_folder
 from biaswatch.bbq.suite import paired, recording_of, suite_of, write_suite
 from biaswatch.cli.options import Json
-from biaswatch.judged_twins import CRITERIA, pairs_suite
+from biaswatch.exporting.judged_twins import CRITERIA, pairs_suite
 from biaswatch.local.runs import MOST_SHOWN, check_beginning, only_match
 from biaswatch.published.datasets import DATASETS, LEFT_OUT, PublishedDataset
 from biaswatch.published.files import checked_files, discard, fetch_files

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import biaswatch as bw
 from biaswatch.cli.application import app
-from biaswatch.judged_twins import pairs_suite
+from biaswatch.exporting.judged_twins import pairs_suite
 from biaswatch.readers.suites import load_suite
 from biaswatch.shared.contracts import Suite
 from biaswatch.shared.errors import UsageError
