@@ -70,9 +70,9 @@ def replies(
     women, men = warmer
     frame = []
     for number in range(sets):
-        preferred = rng.choice(["women", "men", None], p=[women, men, 1 - women - men])
+        preferred = rng.choice(["women", "men", "none"], p=[women, men, 1 - women - men])
         for group in NAMES:
-            chosen = 2 if preferred is None else 3 if preferred == group else 1
+            chosen = 2 if preferred == "none" else 3 if preferred == group else 1
             chosen = 3 if rng.random() < second_place else chosen
             frame.append({"set": number, "unit": f"{number}-{group}", "group": group, "v": chosen})
     return pd.DataFrame(frame)
