@@ -80,7 +80,7 @@ def monitor() -> Monitor:
     ]
     plan = MonitorPlan(
         suite="nations", suite_hash="a" * 32, features=tuple(features), comparisons=tuple(pairs),
-        target=Target(name="replay:x", provider="replay", model="x"),
+        target=Target(name="simulator:x", provider="simulator", model="x"),
     )  # fmt: skip
     return Monitor(
         purpose=Purpose.MONITOR, at=AT, name="nations", moment_ms=1, since=AT, plan=plan,

@@ -25,6 +25,7 @@ from biaswatch.shared.contracts.comparison import (
     WatchedPair,
 )
 from biaswatch.shared.contracts.identity import Name, RecordId, Token, derived_id
+from biaswatch.shared.contracts.providers import is_recorded
 from biaswatch.shared.contracts.record import Part, Record, computed_once
 from biaswatch.shared.contracts.run import Budget
 from biaswatch.shared.contracts.suite import Claim
@@ -32,6 +33,8 @@ from biaswatch.shared.contracts.target import Target
 from biaswatch.shared.contracts.traffic import LONGEST_S, TRAFFIC, Traffic
 from biaswatch.shared.formatting import number_name
 
+GREEDY: Mapping[str, Any] = {"temperature": 0, "top_p": 0, "top_k": 1, "do_sample": False}
+"""Values of parameters without randomness."""
 LEAST_ALPHA = 1e-12
 MAX_LOOKS = 1000
 
@@ -137,12 +140,12 @@ class MonitorPlan(Part):
     def renews_answers(self) -> bool:
         """Tell whether each round draws its answers anew, even to the same prompts.
 
-        A model without randomness answers as before: its answers count once.
+        A recording, a fixed seed and a model without randomness answer as before: their answers
+        count once.
         """
-        temperature = self.target.parameters.get("temperature")
-        is_cold = isinstance(temperature, int | float) and temperature == 0
-        is_greedy = self.target.parameters.get("top_k") == 1
-        return self.claim is not Claim.BANK or not (is_cold or is_greedy)
+        fixed = "seed" in self.target.parameters or is_recorded(self.target.provider)
+        greedy = any(self.target.parameters.get(n) == value for n, value in GREEDY.items())
+        return self.claim is not Claim.BANK or not (fixed or greedy)
 
     @property
     def numbers(self) -> frozenset[tuple[str, str]]:

@@ -104,6 +104,8 @@ class Response(Record):
     """The provider's fingerprint of the system that answered."""
     finish_reason: str | None = None
     """Why the provider stopped."""
+    from_cache: bool = False
+    """True if a cache of a proxy or the provider gave the answer, or that to one of its calls."""
     usage: Usage = Usage()
     """Tokens, calls and time."""
     steps: tuple[Step, ...] = ()

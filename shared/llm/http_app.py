@@ -28,7 +28,7 @@ from biaswatch.shared.llm.port import (
     unsendable,
 )
 from biaswatch.shared.llm.provider_errors import failure_of_status, failure_without_text
-from biaswatch.shared.llm.replies import json_of, storable
+from biaswatch.shared.llm.replies import is_from_cache, json_of, storable
 from biaswatch.shared.network.outgoing import (
     RequestFailedError,
     Unanswered,
@@ -94,7 +94,7 @@ class HttpApp:
                 "The application", status, headers, reply,
                 key=self._key, key_source=HOST_KEY_SOURCE,
             )  # fmt: skip
-        return ModelAnswer(self._text(reply), "stop")
+        return ModelAnswer(self._text(reply), "stop", from_cache=is_from_cache(headers))
 
     def _failure(self, failed: RequestFailedError, progress: CallProgress) -> CallFailed:
         if failed.reason is Unanswered.PRIVATE_ADDRESS:

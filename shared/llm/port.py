@@ -75,6 +75,8 @@ class ModelAnswer:
     """Reasoning that the provider returned separately from the text."""
     steps: tuple[RecordedStep, ...] = ()
     """The steps that led to it, in a recording; other models answer one call at a time."""
+    from_cache: bool = False
+    """True if a proxy or the provider said that its cache answered."""
 
     @property
     def tokens(self) -> Tokens:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from biaswatch.shared.llm.port import UNKNOWN_TOKENS, CallFailed, Failure, Tokens
@@ -16,6 +16,8 @@ MAX_TOKENS = 10**9
 """Larger counts are mistakes of the server."""
 
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+_CACHE = re.compile("cache", re.IGNORECASE)
+_HIT = re.compile(r"\bhit\b")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
@@ -36,6 +38,21 @@ def label_of(value: Any) -> str | None:
         return None
     shown = _CONTROL.sub("\ufffd", storable(value[: MAX_LABEL_CHARACTERS + 1]))
     return shown if len(shown) <= MAX_LABEL_CHARACTERS else shown[:MAX_LABEL_CHARACTERS] + "…"
+
+
+def is_from_cache(headers: Mapping[str, str]) -> bool:
+    """Tell whether a cache gave a reply, by headers such as `X-Cache` and `Cache-Status`.
+
+    Examples
+    --------
+    >>> is_from_cache({"cf-aig-cache-status": "HIT"}), is_from_cache({"X-Cache": "MISS"})
+    (True, False)
+    """
+    caches = {name.lower(): value.lower() for name, value in headers.items() if _CACHE.search(name)}
+    return any(
+        _HIT.search(value) or (name.endswith("cache-hit") and value == "true")
+        for name, value in caches.items()
+    )
 
 
 def count_of(value: Any) -> int | None:

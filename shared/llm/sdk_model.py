@@ -4,7 +4,7 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
@@ -26,7 +26,7 @@ from biaswatch.shared.llm.port import (
     unsendable,
 )
 from biaswatch.shared.llm.provider_errors import failure_in_reply, failure_of_status
-from biaswatch.shared.llm.replies import json_of, stated_tokens
+from biaswatch.shared.llm.replies import is_from_cache, json_of, stated_tokens
 from biaswatch.shared.network.guard import (
     GuardedTransport,
     PrivateAddressError,
@@ -94,7 +94,8 @@ class SdkModel(ABC, Generic[C]):
         document = json_of(reply.http_response.content, "The provider's")
         if failure := failure_in_reply(document, key=key, tokens=stated_tokens(document)):
             raise failure
-        return self._answer(document)
+        cached = is_from_cache(reply.http_response.headers)
+        return replace(self._answer(document), from_cache=cached)
 
     def _arguments(self, call: ModelCall) -> dict[str, Any]:
         """Return the arguments of the SDK's method, with unknown fields in `extra_body`."""

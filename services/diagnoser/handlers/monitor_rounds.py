@@ -15,6 +15,7 @@ from biaswatch.shared.analysis.monitors.evidence import (
     evidence_of,
     increment_of,
     models_of,
+    repeated_probes,
 )
 from biaswatch.shared.analysis.monitors.families import RoundVectors, merged_evidence, round_vectors
 from biaswatch.shared.analysis.monitors.method import counted
@@ -109,8 +110,9 @@ class CloseRounds:
     ) -> tuple[Round, RoundData]:
         """Return a round as it closes, and what it adds; a window is read by way of files."""
         if run.window is None:
-            closed = closed_round(run, monitor, ended, self._models(run), before, self._now())
-            return closed, self._seen(run, monitor, closed)
+            models, cached = self._replies(run)
+            closed = closed_round(run, monitor, ended, models, before, self._now())
+            return closed, self._seen(run, monitor, closed, cached)
         with ExitStack() as files:
             window = self._windows.read(
                 run, monitor, ended, lambda: files.enter_context(TemporaryFile())
@@ -169,9 +171,14 @@ class CloseRounds:
             raise PoisonError(f"The monitor of the run {run.id} is not in the store.")
         return max(monitors, key=lambda monitor: monitor.moment_ms)
 
-    def _models(self, run: Run) -> tuple[str, ...]:
-        reported = self._store.records.numbers(Response, run_id=run.id)
-        return models_of((reply.get("model"), reply.get("fingerprint")) for reply in reported)
+    def _replies(self, run: Run) -> tuple[tuple[str, ...], set[str]]:
+        """Return what answered, and the ids of probes that a cache answered."""
+        reported, cached = set(), set()
+        for reply in self._store.records.numbers(Response, run_id=run.id):
+            reported.add((reply.get("model"), reply.get("fingerprint")))
+            if reply.get("from_cache"):
+                cached.add(reply["probe_id"])
+        return models_of(reported), cached
 
     def _left(
         self, closed: Round, seen: RoundData, monitor: Monitor, before: Round | None
@@ -215,17 +222,12 @@ class CloseRounds:
 
         return up_to
 
-    def _seen(self, run: Run, monitor: Monitor, closed: Round) -> RoundData:
-        plan, answers = monitor.plan, self._answers(run)
-        scope = RoundScope(
-            plan.claim,
-            closed.round,
-            blocks=self._blocks(plan),
-            counts_once=not plan.renews_answers,
-            begins_epoch=closed.round == closed.began_with,
-        )
+    def _seen(self, run: Run, monitor: Monitor, closed: Round, cached: set[str]) -> RoundData:
+        plan = monitor.plan
+        answers = self._answers(run, repeated_probes(plan, closed, cached))
+        scope = RoundScope(plan.claim, closed.round, blocks=self._blocks(plan))
         counts, sets = counted(plan.watched, answers, scope)
-        return RoundData(counts, sets, answers=answers if scope.adds_evidence else None)
+        return RoundData(counts, sets, answers=answers)
 
     def _blocks(self, plan: MonitorPlan) -> SuiteBlocks | None:
         """Return the blocks of a plan's suite, read once while it is the latest of a few."""
@@ -240,7 +242,7 @@ class CloseRounds:
             self._known_blocks = {**dict(kept), key: blocks}
         return self._known_blocks[key]
 
-    def _answers(self, run: Run) -> RoundAnswers:
+    def _answers(self, run: Run, is_repeated: Callable[[str], bool]) -> RoundAnswers:
         """Return an answer for all that was planned, also where nothing came."""
         suite = self._store.suites.outline(run.suite_hash)
         if suite is None:
@@ -255,6 +257,7 @@ class CloseRounds:
                     unit=probe.unit_id,
                     groups=shared.words(probe.groups),
                     response_id=response_id_of(probe),
+                    is_repeated=is_repeated(probe.id),
                 )
                 for probe in batch
             )

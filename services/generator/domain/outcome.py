@@ -109,8 +109,10 @@ def response_from_plan(
     probe: Probe, text: str, results: CallResults, usage: Usage, at: datetime
 ) -> Response:
     """Return the response to a probe that took several calls."""
-    last = [result.answer for result in results.values()][-1] or ModelAnswer(text)
-    return _plan_response(probe, results, usage, at, replace(last, text=text))
+    answers = [result.answer for result in results.values()]
+    cached = any(answer is not None and answer.from_cache for answer in answers)
+    last = replace(answers[-1] or ModelAnswer(text), text=text, from_cache=cached)
+    return _plan_response(probe, results, usage, at, last)
 
 
 def _plan_response(
@@ -234,6 +236,7 @@ def _ending(outcome: ModelAnswer | _Failed) -> dict[str, Any]:
         "text": outcome.text,
         "model": outcome.model,
         "fingerprint": outcome.fingerprint,
+        "from_cache": outcome.from_cache,
         "finish_reason": outcome.finish_reason,
     }
 

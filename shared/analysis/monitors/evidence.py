@@ -1,6 +1,6 @@
 """The records a closed round leaves: itself in its epoch, its increments, and their sums, read."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -12,6 +12,7 @@ from biaswatch.shared.analysis.monitors.gap_tests import TestedGap, tested_gaps
 from biaswatch.shared.analysis.monitors.round_answers import ClosedCounts, Counts, RoundData, summed
 from biaswatch.shared.contracts import (
     Change,
+    Claim,
     Comparison,
     Completion,
     Evidence,
@@ -77,6 +78,21 @@ def _changed(
     sentences = [f"the model now calls itself {name}" for name in new]
     measured = sorted(set(instruments) - set(before.instruments))
     return (*sentences, *(f"it is now measured by {name}" for name in measured))
+
+
+def repeated_probes(
+    plan: MonitorPlan, closed: Round, cached: Container[str]
+) -> Callable[[str], bool]:
+    """Return a test whether the answer to a probe, by its id, is that of an earlier round.
+
+    Parameters
+    ----------
+    cached
+        Ids of probes that a cache answered.
+    """
+    if plan.claim is not Claim.BANK or closed.round == closed.began_with:
+        return lambda _: False
+    return lambda probe_id: not plan.renews_answers or probe_id in cached
 
 
 CARRIED = {

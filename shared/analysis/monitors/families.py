@@ -78,7 +78,8 @@ def round_vectors(comparisons: Sequence[Comparison], answers: RoundAnswers) -> R
     features = tuple(dict.fromkeys(comparison.watched for comparison in twins))
     dimensions = {comparison.pair.dimension for comparison in twins}
     sets = _units_by_set(features, dimensions, answers)
-    names = sorted((name for name in sets if 2 <= len(sets[name]) <= MAX_LABELS), key=_shuffled)
+    new = sets.keys() - answers.repeated_sets
+    names = sorted((name for name in new if 2 <= len(sets[name]) <= MAX_LABELS), key=_shuffled)
     size = max(SETS_AT_ONCE, -(-len(names) // MAX_STEPS))
     steps = [names[start : start + size] for start in range(0, len(names), size)]
     vectors = tuple(tuple(_vectors([sets[name] for name in step], len(features))) for step in steps)

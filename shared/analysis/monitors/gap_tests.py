@@ -32,7 +32,7 @@ from biaswatch.shared.analysis.monitors.gap_evidence import (
 )
 from biaswatch.shared.analysis.monitors.group_effects import BeyondTwins, beyond_twins
 from biaswatch.shared.analysis.monitors.method import method_of
-from biaswatch.shared.analysis.monitors.pair_counts import ONCE
+from biaswatch.shared.analysis.monitors.pair_counts import REPEATED
 from biaswatch.shared.analysis.monitors.same_treatment import SameTreatment
 from biaswatch.shared.contracts import Bets, Estimate, GapTest, Recovery, Stretch, Verdict
 from biaswatch.shared.formatting import number
@@ -146,7 +146,7 @@ def _late(gaps: Sequence[GapUnderWay]) -> list[LateGap]:
 def _begins_late(gap: GapUnderWay) -> bool:
     selections = gap.comparison.watched.method.of_selections
     pairs = kept_pairs(gap.counts.added, level=False)
-    is_of_units = gap.blocks is None and ONCE not in gap.counts.total
+    is_of_units = gap.blocks is None and REPEATED not in gap.counts.added
     return is_of_units and gap.rounds_before > 0 and not selections and pairs is not None
 
 

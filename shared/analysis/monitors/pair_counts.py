@@ -1,12 +1,12 @@
 """Histograms of pairs among the counts of a comparison: complete units, and what bounds others."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biaswatch.shared.analysis.monitors.round_answers import Counts
+from biaswatch.shared.analysis.monitors.round_answers import Counts, less
 from biaswatch.shared.stats.anytime.pair_histograms import PairHistograms
 from biaswatch.shared.stats.anytime.pairs import BINS
 from biaswatch.shared.stats.anytime.units import binned_columns
@@ -16,8 +16,8 @@ Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 GAPS = "counts"
 """The differences of twins, from -1 to 1."""
-ONCE = "once"
-"""The differences that are evidence, where answers are not drawn anew in every round."""
+REPEATED = "repeated"
+"""The differences of twins with an answer of an earlier round, which is no new evidence."""
 BLOCK_UNITS, BLOCK_SUMS = "block_units", "block_sums"
 """Of each block of names and texts: its sets, and the sum of their differences in millionths."""
 MILLION = 1_000_000
@@ -45,6 +45,11 @@ class PairBounds:
     """Nothing is missing, so that all three are the number."""
     incomplete: Bools
     """True where an answer is missing; a pair that is neither complete nor incomplete is absent."""
+
+    def of_rows(self, chosen: Bools) -> "PairBounds":
+        """Return the bounds with some pairs alone; [pairs] tells which."""
+        complete, incomplete = (mask & chosen[:, None] for mask in (self.complete, self.incomplete))
+        return replace(self, complete=complete, incomplete=incomplete)
 
 
 def pair_counts(
@@ -85,7 +90,17 @@ def block_counts(gaps: Floats, complete: Bools, blocks: Ints, size: int) -> Coun
 
 def differences_of(counts: Counts) -> Floats:
     """Return [bins]: the counts of complete twins that are evidence."""
-    return np.array(counts.get(ONCE, counts.get(GAPS, ())), dtype=np.float64)
+    return np.array(new_counts(counts).get(GAPS, ()), dtype=np.float64)
+
+
+def new_counts(counts: Counts) -> Counts:
+    """Return counts without the differences of repeated answers."""
+    repeated = {
+        name.replace(REPEATED, GAPS, 1): row
+        for name, row in counts.items()
+        if name.startswith(REPEATED)
+    }
+    return less(counts, repeated) if repeated else counts
 
 
 def block_differences(counts: Counts) -> Floats:

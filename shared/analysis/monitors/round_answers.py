@@ -20,6 +20,8 @@ class PlannedAnswer:
     unit: str
     groups: Mapping[str, str]
     response_id: str
+    is_repeated: bool = False
+    """True if an earlier round had the same answer, which is no new evidence."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,11 @@ class RoundAnswers:
     planned: Sequence[PlannedAnswer]
     values: Mapping[str, Sequence[Values]]
     """By extractor, in the order of the answers."""
+
+    @property
+    def repeated_sets(self) -> frozenset[str]:
+        """Return the sets with an answer of an earlier round."""
+        return frozenset(answer.set for answer in self.planned if answer.is_repeated)
 
 
 @dataclass
@@ -213,14 +220,6 @@ class RoundScope:
     round: int
     blocks: SuiteBlocks | None = None
     """The blocks of the suite, where random factors are declared."""
-    counts_once: bool = False
-    """True if a model gives the same answers in every round: they count in the epoch's first."""
-    begins_epoch: bool = True
-
-    @property
-    def adds_evidence(self) -> bool:
-        """Tell whether the answers of this round are new evidence."""
-        return self.begins_epoch or not self.counts_once
 
     def unit_id(self, set_id: str) -> str:
         """Return the id of what counts as one unit: (set, round) of a bank, else the set."""
@@ -237,7 +236,7 @@ class RoundData:
     described: tuple[Description, ...] = ()
     """The description of a window of traffic."""
     answers: RoundAnswers | None = None
-    """The answers that are new evidence, of a suite."""
+    """The answers of a suite."""
 
 
 def summed(a: Counts, b: Counts) -> Counts:

@@ -118,6 +118,9 @@ class RoundRows:
         self._planned = planned
         self.sets = sorted({answer.set for answer in planned})
         """The names of the sets, in order."""
+        repeated = {answer.set for answer in planned if answer.is_repeated}
+        self.repeated = np.array([name in repeated for name in self.sets], dtype=np.bool_)
+        """Which sets have an answer of an earlier round."""
         self._sets = _codes([answer.set for answer in planned], self.sets)
         self._units = _codes([answer.unit for answer in planned])
         self._groups: dict[str, tuple[Ints, list[str]]] = {}

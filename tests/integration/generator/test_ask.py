@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -402,6 +403,11 @@ async def test_a_judge_can_ask_for_a_fresh_call(store: Store) -> None:
     for _ in range(2):
         await ask_of(store, model)(probe_of(fresh=True))
     assert len(model.calls) == 2
+
+
+async def test_a_response_says_that_a_cache_gave_the_answer(store: Store) -> None:
+    model = Scripted(lambda _: replace(says("Long."), from_cache=True))
+    assert (await one(ask_of(store, model), probe_of())).from_cache
 
 
 async def test_a_purged_run_leaves_no_answer_behind(store: Store) -> None:

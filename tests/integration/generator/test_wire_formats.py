@@ -23,6 +23,7 @@ from biaswatch.shared.llm.port import (
     ModelCall,
     ModelEndpoint,
 )
+from biaswatch.shared.llm.replies import is_from_cache
 from biaswatch.shared.llm.sdk_model import SdkModel
 from tests.support.model_server import model_server, replying
 from tests.support.waiting import PATIENCE_S
@@ -351,6 +352,22 @@ async def test_reasoning_that_used_up_the_limit_is_a_truncation(grumpy: str) -> 
         with pytest.raises(CallFailed) as failed:
             await model.ask(call(f"200:{json.dumps(spent)}"))
     assert (failed.value.why, failed.value.tokens) == (Failure.TRUNCATED, (3, 64))
+
+
+@pytest.mark.parametrize(
+    ("headers", "is_hit"),
+    [
+        ({"X-Cache": "Hit from cloudfront"}, True),
+        ({"Cache-Status": "Proxy; hit; ttl=30"}, True),
+        ({"x-litellm-cache-hit": "True"}, True),
+        ({"x-cache": "MISS", "cache-control": "no-store", "x-cache-hits": "0"}, False),
+        ({}, False),
+    ],
+)
+def test_headers_of_a_cache_mark_an_answer_that_was_not_drawn_anew(
+    headers: dict[str, str], *, is_hit: bool
+) -> None:
+    assert is_from_cache(headers) is is_hit
 
 
 def test_an_answer_needs_no_more_than_words() -> None:

@@ -29,7 +29,7 @@ def make_plan(**fields: Any) -> MonitorPlan:
     given = {
         "suite": "countries",
         "suite_hash": "a" * 32,
-        "target": make_target(),
+        "target": make_target(name="simulator:answers", provider="simulator"),
         "features": (WatchedFeature(extractor="words", feature="words", high=100.0),),
         "comparisons": (WatchedPair(dimension="concept", a="France", b="Peru"),),
     }

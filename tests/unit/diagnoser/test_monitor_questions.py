@@ -1,6 +1,7 @@
 """Monitors answer three questions: twins, names and texts as clusters, and the gap at a horizon."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import combinations, islice
 from typing import Any
@@ -9,8 +10,13 @@ import numpy as np
 import pytest
 
 from biaswatch.shared.analysis.monitors.blocks import StimulatedAnswer, SuiteBlocks, disjoint_blocks
-from biaswatch.shared.analysis.monitors.evidence import closed_round, evidence_of, increment_of
-from biaswatch.shared.analysis.monitors.families import RoundVectors, merged_evidence, round_vectors
+from biaswatch.shared.analysis.monitors.evidence import (
+    closed_round,
+    evidence_of,
+    increment_of,
+    repeated_probes,
+)
+from biaswatch.shared.analysis.monitors.families import merged_evidence, round_vectors
 from biaswatch.shared.analysis.monitors.method import counted
 from biaswatch.shared.analysis.monitors.round_answers import (
     Counts,
@@ -30,6 +36,7 @@ from biaswatch.shared.contracts import (
     WatchedFeature,
     WatchedPair,
     increments_in,
+    parse_target,
     round_evidence,
 )
 from tests.support.monitored import round_run
@@ -64,25 +71,33 @@ class SimulatedMonitor:
         self.fixed = self.rng.normal(self.means, self.resid)
         self.blocks = SuiteBlocks(self.plan.random, answers) if self.plan.random else None
 
-    def rounds(self, count: int) -> list[tuple[list[Evidence], Round]]:
-        """Close rounds as the diagnoser does."""
+    def rounds(self, count: int, cached: float = 0.0) -> list[tuple[list[Evidence], Round]]:
+        """Close rounds as the diagnoser does; a cache gives the share `cached` of the answers."""
         monitor, last, before = make_monitor(plan=self.plan), dict[str, Evidence](), None
         rounds: list[tuple[list[Evidence], Round]] = []
         for number in range(count):
             renews = self.plan.renews_answers
             values = self.rng.normal(self.means, self.resid) if renews else self.fixed
+            hits = np.zeros(len(values), dtype=np.bool_)
+            if number == 0:
+                self.fixed = values
+            elif cached:
+                hits = self.rng.random(len(values)) < cached
+                values = np.where(hits, self.fixed, values)
             ratings = [{"rating": float(value)} for value in np.clip(values, 0, 1)]
-            answers = RoundAnswers(self.planned, {"rating": ratings})
             run = round_run(monitor, number)
             ended = Completion(
                 at=AT, run_id=run.id, stage="features", closed_by=ClosedBy.ARRIVAL, expected=1,
                 arrived=1,
             )  # fmt: skip
             closed = closed_round(run, monitor, ended, ("m",), before, AT)
-            scope = RoundScope(
-                self.plan.claim, number, self.blocks, counts_once=not renews,
-                begins_epoch=number == 0,
-            )  # fmt: skip
+            keys = {answer.unit for answer, hit in zip(self.planned, hits, strict=True) if hit}
+            is_repeated = repeated_probes(self.plan, closed, keys)
+            planned = [
+                replace(answer, is_repeated=is_repeated(answer.unit)) for answer in self.planned
+            ]
+            answers = RoundAnswers(planned, {"rating": ratings})
+            scope = RoundScope(self.plan.claim, number, self.blocks)
             counts, sets = counted(self.plan.watched, answers, scope)
             data = RoundData(counts, sets)
             increments = [increment_of(closed, one, data) for one in self.plan.watched]
@@ -90,9 +105,7 @@ class SimulatedMonitor:
             evidence = evidence_of(increments, last, closed, monitor, up_to, self.blocks)
             stored = round_evidence(increments, evidence)
             assert list(increments_in(stored)) == increments
-            vectors = RoundVectors()
-            if scope.adds_evidence:
-                vectors = round_vectors(self.plan.watched, answers)
+            vectors = round_vectors(self.plan.watched, answers)
             merged = merged_evidence(vectors, evidence, last, closed, before, self.plan)
             before = closed.model_copy(update={"merged": merged})
             last = {one.comparison_key: one for one in evidence}
@@ -169,11 +182,33 @@ def test_blocks_share_no_name_and_no_text() -> None:
     assert sorted(list(blocks.values()).count(block) for block in range(6)) == [3, 3, 3, 3, 4, 4]
 
 
-@pytest.mark.parametrize("parameters", [{"temperature": 0}, {"temperature": 0.0}, {"top_k": 1}])
-def test_a_bank_without_randomness_does_not_renew_answers(parameters: dict[str, Any]) -> None:
-    target = Target(name="x:y", provider="simulator", model="y", parameters=parameters)
-    assert not make_plan(target=target).renews_answers
-    assert make_plan().renews_answers
+@pytest.mark.parametrize(
+    "target",
+    [
+        *("x:y?temperature=0", "x:y?temperature=0.0", "x:y?top_k=1", "x:y?top_p=0", "x:y?seed=7"),
+        "replay:answers.jsonl",
+    ],
+)
+def test_a_bank_without_randomness_does_not_renew_answers(target: str) -> None:
+    target = target.replace("x:", "simulator:")
+    assert not make_plan(target=parse_target(target)).renews_answers
+    assert make_plan(target=parse_target("simulator:y?temperature=0.7")).renews_answers
+
+
+def test_cached_answers_count_once_and_raise_no_more_false_alarms_than_alpha() -> None:
+    differs = 0
+    for seed in range(60):
+        rounds = SimulatedMonitor(seed, names=12, texts=12, resid=0.2).rounds(12, cached=0.9)
+        differs += rounds[-1][0][0].same_treatment == "differs"
+    assert differs <= 60 * 0.05 + 3.5 * (60 * 0.05 * 0.95) ** 0.5
+
+
+def test_an_answer_from_the_cache_is_no_unit_of_evidence() -> None:
+    rounds = SimulatedMonitor(5, names=20, groups=("a", "b", "c")).rounds(3, cached=1.0)
+    assert [evidence[0].units for evidence, _ in rounds] == [20, 20, 20]
+    merged = [closed.merged for _, closed in rounds]
+    assert len({one.log_e for one in merged if one is not None}) == 1
+    assert None not in merged
 
 
 def test_rounds_are_the_same_when_closed_again() -> None:

@@ -1,5 +1,6 @@
 """Fixed bets on the differences of twins, within their set."""
 
+from collections import ChainMap
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
@@ -10,13 +11,14 @@ from biaswatch.shared.analysis.monitors.method import MonitorMethod, PlannedGap,
 from biaswatch.shared.analysis.monitors.pair_counts import (
     GAPS,
     LEVEL,
-    ONCE,
+    REPEATED,
     UNBALANCED,
     block_counts,
+    new_counts,
     pair_counts,
     pair_table,
 )
-from biaswatch.shared.analysis.monitors.round_answers import Counts, RoundCounts, RoundScope, Values
+from biaswatch.shared.analysis.monitors.round_answers import Counts, RoundCounts, Values
 from biaswatch.shared.analysis.monitors.selections import selection_counts
 from biaswatch.shared.analysis.monitors.set_bounds import (
     SidesOfComparisons,
@@ -42,11 +44,13 @@ def _count(comparisons: Sequence[Comparison], closed: SortedRound) -> dict[str, 
             comparison for comparison in comparisons if comparison.watched.extractor == extractor
         ]
         counts.update(_of_extractor(own, closed, closed.answers.values[extractor]))
+    repeated = closed.answers.repeated_sets
     for comparison in comparisons:
         if comparison.watched.selected_at_least is not None:
-            compared = closed.sets[comparison.key].sets
             sets = [
-                (closed.scope.unit_id(n), twins) for n, twins in compared.items() if twins.compared
+                (closed.scope.unit_id(name), twins)
+                for name, twins in closed.sets[comparison.key].sets.items()
+                if twins.compared and name not in repeated
             ]
             counts[comparison.key].counts.update(
                 selection_counts(comparison.watched, sets, comparison.key)
@@ -71,9 +75,8 @@ def _of_extractor(
     for start in range(0, len(comparisons), at_once):
         chunk = slice(start, start + at_once)
         compared = SidesOfComparisons(bounds, first[chunk], second[chunk], columns[chunk])
-        counted = dict(_counted(comparisons[chunk], compared, units, closed.scope))
-        if closed.scope.adds_evidence:
-            _add_blocks(comparisons[chunk], compared, closed, counted)
+        counted = dict(_counted(comparisons[chunk], compared, units, closed))
+        _add_blocks(comparisons[chunk], compared, closed, counted)
         yield from counted.items()
 
 
@@ -81,26 +84,26 @@ def _counted(
     comparisons: Sequence[Comparison],
     compared: SidesOfComparisons,
     units: Hashes,
-    scope: RoundScope,
+    closed: SortedRound,
 ) -> Iterator[tuple[str, RoundCounts]]:
-    bank, keys = scope.claim is Claim.BANK, [comparison.key for comparison in comparisons]
-    once = scope.counts_once and scope.begins_epoch
+    bank, keys = closed.scope.claim is Claim.BANK, [comparison.key for comparison in comparisons]
+    histograms = [
+        (GAPS, compared.gaps, keys),
+        (LEVEL, compared.levels, [f"{key}/{LEVEL}" for key in keys]),
+    ]
+    if (repeated := closed.rows.repeated).any():
+        histograms.append((REPEATED, compared.gaps.of_rows(repeated), keys))
     parts = [
         pair_counts(name, bounds, uniform_table(units, hashes(salts)), with_incomplete=bank)
-        for name, bounds, salts in (
-            (GAPS, compared.gaps, keys),
-            (LEVEL, compared.levels, [f"{key}/{LEVEL}" for key in keys]),
-        )
+        for name, bounds, salts in histograms
     ]
     columns = (
-        keys, compared.unbalanced.tolist(), *parts, compared.missing.tolist(),
-        compared.outside.tolist(),
+        keys, compared.missing.tolist(), compared.outside.tolist(), compared.unbalanced.tolist(),
+        *parts,
     )  # fmt: skip
-    for key, unbalanced, gaps, levels, *lacking in zip(*columns, strict=True):
-        counts = {**gaps, **levels, **({UNBALANCED: (unbalanced,)} if unbalanced else {})}
-        if once:
-            counts |= {name.replace(GAPS, ONCE, 1): row for name, row in gaps.items()}
-        yield key, RoundCounts(counts, *lacking)
+    for key, missing, outside, unbalanced, *counts in zip(*columns, strict=True):
+        lopsided = {UNBALANCED: (unbalanced,)} if unbalanced else {}
+        yield key, RoundCounts(dict(ChainMap(lopsided, *counts)), missing, outside)
 
 
 def _add_blocks(
@@ -116,12 +119,13 @@ def _add_blocks(
     for place, comparison in enumerate(comparisons):
         if (pair := suite.of(comparison.pair)) is not None:
             blocks = np.array([pair.of_set.get(name, -1) for name in closed.rows.sets], np.int64)
-            sums = block_counts(gaps.lower[:, place], gaps.complete[:, place], blocks, MAX_BLOCKS)
+            is_new = gaps.complete[:, place] & ~closed.rows.repeated
+            sums = block_counts(gaps.lower[:, place], is_new, blocks, MAX_BLOCKS)
             counted[comparison.key].counts.update(sums)
 
 
 def _evidence(counts: Sequence[Counts]) -> PairHistograms:
-    return pair_table(counts, [ONCE if ONCE in row else GAPS for row in counts])
+    return pair_table([new_counts(row) for row in counts], [GAPS] * len(counts))
 
 
 def _planned_units(
