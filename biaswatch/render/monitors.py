@@ -250,6 +250,8 @@ def print_window(window: WindowView, console: Console, *, everything: bool = Fal
             f"{window.without_unit} of them name no user or conversation: they are described"
             " here, and are no evidence.",
         )
+    if window.dependence_words:
+        print_sentence(console, window.dependence_words)
     table = window_table(window)
     shown = table.rows if everything else table.rows[:MAX_ROWS]
     print_table(console, rich_table(replace(table, rows=shown)), "")

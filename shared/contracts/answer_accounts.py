@@ -215,5 +215,8 @@ class Description(Record):
     """By dimension: users that had entered the evidence of this epoch before, and do so once."""
     mixed_units: dict[str, NonNegativeInt] = {}
     """By dimension: users in two of the groups at once, who are evidence for neither."""
+    shared_facts: dict[str, NonNegativeInt] = {}
+    """By fact: its number of values, where several users share them and no stratum or cluster
+    declares it."""
     described: tuple[Described, ...] = ()
     """The numbers."""

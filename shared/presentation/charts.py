@@ -101,6 +101,8 @@ class Chart:
     epoch_starts: list[float]
     points: list[ChartPoint]
     bounds: list[AlarmBound] = field(default_factory=list)
+    others: list[str] = field(default_factory=list)
+    """Polylines of the evidence of a group effect."""
     bands: list[str] = field(default_factory=list)
     """Polygons around the lines."""
     tolerance: tuple[float, float] | None = None
@@ -142,7 +144,7 @@ def gap_chart(history: History, title: str) -> Chart:
 
 
 def evidence_chart(history: History, title: str) -> Chart:
-    """Draw the log evidence for a disparity, and the bound for an alarm in each round."""
+    """Draw the log evidence of a disparity and of a group effect, and the bound in each round."""
     points = history.moments
     x, y = _x_axis(points), evidence_axis(history)
     epochs = _stretches(points, lambda point: point.epoch)
@@ -152,6 +154,10 @@ def evidence_chart(history: History, title: str) -> Chart:
     return Chart(
         title=f"Evidence of a disparity over time: {title}",
         lines=[_line([(_time_s(point), point.log_e) for point in test], x, y) for test in tests],
+        others=[
+            _line([(_time_s(p), e) for p in test if (e := p.log_e_effect) is not None], x, y)
+            for test in tests
+        ],
         x_ticks=time_ticks(x),
         y_ticks=_value_ticks(y),
         levels=[Tick(y.at(0.0), "")],
@@ -186,7 +192,9 @@ def gap_axis(history: History) -> Axis:
 
 def evidence_axis(history: History) -> Axis:
     """Return the axis of the log evidence and the bounds for alarms."""
-    return _y_axis([*(end for point in history.moments for end in (point.log_e, point.bound)), 0.0])
+    points = history.moments
+    ends = [end for p in points for end in (p.log_e, p.log_e_effect, p.bound) if end is not None]
+    return _y_axis([*ends, 0.0])
 
 
 def time_ticks(x: Axis) -> list[Tick]:
@@ -266,6 +274,7 @@ class ChartColumns(BaseModel):
     low: list[float | None]
     high: list[float | None]
     log_e: list[float]
+    log_e_effect: list[float | None]
     bound: list[float]
 
 
@@ -288,5 +297,6 @@ def chart_columns(history: History, title: str) -> ChartColumns:
         low=[point.gap.low for point in points],
         high=[point.gap.high for point in points],
         log_e=[point.log_e for point in points],
+        log_e_effect=[point.log_e_effect for point in points],
         bound=[point.bound for point in points],
     )

@@ -244,8 +244,22 @@ class WindowView(BaseModel):
     """Users already in the evidence of this epoch, by dimension."""
     mixed_units: dict[str, int] = {}
     """Users in two groups at once, by dimension."""
+    shared_facts: dict[str, int] = {}
+    """Undeclared facts that several users share, with their numbers of values."""
     described: tuple[Described, ...] = ()
     """Descriptive statistics."""
+
+    @property
+    def dependence_words(self) -> str | None:
+        """Return a hint at facts that may make users dependent; None without any."""
+        if not self.shared_facts:
+            return None
+        facts = ", ".join(f"{name} ({n:,} values)" for name, n in self.shared_facts.items())
+        return (
+            f"Several users share each value of {facts}. If a value is a company or account whose"
+            f" users get similar answers, declare `cluster: {next(iter(self.shared_facts))}`:"
+            " otherwise alarms may be false far more often than alpha."
+        )
 
 
 def window_view(

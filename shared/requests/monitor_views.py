@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import AliasPath, AwareDatetime, BaseModel, ConfigDict, Field
 
 from biaswatch.shared.contracts import (
     Alarm,
@@ -189,6 +189,8 @@ MAX_EVIDENCE = 6000
 class HistoryPoint(BaseModel):
     """The evidence at the end of a round."""
 
+    model_config = ConfigDict(from_attributes=True, validate_by_name=True, validate_by_alias=True)
+
     round: int
     epoch: int
     at: datetime
@@ -199,8 +201,11 @@ class HistoryPoint(BaseModel):
     bound: float
     verdict: Verdict
     same_treatment: str | None = None
+    log_e_same_treatment: float | None = None
     group_effect: str | None = None
-    test: int | None = None
+    log_e_effect: float | None = Field(None, validation_alias=AliasPath("clusters", "log_e_effect"))
+    """The log evidence of a group effect, which needs the same bound."""
+    test: int | None = Field(None, validation_alias=AliasPath("test", "number"))
     """Number of the test that the round belongs to."""
 
 
@@ -212,24 +217,14 @@ class History(BaseModel):
     moments: list[HistoryPoint]
 
 
-def _moment(evidence: Evidence) -> HistoryPoint:
-    names = HistoryPoint.model_fields.keys() - {"test"}
-    test = evidence.test.number if evidence.test else None
-    return HistoryPoint(**{name: getattr(evidence, name) for name in names}, test=test)
-
-
-MOMENT_FIELDS = frozenset(HistoryPoint.model_fields)
+MOMENT_FIELDS = frozenset(HistoryPoint.model_fields) & Evidence.model_fields.keys() | {"clusters"}
 """Fields of evidence in a history."""
 
 
 def history_from(comparison: str, tolerance: float, fields: Iterable[dict[str, Any]]) -> History:
     """Return a history from stored fields of evidence."""
-    moments = [
-        HistoryPoint.model_validate({**row, "test": (row.get("test") or {}).get("number")})
-        for row in fields
-    ]
-    in_order = sorted(moments, key=lambda point: point.round)
-    return History(comparison=comparison, tolerance=tolerance, moments=in_order)
+    moments = sorted(map(HistoryPoint.model_validate, fields), key=lambda point: point.round)
+    return History(comparison=comparison, tolerance=tolerance, moments=moments)
 
 
 def rounds_shown(comparisons: int) -> int:
@@ -246,7 +241,7 @@ def histories_of(evidence: Iterable[Evidence]) -> list[History]:
         History(
             comparison=key,
             tolerance=records[-1].comparison.watched.tolerance,
-            moments=[_moment(record) for record in records],
+            moments=[HistoryPoint.model_validate(record) for record in records],
         )
         for key, records in by_comparison.items()
     ]

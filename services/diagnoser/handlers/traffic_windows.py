@@ -11,6 +11,7 @@ import numpy as np
 from biaswatch.shared.analysis.monitors.evidence import CARRIED, models_of
 from biaswatch.shared.analysis.monitors.methods.matched import user_counts_of
 from biaswatch.shared.analysis.monitors.round_answers import RoundData
+from biaswatch.shared.analysis.monitors.shared_facts import SharedFacts
 from biaswatch.shared.analysis.monitors.traffic import (
     Entrants,
     accounts_of,
@@ -60,6 +61,8 @@ class ReadWindow:
     """Responses that the store has."""
     models: tuple[str, ...]
     """The names and fingerprints that models gave."""
+    shared_facts: Mapping[str, int]
+    """Undeclared facts that several users share, each with its number of values."""
 
 
 class TrafficWindows:
@@ -93,21 +96,22 @@ class TrafficWindows:
         closed = self._measured.look(run.id)
         lacking, size, reported = closed.arrived if closed else 0, 0, set()
         writer = WindowWriter(monitor.plan, open_file, (pin.name for pin in run.extractors))
+        shared = SharedFacts(monitor.plan.traffic.matched_within if monitor.plan.traffic else ())
         while batch := list(islice(listed, AT_ONCE)):
             responses = self._store.records.answered_of(batch)
             readings, measured = self._readings(run, batch)
-            writer.add(
-                [
-                    _answer(id_, *responses[id_], readings.get(id_, {}))
-                    for id_ in batch
-                    if id_ in responses
-                ]
-            )
+            answers = [
+                _answer(id_, *responses[id_], readings.get(id_, {}))
+                for id_ in batch
+                if id_ in responses
+            ]
+            writer.add(answers)
+            shared.add(answers)
             reported |= {(e.get("model"), e.get("fingerprint")) for e, _ in responses.values()}
             size += len(batch)
             lacking += len(batch) - len(responses) - measured
         self._wait_for(lacking, run, completion)
-        return ReadWindow(size, writer.columns(), models_of(reported))
+        return ReadWindow(size, writer.columns(), models_of(reported), shared.found())
 
     def count(self, read: ReadWindow, run: Run, monitor: Monitor, closed: Round) -> RoundData:
         """Return what a closed window adds.
@@ -213,5 +217,6 @@ def _description(
         without_unit=window.size - int(window.starts[-1]),
         known_units={name: int(entrant.known.sum()) for name, entrant in entrants.items()},
         mixed_units={name: int(entrant.mixed.sum()) for name, entrant in entrants.items()},
+        shared_facts=dict(read.shared_facts),
         described=window_descriptions(monitor.plan, window, users, strata),
     )

@@ -205,9 +205,8 @@ def _charts_address(name: str, comparison: str, span: str) -> str:
 
 
 def _chosen(evidence: Sequence[EvidenceView], comparison: str) -> list[str]:
-    """Return the requested comparison, or those that have been nearest to an alarm."""
-    ranked = sorted(evidence, key=lambda part: (-part.log_supremum / part.bound, part.comparison))
-    keys = [part.comparison for part in ranked]
+    """Return the requested comparison, or the first ones of the table."""
+    keys = [part.comparison for part in sorted(evidence, key=_urgency)]
     return [comparison] if comparison in keys else keys[:MAX_CHARTS]
 
 

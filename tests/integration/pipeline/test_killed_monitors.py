@@ -43,7 +43,8 @@ KILLED = ("planner", "diagnoser")
 MODEL = "m-1"
 CADENCE_S = 0.7
 SETS_PER_ROUND = 2
-BANK_SETS = 8
+BANK_SETS = 28
+"""Recorded answers count once, so that the first round alone must raise an alarm."""
 CATCHING_UP_S = 420
 """A round that came before its turn is tried again ever more rarely, at the end once a minute."""
 KINDS: tuple[type[Record], ...] = (Round, RoundEvidence, Alarm)

@@ -19,6 +19,7 @@ from biaswatch.shared.contracts import (
     Window,
     evidence_in,
 )
+from biaswatch.shared.requests.evidence import window_view
 from biaswatch.shared.store import Store
 from tests.support.planned import gone_through, planned
 from tests.support.records import make_exchange, make_traffic_monitor
@@ -110,6 +111,21 @@ def test_answers_without_a_user_are_described_and_no_evidence(platform: TrafficP
     assert (found.answers, found.without_unit) == (7, 5)
     female = found.described[0].groups[0]
     assert (female.responses, female.mean.low) == (3, None)
+
+
+def test_a_company_behind_users_is_pointed_out(platform: TrafficPlatform) -> None:
+    platform.hear(
+        *(
+            make_exchange(n, said_at=NOON, at=NOON, facts={"company": f"c{n % 3}"})
+            for n in range(12)
+        )
+    )
+    platform.read(NOON + HOUR + LATE)
+    [description] = platform.descriptions()
+    assert description.shared_facts == {"company": 3}
+    words = window_view(None, description, watched=True).dependence_words
+    assert words is not None
+    assert words.startswith("Several users share each value of company (3 values).")
 
 
 def test_a_window_without_any_answer_is_a_round_that_adds_nothing(

@@ -201,7 +201,8 @@
     }, columns);
   };
   const evidencePlot = (place, chart, stretch) => {
-    const { columns, rounds } = columnsOf(chart, ["log_e", "bound"], ["epoch", "test"]);
+    const { columns, rounds } = columnsOf(chart, ["log_e", "bound", "log_e_effect"], ["epoch", "test"]);
+    const effects = chart.log_e_effect.some((value) => value !== null);
     const bounds = new Set(chart.bound);
     return plotted(place, `Evidence over time: ${chart.title}`, stretch, {
       range: chart.evidence_range,
@@ -211,8 +212,9 @@
         epochStarts(chart).forEach((at) => upright(plot, at));
       },
       series: [when(rounds), line("evidence", "--blue", { points: { show: chart.at.length <= MOST_POINTS, size: 5 } }),
-        line("needed for an alarm", "--red", { dash: [5, 4], width: 1.5, points: { show: false } })],
-    }, columns);
+        line("needed for an alarm", "--red", { dash: [5, 4], width: 1.5, points: { show: false } }),
+        ...(effects ? [line("group effect", "--orange", { dash: [2, 3], points: { show: false } })] : [])],
+    }, effects ? columns : columns.slice(0, 3));
   };
 
   // All drawn comparisons as shares of what an alarm needs; each can be left out.
