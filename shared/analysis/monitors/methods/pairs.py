@@ -1,6 +1,5 @@
 """Fixed bets on the differences of twins, within their set."""
 
-from collections import ChainMap
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
@@ -102,8 +101,10 @@ def _counted(
         *parts,
     )  # fmt: skip
     for key, missing, outside, unbalanced, *counts in zip(*columns, strict=True):
-        lopsided = {UNBALANCED: (unbalanced,)} if unbalanced else {}
-        yield key, RoundCounts(dict(ChainMap(lopsided, *counts)), missing, outside)
+        added = {name: row for part in counts for name, row in part.items()}
+        if unbalanced:
+            added[UNBALANCED] = (unbalanced,)
+        yield key, RoundCounts(added, missing, outside)
 
 
 def _add_blocks(
