@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
-from itertools import islice
+from itertools import compress, islice
 from typing import TYPE_CHECKING
 
 from biaswatch.shared.errors import UsageError
@@ -141,7 +141,7 @@ def is_boolean(column: "pd.Series[Any]") -> bool:
 
     if is_bool_dtype(column.dtype) or is_numeric_dtype(column.dtype):
         return bool(is_bool_dtype(column.dtype))
-    cells = column[~column.isna()]
+    cells = compress(column.to_numpy(dtype=object), column.notna())
     present = (key for key in map(value_key, cells) if key.casefold() not in MISSING_WORDS)
     return next(present, None) in BOOLEANS and all(key in BOOLEANS for key in present)
 

@@ -83,7 +83,7 @@ def has_rounded_values(column: "pd.Series[Any]") -> bool:
         return bool((np.isfinite(column) & (column.abs() >= limit)).any())
     if isinstance(column.dtype, np.dtype) and column.dtype.kind != "O":
         return False
-    return any(_is_rounded(value) for value in column)
+    return any(map(_is_rounded, column.to_numpy(dtype=object)))
 
 
 def _is_rounded(value: object) -> bool:
