@@ -257,7 +257,7 @@ class WindowView(BaseModel):
         facts = ", ".join(f"{name} ({n:,} values)" for name, n in self.shared_facts.items())
         return (
             f"Several users share each value of {facts}. If a value is a company or account whose"
-            f" users get similar answers, declare `cluster: {next(iter(self.shared_facts))}`:"
+            f" users get similar answers, declare `cluster: {min(self.shared_facts)}`:"
             " otherwise alarms may be false far more often than alpha."
         )
 
