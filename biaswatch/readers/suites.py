@@ -49,8 +49,9 @@ def load_suite(path: Path) -> Suite:
     if isinstance(probes, str):
         probes = read_probes(file.parent / probes)
         _check_version(file, fields, probes)
+    truth = fields.pop("truth", {})
     if isinstance(probes, list):
-        fields["probes"] = [_with_facts(probe) for probe in probes]
+        fields["probes"] = [_with_truth(_with_facts(probe), truth, file) for probe in probes]
     try:
         return check_suite(Suite.model_validate(fields))
     except ValidationError as error:
@@ -130,6 +131,20 @@ def _with_facts(probe: Probe) -> Probe:
     }
     facts = {**columns, **probe.get("facts", {})}
     return {**probe, "facts": facts} if facts else probe
+
+
+def _with_truth(probe: Probe, truth: Any, file: Path) -> Probe:
+    """Add the right answer that a suite declares by the value of a fact."""
+    if not isinstance(truth, dict) or not all(isinstance(row, dict) for row in truth.values()):
+        raise UsageError(
+            f"{file}, truth: write a fact, and the right answer for each of its values."
+        )
+    if not isinstance(probe, dict) or "expected" in probe:
+        return probe
+    facts = probe.get("facts", {})
+    known = [answers.get(facts.get(name)) for name, answers in truth.items()]
+    answers = [label_text(answer) for answer in known if answer is not None]
+    return {**probe, "expected": answers[0]} if answers else probe
 
 
 def read_probes(file: Path) -> list[Probe]:

@@ -33,6 +33,8 @@ from biaswatch.shared.contracts.target import Target
 from biaswatch.shared.contracts.traffic import LONGEST_S, TRAFFIC, Traffic
 from biaswatch.shared.formatting import number_name
 
+LIKELIHOOD = "likelihood"
+"""The scaffold whose numbers are log-probabilities, which no repeat changes."""
 GREEDY: Mapping[str, Any] = {"temperature": 0, "top_p": 0, "top_k": 1, "do_sample": False}
 """Values of parameters without randomness."""
 LEAST_ALPHA = 1e-12
@@ -140,10 +142,11 @@ class MonitorPlan(Part):
     def renews_answers(self) -> bool:
         """Tell whether each round draws its answers anew, even to the same prompts.
 
-        A recording, a fixed seed and a model without randomness answer as before: their answers
-        count once.
+        Likelihoods, recordings, a fixed seed and a model without randomness give the same answers
+        again, which count once.
         """
         fixed = "seed" in self.target.parameters or is_recorded(self.target.provider)
+        fixed |= self.scaffold == LIKELIHOOD
         greedy = any(self.target.parameters.get(n) == value for n, value in GREEDY.items())
         return self.claim is not Claim.BANK or not (fixed or greedy)
 

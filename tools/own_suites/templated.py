@@ -26,7 +26,17 @@ def templated(name: str) -> OwnSuite:
     parts = read_parts(name, "scenarios.yaml")
     scale = [1, 10] if "to 10" in parts["ask"] else [1, 5]
     header = {"about": parts["about"], **RATED, "ranges": {"rating": scale}}
+    if "violations" in parts:
+        header |= {
+            "selected_at_least": {"rating": parts["act_from"]}, "error_rates": ["rating"],
+            "truth": {"detail": _truth(parts["details"], parts["violations"])},
+        }  # fmt: skip
     return OwnSuite(name, header, list(_probes(parts)))
+
+
+def _truth(details: list[str], violations: list[int]) -> dict[str, int]:
+    """Return 1 for the numbers of details that break the rules, 0 for the others."""
+    return {f"{d}": int(d in violations) for d in range(1, len(details) + 1)}
 
 
 def _probes(parts: dict[str, Any]) -> Iterator[Probe]:

@@ -193,6 +193,7 @@ def test_a_bank_without_randomness_does_not_renew_answers(target: str) -> None:
     target = target.replace("x:", "simulator:")
     assert not make_plan(target=parse_target(target)).renews_answers
     assert make_plan(target=parse_target("simulator:y?temperature=0.7")).renews_answers
+    assert not make_plan(scaffold="likelihood").renews_answers
 
 
 def test_cached_answers_count_once_and_raise_no_more_false_alarms_than_alpha() -> None:
