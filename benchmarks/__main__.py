@@ -7,8 +7,8 @@ import sys
 
 BENCHMARKS = (
     "bus_hop", "pipeline", "large_run", "store_writes", "traffic_writes", "diagnosis",
-    "comparisons", "engines", "run_findings", "increments", "closing", "bbq", "generator", "ingestion", "posts",
-    "reading", "lake_writes", "pages",
+    "comparisons", "engines", "run_findings", "increments", "closing", "bbq", "generator",
+    "ingestion", "posts", "reading", "lake_writes", "pages",
 )  # fmt: skip
 ONE_THREAD = {"closing": {"OPENBLAS_NUM_THREADS": "1"}}
 
