@@ -6,6 +6,7 @@ On an idle machine three tests take 0.85 ms: a multiple of 6 is 5 ms, one of 1,2
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -35,7 +36,7 @@ def cases() -> Iterator[tuple[str, Callable[[], object], int, float]]:
     """Yield a name, what is measured, how often, and the largest multiple."""
     one, many = twins(SETS, 1), twins(SETS // 2, FEATURES)
     declared = {"group": "group", "unit": "unit", "set": "set"}
-    kinds: dict[str, dict[str, object]] = {
+    kinds: dict[str, dict[str, Any]] = {
         "one comparison of twins": declared,
         "one comparison, names are random": {**declared, "random": ["name"]},
         "one comparison without twins": {"group": "group"},
@@ -50,7 +51,7 @@ def cases() -> Iterator[tuple[str, Callable[[], object], int, float]]:
     )
 
 
-def compared(frame: pd.DataFrame, columns: dict[str, object]) -> pd.DataFrame:
+def compared(frame: pd.DataFrame, columns: dict[str, Any]) -> pd.DataFrame:
     """Return the comparisons of a table."""
     features = [name for name in frame if str(name).startswith("rating")]
     ranges = dict.fromkeys(features, RANGE)
