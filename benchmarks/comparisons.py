@@ -53,7 +53,7 @@ def cases() -> Iterator[tuple[str, Callable[[], object], int, float]]:
 
 def compared(frame: pd.DataFrame, columns: dict[str, Any]) -> pd.DataFrame:
     """Return the comparisons of a table."""
-    features = [name for name in frame if str(name).startswith("rating")]
+    features = [str(name) for name in frame if str(name).startswith("rating")]
     ranges = dict.fromkeys(features, RANGE)
     comparisons: pd.DataFrame = bw.diagnose(
         frame, feature=features, ranges=ranges, **columns
