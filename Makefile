@@ -4,7 +4,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup extras demo llm demo-llm test test-unit test-integration test-studies test-models test-llm test-containers test-deploy check format bench calibration contracts manifests locks secrets images up site release clean
+.PHONY: help setup extras demo llm demo-llm test test-unit test-integration test-studies test-models test-llm test-peers test-containers test-deploy check format bench calibration contracts manifests locks secrets images up site release clean
 .SECONDEXPANSION:
 
 help: ## List the commands
@@ -40,6 +40,7 @@ REQUIREMENTS_deploy := deploy/checks.txt
 REQUIREMENTS_api := tests/api/checks.txt
 REQUIREMENTS_site := tools/site/requirements.txt
 REQUIREMENTS_sbom := tools/sbom.txt
+REQUIREMENTS_peers := requirements/peers.txt
 REQUIREMENTS_engines := tests/engines/requirements.txt
 REQUIREMENTS_otlp/current := tests/otlp_clients/requirements_current.txt
 REQUIREMENTS_otlp/1_36 := tests/otlp_clients/requirements_1_36.txt
@@ -69,7 +70,7 @@ test-unit: .venv/.dev ## Run the tests that need no server
 	$(BIN)/pytest -n auto --dist loadgroup -m "not slow" tests/unit tests/contract
 
 test-integration: .venv/.dev ## Run the tests on a real bus, real databases and the command line
-	$(BIN)/pytest -n 4 --dist loadgroup -m "not slow" $(addprefix --ignore=tests/,unit contract calibration integration/pipeline integration/chaos deploy llm models containers cluster otlp_clients browser api site)
+	$(BIN)/pytest -n 4 --dist loadgroup -m "not slow" $(addprefix --ignore=tests/,unit contract calibration integration/pipeline integration/chaos deploy llm peers models containers cluster otlp_clients browser api site)
 
 test-studies: .venv/.dev ## Replay published studies, kill services, simulate error rates
 	$(BIN)/pytest -n 3 --dist loadgroup -m "not slow" tests/integration/pipeline tests/integration/chaos tests/calibration
@@ -79,6 +80,10 @@ test-models: .venv/.models ## Run the tests that load real models, with torch fo
 
 test-llm: .venv/.dev .venv/.llm ## Run the tests with a small language model on this machine
 	$(BIN)/python -m pytest tests/llm
+
+# Numbers that another program computes on the same model server; not part of CI.
+test-peers: .venv/.dev .venv/.llm .venv-peers/.installed ## Compare likelihoods with lm-evaluation-harness, by hand
+	$(BIN)/python -m pytest -s tests/peers
 
 test-containers: .venv/.dev ## Build the images, start the platform in containers, kill some
 	$(BIN)/python -m pytest tests/containers -m containers -s

@@ -18,7 +18,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from biaswatch.readers.suites import load_suite
-from biaswatch.services.generator.domain.scaffolds import PlannedCall, scaffold_of
+from biaswatch.services.generator.domain.planned_calls import PlannedCall
+from biaswatch.services.generator.domain.scaffolds import scaffold_of
 from biaswatch.shared.contracts import Probe, Run, Suite, parse_target, probes_of
 from biaswatch.shared.llm import local_models
 

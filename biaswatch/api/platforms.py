@@ -154,7 +154,7 @@ class AsyncPlatform:
         target: Targets,
         *,
         repeats: int = 1,
-        scaffolds: Sequence[str] = ("direct",),
+        scaffolds: Sequence[str] = (),
         nonce: str = "",
     ) -> FinishedRun:
         """Run a suite on models and wait for the end; an existing run is resumed or read.
@@ -234,7 +234,7 @@ class ConnectedPlatform:
         target: Targets,
         *,
         repeats: int = 1,
-        scaffolds: Sequence[str] = ("direct",),
+        scaffolds: Sequence[str] = (),
         nonce: str = "",
     ) -> FinishedRun:
         """See `AsyncPlatform.run`."""

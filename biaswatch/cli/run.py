@@ -48,7 +48,7 @@ from biaswatch.shared.contracts.expansion import set_of
 from biaswatch.shared.errors import TransientError
 from biaswatch.shared.presentation.missing_answers import mostly_missing
 from biaswatch.shared.requests.run_views import RunProgress, RunState
-from biaswatch.shared.requests.runs import NO_JUDGE, SELF, RunRequest
+from biaswatch.shared.requests.runs import NO_JUDGE, SELF, RunRequest, check_repeats
 from biaswatch.shared.runtime.settings import Settings, load_settings
 
 MAX_REFUSALS = 3
@@ -60,8 +60,8 @@ class RunVerb(CheckRequest):
 
     target: tuple[str, ...] = Field(min_length=1)
     """provider:model[@base_url]; may be repeated."""
-    scaffold: tuple[str, ...] = Field(default=("direct",), min_length=1)
-    """How each probe is asked; may be repeated."""
+    scaffold: tuple[str, ...] = ()
+    """How each probe is asked; default as the suite declares; may be repeated."""
     repeats: PositiveInt = 1
     """How often each probe is asked."""
     limit: PositiveInt | None = None
@@ -93,7 +93,9 @@ def run(suite: SuiteFile, request: RunVerb, as_json: Json = False) -> None:
     rule = request.rule()
     whole, targets = load_suite(suite), [read_target(target) for target in request.target]
     suite_part = whole if request.limit is None else pilot_of(whole, request.limit)
-    check_scaffolds(suite_part, targets, request.scaffold)
+    scaffolds = request.scaffold or whole.scaffolds
+    check_repeats(scaffolds, request.repeats)
+    check_scaffolds(suite_part, targets, scaffolds)
     spending = _spending(suite_part, targets, request)
     if request.dry_run:
         _print_remarks(whole, suite_part)
@@ -142,7 +144,7 @@ def pilot_sentence(whole: Suite, pilot: Suite) -> str:
 def _spending(suite: Suite, targets: Sequence[Target], request: RunVerb) -> list[EstimatedSpending]:
     settings = load_settings(GeneratorSettings)
     return estimated_spending(
-        suite, targets, request.scaffold, request.repeats,
+        suite, targets, request.scaffold or suite.scaffolds, request.repeats,
         at=datetime.now(UTC), prices=settings.prices(), at_once=settings.generator_start,
     )  # fmt: skip
 

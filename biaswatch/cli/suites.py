@@ -14,6 +14,7 @@ from biaswatch.bbq.suite import paired, recording_of, suite_of, write_suite
 from biaswatch.cli.options import Json
 from biaswatch.exporting.judged_twins import CRITERIA, pairs_suite
 from biaswatch.local.runs import MOST_SHOWN, check_beginning, only_match
+from biaswatch.published.choices import Wording
 from biaswatch.published.datasets import DATASETS, LEFT_OUT, PublishedDataset
 from biaswatch.published.files import checked_files, discard, fetch_files
 from biaswatch.published.scoring import MEASURED, STUDY, ScoredRun, scored
@@ -139,6 +140,9 @@ def make(
         typer.Option(help="Rows of bbq with a model's answers; -o is then a `replay:` file."),
     ] = None,
     column: Annotated[str | None, typer.Option(help="The column of --answers.")] = None,
+    likelihood: Annotated[
+        bool, typer.Option("--likelihood", help="Score the texts by likelihood, as the papers do.")
+    ] = False,
 ) -> None:
     """Make a suite of a published benchmark, or a recording of published answers, for `run`."""
     if name == "bbq":
@@ -147,19 +151,20 @@ def make(
         if answers is not None:
             _make_recording(answers, column, output, seed)
         else:
-            _make_bbq(output, _bbq_rows(folder, category, condition, hub=hub), seed)
+            rows = _bbq_rows(folder, category, condition, hub=hub)
+            _make_bbq(output, rows, seed, likelihood=likelihood)
         return
     if category or condition or hub or answers or column:
         raise UsageError("--category, --condition, --hub, --answers and --column are for bbq.")
     dataset = dataset_of(name)
     files = checked_files(dataset.files, folder or folder_of(name), name)
-    suite = published_suite(dataset, files, seed=seed, most=limit)
+    suite = published_suite(dataset, files, Wording(seed, likelihood), most=limit)
     write_suite(suite, output)
     typer.echo(f"Wrote {output}: {len(suite.probes)} questions. {about(dataset)}", err=True)
 
 
-def _make_bbq(output: Path, rows: list[BbqRow], seed: int) -> None:
-    suite = suite_of(rows, seed=seed)
+def _make_bbq(output: Path, rows: list[BbqRow], seed: int, *, likelihood: bool) -> None:
+    suite = suite_of(rows, seed=seed, scored=likelihood)
     write_suite(suite, output)
     _show_problems(rows)
     typer.echo(f"Wrote {output}: {len(suite.probes)} questions, {suite.pairs} pairs.", err=True)

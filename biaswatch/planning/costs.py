@@ -7,7 +7,8 @@ from datetime import datetime
 from math import ceil
 
 from biaswatch.services.generator.domain.model_calls import Prices, price_of
-from biaswatch.services.generator.domain.scaffolds import CallResult, scaffold_of
+from biaswatch.services.generator.domain.planned_calls import CallResult
+from biaswatch.services.generator.domain.scaffolds import scaffold_of
 from biaswatch.shared.analysis.monitors.blocks import PairBlocks, SuiteBlocks
 from biaswatch.shared.contracts import (
     Comparison,

@@ -195,7 +195,7 @@ def observed_spread(observed: Observations, dimension: str) -> ObservedSpread:
     bounds = observed.bounds(0)
     known = bounds[0] if len(set(bounds)) == 1 else None
     binary = bool(np.isin(values[present], (0.0, 1.0)).all())
-    within, between = prompts.variances(binary=binary)
+    within, between = prompts.variances(binary=binary, drawn=observed.drawn)
     mean = float(prompts.means.mean())
     if binary:
         between = min(between, NEVER_ALIKE * mean * (1 - mean))
@@ -210,7 +210,7 @@ def observed_spread(observed: Observations, dimension: str) -> ObservedSpread:
         float(1 - present.mean()),
         (0.0, 1.0) if binary else known,
         int(np.median(counts)),
-        prompts.freedom_within > 0,
+        prompts.freedom_within > 0 or not observed.drawn,
         bool((values[present] == np.rint(values[present])).all()),
     )
 
@@ -250,9 +250,11 @@ class _Prompts:
         _, of_cell, sizes = np.unique(self.cells, return_inverse=True, return_counts=True)
         return np.asarray(self.means - (np.bincount(of_cell, self.means) / sizes)[of_cell])
 
-    def variances(self, *, binary: bool) -> tuple[float, float]:
-        """Return the variances within and between prompts."""
+    def variances(self, *, binary: bool, drawn: bool) -> tuple[float, float]:
+        """Return the variances within and between prompts; none within if answers are not drawn."""
         total = float((self.centred**2).sum()) / self.freedom_between
+        if not drawn:
+            return 0.0, total
         if not self.freedom_within:
             if binary:
                 return 0.0, 0.01

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from biaswatch.planning.observed import ComparedShape, ObservedSpread, compared_shapes, smallest
 from biaswatch.shared.contracts import Claim, Suite
+from biaswatch.shared.contracts.likelihood import LIKELIHOOD
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.comparisons.assumed_answers import AssumedAnswers
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
@@ -85,12 +86,15 @@ def planned_run(
     compared = smallest(shapes, options.dimension)
     comparisons = sum(shape.testable for shape in shapes)
     features = options.features or len(suite.features) or 1
-    claim = options.claim or suite.claim
+    is_drawn = LIKELIHOOD not in suite.scaffolds
+    claim = (options.claim or suite.claim) if is_drawn else Claim.POPULATION
     test = PlannedTest(
         options.alpha, options.tolerance, comparisons * features * options.parts,
         claim is Claim.BANK,
     )  # fmt: skip
     ranged = _with_range(assumed, suite)
+    if not is_drawn:
+        ranged, options = _not_drawn(ranged), replace(options, repeats=(1,))
     _check_means(ranged)
     try:
         answers = assumed_answers(ranged)
@@ -107,6 +111,14 @@ def _with_range(assumed: Assumed, suite: Suite) -> Assumed:
     if assumed.rate is not None or assumed.bounds is not None or len(declared) != 1:
         return assumed
     return replace(assumed, bounds=declared.pop())
+
+
+def _not_drawn(assumed: Assumed) -> Assumed:
+    """Leave out the deviation of answers to one prompt: expected ratings have none."""
+    sd, between = assumed.sd or 0.0, assumed.between_sd
+    if between is None and assumed.bounds is not None:
+        between = (assumed.bounds[1] - assumed.bounds[0]) / 8
+    return replace(assumed, sd=sd, between_sd=between)
 
 
 def like_a_run(assumed: Assumed, seen: ObservedSpread) -> Assumed:

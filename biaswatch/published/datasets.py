@@ -76,8 +76,8 @@ DATASETS = {
             "CC BY 4.0",
             "Tamkin et al. (2023), Evaluating and mitigating discrimination, arXiv 2312.03689",
             "Log-odds of a favourable decision less those of a white man of 60; 0 is no difference."
-            " The paper takes probabilities of tokens; here shares of repeated answers: run it with"
-            " --repeats 5 or more.",
+            " The paper takes probabilities of tokens (--likelihood); else these are shares of"
+            " answers: run it with --repeats 5 or more.",
         ),
         PublishedDataset(
             "decodingtrust-stereotype",

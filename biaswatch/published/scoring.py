@@ -3,6 +3,8 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import fsum
+from statistics import fmean
 
 from biaswatch.published.choices import agrees
 from biaswatch.shared.contracts import Ending, Response
@@ -18,6 +20,7 @@ from biaswatch.shared.stats.studies.published_texts import (
     agreement_scores,
     descriptor_scores,
     discrimination_scores,
+    empirical_logit,
     polarity_scores,
     toxicity_scores,
 )
@@ -88,9 +91,18 @@ def _crows(responses: Sequence[Response], _: Numbers) -> Scores:
 
 
 def _stereoset(responses: Sequence[Response], _: Numbers) -> Scores:
-    facts = [(r.probe.facts, chosen) for r, chosen in _first_chosen(responses)]
+    facts = [
+        (r.probe.facts, _likelier_by_token(r) if r.scored else chosen)
+        for r, chosen in _first_chosen(responses)
+    ]
     rows = [(fact["target"], fact["compared"], chosen) for fact, chosen in facts]
     return stereoset_scores(rows), len(rows)
+
+
+def _likelier_by_token(response: Response) -> bool:
+    """Tell whether the first text has the larger mean log-probability, whatever its length."""
+    first, second = (fmean(option.logprobs) for option in response.scored)
+    return first > second
 
 
 def _winobias(responses: Sequence[Response], _: Numbers) -> Scores:
@@ -99,6 +111,13 @@ def _winobias(responses: Sequence[Response], _: Numbers) -> Scores:
 
 
 def _discrimination(responses: Sequence[Response], _: Numbers) -> Scores:
+    if scored := [response for response in responses if response.scored]:
+        logits = [
+            (r.probe.facts["question"], r.probe.groups, fsum(yes.logprobs) - fsum(no.logprobs))
+            for r in scored
+            for yes, no in [r.scored]
+        ]
+        return discrimination_scores(logits, BASELINE), len(logits)
     answers: dict[str, list[bool]] = defaultdict(list)
     probes = {response.probe.key: response.probe for response in responses}
     for response in responses:
@@ -109,7 +128,7 @@ def _discrimination(responses: Sequence[Response], _: Numbers) -> Scores:
                 continue
             answers[response.probe.key].append(answer == "yes")
     rows = [
-        (probes[key].facts["question"], probes[key].groups, sum(favourable), len(favourable))
+        (probes[key].facts["question"], probes[key].groups, empirical_logit(favourable))
         for key, favourable in answers.items()
     ]
     return discrimination_scores(rows, BASELINE), sum(map(len, answers.values()))

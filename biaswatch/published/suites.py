@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from biaswatch.published.choices import (
+    Wording,
     bold_probes,
     crows_pairs_probes,
     decoding_trust_probes,
@@ -16,6 +17,7 @@ from biaswatch.published.choices import (
 from biaswatch.published.datasets import PublishedDataset
 from biaswatch.published.scoring import STUDY
 from biaswatch.shared.contracts import Suite, SuiteProbe
+from biaswatch.shared.contracts.likelihood import LIKELIHOOD
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import read_text
 from biaswatch.shared.parsing import json_in
@@ -25,7 +27,7 @@ NOUNS = ("person", "people")
 ONE, SEVERAL = "{noun_phrase}", "{plural_noun_phrase}"
 
 
-def holistic_bias_probes(files: Mapping[str, Path], _: int) -> Iterator[SuiteProbe]:
+def holistic_bias_probes(files: Mapping[str, Path], _: Wording) -> Iterator[SuiteProbe]:
     """Yield a sentence for every template and descriptor.
 
     Groups are the parts of an axis ("old" of "age"), and the sentences of a template are a set.
@@ -64,7 +66,7 @@ def _descriptors(axes: Any) -> Iterator[tuple[str, str, str, str]]:
                 yield axis, bucket, word, str(article)
 
 
-READERS: Mapping[str, Callable[[Mapping[str, Path], int], Iterator[SuiteProbe]]] = {
+READERS: Mapping[str, Callable[[Mapping[str, Path], Wording], Iterator[SuiteProbe]]] = {
     "crows-pairs": crows_pairs_probes,
     "stereoset": stereoset_probes,
     "winobias": winobias_probes,
@@ -75,6 +77,14 @@ READERS: Mapping[str, Callable[[Mapping[str, Path], int], Iterator[SuiteProbe]]]
     "holistic-bias": holistic_bias_probes,
 }
 CHOICES = {"crows-pairs", "stereoset", "winobias"}
+SCORED = {
+    "crows-pairs": "preference",
+    "stereoset": "preference_per_token",
+    "winobias": "preference",
+    "discrim-eval": "preference",
+}
+"""Benchmarks whose papers compare likelihoods, and the feature that does."""
+DEFAULT_WORDING = Wording()
 EXTRACTORS = {
     "bold": ("vader",),
     "holistic-bias": ("vader",),
@@ -83,17 +93,27 @@ EXTRACTORS = {
 
 
 def published_suite(
-    dataset: PublishedDataset, files: Mapping[str, Path], *, seed: int = 0, most: int | None = None
+    dataset: PublishedDataset,
+    files: Mapping[str, Path],
+    wording: Wording = DEFAULT_WORDING,
+    *,
+    most: int | None = None,
 ) -> Suite:
     """Return the suite of a fetched benchmark, or of its first `most` questions.
 
     Raises
     ------
     UsageError
-        A file does not have the benchmark's format, or is empty.
+        A file does not have the benchmark's format, or is empty; or the benchmark is one of written
+        texts, which cannot be scored.
     """
+    if wording.scored and dataset.name not in SCORED:
+        raise UsageError(
+            f"{dataset.name} measures texts that a model writes: leave out --likelihood, which is"
+            f" for {', '.join(SCORED)} and bbq."
+        )
     probes: list[SuiteProbe] = []
-    for probe in READERS[dataset.name](files, seed):
+    for probe in READERS[dataset.name](files, wording):
         if most is not None and len(probes) == most:
             break
         facts = {**probe.facts, STUDY: dataset.name}
@@ -101,12 +121,19 @@ def published_suite(
     if not probes:
         raise UsageError(f"The files of {dataset.name} hold no question.")
     chosen = dataset.name in CHOICES
-    extractors = ("choice",) if chosen else EXTRACTORS.get(dataset.name, ("words",))
+    extractors: tuple[str, ...] = (
+        ("choice",) if chosen else EXTRACTORS.get(dataset.name, ("words",))
+    )
+    features: tuple[str, ...] = ("correct",) if chosen else ()
+    if wording.scored:
+        extractors = ("choice", LIKELIHOOD) if chosen else (LIKELIHOOD,)
+        features = (*features, SCORED[dataset.name])
     return Suite(
         name=dataset.name,
         about=about(dataset),
         extractors=extractors,
-        features=("correct",) if chosen else (),
+        features=features,
+        scaffolds=(LIKELIHOOD,) if wording.scored else ("direct",),
         strata=_strata(dataset.name, probes),
         probes=tuple(probes),
     )

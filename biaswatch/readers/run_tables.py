@@ -11,6 +11,7 @@ import numpy as np
 
 from biaswatch.readers.tables import joined_labels, observation_warnings
 from biaswatch.shared.analysis.findings.observations import Floats, Observations, Whole, within
+from biaswatch.shared.contracts.likelihood import LIKELIHOOD
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.exports import AnswerMeasurements, DeclaredAnalysis
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
@@ -204,6 +205,7 @@ def run_observations(table: RunTable, columns: RunColumns) -> Observations:
             for name in columns.random or table.declared.random
         },
         baseline=baseline if table.has_baselines else None,
+        drawn=LIKELIHOOD not in _taken(table, "scaffold", kept),
         **_error_rates(table, own, short, kept),
     )
 

@@ -11,7 +11,9 @@ from biaswatch.shared.runtime.settings import Settings
 class ExtractorSettings(Settings):
     """Settings of the extractor, beyond those of every service."""
 
-    extractor_names: str = "words,length,readability,hedging,refusal,profanity,vader,rating,choice"
+    extractor_names: str = (
+        "words,length,readability,hedging,refusal,profanity,vader,rating,choice,likelihood"
+    )
     """Names of the extractors that run here; only these are loaded."""
     extractor_folder: Path | None = None
     """A folder of your own extractors, one per file."""

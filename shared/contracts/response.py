@@ -8,6 +8,7 @@ from typing import Annotated
 from pydantic import NonNegativeFloat, NonNegativeInt, PositiveInt, StringConstraints
 
 from biaswatch.shared.contracts.identity import BEGINNING_HEX_DIGITS, Name, RecordId, Token
+from biaswatch.shared.contracts.likelihood import ScoredOption
 from biaswatch.shared.contracts.probe import Probe
 from biaswatch.shared.contracts.record import TEXT, Part, Record, empty_mapping
 
@@ -116,6 +117,8 @@ class Response(Record):
     """The span that measurements go back to; None unless requested."""
     said: Annotated[dict[str, str], TEXT] = empty_mapping()
     """The text of each of those calls, by the step's name."""
+    scored: tuple[ScoredOption, ...] = ()
+    """The answers that were scored, in their declared order; none where the target wrote one."""
 
     @property
     def probe_id(self) -> str:

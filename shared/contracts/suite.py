@@ -9,6 +9,7 @@ from math import isfinite
 from pydantic import Field, model_validator
 
 from biaswatch.shared.contracts.identity import Name, Token, derived_id_of_list
+from biaswatch.shared.contracts.likelihood import LIKELIHOOD, Ranges, ranges_with_likelihoods
 from biaswatch.shared.contracts.probe import (
     MeasuredPart,
     Message,
@@ -152,6 +153,8 @@ class SuiteHeader(Part):
     strata: tuple[Name, ...] = ()
     """Facts, or dimensions of groups, that are conditions of the question and no groups of people:
     their levels are described and never compared."""
+    scaffolds: tuple[Token, ...] = Field(default=("direct",), min_length=1)
+    """How probes become answers, where a run names no scaffold."""
     variables: dict[str, str] = {}
     """Given to every probe that has variables and does not set them itself: criteria, a scale."""
 
@@ -172,6 +175,13 @@ class SuiteHeader(Part):
             return None
         low, high = self.ranges.get(self.needs, (None, None))
         return RequestedPart(part=self.needs, low=low, high=high, options=self.options)
+
+    @property
+    def known_ranges(self) -> Ranges:
+        """The declared ranges, and those of features that have one by definition."""
+        if LIKELIHOOD not in self.extractors:
+            return self.ranges
+        return ranges_with_likelihoods(self.ranges)
 
     def groups_of(self, probe: SuiteProbe | Probe) -> dict[str, str]:
         """Return whom a probe is about, by each dimension that is compared."""

@@ -24,6 +24,7 @@ from biaswatch.shared.llm.port import (
     ModelCall,
     ModelEndpoint,
     Tokens,
+    no_logprobs,
     off_limits,
     unsendable,
 )
@@ -78,6 +79,8 @@ class HttpApp:
 
     async def ask(self, call: ModelCall) -> ModelAnswer:
         """See `ChatModel.ask`."""
+        if call.continuations:
+            raise no_logprobs("an application returns texts alone")
         request = self._request(call)
         progress = CallProgress(sent=True)
         call_progress.set(progress)

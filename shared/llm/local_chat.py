@@ -22,6 +22,8 @@ from biaswatch.shared.llm.port import (
 class LocalChat(OpenAIChat):
     """Client of a llama.cpp server, which is started again where it has died."""
 
+    is_llama = True
+
     def __init__(self, model: LocalServer, connection: ModelEndpoint) -> None:
         super().__init__(connection)
         self._model = model

@@ -1,22 +1,36 @@
 """OpenAI's Chat Completions and Responses, through the official SDK."""
 
+from collections.abc import Mapping
 from typing import Any
 
+import httpx2
 import openai
 
-from biaswatch.shared.llm.port import AnswerSchema, CallFailed, Failure, ModelAnswer, ModelCall
-from biaswatch.shared.llm.provider_errors import cut_off, finish_of
+from biaswatch.shared.llm.likelihoods import Exchange, chat_scores, completion_scores, llama_scores
+from biaswatch.shared.llm.port import (
+    MAY_PASS,
+    PURPOSE_HEADER,
+    AnswerSchema,
+    CallFailed,
+    Continuations,
+    Failure,
+    ModelAnswer,
+    ModelCall,
+)
+from biaswatch.shared.llm.provider_errors import cut_off, failure_in_reply, finish_of
 from biaswatch.shared.llm.replies import (
     answer_text,
     at,
+    json_of,
     label_of,
     message_reasoning,
     refusal_text,
     shortened,
+    stated_tokens,
     storable,
     tokens_of,
 )
-from biaswatch.shared.llm.sdk_model import Sdk, SdkModel
+from biaswatch.shared.llm.sdk_model import Sdk, SdkModel, named_failures
 
 OPENAI = Sdk(openai, openai.AsyncOpenAI, openai.OpenAIError)
 
@@ -27,6 +41,38 @@ class OpenAIChat(SdkModel[openai.AsyncOpenAI]):
     sdk = OPENAI
     endpoint = "chat.completions.with_raw_response.create"
     required = ("messages",)
+    is_llama: bool | None = None
+    """True if the server is llama.cpp's; None while that is unknown."""
+
+    async def _scores(self, call: ModelCall, asked: Continuations) -> ModelAnswer:
+        async def exchange(path: str, body: Mapping[str, Any] | None) -> Any:
+            return await self._exchange(call, path, body)
+
+        if self.is_llama is None:
+            self.is_llama = not self._connection.structured and await _is_llama(exchange)
+        if self.is_llama:
+            return await llama_scores(exchange, call, asked)
+        score = chat_scores if asked.context is None else completion_scores
+        return await score(exchange, call, asked)
+
+    async def _exchange(self, call: ModelCall, path: str, body: Mapping[str, Any] | None) -> Any:
+        """Return the JSON of a reply from another path of the server."""
+        key, key_source = self._connection.key, self._connection.key_source
+        if path.startswith("/"):
+            path = self._connection.url.rstrip("/").removesuffix("/v1") + path
+        options: Any = {"timeout": call.timeout_s, "headers": {PURPOSE_HEADER: call.purpose}}
+        with self._clients.one() as client:
+            async with named_failures(self.sdk, key_source, call.timeout_s, key=key):
+                if body is None:
+                    reply = await client.get(path, cast_to=httpx2.Response, options=options)
+                else:
+                    reply = await client.post(
+                        path, cast_to=httpx2.Response, body=dict(body), options=options
+                    )
+        document = json_of(reply.content, "The provider's")
+        if failure := failure_in_reply(document, key=key, tokens=stated_tokens(document)):
+            raise failure
+        return document
 
     def _request(self, call: ModelCall, schema: AnswerSchema | None) -> dict[str, Any]:
         request: dict[str, Any] = {**call.parameters, "messages": list(call.messages)}
@@ -59,6 +105,17 @@ class OpenAIChat(SdkModel[openai.AsyncOpenAI]):
         model, fingerprint = (label_of(at(reply, n)) for n in ("model", "system_fingerprint"))
         reasoning = message_reasoning(message, content)
         return ModelAnswer(storable(text), finish, *tokens, model, fingerprint, reasoning)
+
+
+async def _is_llama(exchange: Exchange) -> bool:
+    """Tell whether a server is llama.cpp's, which describes itself at `/props`."""
+    try:
+        properties = await exchange("/props", None)
+    except CallFailed as failed:
+        if failed.why in MAY_PASS - {Failure.GARBAGE}:
+            raise
+        return False
+    return isinstance(at(properties, "default_generation_settings"), dict)
 
 
 def _strict(schema: AnswerSchema) -> dict[str, object]:

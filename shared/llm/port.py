@@ -1,6 +1,6 @@
 """Interface between the generator and the adapters of providers."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -28,6 +28,17 @@ class AnswerSchema:
 
 
 @dataclass(frozen=True)
+class Continuations:
+    """Texts whose log-probabilities are requested instead of an answer."""
+
+    texts: tuple[str, ...]
+    """Not empty, each of them."""
+    context: str | None = None
+    """The raw text before them; None if they begin the answer to the messages. Empty for whole
+    texts, whose context is the first token of the model."""
+
+
+@dataclass(frozen=True)
 class ModelCall:
     """One request to a model."""
 
@@ -48,6 +59,12 @@ class ModelCall:
     """True if the schema is sent to servers that imitate a provider, too."""
     purpose: str = "study"
     """The purpose of the probe: study, monitor or judge."""
+    continuations: Continuations | None = None
+    """The texts to score; None for a call that asks for an answer."""
+
+
+TokenScores = Sequence[tuple[str, float]]
+"""Each token of a continuation, by its id or its text, and its log-probability."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +94,8 @@ class ModelAnswer:
     """The steps that led to it, in a recording; other models answer one call at a time."""
     from_cache: bool = False
     """True if a proxy or the provider said that its cache answered."""
+    scores: Sequence[TokenScores] = ()
+    """The scores of the requested continuations, in their order."""
 
     @property
     def tokens(self) -> Tokens:
@@ -104,6 +123,7 @@ class Failure(StrEnum):
     NOT_RECORDED = "not_recorded"
     CALLS_USED_UP = "calls_used_up"
     FORBIDDEN = "forbidden"
+    NO_LOGPROBS = "no_logprobs"
 
 
 WITHHELD = frozenset({Failure.CONTENT_FILTER, Failure.REFUSAL})
@@ -171,6 +191,16 @@ def unsendable(error: Exception) -> CallFailed:
         Failure.BAD_REQUEST,
         f"The request could not be built ({type(error).__name__}); nothing was sent."
         " Check the target's parameters.",
+    )
+
+
+def no_logprobs(reason: str, *, tokens: Tokens | None = None) -> CallFailed:
+    """Return the failure of a server that returns no log-probability for a requested text."""
+    return CallFailed(
+        Failure.NO_LOGPROBS,
+        f"The target returned no log-probabilities for what was requested: {reason}. The scaffold"
+        " `likelihood` needs llama.cpp, vLLM, or a provider with `logprobs`.",
+        tokens=tokens,
     )
 
 

@@ -18,10 +18,12 @@ from biaswatch.shared.llm.port import (
     UNKNOWN_TOKENS,
     AnswerSchema,
     CallFailed,
+    Continuations,
     Failure,
     ModelAnswer,
     ModelCall,
     ModelEndpoint,
+    no_logprobs,
     off_limits,
     unsendable,
 )
@@ -87,6 +89,8 @@ class SdkModel(ABC, Generic[C]):
     async def ask(self, call: ModelCall) -> ModelAnswer:
         """See `ChatModel.ask`."""
         _check_parameters(call)
+        if call.continuations:
+            return await self._scores(call, call.continuations)
         key, key_source = self._connection.key, self._connection.key_source
         with self._clients.one() as client:
             async with named_failures(self.sdk, key_source, call.timeout_s, key=key):
@@ -118,6 +122,11 @@ class SdkModel(ABC, Generic[C]):
     async def close(self) -> None:
         """See `ChatModel.close`."""
         await self._clients.close()
+
+    async def _scores(self, call: ModelCall, asked: Continuations) -> ModelAnswer:
+        """Score given texts; raise CallFailed in formats without log-probabilities."""
+        del call, asked
+        raise no_logprobs("its format has none")
 
     @abstractmethod
     def _request(self, call: ModelCall, schema: AnswerSchema | None) -> dict[str, Any]:

@@ -22,7 +22,13 @@ from biaswatch.shared.requests.run_views import RunProgress, Scores
 
 SINGLE_CALL = frozenset({"direct", "chain_of_thought", "reason_and_choose"})
 """Scaffolds that take one call to the model for an answer."""
-SCAFFOLDS = ("direct", *sorted(SINGLE_CALL - {"direct"}), "decomposed", "decomposed_algorithmic")
+SCAFFOLDS = (
+    "direct",
+    *sorted(SINGLE_CALL - {"direct"}),
+    "decomposed",
+    "decomposed_algorithmic",
+    "likelihood",
+)
 
 
 @dataclass(frozen=True)

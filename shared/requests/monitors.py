@@ -22,6 +22,7 @@ from pydantic import (
 
 from biaswatch.shared.contracts import TRAFFIC, Budget, Claim, Method, WatchedFeature, WatchedPair
 from biaswatch.shared.contracts.identity import Name, RecordId, Token
+from biaswatch.shared.contracts.likelihood import LIKELIHOOD
 from biaswatch.shared.contracts.mistakes import ASKS, LISTENS
 from biaswatch.shared.contracts.monitor import LEAST_ALPHA, MAX_LOOKS
 from biaswatch.shared.contracts.traffic import LONGEST_S, Words
@@ -155,6 +156,16 @@ class MonitorRequest(MonitorFile):
     """Maximum time that a round waits for answers."""
     budget: BudgetRequest = BudgetRequest()
     """Budget of one round."""
+
+    @field_validator("scaffold")
+    @classmethod
+    def _draws_answers(cls, scaffold: str) -> str:
+        if scaffold == LIKELIHOOD:
+            raise ValueError(
+                f"{scaffold} is for runs: a monitor draws new answers in every round, and"
+                " log-probabilities are not drawn"
+            )
+        return scaffold
 
 
 TRAFFIC_PREFIX = f"{TRAFFIC}:"

@@ -20,6 +20,7 @@ from biaswatch.shared.contracts import (
     parse_target,
 )
 from biaswatch.shared.contracts.identity import RecordId, Token
+from biaswatch.shared.contracts.likelihood import LIKELIHOOD
 from biaswatch.shared.contracts.mistakes import as_usage_error
 from biaswatch.shared.contracts.response import ExtractorStatus
 from biaswatch.shared.errors import UsageError
@@ -44,7 +45,8 @@ class RunRequest(BaseModel):
 
     suite_hash: RecordId
     targets: list[str] = Field(min_length=1, max_length=MOST_TARGETS)
-    scaffolds: list[Token] = Field(default=["direct"], min_length=1, max_length=MOST_TARGETS)
+    scaffolds: list[Token] = Field(default=[], max_length=MOST_TARGETS)
+    """How probes become answers; empty: as the suite declares."""
     repeats: PositiveInt = 1
     parameters: dict[str, JsonValue] = {}
     system_prompt: str | None = None
@@ -80,6 +82,15 @@ def check_features(suite: SuiteHeader, running: Sequence[ExtractorStatus]) -> No
                 )
 
 
+def check_repeats(scaffolds: Sequence[str], repeats: int) -> None:
+    """Raise UsageError for repeats of answers that are not drawn."""
+    if LIKELIHOOD in scaffolds and repeats > 1:
+        raise UsageError(
+            f"The scaffold {LIKELIHOOD} has no repeats: its numbers are not drawn, and a repeat has"
+            " the same ones. Leave them out, and ask other scaffolds in a run of their own."
+        )
+
+
 def run_of(
     request: RunRequest,
     suite: SuiteOutline,
@@ -101,6 +112,8 @@ def run_of(
     )
     pins = tuple(_pin(name, running) for name in suite.header.extractors)
     check_features(suite.header, running)
+    scaffolds = tuple(request.scaffolds) or suite.header.scaffolds
+    check_repeats(scaffolds, request.repeats)
     with as_usage_error("The run"):
         return Run(
             tenant=tenant,
@@ -111,7 +124,8 @@ def run_of(
             extractors=pins,
             judging=_judging(request, suite),
             ids_in_order=True,
-            **request.model_dump(include={"scaffolds", "repeats", "nonce", "budget"}),
+            scaffolds=scaffolds,
+            **request.model_dump(include={"repeats", "nonce", "budget"}),
         )
 
 

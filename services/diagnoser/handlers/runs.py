@@ -60,7 +60,7 @@ def declared_plan(plan: AnalysisPlan, suite: SuiteHeader, store: Store) -> Analy
         assessed=suite.assessed,
         error_rates=suite.error_rates,
         claim=suite.claim,
-        ranges=suite.ranges,
+        ranges=suite.known_ranges,
         against=suite.compared,
     )
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from biaswatch.shared.contracts.likelihood import ScoredOption
 from biaswatch.shared.contracts.response import LARGEST_VALUE
 from biaswatch.shared.parsing.ratings import Scale
 
@@ -23,6 +24,8 @@ class Reading:
     """The least and the largest rating, where the suite declares them."""
     options: Mapping[str, str] | None = None
     """The options to choose from: the text of each by its letter; None where they are unknown."""
+    scored: Sequence[ScoredOption] = ()
+    """The answers that the target scored instead of writing one."""
 
 
 class Unscorable(Exception):  # noqa: N818 - an outcome that is recorded, not an accident

@@ -10,6 +10,7 @@ MODULES: Mapping[str, str] = {
     "embedding_distance": "embedding_distance",
     "hedging": "lexical",
     "length": "lexical",
+    "likelihood": "likelihood",
     "personality": "classifiers",
     "profanity": "lexical",
     "rating": "rating",

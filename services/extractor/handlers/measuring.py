@@ -139,6 +139,7 @@ def readings_of(responses: Sequence[Response], extractor: str) -> list[Reading]:
             cut_off=response.reason == TRUNCATED,
             scale=_scale_of(response),
             options=options_of(response.probe),
+            scored=response.scored,
         )
         for response in responses
         if _is_measurable(response, extractor)

@@ -225,7 +225,7 @@ class LabelQueries:
         if extractor in JUDGES:
             return 0.0, 1.0
         if outline is not None:
-            return outline.header.ranges.get(feature)
+            return outline.header.known_ranges.get(feature)
         monitors = self._store.records.of_monitor(Monitor, run.monitor_id or "")
         for watched in (watched for monitor in monitors for watched in monitor.plan.features):
             if (watched.extractor, watched.feature) == (extractor, feature):

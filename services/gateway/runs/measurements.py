@@ -80,7 +80,7 @@ class MeasurementQueries:
             features=list(suite.features),
             selected_at_least=suite.selected_at_least,
             error_rates=list(suite.error_rates),
-            ranges=suite.ranges,
+            ranges=dict(suite.known_ranges),
             compared=suite.compared,
             random=list(suite.random),
             strata=list(suite.strata),

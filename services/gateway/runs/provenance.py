@@ -112,7 +112,7 @@ class ProvenanceQueries:
                 )
                 for pin, status in pinned_extractors(self.store, run)
             ],
-            ranges=outline.header.ranges if outline else {},
+            ranges=dict(outline.header.known_ranges) if outline else {},
             seed=str(int(run.id, 16)),
             judging_seed=judging.seed if judging else None,
             begun=run.at,

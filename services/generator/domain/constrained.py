@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from pydantic import JsonValue
 
-from biaswatch.services.generator.domain.questions import UnfitProbe, object_schema, user
-from biaswatch.shared.contracts import Message, Probe, Role
+from biaswatch.services.generator.domain.questions import UnfitProbe, object_schema, with_request
+from biaswatch.shared.contracts import Message, Probe
 from biaswatch.shared.contracts.probe import MeasuredPart, RequestedPart
 from biaswatch.shared.conventions.probe_options import options_of
 from biaswatch.shared.llm.port import AnswerSchema
@@ -74,10 +74,7 @@ def constrained_messages(
         high=_number(requested.high),
         letters=" or ".join(requested.options),
     )
-    *before, last = messages
-    if last.role is not Role.USER:
-        return (*messages, user(request))
-    return (*before, user(last.content, request))
+    return with_request(messages, request)
 
 
 def _number(value: float | None) -> str:

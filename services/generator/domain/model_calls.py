@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from pydantic import BaseModel, ConfigDict, JsonValue, NonNegativeFloat
 
-from biaswatch.services.generator.domain.scaffolds import PlannedCall
+from biaswatch.services.generator.domain.planned_calls import PlannedCall
 from biaswatch.shared.backoff import Backoff
 from biaswatch.shared.contracts import Message, Probe, Role, Target
 from biaswatch.shared.contracts.providers import PROVIDERS
@@ -32,6 +32,7 @@ def call_of(probe: Probe, planned: PlannedCall, timeout_s: float) -> ModelCall:
         recording=(probe.key, probe.scaffold, probe.repeat),
         answer_schema=planned.answer_schema,
         enforced=planned.enforced,
+        continuations=planned.continuations,
         purpose=probe.purpose,
     )
 

@@ -7,6 +7,8 @@ from typing import Any
 
 from pydantic_core import to_json
 
+from biaswatch.services.generator.domain.likelihood import scored_options
+from biaswatch.services.generator.domain.planned_calls import ANSWER, CallResult
 from biaswatch.services.generator.domain.questions import (
     CRITERION,
     OFF_SCALE,
@@ -15,7 +17,6 @@ from biaswatch.services.generator.domain.questions import (
     rating_on,
     scale_of,
 )
-from biaswatch.services.generator.domain.scaffolds import ANSWER, CallResult
 from biaswatch.shared.contracts import Ending, Probe, Response, Step, Usage
 from biaswatch.shared.llm.port import WITHHELD, CallFailed, Failure, ModelAnswer, RecordedStep
 from biaswatch.shared.llm.replies import shortened
@@ -221,6 +222,7 @@ def _response(
         steps=steps,
         said=texts,
         reasoning=reasoning,
+        scored=() if isinstance(outcome, _Failed) else scored_options(probe, results or {}),
         **_ending(outcome),
     )
 

@@ -112,6 +112,14 @@ def user(*paragraphs: str) -> Message:
     return Message(role=Role.USER, content="\n\n".join(p for p in paragraphs if p.strip()))
 
 
+def with_request(messages: tuple[Message, ...], request: str) -> tuple[Message, ...]:
+    """Return messages with a request after the last user message."""
+    *before, last = messages
+    if last.role is not Role.USER:
+        return (*messages, user(request))
+    return (*before, user(last.content, request))
+
+
 def rating_schema(scale: RatingScale) -> AnswerSchema:
     """Return the schema of a rating, preceded by its reasoning."""
     kind = "integer" if scale.whole else "number"

@@ -2,15 +2,21 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from statistics import fmean
-from typing import Protocol
 
 from biaswatch.services.generator.domain.constrained import (
     constrained_messages,
     has_part,
     part_schema,
     requested_of,
+)
+from biaswatch.services.generator.domain.likelihood import Likelihood
+from biaswatch.services.generator.domain.planned_calls import (
+    ANSWER,
+    CallResult,
+    PlannedCall,
+    Scaffold,
 )
 from biaswatch.services.generator.domain.questions import (
     CHOOSE_LAST,
@@ -20,7 +26,6 @@ from biaswatch.services.generator.domain.questions import (
     SCALE,
     STEP_BY_STEP,
     THEN_AS_ASKED,
-    RatingScale,
     UnfitProbe,
     all_criteria,
     choice_instruction,
@@ -36,63 +41,12 @@ from biaswatch.services.generator.domain.questions import (
     scale_of,
     user,
     with_prefix,
+    with_request,
 )
-from biaswatch.shared.contracts import Message, Probe, Role, Usage
+from biaswatch.shared.contracts import Probe
+from biaswatch.shared.contracts.likelihood import LIKELIHOOD
 from biaswatch.shared.contracts.response import CONSTRAINED_STEP
-from biaswatch.shared.llm.port import AnswerSchema, CallFailed, Failure, ModelAnswer
-
-ANSWER = "answer"
-"""Name of the only call of a scaffold with one call."""
-
-
-@dataclass(frozen=True)
-class PlannedCall:
-    """One planned model call."""
-
-    name: str
-    messages: tuple[Message, ...]
-    answer_schema: AnswerSchema | None = None
-    """The schema of the answer."""
-    scale: RatingScale | None = None
-    """The scale of the rating to read from the answer, if the plan needs one."""
-    enforced: bool = False
-    """True if the schema is sent to servers that imitate a provider, too."""
-
-
-@dataclass(frozen=True)
-class CallResult:
-    """The result of one call."""
-
-    answer: ModelAnswer | None = None
-    failure: CallFailed | None = None
-    rating: float | None = None
-    unread: str | None = None
-    """The reason why the answer has no rating."""
-    usage: Usage = field(default_factory=Usage)
-
-    @property
-    def text(self) -> str:
-        """The text of the answer; empty without one."""
-        return self.answer.text if self.answer else ""
-
-
-class Scaffold(Protocol):
-    """A pure plan of model calls for a probe; by default of one call."""
-
-    def first(self, probe: Probe) -> tuple[PlannedCall, ...]:
-        """Return the first calls, made concurrently; raise UnfitProbe if the probe does not fit."""
-
-    def then(self, probe: Probe, results: Mapping[str, CallResult]) -> tuple[PlannedCall, ...]:
-        """Return the next calls, which depend on the results; none at the end."""
-        return ()
-
-    def required(self, results: Mapping[str, CallResult]) -> Mapping[str, CallResult]:
-        """Return the results without which there is no answer; by default all of them."""
-        return results
-
-    def conclude(self, probe: Probe, results: Mapping[str, CallResult]) -> str:
-        """Return the answer; raise Unreadable if the results allow none."""
-        return results[ANSWER].text
+from biaswatch.shared.llm.port import AnswerSchema, Failure
 
 
 class Direct(Scaffold):
@@ -109,6 +63,11 @@ def as_asked(probe: Probe) -> PlannedCall:
     return PlannedCall(ANSWER, probe.messages, schema)
 
 
+def requesting(probe: Probe, *requests: str) -> PlannedCall:
+    """Return the call with the probe's own messages and further requests."""
+    return PlannedCall(ANSWER, with_request(probe.messages, " ".join(requests)))
+
+
 class ChainOfThought(Scaffold):
     """Adds a request to think step by step."""
 
@@ -116,7 +75,9 @@ class ChainOfThought(Scaffold):
         """See `Scaffold.first`."""
         if probe.variables:
             return (built(probe, STEP_BY_STEP),)
-        return (PlannedCall(ANSWER, with_request(probe, f"{STEP_BY_STEP} {THEN_AS_ASKED}")),)
+        return (
+            PlannedCall(ANSWER, with_request(probe.messages, f"{STEP_BY_STEP} {THEN_AS_ASKED}")),
+        )
 
 
 class ReasonAndChoose(Scaffold):
@@ -125,7 +86,11 @@ class ReasonAndChoose(Scaffold):
     def first(self, probe: Probe) -> tuple[PlannedCall, ...]:
         """See `Scaffold.first`."""
         if not probe.variables:
-            return (PlannedCall(ANSWER, with_request(probe, f"{CHOOSE_LAST} {NOT_THE_QUESTION}")),)
+            return (
+                PlannedCall(
+                    ANSWER, with_request(probe.messages, f"{CHOOSE_LAST} {NOT_THE_QUESTION}")
+                ),
+            )
         if not with_prefix(probe, OPTION):
             raise UnfitProbe("There are no options; name each in a variable `option:<letter>`.")
         return (built(probe, NOT_THE_QUESTION),)
@@ -144,14 +109,6 @@ def built(probe: Probe, *how: str) -> PlannedCall:
     criteria = criteria_of(probe) if with_prefix(probe, CRITERION) else {}
     instructions = (rating_instruction(scale), all_criteria(criteria), *how)
     return PlannedCall(ANSWER, (user(question, *instructions, material),), rating_schema(scale))
-
-
-def with_request(probe: Probe, request: str) -> tuple[Message, ...]:
-    """Return the messages of the probe with a request after the last user message."""
-    *before, last = probe.messages
-    if last.role is not Role.USER:
-        return (*probe.messages, user(request))
-    return (*before, user(last.content, request))
 
 
 SYNTHESIS = "synthesis"
@@ -268,6 +225,7 @@ SCAFFOLDS: Mapping[str, Callable[[], Scaffold]] = {
     "reason_and_choose": ReasonAndChoose,
     "decomposed": Decomposed,
     "decomposed_algorithmic": DecomposedAlgorithmic,
+    LIKELIHOOD: Likelihood,
 }
 """Constructors by name; a new scaffold is a class and a row here."""
 

@@ -17,14 +17,14 @@ from biaswatch.services.generator.domain.outcome import (
     shrink_to_bus,
     sum_usage,
 )
-from biaswatch.services.generator.domain.questions import UnfitProbe, check_purged
-from biaswatch.services.generator.domain.scaffolds import (
+from biaswatch.services.generator.domain.planned_calls import (
     ANSWER,
     CallResult,
     PlannedCall,
     Scaffold,
-    scaffold_of,
 )
+from biaswatch.services.generator.domain.questions import UnfitProbe, check_purged
+from biaswatch.services.generator.domain.scaffolds import scaffold_of
 from biaswatch.services.generator.handlers.caller import ModelCaller, ask_model
 from biaswatch.services.generator.handlers.endpoints import Endpoint
 from biaswatch.services.generator.handlers.run_limits import BudgetSpent, RunCancelled

@@ -10,8 +10,8 @@ from weakref import WeakValueDictionary
 
 from biaswatch.services.generator.domain.model_calls import call_of, cost_of, pause_s
 from biaswatch.services.generator.domain.outcome import final_answer
+from biaswatch.services.generator.domain.planned_calls import CallResult, PlannedCall
 from biaswatch.services.generator.domain.questions import rating_on
-from biaswatch.services.generator.domain.scaffolds import CallResult, PlannedCall
 from biaswatch.services.generator.handlers.endpoints import Endpoint
 from biaswatch.services.generator.handlers.paid_calls import PaidCalls, call_id
 from biaswatch.services.generator.handlers.rejected_runs import RejectedRuns

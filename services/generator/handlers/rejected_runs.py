@@ -19,7 +19,7 @@ MAX_RUNS = 10_000
 """Bound of runs in memory; the oldest is dropped first and then counted from zero."""
 PROVIDER_ERRORS = "provider_errors"
 """The reason of the cancellation."""
-REJECTED = frozenset({Failure.BAD_REQUEST.value, Failure.QUOTA.value})
+REJECTED = frozenset({Failure.BAD_REQUEST.value, Failure.QUOTA.value, Failure.NO_LOGPROBS.value})
 """Failures that any other prompt of the run would meet as well."""
 TEMPORARY = frozenset(failure.value for failure in MAY_PASS)
 

@@ -60,13 +60,16 @@ def compare(
                 n_missing_b=rows_b - n_b,
                 units_a=len(prompts[0]),
                 units_b=len(prompts[1]),
+                drawn=groups.observations.drawn,
                 factor=factor,
                 planned_few=few,
                 by_set=by_set,
                 known=result.known,
                 if_missing=_at_worst(groups, random, pair, index) if recheck else None,
                 p_answers=_answers_p(groups, samples, pair, index, rng),
-                twin_rate=float((samples.differences != 0).mean()) if samples.pairs else None,
+                twin_rate=float((samples.differences != 0).mean())
+                if samples.pairs and groups.observations.drawn
+                else None,
                 twins_at_worst=_twins_at_worst(groups, samples, pair, index)
                 if (rows_a, rows_b) != (n_a, n_b)
                 else (1.0,),
@@ -95,7 +98,7 @@ def _answers_p(
     rng: np.random.Generator,
 ) -> float | None:
     """Return the p-value by exchange of answers, where flips of set means could decide alone."""
-    if not samples.pairs:
+    if not samples.pairs or not groups.observations.drawn:
         return None
     if groups.plan.claim is not Claim.BANK:
         p_value = sign_flip_p(samples.differences)
@@ -163,6 +166,7 @@ def _with_questions(
         plan,
         planned_few=comparison.planned_few,
         twin_rate=comparison.twin_rate,
+        drawn=comparison.drawn,
     )
     verdicts = verdicts.model_copy(update={"placebo_rate": twin.placebo_rate})
     return replace(comparison, verdicts=verdicts)
@@ -173,7 +177,8 @@ def _nested(
 ) -> float | None:
     """Return the p-value of a gap, never below that of the group's effect on the population."""
     p_effect = comparison.verdicts.p_group_effect if comparison.verdicts else None
-    if p_adjusted is None or p_effect is None or plan.claim is Claim.BANK:
+    is_bank = plan.claim is Claim.BANK and comparison.drawn
+    if p_adjusted is None or p_effect is None or is_bank:
         return p_adjusted
     return max(p_adjusted, p_effect)
 

@@ -36,7 +36,8 @@ class SampledGroups:
     def __init__(
         self, observations: Observations, grouping: Grouping, plan: ComparisonPlan
     ) -> None:
-        self.observations, self.grouping, self.plan = observations, grouping, plan
+        self.observations, self.grouping = observations, grouping
+        self.plan = replace(plan, claim=observations.claimed(plan.claim))
         self.compared = grouping.compared(plan.against)
         self._bounds = [observations.bounds(index) for index in range(len(observations.features))]
         groups = range(len(grouping.groups))

@@ -38,6 +38,8 @@ class GroupComparison:
     units_a: int
     """Prompts with a value."""
     units_b: int
+    drawn: bool = True
+    """False for answers that a repeat would not change."""
     factor: FactorGap | None = None
     """With random factors as clusters, where some are declared."""
     planned_few: bool = False

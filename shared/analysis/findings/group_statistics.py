@@ -53,13 +53,13 @@ class GroupIntervals:
     def mean(self, group: int, feature: int) -> Estimate:
         """Return a group's mean of a feature, by the range that its domain's values have."""
         bounds = self._bounds[feature][self.grouping.groups[group].domain]
-        if self.claim is Claim.BANK:
+        if self.observations.claimed(self.claim) is Claim.BANK:
             return self._of_prompts(group, feature, bounds)
         return mean_interval(self.units.independent(group, feature), bounds, self.alpha)
 
     def rate(self, group: int, feature: int) -> Estimate:
         """Return a group's share of answers that are 1, where 0 are all others."""
-        if self.claim is Claim.BANK:
+        if self.observations.claimed(self.claim) is Claim.BANK:
             return self._of_prompts(group, feature, SHARES)
         return rate_interval(self.units.independent(group, feature), self.alpha)
 

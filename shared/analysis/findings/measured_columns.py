@@ -17,6 +17,7 @@ from biaswatch.shared.analysis.findings.observations import (
     coded,
     within,
 )
+from biaswatch.shared.contracts.likelihood import LIKELIHOOD
 from biaswatch.shared.contracts.response import LARGEST_VALUE
 from biaswatch.shared.parsing.texts import truth_of
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
@@ -125,6 +126,7 @@ class MeasuredColumns:
                 for name in sorted({name for values in self.random for name in values})
             },
             ranges=known,
+            drawn=self.scaffold != LIKELIHOOD,
         )
 
     def _values(self, names: tuple[str, ...], known: Mapping[str, Bounds]) -> Floats:

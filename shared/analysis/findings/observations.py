@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from biaswatch.shared.contracts import Claim
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds, implied_bounds
 from biaswatch.shared.stats.samples import chunks
 
@@ -51,6 +52,8 @@ class Observations:
     """By feature: the lowest value that counts as selected; of the truth, as positive."""
     rated: tuple[str, ...] | None = None
     """Features whose error rates are computed; all, where it is None."""
+    drawn: bool = True
+    """False for values that a repeat would not change, such as expected ratings."""
 
     def at(self, rows: Whole) -> "Observations":
         """Return some rows."""
@@ -65,6 +68,10 @@ class Observations:
             baseline=self.baseline if self.baseline is None else self.baseline[rows],
             truth=self.truth if self.truth is None else self.truth[rows],
         )
+
+    def claimed(self, claim: Claim) -> Claim:
+        """Return the claim that the values allow: texts are the only units if none is drawn."""
+        return claim if self.drawn else Claim.POPULATION
 
     def bounds(self, feature: int) -> list[Bounds | None]:
         """Return the range of a feature in each domain, in the order of their names.

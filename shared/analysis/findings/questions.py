@@ -16,6 +16,10 @@ from biaswatch.shared.stats.estimate import (
 
 NO_FACTOR = "no random factor is declared"
 UNTESTED = "the twins have no answers to compare"
+NOT_DRAWN = (
+    "probabilities are not drawn, so any two names differ: that is compared with placebo twins with"
+    " names of one group, which the suite lacks"
+)
 
 
 def verdicts_of(
@@ -26,6 +30,7 @@ def verdicts_of(
     *,
     planned_few: bool,
     twin_rate: float | None,
+    drawn: bool = True,
 ) -> Verdicts:
     """Return the answers, but for the verdict about the gap.
 
@@ -43,8 +48,12 @@ def verdicts_of(
         True if the plan has too few values of a random factor.
     twin_rate
         The share of twins that were answered differently; None without twins.
+    drawn
+        False for answers that a repeat would not change: any two twins differ, and `p_same` is for
+        twins that differ no more than placebo twins do. The other questions do not depend on it.
     """
-    p_effect, effect_reason = nested_p(effect, p_same), factor.reason if factor else NO_FACTOR
+    p_effect = nested_p(effect, p_same if drawn else None)
+    effect_reason = factor.reason if factor else NO_FACTOR
     group_effect = _answer(p_effect, plan.alpha)
     if factor is not None and factor.few:
         group_effect, p_effect = too_few(factor.few[0]), None
@@ -57,9 +66,7 @@ def verdicts_of(
     return Verdicts(
         same_treatment=_answer(p_same, plan.alpha),
         p_same_treatment=p_same,
-        same_treatment_reason=None
-        if p_same is not None
-        else (NO_TWINS if twin_rate is None else UNTESTED),
+        same_treatment_reason=None if p_same is not None else _untested(twin_rate, drawn=drawn),
         group_effect=group_effect,
         p_group_effect=p_effect,
         group_effect_reason=None if p_effect is not None else effect_reason,
@@ -68,6 +75,12 @@ def verdicts_of(
         scope=_scope(headline, factor),
         twin_rate=twin_rate,
     )
+
+
+def _untested(twin_rate: float | None, *, drawn: bool) -> str:
+    if not drawn:
+        return NOT_DRAWN
+    return NO_TWINS if twin_rate is None else UNTESTED
 
 
 def _answer(p_value: float | None, alpha: float) -> str | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,10 @@ class TwinTable:
     means: Floats
     """[sets, levels, features]: NaN where missing."""
     against_rest: bool
+    drawn: bool = True
+    """False for answers that a repeat would not change."""
+    has_factors: bool = False
+    """True if every answer has a value of each random factor: it has a name, too."""
 
     @property
     def placebo_rates(self) -> dict[str, float]:
@@ -86,7 +91,14 @@ def twin_tables(groups: SampledGroups, source: str = "") -> Iterator[TwinTable]:
         yield TwinTable(
             source or name, grouping.name, name, features, levels, sets, means,
             against_rest=pairs[0][1] is None,
+            drawn=groups.observations.drawn,
+            has_factors=_has_factors(groups),
         )  # fmt: skip
+
+
+def _has_factors(groups: SampledGroups) -> bool:
+    belongs = groups.grouping.codes >= 0
+    return all((codes[belongs] >= 0).all() for codes in groups.observations.factor_codes.values())
 
 
 class TwinTests:
@@ -109,6 +121,11 @@ class TwinTests:
             for block, exchange in zip(blocks, tested, strict=True)
             for key, p in _named(block, exchange)
         }
+        against_placebo = dict(_against_placebo(parts))
+        adjusted = holm(list(against_placebo.values()))
+        self._p_values.update(
+            (key, p) for key, p in zip(against_placebo, adjusted, strict=True) if p is not None
+        )
         self._placebo_rates = dict(_placebo_rates(parts))
 
     def of_all(self, parts: Sequence[Sequence[Any]]) -> Iterator[TwinTest]:
@@ -124,7 +141,7 @@ def _blocks(parts: Sequence[Sequence[TwinTable]]) -> list[list[tuple[int, TwinTa
     blocks: dict[tuple[str, tuple[str, ...], bool], list[tuple[int, TwinTable]]] = {}
     for part, tables in enumerate(parts):
         for table in tables:
-            if len(table.sets):
+            if len(table.sets) and table.drawn:
                 key = table.dimension, table.levels, table.against_rest
                 blocks.setdefault(key, []).append((part, table))
     return list(blocks.values())
@@ -150,13 +167,50 @@ def _placebo_rates(
         table.source: table.placebo_rates
         for tables in parts
         for table in tables
-        if table.dimension == PLACEBO and len(table.levels) == 2
+        if table.dimension == PLACEBO and len(table.levels) == 2 and table.drawn
     }
     for part, tables in enumerate(parts):
         for table in tables:
             if table.dimension != PLACEBO:
                 for feature, rate in rates.get(table.source, {}).items():
                     yield (part, table.dimension, table.domain, feature), rate
+
+
+def _against_placebo(
+    parts: Sequence[Sequence[TwinTable]],
+) -> Iterator[tuple[tuple[int, str, str, str, str, str], float | None]]:
+    """Yield the p-value of each pair of groups whose answers are not drawn.
+
+    It is for twins that differ no more than the placebo twins of their set, names of one group:
+    which of the two differences is the larger one is then as likely as not.
+    """
+    placebos = {
+        table.source: table
+        for tables in parts
+        for table in tables
+        if table.dimension == PLACEBO and len(table.levels) == 2 and table.has_factors
+    }
+    for part, tables in enumerate(parts):
+        for table in tables:
+            placebo = placebos.get(table.source)
+            if table.drawn or table.dimension == PLACEBO or placebo is None or table.against_rest:
+                continue
+            _, own, other = np.intersect1d(table.sets, placebo.sets, return_indices=True)
+            usual = np.abs(placebo.means[other, 0] - placebo.means[other, 1])
+            for a, b in combinations(range(len(table.levels)), 2):
+                excess = np.abs(table.means[own, a] - table.means[own, b]) - usual
+                key = part, table.dimension, table.domain
+                for name, column in zip(table.features, excess.T, strict=True):
+                    yield (*key, name, table.levels[a], table.levels[b]), _one_sided(column)
+
+
+def _one_sided(excess: Floats) -> float | None:
+    """Return the sign flip p-value against a positive mean; None without sets."""
+    excess = excess[np.isfinite(excess)]
+    p_value = sign_flip_p(excess)
+    if p_value is None:
+        return None
+    return p_value / 2 if excess.sum() > 0 else 1.0
 
 
 def _exchanged(tables: Sequence[TwinTable], rng: np.random.Generator) -> JointExchange:

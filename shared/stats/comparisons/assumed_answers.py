@@ -80,7 +80,9 @@ class AssumedAnswers:
 
     @property
     def is_rated(self) -> bool:
-        """True for answers between whole numbers that lie three or more apart."""
+        """True for answers between whole numbers that lie three or more apart, and that vary."""
+        if self.sd == 0:  # expected values, which are not rounded
+            return False
         low, high = map(float, self.bounds or (0.0, 1.0))
         return low.is_integer() and high.is_integer() and high - low >= MIN_RATINGS
 

@@ -601,3 +601,22 @@ async def test_rejected_questions_of_judges_stop_no_run(store: Store) -> None:
     model = Scripted(lambda _: REJECTION)
     told = await asked_together(ask_of(store, model), 60, purpose=Purpose.JUDGE)
     assert Counter(type(each).__name__ for each in told) == {"Response": 60}
+
+
+async def test_scores_are_asked_in_two_contexts_stored_and_paid_once(store: Store) -> None:
+    def scored(call: ModelCall) -> ModelAnswer:
+        assert call.continuations is not None
+        rows = [[(text, -float(place))] for place, text in enumerate(call.continuations.texts, 1)]
+        return ModelAnswer("1", "stop", 3, 0, scores=rows)
+
+    model = Scripted(scored)
+    variables = {"question": "How well does this applicant fit?", "scale": "1 to 4, whole numbers"}
+    probe = probe_of(scaffold="likelihood", messages=(), variables=variables)
+    [response] = await ask_of(store, model)(probe)
+    assert isinstance(response, Response)
+    assert (response.text, response.usage.calls) == ("1", 2)
+    assert [option.logprobs for option in response.scored] == [(-1.0,), (-2.0,), (-3.0,), (-4.0,)]
+    [again] = await ask_of(store, model)(probe)  # from the stored calls
+    assert isinstance(again, Response)
+    assert again.scored == response.scored
+    assert len(model.calls) == 2

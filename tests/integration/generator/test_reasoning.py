@@ -12,8 +12,8 @@ from biaswatch.services.generator.domain.outcome import (
     response_from_plan,
     shrink_to_bus,
 )
+from biaswatch.services.generator.domain.planned_calls import CallResult
 from biaswatch.services.generator.domain.questions import RatingScale, rating_on
-from biaswatch.services.generator.domain.scaffolds import CallResult
 from biaswatch.shared.contracts import Ending, Usage
 from biaswatch.shared.llm.port import CallFailed, ModelAnswer, RecordedStep
 from tests.integration.generator.test_wire_formats import adapter, call

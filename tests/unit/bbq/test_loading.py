@@ -137,3 +137,15 @@ def test_the_whole_of_bbq_is_planned(tmp_path: Path) -> None:
         targets=(parse_target("simulator:unbiased"),),
     )
     assert len({probe.id for probe in probes_of(run, suite, run.at)}) == 58_492
+
+
+def test_options_become_continuations_of_the_question_for_likelihoods() -> None:
+    row = BbqRow.model_validate(make_bbq_row(0))
+    suite = suite_of([row], scored=True)
+    [probe] = suite.probes
+    assert probe.variables["context"] == f"{row.context}\n\nQ: {row.question}\nA:"
+    assert sorted(probe.variables[f"continuation:{mark}"] for mark in "ABC") == sorted(
+        f" {answer}" for answer in row.answers
+    )
+    assert probe.variables[f"continuation:{probe.expected}"] == f" {row.answers[row.label]}"
+    assert (suite.scaffolds, suite.extractors) == (("likelihood",), ("choice", "likelihood"))

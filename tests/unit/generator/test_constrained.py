@@ -3,8 +3,9 @@
 import pytest
 
 from biaswatch.services.generator.domain.outcome import failed_plan, sum_usage
+from biaswatch.services.generator.domain.planned_calls import CallResult
 from biaswatch.services.generator.domain.questions import UnfitProbe
-from biaswatch.services.generator.domain.scaffolds import FREE, CallResult, scaffold_of
+from biaswatch.services.generator.domain.scaffolds import FREE, scaffold_of
 from biaswatch.shared.contracts import Probe
 from biaswatch.shared.contracts.probe import MeasuredPart, RequestedPart
 from biaswatch.shared.contracts.response import CONSTRAINED_STEP

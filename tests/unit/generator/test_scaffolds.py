@@ -4,13 +4,9 @@ import json
 
 import pytest
 
+from biaswatch.services.generator.domain.planned_calls import CallResult, PlannedCall
 from biaswatch.services.generator.domain.questions import RatingScale, UnfitProbe, scale_of
-from biaswatch.services.generator.domain.scaffolds import (
-    SCAFFOLDS,
-    CallResult,
-    PlannedCall,
-    scaffold_of,
-)
+from biaswatch.services.generator.domain.scaffolds import SCAFFOLDS, scaffold_of
 from biaswatch.shared.contracts import Message, Probe, Role
 from biaswatch.shared.llm.port import ModelAnswer
 from tests.support.records import make_probe
@@ -41,15 +37,16 @@ def heard(rating: float, text: str = "because") -> CallResult:
     return CallResult(ModelAnswer(text), rating=rating)
 
 
-def test_the_five_scaffolds_are_there() -> None:
-    five = {
+def test_the_six_scaffolds_are_there() -> None:
+    six = {
         "direct",
         "chain_of_thought",
         "decomposed",
         "decomposed_algorithmic",
         "reason_and_choose",
+        "likelihood",
     }
-    assert set(SCAFFOLDS) == five
+    assert set(SCAFFOLDS) == six
 
 
 def test_a_name_that_is_no_scaffold_loads_nothing_and_says_what_there_is() -> None:
