@@ -16,7 +16,7 @@ from biaswatch.shared.presentation.columns import (
     without_common,
 )
 from biaswatch.shared.presentation.conclusions import gap_notes, overall_sentences
-from biaswatch.shared.presentation.disparity_tables import disparities_table
+from biaswatch.shared.presentation.disparity_tables import disparities_table, parities_table
 from biaswatch.shared.presentation.findings import ComparisonView, comparisons, group_rows, title_of
 from biaswatch.shared.presentation.names import ModelNames
 from biaswatch.shared.presentation.tables import estimate_text
@@ -90,6 +90,9 @@ def detail_tables(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
         lines += ["", SHRUNKEN_MEAN]
     yield from folded(f"Every group ({len(groups)})", lines)
     yield from _all_groups(diagnoses, names)
+    if rows := (parity := parities_table(diagnoses)).rows:
+        lines = [*table_lines(parity, MAX_ROWS), *_rest(len(rows) - MAX_ROWS)]
+        yield from folded(f"{parity.caption} ({len(rows)})", lines)
     missing = [
         [title_of(row), names.of(row), p_value(test.p_value), test.method or test.reason or ""]
         for row in diagnoses

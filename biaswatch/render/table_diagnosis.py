@@ -11,7 +11,6 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from biaswatch.render.error_rates import error_rate_tables
-from biaswatch.render.interactions import interaction_sentences
 from biaswatch.render.table_rows import (
     Parts,
     Row,
@@ -34,6 +33,7 @@ from biaswatch.render.terminal import (
     terminal_table,
 )
 from biaswatch.shared.formatting import UNDEFINED, coverage, interval, number, p_equals, p_value
+from biaswatch.shared.presentation.interactions import interaction_sentences
 from biaswatch.shared.presentation.questions import answered_questions, question_cell
 from biaswatch.shared.presentation.tables import words
 

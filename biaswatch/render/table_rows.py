@@ -6,7 +6,6 @@ from typing import Any
 
 from biaswatch.checks import is_unmeasured_row
 from biaswatch.render.error_rates import error_rate_rows
-from biaswatch.render.interactions import interaction_rows
 from biaswatch.shared.analysis.findings.group_comparison import GroupComparison
 from biaswatch.shared.analysis.findings.table_diagnosis import TableDiagnosis
 from biaswatch.shared.contracts import Claim
@@ -25,6 +24,7 @@ from biaswatch.shared.formatting import (
 from biaswatch.shared.presentation.conclusions import overall_sentence
 from biaswatch.shared.presentation.correction_rows import bounds
 from biaswatch.shared.presentation.headlines import VERDICT_COLUMNS, verdict_columns
+from biaswatch.shared.presentation.interactions import interaction_rows
 from biaswatch.shared.presentation.questions import verdict_remarks
 from biaswatch.shared.stats.estimate import Estimate
 from biaswatch.written_files import written_whole

@@ -63,6 +63,8 @@ from biaswatch.shared.contracts.diagnosis import (
     Diagnosis,
     Gap,
     GroupDisparity,
+    GroupInteraction,
+    GroupParity,
     GroupSummary,
     MissingTest,
     OverallTest,

@@ -143,6 +143,30 @@ class GroupDisparity(Part):
     """Why the number is undefined."""
 
 
+class GroupParity(Part):
+    """How far the groups are from equal rates of decisions, or of errors against the truth."""
+
+    parity: Name
+    """Which rates: demographic_parity, equalized_odds, and others."""
+    metric: Name
+    """`difference` of the largest and the smallest rate, or their `ratio`."""
+    estimate: Estimate
+    """The number, with its interval."""
+    verdict: Verdict | None = None
+    """A disparity in any comparison of these rates, or no disparity in all."""
+
+
+class GroupInteraction(Part):
+    """Whether the effect of a dimension differs with the groups of another one."""
+
+    dimensions: Name
+    """Both of them: `gender x race`."""
+    p_adjusted: float | None = None
+    """Of the test that the effects add up, after Bonferroni's correction over such tests."""
+    contrast: Estimate
+    """The difference of gaps of 2 x 2 groups, or why there is no test."""
+
+
 class OverallTest(Part):
     """The test of three or more groups for any difference in the mean; it decides nothing."""
 
@@ -225,6 +249,10 @@ class Diagnosis(Record):
     """Each pair of groups."""
     disparities: tuple[GroupDisparity, ...] = ()
     """All groups together, where there are three or more."""
+    parities: tuple[GroupParity, ...] = ()
+    """How far the groups are from equal rates, of a feature with a truth."""
+    interactions: tuple[GroupInteraction, ...] = ()
+    """Tests with each other dimension after this one, in their order."""
     overall: OverallTest | None = None
     """The test for any difference between groups, for three or more."""
     missing: MissingTest | None = None

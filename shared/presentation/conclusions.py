@@ -7,6 +7,7 @@ from statistics import median
 from biaswatch.shared.contracts import Diagnosis, Gap, SummaryWord
 from biaswatch.shared.formatting import coverage, number, p_equals
 from biaswatch.shared.presentation.findings import ComparisonView, comparisons, reading
+from biaswatch.shared.presentation.interactions import tested_interactions
 from biaswatch.shared.presentation.names import ModelNames
 from biaswatch.shared.presentation.tables import estimate_text, share_text, words
 
@@ -90,6 +91,12 @@ def dimension_notes(diagnosis: Diagnosis) -> Iterator[str]:
             f"{where}: the smallest selection rate is {number(ratio.value)} of the largest; random"
             f" labels alone give {number(ratio.null_median)} or less half of the time."
         )
+    for row in diagnosis.parities:
+        if row.estimate.value is not None:
+            verdict = f": {words(row.verdict)}" if row.verdict else ""
+            size = f"{words(f'{row.parity}_{row.metric}')} {estimate_text(row.estimate)}"
+            yield f"{where}: {size}{verdict}."
+    yield from tested_interactions(diagnosis)
     yield from gap_notes(diagnosis)
     yield from reservation_notes(diagnosis)
     if (missing := diagnosis.missing) and missing.p_value is not None:

@@ -1,4 +1,4 @@
-"""The table of distances between all groups of findings."""
+"""The tables of distances between all groups of findings, and of their error rates."""
 
 from collections.abc import Sequence
 
@@ -7,15 +7,35 @@ from biaswatch.shared.presentation.findings import title_of
 from biaswatch.shared.presentation.names import ModelNames
 from biaswatch.shared.presentation.tables import (
     Table,
+    estimate_cell,
+    estimates,
     number_cell,
     numbers,
     text_cell,
     texts,
+    verdict_cell,
     words,
 )
 
 SHOWN_METRICS = ("Max-Min", "Min/Max", "Impact Ratio", "Max Z-Score", "Min Z-Score", "Dixon Q")
 """Metrics in tables for people; JSON and files have all."""
+
+
+def parities_table(diagnoses: Sequence[Diagnosis]) -> Table:
+    """Return how far the groups are from equal rates, of features with a truth."""
+    names = ModelNames.among(diagnoses)
+    columns = (*texts("of", "parity"), *estimates("value"), *texts("verdict"))
+    rows = [
+        (
+            text_cell(f"{title_of(diagnosis)}, {names.of(diagnosis)}"),
+            text_cell(words(f"{row.parity}_{row.metric}")),
+            estimate_cell(row.estimate),
+            verdict_cell(row.verdict) if row.verdict else text_cell("-"),
+        )
+        for diagnosis in diagnoses
+        for row in diagnosis.parities
+    ]
+    return Table("Equal rates of decisions and errors", columns, tuple(rows))
 
 
 def disparities_table(diagnoses: Sequence[Diagnosis], *, statistics: Sequence[str] = ()) -> Table:

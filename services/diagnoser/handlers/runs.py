@@ -195,6 +195,8 @@ class DiagnoseRun:
             groups=finding.groups,
             gaps=finding.gaps,
             disparities=finding.disparities,
+            parities=finding.parities,
+            interactions=finding.interactions,
             overall=finding.overall,
             missing=finding.missing,
         )

@@ -29,7 +29,7 @@ from biaswatch.shared.presentation.comparison_tables import (
 )
 from biaswatch.shared.presentation.conclusions import certainty
 from biaswatch.shared.presentation.corrections import correction_sentences, error_tables
-from biaswatch.shared.presentation.disparity_tables import disparities_table
+from biaswatch.shared.presentation.disparity_tables import disparities_table, parities_table
 from biaswatch.shared.presentation.findings import comparisons, title_of
 from biaswatch.shared.presentation.names import STATEMENTS, ModelNames
 from biaswatch.shared.presentation.overview import live_run
@@ -100,6 +100,7 @@ def router(ctx: GatewayContext, studies: StudyQueries) -> APIRouter:
             comparisons=comparisons_table([chosen], run_id, max_rows=MAX_ROWS) if chosen else None,
             remarks=comparison_remarks([chosen]) if chosen else [],
             disparities=disparities_table([chosen]) if chosen else None,
+            parities=parities_table(diagnoses),
             groups=groups_table([chosen], run_id) if chosen else None,
             flagged=flagged,
             pair_names=ModelNames.among(flagged[1]),

@@ -1,19 +1,22 @@
 """The diagnosis of a closed run, of its strata, and of a table."""
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, combinations
 
 import numpy as np
 
 from biaswatch.shared.analysis.findings.comparisons import compare, corrected
-from biaswatch.shared.analysis.findings.error_rates import rate_name, rates_of
+from biaswatch.shared.analysis.findings.error_rates import RatedGroups, rate_name, rates_of
 from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
+from biaswatch.shared.analysis.findings.group_comparison import GroupComparison
 from biaswatch.shared.analysis.findings.group_statistics import GroupIntervals
 from biaswatch.shared.analysis.findings.groupings import AnalysisPlan, grouping
+from biaswatch.shared.analysis.findings.interactions import DIFFERENCE, Interaction, interactions
 from biaswatch.shared.analysis.findings.measured_columns import MeasuredColumns
 from biaswatch.shared.analysis.findings.observations import Observations, within
+from biaswatch.shared.analysis.findings.parities import parities
 from biaswatch.shared.analysis.findings.run_findings import (
     NOT_FINITE,
     UNDEFINED,
@@ -23,9 +26,12 @@ from biaswatch.shared.analysis.findings.run_findings import (
     findings,
 )
 from biaswatch.shared.analysis.findings.twins import TwinTests, twin_tables
-from biaswatch.shared.contracts import Gap, GroupSummary, OwnGap
+from biaswatch.shared.contracts import Gap, GroupInteraction, GroupParity, GroupSummary, OwnGap
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 from biaswatch.shared.stats.estimate import Estimate
+from biaswatch.shared.stats.groups.error_rates import Rate
+
+Source = tuple[str, str, str]
 
 
 def diagnose(
@@ -36,14 +42,15 @@ def diagnose(
     The responses of a part are grouped again for each use and freed in between:
     of a million, groups with their units take more memory than all else.
     """
-    parts = list(_parts(measured, plan))
+    parts_and_rates = list(_parts(measured, plan))
+    parts = [part for part in parts_and_rates if part.rate is None or not part.rate.is_feature]
     family = max(1, sum(part.grouped(plan).sampled.declared for part in parts))
     comparisons_of, twins = [], []
     for part in parts:
         sampled = part.grouped(plan).sampled
         comparisons_of.append(list(compare(sampled, rng, family)))
         sampled.free_units()
-        twins.append(list(twin_tables(sampled, part.source)))
+        twins.append(list(twin_tables(sampled, "\n".join(part.source))))
         sampled.free_units()
     tests = TwinTests(twins, rng.spawn(1)[0])
     twins.clear()
@@ -55,13 +62,79 @@ def diagnose(
     )
     ends = list(accumulate(map(len, comparisons_of)))
     diagnosed: list[RunFinding] = []
+    of_source: dict[Source, list[GroupComparison]] = defaultdict(list)
     for part, comparisons, end in zip(parts, comparisons_of, ends, strict=True):
         compared = every[end - len(comparisons) : end]
+        of_source[part.source] += compared
         diagnosed.extend(
             replace(finding, p_anywhere=tests.p_anywhere)
             for finding in findings(part.grouped(plan), compared, family, plan, rng)
         )
+    measures = _parities(parts_and_rates, of_source, plan)
+    crossed = _interactions(measured, plan)
+    diagnosed = [
+        replace(
+            finding, parities=tuple(measures[finding.key]), interactions=tuple(crossed[finding.key])
+        )
+        for finding in diagnosed
+    ]
     return sorted(diagnosed, key=lambda finding: finding.key)
+
+
+def _parities(
+    parts: Iterable["_Part"],
+    of_source: Mapping[Source, Sequence[GroupComparison]],
+    plan: AnalysisPlan,
+) -> Mapping[FindingKey, list[GroupParity]]:
+    """Return the parities of features with error rates, by the finding of the feature."""
+    rated: dict[Source, list[RatedGroups]] = defaultdict(list)
+    for part in parts:
+        if part.rate is not None:
+            sampled = part.grouped(plan).sampled
+            rated[part.source].append(RatedGroups(**vars(part.rate), sampled=sampled))
+    measures: dict[FindingKey, list[GroupParity]] = defaultdict(list)
+    for source, rates in rated.items():
+        for measure in parities(rates, of_source[source]):
+            key = FindingKey(*source, measure.feature, measure.dimension)
+            measures[key].append(GroupParity.model_validate(measure, from_attributes=True))
+    return measures
+
+
+def _interactions(
+    measured: Sequence[MeasuredColumns], plan: AnalysisPlan
+) -> Mapping[FindingKey, list[GroupInteraction]]:
+    """Return the tests that two dimensions add up, by the finding of the first of them."""
+    tests: list[tuple[Source, Interaction]] = []
+    for columns in measured:
+        names = plan.features_of(columns.extractor, columns.features)
+        pairs = list(combinations(columns.dimensions, 2))
+        if names and pairs:
+            observations = columns.observations(names, plan.ranges)
+            crossings = [grouping(observations, pair) for pair in pairs]
+            found = interactions(observations, crossings, plan.alpha)
+            tests += [(columns.source, test) for test in found if test.scale == DIFFERENCE]
+    family = sum(test.test.p_value is not None for _, test in tests)
+    by_finding: dict[FindingKey, list[GroupInteraction]] = defaultdict(list)
+    for source, test in tests:
+        p_value, first = test.test.p_value, test.dimensions.partition(" x ")[0]
+        by_finding[FindingKey(*source, test.feature, first)].append(
+            GroupInteraction(
+                dimensions=test.dimensions,
+                p_adjusted=None if p_value is None else min(1.0, family * p_value),
+                contrast=replace(test.contrast, reason=test.test.reason),
+            )
+        )
+    return by_finding
+
+
+@dataclass(frozen=True)
+class RateOf:
+    """A rate of a feature, as a part of a run."""
+
+    feature: str
+    rate: Rate
+    is_feature: bool
+    """True where it is the mean of the feature itself, which is compared already."""
 
 
 @dataclass(frozen=True)
@@ -71,12 +144,13 @@ class _Part:
     dimension: str
     bounds: Bounds | None = None
     """The range of a single feature that the plan does not name."""
+    rate: RateOf | None = None
+    """The rate that the single feature is."""
 
     @property
-    def source(self) -> str:
-        """Whose answers they are."""
-        columns = self.responses
-        return "\n".join((columns.target, columns.scaffold, columns.extractor))
+    def source(self) -> Source:
+        """Whose answers they are: target, scaffold and extractor."""
+        return self.responses.source
 
     def grouped(self, plan: AnalysisPlan) -> GroupedResponses:
         ranges = dict.fromkeys(self.features, self.bounds) if self.bounds else plan.ranges
@@ -94,23 +168,25 @@ def _parts(measured: Sequence[MeasuredColumns], plan: AnalysisPlan) -> Iterator[
     for columns in measured:
         if names := plan.features_of(columns.extractor, columns.features):
             yield from (_Part(columns, names, dimension) for dimension in columns.dimensions)
-        for part, bounds in _rated(columns, names, plan):
-            yield from (_Part(part, part.features, d, bounds) for d in columns.dimensions)
+        for part, *rated in _rated(columns, names, plan):
+            yield from (_Part(part, part.features, d, *rated) for d in columns.dimensions)
 
 
 def _rated(
     columns: MeasuredColumns, names: Sequence[str], plan: AnalysisPlan
-) -> Iterator[tuple[MeasuredColumns, Bounds]]:
-    """Yield the responses that each declared error rate is about, and its range."""
+) -> Iterator[tuple[MeasuredColumns, Bounds, RateOf]]:
+    """Yield the responses that each declared error rate is about, its range, and which it is."""
     if columns.truth is None:
         return
     thresholds = plan.selected_at_least or {}
     for feature in (name for name in names if name in plan.error_rates):
         values = within(columns.column(feature), plan.ranges.get(feature))
         for rated in rates_of(feature, values, columns.truth, thresholds.get(feature)):
-            if rated.rows.any() and not rated.is_feature:
-                rows, name = np.flatnonzero(rated.rows), rate_name(feature, rated.rate)
-                yield columns.of_rows(rows, name, rated.values), rated.bounds
+            if rated.rows.any():
+                of = RateOf(feature, rated.rate, rated.is_feature)
+                name = feature if rated.is_feature else rate_name(feature, rated.rate)
+                part = columns.of_rows(np.flatnonzero(rated.rows), name, rated.values)
+                yield part, rated.bounds, of
 
 
 def _selected(observations: Observations, plan: AnalysisPlan) -> Observations:

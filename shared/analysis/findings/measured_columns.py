@@ -64,6 +64,11 @@ class MeasuredColumns:
     """[rows]: the expected answers that are numbers, nan for others; None where there are none."""
 
     @property
+    def source(self) -> tuple[str, str, str]:
+        """Target, scaffold and extractor."""
+        return self.target, self.scaffold, self.extractor
+
+    @property
     def rows(self) -> int:
         """How many responses there are."""
         return len(self.levels_of)
@@ -90,6 +95,7 @@ class MeasuredColumns:
             strata_of=self.strata_of[rows],
             random_of=self.random_of[rows],
             reasons_of=self.reasons_of[rows],
+            reservations_of=self.reservations_of[rows],
             truth=None,
         )
 

@@ -24,6 +24,8 @@ from biaswatch.shared.analysis.findings.observations import Observations, Whole
 from biaswatch.shared.contracts import (
     Gap,
     GroupDisparity,
+    GroupInteraction,
+    GroupParity,
     GroupSummary,
     MissingTest,
     OverallTest,
@@ -133,6 +135,10 @@ class RunFinding:
     """The random factors."""
     is_stratum: bool = False
     """True for conditions of the question, which are described and never compared."""
+    parities: tuple[GroupParity, ...] = ()
+    """How far the groups are from equal error rates."""
+    interactions: tuple[GroupInteraction, ...] = ()
+    """Tests that its effect adds up with that of another dimension."""
 
 
 @dataclass(frozen=True)

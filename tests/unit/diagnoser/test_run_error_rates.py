@@ -65,6 +65,14 @@ def test_a_run_and_a_table_of_its_answers_have_the_same_error_rates() -> None:
         row = rates["true_positive_rate", group.group]
         assert group.mean.value == pytest.approx(row["value"], abs=1e-12)
         assert group.missing == row["n_missing"]
+    [rated] = [finding.parities for finding in findings if finding.parities]
+    assert len(rated) == len(table.parts["parity"]) == 6
+    for measure, row in zip(rated, table.parts["parity"], strict=True):
+        assert f"{measure.parity}_{measure.metric}" == row["metric"]
+        assert measure.estimate.value == pytest.approx(row["value"], abs=1e-12)
+        ends = [measure.estimate.low, measure.estimate.high]
+        assert ends == pytest.approx(row["ci"] or [None, None], abs=1e-12)
+        assert measure.verdict == row["verdict"]
 
 
 def test_answers_without_an_expected_number_have_no_error_rates() -> None:

@@ -5,8 +5,10 @@ from typing import Any
 
 from biaswatch.shared.analysis.findings.interactions import DIFFERENCE
 from biaswatch.shared.analysis.findings.table_diagnosis import TableDiagnosis
+from biaswatch.shared.contracts import Diagnosis
 from biaswatch.shared.formatting import computed_p, interval, p_equals
 from biaswatch.shared.presentation.correction_rows import bounds
+from biaswatch.shared.stats.estimate import Estimate
 
 Row = dict[str, Any]
 
@@ -38,19 +40,30 @@ def interaction_rows(diagnosis: TableDiagnosis) -> dict[str, list[Row]]:
 def interaction_sentences(rows: Sequence[Row], alpha: float) -> Iterator[str]:
     """Yield for each feature whether the effects of two dimensions add up."""
     for row in rows:
-        if row["scale"] != DIFFERENCE:
-            continue
-        first, _, second = row["dimension"].partition(" x ")
-        place = ", ".join(filter(None, [f"{row['feature']} by {row['dimension']}", row["domain"]]))
-        if row["p_value"] is None:
-            yield f"{place}: no test of an interaction ({row['reason']})."
-            continue
-        p = p_equals(row["p_adjusted"])
-        words = f"the gap of {first} differs with {second}"
-        if (row["p_adjusted"] or 0.0) > alpha:
-            words = f"no evidence that the gap of {first} differs with {second}"
-        size = ""
-        if row["value"] is not None:
-            low, high = row["ci"]
-            size = f", difference of gaps {interval(row['value'], low, high, None)}"
-        yield f"{place}: {words} ({p}{size})."
+        if row["scale"] == DIFFERENCE:
+            place = f"{row['feature']} by {row['dimension']}"
+            place = ", ".join(filter(None, [place, row["domain"]]))
+            contrast = Estimate(row["value"], *(row["ci"] or ()), reason=row["reason"])
+            tested = (row["dimension"], row["p_adjusted"], contrast)
+            yield f"{place}: {interaction_words(*tested, alpha)}."
+
+
+def tested_interactions(diagnosis: Diagnosis) -> Iterator[str]:
+    """Yield the tests of interactions of a finding, in sentences."""
+    for row in diagnosis.interactions:
+        if row.p_adjusted is not None:
+            tested = (row.dimensions, row.p_adjusted, row.contrast, diagnosis.alpha)
+            yield f"{diagnosis.feature} by {row.dimensions}: {interaction_words(*tested)}."
+
+
+def interaction_words(
+    dimensions: str, p_adjusted: float | None, contrast: Estimate, alpha: float
+) -> str:
+    """Return whether the effects of two dimensions, `race x gender`, add up."""
+    first, _, second = dimensions.partition(" x ")
+    if p_adjusted is None:
+        return f"no test of an interaction ({contrast.reason})"
+    unproven = "no evidence that " if p_adjusted > alpha else ""
+    ends = (contrast.value, contrast.low, contrast.high)
+    size = "" if ends[0] is None else f", difference of gaps {interval(*ends, None)}"
+    return f"{unproven}the gap of {first} differs with {second} ({p_equals(p_adjusted)}{size})"
