@@ -18,6 +18,7 @@ from biaswatch.shared.presentation.columns import (
 from biaswatch.shared.presentation.conclusions import gap_notes, overall_sentences
 from biaswatch.shared.presentation.disparity_tables import disparities_table, parities_table
 from biaswatch.shared.presentation.findings import ComparisonView, comparisons, group_rows, title_of
+from biaswatch.shared.presentation.interactions import tested_interactions
 from biaswatch.shared.presentation.names import ModelNames
 from biaswatch.shared.presentation.tables import estimate_text
 
@@ -127,6 +128,7 @@ def _all_groups(diagnoses: Sequence[Diagnosis], names: ModelNames) -> Iterator[s
         if not row.stratum
         for sentence in overall_sentences(row)
     ]
+    lines += [f"- {escape_md(text)}" for row in diagnoses for text in tested_interactions(row)]
     table = disparities_table(diagnoses, statistics=SHOWN_STATISTICS)
     if table.rows:
         lines += ["", CHANCE, "", *table_lines(table, MAX_ROWS)]

@@ -43,7 +43,8 @@ def interaction_sentences(rows: Sequence[Row], alpha: float) -> Iterator[str]:
         if row["scale"] == DIFFERENCE:
             place = f"{row['feature']} by {row['dimension']}"
             place = ", ".join(filter(None, [place, row["domain"]]))
-            contrast = Estimate(row["value"], *(row["ci"] or ()), reason=row["reason"])
+            low, high = row["ci"] or (None, None)
+            contrast = Estimate(row["value"], low, high, reason=row["reason"])
             tested = (row["dimension"], row["p_adjusted"], contrast)
             yield f"{place}: {interaction_words(*tested, alpha)}."
 

@@ -31,6 +31,7 @@ from biaswatch.shared.presentation.conclusions import certainty
 from biaswatch.shared.presentation.corrections import correction_sentences, error_tables
 from biaswatch.shared.presentation.disparity_tables import disparities_table, parities_table
 from biaswatch.shared.presentation.findings import comparisons, title_of
+from biaswatch.shared.presentation.interactions import tested_interactions
 from biaswatch.shared.presentation.names import STATEMENTS, ModelNames
 from biaswatch.shared.presentation.overview import live_run
 from biaswatch.shared.presentation.plots import histogram_plot, means_plot
@@ -101,6 +102,7 @@ def router(ctx: GatewayContext, studies: StudyQueries) -> APIRouter:
             remarks=comparison_remarks([chosen]) if chosen else [],
             disparities=disparities_table([chosen]) if chosen else None,
             parities=parities_table(diagnoses),
+            interactions=[text for row in diagnoses for text in tested_interactions(row)],
             groups=groups_table([chosen], run_id) if chosen else None,
             flagged=flagged,
             pair_names=ModelNames.among(flagged[1]),

@@ -168,8 +168,8 @@ def _parts(measured: Sequence[MeasuredColumns], plan: AnalysisPlan) -> Iterator[
     for columns in measured:
         if names := plan.features_of(columns.extractor, columns.features):
             yield from (_Part(columns, names, dimension) for dimension in columns.dimensions)
-        for part, *rated in _rated(columns, names, plan):
-            yield from (_Part(part, part.features, d, *rated) for d in columns.dimensions)
+        for part, bounds, rate in _rated(columns, names, plan):
+            yield from (_Part(part, part.features, d, bounds, rate) for d in columns.dimensions)
 
 
 def _rated(
