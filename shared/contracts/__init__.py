@@ -82,6 +82,7 @@ from biaswatch.shared.contracts.evaluation import (
     UncheckedSentence,
 )
 from biaswatch.shared.contracts.evidence import (
+    ComparisonEvidence,
     Evidence,
     Increment,
     MergedEvidence,

@@ -153,19 +153,11 @@ class SelectionRates(Part):
     """All of the second group."""
 
 
-class Evidence(_OfComparison):
-    """The evidence of one comparison, over all rounds of an epoch up to this one."""
+class ComparisonEvidence(Part):
+    """What the evidence of one comparison says after a round, for records and answers alike."""
 
     rounds: NonNegativeInt
     """How many rounds were added up."""
-    counts: Counts
-    """The sum of their increments."""
-    test: GapTest | None = None
-    """The test that is under way; null in evidence of version 0.1."""
-    shown: Stretch | None = None
-    """The rounds of units and gap: those of the test, or also those that cleared the last alarm."""
-    recovery: Recovery | None = None
-    """The test for the end of the gap; null without an open alarm of it."""
     units: NonNegativeInt
     """How many units the shown rounds have."""
     missing: NonNegativeInt
@@ -190,17 +182,11 @@ class Evidence(_OfComparison):
     """Why the forecast is missing."""
     impact_ratio: Estimate | None = None
     """The ratio of selection rates, for the four-fifths rule; it never alarms."""
-    selection_rates: SelectionRates | None = None
-    """The units behind that ratio."""
     users: UserCounts | None = None
     """Where users are matched: how many found neighbours."""
     unadjusted: Estimate | None = None
     """Where users are matched: the gap between all users, of any moment and any stratum. It is no
     evidence; what it differs by is what the moments and strata explain."""
-    change: Change | None = None
-    """The search for changes of the gap; null during the reference rounds."""
-    level_change: Change | None = None
-    """The search for changes of the level of both groups."""
     before: Estimate | None = None
     """The gap at the end of the epoch before."""
     same_treatment: str | None = None
@@ -220,6 +206,25 @@ class Evidence(_OfComparison):
     """The gap for these names and texts, where the gap is about more than these."""
     horizon: HorizonEvidence | None = None
     """The look at a declared horizon; null without one, and beyond it."""
+
+
+class Evidence(_OfComparison, ComparisonEvidence):
+    """The evidence of one comparison, over all rounds of an epoch up to this one."""
+
+    counts: Counts
+    """The sum of their increments."""
+    test: GapTest | None = None
+    """The test that is under way; null in evidence of version 0.1."""
+    shown: Stretch | None = None
+    """The rounds of units and gap: those of the test, or also those that cleared the last alarm."""
+    recovery: Recovery | None = None
+    """The test for the end of the gap; null without an open alarm of it."""
+    selection_rates: SelectionRates | None = None
+    """The units behind that ratio."""
+    change: Change | None = None
+    """The search for changes of the gap; null during the reference rounds."""
+    level_change: Change | None = None
+    """The search for changes of the level of both groups."""
 
     @property
     def share_left(self) -> float | None:

@@ -9,17 +9,14 @@ from biaswatch.shared.contracts import (
     AccountedWindow,
     AnswerAccounts,
     Change,
-    ClusteredEvidence,
     Comparison,
+    ComparisonEvidence,
     Described,
     Description,
     Estimate,
     Evidence,
-    HorizonEvidence,
     Method,
     Recovery,
-    UserCounts,
-    Verdict,
     Window,
     comparison_title,
 )
@@ -76,10 +73,6 @@ def _ratio_words(ratio: Estimate) -> str:
     return f"ratio {number(ratio.value)} ({ends})"
 
 
-COMPUTED = {"comparison", "title", "number", "test"}
-"""Fields of a view that differ from those of the record."""
-
-
 class StandingAlarm(BaseModel):
     """The condition that clears a raised alarm of a disparity, and its progress."""
 
@@ -93,7 +86,7 @@ class StandingAlarm(BaseModel):
     """The gap since that round."""
 
 
-class EvidenceView(BaseModel):
+class EvidenceView(ComparisonEvidence):
     """The evidence of one comparison, without its counts."""
 
     comparison: str
@@ -101,43 +94,13 @@ class EvidenceView(BaseModel):
     """Title of the comparison."""
     number: str
     """The extractor and its feature."""
-    rounds: int
     since_round: int | None
     """The first round of units and gap; null in evidence of version 0.1."""
-    units: int
-    missing: int
     tolerance: float
-    gap: Estimate
-    log_e: float
-    log_supremum: float
-    bound: float
-    verdict: Verdict
-    reason: str
-    same_treatment: str | None
-    """Are twins treated differently? About these names and texts."""
-    log_e_same_treatment: float | None
-    same_treatment_reason: str | None
-    group_effect: str | None
-    """Does the group matter beyond these names and texts?"""
-    group_effect_reason: str | None
-    clusters: ClusteredEvidence | None
-    """The evidence beyond names and texts, where random factors are declared."""
-    these: Estimate | None
-    """The gap for these names and texts, where the gap is about more than these."""
-    horizon: HorizonEvidence | None
-    """The look at a declared number of rounds."""
     about: str
     """What the verdict is about, in words."""
-    more_units: int | None
-    expected_verdict: Verdict | None
-    no_forecast: str | None
-    impact_ratio: Estimate | None
     selections: str | None
     """Selected units of both groups, and the ratio of their rates, in words."""
-    users: UserCounts | None
-    """For traffic: users with and without neighbours to compare."""
-    unadjusted: Estimate | None
-    """For traffic: the gap between all users of any moment and stratum, which is not evidence."""
     adjustment: str | None
     """Users and unadjusted gap in words."""
     test: int | None
@@ -153,7 +116,6 @@ class EvidenceView(BaseModel):
     selections; or the reason why it is unknown."""
     smallest_level_change: Estimate
     """The same for the mean of both groups."""
-    before: Estimate | None
     declared_after_data: bool
     """True if it was declared after the data, so that its error rate is not guaranteed."""
     change_searched: bool
@@ -166,7 +128,6 @@ def evidence_view(
     evidence: Evidence, *, stands_out: bool, watched: Collection[tuple[str, str]] = ()
 ) -> EvidenceView:
     """Return the view of one comparison's evidence; `watched` are the monitor's numbers."""
-    names = (EvidenceView.model_fields.keys() & Evidence.model_fields.keys()) - COMPUTED
     return EvidenceView(
         comparison=evidence.comparison_key,
         title=comparison_title(evidence.comparison, watched),
@@ -186,7 +147,8 @@ def evidence_view(
         selections=selection_words(evidence),
         adjustment=adjustment_words(evidence),
         about=scope_words(evidence),
-        **{name: getattr(evidence, name) for name in names},
+        declared_after_data=evidence.declared_after_data,
+        **{name: getattr(evidence, name) for name in ComparisonEvidence.model_fields},
     )
 
 
