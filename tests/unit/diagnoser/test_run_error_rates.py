@@ -1,14 +1,19 @@
 """Error rates of a run's answers against the expected answers of its probes."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 from pydantic import ValidationError
 
 import biaswatch as bw
+from biaswatch.readers.suites import SHIPPED, load_suite
 from biaswatch.shared.analysis.findings import AnalysisPlan, MeasuredResponse, diagnose, folded
 from biaswatch.shared.contracts import Suite
 from biaswatch.shared.contracts.mistakes import first_mistake
+from biaswatch.shared.errors import UsageError
 
 PLAN = AnalysisPlan(
     selected_at_least={"rating": 3.0},
@@ -92,3 +97,23 @@ def test_a_suite_names_the_value_of_a_selection() -> None:
             }
         )
     assert "selected_at_least" in first_mistake(refused.value).said
+
+
+def test_a_suite_gives_the_right_answers_by_a_fact(tmp_path: Path) -> None:
+    file = tmp_path / "suite.yaml"
+    probes = [
+        {"key": f"p{n}", "prompt": "?", "groups": {"g": "a"}, "facts": {"detail": f"{n}"}}
+        for n in (1, 2, 3)
+    ]
+    fields = {"name": "s", "extractors": ["rating"], "probes": probes}
+    file.write_text(json.dumps({**fields, "truth": {"detail": {"1": 1, "2": 0}}}))
+    assert [probe.expected for probe in load_suite(file).probes] == ["1", "0", None]
+    file.write_text(json.dumps({**fields, "truth": {"detail": 1}}))
+    with pytest.raises(UsageError, match="truth: write a fact"):
+        load_suite(file)
+
+
+def test_moderation_has_a_right_answer_for_each_post() -> None:
+    suite = load_suite(SHIPPED / "moderation")
+    assert {probe.expected for probe in suite.probes} == {"0", "1"}
+    assert suite.error_rates == ("rating",)
