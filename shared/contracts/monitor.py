@@ -25,6 +25,7 @@ from biaswatch.shared.contracts.comparison import (
     WatchedPair,
 )
 from biaswatch.shared.contracts.identity import Name, RecordId, Token, derived_id
+from biaswatch.shared.contracts.likelihood import LIKELIHOOD
 from biaswatch.shared.contracts.providers import is_recorded
 from biaswatch.shared.contracts.record import Part, Record, computed_once
 from biaswatch.shared.contracts.run import Budget
@@ -33,8 +34,6 @@ from biaswatch.shared.contracts.target import Target
 from biaswatch.shared.contracts.traffic import LONGEST_S, TRAFFIC, Traffic
 from biaswatch.shared.formatting import number_name
 
-LIKELIHOOD = "likelihood"
-"""The scaffold whose numbers are log-probabilities, which no repeat changes."""
 GREEDY: Mapping[str, Any] = {"temperature": 0, "top_p": 0, "top_k": 1, "do_sample": False}
 """Values of parameters without randomness."""
 LEAST_ALPHA = 1e-12
