@@ -8,7 +8,7 @@ from math import log, sqrt
 import numpy as np
 from scipy.stats import norm
 
-from biaswatch.shared.stats.anytime.bets import Floats, both_ways, log_mean_exp
+from biaswatch.shared.stats.anytime.bets import STAKES, Floats, both_ways, log_mean_exp
 from biaswatch.shared.stats.anytime.clusters import Blocks, log_sum_after, look_number
 from biaswatch.shared.stats.anytime.exchanges import (
     EXCHANGE_STAKES,
@@ -21,6 +21,7 @@ from biaswatch.shared.stats.anytime.horizons import (
     sequential_bounds,
     z_statistics,
 )
+from biaswatch.shared.stats.anytime.judging import share_of_test
 from biaswatch.shared.stats.anytime.merged import (
     COMMON_BETS,
     OWN_BETS,
@@ -78,6 +79,21 @@ def names_as_clusters(
                 blocks = Blocks(np.clip(row + noise / round_, -1, 1))
                 total = log_sum_after(total, blocks.log_e_beyond(0.0), look)
         found += total is not None and total >= -log(ALPHA)
+    return found / studies
+
+
+def names_alone(names: int, name_sd: float, studies: int, texts: int = 20) -> float:
+    """Return the share of monitors without random factors that alarm in 60 rounds.
+
+    Answers deviate by 0.1 of the range; a gap and the missing answers share half of alpha.
+    """
+    rng, bound = np.random.default_rng(names), log(4 / ALPHA / share_of_test(1))
+    found = 0
+    for _ in range(studies):
+        gaps = rng.normal(0, name_sd * sqrt(2), names)[np.arange(texts) % names]
+        drawn = np.clip(gaps + rng.normal(0, 0.1 * sqrt(2), (ROUNDS, texts)), -1, 1)
+        factors = np.log1p(np.multiply.outer(drawn, both_ways(STAKES))).sum(axis=1)
+        found += bool((log_mean_exp(factors.cumsum(axis=0)) >= bound).any())
     return found / studies
 
 
@@ -177,6 +193,8 @@ def _clusters(many: int, some: int) -> Iterator[Cell]:
         for sd in (0.05, 0.2):
             share = names_as_clusters(names, sd, 0.0, many, text_sd=sd / 2)
             yield Cell(f"error, {names} pairs of names, SD {sd:g}", many, share, at_most=ALPHA)
+    share = names_alone(4, 0.05, 2 * many)
+    yield Cell("false alarms, 4 names are not declared, SD 0.05", 2 * many, share, at_least=0.5)
     for names, gap in ((12, 0.1), (20, 0.1), (40, 0.05)):
         oracle = norm.cdf(gap * sqrt(names) / 0.05 - norm.isf(ALPHA / 2))
         share = names_as_clusters(names, 0.05, gap, some)
