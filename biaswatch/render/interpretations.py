@@ -91,8 +91,7 @@ def _to_read(evaluation: Evaluation) -> Iterator[str]:
     if evaluation.unchecked:
         yield "Read these yourself; code checks only the numbers of such sentences:"
         for sentence in evaluation.unchecked:
-            values = f" (what {', '.join(sentence.values)} stands for)" if sentence.values else ""
-            yield f"- {_quoted(evaluation, sentence.start, sentence.end)}{values}"
+            yield f"- {_quoted(evaluation, sentence.start, sentence.end)}"
 
 
 def _quoted(evaluation: Evaluation, start: int | None, end: int | None) -> str:

@@ -70,7 +70,7 @@ class Fault(Part):
 
     kind: Token
     """structure, number, slot, claim, undeclared, cause, caveat, place, attribution; of hints also
-    significance, interval, prose."""
+    prose."""
     where: str = ""
     """The heading."""
     sentence: str
@@ -92,8 +92,6 @@ class UncheckedSentence(Part):
     """Where it begins in the report, in characters."""
     end: NonNegativeInt | None = None
     """Where it ends."""
-    values: tuple[Name, ...] = ()
-    """Its numbers that equal a statistic while the words leave open which one."""
 
 
 class Judgement(Part):

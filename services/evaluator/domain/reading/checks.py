@@ -1,335 +1,206 @@
-"""Checks of numbers in a sentence.
+"""Checks of the numbers in a sentence: silence takes evidence, a fault takes the plainest words.
 
-A number disagrees if words bind it to a statistic that it does not state: a measure, a group, a
-p-value, an interval, a level, or a noun for cases. It is a fault where a report's own form names
-that statistic, as in `the odds ratio is 2.43`, and a hint elsewhere. Other numbers are left to
-readers.
+A number passes if it equals a fact that the words beside it name. Otherwise it is a fault where a
+report's own form names one statistic, as in `the odds ratio is 2.43`, and a hint elsewhere.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-from biaswatch.services.evaluator.domain.reading import vocabulary
-from biaswatch.services.evaluator.domain.reading.facts import DIFFERENCES, RATIOS, Fact, pairs_of
-from biaswatch.services.evaluator.domain.reading.intervals import (
-    BOUNDS,
-    NUMBER,
-    OPEN,
-    PLACE,
-    IntervalCheck,
-    verdict,
+from biaswatch.services.evaluator.domain.reading import cues
+from biaswatch.services.evaluator.domain.reading.evidence import Evidence
+from biaswatch.services.evaluator.domain.reading.facts import (
+    DIFFERENCES,
+    OTHER_END,
+    SHARES,
+    Fact,
+    facts_of,
+    is_part_of,
+    is_written,
 )
-from biaswatch.services.evaluator.domain.reading.numbers import Unit, WrittenNumber
-from biaswatch.services.evaluator.domain.reading.words import Words
+from biaswatch.services.evaluator.domain.reading.naming import names_fact
+from biaswatch.services.evaluator.domain.reading.numbers import Number, Unit
 
-FAULTS = {
-    NUMBER: "The number {} does not agree with the statistic that the words beside it name.",
-    PLACE: "The number {} is another statistic than the one that the words beside it name.",
-}
-HINTS = {
-    NUMBER: "The number {} may not agree with the statistic that the sentence is about.",
-    PLACE: "The number {} may be another statistic than the one that the sentence is about.",
-}
-THRESHOLDS = frozenset({0.8, 0.05, 0.01, 0.001, 0.2, 0.5, 1.25})
+NUMBER, PLACE = "number", "place"
+THRESHOLDS = (0.8, 0.05, 0.01, 0.001, 0.2, 0.5, 1.25, 5, 15)
 """Values with which statistics are compared."""
-SMALL_WORDS = 10
-PER_CENT_OF = frozenset({"impact_ratio", "risk_difference", "gap"})
-FACTORS = RATIOS | {"cases", "share", "part", "mean", "odds"}
-WHOLE_MEASURES = RATIOS | DIFFERENCES | {"chi_square", "cmh", "tolerance"}
+SMALL, WHOLE = 10, 100
+"""Whole numbers up to this one count something only where a noun says so."""
+P_LEVEL = 0.1
+"""Largest level with which a p-value is compared."""
+MAX_APART = 80
+"""Characters between an estimate and its interval."""
+_P_PLAIN = re.compile(r"\bp(?:[\s-]values?)?\s*(?:=|is|was|of)\s*$", re.IGNORECASE)
+_OF_GROUP = re.compile(r"\s+of\s+(?:the\s+|all\s+)?", re.IGNORECASE)
+_INTERVAL_BESIDE = re.compile(r"\s*[(\[](?:[\w%.:,]+\s*){0,4}", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class CheckedNumbers:
-    """The result of checking the numbers of a sentence."""
+class Finding:
+    """A number without evidence: a fault if it is certain, else a hint."""
 
-    faults: tuple[tuple[str, str], ...]
-    """Kind and message."""
-    hints: tuple[tuple[str, str], ...]
-    """Kind and message of numbers that may disagree."""
-    open: tuple[str, ...]
-    """Numbers that no words bind to a statistic."""
+    kind: str
+    message: str
+    certain: bool
 
 
-def checked_numbers(words: Words, facts: Sequence[Fact]) -> CheckedNumbers:
-    """Check every number of a sentence against the facts of its subject."""
-    check = SentenceCheck(words, facts)
-    faults: list[tuple[str, str]] = []
-    hints: list[tuple[str, str]] = []
-    unbound: list[str] = []
-    hypothetical = vocabulary.HYPOTHETICAL.search(words.text)
-    for number in words.numbers:
-        kind, text = check.result(number), number.text.strip()
-        if kind == OPEN or (kind and hypothetical):
-            unbound.append(text)
-        elif kind and check.is_certain(number):
-            faults.append((kind, FAULTS[kind].format(text)))
-        elif kind:
-            hints.append((kind, HINTS[kind].format(text)))
-    return CheckedNumbers(tuple(faults), tuple(hints), tuple(unbound))
+@dataclass
+class NumberCheck:
+    """The check of one sentence."""
 
+    evidence: Evidence
+    findings: list[Finding] = field(default_factory=list)
+    accepted: dict[int, list[Fact]] = field(default_factory=dict)
+    """Facts that a number states, by the place where it ends."""
 
-class SentenceCheck(IntervalCheck):
-    """The numbers of one sentence against the facts of a subject."""
+    @property
+    def facts(self) -> Sequence[Fact]:
+        """The facts of the subject."""
+        return facts_of(self.evidence.subject)
 
-    def is_certain(self, number: WrittenNumber) -> bool:
-        """Tell whether the words leave little doubt about the statistic of a number in digits.
-
-        A group beside a decimal number does: it may be a mean, a rate, or the other group's.
-        """
-        words, group = self.words, self.words.group_of(number)
-        if number.words:
-            return False
-        if number.unit is Unit.PERCENT:
-            return group is not None and not vocabulary.RELATIVE.search(words.text)
-        tests = frozenset[str]().union(*(m.measures for m in words.measures)) & vocabulary.TESTS
-        if number.unit is not Unit.PLAIN or len(tests) > 1 or vocabulary.OTHER.search(words.text):
-            return False
-        if words.is_stated(number):
-            return True
-        named, _ = words.measures_of(number, vocabulary.STATED_MEASURES)
-        is_pair = words.pair_of(number) is not None
-        return group is None and (number.whole or bool(named) or is_pair)
-
-    def result(self, number: WrittenNumber) -> str | None:
-        """Return None for a number that agrees or states no statistic, a fault, or `open`."""
-        words = self.words
-        if words.is_level(number):
-            return self.level(number)
-        if self._is_constant(number):
-            return None
-        if words.is_of_other(number):
-            return OPEN
-        if pair := words.pair_of(number):
-            return self.pair(*pair) if number is pair[0] else None
-        return self.odds(number) or self._single(number)
-
-    def _single(self, number: WrittenNumber) -> str | None:
-        if self.words.is_p(number):
-            return self._p_value(number)
-        if number.unit is Unit.TIMES:
-            return self._times(number)
-        if number.unit in {Unit.PERCENT, Unit.POINTS}:
-            return self._percent(number)
-        return self._count(number) if number.whole else self._decimal(number)
-
-    def _is_constant(self, number: WrittenNumber) -> bool:
-        """Tell whether a number is 0, 1 or 100, or a boundary that something is compared with."""
-        if number.value in {100, 1000, 10000} and self.words.per:
-            return True
-        if number.value in {0, 1, 100} and not self.words.counts_cases(number, 0):
-            return True
-        share = number.value / (100 if number.unit is Unit.PERCENT else 1)
-        compared = self.words.comparison_of(number) != 0 and not self.words.is_p(number)
-        return share in THRESHOLDS and compared
-
-    def _p_value(self, number: WrittenNumber) -> str | None:
-        if re.match(r"\s+in\s+\d", self.words.text[number.end :]):
-            return OPEN
-        measures, direct = self.words.measures_of(number, vocabulary.TESTS)
-        values = [fact for fact in self.facts if fact.role == "p"]
-        named = [fact for fact in values if not measures or fact.measure in measures]
-        if side := self.words.comparison_of(number):
-            return None if any(side * (f.value - number.value) > 0 for f in named) else NUMBER
-        return verdict(number, named or values, self.facts if direct else values)
-
-    def _times(self, number: WrittenNumber) -> str | None:
-        text = self.words.text
-        measures = self._measures_of_factor(number)
-        ratios = [f for f in self.facts if f.role in {"estimate", "times"} and f.measure in FACTORS]
-        named = [f for f in ratios if not measures or f.measure in measures or f.measure == "odds"]
-        if number.words and number.value < 1:  # `half of`, `a third of`
-            named = [f for f in ratios if f.measure not in {"mean", "odds"}]
-            named += [f for f in self.facts if f.measure in DIFFERENCES or f.role == "change"]
-        if vocabulary.FAR.search(text):
-            near = measures or RATIOS
-            named += [f for f in self.facts if f.role in BOUNDS and f.measure in near]
-        side = self.words.comparison_of(number)
-        if side and any(0 < side * (f.value - number.value) < number.value for f in named):
-            return None
-        return verdict(number, named, ratios, bound=bool(measures))
-
-    def _measures_of_factor(self, number: WrittenNumber) -> frozenset[str]:
-        text = self.words.text
-        measures, _ = self.words.measures_of(number, RATIOS)
-        after = text[number.end : number.end + 45]
-        if vocabulary.ODDS.search(after) or vocabulary.ODDS_NEAR.search(text[: number.start]):
-            return measures or vocabulary.ODDS_RATIOS
-        likely = frozenset({"relative_risk", "impact_ratio"})
-        return likely if vocabulary.LIKELY.search(after) else measures
-
-    def _percent(self, number: WrittenNumber) -> str | None:
-        text, group = self.words.text, self.words.group_of(number)
-        if vocabulary.BEYOND.search(text) and text[: number.start].rstrip().endswith(" by"):
-            return OPEN
-        facts = [f for f in self.facts if f.percent or f.measure == "gap"]
-        measures, _ = self.words.measures_of(number, PER_CENT_OF)
-        named = self._named_percentages(number, facts, measures)
-        extreme = self.words.extreme_of(number) is not None
-        if not (extreme or vocabulary.INTERVAL.search(text) or vocabulary.FAR.search(text)):
-            named = [f for f in named if f.role not in BOUNDS]
-        ratio = self._ratio_before(number)
-        if ratio is not None:
-            return None if number.equals(100 * ratio) else NUMBER
-        named = self.within_extremes(number, named)
-        side = self.words.comparison_of(number)
-        if side and any(0 < side * (100 * f.value - number.value) < 25 for f in named):
-            return None
-        bound = group is not None or bool(measures) or self._is_share(number, facts)
-        return verdict(number, named, facts, bound=bound)
-
-    def _named_percentages(
-        self, number: WrittenNumber, facts: list[Fact], measures: frozenset[str]
-    ) -> list[Fact]:
-        """Return the differences, changes or shares that a percentage may be."""
-        text, group = self.words.text, self.words.group_of(number)
-        if number.unit is Unit.POINTS:
-            return [f for f in facts if f.measure in DIFFERENCES]
-        before = text[: number.start]
-        if vocabulary.CHANGE.match(text, number.end) or vocabulary.CHANGED.search(before):
-            odds = vocabulary.ODDS.search(text) and not vocabulary.LIKELY.search(text)
-            changes = [f for f in facts if f.role == "change"]
-            return [f for f in changes if not odds or f.measure.startswith("odds")]
-        shares = {"share", "missing", *measures}
-        shares |= {"part"} if vocabulary.OF_WHOLE.search(text) else set()
-        pooled = group is None or vocabulary.POOLED.search(text)
-        return [
-            f
-            for f in self._of_group(facts, group)
-            if f.role != "change" and f.measure in shares
-            and (pooled or f.group is not None or f.measure != "share")
-        ]  # fmt: skip
-
-    def _is_share(self, number: WrittenNumber, facts: list[Fact]) -> bool:
-        """Tell whether words or other numbers show that a percentage is one of cases."""
-        words, before = self.words, self.words.text[: number.start].rstrip()
-        percentages = [n for n in words.numbers if n is not number and n.unit is Unit.PERCENT]
-        shares = [f for f in facts if f.measure == "share"]
-        matched = any(n.equals(100 * f.value) for n in percentages for f in shares)
-        behind = before.endswith("(") and number is not words.numbers[0]
-        pooled = vocabulary.POOLED.search(words.text) is not None
-        counted = words.counts_cases(number, 3)
-        return counted or matched or behind or pooled or number.unit is Unit.POINTS
-
-    def _ratio_before(self, number: WrittenNumber) -> float | None:
-        """Return 7/12 in `7 of 12 (58.3%)`; None without counts right before a percentage."""
-        index = self.words.numbers.index(number)
-        if index < 2:
-            return None
-        part, whole = self.words.numbers[index - 2 : index]
-        between = self.words.text[whole.end : number.start]
-        is_pair = self.words.whole_of(part) is whole and vocabulary.APPOSED.fullmatch(between)
-        return part.value / whole.value if is_pair and whole.value else None
-
-    def _count(self, number: WrittenNumber) -> str | None:
-        words, before = self.words, self.words.text[: number.start]
-        measures, direct = words.measures_of(number, WHOLE_MEASURES)
-        if measures and direct and not words.counts_cases(number, 0):
-            return self._decimal(number)
-        if any(number in (words.whole_of(n), words.whole_before(n)) for n in words.numbers):
-            return None  # checked with its part
-        if whole := words.whole_of(number) or words.whole_before(number):
-            return self._part(number, whole)
-        if vocabulary.NO_CASES.match(words.text, number.end) or vocabulary.NAMED.search(before):
-            return None
-        small = number.words and number.value <= SMALL_WORDS
-        if small and vocabulary.FOR_EVERY.search(words.text):
-            return OPEN
-        bound = self._counts(number, small=small) and not words.comparison_of(number)
-        return verdict(number, self._named_counts(number), self.facts, bound=bound, free=small)
-
-    def _counts(self, number: WrittenNumber, *, small: bool) -> bool:
-        """Tell whether words show that a whole number counts cases."""
-        words, group = self.words, self.words.group_of(number)
-        if words.counts_cases(number, 1 if small or group is None else 4):
-            return True
-        if vocabulary.TOTAL.search(words.text[: number.start]) or (
-            words.is_row and group is not None
-        ):
-            return True
-        return words.following_group(number, 1 if small else 3) is not None
-
-    def _named_counts(self, number: WrittenNumber) -> Iterator[Fact]:
-        """Yield the counts that a whole number may be."""
-        text, group = self.words.text, self.words.group_of(number)
-        apart = vocabulary.APART.search(text) is not None
-        totals = group is None or apart or vocabulary.POOLED.search(text) is not None
-        having = self.words.counts_outcome(number)
-        corrected = vocabulary.CORRECTED.search(text) is not None
-        for fact in self._of_group(self.facts, group):
-            if fact.role not in {"count", "difference"} or fact.measure in DIFFERENCES:
+    def run(self) -> list[Finding]:
+        """Return a finding for each number without evidence."""
+        numbers = list(self.evidence.numbers)
+        while numbers:
+            number = numbers.pop(0)
+            if self._is_constant(number):
                 continue
-            if fact.measure == "lacking" and having:
-                continue
-            is_total = fact.role == "count" and fact.group is None
-            is_total &= fact.measure in {"cases", "lacking"}
-            named = corrected if fact.measure == "comparisons" else totals or not is_total
-            if named and (fact.role == "count" or apart):
-                yield fact
-        if base := self.words.per:
-            for fact in self._of_group(self.facts, group):
-                if fact.measure in {"share", "risk_difference"}:
-                    yield replace(fact, value=base * fact.value, percent=False)
+            if numbers and self._is_interval(number, numbers[0]):
+                self._check_interval(number, numbers.pop(0))
+            elif number.unit is Unit.PLAIN and self.evidence.whole_of(number):
+                self._check_part(number, numbers.pop(0))
+            else:
+                self._check_single(number)
+        return self.findings
 
-    def _of_group(self, facts: Sequence[Fact], group: int | None) -> list[Fact]:
-        return [fact for fact in facts if group is None or fact.group in {None, group}]
+    def _is_constant(self, number: Number) -> bool:
+        """Tell whether a number is no statistic: a level, a boundary, a small number of things."""
+        evidence, text = self.evidence, self.evidence.text
+        if evidence.is_level(number):
+            confidence = 100 * (1 - evidence.subject.alpha)
+            if 80 <= number.value < 100 and abs(number.value - confidence) > 1e-6:
+                self._report(number, [], certain=False)
+            return True
+        if evidence.names(number).specific or evidence.is_p(number):
+            return number.value in {0.0, 1.0} and bool(cues.UNSURE.search(text) or number.word)
+        boundary = {-1: number.high, 1: number.low}.get(number.side)
+        scale = 100 if number.unit is Unit.PERCENT else 1
+        if boundary and any(abs(boundary / scale - level) < 1e-6 for level in THRESHOLDS):
+            return True
+        if not number.whole or number.unit is not Unit.PLAIN:
+            return False
+        noun = evidence.has_noun(number)
+        counted = noun or evidence.is_row or evidence.whole_of(number)
+        return (number.value <= SMALL or number.value == WHOLE) and not counted
 
-    def _part(self, part: WrittenNumber, whole: WrittenNumber) -> str | None:
-        """Check `7 of 12`: a part and its whole."""
-        words, group = self.words, self.words.group_of(part)
-        if any(vocabulary.NO_CASES.match(words.text, number.end) for number in (part, whole)):
-            return None
-        known = pairs_of(words.subject)
-        pairs = [pair for pair in known if part.equals(pair[0]) and whole.equals(pair[1])]
-        if any(group is None or owner in {None, group} for *_, owner in pairs):
-            return None
-        apart = [f for f in self.facts if f.role == "difference" and f.measure == "cases"]
-        differ = vocabulary.APART.search(words.text)
-        if differ and any(part.equals(fact.value) for fact in apart):
-            return OPEN
-        counts = [fact for fact in self.facts if fact.role == "count"]
-        known_part, known_whole = (any(n.equals(f.value) for f in counts) for n in (part, whole))
-        bound = group is not None or words.counts_cases(whole) or words.counts_cases(part)
-        if words.comparison_of(part) or not (bound or (known_whole and whole.value > SMALL_WORDS)):
-            return OPEN
-        return PLACE if (known_part and known_whole) or pairs else NUMBER
+    def _check_single(self, number: Number) -> None:
+        named = self.accepted[number.end] = self._named(number)
+        if not named:
+            written = [fact for fact in self.facts if self._agrees(number, fact)]
+            other_part = {f.statistic for f in written} & self.evidence.names(number).statistics
+            certain = not other_part and self._is_plain(number)
+            self._report(number, written, certain=certain)
 
-    def _decimal(self, number: WrittenNumber) -> str | None:
-        words, group, end = self.words, self.words.group_of(number), self.words.end_of(number)
-        known = frozenset(fact.measure for fact in self.facts) | vocabulary.TESTS
-        measures, direct = words.measures_of(number, known)
-        named = self._of_group(self._named_decimals(measures), group)
-        if self.first_group == 0:
-            named = [f for f in named if f.role != "times" or f.measure not in RATIOS]
-        if direct and not end and not vocabulary.INTERVAL.search(words.text[: number.start]):
-            named = [f for f in named if f.role not in BOUNDS
-                     and (f.role != "times" or f.measure != "impact_ratio")]  # fmt: skip
-        named = self.within_extremes(number, named)
-        if end:  # the magnitudes of a negative interval are in reverse order
-            roles = {end} if number.signed else BOUNDS
-            named = [f for f in named if f.role == end or (f.value < 0 and f.role in roles)]
-        side = words.comparison_of(number)
-        if side and any(side * (abs(f.value) - number.value) > 0 for f in named):
-            return None
-        bound = bool(measures) or group is not None or bool(end)
-        return verdict(number, named, self.facts, bound=bound)
+    def _agrees(self, number: Number, fact: Fact) -> bool:
+        if number.side and fact.part == "p":
+            level = number.high if number.side < 0 else number.low
+            usual = level <= P_LEVEL and f"{level:.0e}"[0] in "15"
+            return usual and number.side * (fact.value - level) > 0
+        return is_written(number, fact)
 
-    def _named_decimals(self, measures: frozenset[str]) -> list[Fact]:
-        """Return the facts of measures; p-values only where a test is named, or in a table."""
-        text = self.words.text
-        p_values = measures <= vocabulary.TESTS and (
-            re.search(r"\bp\b", text) or "statistic" not in text
-        )
-        roles = {"estimate", "low", "high", "times", "difference"}
-        roles |= {"p"} if p_values or self.words.is_row else set()
-        left_out = {"expected", "cases", "lacking", "part"}
-        if "share" in measures:
-            measures |= {"mean", "odds"}
-            measures |= set() if vocabulary.RATE_IS.search(text) else {"risk_difference"}
-        return [
-            f
-            for f in self.facts
-            if f.role in roles
-            and f.measure not in left_out
-            and (not measures or f.measure in measures)
+    def _is_plain(self, number: Number) -> bool:
+        """Tell whether the words leave no doubt about the statistic of a number."""
+        evidence, text = self.evidence, self.evidence.text
+        if number.word or number.side or cues.UNSURE.search(text):
+            return False
+        if evidence.is_p(number):
+            return _P_PLAIN.search(text[: number.start]) is not None
+        names = evidence.names(number)
+        if names.specific and names.plain and number.unit is Unit.PLAIN:
+            known = {fact.statistic for fact in self.facts}
+            return len(names.statistics) == 1 and names.statistics <= known
+        of_group = _OF_GROUP.match(text, number.end) if number.unit is Unit.PERCENT else None
+        named = of_group and any(group.start == of_group.end() for group in evidence.groups)
+        return bool(named and evidence.outcome.search(text))
+
+    def _is_interval(self, low: Number, high: Number) -> bool:
+        evidence, text, lead = self.evidence, self.evidence.text, self.evidence.lead(low)
+        if evidence.is_level(high) or Unit.TIMES in {low.unit, high.unit}:
+            return False
+        index = evidence.numbers.index(low)
+        after_level = index and evidence.is_level(evidence.numbers[index - 1])
+        joined = cues.TO.fullmatch(text, low.end, high.start)
+        listed = joined and re.search(r"and|[,;]", joined[0])
+        opened = not listed or after_level or cues.INTERVAL.search(lead)
+        counts = low.whole and high.whole and high.unit is Unit.PLAIN
+        ordered = low.value < high.value or low.signed
+        return bool(joined and opened and ordered and not counts)
+
+    def _check_interval(self, low: Number, high: Number) -> None:
+        ends = [f for f in self.facts if f.part in {"low", "high"}]
+        ends = [f for f in ends if f.inverse <= self.evidence.is_reversed]
+        lows, highs = ([f for f in ends if is_written(number, f)] for number in (low, high))
+        other_ends = {(f.statistic, f.group, f.inverse, f.part) for f in highs}
+        pairs = [
+            f for f in lows if (f.statistic, f.group, f.inverse, OTHER_END[f.part]) in other_ends
         ]
+        anchors, plain = self._anchors(low)
+        if any(
+            (pair.statistic, pair.group) in anchors if anchors else self._names_pair(low, pair)
+            for pair in pairs
+        ):
+            return
+        if anchors or not all(self._named(number) for number in (low, high)):
+            self._report(low, pairs, certain=bool(anchors) and plain, other=high)
+
+    def _named(self, number: Number) -> list[Fact]:
+        written = [fact for fact in self.facts if self._agrees(number, fact)]
+        return [fact for fact in written if names_fact(self.evidence, number, fact)]
+
+    def _anchors(self, low: Number) -> tuple[set[tuple[str, int | None]], bool]:
+        """Return what the estimate before an interval states, and whether it is right there."""
+        evidence = self.evidence
+        ends = [n for n in evidence.numbers if n.end <= low.start and not evidence.is_level(n)]
+        between = evidence.text[ends[-1].end : low.start] if ends else " " * MAX_APART
+        mentions = cues.mentions_in(between, cues.STATISTICS)
+        if len(between) >= MAX_APART or any(not m.names <= cues.EVERYDAY for m in mentions):
+            return set(), False
+        bearing = {(fact.statistic, fact.group) for fact in self.facts if fact.part == "low"}
+        keys = {
+            (f.part if f.statistic in {"factor", "change"} else f.statistic, f.group)
+            for f in self.accepted.get(ends[-1].end, ())
+        }
+        certain = _INTERVAL_BESIDE.fullmatch(between) and not cues.UNSURE.search(evidence.text)
+        return keys & bearing, bool(certain)
+
+    def _names_pair(self, low: Number, pair: Fact) -> bool:
+        """Tell whether the words beside an interval name it, or name nothing else."""
+        evidence, names = self.evidence, self.evidence.names(low).statistics
+        if pair.group is not None:
+            family = {"share", "mean"} if pair.statistic in SHARES else {"mean"}
+            named = names & family or not names or low.unit is Unit.PERCENT
+            return bool(named) and evidence.owner(low) == pair.group
+        apart = cues.APART.search(evidence.lead(low) + evidence.segment(low))
+        named = names & {pair.statistic} or not names
+        return bool(named or (pair.statistic in DIFFERENCES and apart))
+
+    def _check_part(self, part: Number, whole: Number) -> None:
+        """Check `7 of 12`."""
+        parts = [fact for fact in self.facts if part.equals(fact.value)]
+        wholes = [fact for fact in self.facts if whole.equals(fact.value)]
+        of_outcome = self.evidence.outcome.search(self.evidence.text, whole.end, whole.end + 30)
+        wholes = [fact for fact in wholes if of_outcome or fact.statistic in {"size", "asked"}]
+        known = [fact for fact in parts if any(is_part_of(fact, other) for other in wholes)]
+        if not any(names_fact(self.evidence, part, fact) for fact in known):
+            self._report(part, known, certain=False, other=whole)
+
+    def _report(
+        self, number: Number, facts: Sequence[Fact], *, certain: bool, other: Number | None = None
+    ) -> None:
+        text = f"{number.text} with {other.text}" if other else number.text
+        labels = sorted({fact.statistic.replace("_", " ") for fact in facts})[:3]
+        message = f"The number {text} is in none of the statistics."
+        if facts:
+            message = f"The number {text} equals {', '.join(labels)}; the words do not name that."
+        self.findings.append(Finding(PLACE if facts else NUMBER, message, certain))

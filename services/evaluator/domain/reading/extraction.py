@@ -63,7 +63,7 @@ def with_statements(read: ReadReport, reply: str, subject: Subject) -> ReadRepor
         wrong = [claim for claim in claims if not claim.is_right(subject)]
         if wrong:
             hints.append(_hint(statements[number - 1], wrong[0]))
-        elif not statements[number - 1].values:
+        else:
             right.add(number - 1)
     unchecked = tuple(s for n, s in enumerate(read.unchecked) if n not in right)
     return ReadReport(read.faults, tuple(hints), unchecked, read.statements)

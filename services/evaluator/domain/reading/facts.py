@@ -1,17 +1,27 @@
-"""Facts: every number that a subject states or implies, with its measure, role and group."""
+"""Facts: every number that a subject states or implies, with its statistic, part and group."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from itertools import product
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
+from biaswatch.services.evaluator.domain.reading.numbers import Number, Unit
 from biaswatch.services.evaluator.domain.subjects import cases_of, measure_of
 from biaswatch.shared.contracts import Measure, Subject
 
-RATIOS = frozenset(
+ODDS_RATIOS = frozenset(
     {"odds_ratio", "odds_ratio_conditional", "odds_ratio_within", "odds_ratio_adjusted"}
-    | {"relative_risk", "impact_ratio"}
 )
+RISKS = frozenset({"relative_risk", "impact_ratio"})
 DIFFERENCES = frozenset({"risk_difference", "gap"})
+TESTS = frozenset({"chi_square", "cmh", "fisher", "boschloo", "gap_test"})
+SHARES = frozenset(
+    {"share", "lacking_share", "part", "size_part", "missing_share", "answered_share"}
+)
+PERCENTAGES = SHARES | {"risk_difference", "impact_ratio", "change"}
+"""Statistics that are also written times 100."""
+_OF_GROUPS = {f"{name}_{n}": (statistic, n - 1) for n in (1, 2)
+              for name, statistic in (("rate", "share"), ("mean", "mean"))}  # fmt: skip
+OTHER_END = {"low": "high", "high": "low", "estimate": "estimate"}
 
 
 @dataclass(frozen=True)
@@ -19,144 +29,125 @@ class Fact:
     """One number of a subject."""
 
     value: float
-    measure: str
-    """The measure, or cases, share, part, odds, mean, missing, asked, tolerance, comparisons.
-
-    `lacking` counts the cases without the outcome.
-    """
-    role: str = "estimate"
-    """estimate, low, high, p, times, change, count, difference or excess."""
+    statistic: str
+    """A measure, or what is counted: having and lacking the outcome, size, missing, asked, ..."""
+    part: str = "estimate"
+    """estimate, low, high or p; of a change or factor, the measure that changes."""
     group: int | None = None
     """0 or 1; None for a number of both groups."""
-    percent: bool = False
-    """True if it is also written times 100."""
+    inverse: bool = False
+    """True for a ratio of the second group over the first."""
 
 
-def facts_of(subject: Subject) -> list[Fact]:
+def is_written(number: Number, fact: Fact) -> bool:
+    """Tell whether a fact may be written as a number."""
+    unit, percent = number.unit, fact.statistic in PERCENTAGES
+    if fact.part in {"low", "high"} and fact.value < 0 and not number.signed:
+        return False  # as a size it is the other end
+    if unit is Unit.PERCENT:
+        return percent and number.equals(100 * fact.value)
+    if unit in {Unit.POINTS, Unit.PERCENTAGE_POINTS}:
+        whole = 100 if fact.statistic == "risk_difference" else 1
+        known = whole == 100 or (fact.statistic == "gap" and unit is Unit.POINTS)
+        return known and number.equals(whole * fact.value)
+    if unit is Unit.TIMES:
+        scaled = fact.statistic not in TESTS and (number.word or fact.statistic not in SHARES)
+        return scaled and number.equals(fact.value)
+    hundredfold = percent and abs(fact.value) >= 0.01 and fact.statistic != "change"
+    return number.equals(fact.value) or (hundredfold and number.equals(100 * fact.value))
+
+
+@lru_cache(maxsize=16)
+def facts_of(subject: Subject) -> tuple[Fact, ...]:
     """Return the facts of a subject."""
-    facts = [*_counts(subject), *_run_facts(subject)]
+    facts = [*_cases(subject), *_answers(subject)]
     for measure in subject.measures:
-        if measure.value is not None:
-            facts += _measure_facts(measure, measure.value)
-    return list(dict.fromkeys(facts))
+        facts += _measured(measure)
+    means = [measure_of(subject, name) for name in ("mean_1", "mean_2")]
+    facts += _ratio("mean", *(mean.value for mean in means if mean and mean.value))
+    if subject.tolerance:
+        facts.append(Fact(subject.tolerance, "tolerance"))
+        gap = measure_of(subject, "gap")
+        facts += _ratio("tolerance", *([gap.value, subject.tolerance] if gap and gap.value else []))
+    return tuple(dict.fromkeys(facts))
 
 
-def pairs_of(subject: Subject) -> set[tuple[float, float, int | None]]:
-    """Return part, whole and group of counts that are written as `7 of 12`."""
-    pairs: list[tuple[float, float, int | None]] = []
-    if len(subject.counts) == 4:
-        a, b, c, d = subject.counts
-        for group, row in enumerate(((a, b), (c, d))):
-            for count, column in zip(row, (a + c, b + d), strict=True):
-                pairs += [(count, sum(row), group), (count, column, group)]
-            pairs.append((sum(row), subject.cases, group))
-        pairs += [(column, subject.cases, None) for column in (a + c, b + d)]
-    for group, (missing, asked) in enumerate(zip(subject.missing, subject.asked, strict=False)):
-        pairs += [(missing, asked, group), (asked - missing, asked, group)]
-    if subject.asked:
-        missing, asked = sum(subject.missing), sum(subject.asked)
-        pairs += [(missing, asked, None), (asked - missing, asked, None)]
-    pairs += [(count, subject.cases, group) for group, count in enumerate(cases_of(subject) or ())]
-    return set(pairs)
+def _ratio(name: str, *values: float | None) -> Iterator[Fact]:
+    """Yield two values over each other, as factors and as changes."""
+    if len(values) == 2 and values[0] and values[1]:
+        for ratio in (values[0] / values[1], values[1] / values[0]):
+            yield Fact(abs(ratio), "factor", name)
+            yield Fact(abs(ratio - 1), "change", name)
 
 
-def _measure_facts(measure: Measure, value: float) -> Iterator[Fact]:
-    name, group = measure.name, None
-    if name in {"rate_1", "rate_2", "mean_1", "mean_2"}:
-        group = int(name[-1]) - 1
-        name = {"rate": "share", "mean": "mean"}[name[:-2]]
-    percent = name in {"share", "risk_difference", "impact_ratio"}
-    values = [("estimate", value), ("low", measure.low), ("high", measure.high)]
+def _measured(measure: Measure) -> Iterator[Fact]:
+    statistic, group = _OF_GROUPS.get(measure.name, (measure.name, None))
     if measure.p_value is not None:
-        yield Fact(measure.p_value, name, "p")
-    for role, number in values:
-        if number is None or (number == measure.p_value and role == "estimate"):
-            continue
-        yield Fact(number, name, role, group, percent)
-        if name in RATIOS and number > 0:
-            yield Fact(1 / number, name, "times" if role == "estimate" else role)
-            for ratio in (number, 1 / number):
-                yield Fact(abs(ratio - 1), name, "change", None, True)
-
-
-def _counts(subject: Subject) -> Iterator[Fact]:
-    yield Fact(float(subject.cases), "cases", "count")
-    yield Fact(float(subject.cases_least), "minimum", "count")
-    for group, cases in enumerate(cases_of(subject) or ()):
-        yield Fact(cases, "cases", "count", group)
-    if len(subject.counts) != 4:
+        yield Fact(measure.p_value, statistic, "p")
+    if measure.value is None or measure.value == measure.p_value:
         return
-    a, b, c, d = subject.counts
-    rows, columns = ((a, b), (c, d)), (a + c, b + d)
-    for group, row in enumerate(rows):
-        yield from _group_facts(group, row, columns, subject.cases)
-    for kind, column in zip(("cases", "lacking"), columns, strict=True):
-        yield Fact(column, kind, "count")
-        yield from (Fact(share, "share", "estimate", None, True) for share in
-                    _shares([(column, subject.cases)]))  # fmt: skip
-    yield from _excess(subject, (a + b, c + d))
-    for first, second in ((a, c), (b, d), (a + b, c + d), columns):
-        yield Fact(abs(first - second), "cases", "difference")
-        for one, other in ((first, second), (second, first)):
-            if other:
-                yield Fact(one / other, "cases", "times")
-                yield Fact(abs(one / other - 1), "cases", "change", None, True)
+    if statistic in ODDS_RATIOS | RISKS:
+        yield from _ratio(statistic, measure.value, 1)
+    for part, value in (("estimate", measure.value), ("low", measure.low), ("high", measure.high)):
+        if value is not None:
+            yield Fact(value, statistic, part, group)
+            yield from _turned(Fact(value, statistic, OTHER_END[part], group), measure)
 
 
-def _group_facts(
-    group: int, row: tuple[int, int], columns: tuple[int, int], cases: int
-) -> Iterator[Fact]:
-    """Yield counts, shares, odds and expected counts of a group."""
-    size = sum(row)
-    yield Fact(size, "cases", "count", group)
-    for kind, count, column in zip(("cases", "lacking"), row, columns, strict=True):
-        yield Fact(count, kind, "count", group)
-        for share in _shares([(count, size)]):
-            yield Fact(share, "share", "estimate", group, True)
-        for share in _shares([(count, column), (size, cases), (count, cases)]):
-            yield Fact(share, "part", "estimate", group, True)
-        if size != count:
-            yield Fact(count / (size - count), "odds", "estimate", group)
-        if cases:
-            yield Fact(size * column / cases, "expected", "difference", group)
-            yield Fact(abs(count - size * column / cases), "expected", "difference")
-        if size != cases:  # with the share of the other group
-            hypothetical = size * (column - count) / (cases - size)
-            yield Fact(hypothetical, "expected", "difference", group)
-            yield Fact(abs(count - hypothetical), "expected", "difference")
+def _turned(fact: Fact, measure: Measure) -> Iterator[Fact]:
+    """Yield an inverse ratio, the size of a negative end, or the complement of a share."""
+    if fact.statistic in ODDS_RATIOS | {"relative_risk"} and fact.value > 0:
+        yield replace(fact, value=1 / fact.value, inverse=True)
+    if fact.part != "estimate" and measure.high is not None and measure.high < 0:
+        yield replace(fact, value=-fact.value)
+    if fact.statistic == "share":
+        yield replace(fact, value=1 - fact.value, statistic="lacking_share")
 
 
-def _excess(subject: Subject, sizes: tuple[int, int]) -> Iterator[Fact]:
-    """Yield how many cases more a difference of shares means, by its estimate and bounds."""
-    difference = measure_of(subject, "risk_difference")
-    bounds = (difference.low, difference.high) if difference else ()
-    estimates = (difference.value,) if difference else ()
-    for role, values in (("difference", estimates), ("excess", bounds)):
-        for share, cases in product(values, (*sizes, subject.cases)):
-            if share is not None:
-                yield Fact(abs(share) * cases, "expected", role)
+def _cases(subject: Subject) -> Iterator[Fact]:
+    """Yield the counts of cases, and the shares, odds and differences that they imply."""
+    yield Fact(subject.cases, "size")
+    sizes = cases_of(subject) or ()
+    yield from (Fact(size, "size", group=group) for group, size in enumerate(sizes))
+    if len(subject.counts) != 4 or not subject.cases:
+        return
+    for name, counts in (("having", subject.counts[::2]), ("lacking", subject.counts[1::2])):
+        column = sum(counts)
+        share = "share" if name == "having" else "lacking_share"
+        yield from (Fact(column, name), Fact(column / subject.cases, share))
+        yield Fact(abs(counts[0] - counts[1]), "difference")
+        yield from _ratio("count", *counts)
+        for group, count in enumerate(counts):
+            yield Fact(count, name, group=group)
+            yield Fact(count / max(column, 1), "part", name, group)
+    for group, size in enumerate(sizes):
+        yield Fact(size / subject.cases, "size_part", group=group)
+        having = subject.counts[2 * group]
+        yield from [Fact(having / (size - having), "odds", group=group)] if size > having else []
 
 
-def _shares(parts: Iterable[tuple[int, int]]) -> Iterator[float]:
-    yield from (part / whole for part, whole in parts if whole)
-
-
-def _run_facts(subject: Subject) -> Iterator[Fact]:
-    if subject.tolerance is not None:
-        yield Fact(subject.tolerance, "tolerance")
+def _answers(subject: Subject) -> Iterator[Fact]:
+    """Yield the answers of a run: requested, missing, and the rest."""
     if subject.comparisons is not None:
-        yield Fact(subject.comparisons, "comparisons", "count")
-    groups = list(zip(subject.missing, subject.asked, strict=False))
-    totals = [(sum(subject.missing), sum(subject.asked), None)] if groups else []
-    for missing, asked, group in [*((*pair, n) for n, pair in enumerate(groups)), *totals]:
-        yield Fact(missing, "missing", "count", group)
-        yield from (Fact(count, "asked", "count", group) for count in (asked, asked - missing))
+        yield Fact(subject.comparisons, "comparisons")
+    pairs = list(zip((0, 1), subject.missing, subject.asked, strict=False))
+    yield from _ratio("count", *subject.missing)
+    for group, missing, asked in (*pairs, (None, sum(subject.missing), sum(subject.asked))):
         if asked:
-            for share in (missing / asked, 1 - missing / asked):
-                yield Fact(share, "missing", "estimate", group, True)
-    means = [measure_of(subject, f"mean_{n}") for n in (1, 2)]
-    values = [mean.value for mean in means if mean and mean.value]
-    if len(values) == 2:
-        for first, second in (values, values[::-1]):
-            yield Fact(first / second, "mean", "times")
-            yield Fact(abs(first / second - 1), "mean", "change", None, True)
+            yield Fact(asked, "asked", group=group)
+            for name, count in (("missing", missing), ("answered", asked - missing)):
+                yield Fact(count, name, group=group)
+                yield Fact(count / asked, f"{name}_share", group=group)
+
+
+def is_part_of(part: Fact, whole: Fact) -> bool:
+    """Tell whether two facts make a pair such as `7 of 12`."""
+    if part.group is not None and whole.group is None:
+        return whole.statistic == part.statistic
+    of_answers = part.statistic in {"missing", "answered"}
+    counted = of_answers or part.statistic in {"having", "lacking"}
+    return (
+        counted
+        and whole.statistic == ("asked" if of_answers else "size")
+        and part.group == whole.group
+    )

@@ -1,13 +1,19 @@
 """Reports written elsewhere: sentences, faults of their numbers, hints about their statements."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from biaswatch.services.evaluator.domain.reading.checks import checked_numbers
-from biaswatch.services.evaluator.domain.reading.facts import Fact, facts_of
-from biaswatch.services.evaluator.domain.reading.statements import statement_hints, states_something
-from biaswatch.services.evaluator.domain.reading.words import Words
+from biaswatch.services.evaluator.domain.reading.checks import NumberCheck
+from biaswatch.services.evaluator.domain.reading.evidence import Evidence
+from biaswatch.services.evaluator.domain.writing.draft_faults import (
+    CAUSE,
+    DIRECTION,
+    INTERVAL,
+    SIGNIFICANCE,
+    SIZE,
+    STRATA,
+)
 from biaswatch.services.evaluator.domain.writing.outline import OUTLINE
 from biaswatch.shared.contracts import Fault, Subject, UncheckedSentence
 
@@ -16,6 +22,11 @@ MAX_SENTENCE_CHARS = 800
 MAX_SENTENCES = 1000
 MAX_ABBREVIATION_CHARS = 12
 ATTRIBUTION = "Words may attribute the outcome to a group's nature."
+STATEMENT = re.compile(
+    "|".join(words.pattern for words in (SIGNIFICANCE, DIRECTION, INTERVAL, STRATA, CAUSE, SIZE)),
+    re.IGNORECASE,
+)
+"""Words of statements that only a reader can check."""
 _HEADING = re.compile(r"\s{0,3}(#{1,6})\s+(?P<title>.*)")
 _END = re.compile(r"(?<=[.!?])[)\"'\u201d]*\s+(?=[\"'\u201c(]*[A-Z0-9])")
 _ABBREVIATED = re.compile(r"\b(?:e\.g|i\.e|vs|cf|approx|no|fig)\.[)\"']*$", re.IGNORECASE)
@@ -50,36 +61,27 @@ def read_report(
     With `structure` its headings have to be those of the outline; `flags` are phrases that may
     attribute the outcome to a group.
     """
-    facts = facts_of(subject)
-    faults: list[Fault] = list(_heading_faults(report)) if structure else []
+    faults = list(_heading_faults(report)) if structure else []
     hints: list[Fault] = []
     unchecked: list[UncheckedSentence] = []
     statements = 0
+    carried: frozenset[str] = frozenset()
     for sentence in sentences_of(report):
-        sentence_read = _read(sentence, subject, facts)
-        faults += sentence_read.faults
-        hints += sentence_read.hints
-        if flags and flags.search(sentence.text[:MAX_SENTENCE_CHARS]):
+        if len(sentence.text) > MAX_SENTENCE_CHARS or sentence.number > MAX_SENTENCES:
+            unchecked.append(_unchecked(sentence))
+            statements += 1
+            continue
+        evidence = Evidence(sentence.text.replace("**", ""), subject, carried)
+        carried = evidence.last_names
+        for finding in NumberCheck(evidence).run():
+            fault = _fault(sentence, finding.kind, finding.message)
+            (faults if finding.certain else hints).append(fault)
+        if flags and flags.search(sentence.text):
             hints.append(_fault(sentence, "attribution", ATTRIBUTION))
-        unchecked += sentence_read.unchecked
-        statements += sentence_read.statements
+        states = STATEMENT.search(sentence.text) is not None
+        unchecked += [_unchecked(sentence)] if states else []
+        statements += states or bool(evidence.numbers)
     return ReadReport(tuple(faults), tuple(hints), tuple(unchecked), statements)
-
-
-def _read(sentence: PlacedSentence, subject: Subject, facts: Sequence[Fact]) -> ReadReport:
-    if len(sentence.text) > MAX_SENTENCE_CHARS or sentence.number > MAX_SENTENCES:
-        return ReadReport((), (), (_unchecked(sentence, ()),), 1)
-    mentions = Words(sentence.text, subject)
-    numbers = checked_numbers(mentions, facts)
-    faults = tuple(_fault(sentence, kind, message) for kind, message in numbers.faults)
-    hints = tuple(
-        _fault(sentence, kind, message)
-        for kind, message in (*numbers.hints, *statement_hints(mentions, subject))
-    )
-    states = states_something(mentions)
-    left = (states or numbers.open) and not faults
-    unchecked = (_unchecked(sentence, numbers.open),) if left else ()
-    return ReadReport(faults, hints, unchecked, int(states or bool(mentions.numbers)))
 
 
 def sentences_of(report: str) -> Iterator[PlacedSentence]:
@@ -124,11 +126,7 @@ def _fault(sentence: PlacedSentence, kind: str, message: str) -> Fault:
     )
 
 
-def _unchecked(sentence: PlacedSentence, values: Sequence[str]) -> UncheckedSentence:
+def _unchecked(sentence: PlacedSentence) -> UncheckedSentence:
     return UncheckedSentence(
-        where=sentence.where,
-        number=sentence.number,
-        start=sentence.start,
-        end=sentence.end,
-        values=tuple(value[:80] for value in values),
+        where=sentence.where, number=sentence.number, start=sentence.start, end=sentence.end
     )

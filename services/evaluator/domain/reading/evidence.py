@@ -1,0 +1,231 @@
+"""Evidence in a sentence that a number states a fact: words that name it, and its group."""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+
+from biaswatch.services.evaluator.domain.reading import cues
+from biaswatch.services.evaluator.domain.reading.cues import Mention
+from biaswatch.services.evaluator.domain.reading.facts import TESTS, Fact, facts_of
+from biaswatch.services.evaluator.domain.reading.numbers import Number, Unit, numbers_in
+from biaswatch.shared.contracts import Subject
+
+MAX_FOLLOWING_WORDS = 6
+NOUN_WORDS = 3
+_LEVELS = (0.1, 1, 5, 10, 80, 90, 95, 99, 99.9)
+_PART_OF = re.compile(
+    r"(?:\s+\w+){0,2}?\s*(?:of|out\s+of|among|from|in|/)\s*(?:the\s+|all\s+|those\s+|its\s+)*", re.I
+)
+
+
+@dataclass(frozen=True)
+class Names:
+    """The statistics that the words beside a number name."""
+
+    statistics: frozenset[str] = frozenset()
+    specific: bool = False
+    """True where they are right beside it, and words of nothing else."""
+    plain: bool = False
+    """True in a form such as `odds ratio of 2.43`."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A sentence with its numbers, and the words that name statistics and groups."""
+
+    text: str
+    subject: Subject
+    carried: frozenset[str] = frozenset()
+    """Statistics that the sentence before it named last."""
+
+    @cached_property
+    def groups(self) -> list[Mention]:
+        """The groups that it names."""
+        return cues.groups_in(self.text, self.subject.groups)
+
+    @cached_property
+    def statistics(self) -> list[Mention]:
+        """The statistics that it names."""
+        return cues.mentions_in(self.text, cues.STATISTICS)
+
+    @cached_property
+    def levels(self) -> list[Mention]:
+        """Words for pooled, stratified, adjusted and conditional estimates."""
+        return cues.mentions_in(self.text, cues.LEVELS)
+
+    @cached_property
+    def numbers(self) -> list[Number]:
+        """The numbers that are not part of a label."""
+        labels = [(mention.start, mention.end) for mention in self.groups]
+        value = re.escape(self.subject.value.removesuffix("s"))
+        labels += [match.span() for match in re.finditer(value, self.text, re.IGNORECASE)]
+        return [number for number in numbers_in(self.text)
+                if not any(a < number.end and number.start < b for a, b in labels)]  # fmt: skip
+
+    @cached_property
+    def outcome(self) -> re.Pattern[str]:
+        """The words of the outcome."""
+        return cues.outcome_pattern((self.subject.outcome, self.subject.value))
+
+    @cached_property
+    def is_row(self) -> bool:
+        """True for a row of a table."""
+        return self.text.count("|") > 2
+
+    @property
+    def last_names(self) -> frozenset[str]:
+        """The statistics that the next sentence may go on about."""
+        if self.numbers:
+            return self.names(self.numbers[-1]).statistics
+        return self.statistics[-1].names if self.statistics else frozenset()
+
+    def names(self, number: Number) -> Names:
+        """Return the statistics that the words beside a number name."""
+        mention, direct = self._nearest(self.statistics, number)
+        level = self._level(number)
+        names = set(mention.names) if mention else set()
+        for name in level.names if level else ():
+            names = {cues.OF_LEVEL.get((statistic, name), statistic) for statistic in names}
+            if mention is None or level is None or level.start >= mention.end or "mean" in names:
+                names.add(cues.OF_LEVEL.get(("odds_ratio", name), "odds_ratio"))
+        plain = mention and mention.end <= number.start and self._is(cues.PLAIN, mention, number)
+        specific = direct and not names <= cues.EVERYDAY
+        return Names(frozenset(names or self.carried), specific, bool(plain))
+
+    def _nearest(self, mentions: list[Mention], number: Number) -> tuple[Mention | None, bool]:
+        """Return the mention that a number belongs to, and whether it is right beside it."""
+        before = [m for m in mentions if m.end <= number.start]
+        after = [m for m in mentions if m.start >= number.end]
+        if before and self._is(cues.DIRECT, before[-1], number):
+            return before[-1], True
+        if after and cues.LINKED.fullmatch(self.text, number.end, after[0].start):
+            return after[0], True
+        return (before or after or [None])[-1 if before else 0], False
+
+    def _level(self, number: Number) -> Mention | None:
+        level, direct = self._nearest(self.levels, number)
+        return level if level and (direct or level.end <= number.start) else None
+
+    def _is(self, pattern: re.Pattern[str], mention: Mention, number: Number) -> bool:
+        return pattern.fullmatch(self.text, mention.end, number.start) is not None
+
+    def is_p(self, number: Number) -> bool:
+        """Tell whether a number is given as a p-value."""
+        before = [m for m in self.statistics if m.end <= number.start]
+        own = [m for m in before if not m.names <= TESTS]
+        if not before and not number.whole:
+            own = self.statistics[:1]  # `At 0.03, the p-value is low.`
+        if not own or number.unit is not Unit.PLAIN:
+            return False
+        start, end = sorted((own[-1].start, number.start))
+        apart = any(start <= n.start < end for n in self.numbers if n is not number)
+        return "p" in own[-1].names and not apart
+
+    def tests(self, number: Number) -> frozenset[str]:
+        """Return the tests that the words beside a p-value name; all if they name none."""
+        mention, _ = self._nearest([m for m in self.statistics if m.names <= TESTS], number)
+        level = self._level(number)
+        if mention is None:
+            return frozenset({"cmh"}) if level and "within" in level.names else TESTS
+        within = level is not None and "within" in level.names
+        return frozenset({"cmh"}) if within and "chi_square" in mention.names else mention.names
+
+    def is_level(self, number: Number) -> bool:
+        """Tell whether a number is a level of confidence or significance."""
+        percent = number.unit is Unit.PERCENT or number.value >= 1
+        size = number.value * (1 if percent else 100)
+        if not any(abs(size - level) < 1e-6 for level in _LEVELS):
+            return False
+        before = self.text[: number.start]
+        return bool(
+            cues.LEVEL_AFTER.match(self.text, number.end) or cues.LEVEL_BEFORE.search(before)
+        )
+
+    def owner(self, number: Number) -> int | None:
+        """Return the group that a number belongs to, if the words say so."""
+        following = None if self.is_row else self.following_group(number)
+        before = [mention for mention in self.groups if mention.end <= number.start]
+        if following is not None or not before:
+            return following
+        listed = len(before) > 1 and cues.LISTED.fullmatch(
+            self.text, before[-2].end, before[-1].start
+        )
+        if not listed or before[-2].group == before[-1].group:
+            return before[-1].group
+        later = [n for n in self.numbers if n.start >= before[-1].end]
+        return before[later.index(number) - 2].group if len(later) == 2 else None
+
+    def following_group(self, number: Number, words: int = MAX_FOLLOWING_WORDS) -> int | None:
+        """Return the group that is named within some words after a number."""
+        whole = self.whole_of(number)
+        start = whole.end if whole else number.end
+        inside = re.compile(r"\s*\([^()]*\)").match(self.text, start)
+        bracketed = [m for m in self.groups if inside and start <= m.start < inside.end()]
+        if len(bracketed) == 1 and inside and inside.end() - start < 30:
+            return bracketed[0].group
+        start = inside.end() if inside else start
+        stop = min([n.start for n in self.numbers if n.start >= start], default=len(self.text))
+        broken = cues.CLAUSE.search(self.text, start, stop)
+        near = [m for m in self.groups if start <= m.start < (broken.start() if broken else stop)]
+        close = near and len(self.text[start : near[0].start].split()) <= words
+        return near[0].group if close else None
+
+    def whole_of(self, number: Number) -> Number | None:
+        """Return the number that this one is a part of, as in `7 of 12`."""
+        index = self.numbers.index(number) + 1
+        whole = self.numbers[index] if index < len(self.numbers) else None
+        if whole is None or not whole.whole or whole.unit is not Unit.PLAIN:
+            return None
+        return whole if _PART_OF.fullmatch(self.text, number.end, whole.start) else None
+
+    def lead(self, number: Number) -> str:
+        """Return the words between the number before and this one."""
+        index = self.numbers.index(number)
+        return self.text[self.numbers[index - 1].end if index else 0 : number.start]
+
+    def segment(self, number: Number) -> str:
+        """Return the words from a number to the end of its clause."""
+        start = (self.whole_of(number) or number).end
+        end = min([n.start for n in self.numbers if n.start >= start], default=len(self.text))
+        broken = cues.CLAUSE.search(self.text, start, end)
+        return self.text[start : broken.start() if broken else end]
+
+    def whole_phrase(self, number: Number) -> str | None:
+        """Return `those admitted` after `12% of`; None where a group is there."""
+        match = cues.OF_WHOLE.match(self.text, number.end)
+        phrase = (
+            " ".join(re.split(r"[,;:.()](?!\d)", self.text[match.end() :])[0].split()[:5])
+            if match
+            else None
+        )
+        return phrase if phrase and not cues.groups_in(phrase, self.subject.groups) else None
+
+    def is_part(self, number: Number, part: str) -> bool:
+        """Tell whether the words fit a bound, or an estimate."""
+        low, high = (words.search(self.lead(number)) for words in (cues.LOW, cues.HIGH))
+        return bool({"low": low, "high": high}.get(part, not low and not high))
+
+    def is_of(self, number: Number, fact: Fact) -> bool:
+        """Tell whether a number belongs to the group of a fact, or to both."""
+        owner = self.owner(number)
+        if fact.group is None:
+            return owner is None and not cues.PER_GROUP.search(self.segment(number))
+        twin = Fact(fact.value, fact.statistic, fact.part, 1 - fact.group)
+        both = owner is None and cues.PER_GROUP.search(self.text) and twin in facts_of(self.subject)
+        return owner == fact.group or bool(both)
+
+    @property
+    def is_reversed(self) -> bool:
+        """True if it names the second group first."""
+        return bool(self.groups) and self.groups[0].group == 1
+
+    def masked(self, words: str) -> str:
+        """Return words without those of the outcome, which may be a refusal."""
+        return self.outcome.sub(" ", words)
+
+    def has_noun(self, number: Number) -> bool:
+        """Tell whether a group, a case, an answer or the outcome follows a whole number."""
+        words = rf"{cues.CASES}|{cues.ANSWERS.pattern}|{self.outcome.pattern}|missing"
+        noun = re.compile(rf"(?:[\s-]+[\w'-]+){{0,2}}?[\s-]+(?:{words})", re.IGNORECASE)
+        group = self.following_group(number, NOUN_WORDS)
+        return group is not None or noun.match(self.text, number.end) is not None

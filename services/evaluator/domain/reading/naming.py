@@ -1,0 +1,117 @@
+"""Words beside a number that name a fact: the evidence without which a number is pointed at."""
+
+import re
+
+from biaswatch.services.evaluator.domain.reading import cues
+from biaswatch.services.evaluator.domain.reading.evidence import Evidence
+from biaswatch.services.evaluator.domain.reading.facts import (
+    DIFFERENCES,
+    ODDS_RATIOS,
+    RISKS,
+    SHARES,
+    Fact,
+)
+from biaswatch.services.evaluator.domain.reading.numbers import Number, Unit
+
+COUNTED = frozenset({"having", "lacking", "size", "missing", "asked", "answered"})
+NEEDED = {
+    "lacking": cues.NOT, "lacking_share": cues.NOT, "missing": cues.MISSING,
+    "missing_share": cues.MISSING, "answered_share": cues.ANSWERS, "difference": cues.APART,
+    "comparisons": cues.COMPARED,
+}  # fmt: skip
+"""Words that a sentence has to hold where a number states what no mention names."""
+UNNAMED = frozenset(NEEDED) | SHARES | COUNTED | DIFFERENCES
+"""Statistics that other words than their names show."""
+_WHOLE_BEFORE = re.compile(
+    r"(?:\b(?:of|among|from|the|all|these|those|with|by|has|have)|[:=|/(]|\bn)\s*$", re.IGNORECASE
+)
+_OF = r"\b(?:of|among)\s+(?:\S+\s+){0,3}?"
+_FACTOR_CHARS = 45
+
+
+def names_fact(evidence: Evidence, number: Number, fact: Fact) -> bool:
+    """Tell whether the words beside a number name a fact."""
+    names, statistic = evidence.names(number), fact.statistic
+    if evidence.is_p(number):
+        return fact.part == "p" and statistic in evidence.tests(number)
+    if statistic in {"change", "factor"}:
+        return _fits(evidence, number, fact)
+    grouped = fact.group is not None or statistic in COUNTED | SHARES
+    if grouped and not evidence.is_of(number, fact):
+        return False
+    if fact.part == "p":
+        return statistic in names.statistics - {"chi_square", "cmh"}
+    if not evidence.is_part(number, fact.part) or fact.inverse > evidence.is_reversed:
+        return False
+    if names.specific or statistic not in UNNAMED:
+        return statistic in names.statistics
+    return _is_unnamed(evidence, number, fact)
+
+
+def _is_unnamed(evidence: Evidence, number: Number, fact: Fact) -> bool:
+    """Tell whether other words than a name show what a number states."""
+    if number.unit is Unit.PERCENT and cues.CHANGE.match(evidence.text, number.end):
+        return False
+    if fact.statistic in SHARES:
+        return _is_share(evidence, number, fact)
+    if fact.statistic in DIFFERENCES:
+        named = fact.statistic in evidence.names(number).statistics
+        return named or cues.APART.search(evidence.text) is not None
+    whole = number.whole and number.unit is Unit.PLAIN
+    return whole and _is_counted(evidence, number, fact.statistic)
+
+
+def _fits(evidence: Evidence, number: Number, fact: Fact) -> bool:
+    """Tell whether the words fit the measure of a change or a factor."""
+    text, names = evidence.text, evidence.names(number).statistics
+    changes = cues.CHANGE.match(text, number.end) is not None
+    unit = number.unit is Unit.TIMES or (number.unit is Unit.PERCENT and changes)
+    if not unit or changes != (fact.statistic == "change"):
+        return False
+    after = text[number.end : number.end + _FACTOR_CHARS]
+    likely = cues.LIKELY.search(after) and not cues.ODDS.search(after)
+    of_odds = not likely and (cues.ODDS.search(after) or cues.ODDS.search(text[: number.start]))
+    if fact.part in ODDS_RATIOS:
+        return bool(of_odds) and fact.part in (names & ODDS_RATIOS or {"odds_ratio"})
+    many = cues.MANY.match(after) is not None
+    if fact.part in RISKS:
+        return not of_odds and not many
+    return {"tolerance": "tolerance" in after, "mean": True}.get(fact.part, many)
+
+
+def _is_share(evidence: Evidence, number: Number, fact: Fact) -> bool:
+    """Tell whether words show that a number is a share of this kind."""
+    statistic, phrase = fact.statistic, evidence.whole_phrase(number)
+    of_row = evidence.is_row and not number.whole
+    if (
+        number.unit is Unit.PLAIN
+        and "share" not in evidence.names(number).statistics
+        and not of_row
+    ):
+        return False
+    if statistic in {"part", "size_part"}:
+        nouns = evidence.outcome.pattern if statistic == "part" else rf"(?:{cues.CASES})"
+        words = evidence.text if phrase is None else f"of {phrase}"
+        return re.search(_OF + nouns, words, re.IGNORECASE) is not None
+    if fact.group is not None and phrase is not None:
+        return False
+    if statistic == "share":
+        return not cues.NOT.search(evidence.masked(evidence.segment(number)))
+    return of_row or NEEDED[statistic].search(evidence.masked(evidence.text)) is not None
+
+
+def _is_counted(evidence: Evidence, number: Number, statistic: str) -> bool:
+    """Tell whether words show that a number is a count of this kind."""
+    text, segment = evidence.text, evidence.masked(evidence.segment(number))
+    if statistic == "having":
+        known = evidence.whole_of(number) or evidence.is_row or evidence.outcome.search(text)
+        return bool(known) and not cues.NOT.search(segment)
+    if statistic == "size":
+        before = _WHOLE_BEFORE.search(text[: number.start])
+        answers = cues.ANSWERS.match(text, number.end + 1)
+        return not answers and bool(before or not evidence.outcome.search(text, number.end))
+    if statistic in {"asked", "answered"}:
+        other = cues.MISSING.search(segment) or re.search(cues.CASES, segment, re.IGNORECASE)
+        return cues.ANSWERS.search(segment if other else text) is not None
+    of_row = evidence.is_row and statistic == "lacking"
+    return of_row or NEEDED[statistic].search(evidence.masked(text)) is not None
