@@ -180,8 +180,6 @@ class ReportPiece:
     """Texts, and whether judges object to them."""
     faults: tuple[str, ...] = ()
     unchecked: bool = False
-    values: tuple[str, ...] = ()
-    """The numbers that were not checked, if everything else in it was."""
 
     @property
     def text(self) -> str:
@@ -255,12 +253,10 @@ def report_pieces(evaluation: Evaluation) -> Iterator[ReportPiece]:
             continue
         if start > position:
             yield ReportPiece(parts(position, start))
-        sentence = next((item for item in unchecked if item.start == start), None)
         yield ReportPiece(
             parts(start, end),
             tuple(fault.sentence for fault in faults if fault.start == start),
-            sentence is not None,
-            sentence.values if sentence else (),
+            any(sentence.start == start for sentence in unchecked),
         )
         position = end
     if report[position:]:
@@ -268,5 +264,4 @@ def report_pieces(evaluation: Evaluation) -> Iterator[ReportPiece]:
 
 
 def _unchecked_words(sentence: UncheckedSentence) -> str:
-    place = f"sentence {sentence.number} under \u201c{sentence.where}\u201d"
-    return f"{place}: what {', '.join(sentence.values)} stands for" if sentence.values else place
+    return f"sentence {sentence.number} under \u201c{sentence.where}\u201d"

@@ -100,7 +100,7 @@ class Evidence:
             return before[-1], True
         if after and cues.LINKED.fullmatch(self.text, number.end, after[0].start):
             return after[0], True
-        return (before or after or [None])[-1 if before else 0], False
+        return (before[-1] if before else after[0] if after else None), False
 
     def _level(self, number: Number) -> Mention | None:
         level, direct = self._nearest(self.levels, number)
