@@ -25,7 +25,7 @@ from biaswatch.services.evaluator.domain.reading.numbers import Number, Unit
 NUMBER, PLACE = "number", "place"
 THRESHOLDS = (0.8, 0.05, 0.01, 0.001, 0.2, 0.5, 1.25, 5, 15)
 """Values with which statistics are compared."""
-SMALL, WHOLE = 10, 100
+SMALL = 10
 """Whole numbers up to this one count something only where a noun says so."""
 P_LEVEL = 0.1
 """Largest level with which a p-value is compared."""
@@ -33,7 +33,12 @@ MAX_APART = 80
 """Characters between an estimate and its interval."""
 _P_PLAIN = re.compile(r"\bp(?:[\s-]values?)?\s*(?:=|is|was|of)\s*$", re.IGNORECASE)
 _OF_GROUP = re.compile(r"\s+of\s+(?:the\s+|all\s+)?", re.IGNORECASE)
-_INTERVAL_BESIDE = re.compile(r"\s*[(\[](?:[\w%.:,]+\s*){0,4}", re.IGNORECASE)
+_INTERVAL_BESIDE = re.compile(
+    r"[\s%,]*(?:[(\[;]\s*)?(?:with\s+)?(?:an?\s+|its\s+|the\s+)?(?:exact\s+)?(?:\d+[\s-]*(?:%|percent)?"
+    r"[\s-]*)?(?:confidence\s+)?(?:C\.?I\.?|interval)?(?:\s+(?:of|from|is|was))?[\s:,(\[]*",
+    re.IGNORECASE,
+)
+"""Between an estimate and its interval, in the plainest form."""
 
 
 @dataclass(frozen=True)
@@ -82,17 +87,26 @@ class NumberCheck:
             if 80 <= number.value < 100 and abs(number.value - confidence) > 1e-6:
                 self._report(number, [], certain=False)
             return True
+        if self._is_small(number):
+            return True
         if evidence.names(number).specific or evidence.is_p(number):
-            return number.value in {0.0, 1.0} and bool(cues.UNSURE.search(text) or number.word)
+            return number.value in {0.0, 1.0} and bool(cues.UNSURE.search(text))
         boundary = {-1: number.high, 1: number.low}.get(number.side)
         scale = 100 if number.unit is Unit.PERCENT else 1
         if boundary and any(abs(boundary / scale - level) < 1e-6 for level in THRESHOLDS):
             return True
-        if not number.whole or number.unit is not Unit.PLAIN:
+        counted = number.unit is not Unit.PLAIN or evidence.has_noun(number) or evidence.is_row
+        return number.value in {0.0, 1.0, 100.0} and not (counted or evidence.whole_of(number))
+
+    def _is_small(self, number: Number) -> bool:
+        """Tell whether a small whole number counts what no statistic counts."""
+        evidence, text = self.evidence, self.evidence.text
+        if number.value > SMALL or not number.whole or evidence.whole_of(number):
             return False
-        noun = evidence.has_noun(number)
-        counted = noun or evidence.is_row or evidence.whole_of(number)
-        return (number.value <= SMALL or number.value == WHOLE) and not counted
+        first = number.start + len(number.text.split()[0])
+        if cues.NO_CASES.match(text, first) or (number.word and number.value == 1):
+            return True
+        return number.word and number.unit is Unit.PLAIN and not evidence.has_noun(number)
 
     def _check_single(self, number: Number) -> None:
         named = self.accepted[number.end] = self._named(number)

@@ -17,10 +17,10 @@ STATISTICS = {
     "odds_ratio": r"(?<!log[ -])\bodds[\s-]+ratios?|(?-i:\bORs?\b)",
     "relative_risk": r"relative[\s-]+risks?|(?:risk|rate)[\s-]+ratios?|(?-i:\bRRs?\b)",
     "impact_ratio": r"(?:impact|balance|selection)[\s-]+ratios?",
-    "chi_square": r"chi[\s-]?squared?|(?<!\d)[\u03c7X](?:2|\u00b2|\^2)",
+    "chi_square": r"chi[\s-]?(?:squared?|2)|(?<!\d)[\u03c7X](?:2|\u00b2|\^2)",
     "fisher": r"fisher(?:['\u2019]s)?",
     "boschloo": r"boschloo(?:['\u2019]s)?",
-    "effect_size": r"effect\s+sizes?|standardi[sz]ed\s+(?:mean\s+)?\w+|hedges|cohen"
+    "effect_size": r"effect\s+sizes?|standardi[sz]ed(?:\s+(?:mean\s+)?\w+)?|hedges|cohen"
     r"|standard\s+deviations?|(?-i:\b[dg]\b)(?=\s*=)",
     "risk_difference gap": r"(?:risk|rate|mean)\s+differences?|(?-i:\bRD\b)|\b(?:gap|shortfall"
     r"|difference|disparity|excess)\b(?:\s+(?:of|in|between)\s+(?:the\s+)?(?:two\s+)?(?:\w+\s+)?"
@@ -78,7 +78,7 @@ LEVEL_AFTER = _words(
     r"(?:confidence|C\.?I|KI|intervals?|levels?|limits|bounds|significance|threshold)"
 )
 LEVEL_BEFORE = _words(
-    r"(?:\blevels?|\balpha|\u03b1|threshold|cut-?off|benchmark|conventional|confidence)(?:\s+of)?\s*[=:]?\s*$"
+    r"(?:\blevels?|\balpha|\u03b1|threshold|cut-?off|benchmark|mark|short\s+of|close\s+to|below\s+the|conventional|confidence)(?:\s+of)?\s*[=:]?\s*$"
 )
 UNSURE = _words(
     r"\b(?:would|could|if|suppose|imagine|had|example|log|logarithm|standard\s+errors?|SE|power|detect\w*"
@@ -86,6 +86,13 @@ UNSURE = _words(
     r"|critical|means?\s+that|others?|minimum|maximum|target|without|heterogen\w+|breslow)\b"
 )
 """Words that may give a number another meaning: it is then no fault."""
+EXPECTED = _words(r"\bexpect\w*")
+NO_CASES = _words(
+    r"[\s-]*(?:years?|months?|weeks?|days?|hours?|tests?|methods?|measures?|groups?|ratios?|times|"
+    r"intervals?|questions?|departments?|strata|steps?|estimates?|statistics?|reasons?|variables?"
+    r"|p-values?|rates?|means?|points?|sections?|pages?|columns?|rows?|cells?|models?|judges?)\b"
+)
+"""Nouns of no statistic after a small whole number."""
 PER_GROUP = _words(
     r"\b(?:each|either|both|per|every|groups?\s+of)\s+(?:of\s+the\s+)?(?:two\s+)?(?:groups?\b|sides?\b|\d)"
 )
@@ -96,14 +103,15 @@ NOT = _words(
 CHANGE = _words(
     r"[\s-]*(?:as\s+)?(?:higher|lower|more|less|greater|smaller|larger|fewer|increase|decrease|reduc\w+|above|below)\b"
 )
+LOWER = _words(r"[\s-]*(?:as\s+)?(?:lower|less|smaller|fewer|decrease|reduc\w+|below)\b")
 APART = _words(
     r"\b(?:differ\w*|gap|points?|apart|separat\w*|more|fewer|less|additional|extra|excess|lead|trail|outnumber\w*|exceed\w*"
-    r"|above|below|higher|lower|advantage|disadvantage|deficit|shortfall|by|margin|behind|ahead|short)\b"
+    r"|above|below|higher|lower|advantage|disadvantage|deficit|shortfall|by|margin|behind|ahead|short|minus)\b"
 )
 LIKELY = _words(r"\b(?:likel\w+|risks?|chances?|probab\w+|rates?|often|frequen\w+|shares?)\b")
 ODDS = _words(r"\bodds\b")
-MANY = _words(r"\s*(?:as\s+)?(?:many|fewer|more|the\s+number)\b")
-ANSWERS = _words(r"\b(?:answers?|responses?|replies|completions?|outputs?)\b")
+MANY = _words(r"\s*(?:as\s+)?(?:many|the\s+number)\b")
+ANSWERS = _words(r"\b(?:answers?|responses?|replies|completions?|outputs?|requests?)\b")
 MISSING = _words(r"\b(?:miss\w+|never\s+arrived|not?\b|lost|absent|lack\w*|fail\w*|without|none)")
 COMPARED = _words(r"\b(?:compar\w+|correct\w*|adjust\w*|tests?)\b")
 OF_WHOLE = _words(r"\s+(?:of|among)\s+(?:the\s+|all\s+|those\s+|these\s+|its\s+|their\s+)*")

@@ -81,13 +81,19 @@ class Evidence:
 
     def names(self, number: Number) -> Names:
         """Return the statistics that the words beside a number name."""
-        mention, direct = self._nearest(self.statistics, number)
+        mentions = [m for m in self.statistics if "p" not in m.names]
+        mention, direct = self._nearest(mentions, number)
+        if not direct or (mention and mention.names <= cues.EVERYDAY):
+            start = number.start - len(self.lead(number))
+            own = [m for m in mentions if start <= m.start and m.end <= number.start]
+            specific = [m for m in own if not m.names <= cues.EVERYDAY]
+            mention, direct = (specific[-1], False) if specific else (mention, direct)
         level = self._level(number)
         names = set(mention.names) if mention else set()
         for name in level.names if level else ():
             names = {cues.OF_LEVEL.get((statistic, name), statistic) for statistic in names}
             if mention is None or level is None or level.start >= mention.end or "mean" in names:
-                names.add(cues.OF_LEVEL.get(("odds_ratio", name), "odds_ratio"))
+                names |= {cues.OF_LEVEL.get(("odds_ratio", name), "")} - {""}
         plain = mention and mention.end <= number.start and self._is(cues.PLAIN, mention, number)
         specific = direct and not names <= cues.EVERYDAY
         return Names(frozenset(names or self.carried), specific, bool(plain))
@@ -159,6 +165,8 @@ class Evidence:
         """Return the group that is named within some words after a number."""
         whole = self.whole_of(number)
         start = whole.end if whole else number.end
+        closed = re.compile(r"\s*\)").match(self.text, start)
+        start = closed.end() if closed else start
         inside = re.compile(r"\s*\([^()]*\)").match(self.text, start)
         bracketed = [m for m in self.groups if inside and start <= m.start < inside.end()]
         if len(bracketed) == 1 and inside and inside.end() - start < 30:
@@ -198,10 +206,15 @@ class Evidence:
             if match
             else None
         )
-        return phrase if phrase and not cues.groups_in(phrase, self.subject.groups) else None
+        own = (
+            not phrase or phrase.startswith("cases") or cues.groups_in(phrase, self.subject.groups)
+        )
+        return None if own else phrase
 
     def is_part(self, number: Number, part: str) -> bool:
         """Tell whether the words fit a bound, or an estimate."""
+        if self.is_row:
+            return True
         low, high = (words.search(self.lead(number)) for words in (cues.LOW, cues.HIGH))
         return bool({"low": low, "high": high}.get(part, not low and not high))
 

@@ -77,7 +77,7 @@ def _ratio(name: str, *values: float | None) -> Iterator[Fact]:
     if len(values) == 2 and values[0] and values[1]:
         for ratio in (values[0] / values[1], values[1] / values[0]):
             yield Fact(abs(ratio), "factor", name)
-            yield Fact(abs(ratio - 1), "change", name)
+            yield Fact(abs(ratio) - 1, "change", name)
 
 
 def _measured(measure: Measure) -> Iterator[Fact]:
@@ -119,6 +119,7 @@ def _cases(subject: Subject) -> Iterator[Fact]:
         yield from _ratio("count", *counts)
         for group, count in enumerate(counts):
             yield Fact(count, name, group=group)
+            yield Fact(sizes[group] * column / subject.cases, "expected", group=group)
             yield Fact(count / max(column, 1), "part", name, group)
     for group, size in enumerate(sizes):
         yield Fact(size / subject.cases, "size_part", group=group)

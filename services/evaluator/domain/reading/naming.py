@@ -17,7 +17,7 @@ COUNTED = frozenset({"having", "lacking", "size", "missing", "asked", "answered"
 NEEDED = {
     "lacking": cues.NOT, "lacking_share": cues.NOT, "missing": cues.MISSING,
     "missing_share": cues.MISSING, "answered_share": cues.ANSWERS, "difference": cues.APART,
-    "comparisons": cues.COMPARED,
+    "comparisons": cues.COMPARED, "expected": cues.EXPECTED,
 }  # fmt: skip
 """Words that a sentence has to hold where a number states what no mention names."""
 UNNAMED = frozenset(NEEDED) | SHARES | COUNTED | DIFFERENCES
@@ -37,14 +37,16 @@ def names_fact(evidence: Evidence, number: Number, fact: Fact) -> bool:
     if statistic in {"change", "factor"}:
         return _fits(evidence, number, fact)
     grouped = fact.group is not None or statistic in COUNTED | SHARES
-    if grouped and not evidence.is_of(number, fact):
+    if grouped and statistic != "expected" and not evidence.is_of(number, fact):
         return False
     if fact.part == "p":
-        return statistic in names.statistics - {"chi_square", "cmh"}
+        listed = any(m.names == {"p"} and m.end <= number.start for m in evidence.statistics)
+        return statistic in names.statistics - (set() if listed else {"chi_square", "cmh"})
     if not evidence.is_part(number, fact.part) or fact.inverse > evidence.is_reversed:
         return False
     if names.specific or statistic not in UNNAMED:
-        return statistic in names.statistics
+        of_mean = statistic == "mean" and not names.statistics and not number.whole
+        return of_mean or statistic in names.statistics
     return _is_unnamed(evidence, number, fact)
 
 
@@ -55,10 +57,11 @@ def _is_unnamed(evidence: Evidence, number: Number, fact: Fact) -> bool:
     if fact.statistic in SHARES:
         return _is_share(evidence, number, fact)
     if fact.statistic in DIFFERENCES:
-        named = fact.statistic in evidence.names(number).statistics
-        return named or cues.APART.search(evidence.text) is not None
-    whole = number.whole and number.unit is Unit.PLAIN
-    return whole and _is_counted(evidence, number, fact.statistic)
+        names = evidence.names(number).statistics
+        apart = names <= cues.EVERYDAY and cues.APART.search(evidence.text)
+        return fact.statistic in names or bool(apart)
+    whole = number.whole or fact.statistic == "expected"
+    return whole and number.unit is Unit.PLAIN and _is_counted(evidence, number, fact.statistic)
 
 
 def _fits(evidence: Evidence, number: Number, fact: Fact) -> bool:
@@ -67,6 +70,8 @@ def _fits(evidence: Evidence, number: Number, fact: Fact) -> bool:
     changes = cues.CHANGE.match(text, number.end) is not None
     unit = number.unit is Unit.TIMES or (number.unit is Unit.PERCENT and changes)
     if not unit or changes != (fact.statistic == "change"):
+        return False
+    if changes and (fact.value < 0) != bool(cues.LOWER.match(text, number.end)):
         return False
     after = text[number.end : number.end + _FACTOR_CHARS]
     likely = cues.LIKELY.search(after) and not cues.ODDS.search(after)
@@ -92,7 +97,8 @@ def _is_share(evidence: Evidence, number: Number, fact: Fact) -> bool:
     if statistic in {"part", "size_part"}:
         nouns = evidence.outcome.pattern if statistic == "part" else rf"(?:{cues.CASES})"
         words = evidence.text if phrase is None else f"of {phrase}"
-        return re.search(_OF + nouns, words, re.IGNORECASE) is not None
+        wholes = re.finditer(_OF + nouns, words, re.IGNORECASE)
+        return any(not cues.groups_in(m[0], evidence.subject.groups) for m in wholes)
     if fact.group is not None and phrase is not None:
         return False
     if statistic == "share":

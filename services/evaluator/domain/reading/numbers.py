@@ -40,7 +40,7 @@ class Number:
     def equals(self, value: float) -> bool:
         """Tell whether a value may be written like this; without a sign, also its negative."""
         sizes = (value,) if self.signed or value >= 0 else (value, -value)
-        slack = 1e-7 * max(1.0, abs(value))
+        slack = 1e-7 * abs(value)
         return any(self.low - slack <= size <= self.high + slack for size in sizes)
 
 
@@ -60,8 +60,10 @@ _CARDINAL = (
     rf"|(?:{'|'.join(_TENS)})[\s-](?:{'|'.join(_ONES[1:10])})|{_ONE})"
 )
 _NUMBER = re.compile(
-    r"(?:(?<![\w.])(?<![A-Za-z]-)(?P<sign>(?:[-+\u2212\u2013]|\bminus\s)(?=[\d.]))?"
-    rf"(?P<digits>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+[.,]\d+|\d+|\.\d+)|\b(?P<word>{_CARDINAL})\b)"
+    r"(?:(?<![\w.])(?<![A-Za-z]-)(?P<sign>(?<!%)(?:[-+\u2212\u2013]|\bminus\s)(?=[\d.]))?"
+    rf"(?P<digits>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+[.,]\d+|\d+|\.\d+)"
+    r"(?:e(?P<e>[-+]?\d+)|\s*[x\u00d7]\s*10\^?(?P<power>[-\u2212]?\d+|\u207b[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+))?"
+    rf"|\b(?P<word>{_CARDINAL})\b)"
     r"(?:(?P<pp>\s*-?(?:%|per\s?cent(?:age)?)[\s-]*points?\b|\s*pp\b)|(?P<points>[\s-]points?\b)"
     r"|(?P<percent>\s*%|[\s-]per\s?cent\b)|(?P<times>\s*(?:[x\u00d7](?!\w)|-?fold\b|\s+times\b)))?"
     r"(?!\w|[.,]\d)",
@@ -81,7 +83,7 @@ _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
 _SKIPPED = re.compile(
     rf"\b\d{{4}}-\d\d-\d\d\b|\b\d{{1,2}}[/.]\d{{1,2}}[/.]\d{{2,4}}\b|\b\d{{1,2}}\s+{_MONTH}\b"
     rf"|\b{_MONTH}\s+\d{{1,2}}\b|(?:\b(?:in|since|from|until|during|of|by|to|year|autumn|spring)\s|\()(?:19|20)\d\d\b(?![,.]\d|\s*%|\s+\w+)|\b2\s*(?:x|\u00d7|by)\s*2\b"
-    r"|[\u03c7X](?:2|\u00b2|\^2)(?!\.\d)(?:\s*\(\s*\d\b)?|\bscales?\s+(?:of|from)\s+\S+\s+to\s+\S+"
+    r"|(?:[\u03c7X](?:2|\u00b2|\^2)|chi2)(?!\.\d)(?:\s*\(\s*\d\b)?|\bscales?\s+(?:of|from)\s+\S+\s+to\s+\S+"
     rf"|\b(?:\d|{_ONE})\s+degrees?\s+of|\bdf\s*=?\s*\d|\b\d\s*d\.?f\b"
     r"|\b(?:one|two)-(?:sided|tailed)\b|\b(?:four[\s-]fifths|(?:80|eighty)[\s-]*(?:%|per\s?cent))"
     r"(?=\s+(?:rule|threshold|criterion|test|mark|benchmark))|^\s*(?:[-*]\s+)?\(?\d+[.)](?:\s|$)|\[\d+\]"
@@ -103,6 +105,9 @@ _ROUGH = [
 """Words before a number, the range of values as shares of it, and the side of a comparison."""
 _JOINED = re.compile(
     r"\s*(?:and|to|or|versus|vs\.?|[-\u2013]|against|compared\s+(?:with|to))\s*", re.IGNORECASE
+)
+_SUPERSCRIPTS = str.maketrans(
+    "\u2212\u207b\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079", "--0123456789"
 )
 _WORD_SLACK = 0.07
 """How far, as a share, a fraction or factor in words may be off."""
@@ -157,9 +162,11 @@ def _number(match: re.Match[str]) -> Number:
     if not re.fullmatch(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?", digits):
         digits = digits.replace(",", ".")
     digits = digits.replace(",", "")
-    decimals = len(digits.partition(".")[2])
+    power = int((match["e"] or match["power"] or "0").translate(_SUPERSCRIPTS))
+    decimals = len(digits.partition(".")[2]) - power
     negative = match["sign"] and match["sign"] != "+"
-    value, half = float(digits) * (-1 if negative else 1), 0.5000001 * 10.0**-decimals
+    value, half = float(digits) * 10.0**power, 0.5000001 * 10.0**-decimals
+    value = -value if negative else value
     signed = bool(match["sign"])
     return Number(text, *span, value - half, value + half, unit, decimals == 0, signed=signed)
 
