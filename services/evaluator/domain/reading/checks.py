@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from biaswatch.services.evaluator.domain.reading import cues
-from biaswatch.services.evaluator.domain.reading.evidence import Evidence
+from biaswatch.services.evaluator.domain.reading.evidence import SentenceEvidence
 from biaswatch.services.evaluator.domain.reading.facts import (
     DIFFERENCES,
     OTHER_END,
@@ -42,7 +42,7 @@ _INTERVAL_BESIDE = re.compile(
 
 
 @dataclass(frozen=True)
-class Finding:
+class NumberFinding:
     """A number without evidence: a fault if it is certain, else a hint."""
 
     kind: str
@@ -54,8 +54,8 @@ class Finding:
 class NumberCheck:
     """The check of one sentence."""
 
-    evidence: Evidence
-    findings: list[Finding] = field(default_factory=list)
+    evidence: SentenceEvidence
+    findings: list[NumberFinding] = field(default_factory=list)
     accepted: dict[int, list[Fact]] = field(default_factory=dict)
     """Facts that a number states, by the place where it ends."""
 
@@ -64,7 +64,7 @@ class NumberCheck:
         """The facts of the subject."""
         return facts_of(self.evidence.subject)
 
-    def run(self) -> list[Finding]:
+    def run(self) -> list[NumberFinding]:
         """Return a finding for each number without evidence."""
         numbers = list(self.evidence.numbers)
         while numbers:
@@ -217,4 +217,4 @@ class NumberCheck:
         message = f"The number {text} is in none of the statistics."
         if facts:
             message = f"The number {text} equals {', '.join(labels)}; the words do not name that."
-        self.findings.append(Finding(PLACE if facts else NUMBER, message, certain))
+        self.findings.append(NumberFinding(PLACE if facts else NUMBER, message, certain))

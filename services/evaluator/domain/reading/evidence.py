@@ -1,4 +1,4 @@
-"""Evidence in a sentence that a number states a fact: words that name it, and its group."""
+"""SentenceEvidence in a sentence that a number states a fact: words that name it, and its group."""
 
 import re
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Names:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class SentenceEvidence:
     """A sentence with its numbers, and the words that name statistics and groups."""
 
     text: str
@@ -95,8 +95,8 @@ class Evidence:
             if mention is None or level is None or level.start >= mention.end or "mean" in names:
                 names |= {cues.OF_LEVEL.get(("odds_ratio", name), "")} - {""}
         plain = mention and mention.end <= number.start and self._is(cues.PLAIN, mention, number)
-        specific = direct and not names <= cues.EVERYDAY
-        return Names(frozenset(names or self.carried), specific, bool(plain))
+        named_alone = direct and not names <= cues.EVERYDAY
+        return Names(frozenset(names or self.carried), named_alone, bool(plain))
 
     def _nearest(self, mentions: list[Mention], number: Number) -> tuple[Mention | None, bool]:
         """Return the mention that a number belongs to, and whether it is right beside it."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from biaswatch.services.evaluator.domain.reading.checks import NumberCheck
-from biaswatch.services.evaluator.domain.reading.evidence import Evidence
+from biaswatch.services.evaluator.domain.reading.evidence import SentenceEvidence
 from biaswatch.services.evaluator.domain.writing.draft_faults import (
     CAUSE,
     DIRECTION,
@@ -71,7 +71,7 @@ def read_report(
             unchecked.append(_unchecked(sentence))
             statements += 1
             continue
-        evidence = Evidence(sentence.text.replace("**", ""), subject, carried)
+        evidence = SentenceEvidence(sentence.text.replace("**", ""), subject, carried)
         carried = evidence.last_names
         for finding in NumberCheck(evidence).run():
             fault = _fault(sentence, finding.kind, finding.message)

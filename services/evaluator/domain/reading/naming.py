@@ -3,7 +3,7 @@
 import re
 
 from biaswatch.services.evaluator.domain.reading import cues
-from biaswatch.services.evaluator.domain.reading.evidence import Evidence
+from biaswatch.services.evaluator.domain.reading.evidence import SentenceEvidence
 from biaswatch.services.evaluator.domain.reading.facts import (
     DIFFERENCES,
     ODDS_RATIOS,
@@ -29,7 +29,7 @@ _OF = r"\b(?:of|among)\s+(?:\S+\s+){0,3}?"
 _FACTOR_CHARS = 45
 
 
-def names_fact(evidence: Evidence, number: Number, fact: Fact) -> bool:
+def names_fact(evidence: SentenceEvidence, number: Number, fact: Fact) -> bool:
     """Tell whether the words beside a number name a fact."""
     names, statistic = evidence.names(number), fact.statistic
     if evidence.is_p(number):
@@ -50,7 +50,7 @@ def names_fact(evidence: Evidence, number: Number, fact: Fact) -> bool:
     return _is_unnamed(evidence, number, fact)
 
 
-def _is_unnamed(evidence: Evidence, number: Number, fact: Fact) -> bool:
+def _is_unnamed(evidence: SentenceEvidence, number: Number, fact: Fact) -> bool:
     """Tell whether other words than a name show what a number states."""
     if number.unit is Unit.PERCENT and cues.CHANGE.match(evidence.text, number.end):
         return False
@@ -64,7 +64,7 @@ def _is_unnamed(evidence: Evidence, number: Number, fact: Fact) -> bool:
     return whole and number.unit is Unit.PLAIN and _is_counted(evidence, number, fact.statistic)
 
 
-def _fits(evidence: Evidence, number: Number, fact: Fact) -> bool:
+def _fits(evidence: SentenceEvidence, number: Number, fact: Fact) -> bool:
     """Tell whether the words fit the measure of a change or a factor."""
     text, names = evidence.text, evidence.names(number).statistics
     changes = cues.CHANGE.match(text, number.end) is not None
@@ -84,7 +84,7 @@ def _fits(evidence: Evidence, number: Number, fact: Fact) -> bool:
     return {"tolerance": "tolerance" in after, "mean": True}.get(fact.part, many)
 
 
-def _is_share(evidence: Evidence, number: Number, fact: Fact) -> bool:
+def _is_share(evidence: SentenceEvidence, number: Number, fact: Fact) -> bool:
     """Tell whether words show that a number is a share of this kind."""
     statistic, phrase = fact.statistic, evidence.whole_phrase(number)
     of_row = evidence.is_row and not number.whole
@@ -106,7 +106,7 @@ def _is_share(evidence: Evidence, number: Number, fact: Fact) -> bool:
     return of_row or NEEDED[statistic].search(evidence.masked(evidence.text)) is not None
 
 
-def _is_counted(evidence: Evidence, number: Number, statistic: str) -> bool:
+def _is_counted(evidence: SentenceEvidence, number: Number, statistic: str) -> bool:
     """Tell whether words show that a number is a count of this kind."""
     text, segment = evidence.text, evidence.masked(evidence.segment(number))
     if statistic == "having":
