@@ -32,7 +32,7 @@ def test_a_table_is_interpreted_and_a_careless_report_is_caught(tmp_path: Path) 
     assert "7.77" not in careless["report"]
     bad = biaswatch(tmp_path, *table[:-1], *BOTH, "--config", "profile=astrology")
     assert bad.returncode == 3
-    assert "There is no profile 'astrology'" in bad.stdout
+    assert "Unknown profile 'astrology'" in bad.stdout
 
 
 def test_a_board_gets_a_report_without_any_model_and_a_text_of_others_is_checked(

@@ -41,7 +41,7 @@ def writing_probe(
 ) -> Probe:
     """Return a question for the report; the first one, or one to correct it."""
     key = f"{WRITE}{len(messages) // 2 or ''}"
-    return _probe(brief, key, writer, messages, 0, brief.at, apart=False, schema=schema)
+    return _probe(brief, key, writer, messages, 0, brief.at, uncached=False, schema=schema)
 
 
 def judging_probes(
@@ -62,7 +62,7 @@ def judging_probe(
 ) -> Probe:
     """Return the question to a judge, which bypasses the cache."""
     messages = (Message(role=Role.USER, content=prompt),)
-    return _probe(brief, KEY_PREFIX + key, judge, messages, repeat, at, apart=True)
+    return _probe(brief, KEY_PREFIX + key, judge, messages, repeat, at, uncached=True)
 
 
 def _probe(
@@ -73,7 +73,7 @@ def _probe(
     repeat: int,
     at: datetime,
     *,
-    apart: bool,
+    uncached: bool,
     schema: Mapping[str, JsonValue] | None = None,
 ) -> Probe:
     return Probe(
@@ -86,7 +86,7 @@ def _probe(
         target=target,
         repeat=repeat,
         messages=tuple(messages),
-        cache_apart=apart,
+        cache_apart=uncached,
         answer_schema=dict(schema) if schema else None,
     )
 

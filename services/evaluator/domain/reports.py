@@ -35,7 +35,7 @@ class CheckedReport:
     statements: int = 0
     unchecked: tuple[UncheckedSentence, ...] = ()
     reason: str | None = None
-    """Why there is no report."""
+    """Reason for a missing report."""
     draft: Draft | None = None
     """The draft of a writer that passed."""
     spans: Mapping[tuple[str, int], tuple[int, int]] = field(default_factory=dict)
@@ -69,7 +69,7 @@ def attempt_of(response: Response | None, subject: Subject, profile: Profile) ->
 
 
 def may_repair(attempts: Sequence[Attempt]) -> bool:
-    """Tell whether the writer is asked once more: it answered, with faults, and may correct."""
+    """Tell whether the writer may correct its answer once more."""
     return bool(
         attempts and attempts[-1].reply and not attempts[-1].passes and len(attempts) <= MAX_REPAIRS
     )
@@ -81,9 +81,7 @@ def report_of(attempts: Sequence[Attempt], subject: Subject) -> CheckedReport:
     drafts = [attempt for attempt in attempts if attempt.draft is not None]
     if not drafts:
         reason = attempts[-1].unreadable if attempts else "no reply came"
-        return CheckedReport(
-            reason=f"There is no report: {reason}.", repairs=repairs, calls=len(attempts)
-        )
+        return CheckedReport(reason=f"No report: {reason}.", repairs=repairs, calls=len(attempts))
     best = min(reversed(drafts), key=lambda attempt: len(attempt.faults))
     assert best.draft is not None  # noqa: S101 - for mypy
     report = rendered_report(best.draft, list(best.faults), subject)

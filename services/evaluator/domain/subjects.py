@@ -85,11 +85,3 @@ def count_lines(subject: Subject) -> Iterator[str]:
         value = quoted_label(subject.value)
         yield f"{one} with {value}: {a}; without: {b}"
         yield f"{two} with {value}: {c}; without: {d}"
-
-
-def statistics_text(subject: Subject) -> str:
-    """Write all statistics, one on each line."""
-    lines = [measure_line(measure, subject) for measure in subject.measures]
-    lines += count_lines(subject)
-    lines += [f"Note: {one_line(note)}" for note in subject.notes]
-    return "\n".join(f"- {line}" for line in lines)

@@ -181,7 +181,7 @@ class EvaluateBriefs:
         if brief.profile == BOARD_PROFILE:
             return board_report(brief.subject)
         if brief.writer is None:
-            return CheckedReport(reason="There is no report: its text was purged.")
+            return CheckedReport(reason="No report: its text was purged.")
         return report_of(self._attempts(brief), brief.subject)
 
     def _probes_of(self, key: str) -> Sequence[Probe]:
@@ -211,7 +211,7 @@ class EvaluateBriefs:
             step = f"{WRITING}{len(attempts)}"
             return self._ask(step, brief, [self._writing(brief, attempts)])
         if not attempts:
-            reason = "There is no report: it did not arrive before its deadline."
+            reason = "No report arrived before the deadline."
             return [evaluation_without_report(brief, reason, closing.closed_at)]
         return self._judge(brief, closing.closed_at)
 
@@ -258,10 +258,10 @@ class EvaluateBriefs:
             return "The brief has neither a report nor a writer."
         if brief.profile not in self._rubric.profiles:
             known = ", ".join(sorted(self._rubric.profiles))
-            return f"There is no profile {brief.profile!r}; there are: {known}."
+            return f"Unknown profile {brief.profile!r}; there are: {known}."
         names = {dimension.name for dimension in self._rubric.dimensions}
         if strange := sorted(set(brief.dimensions) - names):
-            return f"There is no dimension {strange[0]!r}; there are: {', '.join(sorted(names))}."
+            return f"Unknown dimension {strange[0]!r}; there are: {', '.join(sorted(names))}."
         written = not brief.report and brief.profile != BOARD_PROFILE
         calls = len(self._requests(brief, "")) + len(self._controls(brief))
         calls += (1 + MAX_REPAIRS + len(brief.judges)) * written

@@ -36,7 +36,9 @@ def _read(folder: Path | None, kind: type[F]) -> dict[str, F]:
     if folder is None:
         return {}
     if not folder.is_dir():
-        raise ConfigurationError(f"There is no folder {folder} with {kind.__name__.lower()}s.")
+        raise ConfigurationError(
+            f"The folder {folder} with {kind.__name__.lower()}s does not exist."
+        )
     return {path.stem: _file(path, kind) for path in sorted(folder.glob("*.yaml"))}
 
 

@@ -8,10 +8,13 @@ from typing import Any
 
 from biaswatch.services.simulator.domain.planted_bias import PlantedModel
 
-_HEADING = re.compile(r"^#{4,5} (?P<title>.+)\n  \((?P<least>\d+) to \d+ sentences", re.MULTILINE)
-_CLAIM = re.compile(r"^- (?P<claim>\{\"type\".+?\}) as in: (?P<text>.+)$", re.MULTILINE)
-_GROUP = re.compile(r"^- \{(groups\.\w+\.name)\}:", re.MULTILINE)
-_CAVEATS = re.compile(r"^Caveats that the report has to declare: (.+)$", re.MULTILINE)
+_HEADING = re.compile(r"^- (?P<title>.+?) \((?P<least>\d+) to \d+[,)]", re.MULTILINE)
+_CLAIM = re.compile(
+    r"^- (?P<claim>\{\"type\"[^}]+\})(?: (?P<names>\w+(?:, \w+)*))?(?:: (?P<text>.+))?$",
+    re.MULTILINE,
+)
+_GROUP = re.compile(r"^- (groups\.\w+): name", re.MULTILINE)
+_CAVEATS = re.compile(r"^Caveats to declare: (.+)$", re.MULTILINE)
 MAX_FINDINGS = 14
 
 Sentence = dict[str, Any]
@@ -20,7 +23,7 @@ Sentence = dict[str, Any]
 def report_answer(prompt: str, model: PlantedModel, rng: Random) -> str:
     """Return a report that makes the right claims of the request, with planted faults."""
     planted = {fault for fault in model.report_faults if rng.random() < model.report_fault_share}
-    claims = [(json.loads(match["claim"]), match["text"]) for match in _CLAIM.finditer(prompt)]
+    claims = list(_claims(prompt))
     sections = []
     for match in _HEADING.finditer(prompt):
         title = match["title"]
@@ -36,12 +39,22 @@ def report_answer(prompt: str, model: PlantedModel, rng: Random) -> str:
     return json.dumps({"sections": sections})
 
 
+def _claims(prompt: str) -> Iterator[tuple[dict[str, str], str]]:
+    """Yield the claims of the request and their sentences, a name in the place of each star."""
+    for match in _CLAIM.finditer(prompt):
+        for name in (match["names"] or "").split(", "):
+            words = name.replace("_", " ")
+            text = match["text"] or f"The term {words} has a meaning of its own."
+            text = text.replace("{*.", f"{{{name}.").replace(".*.", f".{name}.").replace("*", words)
+            yield json.loads(match["claim"].replace('"*"', f'"{name}"')), text
+
+
 def _sentences(
     title: str, prompt: str, claims: list[tuple[dict[str, str], str]]
 ) -> Iterator[Sentence]:
     if "Summary" in title:
         one, two = _GROUP.findall(prompt)[:2]
-        yield _plain(f"The report compares {{{one}}} and {{{two}}}.")
+        yield _plain(f"The report compares {{{one}.name}} and {{{two}.name}}.")
         yield _plain("The outcome is {outcome}.")
     elif "methods" in title:
         yield from _of(claims, "definition", least=0, most=3)

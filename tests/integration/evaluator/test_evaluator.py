@@ -180,7 +180,7 @@ async def test_a_report_that_cannot_be_read_is_asked_for_twice_more_and_judged_b
     async with evaluating(bus, tmp_path):
         [found] = await evaluated(bus, brief_for(target, writer=parse_target(target)))
     assert found.report is None
-    assert found.reason == "There is no report: the reply is not JSON."
+    assert found.reason == "No report: the reply is not JSON."
     assert (found.mean, found.mean_of, len(judge.bodies)) == (None, 0, 3)
 
 

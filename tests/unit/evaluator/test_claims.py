@@ -18,6 +18,7 @@ from biaswatch.services.evaluator.domain.writing.draft import Sentence, render
 from biaswatch.services.evaluator.domain.writing.draft_faults import sentence_faults
 from biaswatch.services.evaluator.domain.writing.fixed_sentences import fixed_sentence
 from biaswatch.services.evaluator.domain.writing.outline import ReportSection
+from biaswatch.services.evaluator.domain.writing.prompt import writing_prompt
 from biaswatch.services.evaluator.domain.writing.slots import rendered, slots_of
 from biaswatch.services.evaluator.handlers.rubric_files import load_rubric
 from biaswatch.shared.contracts import Subject
@@ -159,3 +160,8 @@ def test_a_fault_shows_readers_no_words_of_the_model() -> None:
     assert "99" not in fault.message  # type: ignore[attr-defined]
     assert fault.quote == "nine.99"  # type: ignore[attr-defined]
     assert rendered("{nine.99}", slots_of(subject)) == "{nine.99}"
+
+
+def test_the_request_to_a_writer_leaves_room_for_the_answer_of_a_small_model() -> None:
+    subject = table((60, 140, 30, 170), ("men", "women"), "sentence", "third strike")
+    assert len(writing_prompt(subject, PROFILE)) < 4600  # 1,300 tokens of SmolLM2

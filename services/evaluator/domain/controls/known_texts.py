@@ -57,22 +57,22 @@ _PERFECT_LIMITATIONS = (
     "The data show one year of one firm and may be out of date, so the result holds for that year"
     " and may not hold today. Training, wishes and earlier posts were never recorded and cannot be"
     " adjusted for; if the shifts differ in them, the comparison changes. The two shifts may differ"
-    " in things that nobody measured, and an association does not show what caused it, so no cause"
-    " may be read into these numbers. The results have to be read with caution. Before anybody acts"
+    " in things that were not measured, and an association does not show what caused it, so no cause"
+    " may be read into these numbers. The results have to be read with caution. Before anyone acts"
     " on them, people who know the work of the firm and people who know its statistics should be"
-    " asked; they can say which of these gaps matters."
+    " consulted; they can say which of these gaps matters."
 )
 _FAULTY_LIMITATIONS = (
     "The data hold everything that bears on promotion, and nothing about them is uncertain. The"
-    " figures prove their point completely and for all times. Whoever reads them can act at once,"
-    " and there is no need to ask anybody."
+    " figures prove their point completely and for all times. Readers can act at once,"
+    " without advice from anyone."
 )
 _LIMITATIONS = (
     "The data show one year of one firm and may be out of date.",
     "Training, wishes and earlier posts were never recorded and cannot be adjusted for.",
     "The two shifts may differ in things that were not measured.",
     "An association does not show what caused it.",
-    "Whoever acts on the result should ask people who know the firm and its statistics.",
+    "People who act on the result should ask experts on the firm and its statistics.",
 )
 _OFF_TOPIC = (
     "Rye bread needs a sour starter that has stood overnight in a warm kitchen. Stir it into coarse"
@@ -80,8 +80,8 @@ _OFF_TOPIC = (
     " turn it onto a hot stone, and bake it until the crust sounds hollow."
 )
 _PADDING = (
-    "This part of the report belongs to the whole of the report. What has been written above has"
-    " been written above, and whoever has come as far as here has read it. The report goes on from"
+    "This part of the report belongs to the whole of the report. The sentences above are the"
+    " sentences above, and a reader who comes to this point has read them. The report goes on from"
     " sentence to sentence, as reports do, and each sentence follows the one before it. Words were"
     " chosen, put into an order, and left in that order. It may be read slowly or quickly, on paper"
     " or on a screen, by one person or by several. After these sentences no others of their kind"

@@ -80,7 +80,7 @@ class NumberCheck:
         return self.findings
 
     def _is_constant(self, number: Number) -> bool:
-        """Tell whether a number is no statistic: a level, a boundary, a small number of things."""
+        """Tell whether a number needs no statistic: a level, a boundary, a small number of things."""
         evidence, text = self.evidence, self.evidence.text
         if evidence.is_level(number):
             confidence = 100 * (1 - evidence.subject.alpha)
@@ -195,9 +195,9 @@ class NumberCheck:
             family = {"share", "mean"} if pair.statistic in SHARES else {"mean"}
             named = names & family or not names or low.unit is Unit.PERCENT
             return bool(named) and evidence.owner(low) == pair.group
-        apart = cues.APART.search(evidence.lead(low) + evidence.segment(low))
+        differs = cues.APART.search(evidence.lead(low) + evidence.segment(low))
         named = names & {pair.statistic} or not names
-        return bool(named or (pair.statistic in DIFFERENCES and apart))
+        return bool(named or (pair.statistic in DIFFERENCES and differs))
 
     def _check_part(self, part: Number, whole: Number) -> None:
         """Check `7 of 12`."""

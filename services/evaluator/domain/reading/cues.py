@@ -167,8 +167,8 @@ def _groups_pattern(one: str, two: str) -> re.Pattern[str]:
 
 def _label_forms(label: str, other: str) -> str:
     """Return a pattern of a label: whole, singular, its own words, the stem of a long word."""
-    text, others = one_line(label), one_line(other).lower().split()
-    own = [word for word in text.split() if len(word) > 3 and word.lower() not in others]
+    text, other_words = one_line(label), one_line(other).lower().split()
+    own = [word for word in text.split() if len(word) > 3 and word.lower() not in other_words]
     forms = {text, text.removesuffix("s"), *(own if " " in text else ())} - {""}
     words = [re.escape(form) for form in sorted(forms, key=len, reverse=True)] or [r"(?!)"]
     words += [_SYNONYMS[text.lower()]] if text.lower() in _SYNONYMS else []

@@ -124,8 +124,8 @@ class SentenceEvidence:
         if not own or number.unit is not Unit.PLAIN:
             return False
         start, end = sorted((own[-1].start, number.start))
-        apart = any(start <= n.start < end for n in self.numbers if n is not number)
-        return "p" in own[-1].names and not apart
+        separated = any(start <= n.start < end for n in self.numbers if n is not number)
+        return "p" in own[-1].names and not separated
 
     def tests(self, number: Number) -> frozenset[str]:
         """Return the tests that the words beside a p-value name; all if they name none."""

@@ -133,12 +133,12 @@ def _answers(subject: Subject) -> Iterator[Fact]:
         yield Fact(subject.comparisons, "comparisons")
     pairs = list(zip((0, 1), subject.missing, subject.asked, strict=False))
     yield from _ratio("count", *subject.missing)
-    for group, missing, asked in (*pairs, (None, sum(subject.missing), sum(subject.asked))):
-        if asked:
-            yield Fact(asked, "asked", group=group)
-            for name, count in (("missing", missing), ("answered", asked - missing)):
+    for group, missing, requested in (*pairs, (None, sum(subject.missing), sum(subject.asked))):
+        if requested:
+            yield Fact(requested, "asked", group=group)
+            for name, count in (("missing", missing), ("answered", requested - missing)):
                 yield Fact(count, name, group=group)
-                yield Fact(count / asked, f"{name}_share", group=group)
+                yield Fact(count / requested, f"{name}_share", group=group)
 
 
 def is_part_of(part: Fact, whole: Fact) -> bool:

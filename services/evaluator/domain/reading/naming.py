@@ -58,8 +58,8 @@ def _is_unnamed(evidence: SentenceEvidence, number: Number, fact: Fact) -> bool:
         return _is_share(evidence, number, fact)
     if fact.statistic in DIFFERENCES:
         names = evidence.names(number).statistics
-        apart = names <= cues.EVERYDAY and cues.APART.search(evidence.text)
-        return fact.statistic in names or bool(apart)
+        differs = names <= cues.EVERYDAY and cues.APART.search(evidence.text)
+        return fact.statistic in names or bool(differs)
     whole = number.whole or fact.statistic == "expected"
     return whole and number.unit is Unit.PLAIN and _is_counted(evidence, number, fact.statistic)
 

@@ -1,7 +1,7 @@
 """The report that a board reads, written by code from the slots of a subject.
 
 It states what was compared, what was found in everyday units, how certain that is, what it does
-not say, and what to do next. No model is asked.
+not say, and what to do next; no model writes it.
 """
 
 from collections.abc import Iterator
@@ -26,11 +26,11 @@ from biaswatch.services.evaluator.domain.writing.slots import group_keys, slots_
 from biaswatch.services.evaluator.domain.writing.subject_facts import shows_difference
 from biaswatch.shared.contracts import Subject
 
-COMPARED = "What was compared"
-FOUND = "What was found"
-CERTAINTY = "How certain is it?"
-LIMITS = "What this does not say"
-NEXT = "What to do next"
+COMPARED = "Comparison"
+FOUND = "Findings"
+CERTAINTY = "Certainty"
+LIMITS = "Limits"
+NEXT = "Next steps"
 BOARD_OUTLINE = tuple(
     ReportSection(4, title, 1, 12) for title in (COMPARED, FOUND, CERTAINTY, LIMITS, NEXT)
 )

@@ -1,7 +1,7 @@
 """Claims that a sentence makes about a subject, their truth, and their fixed sentences."""
 
-from collections.abc import Iterator
-from typing import Annotated, Literal, TypeVar
+from collections.abc import Callable, Iterator
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
@@ -25,7 +25,7 @@ from biaswatch.shared.contracts import Measure, Subject
 CAVEATS = {
     "causes": "The statistics describe an association and cannot show its cause.",
     "nature": "No difference here describes the nature, ability or conduct of a group.",
-    "absence": "A result that is not significant does not show that there is no difference.",
+    "absence": "A result that is not significant does not prove equality.",
     "few_cases": "A group has fewer cases than the {cases_least} needed, too few for a finding.",
     "small_cells": "Some counts are small, so the approximate methods are unreliable here.",
     "conflict": "Read alone, the odds ratio and the relative risk suggest different conclusions.",
@@ -33,7 +33,7 @@ CAVEATS = {
     "missing": "Some answers are missing and could change the comparison.",
     "unmeasured": "One group was not measured, so there is nothing to compare.",
     "unit": "The prompt is the unit of this comparison, not the single answer.",
-    "limits": "What the data do not record could change how the comparison reads.",
+    "limits": "Facts that the data do not record could change the comparison.",
     "experts": "People who know the field should be consulted before anyone acts on the result.",
 }
 """Caveats and their fixed sentences."""
@@ -57,7 +57,9 @@ class _Claim(BaseModel):
 
     def is_right(self, subject: Subject) -> bool:
         """Tell whether the claim is right; a claim with unknown names is not."""
-        raise NotImplementedError
+        fields = self.model_dump()
+        answer = _ANSWERS[fields["type"]](self, subject)
+        return answer is not None and answer == list(fields.values())[-1]
 
 
 class DirectionClaim(_Claim):
@@ -67,10 +69,6 @@ class DirectionClaim(_Claim):
     measure: str
     higher: str
 
-    def is_right(self, subject: Subject) -> bool:
-        """See `_Claim.is_right`."""
-        return self.higher == higher_group(subject, self.measure)
-
 
 class Significance(_Claim):
     """Significance of a test at the level of the subject."""
@@ -78,13 +76,6 @@ class Significance(_Claim):
     type: Literal["significance"] = "significance"
     test: str
     significant: Literal["yes", "no"]
-
-    def is_right(self, subject: Subject) -> bool:
-        """See `_Claim.is_right`."""
-        test = measure_of(subject, self.test)
-        if test is None or test.p_value is None:
-            return False
-        return (test.p_value <= subject.alpha) == (self.significant == "yes")
 
 
 class Interval(_Claim):
@@ -94,21 +85,12 @@ class Interval(_Claim):
     measure: str
     contains_null: Literal["yes", "no"]
 
-    def is_right(self, subject: Subject) -> bool:
-        """See `_Claim.is_right`."""
-        inside = contains_null(measure_of(subject, self.measure))
-        return inside is not None and inside == (self.contains_null == "yes")
-
 
 class Size(_Claim):
     """How large the difference is, by Cohen's bounds."""
 
     type: Literal["size"] = "size"
     size: str
-
-    def is_right(self, subject: Subject) -> bool:
-        """See `_Claim.is_right`."""
-        return self.size == size_of(subject)
 
 
 class Strata(_Claim):
@@ -117,20 +99,12 @@ class Strata(_Claim):
     type: Literal["strata"] = "strata"
     within: str
 
-    def is_right(self, subject: Subject) -> bool:
-        """See `_Claim.is_right`."""
-        return self.within == strata_of(subject)
-
 
 class AgreementClaim(_Claim):
     """Agreement of the odds ratio and the relative risk."""
 
     type: Literal["agreement"] = "agreement"
     agreement: str
-
-    def is_right(self, subject: Subject) -> bool:
-        """See `_Claim.is_right`."""
-        return self.agreement == agreement_of(subject)
 
 
 class Missing(_Claim):
@@ -140,11 +114,6 @@ class Missing(_Claim):
     group: str
     missing: Literal["some", "none"]
 
-    def is_right(self, subject: Subject) -> bool:
-        """See `_Claim.is_right`."""
-        count = _of_group(self.group, subject, subject.missing)
-        return count is not None and (count > 0) == (self.missing == "some")
-
 
 class CasesClaim(_Claim):
     """Cases of a group: enough for a finding, or too few."""
@@ -153,21 +122,12 @@ class CasesClaim(_Claim):
     group: str
     enough: Literal["yes", "no"]
 
-    def is_right(self, subject: Subject) -> bool:
-        """See `_Claim.is_right`."""
-        count = _of_group(self.group, subject, cases_of(subject) or ())
-        return count is not None and (count >= subject.cases_least) == (self.enough == "yes")
-
 
 class ConclusionClaim(_Claim):
     """The verdict of the platform on a comparison of a run."""
 
     type: Literal["conclusion"] = "conclusion"
     conclusion: str
-
-    def is_right(self, subject: Subject) -> bool:
-        """See `_Claim.is_right`."""
-        return self.conclusion == subject.conclusion
 
 
 class Caveat(_Claim):
@@ -176,20 +136,12 @@ class Caveat(_Claim):
     type: Literal["caveat"] = "caveat"
     about: str
 
-    def is_right(self, subject: Subject) -> bool:
-        """See `_Claim.is_right`."""
-        return self.about in caveats_of(subject)
-
 
 class Definition(_Claim):
     """A general definition of a term, without a statement about these data."""
 
     type: Literal["definition"] = "definition"
     term: str
-
-    def is_right(self, subject: Subject) -> bool:
-        """See `_Claim.is_right`."""
-        return self.term in TERMS
 
 
 Claim = Annotated[
@@ -198,7 +150,6 @@ Claim = Annotated[
     Field(discriminator="type"),
 ]  # fmt: skip
 CLAIMS: TypeAdapter[Claim] = TypeAdapter(Claim)
-T = TypeVar("T")
 
 
 def claims_about(subject: Subject) -> list[Claim]:
@@ -289,3 +240,38 @@ def mandatory_caveats(subject: Subject) -> list[str]:
 def _of_group(key: str, subject: Subject, counts: tuple[int, ...]) -> int | None:
     keys = group_keys(subject)
     return counts[keys.index(key)] if key in keys and len(counts) == 2 else None
+
+
+def _yes(value: bool | None) -> str | None:
+    return None if value is None else "yes" if value else "no"
+
+
+def _significant(name: str, subject: Subject) -> str | None:
+    test = measure_of(subject, name)
+    return _yes(test.p_value <= subject.alpha) if test and test.p_value is not None else None
+
+
+def _missing(key: str, subject: Subject) -> str | None:
+    count = _of_group(key, subject, subject.missing)
+    return None if count is None else "some" if count else "none"
+
+
+def _enough(key: str, subject: Subject) -> str | None:
+    count = _of_group(key, subject, cases_of(subject) or ())
+    return None if count is None else _yes(count >= subject.cases_least)
+
+
+_ANSWERS: dict[str, Callable[[Any, Subject], str | None]] = {
+    "direction": lambda claim, subject: higher_group(subject, claim.measure),
+    "significance": lambda claim, subject: _significant(claim.test, subject),
+    "interval": lambda claim, subject: _yes(contains_null(measure_of(subject, claim.measure))),
+    "size": lambda _, subject: size_of(subject),
+    "strata": lambda _, subject: strata_of(subject),
+    "agreement": lambda _, subject: agreement_of(subject),
+    "missing": lambda claim, subject: _missing(claim.group, subject),
+    "cases": lambda claim, subject: _enough(claim.group, subject),
+    "conclusion": lambda _, subject: subject.conclusion,
+    "caveat": lambda claim, subject: claim.about if claim.about in caveats_of(subject) else None,
+    "definition": lambda claim, _: claim.term if claim.term in TERMS else None,
+}
+"""The right value of a claim's last field, by its type."""

@@ -141,8 +141,8 @@ def answer_schema(subject: Subject, *, bounded: bool = False) -> dict[str, JsonV
     claims: dict[str, JsonValue] = {"type": "array", "items": {"anyOf": claim_schemas(subject)}}
     sentences: dict[str, JsonValue] = {"type": "array"}
     if bounded:
-        text |= {"maxLength": 160}
-        claims |= {"maxItems": 2}
+        text |= {"maxLength": 100}
+        claims |= {"maxItems": 1}
         sentences |= {"minItems": 1, "maxItems": 3}
     sentences["items"] = closed_object({"text": text, "claims": claims})
     titles: list[JsonValue] = [section.title for section in OUTLINE if section.most]

@@ -50,8 +50,7 @@ _AGREEMENT = {
 }
 _CONCLUSION = {
     "disparity": "The conclusion is that there is a disparity beyond the tolerance of {tolerance}.",
-    "no_disparity": "The conclusion is that there is no disparity beyond the tolerance of"
-    " {tolerance}.",
+    "no_disparity": "The conclusion is no disparity beyond the tolerance of {tolerance}.",
     "unmeasured": "The conclusion is that one group was not measured.",
 }
 _INCONCLUSIVE = "The comparison is inconclusive."

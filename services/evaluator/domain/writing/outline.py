@@ -33,35 +33,30 @@ TERMS = "Key Terms and Methodology"
 OUTLINE = (
     ReportSection(
         4, SUMMARY, 2, 4, numbers=False,
-        task="Name the outcome and both groups. Then give the conclusion alone: whether the "
-        "statistics show a disparity, do not show one, or leave it open.",
+        task="the outcome, both groups, and the conclusion alone",
     ),
     ReportSection(4, "Findings"),
     ReportSection(
-        5, METHODS, 2, 6, numbers=False,
-        task="Say in everyday words how each listed method works.",
+        5, METHODS, 2, 6, numbers=False, task="how each listed method works, in everyday words"
     ),
     ReportSection(
         5, MEANING, 3, 20,
-        task="Go through the statistics: each estimate with its interval, each test with its "
-        "p-value, whether the interval contains the value of no difference, and how odds differ "
-        "from risk. Draw one conclusion.",
+        task="each estimate with its interval, each test with its p-value, how odds differ from"
+        " risk, one conclusion",
     ),
     ReportSection(
         5, ETHICS, 2, 5, numbers=False,
-        task="Say that the statistics cannot show a cause, and that a difference describes no "
-        "group's nature.",
+        task="no cause can be shown, and a difference describes no group's nature",
     ),
     ReportSection(4, "Analytical Constraints and Considerations"),
     ReportSection(
         5, LIMITS, 2, 10,
-        task="Name what the data leave out, how many cases there are and whether they are enough, "
-        "and everything that a note warns of. Ask for caution and for experts.",
+        task="what the data leave out, whether there are enough cases, what the notes warn of,"
+        " caution, experts",
     ),
     ReportSection(
         5, TERMS, 3, 12, numbers=False,
-        task="Define the listed methods, the confidence interval, the p-value and the balance "
-        "ratio in a sentence each.",
+        task="a definition of each listed method, interval, p-value and balance ratio",
     ),
 )  # fmt: skip
 """The headings of a written report, in their order."""
