@@ -57,10 +57,10 @@ _PERFECT_LIMITATIONS = (
     "The data show one year of one firm and may be out of date, so the result holds for that year"
     " and may not hold today. Training, wishes and earlier posts were never recorded and cannot be"
     " adjusted for; if the shifts differ in them, the comparison changes. The two shifts may differ"
-    " in things that were not measured, and an association does not show what caused it, so no cause"
-    " may be read into these numbers. The results have to be read with caution. Before anyone acts"
-    " on them, people who know the work of the firm and people who know its statistics should be"
-    " consulted; they can say which of these gaps matters."
+    " in things that were not measured, and an association does not show what caused it, so no"
+    " cause may be read into these numbers. The results have to be read with caution. Before anyone"
+    " acts on them, people who know the work of the firm and people who know its statistics should"
+    " be consulted; they can say which of these gaps matters."
 )
 _FAULTY_LIMITATIONS = (
     "The data hold everything that bears on promotion, and nothing about them is uncertain. The"

@@ -80,7 +80,7 @@ class NumberCheck:
         return self.findings
 
     def _is_constant(self, number: Number) -> bool:
-        """Tell whether a number needs no statistic: a level, a boundary, a small number of things."""
+        """Tell whether a number is a level, a boundary or a small number of things."""
         evidence, text = self.evidence, self.evidence.text
         if evidence.is_level(number):
             confidence = 100 * (1 - evidence.subject.alpha)

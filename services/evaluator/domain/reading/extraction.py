@@ -5,16 +5,17 @@ from collections.abc import Mapping, Sequence
 from pydantic import JsonValue, ValidationError
 
 from biaswatch.services.evaluator.domain.model_questions import fields_in
-from biaswatch.services.evaluator.domain.reading.foreign import ReadReport
+from biaswatch.services.evaluator.domain.reading.foreign import ReadReport, fault_at
 from biaswatch.services.evaluator.domain.writing.claims import CLAIMS, Claim, claims_about
 from biaswatch.services.evaluator.domain.writing.draft import claim_schemas, closed_object
 from biaswatch.services.evaluator.domain.writing.fixed_sentences import fixed_sentence
 from biaswatch.services.evaluator.domain.writing.slots import rendered, slots_of
-from biaswatch.shared.contracts import Fault, Subject, UncheckedSentence
+from biaswatch.shared.contracts import Subject, UncheckedSentence
 from biaswatch.shared.parsing import Unreadable
 from biaswatch.shared.parsing.texts import quoted_part
 
 MAX_STATEMENTS = 60
+HINT = "A model reads a claim about {} in it with which the statistics disagree."
 TASK = (
     "Below are claims about statistics, and numbered sentences of a report. Copy, for each"
     " sentence, the claims that it makes, whether they are right or wrong; none if it makes none of"
@@ -62,7 +63,8 @@ def with_statements(read: ReadReport, reply: str, subject: Subject) -> ReadRepor
             continue
         wrong = [claim for claim in claims if not claim.is_right(subject)]
         if wrong:
-            hints.append(_hint(statements[number - 1], wrong[0]))
+            message = HINT.format(wrong[0].type)
+            hints.append(fault_at(statements[number - 1], "claim", message))
         else:
             right.add(number - 1)
     unchecked = tuple(s for n, s in enumerate(read.unchecked) if n not in right)
@@ -88,9 +90,3 @@ def _readable(claims: object) -> list[Claim]:
         return [CLAIMS.validate_python(claim) for claim in claims]
     except ValidationError:
         return []
-
-
-def _hint(statement: UncheckedSentence, claim: Claim) -> Fault:
-    message = f"A model reads a claim about {claim.type} in it with which the statistics disagree."
-    return Fault(kind="claim", where=statement.where, sentence=message,
-                 start=statement.start, end=statement.end)  # fmt: skip

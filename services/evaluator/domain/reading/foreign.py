@@ -33,17 +33,6 @@ _ABBREVIATED = re.compile(r"\b(?:e\.g|i\.e|vs|cf|approx|no|fig)\.[)\"']*$", re.I
 
 
 @dataclass(frozen=True)
-class PlacedSentence:
-    """A sentence of a report and its place."""
-
-    where: str
-    number: int
-    start: int
-    end: int
-    text: str
-
-
-@dataclass(frozen=True)
 class ReadReport:
     """The faults, hints and open sentences of a report."""
 
@@ -67,34 +56,34 @@ def read_report(
     statements = 0
     carried: frozenset[str] = frozenset()
     for sentence in sentences_of(report):
-        if len(sentence.text) > MAX_SENTENCE_CHARS or sentence.number > MAX_SENTENCES:
-            unchecked.append(_unchecked(sentence))
+        text = " ".join(report[sentence.start : sentence.end].replace("**", "").split())
+        if len(text) > MAX_SENTENCE_CHARS or sentence.number > MAX_SENTENCES:
+            unchecked.append(sentence)
             statements += 1
             continue
-        evidence = SentenceEvidence(sentence.text.replace("**", ""), subject, carried)
+        evidence = SentenceEvidence(text, subject, carried)
         carried = evidence.last_names
         for finding in NumberCheck(evidence).run():
-            fault = _fault(sentence, finding.kind, finding.message)
-            (faults if finding.certain else hints).append(fault)
-        if flags and flags.search(sentence.text):
-            hints.append(_fault(sentence, "attribution", ATTRIBUTION))
-        states = STATEMENT.search(sentence.text) is not None
-        unchecked += [_unchecked(sentence)] if states else []
+            remark = fault_at(sentence, finding.kind, finding.message)
+            (faults if finding.certain else hints).append(remark)
+        if flags and flags.search(text):
+            hints.append(fault_at(sentence, "attribution", ATTRIBUTION))
+        states = STATEMENT.search(text) is not None
+        unchecked += [sentence] if states else []
         statements += states or bool(evidence.numbers)
     return ReadReport(tuple(faults), tuple(hints), tuple(unchecked), statements)
 
 
-def sentences_of(report: str) -> Iterator[PlacedSentence]:
+def sentences_of(report: str) -> Iterator[UncheckedSentence]:
     """Yield the sentences of a report with their headings and places."""
     where, count, position = "", 0, 0
     for line in report.splitlines(keepends=True):
         if heading := _HEADING.match(line):
             where, count = heading["title"].strip().rstrip("#").strip()[:80], 0
         else:
-            spans = list(_sentence_spans(line))
+            spans = [(position + start, position + end) for start, end in _sentence_spans(line)]
             for number, (start, end) in enumerate(spans, start=count + 1):
-                text = " ".join(line[start:end].split())
-                yield PlacedSentence(where, number, position + start, position + end, text)
+                yield UncheckedSentence(where=where, number=number, start=start, end=end)
             count += len(spans)
         position += len(line)
 
@@ -120,13 +109,7 @@ def _heading_faults(report: str) -> Iterator[Fault]:
             yield Fault(kind="structure", where=section.title[:80], sentence=message)
 
 
-def _fault(sentence: PlacedSentence, kind: str, message: str) -> Fault:
-    return Fault(
-        kind=kind, where=sentence.where, sentence=message, start=sentence.start, end=sentence.end
-    )
-
-
-def _unchecked(sentence: PlacedSentence) -> UncheckedSentence:
-    return UncheckedSentence(
-        where=sentence.where, number=sentence.number, start=sentence.start, end=sentence.end
-    )
+def fault_at(sentence: UncheckedSentence, kind: str, message: str) -> Fault:
+    """Return a fault, or a hint, about a sentence."""
+    place = sentence.model_dump(include={"where", "start", "end"})
+    return Fault(kind=kind, sentence=message, **place)
