@@ -90,7 +90,7 @@ EXPECTED = _words(r"\bexpect\w*")
 NO_CASES = _words(
     r"[\s-]*(?:years?|months?|weeks?|days?|hours?|tests?|methods?|measures?|groups?|ratios?|times|"
     r"intervals?|questions?|departments?|strata|steps?|estimates?|statistics?|reasons?|variables?"
-    r"|p-values?|rates?|means?|points?|sections?|pages?|columns?|rows?|cells?|models?|judges?)\b"
+    r"|p-values?|rates?|means?|sections?|pages?|columns?|rows?|cells?|models?|judges?)\b"
 )
 """Nouns of no statistic after a small whole number."""
 PER_GROUP = _words(

@@ -26,6 +26,7 @@ _WHOLE_BEFORE = re.compile(
     r"(?:\b(?:of|among|from|the|all|these|those|with|by|has|have)|[:=|/(]|\bn)\s*$", re.IGNORECASE
 )
 _OF = r"\b(?:of|among)\s+(?:\S+\s+){0,3}?"
+_BY = re.compile(r"\bby\s+(?:about\s+|some\s+)?$", re.IGNORECASE)
 _FACTOR_CHARS = 45
 
 
@@ -44,6 +45,8 @@ def names_fact(evidence: SentenceEvidence, number: Number, fact: Fact) -> bool:
         return statistic in names.statistics - (set() if listed else {"chi_square", "cmh"})
     if not evidence.is_part(number, fact.part) or fact.inverse > evidence.is_reversed:
         return False
+    if statistic in {"mean", "share"} and _BY.search(evidence.text[: number.start]):
+        return False
     if names.specific or statistic not in UNNAMED:
         of_mean = statistic == "mean" and not names.statistics and not number.whole
         return of_mean or statistic in names.statistics
@@ -61,7 +64,7 @@ def _is_unnamed(evidence: SentenceEvidence, number: Number, fact: Fact) -> bool:
         differs = names <= cues.EVERYDAY and cues.APART.search(evidence.text)
         return fact.statistic in names or bool(differs)
     whole = number.whole or fact.statistic == "expected"
-    return whole and number.unit is Unit.PLAIN and _is_counted(evidence, number, fact.statistic)
+    return whole and number.unit is Unit.PLAIN and _is_counted(evidence, number, fact)
 
 
 def _fits(evidence: SentenceEvidence, number: Number, fact: Fact) -> bool:
@@ -106,11 +109,13 @@ def _is_share(evidence: SentenceEvidence, number: Number, fact: Fact) -> bool:
     return of_row or NEEDED[statistic].search(evidence.masked(evidence.text)) is not None
 
 
-def _is_counted(evidence: SentenceEvidence, number: Number, statistic: str) -> bool:
+def _is_counted(evidence: SentenceEvidence, number: Number, fact: Fact) -> bool:
     """Tell whether words show that a number is a count of this kind."""
     text, segment = evidence.text, evidence.masked(evidence.segment(number))
+    statistic, grouped = fact.statistic, fact.group is not None
     if statistic == "having":
-        known = evidence.whole_of(number) or evidence.is_row or evidence.outcome.search(text)
+        beside = text if grouped else evidence.lead(number) + evidence.segment(number)
+        known = evidence.whole_of(number) or evidence.is_row or evidence.outcome.search(beside)
         return bool(known) and not cues.NOT.search(segment)
     if statistic == "size":
         before = _WHOLE_BEFORE.search(text[: number.start])
