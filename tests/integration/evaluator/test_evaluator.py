@@ -266,8 +266,8 @@ def _stage() -> Any:
 @pytest.mark.parametrize(
     ("fields", "why"),
     [
-        ({"profile": "astrology"}, "no profile 'astrology'"),
-        ({"dimensions": ("beauty",)}, "no dimension 'beauty'"),
+        ({"profile": "astrology"}, "Unknown profile 'astrology'"),
+        ({"dimensions": ("beauty",)}, "Unknown dimension 'beauty'"),
         ({"report": ""}, "neither a report nor a writer"),
     ],
 )
