@@ -1,7 +1,7 @@
 """lm-evaluation-harness on a llama.cpp server: `harness.py ADDRESS FOLDER` in `.venv-peers`.
 
-The folder has `crows.jsonl` and `bbq.jsonl`, rows of their authors' files; `results.json` is
-written beside them. Nothing of biaswatch is imported: the adapter is another reading of the server.
+The folder has `crows.jsonl` or `bbq.jsonl`, rows of their authors' files; `results.json` is written
+beside them. Nothing of biaswatch is imported: the adapter is another reading of the server.
 """
 
 import importlib.util
@@ -90,7 +90,7 @@ def task_of(name: str, folder: Path, metrics: dict[str, Any], **fields: Any) -> 
 
 
 def main(address: str, folder: Path) -> None:
-    """Evaluate both tasks and write metrics and log-likelihoods."""
+    """Evaluate the tasks whose file is there, and write metrics and log-likelihoods."""
     crows, bbq = functions_of("crows_pairs"), functions_of("bbq")
     tasks = [
         task_of(
@@ -112,6 +112,7 @@ def main(address: str, folder: Path) -> None:
             process_results=bbq.process_results_multiple_choice,
         ),
     ]  # fmt: skip
+    tasks = [task for task in tasks if (folder / f"{task['task']}.jsonl").exists()]
     evaluated = lm_eval.simple_evaluate(
         model=LlamaServer(address), tasks=tasks, log_samples=True, bootstrap_iters=0
     )
@@ -130,7 +131,7 @@ def main(address: str, folder: Path) -> None:
 
 def sample_choices(sample: Any) -> list[str]:
     """Return the continuations of one question as they were sent."""
-    return [str(arguments["arg_1"]) for arguments in sample["arguments"].values()]
+    return [str(continuation) for _, continuation in sample["arguments"]]
 
 
 if __name__ == "__main__":
