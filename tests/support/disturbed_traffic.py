@@ -70,7 +70,7 @@ class TrafficPlan:
 
 
 @dataclass
-class SentAnswer:
+class DueAnswer:
     """An answer, and what its sender knows of it."""
 
     number: int
@@ -228,7 +228,7 @@ class Senders:
     def __init__(self, url: str, schedule: TrafficPlan) -> None:
         self._schedule = schedule
         self._http = httpx2.AsyncClient(base_url=url, timeout=REPLY_S)
-        self.answers: list[SentAnswer] = []
+        self.answers: list[DueAnswer] = []
         self._stopped = False
 
     async def send(self) -> None:
@@ -241,7 +241,7 @@ class Senders:
                 break
             await asyncio.sleep(max(0.0, began + tick / TICKS_A_SECOND - time.monotonic()))
             now, due = datetime.now(UTC), total * tick // (traffic_s * TICKS_A_SECOND)
-            new = [SentAnswer(number, now) for number in range(len(self.answers), due)]
+            new = [DueAnswer(number, now) for number in range(len(self.answers), due)]
             self.answers += new
             parts = [new[start : start + BATCH] for start in range(0, len(new), BATCH)]
             waiting += [asyncio.create_task(self._deliver(each)) for each in parts]
@@ -253,7 +253,7 @@ class Senders:
         self._stopped = True
         await sending
 
-    async def _deliver(self, batch: Sequence[SentAnswer]) -> None:
+    async def _deliver(self, batch: Sequence[DueAnswer]) -> None:
         body = {"source": "support", "responses": [each.sent() for each in batch]}
         wait_s = FIRST_WAIT_S
         while batch[0].taken_at is None:
@@ -278,7 +278,7 @@ async def disturb(here: Platform, schedule: TrafficPlan, first: datetime) -> Non
         await here.befall(each)
 
 
-def expected_members(answers: Sequence[SentAnswer], window_s: int) -> dict[datetime, Counter[str]]:
+def expected_members(answers: Sequence[DueAnswer], window_s: int) -> dict[datetime, Counter[str]]:
     """Return the accounts that members of each window belong to, by the window's beginning.
 
     A regular user is evidence in the first window, and described in the others.

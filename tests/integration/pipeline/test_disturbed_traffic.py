@@ -29,9 +29,9 @@ from biaswatch.shared.errors import TransientError
 from tests.support.disturbed_traffic import (
     VICTIMS,
     Disturbance,
+    DueAnswer,
     Platform,
     Senders,
-    SentAnswer,
     TrafficPlan,
     disturb,
     expected_members,
@@ -91,7 +91,7 @@ async def _answers_http(url: str) -> bool:
         return False
 
 
-async def settled(here: Platform, answers: Sequence[SentAnswer]) -> bool:
+async def settled(here: Platform, answers: Sequence[DueAnswer]) -> bool:
     """Tell whether nothing waits any more, and every answer is in an account.
 
     What came twice may be taken in after all that came once: so the queue must be empty, too.
@@ -107,13 +107,13 @@ async def settled(here: Platform, answers: Sequence[SentAnswer]) -> bool:
     return not found.waiting and found.sent - found.duplicate >= len(answers)
 
 
-def report(here: Platform, answers: Sequence[SentAnswer]) -> str:
+def report(here: Platform, answers: Sequence[DueAnswer]) -> str:
     found = here.store.window_answers.accounts(here.monitor.monitor_id)
     tries = sum(each.tries for each in answers)
     return f"{len(answers):,} answers, {tries:,} sendings; accounts: {found.in_words}."
 
 
-def check_members(here: Platform, answers: Sequence[SentAnswer], schedule: TrafficPlan) -> None:
+def check_members(here: Platform, answers: Sequence[DueAnswer], schedule: TrafficPlan) -> None:
     """Check the list of every window: all with their 202 in time, nothing twice, all accounted."""
     listed = {each.of.window.begins: each for each in here.store.window_answers.latest(
         here.monitor.monitor_id, 1000
@@ -143,7 +143,7 @@ def check_members(here: Platform, answers: Sequence[SentAnswer], schedule: Traff
     assert last.units == len(users)
 
 
-def window_of(answer: SentAnswer, schedule: TrafficPlan) -> Window:
+def window_of(answer: DueAnswer, schedule: TrafficPlan) -> Window:
     return window_at(answer.at, schedule.window_s)
 
 
@@ -161,7 +161,7 @@ def members_of(here: Platform) -> set[str]:
     return found
 
 
-def check_sums(here: Platform, answers: Sequence[SentAnswer]) -> None:
+def check_sums(here: Platform, answers: Sequence[DueAnswer]) -> None:
     """Check that the accounts add up to what was sent: what has no reply may have been taken."""
     found = here.store.window_answers.accounts(here.monitor.monitor_id)
     assert found.sent - found.duplicate == len(answers)
