@@ -33,9 +33,9 @@ MAX_ROUNDING = 1e-3
 """Servers round: a log-probability above 0 by no more than this is 0."""
 
 
-async def llama_scores(exchange: Exchange, call: ModelCall, asked: Continuations) -> ModelAnswer:
+async def llama_scores(exchange: Exchange, call: ModelCall, wanted: Continuations) -> ModelAnswer:
     """Score texts on a llama.cpp server, one forced token at a time."""
-    is_chat, prefix = asked.context is None, asked.context or ""
+    is_chat, prefix = wanted.context is None, wanted.context or ""
 
     async def ids_of(text: str, *, special: bool = is_chat) -> tuple[int, ...]:
         body = {"content": text, "add_special": True, "parse_special": special}
@@ -48,18 +48,18 @@ async def llama_scores(exchange: Exchange, call: ModelCall, asked: Continuations
     context = start or await ids_of(_first_text(await exchange("/props", None)), special=True)
     forced = ForcedTokens(exchange)
     scores = []
-    for text in asked.texts:
+    for text in wanted.texts:
         ids = context
         scores.append(list[tuple[str, float]]())
         for token in _continued(start, await ids_of(prefix + text), text):
             scores[-1].append((str(token), await forced.logprob(ids, token)))
             ids = (*ids, token)
     read = len(context) * len(scores) + sum(map(len, scores))
-    return _answer(asked, scores, (read, 0), call.model)
+    return _answer(wanted, scores, (read, 0), call.model)
 
 
 class ForcedTokens:
-    """Log-probabilities of tokens on one llama.cpp server; each is asked for once."""
+    """Log-probabilities of tokens on one llama.cpp server; each is requested once."""
 
     def __init__(self, exchange: Exchange) -> None:
         self._exchange = exchange
@@ -84,22 +84,22 @@ class ForcedTokens:
 
 
 async def completion_scores(
-    exchange: Exchange, call: ModelCall, asked: Continuations
+    exchange: Exchange, call: ModelCall, wanted: Continuations
 ) -> ModelAnswer:
     """Score raw texts on a server whose completions echo the prompt, such as vLLM."""
-    context = asked.context or ""
+    context = wanted.context or ""
     start = (await _echoed(exchange, call.model, context))[0] if context else []
     scores, read = [], 0
-    for text in asked.texts:
+    for text in wanted.texts:
         rows, number = await _echoed(exchange, call.model, context + text)
         read += number
         if not context and rows and rows[0][1] is None and not text.startswith(rows[0][0]):
-            rows = rows[1:]  # the first token of the model, which is no part of the text
+            rows = rows[1:]  # the first token of the model precedes the text
         tokens = [token for token, _ in rows]
         rest = _continued([token for token, _ in start], tokens, text)
         logprobs = [_logprob(value) for _, value in rows[len(rows) - len(rest) :]]
         scores.append(list(zip(rest, logprobs, strict=True)))
-    return _answer(asked, scores, (read, 0), call.model)
+    return _answer(wanted, scores, (read, 0), call.model)
 
 
 async def _echoed(exchange: Exchange, model: str, prompt: str) -> tuple[list[tuple[str, Any]], int]:
@@ -118,10 +118,10 @@ async def _echoed(exchange: Exchange, model: str, prompt: str) -> tuple[list[tup
     ], number
 
 
-async def chat_scores(exchange: Exchange, call: ModelCall, asked: Continuations) -> ModelAnswer:
+async def chat_scores(exchange: Exchange, call: ModelCall, wanted: Continuations) -> ModelAnswer:
     """Score texts of one token each as the beginning of an answer.
 
-    A text that is not among the most likely tokens is asked for by itself, as vLLM allows.
+    A text beyond the most likely tokens takes a request of its own, as vLLM allows.
     """
     body = {**call.parameters, "model": call.model, "messages": list(call.messages)}
     limit = "max_completion_tokens" if "max_completion_tokens" in body else "max_tokens"
@@ -132,20 +132,20 @@ async def chat_scores(exchange: Exchange, call: ModelCall, asked: Continuations)
         raise unscored("its reply has no `top_logprobs`")
     top = {at(row, "token"): at(row, "logprob") for row in rows}
     scores = [
-        [(text, _logprob(top[text]) if text in top else await _begun(exchange, call, text))]
-        for text in asked.texts
+        [(text, _logprob(top[text]) if text in top else await _opening_score(exchange, call, text))]
+        for text in wanted.texts
     ]
     tokens = tokens_of(at(reply, "usage"), "prompt_tokens", "completion_tokens")
-    return _answer(asked, scores, tokens, label_of(at(reply, "model")))
+    return _answer(wanted, scores, tokens, label_of(at(reply, "model")))
 
 
-async def _begun(exchange: Exchange, call: ModelCall, text: str) -> float:
+async def _opening_score(exchange: Exchange, call: ModelCall, text: str) -> float:
     """Return the log-probability of an answer that begins with one token, from vLLM."""
     reason = f"{text!r} is not among its {TOP_LOGPROBS} most likely tokens"
-    begun = {"role": "assistant", "content": text}
+    opening = {"role": "assistant", "content": text}
     body = {
         "model": call.model,
-        "messages": [*call.messages, begun],
+        "messages": [*call.messages, opening],
         "add_generation_prompt": False,
         "continue_final_message": True,
         "prompt_logprobs": 0,
@@ -173,7 +173,7 @@ def _continued(start: Sequence[T], whole: Sequence[T], text: str) -> Sequence[T]
     """Return the tokens of a text after those of its context."""
     if list(whole[: len(start)]) != list(start) or len(whole) == len(start):
         raise unscored(
-            f"the tokens of {storable(text[:40])!r} cannot be told from those of its context"
+            f"the tokens of {storable(text[:40])!r} are joined to those of its context"
             " (begin it with a space)"
         )
     return whole[len(start) :]
@@ -192,7 +192,7 @@ def _text(value: Any) -> str:
 
 
 def _first_text(properties: Any) -> str:
-    """Return the first token of the model as a text; that of the end where there is none."""
+    """Return the first token of the model as a text, or else its last."""
     return _text(at(properties, "bos_token") or at(properties, "eos_token"))
 
 
@@ -205,9 +205,9 @@ def _logprob(value: Any) -> float:
 
 
 def _answer(
-    asked: Continuations, scores: Sequence[TokenScores], tokens: Tokens, model: str | None
+    wanted: Continuations, scores: Sequence[TokenScores], tokens: Tokens, model: str | None
 ) -> ModelAnswer:
     """Return the scores; the text is the most likely one."""
     totals = [sum(logprob for _, logprob in score) for score in scores]
-    text = asked.texts[totals.index(max(totals))]
+    text = wanted.texts[totals.index(max(totals))]
     return ModelAnswer(text, "stop", *tokens, model=model, scores=scores)

@@ -55,8 +55,8 @@ class ScoredQuestion:
     def calls(self) -> tuple[PlannedCall, ...]:
         """The call in the context of the question, and that in a neutral one, if any."""
         texts = tuple(self.options.values())
-        asked = Continuations(texts, self.context)
-        calls = [PlannedCall(IN_CONTEXT, self.messages, continuations=asked)]
+        own = Continuations(texts, self.context)
+        calls = [PlannedCall(IN_CONTEXT, self.messages, continuations=own)]
         if self.neutral or self.neutral_context is not None:
             free = Continuations(texts, self.neutral_context)
             calls.append(PlannedCall(NEUTRAL, self.neutral, continuations=free))
@@ -87,7 +87,7 @@ def scored_question(probe: Probe) -> ScoredQuestion:
     if continuations := with_prefix(probe, CONTINUATION):
         question = _continued(probe, continuations)
     elif QUESTION in probe.variables:
-        question = _asked(probe)
+        question = _in_variables(probe)
     else:
         question = _requested(probe)
     if not 2 <= len(question.options) <= MAX_OPTIONS or not all(question.options.values()):
@@ -153,7 +153,7 @@ def _continued(probe: Probe, continuations: Mapping[str, str]) -> ScoredQuestion
     return ScoredQuestion(continuations, context, free)
 
 
-def _asked(probe: Probe) -> ScoredQuestion:
+def _in_variables(probe: Probe) -> ScoredQuestion:
     """Return the options or the scale of a question in variables."""
     options, material, request = with_prefix(probe, OPTION), material_of(probe), ""
     lines = option_lines(options)
