@@ -120,3 +120,14 @@ def test_headings_are_checked_only_where_that_is_asked_for() -> None:
     assert text[fault.start : fault.end] == "The odds ratio is 2.53."
     kinds = {fault.kind for fault in read_report(text, subject, structure=True).faults}
     assert kinds == {"structure", "number"}
+
+
+@pytest.mark.parametrize(
+    ("groups", "value"), [(("1", "2"), "1"), (("18-30", "31-50"), "yes"), (("A", "B"), "30")]
+)
+def test_labels_that_are_numbers_hide_no_number(groups: tuple[str, str], value: str) -> None:
+    subject = table(COUNTS, groups, "hired", value)
+    read = read_report("The odds ratio is 2.53.", subject, structure=False)
+    assert [fault.kind for fault in read.faults] == ["number"]
+    read = read_report("The odds ratio is 2.43.", subject, structure=False)
+    assert (read.faults, read.hints) == ((), ())

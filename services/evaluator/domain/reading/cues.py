@@ -60,6 +60,7 @@ PLAIN = _words(
 LINKED = _words(r"[\s%]*\(?(?:(?:as|for|of|in|is|was|by)\s+)?(?:an?\s+|the\s+)?")
 """Between a number and words after it that name it."""
 LISTED = _words(r"\W*(?:and|or|versus|vs\.?|,)?\W*(?:the\s+)?")
+AGAINST = _words(r"\W*(?:against|versus|vs\.?|compared\s+(?:with|to)|and\s+only)\W*")
 CLAUSE = _words(
     r"[;:()]|,\s|\b(?:and|but|while|whereas|although|than|versus|vs|against|compared)\b"
 )
@@ -162,7 +163,7 @@ def groups_in(text: str, groups: tuple[str, str]) -> list[Mention]:
 @lru_cache(maxsize=64)
 def _groups_pattern(one: str, two: str) -> re.Pattern[str]:
     first, second = _label_forms(one, two), _label_forms(two, one)
-    return _words(rf"(?<!\w)(?:(?P<one>{first})|(?P<two>{second}))(?!\w)")
+    return _words(rf"(?<![\w.,])(?:(?P<one>{first})|(?P<two>{second}))(?!\w|[.,]\d)")
 
 
 def _label_forms(label: str, other: str) -> str:

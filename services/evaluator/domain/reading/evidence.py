@@ -56,11 +56,15 @@ class SentenceEvidence:
     @cached_property
     def numbers(self) -> list[Number]:
         """The numbers that are not part of a label."""
-        labels = [(mention.start, mention.end) for mention in self.groups]
-        value = re.escape(self.subject.value.removesuffix("s"))
-        labels += [match.span() for match in re.finditer(value, self.text, re.IGNORECASE)]
-        return [number for number in numbers_in(self.text)
-                if not any(a < number.end and number.start < b for a, b in labels)]  # fmt: skip
+        value = self.subject.value.removesuffix("s")
+        words = rf"\b{re.escape(value)}" if re.search(r"[^\W\d]", value) else r"(?!)"
+        outcomes = [match.span() for match in re.finditer(words, self.text, re.IGNORECASE)]
+        return [
+            number
+            for number in numbers_in(self.text)
+            if not any(start < number.end and number.start < end for start, end in outcomes)
+            and not any(g.start <= number.start and number.end <= g.end for g in self.groups)
+        ]
 
     @cached_property
     def outcome(self) -> re.Pattern[str]:
@@ -153,13 +157,18 @@ class SentenceEvidence:
         before = [mention for mention in self.groups if mention.end <= number.start]
         if following is not None or not before:
             return following
-        listed = len(before) > 1 and cues.LISTED.fullmatch(
-            self.text, before[-2].end, before[-1].start
+        last, other = before[-1], before[-2] if len(before) > 1 else before[-1]
+        later = [n for n in self.numbers if n.start >= last.end]
+        listed = cues.LISTED.fullmatch(self.text, other.end, last.start)
+        if other.group == last.group or not (listed or self._compares(later)):
+            return last.group
+        return (other, last)[later.index(number)].group if len(later) == 2 else None
+
+    def _compares(self, numbers: list[Number]) -> bool:
+        """Tell whether numbers are two that are set against each other."""
+        return len(numbers) == 2 and bool(
+            cues.AGAINST.fullmatch(self.text, numbers[0].end, numbers[1].start)
         )
-        if not listed or before[-2].group == before[-1].group:
-            return before[-1].group
-        later = [n for n in self.numbers if n.start >= before[-1].end]
-        return before[later.index(number) - 2].group if len(later) == 2 else None
 
     def following_group(self, number: Number, words: int = MAX_FOLLOWING_WORDS) -> int | None:
         """Return the group that is named within some words after a number."""
