@@ -24,6 +24,7 @@ from biaswatch.services.evaluator.domain.reading.numbers import Number, Unit
 
 NUMBER, PLACE = "number", "place"
 THRESHOLDS = (0.8, 0.05, 0.01, 0.001, 0.2, 0.5, 1.25, 5, 15)
+PER_CENT_THRESHOLDS = (80,)
 """Values with which statistics are compared."""
 SMALL = 10
 """Whole numbers up to this one count something only where a noun says so."""
@@ -92,8 +93,8 @@ class NumberCheck:
         if evidence.names(number).specific or evidence.is_p(number):
             return number.value in {0.0, 1.0} and bool(cues.UNSURE.search(text))
         boundary = {-1: number.high, 1: number.low}.get(number.side)
-        scale = 100 if number.unit is Unit.PERCENT else 1
-        if boundary and any(abs(boundary / scale - level) < 1e-6 for level in THRESHOLDS):
+        thresholds = PER_CENT_THRESHOLDS if number.unit is Unit.PERCENT else THRESHOLDS
+        if boundary and any(abs(boundary - level) < 1e-6 for level in thresholds):
             return True
         counted = number.unit is not Unit.PLAIN or evidence.has_noun(number) or evidence.is_row
         return number.value in {0.0, 1.0, 100.0} and not (counted or evidence.whole_of(number))
@@ -104,9 +105,11 @@ class NumberCheck:
         if number.value > SMALL or not number.whole or evidence.whole_of(number):
             return False
         first = number.start + len(number.text.split()[0])
+        if number.unit is not Unit.PLAIN:
+            return False
         if cues.NO_CASES.match(text, first) or (number.word and number.value == 1):
             return True
-        return number.word and number.unit is Unit.PLAIN and not evidence.has_noun(number)
+        return number.word and not evidence.has_noun(number)
 
     def _check_single(self, number: Number) -> None:
         named = self.accepted[number.end] = self._named(number)

@@ -79,7 +79,7 @@ LEVEL_AFTER = _words(
     r"(?:confidence|C\.?I|KI|intervals?|levels?|limits|bounds|significance|threshold)"
 )
 LEVEL_BEFORE = _words(
-    r"(?:\blevels?|\balpha|\u03b1|threshold|cut-?off|benchmark|mark|short\s+of|close\s+to|below\s+the|conventional|confidence)(?:\s+of)?\s*[=:]?\s*$"
+    r"(?:\blevels?|\balpha|\u03b1|threshold|cut-?off|benchmark|mark|short\s+of|below\s+the|conventional|confidence)(?:\s+of)?\s*[=:]?\s*$"
 )
 UNSURE = _words(
     r"\b(?:would|could|if|suppose|imagine|had|example|log|logarithm|standard\s+errors?|SE|power|detect\w*"
@@ -89,7 +89,7 @@ UNSURE = _words(
 """Words that may give a number another meaning: it is then no fault."""
 EXPECTED = _words(r"\bexpect\w*")
 NO_CASES = _words(
-    r"[\s-]*(?:years?|months?|weeks?|days?|hours?|tests?|methods?|measures?|groups?|ratios?|times|"
+    r"[\s-]*(?:years?|months?|weeks?|days?|hours?|tests?|methods?|measures?|groups?|ratios?|"
     r"intervals?|questions?|departments?|strata|steps?|estimates?|statistics?|reasons?|variables?"
     r"|p-values?|rates?|means?|sections?|pages?|columns?|rows?|cells?|models?|judges?)\b"
 )

@@ -74,6 +74,8 @@ def _fits(evidence: SentenceEvidence, number: Number, fact: Fact) -> bool:
     unit = number.unit is Unit.TIMES or (number.unit is Unit.PERCENT and changes)
     if not unit or changes != (fact.statistic == "change"):
         return False
+    if not changes and _is_of_group(evidence, number):
+        return False
     if changes and (fact.value < 0) != bool(cues.LOWER.match(text, number.end)):
         return False
     after = text[number.end : number.end + _FACTOR_CHARS]
@@ -85,6 +87,14 @@ def _fits(evidence: SentenceEvidence, number: Number, fact: Fact) -> bool:
     if fact.part in RISKS:
         return not of_odds and not many
     return {"tolerance": "tolerance" in after, "mean": True}.get(fact.part, many)
+
+
+def _is_of_group(evidence: SentenceEvidence, number: Number) -> bool:
+    """Tell whether a group follows, as in `half of the men`, and not what it has."""
+    of_whole = cues.OF_WHOLE.match(evidence.text, number.end)
+    start = of_whole.end() if of_whole else -1
+    groups = [evidence.text[m.start : m.end] for m in evidence.groups if m.start == start]
+    return bool(groups) and not re.search("['\u2019]", groups[0])
 
 
 def _is_share(evidence: SentenceEvidence, number: Number, fact: Fact) -> bool:
