@@ -22,8 +22,7 @@ from biaswatch.diagnosis.diagnosis import Diagnosed, diagnosed, run_columns, tab
 from biaswatch.diagnosis.sources import frame_input, measured_input
 from biaswatch.readers.run_tables import RunTable
 from biaswatch.render.table_rows import Parts, comparable_p, overall_sentences, verdicts_of
-from biaswatch.shared.contracts import LEAST_MEASURED_SHARE, SummaryWord
-from biaswatch.shared.contracts.mistakes import first_mistake
+from biaswatch.shared.contracts import LEAST_MEASURED_SHARE, SummaryWord, first_mistake
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import NOT_MEASURED, interval
 from biaswatch.shared.presentation.corrections import (

@@ -13,8 +13,7 @@ from random import Random
 import yaml
 
 from biaswatch.bbq.rows import BbqRow
-from biaswatch.shared.contracts import Suite, SuiteProbe, derived_id
-from biaswatch.shared.contracts.likelihood import LIKELIHOOD
+from biaswatch.shared.contracts import LIKELIHOOD, Suite, SuiteProbe, derived_id
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import checked, json_lines, read_text
 from biaswatch.written_files import write_whole, written_whole

@@ -20,8 +20,7 @@ from biaswatch.building.verbs import verb_finder
 from biaswatch.building.web_fetching import FetchLimits, PageFetcher
 from biaswatch.building.web_pages import PageCache
 from biaswatch.shared.bus.jetstream import Connection, JetStreamPublisher
-from biaswatch.shared.contracts import Target
-from biaswatch.shared.contracts.identity import derived_id
+from biaswatch.shared.contracts import Target, derived_id
 from biaswatch.shared.runtime.model_questions import ModelReplies
 from biaswatch.shared.store import Store
 

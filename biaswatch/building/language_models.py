@@ -16,9 +16,9 @@ from biaswatch.shared.contracts import (
     Response,
     Role,
     Target,
+    derived_id,
     response_id_of,
 )
-from biaswatch.shared.contracts.identity import derived_id
 from biaswatch.shared.errors import TransientError, UsageError
 from biaswatch.shared.files import json_lines, read_text
 from biaswatch.shared.runtime.blocking import in_thread

@@ -136,8 +136,7 @@ def subject_of(cases: "Cases") -> "Subject":
     from dataclasses import asdict
 
     from biaswatch.shared.analysis.report_subjects import table_subject
-    from biaswatch.shared.contracts import Measure
-    from biaswatch.shared.contracts.mistakes import as_usage_error
+    from biaswatch.shared.contracts import Measure, as_usage_error
     from biaswatch.shared.stats.tables.two_by_two import MIN_CASES, as_json, two_by_two
 
     try:

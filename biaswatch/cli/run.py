@@ -43,8 +43,7 @@ from biaswatch.readers.targets import (
 from biaswatch.render.run_results import DEMO_JUDGES, DEMO_WRITER, print_results
 from biaswatch.render.terminal import print_json, printable
 from biaswatch.services.generator.settings import GeneratorSettings
-from biaswatch.shared.contracts import Budget, Diagnosis, Suite, Target
-from biaswatch.shared.contracts.expansion import set_of
+from biaswatch.shared.contracts import Budget, Diagnosis, Suite, Target, set_of
 from biaswatch.shared.errors import TransientError
 from biaswatch.shared.presentation.missing_answers import mostly_missing
 from biaswatch.shared.requests.run_views import RunProgress, RunState

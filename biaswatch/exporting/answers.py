@@ -15,8 +15,7 @@ from pydantic_core import to_jsonable_python
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.gateway_requests import path
 from biaswatch.local.runs import may_name_run, whole_run_id
-from biaswatch.shared.contracts.identity import is_id
-from biaswatch.shared.contracts.traffic import TRAFFIC
+from biaswatch.shared.contracts import TRAFFIC, is_id
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.exports import (
     AnswersPage,

@@ -15,9 +15,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
-from biaswatch.shared.contracts import Suite, SuiteProbe
-from biaswatch.shared.contracts.probe import MeasuredPart
-from biaswatch.shared.contracts.suite import AnswerForm
+from biaswatch.shared.contracts import AnswerForm, MeasuredPart, Suite, SuiteProbe
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.parsing.texts import NOT_INSTRUCTIONS, one_line, quoted_part
 

@@ -18,12 +18,12 @@ from biaswatch.shared.contracts import (
     Diagnosis,
     Evaluation,
     Monitor,
+    PausedTarget,
     Suite,
+    first_mistake,
     parse_target,
 )
 from biaswatch.shared.contracts.alarm import AlarmDelivery
-from biaswatch.shared.contracts.completion import PausedTarget
-from biaswatch.shared.contracts.mistakes import first_mistake
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.evidence import WindowView
 from biaswatch.shared.requests.exports import AnswerMeasurements, DeclaredAnalysis

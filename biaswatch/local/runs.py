@@ -13,8 +13,7 @@ from biaswatch.local.gateway_requests import path
 from biaswatch.readers.run_tables import RunTable
 from biaswatch.services.gateway.runs.measurements import GroupValues
 from biaswatch.services.gateway.runs.provenance import RunProvenance
-from biaswatch.shared.contracts import Assessment, Correction, Diagnosis, Evaluation
-from biaswatch.shared.contracts.identity import is_id
+from biaswatch.shared.contracts import Assessment, Correction, Diagnosis, Evaluation, is_id
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.presentation.findings import comparisons
 from biaswatch.shared.presentation.missing_answers import mostly_missing

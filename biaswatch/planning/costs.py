@@ -18,8 +18,10 @@ from biaswatch.shared.contracts import (
     Suite,
     Target,
     WatchedPair,
+    probe_of,
+    questions_of,
+    set_of,
 )
-from biaswatch.shared.contracts.expansion import probe_of, questions_of, set_of
 from biaswatch.shared.contracts.providers import PROVIDERS
 from biaswatch.shared.stats.anytime.units import ONE_AND_ONE, SetShape
 

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from biaswatch.planning.observed import ComparedShape, ObservedSpread, compared_shapes, smallest
-from biaswatch.shared.contracts import Claim, Suite
-from biaswatch.shared.contracts.likelihood import LIKELIHOOD
+from biaswatch.shared.contracts import LIKELIHOOD, Claim, Suite
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.comparisons.assumed_answers import AssumedAnswers
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds

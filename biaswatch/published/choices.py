@@ -9,8 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from biaswatch.shared.contracts import Message, Role, SuiteProbe
-from biaswatch.shared.contracts.identity import derived_id
+from biaswatch.shared.contracts import Message, Role, SuiteProbe, derived_id
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import json_lines_of_file, read_text
 from biaswatch.shared.parsing import json_in

@@ -16,8 +16,7 @@ from biaswatch.published.choices import (
 )
 from biaswatch.published.datasets import PublishedDataset
 from biaswatch.published.scoring import STUDY
-from biaswatch.shared.contracts import Suite, SuiteProbe
-from biaswatch.shared.contracts.likelihood import LIKELIHOOD
+from biaswatch.shared.contracts import LIKELIHOOD, Suite, SuiteProbe
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import read_text
 from biaswatch.shared.parsing import json_in

@@ -4,8 +4,7 @@ import re
 from collections import Counter
 from itertools import islice
 
-from biaswatch.shared.contracts import Suite
-from biaswatch.shared.contracts.probe import MeasuredPart
+from biaswatch.shared.contracts import MeasuredPart, Suite
 
 MAX_PROMPTS_READ = 200
 RATING = MeasuredPart.RATING.value

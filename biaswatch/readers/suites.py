@@ -12,9 +12,7 @@ from pydantic import ValidationError
 
 from biaswatch.building.suite_files import version_of
 from biaswatch.readers.targets import check_scaffolds, with_file
-from biaswatch.shared.contracts import TRAFFIC, Suite, SuiteProbe
-from biaswatch.shared.contracts.expansion import set_of
-from biaswatch.shared.contracts.mistakes import first_mistake
+from biaswatch.shared.contracts import TRAFFIC, Suite, SuiteProbe, first_mistake, set_of
 from biaswatch.shared.contracts.suite_limits import check_suite
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import json_lines, read_text, sentence, yaml_mapping

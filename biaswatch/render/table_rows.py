@@ -8,8 +8,7 @@ from biaswatch.checks import is_unmeasured_row
 from biaswatch.render.error_rates import error_rate_rows
 from biaswatch.shared.analysis.findings.group_comparison import GroupComparison
 from biaswatch.shared.analysis.findings.table_diagnosis import TableDiagnosis
-from biaswatch.shared.contracts import Claim
-from biaswatch.shared.contracts.diagnosis import Verdicts
+from biaswatch.shared.contracts import Claim, Verdicts
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import (
     TOO_SMALL,

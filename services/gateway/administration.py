@@ -8,8 +8,7 @@ from fastapi import APIRouter, Depends, Query
 
 from biaswatch.services.gateway.context import GatewayContext, now
 from biaswatch.services.gateway.json_bodies import StrictRoute
-from biaswatch.shared.contracts import RUN_GATHER, AuditAction, AuditEntry, Run
-from biaswatch.shared.contracts.identity import pseudonym_of
+from biaswatch.shared.contracts import RUN_GATHER, AuditAction, AuditEntry, Run, pseudonym_of
 from biaswatch.shared.errors import NotFoundError, UsageError
 from biaswatch.shared.requests.platform import ON_THE_BUS, AuditRequest, PurgedTexts, PurgeRequest
 from biaswatch.shared.runtime.blocking import in_thread

@@ -15,8 +15,7 @@ from biaswatch.services.gateway.callers import (
     caller_of,
     current_caller,
 )
-from biaswatch.shared.contracts.access import Right, roles_with, session_of
-from biaswatch.shared.contracts.audit import AuditAction, AuditedAct
+from biaswatch.shared.contracts import AuditAction, AuditedAct, Right, roles_with, session_of
 from biaswatch.shared.errors import BiaswatchError, TransientError
 from biaswatch.shared.runtime.auditing import AuditWriter
 from biaswatch.shared.runtime.blocking import in_thread

@@ -9,8 +9,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from pydantic import AfterValidator, Field, SecretStr
 
-from biaswatch.shared.contracts import Target
-from biaswatch.shared.contracts.identity import Token
+from biaswatch.shared.contracts import Target, Token
 from biaswatch.shared.contracts.providers import PROVIDERS
 from biaswatch.shared.contracts.suite_limits import (
     MOST_MONITORS,

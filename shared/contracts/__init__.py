@@ -1,10 +1,12 @@
 """The records on the bus, and the routes they take."""
 
+from biaswatch.shared.contracts.access import Right, roles_with, session_of
 from biaswatch.shared.contracts.alarm import Alarm, AlarmKind, AlarmState, Twins, open_alarms_of
 from biaswatch.shared.contracts.answer_accounts import (
     ACCOUNTS,
     AccountedWindow,
     AnswerAccounts,
+    AnswerKey,
     Described,
     Description,
     FirstSending,
@@ -26,7 +28,13 @@ from biaswatch.shared.contracts.assessment import (
     Quality,
     TotalBias,
 )
-from biaswatch.shared.contracts.audit import AuditAction, AuditAnchor, AuditedAct, AuditEntry
+from biaswatch.shared.contracts.audit import (
+    AuditAction,
+    AuditAnchor,
+    AuditedAct,
+    AuditEntry,
+    purge_subject,
+)
 from biaswatch.shared.contracts.brief import Brief, Measure, Subject
 from biaswatch.shared.contracts.clustered_evidence import (
     ClusteredEvidence,
@@ -50,6 +58,7 @@ from biaswatch.shared.contracts.completion import (
     ClosedBy,
     Completion,
     GatherState,
+    PausedTarget,
 )
 from biaswatch.shared.contracts.correction import (
     CorrectedGap,
@@ -69,6 +78,7 @@ from biaswatch.shared.contracts.diagnosis import (
     MissingTest,
     OverallTest,
     OwnGap,
+    Verdicts,
 )
 from biaswatch.shared.contracts.evaluation import (
     Agreement,
@@ -96,9 +106,20 @@ from biaswatch.shared.contracts.expansion import (
     probe_of,
     probes_of,
     questions_of,
+    set_of,
     verdicts_expected,
 )
-from biaswatch.shared.contracts.identity import RecordId, Token, derived_id, token_of
+from biaswatch.shared.contracts.identity import (
+    BEGINNING_HEX_DIGITS,
+    Moment,
+    Name,
+    RecordId,
+    Token,
+    derived_id,
+    is_id,
+    pseudonym_of,
+    token_of,
+)
 from biaswatch.shared.contracts.label import (
     MOST_DRAWN,
     DrawnAnswer,
@@ -110,13 +131,17 @@ from biaswatch.shared.contracts.label import (
     labels_digest,
     person_id_of,
 )
+from biaswatch.shared.contracts.likelihood import LIKELIHOOD, ScoredOption
 from biaswatch.shared.contracts.measured_share import (
     LEAST_MEASURED_SHARE,
     ComparedGroups,
     GroupCounts,
     MeasuredAnswers,
 )
+from biaswatch.shared.contracts.mistakes import ASKS, LISTENS, as_usage_error, first_mistake
 from biaswatch.shared.contracts.monitor import (
+    LEAST_ALPHA,
+    MAX_LOOKS,
     Monitor,
     MonitorPlan,
     MonitorState,
@@ -134,14 +159,17 @@ from biaswatch.shared.contracts.monitor_rounds import (
     window_run_id,
 )
 from biaswatch.shared.contracts.pair_verdict import Check, Finding, PairAnswers, PairVerdict
-from biaswatch.shared.contracts.probe import Message, Probe, Role
+from biaswatch.shared.contracts.probe import MeasuredPart, Message, Probe, Role
 from biaswatch.shared.contracts.record import Part, Purpose, Record
 from biaswatch.shared.contracts.response import (
+    CONSTRAINED_STEP,
+    LARGEST_VALUE,
     CallSpan,
     Ending,
     EvaluatedSpan,
     ExtractorStatus,
     Features,
+    Reservation,
     Response,
     Step,
     Usage,
@@ -182,14 +210,17 @@ from biaswatch.shared.contracts.suite import (
     SuiteOutline,
     SuiteProbe,
     outline_of,
+    suite_hash,
 )
 from biaswatch.shared.contracts.target import Target, parse_target
 from biaswatch.shared.contracts.traffic import (
+    LONGEST_S,
     MENTIONED,
     TRAFFIC,
     Exchange,
     Traffic,
     Window,
+    Words,
     window_at,
 )
 from biaswatch.shared.stats.estimate import Estimate, Question, SummaryWord, Verdict

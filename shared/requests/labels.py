@@ -12,8 +12,15 @@ from pydantic import (
     model_validator,
 )
 
-from biaswatch.shared.contracts import MOST_DRAWN, Correction, LabelDraw, LabelSample
-from biaswatch.shared.contracts.identity import Name, RecordId, Token
+from biaswatch.shared.contracts import (
+    MOST_DRAWN,
+    Correction,
+    LabelDraw,
+    LabelSample,
+    Name,
+    RecordId,
+    Token,
+)
 
 MAX_LABELS = 1000
 """Labels of one request."""

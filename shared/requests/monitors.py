@@ -20,12 +20,24 @@ from pydantic import (
     model_validator,
 )
 
-from biaswatch.shared.contracts import TRAFFIC, Budget, Claim, Method, WatchedFeature, WatchedPair
-from biaswatch.shared.contracts.identity import Name, RecordId, Token
-from biaswatch.shared.contracts.likelihood import LIKELIHOOD
-from biaswatch.shared.contracts.mistakes import ASKS, LISTENS
-from biaswatch.shared.contracts.monitor import LEAST_ALPHA, MAX_LOOKS
-from biaswatch.shared.contracts.traffic import LONGEST_S, Words
+from biaswatch.shared.contracts import (
+    ASKS,
+    LEAST_ALPHA,
+    LIKELIHOOD,
+    LISTENS,
+    LONGEST_S,
+    MAX_LOOKS,
+    TRAFFIC,
+    Budget,
+    Claim,
+    Method,
+    Name,
+    RecordId,
+    Token,
+    WatchedFeature,
+    WatchedPair,
+    Words,
+)
 
 UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw])")

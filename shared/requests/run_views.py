@@ -6,8 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from biaswatch.shared.contracts import ClosedBy, Estimate, Evaluation, Run
-from biaswatch.shared.contracts.completion import PausedTarget
+from biaswatch.shared.contracts import ClosedBy, Estimate, Evaluation, PausedTarget, Run
 from biaswatch.shared.requests.unanswered import RunOutcomes
 from biaswatch.shared.stats.studies.local_law_144 import ImpactTables
 

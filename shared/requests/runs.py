@@ -7,22 +7,23 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, PositiveInt
 
 from biaswatch.shared.contracts import (
+    LIKELIHOOD,
     Brief,
     Budget,
     ExtractorPin,
+    ExtractorStatus,
     Judging,
     Purpose,
+    RecordId,
     Run,
     Subject,
     SuiteHeader,
     SuiteOutline,
+    Token,
+    as_usage_error,
     derived_id,
     parse_target,
 )
-from biaswatch.shared.contracts.identity import RecordId, Token
-from biaswatch.shared.contracts.likelihood import LIKELIHOOD
-from biaswatch.shared.contracts.mistakes import as_usage_error
-from biaswatch.shared.contracts.response import ExtractorStatus
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.studies.local_law_144 import SMALL_SHARE
 

@@ -13,8 +13,10 @@ from biaswatch.shared.contracts import (
     CallSpan,
     Exchange,
     Message,
+    Moment,
     Monitor,
     MonitoredWindow,
+    Name,
     Probe,
     Purpose,
     Response,
@@ -23,11 +25,11 @@ from biaswatch.shared.contracts import (
     Token,
     Traffic,
     derived_id,
+    pseudonym_of,
     taken_late,
     window_at,
     window_run_id,
 )
-from biaswatch.shared.contracts.identity import Moment, Name, pseudonym_of
 from biaswatch.shared.parsing.redaction import RedactedText
 
 LiveSystem = tuple[str, str]

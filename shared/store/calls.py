@@ -9,8 +9,7 @@ from typing import Any
 
 from sqlalchemy import delete, select, update
 
-from biaswatch.shared.contracts import Budget, Probe
-from biaswatch.shared.contracts.completion import PausedTarget
+from biaswatch.shared.contracts import Budget, PausedTarget, Probe
 from biaswatch.shared.store.database import Database, batches, upsert
 from biaswatch.shared.store.run_tables import BEGUN_CALLS, CALLS, PAUSED_TARGETS, SPENDING
 from biaswatch.shared.store.statements import insert_records, is_in

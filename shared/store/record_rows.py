@@ -11,6 +11,7 @@ from pydantic_core import to_json
 from sqlalchemy import Connection
 
 from biaswatch.shared.contracts import (
+    BEGINNING_HEX_DIGITS,
     Diagnosis,
     Features,
     PairVerdict,
@@ -19,7 +20,6 @@ from biaswatch.shared.contracts import (
     Record,
     Response,
 )
-from biaswatch.shared.contracts.identity import BEGINNING_HEX_DIGITS
 from biaswatch.shared.store.database import upsert_row
 from biaswatch.shared.store.tables import KEYS, RECORD_COUNTS, unit_part_of
 from biaswatch.shared.store.texts import Purged, body_of, texts_of

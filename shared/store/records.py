@@ -13,8 +13,16 @@ from typing import Any, TypeVar, cast
 from pydantic_core import from_json
 from sqlalchemy import ColumnElement, Select, Table, func, select
 
-from biaswatch.shared.contracts import Features, Probe, Purpose, Record, Response, Run
-from biaswatch.shared.contracts.identity import BEGINNING_HEX_DIGITS, is_id
+from biaswatch.shared.contracts import (
+    BEGINNING_HEX_DIGITS,
+    Features,
+    Probe,
+    Purpose,
+    Record,
+    Response,
+    Run,
+    is_id,
+)
 from biaswatch.shared.lookup import first
 from biaswatch.shared.store.answer_files import AnswerFiles
 from biaswatch.shared.store.database import MAX_KEYS, Database, batches

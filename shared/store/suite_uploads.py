@@ -13,9 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, delete, func, select, update
 
-from biaswatch.shared.contracts import SuiteHeader, SuiteOutline, SuiteProbe
-from biaswatch.shared.contracts.expansion import set_of
-from biaswatch.shared.contracts.suite import suite_hash
+from biaswatch.shared.contracts import SuiteHeader, SuiteOutline, SuiteProbe, set_of, suite_hash
 from biaswatch.shared.contracts.suite_limits import ProbeCheck, SuiteCounts
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.store.database import MAX_KEYS, Database, insert_new

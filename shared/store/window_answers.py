@@ -16,13 +16,13 @@ from biaswatch.shared.contracts import (
     ACCOUNTS,
     AccountedWindow,
     AnswerAccounts,
+    AnswerKey,
     FirstSending,
     MemberAccounts,
     MonitoredWindow,
     SentAnswer,
     Window,
 )
-from biaswatch.shared.contracts.answer_accounts import AnswerKey
 from biaswatch.shared.store.database import MAX_KEYS, Database, batches, upsert
 from biaswatch.shared.store.monitoring_tables import OTHER_SENDINGS, TAKEN_ANSWERS, TRAFFIC_WINDOWS
 from biaswatch.shared.store.statements import is_in

@@ -15,8 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from biaswatch.cli.admin.audit import operator_act, write_acts
 from biaswatch.cli.options import Json, moment_of
-from biaswatch.shared.contracts import AuditAction, Response
-from biaswatch.shared.contracts.audit import AuditedAct
+from biaswatch.shared.contracts import AuditAction, AuditedAct, Response
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.runtime.settings import Settings, load_settings
 from biaswatch.shared.store import Store

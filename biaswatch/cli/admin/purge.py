@@ -20,8 +20,7 @@ from biaswatch.services.gateway.administration import (
 )
 from biaswatch.shared.bus.jetstream import Admin, JetStreamPublisher
 from biaswatch.shared.bus.purging import PurgedMessages, purge_messages
-from biaswatch.shared.contracts import AuditAction
-from biaswatch.shared.contracts.identity import is_id
+from biaswatch.shared.contracts import AuditAction, is_id
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import checked
 from biaswatch.shared.requests.platform import PurgedTexts, PurgeRequest

@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from biaswatch.shared.contracts.likelihood import ScoredOption
-from biaswatch.shared.contracts.response import LARGEST_VALUE
+from biaswatch.shared.contracts import LARGEST_VALUE, ScoredOption
 from biaswatch.shared.parsing.ratings import Scale
 
 

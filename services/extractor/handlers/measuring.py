@@ -5,9 +5,16 @@ from datetime import datetime
 
 from biaswatch.services.extractor.domain import Extractor, Measured, Reading, measured_all
 from biaswatch.services.extractor.domain.extractor import NOT_FINITE, WRONG_FEATURES
-from biaswatch.shared.contracts import CallSpan, Ending, ExtractorStatus, Features, Response
+from biaswatch.shared.contracts import (
+    CONSTRAINED_STEP,
+    CallSpan,
+    Ending,
+    ExtractorStatus,
+    Features,
+    Reservation,
+    Response,
+)
 from biaswatch.shared.contracts.dropin import DropInSpec
-from biaswatch.shared.contracts.response import CONSTRAINED_STEP, Reservation
 from biaswatch.shared.conventions.probe_options import options_of
 from biaswatch.shared.lookup import first
 from biaswatch.shared.parsing.ratings import Scale

@@ -21,11 +21,11 @@ from biaswatch.shared.contracts import (
     AuditEntry,
     Brief,
     Monitor,
+    Right,
     Round,
     Run,
     comparison_titles,
 )
-from biaswatch.shared.contracts.access import Right
 from biaswatch.shared.presentation.names import is_about_a_run, kind_of
 from biaswatch.shared.presentation.operation_tables import (
     TrafficSource,

@@ -22,8 +22,7 @@ from biaswatch.services.gateway.dashboard.forms import (
 from biaswatch.services.gateway.dashboard.rendering import page
 from biaswatch.services.gateway.runs.commands import run_commands, start_run
 from biaswatch.services.gateway.runs.queries import RunQueries
-from biaswatch.shared.contracts import Budget, Run, SuiteOutline
-from biaswatch.shared.contracts.mistakes import as_usage_error
+from biaswatch.shared.contracts import Budget, Run, SuiteOutline, as_usage_error
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.presentation.overview import (
     SCAFFOLDS,

@@ -10,8 +10,7 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import (
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord, SeverityNumber
 
-from biaswatch.shared.contracts import Features
-from biaswatch.shared.contracts.identity import derived_id
+from biaswatch.shared.contracts import Features, derived_id
 
 EVENT = "gen_ai.evaluation.result"
 UNSCORABLE = "unscorable"

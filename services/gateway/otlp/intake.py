@@ -15,8 +15,7 @@ from biaswatch.services.gateway.settings import GatewaySettings
 from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
 from biaswatch.services.gateway.traffic.intake_files import mapping_of, redaction_of
 from biaswatch.services.gateway.traffic.watchers import UnwatchedError
-from biaswatch.shared.contracts import Exchange
-from biaswatch.shared.contracts.identity import pseudonym_of
+from biaswatch.shared.contracts import Exchange, pseudonym_of
 from biaswatch.shared.conventions.answers import AnswerPart, joined, part_of, sent_fields
 from biaswatch.shared.conventions.mapping import MappingFile
 from biaswatch.shared.conventions.signals import Signal

@@ -19,8 +19,8 @@ from biaswatch.shared.contracts import (
     SuiteProbe,
     features_id_of,
     probe_of,
+    set_of,
 )
-from biaswatch.shared.contracts.expansion import set_of
 from biaswatch.shared.errors import NotFoundError, UsageError
 from biaswatch.shared.parsing.texts import truth_of
 from biaswatch.shared.requests.exports import (

@@ -10,12 +10,12 @@ from biaswatch.shared.contracts import (
     Features,
     GatherState,
     PairVerdict,
+    PausedTarget,
     Response,
     Run,
     SuiteOutline,
     verdicts_expected,
 )
-from biaswatch.shared.contracts.completion import PausedTarget
 from biaswatch.shared.requests.run_views import RunProgress, RunState, state_of
 from biaswatch.shared.store import CountedRun, PlannedProbes, Store
 

@@ -17,13 +17,13 @@ from biaswatch.shared.contracts import (
     ExtractorPin,
     ExtractorStatus,
     GroupCounts,
+    PausedTarget,
     Purpose,
     Run,
     SuiteOutline,
     Verdict,
     derived_id,
 )
-from biaswatch.shared.contracts.completion import PausedTarget
 from biaswatch.shared.errors import NotFoundError
 from biaswatch.shared.requests.run_views import Interpretation, RunProgress, RunVerdicts, SuiteView
 from biaswatch.shared.requests.unanswered import unanswered_reasons

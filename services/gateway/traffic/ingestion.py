@@ -18,8 +18,14 @@ from biaswatch.services.gateway.traffic.watchers import (
     unwatched_system,
     without_position,
 )
-from biaswatch.shared.contracts import Exchange, Response, SentAnswer, taken_late, window_at
-from biaswatch.shared.contracts.mistakes import first_mistake
+from biaswatch.shared.contracts import (
+    Exchange,
+    Response,
+    SentAnswer,
+    first_mistake,
+    taken_late,
+    window_at,
+)
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.parsing.redaction import RedactedText
 from biaswatch.shared.requests.traffic import (

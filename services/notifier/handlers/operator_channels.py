@@ -12,9 +12,8 @@ from biaswatch.services.notifier.channels import CHANNELS, Channel, Notice
 from biaswatch.services.notifier.channels.webhook import post_to_monitors_webhook
 from biaswatch.services.notifier.domain.attempts import Attempt, Delivered, Refused, Unavailable
 from biaswatch.services.notifier.secrets import Declared, NoSecretError, Secrets
-from biaswatch.shared.contracts import Alarm, AlarmState
+from biaswatch.shared.contracts import Alarm, AlarmState, Token
 from biaswatch.shared.contracts.alarm import WEBHOOK, ChannelStatus
-from biaswatch.shared.contracts.identity import Token
 from biaswatch.shared.errors import ConfigurationError
 from biaswatch.shared.files import checked, read_text, yaml_mapping
 
