@@ -22,14 +22,15 @@ from biaswatch.diagnosis.diagnosis import Diagnosed, diagnosed, run_columns, tab
 from biaswatch.diagnosis.sources import frame_input, measured_input
 from biaswatch.readers.run_tables import RunTable
 from biaswatch.render.table_rows import Parts, comparable_p, overall_sentences, verdicts_of
-from biaswatch.shared.contracts import LEAST_MEASURED_SHARE, SummaryWord, first_mistake
+from biaswatch.shared.contracts import LEAST_MEASURED_SHARE, SummaryWord
+from biaswatch.shared.contracts.mistakes import first_mistake
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import NOT_MEASURED, interval
 from biaswatch.shared.presentation.corrections import (
     SAMPLING_ASSUMPTION,
     table_correction_sentences,
 )
-from biaswatch.shared.presentation.headlines import headline
+from biaswatch.shared.presentation.questions import headline
 from biaswatch.shared.requests.diagnoses import DiagnoseRequest
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 

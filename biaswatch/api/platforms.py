@@ -33,7 +33,7 @@ from biaswatch.shared.presentation.correction_rows import (
     correction_rows,
 )
 from biaswatch.shared.presentation.corrections import correction_sentences
-from biaswatch.shared.presentation.headlines import verdict_columns
+from biaswatch.shared.presentation.questions import verdict_columns
 from biaswatch.shared.requests.run_views import RunState
 from biaswatch.shared.requests.runs import RunRequest
 from biaswatch.shared.requests.traffic import MAX_BATCH, AcceptedBatch

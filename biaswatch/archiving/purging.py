@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from biaswatch.archiving.moving import CLOCK_SKEW
 from biaswatch.shared.contracts import PairVerdict, Purpose
 from biaswatch.shared.errors import TransientError
 from biaswatch.shared.parquet.files import (
@@ -25,6 +24,8 @@ from biaswatch.shared.store.texts import Purged, TextOwner
 
 OWNER_COLUMNS = ["kind", "tenant", "run_id", "unit_id", "at", "purpose"]
 """Columns that purges select by, without the text."""
+CLOCK_SKEW = timedelta(hours=1)
+"""Purges up to this long before texts were read are repeated in their file."""
 ABANDONED_AFTER = timedelta(minutes=10)
 """Age of an unfinished file that counts as abandoned; a late writer writes another."""
 

@@ -16,8 +16,11 @@ from biaswatch.building.keywords import FindKeywords, FindReplacements
 from biaswatch.building.model_questions import LanguageModel
 from biaswatch.building.plan import Concept, Plan, Source
 from biaswatch.building.prompts import (
+    Row,
     continuation_prompts,
+    header_of,
     question_prompts,
+    rows_of,
     sampled_prompts,
     template_prompts,
     within_length,
@@ -25,7 +28,6 @@ from biaswatch.building.prompts import (
 from biaswatch.building.quality import SuiteQuality, quality_of
 from biaswatch.building.ranking import Ranking, on_topic
 from biaswatch.building.sentences import distinct_matches, sentences, sentences_by_keyword
-from biaswatch.building.suite_files import Row, header_of, rows_of
 from biaswatch.building.verbs import VerbFinder
 from biaswatch.shared.errors import UsageError
 

@@ -12,14 +12,14 @@ from pydantic import ValidationError
 from biaswatch.building.build import BuiltSuite
 from biaswatch.building.build_data import Document
 from biaswatch.building.plan import FilesSource, Plan
-from biaswatch.building.quality_report import report_markdown
-from biaswatch.building.suite_files import (
+from biaswatch.building.prompts import (
     PROBES_FILE,
     header_text,
     left_out_text,
     report_json,
     rows_text,
 )
+from biaswatch.building.quality_report import report_markdown
 from biaswatch.shared import files
 from biaswatch.shared.contracts.mistakes import first_mistake
 from biaswatch.shared.errors import UsageError

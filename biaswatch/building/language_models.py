@@ -21,7 +21,7 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.errors import TransientError, UsageError
 from biaswatch.shared.files import json_lines, read_text
-from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.runtime.jobs import in_thread
 from biaswatch.shared.runtime.model_questions import ModelReplies
 
 RETRY_S = 0.5

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from biaswatch.building.build_data import BuildLog
+from biaswatch.building.prompts import Row, zero_hits
 from biaswatch.building.quality import SuiteQuality
-from biaswatch.building.suite_files import Row, zero_hits
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import isolated, on_one_line, visible
 

@@ -11,8 +11,12 @@ import httpx2
 
 from biaswatch.shared.backoff import Backoff, retry_after_s
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.network.guard import GuardedTransport
-from biaswatch.shared.network.outgoing import RequestFailedError, Unanswered, request_failures
+from biaswatch.shared.network.outgoing import (
+    GuardedTransport,
+    RequestFailedError,
+    Unanswered,
+    request_failures,
+)
 
 MOST_HOPS = 5
 PORTS = {"http": 80, "https": 443}

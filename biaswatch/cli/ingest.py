@@ -15,9 +15,8 @@ from rich.progress import Progress
 
 from biaswatch.cli.options import gateway
 from biaswatch.importing.formats import LogFormat
-from biaswatch.importing.log_files import LogFile, left_out_in_words, log_file
+from biaswatch.importing.log_files import LogFile, SendingCursor, left_out_in_words, log_file
 from biaswatch.importing.rows import RepeatedIds
-from biaswatch.importing.sending import SendingCursor
 from biaswatch.local.client import GatewayClient
 from biaswatch.render.monitors import print_monitor
 from biaswatch.shared.errors import TransientError, UsageError

@@ -88,9 +88,9 @@ async def _run_document(client: GatewayClient, run_id: str, body: ImpactRequest)
 
 
 def _file_document(path: Path, request: ImpactVerb) -> ImpactDocument:
-    from biaswatch.readers.applicants import applicants_in
     from biaswatch.readers.columns import NAME, check_value_keys
     from biaswatch.readers.table_files import frame_of
+    from biaswatch.readers.tables import applicants_in
 
     frame = frame_of(path)
     if not request.group or request.score is None:

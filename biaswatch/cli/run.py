@@ -29,8 +29,7 @@ from biaswatch.local.connections import AddressFile
 from biaswatch.local.runs import InterpretedGap, RunResults, run_results
 from biaswatch.planning.costs import EstimatedSpending, estimated_spending, in_words
 from biaswatch.planning.findable_gaps import with_findable
-from biaswatch.readers.suite_ranges import undeclared_range
-from biaswatch.readers.suites import DEMO_SUITE, SHIPPED, load_suite, pilot_of
+from biaswatch.readers.suites import DEMO_SUITE, SHIPPED, load_suite, pilot_of, undeclared_range
 from biaswatch.readers.targets import (
     check_local,
     check_means,
@@ -45,7 +44,7 @@ from biaswatch.render.terminal import print_json, printable
 from biaswatch.services.generator.settings import GeneratorSettings
 from biaswatch.shared.contracts import Budget, Diagnosis, Suite, Target, set_of
 from biaswatch.shared.errors import TransientError
-from biaswatch.shared.presentation.missing_answers import mostly_missing
+from biaswatch.shared.presentation.run_summary import mostly_missing
 from biaswatch.shared.requests.run_views import RunProgress, RunState
 from biaswatch.shared.requests.runs import NO_JUDGE, SELF, RunRequest, check_repeats
 from biaswatch.shared.runtime.settings import Settings, load_settings

@@ -17,8 +17,7 @@ from biaswatch.local.runs import MOST_SHOWN, check_beginning, only_match
 from biaswatch.published.choices import Wording
 from biaswatch.published.datasets import DATASETS, LEFT_OUT, PublishedDataset
 from biaswatch.published.files import checked_files, discard, fetch_files
-from biaswatch.published.scoring import MEASURED, STUDY, ScoredRun, scored
-from biaswatch.published.suites import about, published_suite
+from biaswatch.published.suites import MEASURED, STUDY, ScoredRun, about, published_suite, scored
 from biaswatch.render.terminal import escape
 from biaswatch.shared.contracts import Features, Response, Run
 from biaswatch.shared.errors import UsageError

@@ -61,7 +61,7 @@ VERBS = (
     ),
     Verb(
         "compare",
-        "compare:compare",
+        "diagnose:compare",
         MEASURE,
         "Show what changed between two runs: gaps, means, shares of missing answers.",
     ),
@@ -101,7 +101,7 @@ VERBS = (
     Verb("up", "up:up", WATCH, "Run every service here, until Ctrl-C.", remote=False),
     Verb(
         "status",
-        "status:status",
+        "runs:status",
         WATCH,
         "Show alarms, changes since yesterday, and what needs attention.",
     ),
@@ -113,7 +113,7 @@ VERBS = (
         "Send recorded production answers; an answer sent twice counts once.",
     ),
     Verb("channels", "channels:app", WATCH, "Channels that deliver alarms: list, test, retry."),
-    Verb("targets", "status:app", WATCH, "Targets that refuse every call: list, resume."),
+    Verb("targets", "runs:app", WATCH, "Targets that refuse every call: list, resume."),
     Verb(
         "plan",
         "plan:plan",
@@ -169,7 +169,7 @@ ADMIN_VERBS = (
         OPERATE,
         "Make a key for each service and the server's permissions; existing keys stay.",
     ),
-    Verb("tokens", "admin.tokens:app", OPERATE, "Tokens of the gateway: add, list, remove."),
+    Verb("tokens", "admin.installation:app", OPERATE, "Tokens of the gateway: add, list, remove."),
     Verb("audit", "admin.audit:app", OPERATE, "The audit trail: show, verify."),
     Verb(
         "dead-letters",

@@ -6,7 +6,7 @@ from enum import StrEnum
 from math import inf
 from typing import Any
 
-from biaswatch.shared.conventions import openai_logs
+from biaswatch.shared.conventions import spans
 from biaswatch.shared.conventions.mapping import FieldMapping, value_at
 from biaswatch.shared.conventions.messages import answer_text, label_of, messages_of, opened, parsed
 from biaswatch.shared.conventions.signals import RecordedContent, Signal
@@ -76,11 +76,11 @@ def _observation(row: Fields) -> RecordedContent | None:
 
 
 def _logged_call(row: Fields) -> RecordedContent | None:
-    return openai_logs.read_log(_with_opened(row, "request", "response", "error"))
+    return spans.read_log(_with_opened(row, "request", "response", "error"))
 
 
 def _batch_line(row: Fields) -> RecordedContent | None:
-    return openai_logs.read_batch(_with_opened(row, "response", "error"))
+    return spans.read_batch(_with_opened(row, "response", "error"))
 
 
 def _with_opened(row: Fields, *names: str) -> Fields:

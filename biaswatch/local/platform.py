@@ -19,8 +19,8 @@ from biaswatch.services.evaluator import app as evaluator
 from biaswatch.services.evaluator.settings import EvaluatorSettings
 from biaswatch.services.extractor import app as extractor
 from biaswatch.services.extractor.settings import ExtractorSettings
+from biaswatch.services.gateway import app
 from biaswatch.services.gateway import app as gateway
-from biaswatch.services.gateway import background
 from biaswatch.services.gateway.settings import GatewaySettings
 from biaswatch.services.generator import app as generator
 from biaswatch.services.generator.settings import GeneratorSettings
@@ -37,7 +37,7 @@ from biaswatch.services.simulator.domain.planted_bias import PlantedModel
 from biaswatch.shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
 from biaswatch.shared.bus.server import EmbeddedServer
 from biaswatch.shared.errors import TransientError
-from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.runtime.jobs import in_thread
 from biaswatch.shared.runtime.own_telemetry import own_telemetry
 from biaswatch.shared.runtime.process import raise_open_files
 from biaswatch.shared.runtime.service import Service
@@ -204,7 +204,7 @@ async def _in_this_process(where: ServiceSettings, store: Store, port: int) -> A
         fewer = {"generator_slots": where.calls, "generator_start": where.calls}
         generating = generating.model_copy(update=fewer)
     gateway_settings = GatewaySettings(**common)
-    backlog, work = background.AnswerBacklog(), background.background_work(store, gateway_settings)
+    backlog, work = app.AnswerBacklog(), app.background_work(store, gateway_settings)
     services = [
         planner.build(PlannerSettings(**common), where.clock),
         *([generator.build(generating)] if where.with_models else []),

@@ -16,7 +16,7 @@ from biaswatch.services.gateway.runs.provenance import RunProvenance
 from biaswatch.shared.contracts import Assessment, Correction, Diagnosis, Evaluation, is_id
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.presentation.findings import comparisons
-from biaswatch.shared.presentation.missing_answers import mostly_missing
+from biaswatch.shared.presentation.run_summary import mostly_missing
 from biaswatch.shared.requests.labels import RunCorrections
 from biaswatch.shared.requests.run_views import RunImpact, RunProgress, RunState, StudyResults
 

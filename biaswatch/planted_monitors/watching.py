@@ -10,12 +10,18 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.platform import embedded_platform
-from biaswatch.planted_monitors.cases import HOUR_S, PlantedCase
-from biaswatch.planted_monitors.rows import Row, WatchedModel, effect_row, relapse_row
+from biaswatch.planted_monitors.cases import (
+    HOUR_S,
+    PlantedCase,
+    Row,
+    WatchedModel,
+    effect_row,
+    relapse_row,
+)
 from biaswatch.readers.suites import DEMO_SUITE, load_suite
 from biaswatch.shared.contracts import Alarm, Monitor, Round, RoundEvidence, Suite, evidence_in
 from biaswatch.shared.errors import TransientError
-from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.runtime.jobs import in_thread
 from biaswatch.shared.runtime.settings import Settings
 from biaswatch.shared.store import Store
 

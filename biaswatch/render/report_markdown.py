@@ -5,20 +5,157 @@ from collections.abc import Iterable, Iterator, Sequence
 from biaswatch.local.runs import RunResults
 from biaswatch.render import interpretations, studies
 from biaswatch.render.assessments import assessment_lines
-from biaswatch.render.markdown import anchor, escape_md, table_lines
+from biaswatch.render.markdown import anchor, escape_md, folded, markdown_table, table_lines
 from biaswatch.render.report_sections import conclusions_page, limits, method, provenance_table
-from biaswatch.render.report_tables import detail_tables, nulls_table
-from biaswatch.shared.contracts import Correction
+from biaswatch.shared.contracts import Correction, Diagnosis, SummaryWord
+from biaswatch.shared.formatting import coverage, p_value
 from biaswatch.shared.presentation.bias_scores import scores_csv
-from biaswatch.shared.presentation.columns import GAP_COLUMNS, findings_csv
+from biaswatch.shared.presentation.columns import (
+    GAP_COLUMNS,
+    GROUP_COLUMNS,
+    FindingColumn,
+    Row,
+    Shown,
+    comparison_remarks,
+    findings_csv,
+    findings_table,
+    without_common,
+)
+from biaswatch.shared.presentation.conclusions import (
+    disparities_table,
+    gap_notes,
+    overall_sentences,
+    parities_table,
+)
 from biaswatch.shared.presentation.corrections import (
     correction_sentences,
     correction_title,
     error_table,
 )
-from biaswatch.shared.presentation.findings import comparisons
+from biaswatch.shared.presentation.findings import ComparisonView, comparisons, group_rows, title_of
+from biaswatch.shared.presentation.interactions import tested_interactions
 from biaswatch.shared.presentation.names import ModelNames
+from biaswatch.shared.presentation.tables import estimate_text
 from biaswatch.shared.requests.run_views import FlaggedPair
+
+MAX_NULL_ROWS = 40
+MAX_ROWS = 250
+"""Rows of one folded table; `--format csv` and `json` have all."""
+SHRUNKEN_MEAN = (
+    "Shrunken means are drawn towards the other groups (empirical Bayes), the more the fewer"
+    " answers a group has: for looking, for no verdict. The ranges of ranks hold for all groups at"
+    " once; 1 is the largest mean."
+)
+NULLS = (
+    "One row for each number and grouping at a model: comparisons within the tolerance, undecided"
+    " comparisons, and the one closest to a disparity."
+)
+SHOWN_STATISTICS = ("mean", "selection_rate")
+CHANCE = (
+    "By chance is the median under random labels; it informs. Other statistics are in `--format"
+    " json`."
+)
+
+
+def nulls_table(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
+    """Yield the table of all comparisons without a disparity."""
+    names = ModelNames.among(diagnoses)
+    rows = [row for diagnosis in diagnoses if (row := _null_row(diagnosis, names))]
+    if not rows:
+        return
+    rows.sort(key=lambda row: row[0])
+    titles = (
+        *("number", "model", "comparisons", "within tolerance", "undecided"),
+        *("closest to a disparity", f"gap [{coverage(diagnoses[0].alpha)}]", "adjusted p"),
+    )
+    yield from (NULLS, "")
+    yield from markdown_table(titles, (cells for _, cells in rows[:MAX_NULL_ROWS]))
+    yield from _rest(len(rows) - MAX_NULL_ROWS)
+
+
+def _null_row(diagnosis: Diagnosis, names: ModelNames) -> tuple[float, list[str]] | None:
+    rows = [row for row in comparisons([diagnosis]) if not row.is_disparity]
+    if not rows:
+        return None
+    within = sum(row.gap.summary is SummaryWord.NO_DISPARITY for row in rows)
+    nearest = min(rows, key=_closeness)
+    counts = (len(rows), within, len(rows) - within)
+    return _closeness(nearest)[0], [
+        *(title_of(diagnosis), names.of(diagnosis), *map(str, counts)),
+        *(f"{nearest.gap.a} - {nearest.gap.b}", estimate_text(nearest.gap.gap)),
+        p_value(nearest.p_adjusted),
+    ]
+
+
+def _closeness(row: ComparisonView) -> tuple[float, float]:
+    p = 2.0 if row.p_adjusted is None else row.p_adjusted
+    return p, -abs(row.gap.gap.value or 0.0)
+
+
+def detail_tables(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
+    """Yield every comparison and every group, each kind in one folded table."""
+    if not diagnoses:
+        return
+    level, names = coverage(diagnoses[0].alpha), ModelNames.among(diagnoses)
+    if gaps := comparisons(diagnoses):
+        remarks = map(escape_md, comparison_remarks(diagnoses))
+        lines = [*_findings(GAP_COLUMNS, gaps, level), "", " ".join(remarks)]
+        yield from folded(f"Every comparison ({len(gaps)})", lines)
+    groups = group_rows(diagnoses)
+    lines = [*_findings(GROUP_COLUMNS, groups, level)]
+    if any(row.group.shrunken_mean for row in groups):
+        lines += ["", SHRUNKEN_MEAN]
+    yield from folded(f"Every group ({len(groups)})", lines)
+    yield from _all_groups(diagnoses, names)
+    if rows := (parity := parities_table(diagnoses)).rows:
+        lines = [*table_lines(parity, MAX_ROWS), *_rest(len(rows) - MAX_ROWS)]
+        yield from folded(f"{parity.caption} ({len(rows)})", lines)
+    missing = [
+        [title_of(row), names.of(row), p_value(test.p_value), test.method or test.reason or ""]
+        for row in diagnoses
+        if (test := row.missing) and any(group.missing for group in row.groups)
+    ]
+    if missing:
+        tests = markdown_table(("number", "model", "p", "how"), missing[:MAX_ROWS])
+        title = "Are answers missing alike in all groups?"
+        yield from folded(title, [*tests, *_rest(len(missing) - MAX_ROWS)])
+    if notes := [f"- {escape_md(note)}" for row in diagnoses for note in gap_notes(row)]:
+        title = f"Other tests, which decide nothing ({len(notes)})"
+        yield from folded(title, [*notes[:MAX_ROWS], *_rest(len(notes) - MAX_ROWS)])
+
+
+def _findings(
+    registry: Sequence[FindingColumn[Row]], rows: Sequence[Row], level: str
+) -> Iterator[str]:
+    """Yield a table whose common names are above it."""
+    shown = rows[:MAX_ROWS]
+    common, columns = without_common(registry, shown)
+    if common:
+        yield from (f"All of {escape_md(', '.join(common))}.", "")
+    yield from table_lines(findings_table(columns, shown, Shown.DOCUMENT, level))
+    yield from _rest(len(rows) - MAX_ROWS)
+
+
+def _all_groups(diagnoses: Sequence[Diagnosis], names: ModelNames) -> Iterator[str]:
+    """Yield the tests over all groups, and the distances between the groups."""
+    lines = [
+        f"- {escape_md(f'{names.of(row)}: {sentence}')}"
+        for row in diagnoses
+        if not row.stratum
+        for sentence in overall_sentences(row)
+    ]
+    lines += [f"- {escape_md(text)}" for row in diagnoses for text in tested_interactions(row)]
+    table = disparities_table(diagnoses, statistics=SHOWN_STATISTICS)
+    if table.rows:
+        lines += ["", CHANCE, "", *table_lines(table, MAX_ROWS)]
+        lines += _rest(len(table.rows) - MAX_ROWS)
+    if lines:
+        yield from folded("All groups together", lines)
+
+
+def _rest(left: int) -> Iterable[str]:
+    return ["", f"{left} more rows are in `--format csv` and `json`."] if left > 0 else []
+
 
 FIGURES_PLACEHOLDER = "<!-- figures -->"
 

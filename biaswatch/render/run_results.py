@@ -29,9 +29,8 @@ from biaswatch.shared.presentation.conclusions import (
 )
 from biaswatch.shared.presentation.corrections import correction_sentences
 from biaswatch.shared.presentation.findings import comparisons, group_rows
-from biaswatch.shared.presentation.missing_answers import mostly_missing
 from biaswatch.shared.presentation.names import SHORT_ID_CHARS, ModelNames
-from biaswatch.shared.presentation.run_summary import run_summary
+from biaswatch.shared.presentation.run_summary import mostly_missing, run_summary
 
 DEMO_WRITER, DEMO_JUDGES = "simulator:unbiased", ("simulator:unbiased", "simulator:strict")
 """Models that interpret the demo; naming them again shows the stored report."""

@@ -22,9 +22,12 @@ from biaswatch.shared.formatting import (
 )
 from biaswatch.shared.presentation.conclusions import overall_sentence
 from biaswatch.shared.presentation.correction_rows import bounds
-from biaswatch.shared.presentation.headlines import VERDICT_COLUMNS, verdict_columns
 from biaswatch.shared.presentation.interactions import interaction_rows
-from biaswatch.shared.presentation.questions import verdict_remarks
+from biaswatch.shared.presentation.questions import (
+    VERDICT_COLUMNS,
+    verdict_columns,
+    verdict_remarks,
+)
 from biaswatch.shared.stats.estimate import Estimate
 from biaswatch.written_files import written_whole
 

@@ -11,7 +11,7 @@ from biaswatch.services.gateway.json_bodies import StrictRoute
 from biaswatch.shared.contracts import RUN_GATHER, AuditAction, AuditEntry, Run, pseudonym_of
 from biaswatch.shared.errors import NotFoundError, UsageError
 from biaswatch.shared.requests.platform import ON_THE_BUS, AuditRequest, PurgedTexts, PurgeRequest
-from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.runtime.jobs import in_thread
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.audit import AuditFilter
 

@@ -1,21 +1,21 @@
-"""Request bodies on disk, and slots for reading and handling them."""
+"""Request bodies on disk, and limits on requests that are read, handled or kept open."""
 
 import asyncio
 import os
 import threading
-from collections import defaultdict
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from io import FileIO
 from tempfile import TemporaryFile
 from typing import ParamSpec, Self, TypeVar
 
-from fastapi import Request
+from fastapi import HTTPException, Request
 from starlette.requests import ClientDisconnect
 
 from biaswatch.services.gateway.callers import current_caller
 from biaswatch.shared.errors import BackPressureError, TransientError
-from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.runtime.jobs import in_thread
 
 MEMORY_BYTES = 1024 * 1024
 """Size up to which a body stays in memory."""
@@ -227,3 +227,57 @@ async def receive_body(request: Request, body: BodyFile, limit: int) -> bool:
         else:
             await in_thread(body.write, chunk)
     return True
+
+
+MAX_STREAMS, MAX_STREAMS_PER_CALLER = 200, 24
+"""Streams of pages of one gateway, and of one person or token."""
+MAX_STREAM_S = 300.0
+"""Then the browser reconnects, and its right to read is checked again."""
+TOO_MANY_STREAMS = (
+    "Too many pages are kept up to date already. This one updates when you reload it."
+)
+
+
+class OpenStreams:
+    """Counts the open streams of this process, and slows down polling when there are many."""
+
+    def __init__(self, poll_s: float, full_rate_streams: int) -> None:
+        """Poll every `poll_s`, less often when there are more than `full_rate_streams`."""
+        self._poll_s = poll_s
+        self._full_rate_streams = full_rate_streams
+        self._by_caller: Counter[str] = Counter()
+
+    @property
+    def total(self) -> int:
+        """The number of open streams."""
+        return self._by_caller.total()
+
+    @property
+    def poll_s(self) -> float:
+        """The time between two polls of one stream; all streams together cost the same."""
+        return self._poll_s * max(1.0, self.total / self._full_rate_streams)
+
+    def check_limits(self, caller: str) -> None:
+        """Refuse a stream beyond the limits; a browser then leaves the page as it is."""
+        if self.total >= MAX_STREAMS or self._by_caller[caller] >= MAX_STREAMS_PER_CALLER:
+            raise HTTPException(503, TOO_MANY_STREAMS)
+
+    @contextmanager
+    def counted(self, caller: str = "") -> Iterator[None]:
+        """Count a stream while the context lasts."""
+        self._by_caller[caller] += 1
+        try:
+            yield
+        finally:
+            self._by_caller[caller] -= 1
+            self._by_caller += Counter()  # removes callers without streams
+
+
+def run_streams() -> OpenStreams:
+    """Return the counter for clients that follow runs over the API."""
+    return OpenStreams(poll_s=0.3, full_rate_streams=50)
+
+
+def page_streams() -> OpenStreams:
+    """Return the counter for pages that update themselves."""
+    return OpenStreams(poll_s=2.0, full_rate_streams=20)

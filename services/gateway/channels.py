@@ -11,7 +11,7 @@ from biaswatch.shared.contracts import AuditAction
 from biaswatch.shared.contracts.alarm import AlarmDelivery, trial_of
 from biaswatch.shared.errors import NotFoundError
 from biaswatch.shared.requests.platform import ChannelView, RetriedChannel
-from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.runtime.jobs import in_thread
 from biaswatch.shared.store import Store
 
 ANNOUNCEMENT_TTL = timedelta(minutes=10)

@@ -20,8 +20,7 @@ from biaswatch.shared.bus.retry_policy import RetryPolicy
 from biaswatch.shared.bus.stage import Stage
 from biaswatch.shared.contracts import Probe
 from biaswatch.shared.llm.local_models import LocalModels
-from biaswatch.shared.runtime.blocking import in_thread
-from biaswatch.shared.runtime.jobs import Job
+from biaswatch.shared.runtime.jobs import Job, in_thread
 from biaswatch.shared.runtime.process import serve
 from biaswatch.shared.runtime.service import Service
 from biaswatch.shared.store import Store

@@ -5,10 +5,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from biaswatch.services.notifier.channels.alertmanager import RESEND_INTERVAL_S
-from biaswatch.services.notifier.handlers.announcements import AnnounceChannels
-from biaswatch.services.notifier.handlers.deliveries import DeliverAlarms
-from biaswatch.services.notifier.handlers.operator_channels import operator_channels
-from biaswatch.services.notifier.handlers.standing_alerts import ResendAlerts
+from biaswatch.services.notifier.handlers.deliveries import DeliverAlarms, ResendAlerts
+from biaswatch.services.notifier.handlers.operator_channels import (
+    AnnounceChannels,
+    operator_channels,
+)
 from biaswatch.services.notifier.settings import NotifierSettings, variable
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.bus.stage import Stage

@@ -29,7 +29,7 @@ from biaswatch.shared.llm.port import (
 )
 from biaswatch.shared.llm.provider_errors import failure_in_reply, failure_of_status
 from biaswatch.shared.llm.replies import is_from_cache, json_of, stated_tokens
-from biaswatch.shared.network.guard import (
+from biaswatch.shared.network.outgoing import (
     GuardedTransport,
     PrivateAddressError,
     UnknownHostError,

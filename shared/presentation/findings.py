@@ -15,8 +15,8 @@ from biaswatch.shared.formatting import (
     verdict_words,
 )
 from biaswatch.shared.presentation.answer_filters import AnswerFilter, group_name
-from biaswatch.shared.presentation.headlines import headline
 from biaswatch.shared.presentation.names import ModelNames
+from biaswatch.shared.presentation.questions import headline
 from biaswatch.shared.presentation.tables import estimate_text, words
 from biaswatch.shared.stats.estimate import Question
 

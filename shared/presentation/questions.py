@@ -1,15 +1,15 @@
-"""The questions about twins and groups in tables: answers with p-values, remarks below."""
+"""Answers to the questions about twins and groups: headlines, columns and remarks."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from biaswatch.shared.contracts.diagnosis import Gap, Verdicts
-from biaswatch.shared.formatting import UNDEFINED, number, p_equals
+from biaswatch.shared.formatting import COULD_UNDO, UNDEFINED, number, p_equals
 from biaswatch.shared.presentation.tables import TableCell
 from biaswatch.shared.requests.evidence import EvidenceView
-from biaswatch.shared.stats.estimate import DIFFERS, TOO_FEW, Question
+from biaswatch.shared.stats.estimate import DIFFERS, TOO_FEW, Question, SummaryWord
 
 
 class Answers(Protocol):
@@ -172,3 +172,69 @@ def verdict_remarks(
             if any(row.same_treatment == DIFFERS for row in verdicts):
                 return  # the test of one comparison found more than the test of all together
         yield f"Over all {family} comparisons together, twins {differ} ({p_equals(p_anywhere)})."
+
+
+VERDICT_COLUMNS = (
+    *("same_treatment", "p_same_treatment", "same_treatment_reason"),
+    *("group_effect", "p_group_effect", "group_effect_reason"),
+    *("verdict", "headline", "scope", "summary", "twin_rate", "placebo_rate"),
+)
+
+
+def verdict_columns(verdicts: Verdicts) -> dict[str, Any]:
+    """Return the answers to the three questions, and the word for all of them."""
+    columns = verdicts.model_dump(mode="json", include=set(VERDICT_COLUMNS))
+    return {name: columns[name] for name in VERDICT_COLUMNS}
+
+
+def headline(
+    verdicts: Verdicts,
+    gap: str,
+    p_adjusted: float | None,
+    *,
+    survives_missing: bool | None = None,
+    family: str = "adjusted ",
+) -> str:
+    """Return the answer to the headline question in words.
+
+    Parameters
+    ----------
+    verdicts
+        The answers to the three questions.
+    gap
+        The gap with its interval, as text.
+    p_adjusted
+        The corrected p-value of the gap.
+    survives_missing
+        False if the missing answers could overturn the answer.
+    """
+    question, scope = verdicts.headline, f", {verdicts.scope}" if verdicts.scope else ""
+    undone = f", but {COULD_UNDO}" if survives_missing is False else ""
+    if verdicts.summary is SummaryWord.NO_DISPARITY:
+        return f"no disparity beyond the tolerance ({gap}){scope}{undone}."
+    if verdicts.summary is SummaryWord.INCONCLUSIVE:
+        if question is Question.SAME_TREATMENT and verdicts.same_treatment == DIFFERS:
+            p = p_equals(verdicts.p_same_treatment, 3)
+            return (
+                f"inconclusive{scope} ({gap}): twins are treated differently, {family}{p}, with"
+                f" {verdicts.group_effect} for a conclusion about the group{_placebo(verdicts)}."
+            )
+        return f"inconclusive{scope} ({gap})."
+    if question is Question.SAME_TREATMENT:
+        p = p_equals(verdicts.p_same_treatment, 3)
+        return (
+            f"a disparity: twins are treated differently, {family}{p}{scope}; the mean gap is"
+            f" {gap}{_placebo(verdicts)}{undone}."
+        )
+    p_value = verdicts.p_group_effect if question is Question.GROUP_EFFECT else p_adjusted
+    return f"a disparity of {gap}, {family}{p_equals(p_value, 3)}{scope}{undone}."
+
+
+def _placebo(verdicts: Verdicts) -> str:
+    """Return how often placebo twins are answered differently, where there are some."""
+    if verdicts.placebo_rate is None or verdicts.twin_rate is None:
+        return ""
+    return (
+        f"; {100 * verdicts.twin_rate:.0f} % of twins and {100 * verdicts.placebo_rate:.0f} % of"
+        " placebo twins were answered differently"
+    )

@@ -11,8 +11,7 @@ from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.bus.retry_policy import RetryPolicy, delay_s
 from biaswatch.shared.contracts import Record
 from biaswatch.shared.errors import ConfigurationError
-from biaswatch.shared.runtime.blocking import in_thread
-from biaswatch.shared.runtime.jobs import Job
+from biaswatch.shared.runtime.jobs import Job, in_thread
 from biaswatch.shared.store import Closing, Gathers
 from biaswatch.shared.telemetry import RepeatedWarning
 

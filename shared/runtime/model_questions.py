@@ -23,9 +23,8 @@ from biaswatch.shared.contracts import (
     Response,
     response_id_of,
 )
-from biaswatch.shared.runtime.blocking import in_thread
 from biaswatch.shared.runtime.gather import Gather, OnClose
-from biaswatch.shared.runtime.jobs import Job
+from biaswatch.shared.runtime.jobs import Job, in_thread
 from biaswatch.shared.runtime.outbox import Backlog, Outbox, closing_backlogs
 from biaswatch.shared.store import Closing, Records, Store
 

@@ -14,8 +14,7 @@ from biaswatch.shared.errors import (
     PoisonError,
     TransientError,
 )
-from biaswatch.shared.runtime.blocking import in_thread
-from biaswatch.shared.runtime.jobs import Job
+from biaswatch.shared.runtime.jobs import Job, in_thread
 from biaswatch.shared.store import PlanningCursor, PlanningCursors
 from biaswatch.shared.telemetry import RepeatedWarning, log
 

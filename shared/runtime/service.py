@@ -18,10 +18,16 @@ from biaswatch.shared.bus.topology import durable_of
 from biaswatch.shared.bus.worker import Worker
 from biaswatch.shared.contracts import ROUTES, route_of
 from biaswatch.shared.errors import TransientError
-from biaswatch.shared.runtime import readiness
-from biaswatch.shared.runtime.health import HealthServer, JobHealth, ServiceHealth
+from biaswatch.shared.runtime import health
+from biaswatch.shared.runtime.health import (
+    WORKING,
+    HealthServer,
+    JobHealth,
+    ServiceHealth,
+    stage_health,
+    why_unready,
+)
 from biaswatch.shared.runtime.jobs import GuardedJob, Job, Work, guarded
-from biaswatch.shared.runtime.readiness import WORKING, stage_health, why_unready
 from biaswatch.shared.runtime.settings import Settings
 from biaswatch.shared.telemetry import DISK_FREE, DISK_SIZE, LAG, PUBLISHED, READY, log
 
@@ -83,8 +89,8 @@ class Service:
         self._jobs = guarded(name, [*jobs, disk])
         self._supervisors = guarded(name, [*supervisors, *(lanes if lane_stage else ())])
         self._guarded: list[GuardedJob[Any]] = [*self._jobs, *self._supervisors]
-        [self._bus] = guarded(name, [readiness.BUS])
-        self._store = readiness.of_store(name, probe_store) if probe_store else None
+        [self._bus] = guarded(name, [health.BUS])
+        self._store = health.of_store(name, probe_store) if probe_store else None
         self._connection: Connection | None = None
         self._close = close
         self.policy = policy

@@ -8,7 +8,6 @@ from biaswatch.shared.store.answer_file_writer import AnswerFilesLocation, Answe
 from biaswatch.shared.store.answer_files import AnswerFiles
 from biaswatch.shared.store.answer_parts import AnswerParts, UnwatchedAnswers
 from biaswatch.shared.store.archive_files import ArchiveFiles
-from biaswatch.shared.store.archive_rows import ArchiveRows
 from biaswatch.shared.store.archived_runs import ArchivedRuns
 from biaswatch.shared.store.audit import AuditTrail
 from biaswatch.shared.store.calls import Calls, PausedTargets
@@ -25,7 +24,7 @@ from biaswatch.shared.store.monitors import (
     Schedule,
 )
 from biaswatch.shared.store.planning import PlanningCursors
-from biaswatch.shared.store.record_writer import RecordWriter
+from biaswatch.shared.store.record_writer import ArchiveRows, RecordWriter
 from biaswatch.shared.store.records import Records
 from biaswatch.shared.store.revisions import StoreProbe, check_revision
 from biaswatch.shared.store.run_results import (

@@ -8,7 +8,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from biaswatch.services.notifier.domain.messages import link_of
+from biaswatch.services.notifier.domain.attempts import link_of
 from biaswatch.shared.contracts import Alarm
 from tests.support.browsed_platform import (
     HUGE,

@@ -21,8 +21,7 @@ from biaswatch.bbq.rows import BbqRow, read_rows
 from biaswatch.bbq.suite import suite_of
 from biaswatch.published.choices import Wording
 from biaswatch.published.datasets import DATASETS
-from biaswatch.published.scoring import scored
-from biaswatch.published.suites import published_suite
+from biaswatch.published.suites import published_suite, scored
 from biaswatch.services.generator.domain.likelihood import IN_CONTEXT, Likelihood
 from biaswatch.services.generator.domain.model_calls import call_of
 from biaswatch.services.generator.domain.outcome import response_from_plan

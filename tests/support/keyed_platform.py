@@ -32,7 +32,7 @@ from biaswatch.shared.bus.permissions import OPERATOR, key_names, server_config
 from biaswatch.shared.bus.server import EmbeddedServer
 from biaswatch.shared.contracts import Record, Route, Run
 from biaswatch.shared.requests.run_views import RunProgress, RunState
-from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.runtime.jobs import in_thread
 from biaswatch.shared.runtime.service import Service
 from biaswatch.shared.runtime.web import web_server
 from biaswatch.shared.store import Store

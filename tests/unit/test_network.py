@@ -3,7 +3,7 @@
 import pytest
 
 from biaswatch.shared.backoff import retry_after_s
-from biaswatch.shared.network.guard import is_named, is_public
+from biaswatch.shared.network.outgoing import is_named, is_public
 
 
 @pytest.mark.parametrize(

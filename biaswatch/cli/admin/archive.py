@@ -106,7 +106,7 @@ def list_runs(as_json: Json = False) -> None:
 @app.command()
 def restore(run: RunArgument) -> None:
     """Restore the answers of runs to the store, and remove their files."""
-    from biaswatch.archiving.restoring import archived_run, restore_run
+    from biaswatch.archiving.moving import archived_run, restore_run
     from biaswatch.shared.parquet.folder import ParquetFolder
 
     settings = load_settings(Settings)
@@ -126,7 +126,7 @@ def restore(run: RunArgument) -> None:
 @app.command()
 def verify() -> None:
     """Verify that every file of the archive is unchanged."""
-    from biaswatch.archiving.restoring import check_file, check_files
+    from biaswatch.archiving.moving import check_file, check_files
     from biaswatch.shared.parquet.folder import ParquetFolder
     from biaswatch.shared.store.archived_runs import ArchiveState
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from biaswatch.cli.options import Json
-from biaswatch.planted_monitors.cases import PlantedCase, cases_of
-from biaswatch.planted_monitors.rows import Row, relapse_in_words
+from biaswatch.planted_monitors.cases import PlantedCase, Row, cases_of, relapse_in_words
 from biaswatch.render.terminal import print_json, print_rows
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.runtime.settings import Settings, load_settings

@@ -22,7 +22,7 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.contracts.alarm import deliveries_of
 from biaswatch.shared.contracts.pair_verdict import EVERY, JUDGES, JudgedItem
-from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.runtime.jobs import in_thread
 from biaswatch.shared.store import Store
 from biaswatch.shared.telemetry import log
 

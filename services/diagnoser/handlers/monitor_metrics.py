@@ -19,7 +19,7 @@ from biaswatch.shared.contracts import (
     latest_over_rounds,
     open_alarms_of,
 )
-from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.runtime.jobs import in_thread
 from biaswatch.shared.store import Store
 from biaswatch.shared.telemetry import (
     MONITOR_ALARM,

@@ -13,8 +13,7 @@ from biaswatch.shared.bus.worker import Worker
 from biaswatch.shared.contracts import ExtractorStatus, Response
 from biaswatch.shared.contracts.dropin import DropInSpec, Registration, endpoint, registration_of
 from biaswatch.shared.errors import TransientError
-from biaswatch.shared.runtime.blocking import in_thread
-from biaswatch.shared.runtime.jobs import Job
+from biaswatch.shared.runtime.jobs import Job, in_thread
 from biaswatch.shared.runtime.service import StageHost
 from biaswatch.shared.store import Store
 from biaswatch.shared.telemetry import log

@@ -8,17 +8,17 @@ from typing import Annotated
 from fastapi import APIRouter, Depends
 from fastapi.sse import EventSourceResponse
 
+from biaswatch.services.gateway.bodies import MAX_STREAM_S, OpenStreams, page_streams
 from biaswatch.services.gateway.callers import Caller
 from biaswatch.services.gateway.context import GatewayContext
 from biaswatch.services.gateway.status import StatusQueries, status_queries
-from biaswatch.services.gateway.stream_limits import MAX_STREAM_S, OpenStreams, page_streams
 from biaswatch.shared.presentation.overview import (
     LiveNumbers,
     live_monitor,
     live_overview,
     live_run,
 )
-from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.runtime.jobs import in_thread
 
 MAX_RUNS = 25
 

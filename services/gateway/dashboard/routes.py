@@ -11,8 +11,8 @@ from fastapi.responses import HTMLResponse, Response
 from biaswatch.services.gateway.auth import PAGE_HEADERS, local_path
 from biaswatch.services.gateway.context import GatewayContext
 from biaswatch.services.gateway.dashboard import (
-    actions,
     answer_pages,
+    forms,
     label_pages,
     live_pages,
     monitor_pages,
@@ -24,7 +24,7 @@ from biaswatch.services.gateway.dashboard.rendering import page, static_file, st
 from biaswatch.services.gateway.runs.studies import StudyQueries
 from biaswatch.shared.lookup import first
 
-PAGES = (live_pages, actions, start_pages, monitor_pages, answer_pages, label_pages)
+PAGES = (live_pages, forms, start_pages, monitor_pages, answer_pages, label_pages)
 
 
 def router(ctx: GatewayContext) -> APIRouter:

@@ -27,9 +27,8 @@ from biaswatch.shared.presentation.comparison_tables import (
     compared_table,
     matrices_of,
 )
-from biaswatch.shared.presentation.conclusions import certainty
+from biaswatch.shared.presentation.conclusions import certainty, disparities_table, parities_table
 from biaswatch.shared.presentation.corrections import correction_sentences, error_tables
-from biaswatch.shared.presentation.disparity_tables import disparities_table, parities_table
 from biaswatch.shared.presentation.findings import comparisons, title_of
 from biaswatch.shared.presentation.interactions import tested_interactions
 from biaswatch.shared.presentation.names import STATEMENTS, ModelNames

@@ -32,7 +32,7 @@ from biaswatch.shared.presentation.overview import (
 )
 from biaswatch.shared.requests.run_views import RunProgress
 from biaswatch.shared.requests.runs import RunRequest
-from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.runtime.jobs import in_thread
 from biaswatch.shared.store import Store
 
 START = "/start"

@@ -28,7 +28,7 @@ from biaswatch.shared.contracts.suite_limits import MOST_MONITORS, MOST_PROBES
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.monitor_views import AppliedMonitor
 from biaswatch.shared.requests.monitors import MonitorRequest, TrafficMonitorRequest
-from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.runtime.jobs import in_thread
 from biaswatch.shared.store import Store
 
 CHANNEL_TTL = timedelta(minutes=10)

@@ -10,7 +10,7 @@ from biaswatch.services.gateway.monitors.strata import StrataQueries
 from biaswatch.shared.contracts import AuditAction, Monitor, MonitorState
 from biaswatch.shared.requests.monitor_views import AppliedMonitor
 from biaswatch.shared.requests.monitors import AnyMonitorRequest
-from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.runtime.jobs import in_thread
 
 
 def router(ctx: GatewayContext) -> APIRouter:

@@ -36,8 +36,7 @@ from biaswatch.services.gateway.traffic.batches import check_backlog, publish_ex
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.conventions.signals import Signal
 from biaswatch.shared.errors import BackPressureError, TransientError
-from biaswatch.shared.runtime.blocking import in_thread
-from biaswatch.shared.runtime.jobs import Job
+from biaswatch.shared.runtime.jobs import Job, in_thread
 from biaswatch.shared.store import Store
 
 RETRY_AFTER_S = 5

@@ -44,7 +44,7 @@ from biaswatch.shared.requests.run_views import (
     StoredSuite,
 )
 from biaswatch.shared.requests.runs import BriefRequest, ResumeRequest, RunRequest, brief_of, run_of
-from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.runtime.jobs import in_thread
 from biaswatch.shared.store import Store
 
 RESUMABLE = {RunState.INCOMPLETE, RunState.CANCELLED}

@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Query, Request
 from fastapi.sse import EventSourceResponse
 
+from biaswatch.services.gateway.bodies import run_streams
 from biaswatch.services.gateway.context import GatewayContext
 from biaswatch.services.gateway.json_bodies import StrictRoute
 from biaswatch.services.gateway.openapi import body_of
@@ -16,7 +17,6 @@ from biaswatch.services.gateway.runs.measurements import GroupValueQueries, Meas
 from biaswatch.services.gateway.runs.provenance import ProvenanceQueries
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.services.gateway.runs.studies import StudyQueries
-from biaswatch.services.gateway.stream_limits import run_streams
 from biaswatch.shared.contracts import AuditAction, Brief, Cancellation, Suite
 from biaswatch.shared.requests.exports import AnswerMeasurements
 from biaswatch.shared.requests.run_views import (
@@ -29,7 +29,7 @@ from biaswatch.shared.requests.run_views import (
     StoredSuite,
 )
 from biaswatch.shared.requests.runs import BriefRequest, ImpactRequest, ResumeRequest, RunRequest
-from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.runtime.jobs import in_thread
 
 
 def router(ctx: GatewayContext) -> APIRouter:

@@ -11,7 +11,7 @@ from biaswatch.shared.contracts import Probe, derived_id
 from biaswatch.shared.contracts.identity import id_beginning_with
 from biaswatch.shared.errors import TransientError
 from biaswatch.shared.llm.port import ModelAnswer
-from biaswatch.shared.runtime.blocking import BatchedLookup
+from biaswatch.shared.runtime.jobs import BatchedLookup
 from biaswatch.shared.store import Calls
 from biaswatch.shared.store.calls import PaidCall
 from biaswatch.shared.telemetry import RepeatedWarning

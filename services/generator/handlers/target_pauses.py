@@ -11,8 +11,7 @@ from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.contracts import Target
 from biaswatch.shared.contracts.completion import PausedTarget
 from biaswatch.shared.errors import TransientError
-from biaswatch.shared.runtime.blocking import in_thread
-from biaswatch.shared.runtime.jobs import Job
+from biaswatch.shared.runtime.jobs import Job, in_thread
 from biaswatch.shared.store import PausedTargets
 from biaswatch.shared.telemetry import TARGET_PAUSED, RepeatedWarning, log
 

@@ -7,15 +7,16 @@ from typing import Literal
 
 from biaswatch.services.notifier.channels import MessageChannel, Notice
 from biaswatch.services.notifier.domain.attempts import (
+    AlarmMessage,
     Attempt,
     Delivered,
     Refused,
     Unavailable,
     attempt_of,
+    message_of,
 )
-from biaswatch.services.notifier.domain.messages import AlarmMessage, message_of
 from biaswatch.services.notifier.secrets import SecretReference, Secrets
-from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.runtime.jobs import in_thread
 
 EXTRA_MISSING = (
     "Channels of the kind apprise need the library apprise, which is not installed: install"

@@ -1,8 +1,8 @@
-"""The operator's file of channels, and the sending of alarms to them."""
+"""The operator's channels: their file, their announcement in the store, and deliveries to them."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any, Union
 
@@ -12,10 +12,14 @@ from biaswatch.services.notifier.channels import CHANNELS, Channel, Notice
 from biaswatch.services.notifier.channels.webhook import post_to_monitors_webhook
 from biaswatch.services.notifier.domain.attempts import Attempt, Delivered, Refused, Unavailable
 from biaswatch.services.notifier.secrets import Declared, NoSecretError, Secrets
+from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.contracts import Alarm, AlarmState, Token
 from biaswatch.shared.contracts.alarm import WEBHOOK, ChannelStatus
 from biaswatch.shared.errors import ConfigurationError
 from biaswatch.shared.files import checked, read_text, yaml_mapping
+from biaswatch.shared.runtime.jobs import in_thread
+from biaswatch.shared.store import Store
+from biaswatch.shared.telemetry import ALARM_DELIVERY_STATES, log
 
 VARIABLE = "BIASWATCH_NOTIFIER_CHANNELS_FILE"
 
@@ -104,3 +108,42 @@ def operator_channels(
     declared = checked(CHANNELS_FILE, fields, f"The file of channels {file}", ConfigurationError)
     secrets = Secrets(file.parent, variable)
     return OperatorChannels(secrets, declared.channels, private_hosts, dashboard_url)
+
+
+SHOWN_FOR = timedelta(days=1)
+
+
+class AnnounceChannels:
+    """Announces channels; metrics are read from the store, so every replica shows the same."""
+
+    def __init__(
+        self, store: Store, channels: OperatorChannels, *, now: Callable[[], datetime]
+    ) -> None:
+        self._store = store
+        self._channels = channels
+        self._now = now
+        self._shown: set[tuple[str, str]] = set()
+        self._troubles: dict[str, str | None] = {}
+
+    async def show(self, _: Publisher) -> None:
+        """Announce the channels and count their deliveries."""
+        await in_thread(self.look)
+
+    def look(self) -> None:
+        """Announce the channels, and set every gauge; it blocks."""
+        now = self._now()
+        statuses = self._channels.statuses(now)
+        self._store.channels.announce(statuses)
+        for status in statuses:
+            if status.trouble and self._troubles.get(status.name) != status.trouble:
+                log("notifier").warning(
+                    "a channel cannot be used", channel=status.name, why=status.trouble
+                )
+        self._troubles = {status.name: status.trouble for status in statuses}
+        counts = self._store.alarm_deliveries.counts(now - SHOWN_FOR)
+        shown = {(channel, state.value): n for (channel, state), n in counts.items()}
+        for labels in self._shown - shown.keys():
+            ALARM_DELIVERY_STATES.remove(*labels)
+        for labels, n in shown.items():
+            ALARM_DELIVERY_STATES.labels(*labels).set(n)
+        self._shown = set(shown)

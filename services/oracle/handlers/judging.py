@@ -28,8 +28,7 @@ from biaswatch.shared.contracts import (
     Run,
 )
 from biaswatch.shared.errors import PoisonError, TransientError
-from biaswatch.shared.runtime.blocking import in_thread
-from biaswatch.shared.runtime.jobs import Job
+from biaswatch.shared.runtime.jobs import Job, in_thread
 from biaswatch.shared.runtime.model_questions import ModelQuestions
 from biaswatch.shared.runtime.passes import ArrivalForecast, Passes, PassSteps, PreparedPart
 from biaswatch.shared.store import Closing, PlanningCursor, Store

@@ -21,9 +21,8 @@ from biaswatch.shared.contracts import (
     Run,
     verdicts_expected,
 )
-from biaswatch.shared.runtime.blocking import in_thread
 from biaswatch.shared.runtime.gather import Gather
-from biaswatch.shared.runtime.jobs import Job
+from biaswatch.shared.runtime.jobs import Job, in_thread
 from biaswatch.shared.runtime.outbox import Backlog, Outbox, StalledKeys, closing_backlogs
 from biaswatch.shared.store import Closing, PlanningCursor, Store
 from biaswatch.shared.store.suites import UNNAMED

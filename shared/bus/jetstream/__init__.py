@@ -3,7 +3,12 @@
 from biaswatch.shared.bus.jetstream.admin import Admin, RecordQueue, most_waiting, provision
 from biaswatch.shared.bus.jetstream.connection import Connection
 from biaswatch.shared.bus.jetstream.consumer import JetStreamConsumer
-from biaswatch.shared.bus.jetstream.micro import NoReply, Requester, ServiceReply, serve_endpoints
+from biaswatch.shared.bus.jetstream.messages import (
+    NoReply,
+    Requester,
+    ServiceReply,
+    serve_endpoints,
+)
 from biaswatch.shared.bus.jetstream.publisher import JetStreamPublisher
 
 __all__ = [

@@ -7,9 +7,8 @@ from typing import Any
 import pyarrow.parquet
 import pytest
 
-from biaswatch.archiving.moving import move_run
+from biaswatch.archiving.moving import archived_run, check_files, move_run, restore_run
 from biaswatch.archiving.purging import ArchivePurge
-from biaswatch.archiving.restoring import archived_run, check_files, restore_run
 from biaswatch.archiving.retention import due_by_retention, expired, retention_of, texts_due
 from biaswatch.shared.contracts import Features, Response
 from biaswatch.shared.errors import NotFoundError, TransientError, UsageError

@@ -15,8 +15,7 @@ from random import Random
 import httpx2
 import pytest
 
-from biaswatch.archiving.moving import move_run
-from biaswatch.archiving.restoring import archived_run, check_files, restore_run
+from biaswatch.archiving.moving import archived_run, check_files, move_run, restore_run
 from biaswatch.shared.contracts import MonitoredWindow, Response, SentAnswer, Window
 from biaswatch.shared.parquet.folder import ParquetFolder
 from biaswatch.shared.store import Store, migrate

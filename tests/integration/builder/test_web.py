@@ -22,7 +22,7 @@ from biaswatch.building.verbs import RuleVerbs
 from biaswatch.building.web_fetching import FetchLimits, PageFetcher
 from biaswatch.building.web_pages import PageCache, text_of
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.network.guard import GuardedTransport
+from biaswatch.shared.network.outgoing import GuardedTransport
 from tests.support.model_server import model_server
 from tests.support.waiting import PATIENCE_S
 

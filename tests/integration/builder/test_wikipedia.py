@@ -16,7 +16,7 @@ from biaswatch.building.sources import WebPages, Wikipedia
 from biaswatch.building.web_fetching import FetchLimits, Page, PageFetcher
 from biaswatch.building.web_pages import PageCache
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.network.guard import GuardedTransport
+from biaswatch.shared.network.outgoing import GuardedTransport
 from tests.support.model_server import model_server
 from tests.support.waiting import PATIENCE_S
 

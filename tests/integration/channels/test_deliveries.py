@@ -9,10 +9,11 @@ import pytest
 
 from biaswatch.services.notifier.channels.alertmanager import AlertmanagerChannel
 from biaswatch.services.notifier.domain.attempts import Attempt, Delivered, Refused, Unavailable
-from biaswatch.services.notifier.handlers.announcements import AnnounceChannels
-from biaswatch.services.notifier.handlers.deliveries import LEASE_S, DeliverAlarms
-from biaswatch.services.notifier.handlers.operator_channels import OperatorChannels
-from biaswatch.services.notifier.handlers.standing_alerts import ResendAlerts
+from biaswatch.services.notifier.handlers.deliveries import LEASE_S, DeliverAlarms, ResendAlerts
+from biaswatch.services.notifier.handlers.operator_channels import (
+    AnnounceChannels,
+    OperatorChannels,
+)
 from biaswatch.services.notifier.secrets import Secrets
 from biaswatch.shared.contracts import Alarm, AlarmState, MonitorState, Upkeep
 from biaswatch.shared.contracts.alarm import AlarmDelivery, DeliveryState, deliveries_of, trial_of

@@ -20,7 +20,7 @@ from biaswatch.shared.contracts.suite import SuiteProbe
 from biaswatch.shared.errors import TransientError, UsageError
 from biaswatch.shared.requests.run_views import RunState
 from biaswatch.shared.requests.runs import RunRequest
-from biaswatch.shared.runtime.blocking import in_thread
+from biaswatch.shared.runtime.jobs import in_thread
 from biaswatch.shared.runtime.settings import Settings, load_settings
 from tests.support.model_server import model_server, replying
 from tests.support.records import AT, make_progress

@@ -11,11 +11,11 @@ from prometheus_client import REGISTRY
 
 from biaswatch.services.extractor.handlers.loading import load
 from biaswatch.services.extractor.handlers.measuring import MeasureResponses
-from biaswatch.services.gateway.app import web_app
-from biaswatch.services.gateway.background import (
+from biaswatch.services.gateway.app import (
     evaluation_endpoint,
     evaluation_stage,
     ingestion_stage,
+    web_app,
 )
 from biaswatch.services.gateway.otlp.evaluations import EvaluationExport
 from biaswatch.services.gateway.settings import GatewaySettings

@@ -5,9 +5,9 @@ import asyncio
 import httpx2
 import pytest
 
+from biaswatch.services.gateway.bodies import OpenStreams
 from biaswatch.services.gateway.dashboard import live_pages
 from biaswatch.services.gateway.runs import routes
-from biaswatch.services.gateway.stream_limits import OpenStreams
 from biaswatch.shared.runtime.web import web_server
 from biaswatch.shared.store import Store
 from tests.support.api import api_on

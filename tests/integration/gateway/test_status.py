@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import httpx2
 import pytest
 
-from biaswatch.cli.status import code_of, lines_of
+from biaswatch.cli.runs import code_of, lines_of
 from biaswatch.services.gateway.channels import ChannelQueries
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
 from biaswatch.services.gateway.runs.queries import RunQueries

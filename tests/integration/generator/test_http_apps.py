@@ -142,7 +142,7 @@ async def test_what_was_checked_is_what_is_connected_to(
         return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (next(answers), port))]
 
     monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", lookup)
-    guard = "biaswatch.shared.network.guard.is_public"
+    guard = "biaswatch.shared.network.outgoing.is_public"
     monkeypatch.setattr(guard, lambda address: not address.is_loopback)
     seen = len(server[1])
     app = HttpApp(

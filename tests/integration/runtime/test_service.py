@@ -21,7 +21,7 @@ from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.bus.stage import Stage
 from biaswatch.shared.contracts import Features, Response
 from biaswatch.shared.errors import ArchivedError, ConfigurationError, TransientError
-from biaswatch.shared.runtime import readiness
+from biaswatch.shared.runtime import health
 from biaswatch.shared.runtime.health import HealthServer, ServiceHealth
 from biaswatch.shared.runtime.jobs import Job
 from biaswatch.shared.runtime.service import Service, StageHost
@@ -357,7 +357,7 @@ async def test_a_bus_that_hangs_is_named(
     bus: ProvisionedBus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bus_connection, "PROBE_S", 1)
-    monkeypatch.setattr(readiness, "BUS", Job(Connection.probe, every_s=0.1))
+    monkeypatch.setattr(health, "BUS", Job(Connection.probe, every_s=0.1))
     service = Service("planner", settings_for(bus))
     async with running(service):
         await until_ready(service)

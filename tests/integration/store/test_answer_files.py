@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from biaswatch.archiving.moving import move_run
+from biaswatch.archiving.moving import archived_run, move_run, restore_run
 from biaswatch.archiving.purging import ArchivePurge
-from biaswatch.archiving.restoring import archived_run, restore_run
 from biaswatch.shared.contracts import RUN_GATHER, Features, Purpose, Record, Response, Run
 from biaswatch.shared.errors import ConfigurationError, TransientError
 from biaswatch.shared.parquet.files import TEXTS, rows_of

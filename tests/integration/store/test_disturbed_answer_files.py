@@ -10,9 +10,8 @@ from typing import Any
 import pyarrow
 import pytest
 
-from biaswatch.archiving.moving import move_run
+from biaswatch.archiving.moving import archived_run, move_run, restore_run
 from biaswatch.archiving.purging import ArchivePurge
-from biaswatch.archiving.restoring import archived_run, restore_run
 from biaswatch.shared.contracts import Record, Response
 from biaswatch.shared.errors import TransientError
 from biaswatch.shared.parquet.files import TEXTS, rows_of

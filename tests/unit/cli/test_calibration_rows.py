@@ -4,10 +4,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from biaswatch.planted_monitors.cases import FIRST, PlantedCase, Stretches, cases_of
-from biaswatch.planted_monitors.rows import (
+from biaswatch.planted_monitors.cases import (
+    FIRST,
+    PlantedCase,
     Row,
+    Stretches,
     WatchedModel,
+    cases_of,
     effect_row,
     relapse_in_words,
     relapse_row,

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from biaswatch.readers.suite_ranges import undeclared_range
-from biaswatch.readers.suites import load_suite
+from biaswatch.readers.suites import load_suite, undeclared_range
 from biaswatch.shared.contracts import Suite, SuiteProbe
 from biaswatch.shared.contracts.probe import MeasuredPart
 

@@ -6,7 +6,7 @@ from biaswatch.shared.contracts import Diagnosis, Estimate, GroupSummary
 from biaswatch.shared.presentation.columns import GROUP_COLUMNS, Shown, findings_table
 from biaswatch.shared.presentation.conclusions import reservation_notes
 from biaswatch.shared.presentation.findings import group_rows
-from biaswatch.shared.presentation.missing_answers import mostly_missing
+from biaswatch.shared.presentation.run_summary import mostly_missing
 from tests.support.records import AT
 
 

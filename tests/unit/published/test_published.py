@@ -23,8 +23,7 @@ from biaswatch.cli.application import app
 from biaswatch.published.choices import Wording, agrees
 from biaswatch.published.datasets import BOLD_PARTS, DATASETS, LEFT_OUT
 from biaswatch.published.files import CHECKSUMS
-from biaswatch.published.scoring import SCORERS, scored
-from biaswatch.published.suites import READERS, published_suite
+from biaswatch.published.suites import READERS, SCORERS, published_suite, scored
 from biaswatch.readers.suites import load_suite
 from biaswatch.services.generator.domain.scaffolds import scaffold_of
 from biaswatch.shared.contracts import Response, Suite
