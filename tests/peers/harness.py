@@ -74,8 +74,14 @@ def functions_of(task: str) -> Any:
 
 
 def task_of(name: str, folder: Path, metrics: dict[str, Any], **fields: Any) -> dict[str, Any]:
-    """Return a multiple-choice task on a local file."""
+    """Return a multiple-choice task on a local file, with these metrics of its functions alone."""
+    process = fields.pop("process_results")
+
+    def wanted(doc: Any, results: Any) -> dict[str, Any]:
+        return {k: value for k, value in process(doc, results).items() if k in metrics}
+
     return {
+        "process_results": wanted,
         "task": name,
         "dataset_path": "json",
         "dataset_kwargs": {"data_files": {"test": str(folder / f"{name}.jsonl")}},
