@@ -95,12 +95,6 @@ def test_no_answer_is_a_formula_to_a_spreadsheet() -> None:
     assert '"\'=Anna, she said"' in table
 
 
-def test_an_exported_table_that_is_filled_in_can_be_imported(tmp_path: Path) -> None:
-    table = tasks_text(TaskFormat.CSV, TASKS, make_label_sample())
-    path = written(tmp_path, "tasks.csv", table.replace(",,", ",1,anna"))
-    assert labels_in(path) == [{"response_id": ID, "value": 1.0, "person": "anna"}]
-
-
 SEPARATED = 'Question: Who?\nReasoning: \u2028 as told, \x85 \x0b so it is\r\nAnswer: "Anna"'
 """What a judged pair may hold: lines, and all that somebody may take for the end of one."""
 

@@ -1,7 +1,5 @@
 """A table with a column of labels: gaps by the readings, and as labels correct them."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +9,6 @@ import pytest
 
 import biaswatch as bw
 from biaswatch.shared.errors import UsageError
-from tests.support.commands import CommandLine
 
 ROWS, LABELS = 400, 120
 
@@ -158,40 +155,4 @@ def test_few_labels_and_rows_without_any_are_said() -> None:
     )
     assert any(
         "rows belong to crossings of groups without a labelled row" in w for w in found.warnings
-    )
-
-
-def test_the_command_shows_both_beside_each_other(tmp_path: Path) -> None:
-    path = tmp_path / "letters.csv"
-    letters().to_csv(path, index=False)
-    biaswatch = CommandLine(tmp_path)
-    words = (
-        "diagnose",
-        str(path),
-        "--group",
-        "race",
-        "--feature",
-        "rude",
-        "--config",
-        "labels=truly",
-    )
-    told = biaswatch(*words, "--config", "permutations=0")
-    assert told.returncode == 0, told.stderr
-    assert "As labels of people correct the gaps:" in told.stdout
-    assert "as 240 labels correct it" in " ".join(told.stdout.split())
-    found = json.loads(biaswatch(*words, "--config", "permutations=0", "--json").stdout)
-    python = bw.diagnose(letters(), group="race", feature="rude", labels="truly", permutations=0)
-    assert found["corrections"] == python.parts["corrections"]
-    wrong = biaswatch("diagnose", str(path), "--group", "race", "--feature", "rude",
-                      "--config", "probability=truly")  # fmt: skip
-    assert wrong.returncode == 2
-    assert wrong.stderr.count("\n") == 1
-
-
-def test_a_file_that_is_not_there_is_said_before_what_should_be_in_it(tmp_path: Path) -> None:
-    missing = str(tmp_path / "missing.csv")
-    said = CommandLine(tmp_path)("diagnose", missing, "--config", "labels=said")
-    assert said.returncode == 2
-    assert f"There is no file {missing}, and no run id begins with it" in " ".join(
-        said.stderr.split()
     )

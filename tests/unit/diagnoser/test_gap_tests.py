@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from biaswatch.shared.analysis.monitors.alpha_shares import gap_bound
-from biaswatch.shared.contracts import AlarmKind, AlarmState, Evidence, Verdict
+from biaswatch.shared.contracts import AlarmKind, AlarmState, Verdict
 from biaswatch.shared.stats.anytime.judging import share_left
 from tests.support.decided_rounds import DecidedRounds, of_pairs, watching
 
@@ -139,19 +139,3 @@ def test_flat_tiny_and_empty_rounds_are_decided(gaps: list[float]) -> None:
         assert last.gap.value is None
         assert last.change is not None
         assert last.change.no_smallest is not None
-
-
-def test_evidence_of_version_0_1_goes_on() -> None:
-    found = decided([0.2] * 5)
-    old = found.evidence[-1].model_dump(exclude={"test", "shown", "recovery", "id"})
-    old |= {"change": None, "level_change": None}
-    found.evidence[-1] = Evidence.model_validate(old)
-    rng = np.random.default_rng(4)
-    for _ in range(14):
-        found.close(of_pairs(rng.normal(0, 0.2, 50), rng.normal(0, 0.2, 50), rng))
-    last = found.evidence[-1]
-    assert found.told(DISPARITY, CLEARED)
-    assert last.test is not None
-    assert last.test.number == 2
-    assert last.change is not None
-    assert last.change.number == 2

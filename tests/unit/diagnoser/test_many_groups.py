@@ -16,9 +16,8 @@ from biaswatch.shared.analysis.findings.group_statistics import GroupingDescript
 from biaswatch.shared.analysis.findings.groupings import ComparisonPlan, grouping
 from biaswatch.shared.analysis.findings.observations import Observations, observations_of
 from biaswatch.shared.analysis.findings.table_diagnosis import diagnose_table
-from biaswatch.shared.contracts import Claim, Diagnosis
+from biaswatch.shared.contracts import Claim
 from biaswatch.shared.stats.groups.registry import parse_statistic
-from tests.support.records import make_diagnosis
 
 PLAN = AnalysisPlan(
     measured={"rating": ("rating",)}, selected_at_least={"rating": 3.0}, permutations=300
@@ -154,17 +153,6 @@ def test_intersections_are_drawn_towards_the_sum_of_their_dimensions() -> None:
         np.array([getattr(each, name) for each in crossed]) for name in ("mean", "shrunken_mean")
     )
     assert np.mean((shrunken - truth) ** 2) < 0.7 * np.mean((raw - truth) ** 2)
-
-
-def test_a_record_of_before_is_still_read() -> None:
-    given = make_diagnosis().model_dump(mode="json")
-    del given["overall"]
-    for group in given["groups"]:
-        del group["shrunken_mean"], group["rank"]
-    read = Diagnosis.model_validate({**given, "disparities": [{"metric": "Max-Min", "value": 1.0}]})
-    assert read.overall is None
-    assert read.groups[0].rank is None
-    assert read.disparities[0].statistic == "mean"
 
 
 @pytest.mark.parametrize("claim", list(Claim))

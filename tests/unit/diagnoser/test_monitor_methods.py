@@ -11,7 +11,7 @@ from biaswatch.shared.analysis.monitors.alpha_shares import gap_alpha
 from biaswatch.shared.analysis.monitors.change_detection import random_pairs
 from biaswatch.shared.analysis.monitors.change_search import is_found, next_changes
 from biaswatch.shared.analysis.monitors.gap_evidence import EvidenceRead, summaries_of
-from biaswatch.shared.analysis.monitors.method import counted, method_of
+from biaswatch.shared.analysis.monitors.method import counted
 from biaswatch.shared.analysis.monitors.pair_counts import GAPS, pair_table
 from biaswatch.shared.analysis.monitors.round_answers import (
     ClosedCounts,
@@ -34,7 +34,6 @@ from biaswatch.shared.contracts import (
     WatchedFeature,
     WatchedPair,
 )
-from biaswatch.shared.stats.anytime.pairs import PairHistogram
 from biaswatch.shared.stats.anytime.units import binned, uniforms
 from tests.support.records import make_evidence, make_plan, make_round
 
@@ -265,19 +264,6 @@ def test_a_population_leaves_out_what_is_missing_and_knows_no_rounds() -> None:
     assert count(comparison, drawn, RoundScope(Claim.POPULATION, 2)) == closed
 
 
-def test_evidence_of_older_rounds_is_read_as_what_it_meant() -> None:
-    """Before there were bounds, sets with a missing answer were the worst case whole."""
-    older: Counts = {"counts": (1, 2, 3), "absent": (2,), "level": (0, 6, 0)}
-    newer: Counts = {"counts": (1, 0, 0), "level": (0, 1, 0)}
-    newer |= {f"counts_{part}": (0, 0, 1) for part in ("seen", "lower", "upper")}
-    found, meant = (
-        pair_table([summed(older, newer)], [GAPS]),
-        PairHistogram((2, 2, 3), (0, 0, 1), (2, 0, 1), (0, 0, 3)).table,
-    )
-    for name in ("lower", "upper", "known"):
-        assert getattr(found, name).tolist() == getattr(meant, name).tolist()
-
-
 def test_groups_without_twins_are_units_and_twins_among_them_are_one_difference() -> None:
     given: list[Given] = [("s", "sa", "a", {"f": 1.0}), ("s", "sb", "b", {"f": 0.0})]
     given += [("t", "ta", "a", {"f": 1.0}), ("t", "tb", "b", None), ("u", "ub", "b", {"f": 0.0})]
@@ -287,8 +273,3 @@ def test_groups_without_twins_are_units_and_twins_among_them_are_one_difference(
     sums = {name: sum(added.counts[name]) for name in ("first", "second", "twins")}
     assert (sums, added.missing) == ({"first": 1, "second": 1, "twins": 1}, 1)
     assert added.counts["twins"][-1] == 1
-
-
-def test_a_round_of_two_groups_of_version_01_has_no_twins() -> None:
-    counts: Counts = {"first": (1, *(0,) * 64), "second": (2, *(0,) * 64)}
-    assert method_of(Method.TWO_GROUPS).evidence([counts]).units == 3

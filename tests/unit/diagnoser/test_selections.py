@@ -8,7 +8,6 @@ from biaswatch.shared.analysis.monitors.round_answers import (
     PlannedAnswer,
     RoundAnswers,
     RoundScope,
-    summed,
 )
 from biaswatch.shared.analysis.monitors.selections import impact_ratio_of, selection_rates_of
 from biaswatch.shared.contracts import (
@@ -113,15 +112,6 @@ def test_groups_without_any_answer_have_no_ratio_and_a_reason() -> None:
 def test_sets_with_one_group_are_in_no_ratio() -> None:
     counts = counts_of(("alone", "u0", "black", 1), *demo_set("cv1", (3, 3), (3, 3)))
     assert selection_rates_of(counts) == rates(2, 2, 2, 2)
-
-
-def test_evidence_of_an_older_version_goes_on() -> None:
-    older: Counts = {"selections": (3, 1, 2, 4)}
-    both = summed(older, counts_of(*demo_set("cv1", (2, 3), (4, 4))))
-    assert selection_rates_of(both) == rates(4 + 1, 10 + 2, 5 + 2, 10 + 2)
-    ratio = impact_ratio_of(both, ALPHA)
-    assert ratio is not None
-    assert ratio.value == pytest.approx((5 / 12) / (7 / 12))
 
 
 def test_where_sets_differ_in_units_the_interval_holds_the_ratio_of_units() -> None:

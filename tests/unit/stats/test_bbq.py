@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
@@ -147,20 +146,6 @@ def test_nothing_to_score_is_undefined(condition: Any) -> None:
     scores = score([one(None, condition=condition)], condition)
     assert (scores.accuracy, scores.bias) == (None, None)
     assert scores.reason == "no output matches an option"
-
-
-@settings(deadline=None, max_examples=50)
-@given(
-    st.lists(
-        st.tuples(st.sampled_from([0, 1, 2, None]), st.sampled_from([0, 1, None])), max_size=30
-    ),
-    st.randoms(use_true_random=False),
-)
-def test_the_order_of_rows_does_not_matter(rows: list[tuple[Any, Any]], r: Random) -> None:
-    answers = [one(prediction, biased) for prediction, biased in rows]
-    scores = score(answers, "ambig")
-    r.shuffle(answers)
-    assert score(answers, "ambig") == scores
 
 
 @settings(deadline=None, max_examples=50)

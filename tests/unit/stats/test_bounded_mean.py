@@ -88,26 +88,6 @@ def test_the_opposite_values_have_the_mirrored_curve(values: list[float]) -> Non
 
 
 @settings(max_examples=40)
-@given(BOUNDED, st.floats(-100, 100), st.floats(0.01, 100))
-def test_another_scale_of_the_values_is_the_same_scale_of_the_curve(
-    values: list[float], start: float, width: float
-) -> None:
-    sample = np.array(values)
-    scaled = bounded_mean_curve(start + width * sample, start, start + width)
-    expected = bounded_mean_curve(sample, 0.0, 1.0)
-    assert (scaled - start) / width == pytest.approx(expected, abs=1e-4)
-
-
-@settings(max_examples=40)
-@given(BOUNDED, st.randoms(use_true_random=False))
-def test_the_order_of_values_changes_nothing(values: list[float], random: object) -> None:
-    shuffled = list(values)
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
-    curve = bounded_mean_curve(np.array(shuffled), 0.0, 1.0)
-    assert (curve == bounded_mean_curve(np.array(values), 0.0, 1.0)).all()
-
-
-@settings(max_examples=40)
 @given(BOUNDED)
 def test_limits_never_decrease_and_stay_in_the_range(values: list[float]) -> None:
     curve = bounded_mean_curve(np.array(values), 0.0, 1.0)

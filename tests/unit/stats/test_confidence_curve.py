@@ -60,11 +60,6 @@ def test_the_limit_of_a_gap_is_the_largest_over_all_splits_of_the_score() -> Non
         assert curve == pytest.approx((high - low).max(), rel=3e-3)
 
 
-def test_exchanging_the_samples_mirrors_the_gap() -> None:
-    a, b = student_curve(0.2, 0.3, 2), np.exp(normal(-1.0, 0.6))
-    assert gap_curve(b, a) == pytest.approx(-gap_curve(a, b)[::-1])
-
-
 @pytest.mark.parametrize("weight", [0.1, 0.5, 0.9])
 def test_joined_normal_curves_add_their_scores_with_the_roots_of_the_weights(weight: float) -> None:
     joined = joined_curve(normal(1.0, 0.5), normal(3.0, 2.0), weight)

@@ -2,7 +2,6 @@
 
 from math import comb
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,10 +20,6 @@ from biaswatch.shared.stats.tables.independence import (
 
 counts = st.integers(0, 40)
 tables = st.builds(ContingencyTable, counts, counts, counts, counts).filter(
-    lambda t: not no_margin(t)
-)
-small = st.integers(0, 7)
-small_tables = st.builds(ContingencyTable, small, small, small, small).filter(
     lambda t: not no_margin(t)
 )
 
@@ -59,46 +54,6 @@ def test_fishers_p_value_is_the_sum_over_tables_no_likelier(table: ContingencyTa
     ways = {k: comb(table.n_1, k) * comb(table.n_2, outcomes - k) for k in support}
     expected = sum(way for way in ways.values() if way <= ways[table.a]) / sum(ways.values())
     assert fisher(table).p_value == pytest.approx(expected, rel=1e-9)
-
-
-@given(tables)
-@settings(deadline=None, max_examples=50)
-def test_exchanging_groups_or_outcomes_changes_no_p_value(table: ContingencyTable) -> None:
-    a, b, c, d = table.counts
-    for other in table.exchanged, ContingencyTable(b, a, d, c), ContingencyTable(a, c, b, d):
-        assert chi_square(other).p_value == pytest.approx(chi_square(table).p_value, abs=1e-12)
-        assert fisher(other).p_value == pytest.approx(fisher(table).p_value, abs=1e-12)
-        assert declared(other) == declared(table)
-
-
-def by_enumeration(table: ContingencyTable) -> float:
-    """Boschloo's test from its definition, over all pairs of counts and a grid of rates."""
-    rates = np.linspace(0, 1, 4001)[1:-1]
-    smallest = 1.0
-    for direction in table, table.exchanged:
-        n_1, n_2 = direction.n_1, direction.n_2
-
-        def one_sided(i: int, j: int, n_1: int = n_1, n_2: int = n_2) -> float:
-            return float(stats.hypergeom.cdf(i, n_1 + n_2, i + j, n_1))
-
-        observed = one_sided(direction.a, direction.c) * (1 + 1e-9)
-        total = np.zeros_like(rates)
-        for i in range(n_1 + 1):
-            for j in range(n_2 + 1):
-                if one_sided(i, j) <= observed:
-                    ways = comb(n_1, i) * comb(n_2, j)
-                    total += ways * rates ** (i + j) * (1 - rates) ** (n_1 + n_2 - i - j)
-        smallest = min(smallest, float(total.max()))
-    return min(1.0, 2 * smallest)
-
-
-@given(small_tables)
-@settings(deadline=None, max_examples=15)
-def test_boschloos_p_value_follows_from_its_definition(table: ContingencyTable) -> None:
-    test = boschloo(table).p_value
-    expected = by_enumeration(table)
-    assert test is not None
-    assert expected - 1e-9 <= test <= expected + 1e-5  # a grid falls short of the largest
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,11 @@
 """Odds ratios against scipy and against sums over all tables with the same margins."""
 
-from math import comb, inf, isclose
+from math import comb, inf
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import brentq
 from scipy.stats import contingency
 
 from biaswatch.shared.stats.tables.contingency import ContingencyTable, no_margin
@@ -51,33 +50,6 @@ def conditional(
     return list(support), weights * odds / (weights * odds).sum()
 
 
-@pytest.mark.parametrize(
-    "table",
-    [
-        ContingencyTable(12, 5, 7, 9),
-        ContingencyTable(3, 40, 9, 22),
-        ContingencyTable(1, 30, 1, 2),
-        ContingencyTable(40, 2, 1, 30),
-    ],
-)
-def test_the_conditional_odds_ratio_solves_its_equations(table: ContingencyTable) -> None:
-    def mean(log_ratio: float) -> float:
-        support, p = conditional(table, log_ratio)
-        return float(np.dot(support, p)) - table.a
-
-    def above(log_ratio: float) -> float:
-        support, p = conditional(table, log_ratio)
-        return float(p[[k >= table.a for k in support]].sum()) - 0.025
-
-    def below(log_ratio: float) -> float:
-        support, p = conditional(table, log_ratio)
-        return float(p[[k <= table.a for k in support]].sum()) - 0.025
-
-    ratio = conditional_odds_ratio(table, 0.05)
-    expected = [float(np.exp(brentq(f, -12, 12, xtol=1e-13))) for f in (mean, above, below)]
-    assert [ratio.value, ratio.low, ratio.high] == pytest.approx(expected, rel=1e-7)
-
-
 @given(tables, st.sampled_from([0.01, 0.05, 0.3]))
 @settings(deadline=None, max_examples=50)
 def test_the_conditional_odds_ratio_is_scipys(table: ContingencyTable, alpha: float) -> None:
@@ -95,18 +67,6 @@ def test_an_odds_ratio_near_zero_keeps_its_digits() -> None:
     assert other.value is not None
     assert one.value < 1e-6
     assert one.value * other.value == pytest.approx(1, rel=1e-12)
-
-
-@given(tables)
-@settings(deadline=None, max_examples=40)
-def test_exchanging_the_groups_inverts_both_odds_ratios(table: ContingencyTable) -> None:
-    for ratio in sample_odds_ratio, conditional_odds_ratio:
-        one, other = ratio(table, 0.05), ratio(table.exchanged, 0.05)
-        for own, theirs in (one.low, other.high), (one.value, other.value), (one.high, other.low):
-            if own and theirs:
-                assert isclose(own, 1 / theirs, rel_tol=1e-6)
-            else:
-                assert {own, theirs} == {0.0, None}
 
 
 def test_a_zero_cell_counts_as_a_half_and_the_method_says_so() -> None:

@@ -32,18 +32,6 @@ def test_mcnemars_tests_are_the_libraries(both: int, first: int, second: int, ne
         assert paired.corrected_p_value == 1
 
 
-@given(counts, counts, counts, counts)
-@settings(deadline=None, max_examples=40)
-def test_exchanging_the_members_of_all_pairs_turns_the_difference(
-    both: int, first: int, second: int, neither: int
-) -> None:
-    one = paired_table(both, first, second, neither, alpha=0.05)
-    other = paired_table(both, second, first, neither, alpha=0.05)
-    assert one.exact_p_value == other.exact_p_value
-    if one.difference is not None:
-        assert one.difference == -(other.difference or 0)
-
-
 def test_the_odds_ratio_of_discordant_pairs_has_the_binomial_tests_interval() -> None:
     paired = paired_table(50, 12, 25, 40, alpha=0.05).odds_ratio
     share = stats.binomtest(12, 37).proportion_ci(0.95, method="exact")

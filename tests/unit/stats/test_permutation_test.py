@@ -9,31 +9,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from biaswatch.shared.stats.comparisons.relabelling import Stratum, tails
-from tests.support.golden import golden_cases
 
 few = st.lists(st.integers(-4, 4).map(float), min_size=1, max_size=5)
 
 
 def stratum(a: list[float], b: list[float]) -> Stratum:
     return Stratum(np.array(a), np.array(b))
-
-
-def test_the_recorded_exact_test_comes_out() -> None:
-    (case,) = golden_cases("permutation_test exact")
-    a, b = case["input"]
-    test = tails([stratum(a, b)], None, 1)
-    assert np.mean(a) - np.mean(b) == pytest.approx(case["expected"]["stat"], abs=1e-12)
-    assert test.p_value == pytest.approx(case["expected"]["p"], abs=1e-12)
-    assert (test.exact, test.relabellings) == (True, 35)
-
-
-def test_the_recorded_random_test_comes_out() -> None:
-    (case,) = golden_cases("permutation_test randomized")
-    a, b, _ = case["input"]
-    test = tails([stratum(a, b)], np.random.default_rng(0), 9999)
-    assert np.mean(a) - np.mean(b) == pytest.approx(case["expected"]["stat"], abs=1e-12)
-    assert test.p_value == pytest.approx(case["expected"]["p"], abs=0.02)
-    assert test.p_value >= 1 / 10_000
 
 
 @settings(deadline=None, max_examples=40)
@@ -62,19 +43,6 @@ def test_random_relabellings_agree_with_scipy() -> None:
     )
     assert not test.exact
     assert test.p_value == pytest.approx(expected.pvalue, abs=0.015)
-
-
-@settings(deadline=None, max_examples=20)
-@given(st.integers(0, 1000))
-def test_the_order_of_values_changes_nothing(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    values = rng.integers(0, 8, (3, 2, 7)).astype(float)
-    shuffled = rng.permuted(values, axis=2)[::-1]
-    first, second = (
-        tails([Stratum(a, b) for a, b in sides], np.random.default_rng(9), 99).p_value
-        for sides in (values, shuffled)
-    )
-    assert first == second
 
 
 def test_mistakes_are_sentences() -> None:

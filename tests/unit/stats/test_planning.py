@@ -124,23 +124,6 @@ def test_each_of_two_groups_has_a_deviation_of_its_own_also_none_at_an_end() -> 
         plan_two_groups(0.3, (0.1, 0.1), 0.0, rng(), alpha=0.05)
 
 
-def test_a_plan_for_two_groups_holds_for_other_values_of_the_same_means_and_deviation() -> None:
-    plan = plan_two_groups(0.3, (0.26, 0.25), 0.4, rng(), alpha=0.05)
-    assert plan.units is not None
-    assert plan.fixed < plan.units < 4 * plan.fixed
-    generator, alarmed = np.random.default_rng(2), 0
-    for _ in range(100):
-        state = TwoHistograms()
-        for _ in range(plan.units // 10):
-            first = generator.beta(1.4933, 0.6400, 5)  # mean .7, deviation .26
-            second = generator.beta(1.136, 1.704, 5)  # mean .4, deviation .25
-            state += TwoHistograms.of(first, second, generator.random(5), generator.random(5))
-            if state.log_e_beyond(0.0) >= log(20):
-                alarmed += 1
-                break
-    assert 0.65 <= alarmed / 100 <= 0.93
-
-
 def test_groups_without_twins_need_more_units_and_near_an_end_fewer() -> None:
     middle = plan_two_groups(0.3, (0.25, 0.25), 0.35, rng(), alpha=0.05).units or 0
     assert middle > (plan_gap(0.3, 0.25, rng(), alpha=0.05).units or 0)

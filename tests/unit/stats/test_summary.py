@@ -303,29 +303,6 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 @settings(deadline=None, max_examples=20)
-@given(seeds, seeds)
-def test_permuting_rows_changes_nothing(seed: int, shuffle: int) -> None:
-    table = uneven(seed, rows=60)
-    assert table.baseline is not None
-    order = np.random.default_rng(shuffle).permutation(60)
-    moved = replace(
-        table, values=table.values[order], codes=table.codes[order], baseline=table.baseline[order]
-    )
-    before, after = summarise(table, EVERY), summarise(moved, EVERY)
-    assert after.values == pytest.approx(before.values, abs=1e-9, nan_ok=True)
-    assert (after.reasons == before.reasons).all()
-
-
-@settings(deadline=None, max_examples=20)
-@given(seeds, st.permutations(range(5)))
-def test_renaming_groups_renames_results(seed: int, new: list[int]) -> None:
-    table = uneven(seed, rows=60)
-    renamed = replace(table, codes=np.array(new)[table.codes])
-    before, after = summarise(table, EVERY), summarise(renamed, EVERY)
-    assert after.values[:, new] == pytest.approx(before.values, abs=1e-9, nan_ok=True)
-
-
-@settings(deadline=None, max_examples=20)
 @given(seeds)
 def test_a_missing_value_is_as_if_its_row_had_never_been(seed: int) -> None:
     table = uneven(seed, rows=60, missing=0)
