@@ -34,6 +34,7 @@ MAX_APART = 80
 """Characters between an estimate and its interval."""
 _P_PLAIN = re.compile(r"\bp(?:[\s-]values?)?\s*(?:=|is|was|of)\s*$", re.IGNORECASE)
 _OF_GROUP = re.compile(r"\s+of\s+(?:the\s+|all\s+)?", re.IGNORECASE)
+_POSSESSIVE = re.compile(r"['\u2019]s?\Z")
 _INTERVAL_BESIDE = re.compile(
     r"[\s%,]*(?:[(\[;]\s*)?(?:with\s+)?(?:an?\s+|its\s+|the\s+)?(?:exact\s+)?(?:\d+[\s-]*(?:%|percent)?"
     r"[\s-]*)?(?:confidence\s+)?(?:C\.?I\.?|interval)?(?:\s+(?:of|from|is|was))?[\s:,(\[]*",
@@ -138,7 +139,10 @@ class NumberCheck:
             known = {fact.statistic for fact in self.facts}
             return len(names.statistics) == 1 and names.statistics <= known
         of_group = _OF_GROUP.match(text, number.end) if number.unit is Unit.PERCENT else None
-        named = of_group and any(group.start == of_group.end() for group in evidence.groups)
+        named = of_group and any(
+            group.start == of_group.end() and not _POSSESSIVE.search(text[: group.end])
+            for group in evidence.groups
+        )
         return bool(named and evidence.outcome.search(text))
 
     def _is_interval(self, low: Number, high: Number) -> bool:
