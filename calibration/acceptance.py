@@ -1,4 +1,4 @@
-"""The acceptance bars of verdicts, through `bw.diagnose`, each beside its measured value.
+"""The acceptance bars of verdicts, changes and BBQ scores, each beside its measured value.
 
 python -m calibration.acceptance --studies 400
 
@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from pathlib import Path
 from zlib import crc32
 
@@ -20,6 +21,13 @@ from statsmodels.stats.proportion import proportion_confint
 
 import biaswatch as bw
 from biaswatch.readers.suites import load_suite
+from biaswatch.shared.analysis.changes.matched_changes import compare_runs
+from biaswatch.shared.analysis.changes.matched_prompts import matched_prompts
+from biaswatch.shared.analysis.changes.run_changes import ChangeOf, ChangePlan
+from biaswatch.shared.analysis.findings.groupings import ComparisonPlan
+from biaswatch.shared.analysis.findings.observations import Observations
+from biaswatch.shared.stats.studies.bbq import BbqAnswer
+from biaswatch.shared.stats.studies.bbq_intervals import with_intervals
 
 Rng = np.random.Generator
 SUITES = Path(__file__).parents[1] / "suites"
@@ -61,7 +69,7 @@ def main() -> int:
 
 
 def bars() -> Iterator[Bar]:
-    """Yield the bars of twins, families and random factors."""
+    """Yield all bars."""
     found = ("same_treatment", "differs")
     rows = (
         ("12 twins, gap 0.6", 12, (0.70, 0.25, 0.05), 0.70, True),
@@ -75,6 +83,15 @@ def bars() -> Iterator[Bar]:
     yield Bar("4 features of 6 sets, gap 2.0", partial(_says, four, *found), 0.95, True)
     three = partial(_family, 3, 1, 2.0)
     yield Bar("3 groups, 6 sets, gap 2.0", partial(_says, three, *found), 0.95, True)
+    crossed = partial(_says, partial(_two_dimensions, 2.0), *found)
+    yield Bar("6 sets of race and gender, gap 2.0 of one", crossed, 0.95, True)
+    crossed = partial(_says, partial(_two_dimensions, 0.0), *found)
+    yield Bar("6 sets of race and gender, null", crossed, ALPHA, False)
+    yield from _bars_of_random_factors()
+    yield from _bars_of_changes_and_scores()
+
+
+def _bars_of_random_factors() -> Iterator[Bar]:
     for suite in ("lending", "hiring-cvs", "hiring-demo.yaml"):
         for sds in ((0.1, 0.0), (0.35, 0.3)):
             for column, word in (("group_effect", "differs"), ("verdict", "disparity")):
@@ -92,6 +109,17 @@ def bars() -> Iterator[Bar]:
             yield Bar(name, partial(_says, draw, column, word), ALPHA, False)
 
 
+def _bars_of_changes_and_scores() -> Iterator[Bar]:
+    changed = partial(_gap_changed, 60, 2, 0.4)
+    yield Bar("change of a gap by 0.4, 60 sets x 2 repeats, by itself", changed, 0.60, True)
+    for template_sd, error_rate in product((0.0, 0.5, 1.0), (0.05, 0.2, 0.5)):
+        truth = _bbq_truth(template_sd, error_rate)
+        for score in truth:
+            covers = partial(_bbq_covers, template_sd, error_rate, score, truth[score])
+            name = f"BBQ, template SD {template_sd}, error rate {error_rate}: {score} covered"
+            yield Bar(name, covers, 0.93, True)
+
+
 @dataclass(frozen=True)
 class Table:
     """A simulated table, and how it is diagnosed."""
@@ -100,6 +128,8 @@ class Table:
     random: tuple[str, ...] = ()
     features: tuple[str, ...] = ("rating",)
     shifted: str | None = None
+    groups: tuple[str, ...] = ("group",)
+    ranges: dict[str, tuple[float, float]] | None = None
 
 
 def _says(
@@ -108,9 +138,9 @@ def _says(
     """Return whether any comparison, or any with the shifted group, has this word."""
     table = draw(rng)
     rows = bw.diagnose(
-        table.frame, group="group", feature=list(table.features), unit="unit", set="set",
+        table.frame, group=list(table.groups), feature=list(table.features), unit="unit", set="set",
         random=list(table.random), permutations=0,
-        ranges=RATINGS if table.features == ("rating",) else None,
+        ranges=table.ranges,
     ).comparisons  # fmt: skip
     if of_shifted:
         rows = rows[(rows["a"] == table.shifted) | (rows["b"] == table.shifted)]
@@ -119,7 +149,8 @@ def _says(
 
 def _ternary(sets: int, shares: tuple[float, ...], rng: Rng) -> Table:
     differences = rng.choice([1.0, 0.0, -1.0], sets, p=shares)
-    return Table(_frame(np.stack([3 + differences, np.full(sets, 3.0)], axis=1)[:, :, None]))
+    values = np.stack([3 + differences, np.full(sets, 3.0)], axis=1)[:, :, None]
+    return Table(_frame(values), ranges=RATINGS)
 
 
 def _family(groups: int, features: int, gap: float, rng: Rng) -> Table:
@@ -128,6 +159,14 @@ def _family(groups: int, features: int, gap: float, rng: Rng) -> Table:
     values[:, 0] += gap
     names = tuple(f"f{place}" for place in range(features))
     return Table(_frame(values, names), features=names)
+
+
+def _two_dimensions(gap: float, rng: Rng) -> Table:
+    """Return 6 sets of two races and two genders; races have the gap."""
+    frame = pd.DataFrame(product("012345", "ab", "mf"), columns=["set", "race", "gender"])
+    frame["unit"] = frame["set"] + frame["race"] + frame["gender"]
+    frame["rating"] = 3 + gap * (frame["race"] == "a") + rng.normal(0, RESIDUAL_SD, len(frame))
+    return Table(frame, groups=("race", "gender"))
 
 
 def _frame(values: np.ndarray, names: tuple[str, ...] = ("rating",)) -> pd.DataFrame:
@@ -163,7 +202,7 @@ def _suite(probes: pd.DataFrame, name_sd: float, text_sd: float, gap: float, rng
     values += _effects(frame["text"] + frame["group"], text_sd / 2**0.5, rng)
     values += rng.normal(0, RESIDUAL_SD, len(frame))
     frame["rating"] = np.clip(np.rint(values), 1, 5)
-    return Table(frame, ("name", "text"), shifted=shifted)
+    return Table(frame, ("name", "text"), shifted=shifted, ranges=RATINGS)
 
 
 def _crossed(names: int, texts: int, name_sd: float, text_sd: float, rng: Rng) -> Table:
@@ -172,6 +211,67 @@ def _crossed(names: int, texts: int, name_sd: float, text_sd: float, rng: Rng) -
     probes["group"] = np.where(name < names, "a", "b")
     probes["set"], probes["unit"] = probes["text"], probes["name"] + "-" + probes["text"]
     return _suite(probes, name_sd, text_sd, 0.0, rng)
+
+
+def _gap_changed(sets: int, repeats: int, change: float, rng: Rng) -> bool:
+    """Return whether the change of a gap of two runs of twins has a p-value of at most 0.05."""
+    level = rng.normal(3, 0.7, sets)
+    place, group = np.divmod(np.arange(2 * sets * repeats) // repeats, 2)
+    runs = [
+        Observations(
+            ("rating",),
+            np.clip(np.rint(level[place] + shift * group + rng.normal(0, 0.9, len(place))), 1, 5)[
+                :, None
+            ],
+            {"group": [str(code) for code in group]},
+            units=[f"{code}-{of_set}" for code, of_set in zip(group, place, strict=True)],
+            sets=[str(of_set) for of_set in place],
+            ranges=dict(RATINGS),
+        )
+        for shift in (0.0, change)
+    ]
+    changes = compare_runs(
+        matched_prompts([("", runs[0], runs[1])]), ChangePlan(ComparisonPlan(ALPHA))
+    ).changes
+    p_value = next(row.p_value for row in changes if row.subject.of is ChangeOf.GAP)
+    return p_value is not None and p_value <= ALPHA
+
+
+TEMPLATES, CONTEXTS = 25, 40
+BIAS_LOGIT = 0.5
+
+
+def _bbq_covers(template_sd: float, error_rate: float, score: str, truth: float, rng: Rng) -> bool:
+    """Return whether the interval of a BBQ score over 25 templates covers that of all templates."""
+    honest, stereotype = _bbq_shares(template_sd, error_rate, TEMPLATES, rng)
+    unknown = rng.binomial(CONTEXTS, honest)
+    biased = rng.binomial(CONTEXTS - unknown, stereotype)
+    answers = {
+        str(template): [BbqAnswer("ambig", 2, 2, 0, prediction) for prediction in predictions]
+        for template, predictions in enumerate(
+            [2] * right + [0] * wrong + [1] * (CONTEXTS - right - wrong)
+            for right, wrong in zip(unknown.tolist(), biased.tolist(), strict=True)
+        )
+    }
+    interval = getattr(with_intervals(answers, "ambig", alpha=ALPHA), score)
+    return interval.low is not None and bool(interval.low <= truth <= interval.high)
+
+
+def _bbq_truth(template_sd: float, error_rate: float) -> dict[str, float]:
+    honest, stereotype = _bbq_shares(template_sd, error_rate, 200_000, np.random.default_rng(1))
+    bias = (1 - honest) * (2 * stereotype - 1)
+    return {"accuracy": 100 * float(honest.mean()), "bias": 100 * float(bias.mean())}
+
+
+def _bbq_shares(
+    template_sd: float, error_rate: float, templates: int, rng: Rng
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return each template's share of right answers, and of stereotypes among the others."""
+    centres = np.log(1 / error_rate - 1), BIAS_LOGIT
+    honest, stereotype = (
+        1 / (1 + np.exp(-(centre + template_sd * rng.normal(size=templates)))) for centre in centres
+    )
+    return honest, stereotype
 
 
 def _effects(labels: pd.Series, sd: float, rng: Rng) -> np.ndarray:

@@ -12,7 +12,7 @@ from biaswatch.shared.analysis.findings.gap_statistics import GAP_STATISTICS, Ga
 from biaswatch.shared.analysis.findings.group_comparison import GroupComparison
 from biaswatch.shared.analysis.findings.groupings import THE_REST, ComparedGroups, ComparisonPlan
 from biaswatch.shared.analysis.findings.questions import verdicts_of
-from biaswatch.shared.analysis.findings.twins import TwinTest
+from biaswatch.shared.analysis.findings.twins import TwinTest, TwinTests
 from biaswatch.shared.contracts import Claim
 from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
 from biaswatch.shared.stats.comparisons.gap_test import GapResult
@@ -100,7 +100,7 @@ def _answers_p(
     """Return the p-value by exchange of answers, where flips of set means could decide alone."""
     if not samples.pairs or not groups.observations.drawn:
         return None
-    if groups.plan.claim is not Claim.BANK:
+    if groups.plan.claim is not Claim.BANK and len(groups.observations.groups) == 1:
         p_value = sign_flip_p(samples.differences)
         if p_value is None or p_value > groups.plan.alpha:
             return None
@@ -144,6 +144,20 @@ def corrected(
         _concluded(comparison, _nested(p, comparison, plan), q, plan, family)
         for comparison, p, q in zip(answered, adjusted, within, strict=True)
     ]
+
+
+def p_anywhere(
+    tests: TwinTests, compared: Sequence[GroupComparison], plan: ComparisonPlan
+) -> float | None:
+    """Return the p-value of no twins that are treated differently, in any comparison.
+
+    On a bank, answers are exchanged instead of means of sets: the least corrected p-value counts.
+    """
+    if plan.claim is not Claim.BANK:
+        return tests.p_anywhere
+    verdicts = (comparison.verdicts for comparison in compared)
+    p_values = (verdict.p_same_treatment for verdict in verdicts if verdict is not None)
+    return min((p for p in p_values if p is not None), default=None)
 
 
 def _with_questions(

@@ -7,7 +7,7 @@ from itertools import accumulate, combinations
 
 import numpy as np
 
-from biaswatch.shared.analysis.findings.comparisons import compare, corrected
+from biaswatch.shared.analysis.findings.comparisons import compare, corrected, p_anywhere
 from biaswatch.shared.analysis.findings.error_rates import RatedGroups, rate_name, rates_of
 from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
 from biaswatch.shared.analysis.findings.group_comparison import GroupComparison
@@ -60,6 +60,7 @@ def diagnose(
         family,
         list(tests.of_all(comparisons_of)),
     )
+    p_of_all = p_anywhere(tests, every, plan.comparisons)
     ends = list(accumulate(map(len, comparisons_of)))
     diagnosed: list[RunFinding] = []
     of_source: dict[Source, list[GroupComparison]] = defaultdict(list)
@@ -67,7 +68,7 @@ def diagnose(
         compared = every[end - len(comparisons) : end]
         of_source[part.source] += compared
         diagnosed.extend(
-            replace(finding, p_anywhere=tests.p_anywhere)
+            replace(finding, p_anywhere=p_of_all)
             for finding in findings(part.grouped(plan), compared, family, plan, rng)
         )
     measures = _parities(parts_and_rates, of_source, plan)

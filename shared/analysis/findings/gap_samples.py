@@ -8,7 +8,15 @@ import numpy as np
 
 from biaswatch.shared.analysis.findings.groupings import ComparedGroups, ComparisonPlan, Grouping
 from biaswatch.shared.analysis.findings.observations import Floats, Observations, Whole, ends_of
-from biaswatch.shared.analysis.findings.units import FixedPrompts, SideUnits, Units, counted_units
+from biaswatch.shared.analysis.findings.units import (
+    MAX_EXCHANGED_ROWS,
+    FixedPrompts,
+    SideUnits,
+    Units,
+    counted_units,
+    shared_places,
+    twin_sets,
+)
 from biaswatch.shared.contracts import Claim
 from biaswatch.shared.stats.comparisons.answer_exchange import answer_exchange_p
 from biaswatch.shared.stats.comparisons.compared_samples import (
@@ -23,9 +31,6 @@ from biaswatch.shared.stats.estimate import undefined
 from biaswatch.shared.stats.samples import Sample
 
 FEW_CLUSTERS = "prompts come in families, and fewer than five families of a group were answered"
-
-MAX_EXCHANGED_ROWS = 50_000
-"""Answers of a table up to which those of twins in unequal numbers are exchanged one by one."""
 FixedAnswers = Mapping[Hashable, Sample]
 """A side's answers, by prompt."""
 
@@ -40,17 +45,20 @@ class SampledGroups:
         self.plan = replace(plan, claim=observations.claimed(plan.claim))
         self.compared = grouping.compared(plan.against)
         self._bounds = [observations.bounds(index) for index in range(len(observations.features))]
-        groups = range(len(grouping.groups))
-        self._rows = np.array([(grouping.codes == group).sum() for group in groups])
-        self._there = np.array(
-            [np.isfinite(observations.values[grouping.codes == group]).sum(0) for group in groups]
-        )
+        of_group = [grouping.codes == group for group in range(len(grouping.groups))]
+        self._rows = np.array([rows.sum() for rows in of_group])
+        self._there = np.array([np.isfinite(observations.values[r]).sum(0) for r in of_group])
         self._counted: dict[tuple[int, ...], Whole] = {}
 
     @cached_property
     def units(self) -> Units:
         """The units of every group."""
         return Units(self.observations, self.grouping)
+
+    @cached_property
+    def twin_sets(self) -> Whole:
+        """The set of each answer, within which labels are exchanged."""
+        return twin_sets(self.observations, self.grouping)
 
     @cached_property
     def prompts(self) -> FixedPrompts | None:
@@ -173,7 +181,7 @@ class SampledGroups:
         self, a: SideUnits, b: SideUnits, feature: int, bounds: Bounds | None
     ) -> ComparedSamples:
         """Pair within the sets that both sides have; what is left over is compared singly."""
-        of_a, of_b = _in_both(a.by_set.keys, b.by_set.keys)
+        of_a, of_b = shared_places(a.by_set.keys, b.by_set.keys)
         x, y = a.by_set.values[:, feature], b.by_set.values[:, feature]
         both = np.isfinite(x[of_a]) & np.isfinite(y[of_b])
         of_a, of_b = of_a[both], of_b[both]
@@ -252,7 +260,7 @@ class SampledGroups:
 
     def _equal_twins(self, pair: ComparedGroups, feature: int) -> bool:
         """Return whether both groups have equally many answers in every shared set."""
-        sets = self.observations.set_codes
+        sets = self.twin_sets
         present = np.isfinite(self.observations.values[:, feature]) & (sets >= 0)
         size = int(sets.max(initial=-1)) + 1
         of_a, of_b = (
@@ -286,14 +294,6 @@ def _mixed(
     a, b = of_a.pair_of(pair)[0], of_b.pair_of(pair)[1]
     sampled = of_a.sampled(a, b, feature, of_a.bounds_of(pair, feature))
     return of_a.result(sampled, a.clustered or b.clustered)
-
-
-def _in_both(a: Whole, b: Whole) -> tuple[Whole, Whole]:
-    """Return the positions of the shared keys in both arrays; each is sorted and unique."""
-    places = np.searchsorted(b, a)
-    shared = places < len(b)
-    shared[shared] = b[places[shared]] == a[shared]
-    return np.flatnonzero(shared), places[shared]
 
 
 def _present(values: Floats) -> Floats:

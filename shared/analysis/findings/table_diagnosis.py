@@ -6,7 +6,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from biaswatch.shared.analysis.findings.comparisons import compare, corrected
+from biaswatch.shared.analysis.findings.comparisons import compare, corrected, p_anywhere
 from biaswatch.shared.analysis.findings.error_rates import (
     CalibrationBin,
     GroupRate,
@@ -108,7 +108,7 @@ def diagnose_table(
     describe_rows = partial(
         _description, observations, statistics, plan, ddof, rng, times, progress, rated, compared
     )
-    return TableDiagnosis(compared, describe_rows, tests.p_anywhere)
+    return TableDiagnosis(compared, describe_rows, p_anywhere(tests, compared, plan))
 
 
 def _description(

@@ -10,12 +10,13 @@ import numpy as np
 from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
 from biaswatch.shared.analysis.findings.groupings import THE_REST
 from biaswatch.shared.analysis.findings.observations import Floats, Whole
+from biaswatch.shared.analysis.findings.units import KeyedMeans, SideUnits
 from biaswatch.shared.stats.comparisons.joint_exchange import (
     EXCHANGES,
     JointExchange,
     joint_exchange,
 )
-from biaswatch.shared.stats.comparisons.multiplicity import holm
+from biaswatch.shared.stats.comparisons.multiplicity import holm, holm_of_families
 from biaswatch.shared.stats.comparisons.sign_flips import sign_flip_p
 
 NO_TWINS = "the groups share no set: they received different questions, and labels were not random"
@@ -23,6 +24,10 @@ PLACEBO = "placebo"
 """The dimension whose groups differ in nothing that matters."""
 MAX_EXCHANGED = 2**29
 """Answers moved in all exchanges of a family; larger families are tested pair by pair."""
+
+
+TwinKey = tuple[int, str, str, str, str, str]
+"""Part, dimension, domain, feature and both groups of a comparison."""
 
 
 @dataclass(frozen=True)
@@ -71,11 +76,12 @@ class TwinTest:
 
 def twin_tables(groups: SampledGroups, source: str = "") -> Iterator[TwinTable]:
     """Yield the twins of every domain of a grouping."""
-    grouping, features = groups.grouping, groups.observations.features
-    for domain, name in enumerate(grouping.domains):
-        members = np.flatnonzero(grouping.domain_of == domain).tolist()
+    of, features = groups.grouping, groups.observations.features
+    of_twins = groups.twin_sets
+    for domain, name in enumerate(of.domains):
+        members = np.flatnonzero(of.domain_of == domain).tolist()
         pairs = [pair for pair in groups.compared if pair[0] in members]
-        sides = [groups.units.groups[member].by_set for member in members]
+        sides = [_side(groups, member, of_twins) for member in members]
         if not pairs or not any(len(side.keys) for side in sides):
             continue
         sets = np.unique(np.concatenate([side.keys for side in sides]))
@@ -87,9 +93,9 @@ def twin_tables(groups: SampledGroups, source: str = "") -> Iterator[TwinTable]:
             present[np.searchsorted(sets, side.keys)] += 1
         if not (shared := present > 1).all():  # a copy of a million answers would be large
             sets, means = sets[shared], means[shared]
-        levels = tuple(grouping.groups[member].name for member in members)
+        levels = tuple(of.groups[member].name for member in members)
         yield TwinTable(
-            source or name, grouping.name, name, features, levels, sets, means,
+            source or name, of.name, name, features, levels, sets, means,
             against_rest=pairs[0][1] is None,
             drawn=groups.observations.drawn,
             has_factors=_has_factors(groups),
@@ -101,26 +107,34 @@ def _has_factors(groups: SampledGroups) -> bool:
     return all((codes[belongs] >= 0).all() for codes in groups.observations.factor_codes.values())
 
 
+def _side(groups: SampledGroups, member: int, sets: Whole) -> KeyedMeans:
+    """Return the mean answers of a group in each set of twins."""
+    observations = groups.observations
+    if sets is observations.set_codes:
+        return groups.units.groups[member].by_set
+    units = observations.unit_codes * (int(sets.max()) + 2) + sets
+    return SideUnits.of(observations, units, sets, groups.grouping.codes == member).by_set
+
+
 class TwinTests:
     """The tests of all twins of an analysis, corrected together.
 
     Comparisons of one dimension share their sets, over features, models and domains alike: their
-    labels are exchanged jointly. Dimensions exchange other labels of the same sets: their p-values
-    are corrected by Bonferroni's method.
+    labels are exchanged jointly. Dimensions are corrected by Holm's method; since twins share their
+    labels of all other dimensions, few sets have enough exchanges for that.
     """
 
     def __init__(self, parts: Sequence[Sequence[TwinTable]], rng: np.random.Generator) -> None:
         # No table is kept: those of a million answers are large.
         blocks = _blocks(parts)
         tested = [_exchanged([table for _, table in block], rng) for block in blocks]
+        named = [
+            dict(_named(block, exchange)) for block, exchange in zip(blocks, tested, strict=True)
+        ]
         overall = [exchange.overall_p for exchange in tested if exchange.overall_p is not None]
         self.p_anywhere = min((min(1.0, p * len(overall)) for p in overall), default=None)
         """For "no twins are treated differently, in any comparison"."""
-        self._p_values = {
-            key: min(1.0, p * len(overall))
-            for block, exchange in zip(blocks, tested, strict=True)
-            for key, p in _named(block, exchange)
-        }
+        self._p_values = _by_holm(named)
         against_placebo = dict(_against_placebo(parts))
         adjusted = holm(list(against_placebo.values()))
         self._p_values.update(
@@ -136,6 +150,15 @@ class TwinTests:
                 yield TwinTest(self._p_values.get((*key, of.a, of.b)), self._placebo_rates.get(key))
 
 
+def _by_holm(named: Sequence[dict[TwinKey, float]]) -> dict[TwinKey, float]:
+    adjusted = holm_of_families([list(p_values.values()) for p_values in named])
+    return {
+        key: p
+        for p_values, row in zip(named, adjusted, strict=True)
+        for key, p in zip(p_values, row, strict=True)
+    }
+
+
 def _blocks(parts: Sequence[Sequence[TwinTable]]) -> list[list[tuple[int, TwinTable]]]:
     """Return tables with the number of their part, those with the same groups together."""
     blocks: dict[tuple[str, tuple[str, ...], bool], list[tuple[int, TwinTable]]] = {}
@@ -149,7 +172,7 @@ def _blocks(parts: Sequence[Sequence[TwinTable]]) -> list[list[tuple[int, TwinTa
 
 def _named(
     block: Sequence[tuple[int, TwinTable]], exchange: JointExchange
-) -> Iterator[tuple[tuple[int, str, str, str, str, str], float]]:
+) -> Iterator[tuple[TwinKey, float]]:
     """Yield the corrected p-value of each comparison: part, dimension, domain, feature, groups."""
     columns = [(part, table, name) for part, table in block for name in table.features]
     for pair, row in zip(exchange.pairs, exchange.adjusted, strict=True):

@@ -7,10 +7,13 @@ from functools import cached_property
 
 import numpy as np
 
-from biaswatch.shared.analysis.findings.groupings import Grouping
+from biaswatch.shared.analysis.findings.groupings import Grouping, grouping
 from biaswatch.shared.analysis.findings.observations import Bools, Floats, Observations, Whole
 from biaswatch.shared.stats.comparisons.mean_interval import independent_units
 from biaswatch.shared.stats.samples import CHUNK_VALUES
+
+MAX_EXCHANGED_ROWS = 50_000
+"""Answers of a table up to which those of twins are exchanged one by one."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +123,14 @@ def _means(values: Floats, keys: Whole) -> tuple[KeyedMeans, Whole]:
     return KeyedMeans(keys[first], means), first
 
 
+def shared_places(a: Whole, b: Whole) -> tuple[Whole, Whole]:
+    """Return the positions of the shared keys in both arrays; each is sorted and unique."""
+    places = np.searchsorted(b, a)
+    shared = places < len(b)
+    shared[shared] = b[places[shared]] == a[shared]
+    return np.flatnonzero(shared), places[shared]
+
+
 def _starts(ordered: Whole) -> Whole:
     """Return where each of the sorted keys begins."""
     new = np.ones(len(ordered), dtype=np.bool_)
@@ -147,6 +158,36 @@ def _means_of_runs(values: Floats, keys: Whole, starts: Whole) -> Floats:
     counts = np.add.reduceat(present.astype(np.float64), starts, axis=0)
     means: Floats = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
     return means
+
+
+def twin_sets(observations: Observations, of: Grouping) -> Whole:
+    """Return the set of each answer together with its labels of all other dimensions.
+
+    These are closer twins, and more of them: six sets of two races and two genders have twelve
+    pairs of races. With one dimension, for very many answers or answers that are not drawn, and
+    where an answer would lose its twins, they are the sets themselves.
+    """
+    others = [name for name in observations.groups if name != of.name]
+    sets = observations.set_codes
+    if not others or not observations.drawn or observations.rows > MAX_EXCHANGED_ROWS:
+        return sets  # answers that are not drawn are compared with placebo twins of their set
+    if not (sets >= 0).any():
+        return sets
+    labels = [grouping(observations, (name,)).codes for name in others]
+    refined = np.unique(np.stack([sets, *labels]), axis=1, return_inverse=True)[1].reshape(-1)
+    member = (sets >= 0) & (of.codes >= 0)
+    if (_has_twins(sets, of.codes, member) & ~_has_twins(refined, of.codes, member)).any():
+        return sets
+    return np.where(sets >= 0, refined, -1)
+
+
+def _has_twins(sets: Whole, codes: Whole, member: Bools) -> Bools:
+    """Return [answers]: whether the set of an answer has members of several groups."""
+    size = int(sets.max()) + 1
+    lowest, highest = np.full(size, len(codes)), np.full(size, -1)
+    np.minimum.at(lowest, sets[member], codes[member])
+    np.maximum.at(highest, sets[member], codes[member])
+    return np.asarray(member & (highest > lowest)[sets])
 
 
 class FixedPrompts:

@@ -63,6 +63,34 @@ def holm(p_values: PValues) -> list[float | None]:
     return adjust(p_values, "holm")
 
 
+def holm_of_families(families: Sequence[Sequence[float]]) -> list[list[float]]:
+    """Return p-values corrected within each family, corrected over families by Holm's method.
+
+    A p-value is multiplied by the number of families that still have a larger one.
+
+    Parameters
+    ----------
+    families
+        The p-values of each family, corrected so that each family errs in at most alpha.
+
+    References
+    ----------
+    Holm (1979); Marcus, Peritz and Gabriel (1976), On closed testing procedures.
+
+    Examples
+    --------
+    >>> holm_of_families([[0.01, 0.5], [0.02]])
+    [[0.02, 0.5], [0.04]]
+    """
+    largest = [max(family, default=0.0) for family in families]
+    adjusted = []
+    for place, family in enumerate(families):
+        others = sorted((*largest[:place], *largest[place + 1 :]), reverse=True)
+        steps = list(enumerate([1.0, *others], 1))
+        adjusted.append([min(1.0, max(n * min(p, limit) for n, limit in steps)) for p in family])
+    return adjusted
+
+
 def _bonferroni(ordered: list[float]) -> list[float]:
     return [min(1.0, p * len(ordered)) for p in ordered]
 

@@ -28,6 +28,7 @@ MAX_COSINES = 2**18
 MIN_FFT_P = 1e-12
 """P-value below which the transform has too few correct digits: a bound takes its place."""
 METHOD = "constant shift, inverted sign flips"
+IDENTICAL = "all twins were answered alike: nothing shows how precise a shift of 0 is"
 MAX_SUBSET_SETS = 12
 """Sets up to which the means of all subsets are computed for the interval."""
 _LEAST_COSINE = 1e-300
@@ -180,6 +181,8 @@ def constant_shift(differences: Vector, alpha: float) -> Estimate:
     if not sets:
         return undefined("no set has answers of both groups", method=METHOD)
     mean = float(differences.mean())
+    if not differences.any():
+        return undefined(IDENTICAL, value=0.0, method=METHOD)
     if 2.0 ** (1 - sets) > alpha:
         reason = f"{sets} sets cannot reject any shift at level {alpha:g}"
         return undefined(reason, value=mean, method=METHOD)

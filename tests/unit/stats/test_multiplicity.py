@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
-from biaswatch.shared.stats.comparisons.multiplicity import CORRECTIONS, adjust
+from biaswatch.shared.stats.comparisons.multiplicity import CORRECTIONS, adjust, holm_of_families
 from tests.support.golden import golden_cases
 
 NAMES = {"holm": "holm", "bh": "fdr_bh", "by": "fdr_by", "bonferroni": "bonferroni"}
@@ -43,3 +43,9 @@ def test_mistakes_are_sentences() -> None:
         adjust([0.1], "sidak")
     with pytest.raises(ValueError, match=r"between 0 and 1, not at 1\.5"):
         adjust([0.1, 1.5], "bh")
+
+
+def test_families_are_corrected_by_holms_method() -> None:
+    assert holm_of_families([[0.01], [0.04], [0.02]]) == [[0.03], [0.04], [0.04]]
+    assert holm_of_families([[0.01, 0.6], [0.02]]) == [[0.02, 0.6], [0.04]]
+    assert holm_of_families([[0.3, 0.2]]) == [[0.3, 0.2]]

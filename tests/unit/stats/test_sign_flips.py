@@ -111,3 +111,10 @@ def test_five_sets_have_no_interval() -> None:
     shift = constant_shift(np.arange(5.0), 0.05)
     assert (shift.value, shift.low, shift.high) == (2.0, None, None)
     assert shift.reason == "5 sets cannot reject any shift at level 0.05"
+
+
+def test_twins_that_are_all_alike_have_no_interval_of_the_shift() -> None:
+    shift = constant_shift(np.zeros(30), 0.05)
+    assert (shift.value, shift.low, shift.high) == (0.0, None, None)
+    assert shift.reason
+    assert "answered alike" in shift.reason

@@ -1,0 +1,54 @@
+"""Two dimensions of the same few sets are corrected together, so that six sets can find a gap."""
+
+import numpy as np
+import pandas as pd
+
+import biaswatch as bw
+
+
+def table(sets: int, race_gap: float) -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    rows = [
+        (f"s{place}", f"s{place}{race}{sex}", race, sex, 3 + race_gap * (race == "a") + noise)
+        for place in range(sets)
+        for race in "ab"
+        for sex in "mf"
+        for noise in rng.normal(0, 0.5, 1)
+    ]
+    return pd.DataFrame(rows, columns=["set", "unit", "race", "sex", "rating"])
+
+
+def answers(frame: pd.DataFrame) -> dict[str, str]:
+    rows = bw.diagnose(
+        frame, group=["race", "sex"], feature="rating", unit="unit", set="set", permutations=0
+    ).comparisons
+    return dict(zip(rows["dimension"], rows["same_treatment"], strict=True))
+
+
+def test_six_sets_find_one_of_two_dimensions() -> None:
+    assert answers(table(6, 2.0)) == {"race": "differs", "sex": "not shown"}
+
+
+def test_many_sets_are_corrected_by_holms_method() -> None:
+    assert answers(table(40, 0.6)) == {"race": "differs", "sex": "not shown"}
+
+
+def test_equal_groups_are_not_found() -> None:
+    assert set(answers(table(6, 0.0)).values()) == {"not shown"}
+
+
+def test_a_comparison_of_a_bank_differs_where_something_differs_anywhere() -> None:
+    rng = np.random.default_rng(4)
+    rows = [
+        (f"s{place}", f"s{place}{group}", group, 3 + (group == "a") * 1.0 + noise)
+        for place in range(3)
+        for group in "ab"
+        for noise in rng.normal(0, 0.3, 6)
+    ]
+    frame = pd.DataFrame(rows, columns=["set", "unit", "group", "rating"])
+    result = bw.diagnose(
+        frame, group="group", feature="rating", unit="unit", set="set", claim="bank"
+    )
+    row = result.comparisons.iloc[0]
+    assert row["same_treatment"] == "differs"
+    assert result.summary["p_anywhere"] <= 0.05
