@@ -8,8 +8,9 @@ from typing import Any
 import pandas as pd
 from pydantic import ValidationError
 
+from biaswatch.api import frames
 from biaswatch.api.figures import gap_figure
-from biaswatch.api.frames import as_pandas, backend_of, flattened, html_of, native_frame
+from biaswatch.api.frames import Names, as_pandas, flattened, listed
 from biaswatch.api.platforms import FinishedRun
 from biaswatch.checks import (
     CheckedComparison,
@@ -41,7 +42,6 @@ SHOWN = (
 )
 FRAME_OPTIONS = ("baseline", "labels", "probability", "truth")
 """Options for columns of a frame."""
-Names = str | Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class FrameDiagnosis:
     @property
     def comparisons(self) -> Any:
         """Gaps with intervals, corrected p-values and verdicts, strongest first."""
-        return native_frame(self.result.comparisons, self.backend)
+        return frames.native_frame(self.result.comparisons, self.backend)
 
     @property
     def groups(self) -> Any:
@@ -147,10 +147,10 @@ class FrameDiagnosis:
         rows = [flattened(row) for row in self.result.comparisons]
         shown = [{name: row.get(name) for name in SHOWN} for row in rows]
         sentences = [*self.sentences[:12], *self.corrected_sentences[:12], *self.warnings]
-        return html_of(sentences, {"Comparisons": shown})
+        return frames.html_of(sentences, {"Comparisons": shown})
 
     def _frame(self, part: str) -> Any:
-        return native_frame(self.parts.get(part, []), self.backend)
+        return frames.native_frame(self.parts.get(part, []), self.backend)
 
 
 def comparison_sentence(row: Mapping[str, Any]) -> str:
@@ -176,6 +176,7 @@ def diagnose(
     unit: str | None = None,
     set: str | None = None,  # noqa: A002 - the word of the command line
     random: Names = (),
+    assigned: bool = False,
     domain: Names = (),
     baseline: str | None = None,
     calibrate: bool = False,
@@ -211,6 +212,8 @@ def diagnose(
     random
         Columns of random factors: names, texts, templates, whose values could have been drawn
         differently. `group_effect` and `verdict` then hold beyond these values.
+    assigned
+        Whether labels were assigned to units at random: `same_treatment` then needs no sets.
     domain
         Columns of domains; rows of different domains are analysed separately.
     baseline
@@ -265,7 +268,7 @@ def diagnose(
             domain=listed(domain), baseline=baseline, calibrate=calibrate, ranges=ranges or {},
             statistic=listed(statistic), tolerance=tolerance, alpha=alpha, correction=correction,
             claim=claim, compare=compare, permutations=permutations, seed=seed, ddof=ddof,
-            labels=_label_names(labels),
+            labels=_label_names(labels), assigned=assigned,
             probability=probability, truth=truth, selected_at_least=selected_at_least or {},
         )  # fmt: skip
     except ValidationError as error:
@@ -278,7 +281,7 @@ def diagnose(
     columns = table_columns(request)
     texts = [*request.group, *request.random, *request.domain, *filter(None, [unit, set])]
     frame = frame_input(as_pandas(source, texts), columns, "The frame")
-    return FrameDiagnosis(diagnosed(frame, request), backend_of(source))
+    return FrameDiagnosis(diagnosed(frame, request), frames.backend_of(source))
 
 
 def _run_diagnosis(table: RunTable, request: DiagnoseRequest) -> FrameDiagnosis:
@@ -293,8 +296,3 @@ def _label_names(
     if isinstance(labels, Mapping):
         return {feature: listed(columns) for feature, columns in labels.items()}
     return listed(labels)
-
-
-def listed(names: Names) -> tuple[str, ...]:
-    """Return a name, or several, as a tuple."""
-    return (names,) if isinstance(names, str) else tuple(names)

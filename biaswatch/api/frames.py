@@ -11,7 +11,13 @@ from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import number
 
 Row = Mapping[str, Any]
+Names = str | Sequence[str]
 KINDS = "a frame of pandas, polars or Arrow"
+
+
+def listed(names: Names) -> tuple[str, ...]:
+    """Return a name, or several, as a tuple."""
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def backend_of(frame: Any) -> Any:

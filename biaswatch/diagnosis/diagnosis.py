@@ -194,6 +194,7 @@ def _plan(given: DiagnosisInput, request: DiagnoseRequest) -> ComparisonPlan:
             request.permutations or 0,
             request.claim or given.claim,
             request.compare or given.compared,
+            request.assigned,
         )
     except ValueError as error:
         raise _refusal(error) from None

@@ -51,6 +51,7 @@ class SummedTable:
         refused = {
             "statistic": named_statistics,
             "random": bool(self.columns.random),
+            "assigned": plan.assigned,
             "permutations": bool(plan.permutations),
             "claim=bank": plan.claim is Claim.BANK,
         }

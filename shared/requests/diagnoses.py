@@ -75,6 +75,8 @@ class DiagnoseRequest(BaseModel):
     """The column of counterfactual sets."""
     random: Names = ()
     """A column of a random factor: names, texts, templates; may be repeated."""
+    assigned: bool = False
+    """Labels were assigned to units at random: without sets, `same_treatment` is tested too."""
     domain: Names = ()
     """Columns of domains, which are analysed separately."""
     baseline: str | None = None

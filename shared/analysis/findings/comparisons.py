@@ -18,6 +18,7 @@ from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
 from biaswatch.shared.stats.comparisons.gap_test import GapResult
 from biaswatch.shared.stats.comparisons.multiplicity import adjust, holm
 from biaswatch.shared.stats.comparisons.sign_flips import sign_flip_p
+from biaswatch.shared.stats.comparisons.studentised_exchange import studentised_exchange_p
 from biaswatch.shared.stats.comparisons.tolerance_tests import NEVER_VARY, Conclusion, conclude
 from biaswatch.shared.stats.estimate import Estimate, Question, SummaryWord, Verdict
 
@@ -98,13 +99,24 @@ def _answers_p(
     rng: np.random.Generator,
 ) -> float | None:
     """Return the p-value by exchange of answers, where flips of set means could decide alone."""
-    if not samples.pairs or not groups.observations.drawn:
+    if not groups.observations.drawn:
         return None
+    if not samples.pairs:
+        return _assigned_p(groups, pair, feature, rng) if groups.plan.assigned else None
     if groups.plan.claim is not Claim.BANK and len(groups.observations.groups) == 1:
         p_value = sign_flip_p(samples.differences)
         if p_value is None or p_value > groups.plan.alpha:
             return None
     return groups.answer_exchange_p(pair, feature, rng)
+
+
+def _assigned_p(
+    groups: SampledGroups, pair: ComparedGroups, feature: int, rng: np.random.Generator
+) -> float | None:
+    """Return the p-value by exchange of labels that were assigned to units at random."""
+    if any(side.clustered for side in groups.pair_of(pair)):
+        return None  # whole families were assigned
+    return studentised_exchange_p(*groups.unit_values(pair, feature), rng)
 
 
 def _twins_at_worst(

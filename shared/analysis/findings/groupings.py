@@ -128,6 +128,8 @@ class ComparisonPlan:
     """Relabellings of each comparison for a p-value beside the declared one; a run shows none."""
     claim: Claim = Claim.POPULATION
     against: Against = Against.AUTO
+    assigned: bool = False
+    """True if labels were assigned to units at random."""
 
     @property
     def single_step(self) -> bool:

@@ -51,4 +51,20 @@ def test_a_comparison_of_a_bank_differs_where_something_differs_anywhere() -> No
     )
     row = result.comparisons.iloc[0]
     assert row["same_treatment"] == "differs"
-    assert result.summary["p_anywhere"] <= 0.05
+    assert result.result.about["p_anywhere"] <= 0.05
+
+
+def test_labels_assigned_at_random_need_no_sets() -> None:
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"group": ["a", "b"] * 8, "length": rng.normal(100, 10, 16)})
+    frame.loc[frame["group"] == "a", "length"] += 30
+    rows = {
+        assigned: bw.diagnose(frame, group="group", feature="length", assigned=assigned)
+        .comparisons.iloc[0]
+        .to_dict()
+        for assigned in (False, True)
+    }
+    assert rows[True]["same_treatment"] == "differs"
+    assert not rows[False]["same_treatment"]
+    assert "labels were not random" in rows[False]["same_treatment_reason"]
+    assert rows[False]["verdict"] == rows[True]["verdict"]
