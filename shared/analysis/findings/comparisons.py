@@ -161,14 +161,10 @@ def corrected(
 def p_anywhere(
     tests: TwinTests, compared: Sequence[GroupComparison], plan: ComparisonPlan
 ) -> float | None:
-    """Return the p-value of no twins that are treated differently, in any comparison.
-
-    On a bank, answers are exchanged instead of means of sets: the least corrected p-value counts.
-    """
+    """Return the p-value of no twins treated differently; on a bank, the least corrected one."""
     if plan.claim is not Claim.BANK:
         return tests.p_anywhere
-    verdicts = (comparison.verdicts for comparison in compared)
-    p_values = (verdict.p_same_treatment for verdict in verdicts if verdict is not None)
+    p_values = (of.verdicts.p_same_treatment for of in compared if of.verdicts is not None)
     return min((p for p in p_values if p is not None), default=None)
 
 
