@@ -14,7 +14,7 @@ from biaswatch.shared.analysis.findings.units import (
     SideUnits,
     Units,
     counted_units,
-    shared_places,
+    shared_positions,
     twin_sets,
 )
 from biaswatch.shared.contracts import Claim
@@ -181,7 +181,7 @@ class SampledGroups:
         self, a: SideUnits, b: SideUnits, feature: int, bounds: Bounds | None
     ) -> ComparedSamples:
         """Pair within the sets that both sides have; what is left over is compared singly."""
-        of_a, of_b = shared_places(a.by_set.keys, b.by_set.keys)
+        of_a, of_b = shared_positions(a.by_set.keys, b.by_set.keys)
         x, y = a.by_set.values[:, feature], b.by_set.values[:, feature]
         both = np.isfinite(x[of_a]) & np.isfinite(y[of_b])
         of_a, of_b = of_a[both], of_b[both]

@@ -123,7 +123,7 @@ def _means(values: Floats, keys: Whole) -> tuple[KeyedMeans, Whole]:
     return KeyedMeans(keys[first], means), first
 
 
-def shared_places(a: Whole, b: Whole) -> tuple[Whole, Whole]:
+def shared_positions(a: Whole, b: Whole) -> tuple[Whole, Whole]:
     """Return the positions of the shared keys in both arrays; each is sorted and unique."""
     places = np.searchsorted(b, a)
     shared = places < len(b)
