@@ -12,7 +12,7 @@ from rich.table import Table
 from biaswatch.bbq.rows import ROWS, SOURCE, BbqRow, fetch, read_folder
 from biaswatch.bbq.suite import paired, recording_of, suite_of, write_suite
 from biaswatch.cli.options import Json
-from biaswatch.exporting.judged_twins import CRITERIA, pairs_suite
+from biaswatch.exporting.judged_twins import CRITERIA, judged_pairs
 from biaswatch.local.runs import MOST_SHOWN, check_beginning, only_match
 from biaswatch.published.choices import Wording
 from biaswatch.published.datasets import DATASETS, LEFT_OUT, PublishedDataset
@@ -232,16 +232,15 @@ def make_pairs(
     target: Annotated[str | None, typer.Option(help="Only the answers of this target.")] = None,
 ) -> None:
     """Make a suite that asks a judge which of two twins' answers is warmer, say, in both orders."""
-    rows = [
-        row
-        for _, row in json_lines_of_file(answers, "file of answers")
-        if isinstance(row, dict) and target in {None, row.get("target")}
-    ]
-    suite = pairs_suite(rows, group, *_criterion(criterion))
-    write_suite(suite, output)
+    rows = json_lines_of_file(answers, "file of answers")
+    pairs = judged_pairs(rows, group, *_criterion(criterion), target)
+    write_suite(pairs.suite, output)
+    questions = len(pairs.suite.probes)
+    if pairs.left_out:
+        typer.echo(f"{pairs.left_out} answers without a text or a twin are left out.", err=True)
     typer.echo(
-        f"Wrote {output}: {len(suite.probes)} questions about {len(suite.probes) // 2} pairs of"
-        f" answers. Next: biaswatch run {output} --target JUDGE",
+        f"Wrote {output}: {questions} questions about {questions // 2} pairs of answers."
+        f" Next: biaswatch run {output} --target JUDGE",
         err=True,
     )
 

@@ -7,15 +7,16 @@ adds the same number to both groups. Exchanging the labels of a set exchanges th
 verdict on twins is exact, and ties leave it unchanged.
 """
 
-import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
-from biaswatch.shared.contracts import AnswerForm, MeasuredPart, Suite, SuiteProbe
+from pydantic import TypeAdapter, ValidationError
+
+from biaswatch.shared.contracts import AnswerForm, MeasuredPart, Message, Suite, SuiteProbe
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.parsing.texts import NOT_INSTRUCTIONS, one_line, quoted_part
 
@@ -35,8 +36,10 @@ _GENDERED = (
     *("mr", "mrs", "ms", "miss", "man", "woman", "men", "women", "male", "female"),
     *("boy", "girl", "husband", "wife", "son", "daughter", "father", "mother", "sir", "madam"),
 )
-Row = Mapping[str, Any]
-"""A row of `biaswatch export`: key, set, text, `groups.NAME`, `stimuli.NAME`."""
+MAX_SET_CHARACTERS = 200
+Row = tuple[str, Mapping[str, Any]]
+"""Place and columns of a row of `biaswatch export`: set, text, `groups.NAME`, `stimuli.NAME`."""
+_MESSAGES = TypeAdapter(tuple[Message, ...])
 
 
 @dataclass(frozen=True)
@@ -51,15 +54,27 @@ class Answer:
     text: str
 
 
-def pairs_suite(rows: Iterable[Row], dimension: str, name: str, criterion: str) -> Suite:
+@dataclass(frozen=True)
+class JudgedPairs:
+    """A suite about pairs of answers, and the number of answers without a twin."""
+
+    suite: Suite
+    left_out: int
+
+
+def judged_pairs(
+    rows: Iterable[Row], dimension: str, name: str, criterion: str, target: str | None = None
+) -> JudgedPairs:
     """Return the suite that compares the answers of twins of one dimension by a criterion.
 
     Raises
     ------
     UsageError
-        No set has answers of two groups, or the answers are of several targets.
+        A row cannot be read, no set has answers of two groups, or the answers are of several
+        targets and none is named.
     """
-    sets = _answers_by_set(rows, dimension)
+    answered = _of_target(rows, target)
+    sets = _answers_by_set(answered, dimension)
     probes = [
         probe
         for set_name, by_group in sets.items()
@@ -69,7 +84,7 @@ def pairs_suite(rows: Iterable[Row], dimension: str, name: str, criterion: str) 
     if not probes:
         raise UsageError(f"No set has answers of two groups of {dimension!r} to compare.")
     factors = {factor for probe in probes for factor in probe.stimuli}
-    return Suite(
+    suite = Suite(
         name="twins-" + re.sub(r"[^a-z0-9-]", "-", name.lower()),
         about=f"Which of two twins' answers is {criterion}? chosen is 3 where a judge chooses the"
         " answer to this group, 2 for neither, 1 where it chooses the answer to the other group.",
@@ -82,35 +97,70 @@ def pairs_suite(rows: Iterable[Row], dimension: str, name: str, criterion: str) 
         random=tuple(factor for factor in (NAME, "text") if factor in factors),
         probes=tuple(probes),
     )
+    return JudgedPairs(suite, len(answered) - sum(map(_paired, sets.values())))
+
+
+def _paired(by_group: Mapping[str, Sequence[Answer]]) -> int:
+    """Return how many answers of a set have a twin of another group."""
+    return sum(
+        max(
+            (min(len(own), len(by_group[other])) for other in by_group if other != group), default=0
+        )
+        for group, own in by_group.items()
+    )
+
+
+def _of_target(rows: Iterable[Row], target: str | None) -> list[Row]:
+    """Return the rows of the target with this name, or of the only target."""
+    by_target: dict[str, list[Row]] = defaultdict(list)
+    for place, row in rows:
+        if not isinstance(row, dict):
+            raise UsageError(f"{place}: this is no row of `biaswatch export`.")
+        by_target[str(row.get("target"))].append((place, row))
+    listed = ", ".join(sorted(by_target)) or "none"
+    if target is not None and target not in by_target:
+        raise UsageError(f"There are no answers of {target}; the targets are {listed}.")
+    if target is None and len(by_target) > 1:
+        raise UsageError(f"The answers are of several targets ({listed}): name one with --target.")
+    return by_target[target] if target is not None else list(chain(*by_target.values()))
 
 
 def _answers_by_set(rows: Iterable[Row], dimension: str) -> dict[str, dict[str, list[Answer]]]:
     """Return the answers by set and group; rows without a set, a group or a text are left out."""
     sets: dict[str, dict[str, list[Answer]]] = defaultdict(lambda: defaultdict(list))
-    targets = set()
-    for row in rows:
-        group, set_name = row.get(f"groups.{dimension}"), row.get("set")
-        if group and set_name and row.get("text"):
-            targets.add(str(row.get("target")))
-            sets[set_name][group].append(_answer(row, f"groups.{dimension}"))
-    if len(targets) > 1:
-        listed = ", ".join(sorted(targets))
-        raise UsageError(f"The answers are of several targets ({listed}): name one with --target.")
+    column = f"groups.{dimension}"
+    dimensions: set[str] = set()
+    for place, row in rows:
+        dimensions |= {name.removeprefix("groups.") for name in row if name.startswith("groups.")}
+        if row.get(column) and row.get("set") and row.get("text"):
+            answer = _answer(place, row, column)
+            sets[row["set"]][answer.group].append(answer)
+    if dimension not in dimensions:
+        known = ", ".join(sorted(dimensions)) or "none"
+        raise UsageError(f"No answer has a group of {dimension!r}; the dimensions are {known}.")
     return sets
 
 
-def _answer(row: Row, column: str) -> Answer:
-    messages = json.loads(row.get("messages") or "[]")
+def _answer(place: str, row: Mapping[str, Any], column: str) -> Answer:
+    for name in (column, "set", "text"):
+        if not isinstance(row[name], str):
+            raise UsageError(f"{place}: `{name}` must be a text.")
+    if len(row["set"]) > MAX_SET_CHARACTERS:
+        raise UsageError(f"{place}: `set` has more than {MAX_SET_CHARACTERS} characters.")
+    try:
+        messages = _MESSAGES.validate_json(row.get("messages") or "[]")
+    except ValidationError:
+        raise UsageError(f"{place}: `messages` is not as `biaswatch export` writes it.") from None
     further = (row[name] for name in sorted(row) if name.startswith("groups.") and name != column)
     return Answer(
         group=row[column],
-        order=(*map(str, further), f"{row.get('repeat', 0):09}", str(row.get("key"))),
+        order=(*map(str, further), str(row.get("repeat", 0)).zfill(9), str(row.get("key"))),
         stimuli={
             name.removeprefix("stimuli."): str(value)
             for name, value in row.items()
             if name.startswith("stimuli.") and value
         },
-        question=messages[-1]["content"] if messages else "",
+        question=messages[-1].content if messages else "",
         text=row["text"],
     )
 

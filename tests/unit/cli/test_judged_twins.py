@@ -1,6 +1,7 @@
 """Suites that ask a judge which of two twins' answers is warmer, and verdicts on its replies."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from typer.testing import CliRunner
 
 import biaswatch as bw
 from biaswatch.cli.application import app
-from biaswatch.exporting.judged_twins import pairs_suite
+from biaswatch.exporting.judged_twins import Row, judged_pairs
 from biaswatch.readers.suites import load_suite
 from biaswatch.shared.contracts import Suite
 from biaswatch.shared.errors import UsageError
@@ -20,13 +21,13 @@ from biaswatch.shared.errors import UsageError
 NAMES = {"women": ("Emily", "Aisha"), "men": ("Greg", "Omar")}
 
 
-def rows(sets: int = 2, target: str = "m") -> Iterator[dict[str, Any]]:
+def rows(sets: int = 2, target: str = "m") -> Iterator[Row]:
     """Yield two answers for each set and group, as `biaswatch export` writes them."""
     for number in range(sets):
         for group, names in NAMES.items():
             for origin, name in zip(("west", "east"), names, strict=True):
                 messages = [{"role": "user", "content": f"Write to {name}, a woman I know."}]
-                yield {
+                row = {
                     "key": f"{number}-{name}",
                     "set": f"s{number}",
                     "target": target,
@@ -37,10 +38,11 @@ def rows(sets: int = 2, target: str = "m") -> Iterator[dict[str, Any]]:
                     "messages": json.dumps(messages),
                     "text": f"Dear {name}, he said: <{number}>",
                 }
+                yield f"a.jsonl, line {number}", row
 
 
 def suite(sets: int = 2) -> Suite:
-    return pairs_suite(rows(sets), "gender", "warm", "warmer")
+    return judged_pairs(rows(sets), "gender", "warm", "warmer").suite
 
 
 def test_each_pair_is_asked_in_both_orders_without_words_for_the_groups() -> None:
@@ -51,16 +53,40 @@ def test_each_pair_is_asked_in_both_orders_without_words_for_the_groups() -> Non
     for probe in probes:
         assert "Which one is warmer?" in str(probe.prompt)
         assert "> Dear [...], [...] said: <0>" in str(probe.prompt)
-        assert not {"Emily", "Greg", "Aisha", "Omar", "woman", "he "} & set(
-            str(probe.prompt).split()
-        )
+        words = set(re.findall(r"\w+", str(probe.prompt)))
+        assert not words & {"Emily", "Greg", "Aisha", "Omar", "woman", "he"}
 
 
-def test_answers_of_several_targets_or_without_twins_are_refused() -> None:
-    with pytest.raises(UsageError, match="several targets"):
-        pairs_suite([*rows(), *rows(target="other")], "gender", "warm", "warmer")
-    with pytest.raises(UsageError, match="No set"):
-        pairs_suite(rows(), "age", "warm", "warmer")
+def test_answers_without_a_twin_are_counted() -> None:
+    own = [*rows(1)][:3]  # two of women, one of men
+    pairs = judged_pairs([*own, ("b", {"target": "m"})], "gender", "warm", "warmer")
+    assert (len(pairs.suite.probes), pairs.left_out) == (2, 2)
+
+
+SOUND = {"set": "s", "groups.gender": "men", "text": "x", "target": "m"}
+
+
+@pytest.mark.parametrize(
+    ("row", "target", "message"),
+    [
+        (dict(next(rows())[1], target="other"), None, "several targets .m, other."),
+        (SOUND, "nosuch", "no answers of nosuch; the targets are m"),
+        (5, None, "line 9: this is no row"),
+        ({**SOUND, "text": 3}, None, "line 9: `text` must be a text"),
+        ({**SOUND, "messages": "not json"}, None, "line 9: `messages` is not as"),
+        ({**SOUND, "set": "s" * 300}, None, "line 9: `set` has more than 200"),
+    ],
+)
+def test_odd_rows_are_refused_in_a_sentence(row: Any, target: str | None, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        judged_pairs([*rows(), ("a.jsonl, line 9", row)], "gender", "warm", "warmer", target)
+
+
+def test_a_dimension_without_answers_or_without_twins_is_refused() -> None:
+    with pytest.raises(UsageError, match="dimensions are gender, origin"):
+        judged_pairs(rows(), "age", "warm", "warmer")
+    with pytest.raises(UsageError, match="No set has answers of two groups"):
+        judged_pairs([*rows()][:2], "gender", "warm", "warmer")
 
 
 def replies(
@@ -98,7 +124,7 @@ def test_planted_warmth_is_found_and_position_is_not(
 
 def test_the_command_writes_a_suite_that_runs(tmp_path: Path) -> None:
     answers, own, folder = tmp_path / "a.jsonl", tmp_path / "formal.txt", tmp_path / "out"
-    answers.write_text("".join(json.dumps(row) + "\n" for row in rows()))
+    answers.write_text("".join(json.dumps(row) + "\n" for _, row in rows()))
     own.write_text("more formal\n")
 
     def make(criterion: str) -> Any:
