@@ -75,9 +75,9 @@ def interpret(request: InterpretVerb, words: Counts = None, as_json: Json = Fals
     check_ending(request.output)
     body = brief_request(
         subject_of(request.cases("interpret", words or [])),
-        writer=asked_model(request.target, request.report, request.profile),
+        writer=writer_model(request.target, request.report, request.profile),
         judges=judges_of(request.judge, request.profile),
-        report=read_text(request.report, "report") if request.report else "",
+        report=text_written_elsewhere(request.report),
         structure=request.structure,
         context=read_context(request.context),
         repeats=request.repeats,
@@ -92,7 +92,22 @@ def interpret(request: InterpretVerb, words: Counts = None, as_json: Json = Fals
     show(evaluation, as_json=as_json, output=request.output)
 
 
-def asked_model(named: str | None, report: Path | None, profile: str) -> str | None:
+def text_written_elsewhere(path: Path | None) -> str:
+    """Return the text of a report written elsewhere; "" without a file.
+
+    Raises
+    ------
+    UsageError
+        The file cannot be read, or has no text.
+    """
+    if path is None:
+        return ""
+    if not (text := read_text(path, "report")).strip():
+        raise UsageError(f"The report {path} is empty.")
+    return text
+
+
+def writer_model(named: str | None, report: Path | None, profile: str) -> str | None:
     """Return the model that writes, by default; or that reads a report, only where named."""
     if report is not None:
         return named
@@ -204,7 +219,7 @@ async def interpret_run(
     ]
     evaluations = await asyncio.gather(*(interpreted(client, body) for body in bodies))
     titles = [f"{d.target}, {d.feature}: {gap.a} against {gap.b}" for d, gap in shown]
-    return [InterpretedGap(*each) for each in zip(titles, evaluations, strict=True)]
+    return [InterpretedGap(*row) for row in zip(titles, evaluations, strict=True)]
 
 
 def show(evaluation: Evaluation, *, as_json: bool, output: Path | None = None) -> None:

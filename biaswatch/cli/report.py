@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from biaswatch.checks import checked_diagnoses
-from biaswatch.cli.interpret import asked_model, interpret_run, judges_of
+from biaswatch.cli.interpret import interpret_run, judges_of, text_written_elsewhere, writer_model
 from biaswatch.cli.options import CheckRequest, RunId, ask, end_check, gateway
 from biaswatch.cli.requests import takes
 from biaswatch.exporting.answers import (
@@ -29,7 +29,6 @@ from biaswatch.render.figures import can_draw, check_can_draw, draw
 from biaswatch.render.report import ReportFormat, picture_lines, report_text
 from biaswatch.render.terminal import write_document
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.files import read_text
 from biaswatch.shared.requests.run_views import FlaggedPair
 from biaswatch.shared.requests.runs import ImpactRequest
 
@@ -119,9 +118,9 @@ async def _reported(
             client,
             whole,
             results.diagnoses,
-            writer=asked_model(request.target, request.report, request.profile),
+            writer=writer_model(request.target, request.report, request.profile),
             judges=judges_of(request.judge, request.profile),
-            report=read_text(request.report, "report") if request.report else "",
+            report=text_written_elsewhere(request.report),
             structure=request.structure,
             profile=request.profile,
             controls=request.controls,

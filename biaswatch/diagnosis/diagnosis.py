@@ -51,7 +51,7 @@ def no_progress(part: str, done: int, total: int) -> None:
 class Diagnosed:
     """A diagnosis as plain rows with warnings; parts without verdicts are lazy."""
 
-    given: DiagnosisInput
+    source: DiagnosisInput
     request: DiagnoseRequest
     plan: ComparisonPlan
     diagnosis: TableDiagnosis
@@ -62,7 +62,7 @@ class Diagnosed:
     @cached_property
     def comparisons(self) -> list[dict[str, Any]]:
         """The comparisons, the strongest evidence first."""
-        return comparison_rows(self.diagnosis, self.given.unit)
+        return comparison_rows(self.diagnosis, self.source.unit)
 
     @cached_property
     def parts(self) -> Parts:
@@ -74,10 +74,10 @@ class Diagnosed:
             The mathematics refuses an argument.
         """
         try:
-            parts = result_rows(self.diagnosis, self.given.unit) | self.given.corrected_parts
+            parts = result_rows(self.diagnosis, self.source.unit) | self.source.corrected_parts
         except ValueError as error:  # an argument of the mathematics, in a sentence
             raise _refusal(error) from None
-        if self.given.labelled:
+        if self.source.labelled:
             parts["corrections"] = table_correction_rows(self.corrected)
         return parts
 
@@ -86,11 +86,11 @@ class Diagnosed:
         """The declarations and settings of the diagnosis."""
         plan = self.plan
         return {
-            **self.given.about,
+            **self.source.about,
             "claim": plan.claim.value,
             "alpha": plan.alpha,
             "tolerance": plan.tolerance,
-            "random": list(self.given.rows.random),
+            "random": list(self.source.rows.random),
             "correction": plan.correction,
             "family": sum(row["p_value"] is not None for row in self.comparisons),
             "calibrated": self.request.calibrate,
@@ -101,7 +101,7 @@ class Diagnosed:
     def warnings(self) -> list[str]:
         """Warnings about the rows and missing answers."""
         checked = checked_table(self.comparisons)
-        return [*self.given.warnings, *measurement_warnings(checked, self.rule)]
+        return [*self.source.warnings, *measurement_warnings(checked, self.rule)]
 
     @cached_property
     def checked(self) -> list[CheckedComparison]:
@@ -112,7 +112,7 @@ class Diagnosed:
 
 
 def diagnosed(
-    given: DiagnosisInput,
+    source: DiagnosisInput,
     request: DiagnoseRequest,
     *,
     progress: Progress = no_progress,
@@ -122,7 +122,7 @@ def diagnosed(
 
     Parameters
     ----------
-    given
+    source
         The rows and their declarations.
     request
         The options of the user; they take precedence over declarations.
@@ -136,17 +136,17 @@ def diagnosed(
     UsageError
         There are too many comparisons, baselines are missing, or an argument is invalid.
     """
-    plan = _plan(given, request)
-    if given.labelled and request.calibrate:
+    plan = _plan(source, request)
+    if source.labelled and request.calibrate:
         raise UsageError("--labels apply to uncalibrated values: leave out --calibrate.")
-    if given.summed:
-        diagnosis = given.summed.diagnosis(
+    if source.summed:
+        diagnosis = source.summed.diagnosis(
             plan, request.ddof, named_statistics=bool(request.statistic)
         )
     else:
-        diagnosis = _diagnosis(given.rows, request, plan, progress)
-    corrected = _corrected(given, plan)
-    return Diagnosed(given, request, plan, diagnosis, corrected, rule or CheckRule())
+        diagnosis = _diagnosis(source.rows, request, plan, progress)
+    corrected = _corrected(source, plan)
+    return Diagnosed(source, request, plan, diagnosis, corrected, rule or CheckRule())
 
 
 def table_columns(request: DiagnoseRequest) -> TableColumns:
@@ -185,15 +185,15 @@ def _label_columns(
     return labels
 
 
-def _plan(given: DiagnosisInput, request: DiagnoseRequest) -> ComparisonPlan:
+def _plan(source: DiagnosisInput, request: DiagnoseRequest) -> ComparisonPlan:
     try:
         return ComparisonPlan(
-            given.alpha if request.alpha is None else request.alpha,
-            given.tolerance if request.tolerance is None else request.tolerance,
+            source.alpha if request.alpha is None else request.alpha,
+            source.tolerance if request.tolerance is None else request.tolerance,
             request.correction,
             request.permutations or 0,
-            request.claim or given.claim,
-            request.compare or given.compared,
+            request.claim or source.claim,
+            request.compare or source.compared,
             request.assigned,
         )
     except ValueError as error:
@@ -239,12 +239,12 @@ def _calibrated(rows: Observations) -> Observations:
     return replace(rows, values=rows.values - rows.baseline, ranges=ranges)
 
 
-def _corrected(given: DiagnosisInput, plan: ComparisonPlan) -> list[TableCorrection]:
-    ranges = {column.feature: column.bounds for column in given.labelled}
+def _corrected(source: DiagnosisInput, plan: ComparisonPlan) -> list[TableCorrection]:
+    ranges = {column.feature: column.bounds for column in source.labelled}
     analysis = AnalysisPlan(
         plan.alpha, plan.tolerance, ranges=ranges, claim=plan.claim, against=plan.against
     )
-    return table_corrections(given.rows, given.labelled, analysis)
+    return table_corrections(source.rows, source.labelled, analysis)
 
 
 @cache

@@ -51,6 +51,10 @@ def test_a_board_gets_a_report_without_any_model_and_a_text_of_others_is_checked
     found = json.loads(said.stdout)
     assert [each["kind"] for each in found["faults"]] == ["place"]
     assert [each["number"] for each in found["unchecked"]] == [3]
+    empty = tmp_path / "empty.md"
+    empty.write_text("\n")
+    refused = biaswatch(tmp_path, *table, "--report", str(empty))
+    assert (refused.returncode, f"The report {empty} is empty" in refused.stderr) == (2, True)
     said = biaswatch(tmp_path, *table, *judged, "-o", "report.odt")
     assert said.returncode == 2
     assert "name a file .md or .html" in said.stderr
