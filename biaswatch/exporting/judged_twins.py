@@ -55,7 +55,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class JudgedPairs:
+class TwinPairs:
     """A suite about pairs of answers, and the number of answers without a twin."""
 
     suite: Suite
@@ -64,7 +64,7 @@ class JudgedPairs:
 
 def judged_pairs(
     rows: Iterable[Row], dimension: str, name: str, criterion: str, target: str | None = None
-) -> JudgedPairs:
+) -> TwinPairs:
     """Return the suite that compares the answers of twins of one dimension by a criterion.
 
     Raises
@@ -97,7 +97,7 @@ def judged_pairs(
         random=tuple(factor for factor in (NAME, "text") if factor in factors),
         probes=tuple(probes),
     )
-    return JudgedPairs(suite, len(answered) - sum(map(_paired, sets.values())))
+    return TwinPairs(suite, len(answered) - sum(map(_paired, sets.values())))
 
 
 def _paired(by_group: Mapping[str, Sequence[Answer]]) -> int:
