@@ -144,7 +144,11 @@ def _all_groups(diagnoses: Sequence[Diagnosis], names: ModelNames) -> Iterator[s
         if not row.stratum
         for sentence in overall_sentences(row)
     ]
-    lines += [f"- {escape_md(text)}" for row in diagnoses for text in tested_interactions(row)]
+    lines += [
+        f"- {escape_md(f'{names.of(row)}: {text}')}"
+        for row in diagnoses
+        for text in tested_interactions(row)
+    ]
     table = disparities_table(diagnoses, statistics=SHOWN_STATISTICS)
     if table.rows:
         lines += ["", CHANCE, "", *table_lines(table, MAX_ROWS)]

@@ -101,7 +101,9 @@ def router(ctx: GatewayContext, studies: StudyQueries) -> APIRouter:
             remarks=comparison_remarks([chosen]) if chosen else [],
             disparities=disparities_table([chosen]) if chosen else None,
             parities=parities_table(diagnoses),
-            interactions=[text for row in diagnoses for text in tested_interactions(row)],
+            interactions=[
+                f"{names.of(row)}: {text}" for row in diagnoses for text in tested_interactions(row)
+            ],
             groups=groups_table([chosen], run_id) if chosen else None,
             flagged=flagged,
             pair_names=ModelNames.among(flagged[1]),
