@@ -3,8 +3,10 @@
 Votes of a judge that fails its controls are reported separately, unless the brief counts them.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 from statistics import fmean, stdev
 from typing import Any
 
@@ -27,46 +29,62 @@ from biaswatch.shared.contracts import (
     DimensionScore,
     Evaluation,
     Judgement,
+    Probe,
     Response,
 )
 from biaswatch.shared.parsing import Unreadable
 from biaswatch.shared.stats.krippendorff import krippendorff_alpha
 
 CONTROLS_OFF = "controls were switched off"
+DISPUTED_FROM = 0.25
+"""Difference of judges' means, one step of the anchors, that marks a dispute."""
 
 
-def evaluation_without_report(brief: Brief, reason: str, at: datetime) -> Evaluation:
-    """Return the evaluation of a brief without a report."""
-    return Evaluation(**_common(brief, at), reason=reason)
+@dataclass(frozen=True)
+class JudgeQuestions:
+    """All questions to the judges of a report."""
+
+    grades: Sequence[JudgementRequest] = ()
+    controls: Sequence[ControlRequest] = ()
+    prose: Sequence[ProseRequest] = ()
+
+    @property
+    def probes(self) -> list[Probe]:
+        """The probes that ask them."""
+        probes = [grade.probe for grade in self.grades]
+        probes += [request.probe for request in self.prose]
+        return probes + [control.probe for control in self.controls]
 
 
 def evaluation_of(
     brief: Brief,
     report: CheckedReport,
-    requests: Sequence[JudgementRequest],
-    controls: Sequence[ControlRequest],
-    prose: Sequence[ProseRequest],
+    questions: JudgeQuestions,
     replies: Mapping[str, Response],
     at: datetime,
 ) -> Evaluation:
     """Return the evaluation of a report; `replies` maps probe ids to responses."""
-    known = control_replies(controls, replies)
-    standings = standings_of(known, count_failed=brief.count_failed_judges)
-    set_aside = {request.judge for request in standings if not request.counts}
-    judgements, reasoning, phrases = [], {}, {}
-    for request in requests:
-        judgement, score = _judged(request, replies.get(request.probe.id), set_aside)
-        judgements.append(judgement)
-        if score and score.reasoning:
-            reasoning[request.key] = score.reasoning
-        if score and score.phrases:
-            phrases[request.key] = score.phrases
-    checks = [prose_check(request, replies.get(request.probe.id)) for request in prose]
+    controls = control_replies(questions.controls, replies)
+    standings = standings_of(controls, count_failed=brief.count_failed_judges)
+    scores = {r.key: _score(r, replies.get(r.probe.id)) for r in questions.grades}
+    read = {key: score for key, score in scores.items() if isinstance(score, JudgeScore)}
+    set_aside = {standing.judge for standing in standings if not standing.counts}
+    judgements = [
+        _judgement(request, scores[request.key], counts=request.judge not in set_aside)
+        for request in questions.grades
+    ]
+    checks = [prose_check(request, replies.get(request.probe.id)) for request in questions.prose]
     wrong = [place for _, places in checks for place in places]
     return Evaluation(
-        **_common(brief, at),
-        **_scores(judgements),
+        **_summary(judgements),
+        at=at,
+        tenant=brief.tenant,
+        purpose=brief.purpose,
+        run_id=brief.run_id,
+        brief_id=brief.id,
+        writer=brief.writer.name if brief.writer and not brief.report else None,
         report=report.text,
+        reason=report.reason,
         faults=report.faults,
         failed=report.failed,
         repairs=report.repairs,
@@ -75,16 +93,36 @@ def evaluation_of(
         statements=report.statements,
         unchecked=report.unchecked,
         judgements=tuple(judgements),
-        controls=known,
+        controls=controls,
         judges=standings,
-        uncontrolled=None if controls or not requests else CONTROLS_OFF,
-        calls=len(requests) + len(controls) + len(prose) + report.calls,
-        reasoning=reasoning,
-        phrases=phrases,
+        uncontrolled=None if controls or not judgements else CONTROLS_OFF,
+        calls=len(questions.probes) + report.calls,
+        reasoning={key: score.reasoning for key, score in read.items() if score.reasoning},
+        phrases={key: score.phrases for key, score in read.items() if score.phrases},
     )
 
 
-def _scores(judgements: Sequence[Judgement]) -> dict[str, Any]:
+def _score(request: JudgementRequest, response: Response | None) -> JudgeScore | str:
+    """Return a judge's score, or the reason why there is none."""
+    try:
+        return judgement_in(response_text(response))
+    except Unreadable as error:
+        return f"not scored: {error}"
+
+
+def _judgement(request: JudgementRequest, score: JudgeScore | str, *, counts: bool) -> Judgement:
+    return Judgement(
+        key=request.key,
+        dimension=request.dimension,
+        judge=request.judge,
+        repeat=request.repeat,
+        counts=counts,
+        score=None if isinstance(score, str) else score.score,
+        reason=score if isinstance(score, str) else None,
+    )
+
+
+def _summary(judgements: Sequence[Judgement]) -> dict[str, Any]:
     """Summarise the votes that count, and separately those that do not."""
     counted = [judgement for judgement in judgements if judgement.counts]
     dimensions = by_dimension(counted, names=[judgement.dimension for judgement in judgements])
@@ -100,44 +138,12 @@ def _scores(judgements: Sequence[Judgement]) -> dict[str, Any]:
     }
 
 
-def _judged(
-    request: JudgementRequest, response: Response | None, set_aside: Collection[str]
-) -> tuple[Judgement, JudgeScore | None]:
-    counts = request.judge not in set_aside
-    fields: dict[str, Any] = {
-        "key": request.key,
-        "dimension": request.dimension,
-        "judge": request.judge,
-        "counts": counts,
-    }
-    try:
-        score = judgement_in(response_text(response))
-    except Unreadable as error:
-        return Judgement(**fields, repeat=request.repeat, reason=f"not scored: {error}"), None
-    return Judgement(**fields, repeat=request.repeat, score=score.score), score
-
-
-def _common(brief: Brief, at: datetime) -> dict[str, object]:
-    writer = brief.writer.name if brief.writer and not brief.report else None
-    fields = {name: getattr(brief, name) for name in ("tenant", "purpose", "run_id")}
-    return {**fields, "at": at, "brief_id": brief.id, "writer": writer}
-
-
-DISPUTED_FROM = 0.25
-"""Difference of judges' means, one step of the anchors, that marks a dispute."""
-
-
 def by_dimension(
     judgements: Sequence[Judgement], names: Iterable[str] = ()
 ) -> tuple[DimensionScore, ...]:
     """Return the score of each dimension, including unscored ones in `names`."""
-    empty: dict[str, list[Judgement]] = {name: [] for name in names}
-    return tuple(_dimension(name, group) for name, group in (empty | _grouped(judgements)).items())
-
-
-def _grouped(judgements: Sequence[Judgement]) -> dict[str, list[Judgement]]:
-    names = dict.fromkeys(judgement.dimension for judgement in judgements)
-    return {name: [j for j in judgements if j.dimension == name] for name in names}
+    names = dict.fromkeys([*names, *(judgement.dimension for judgement in judgements)])
+    return tuple(_dimension(name, [j for j in judgements if j.dimension == name]) for name in names)
 
 
 def _dimension(name: str, judgements: Sequence[Judgement]) -> DimensionScore:
@@ -146,7 +152,7 @@ def _dimension(name: str, judgements: Sequence[Judgement]) -> DimensionScore:
     return DimensionScore(
         dimension=name,
         # Each judge has the same weight, regardless of the number of readable repeats.
-        mean=_within_0_and_1(fmean(means)) if means else None,
+        mean=fmean(means) if means else None,
         sd=stdev(scores) if len(scores) > 1 else None,
         scored=len(scores),
         asked=len(judgements),
@@ -157,35 +163,29 @@ def _dimension(name: str, judgements: Sequence[Judgement]) -> DimensionScore:
 def overall(dimensions: Iterable[DimensionScore]) -> tuple[float | None, int]:
     """Return the mean over scored dimensions, and their number."""
     means = [dimension.mean for dimension in dimensions if dimension.mean is not None]
-    return (_within_0_and_1(fmean(means)) if means else None), len(means)
+    return (fmean(means) if means else None), len(means)
 
 
 def disputed(dimensions: Iterable[DimensionScore]) -> tuple[str, ...]:
     """Return the dimensions on which judges disagree."""
-    return tuple(
-        dimension.dimension
-        for dimension in dimensions
-        if dimension.spread_of_judges is not None and dimension.spread_of_judges >= DISPUTED_FROM
-    )
+    return tuple(d.dimension for d in dimensions if (d.spread_of_judges or 0) >= DISPUTED_FROM)
 
 
 def agreement_of_judges(judgements: Sequence[Judgement]) -> Agreement | None:
     """Return the agreement between judges over dimensions; None for a single judge."""
     if len({judgement.judge for judgement in judgements}) < 2:
         return None
-    return _agreement([_judge_means(group) for group in _grouped(judgements).values()])
+    names = dict.fromkeys(judgement.dimension for judgement in judgements)
+    return _agreement(
+        [_judge_means(j for j in judgements if j.dimension == name) for name in names]
+    )
 
 
 def agreement_of_repeats(judgements: Sequence[Judgement]) -> Agreement | None:
     """Return the agreement of repeats by one judge; None without repeats."""
     if not any(judgement.repeat for judgement in judgements):
         return None
-    keys = dict.fromkeys((judgement.judge, judgement.dimension) for judgement in judgements)
-    units = [
-        [j.score for j in judgements if (j.judge, j.dimension) == key and j.score is not None]
-        for key in keys
-    ]
-    return _agreement(units)
+    return _agreement(_scores_by(judgements, "judge", "dimension"))
 
 
 def _agreement(units: Sequence[Sequence[float]]) -> Agreement:
@@ -194,13 +194,13 @@ def _agreement(units: Sequence[Sequence[float]]) -> Agreement:
 
 
 def _judge_means(judgements: Iterable[Judgement]) -> list[float]:
-    scores: dict[str, list[float]] = {}
+    return [fmean(scores) for scores in _scores_by(judgements, "judge") if scores]
+
+
+def _scores_by(judgements: Iterable[Judgement], *fields: str) -> list[list[float]]:
+    """Return the scores of judgements that agree in some fields."""
+    scores: dict[object, list[float]] = {}
     for judgement in judgements:
-        if judgement.score is not None:
-            scores.setdefault(judgement.judge, []).append(judgement.score)
-    return [fmean(judge_scores) for judge_scores in scores.values()]
-
-
-def _within_0_and_1(mean: float) -> float:
-    """Undo rounding errors that take a mean of scores out of 0 to 1."""
-    return min(max(mean, 0.0), 1.0)
+        own = scores.setdefault(attrgetter(*fields)(judgement), [])
+        own += [] if judgement.score is None else [judgement.score]
+    return list(scores.values())

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from pydantic import JsonValue
-
 from biaswatch.services.evaluator.domain.rubric import JudgementTask, Profile, judging_prompt
 from biaswatch.shared.contracts import (
     Brief,
@@ -22,7 +20,8 @@ from biaswatch.shared.parsing import Unreadable, json_in, texts_in
 
 KEY_PREFIX = "evaluator."
 """Prefix of the keys of the evaluator's questions."""
-WRITE = KEY_PREFIX + "write"
+CUT_OFF = "length"
+LONGEST_PHRASES = 20
 
 
 @dataclass(frozen=True)
@@ -34,14 +33,6 @@ class JudgementRequest:
     judge: str
     repeat: int
     probe: Probe
-
-
-def writing_probe(
-    brief: Brief, writer: Target, messages: Sequence[Message], schema: Mapping[str, JsonValue]
-) -> Probe:
-    """Return a question for the report; the first one, or one to correct it."""
-    key = f"{WRITE}{len(messages) // 2 or ''}"
-    return _probe(brief, key, writer, messages, 0, brief.at, uncached=False, schema=schema)
 
 
 def judging_probes(
@@ -61,38 +52,23 @@ def judging_probe(
     brief: Brief, key: str, judge: Target, prompt: str, repeat: int, at: datetime
 ) -> Probe:
     """Return the question to a judge, which bypasses the cache."""
-    messages = (Message(role=Role.USER, content=prompt),)
-    return _probe(brief, KEY_PREFIX + key, judge, messages, repeat, at, uncached=True)
+    messages = [Message(role=Role.USER, content=prompt)]
+    return question(brief, key, judge, messages, at=at, repeat=repeat, cache_apart=True)
 
 
-def _probe(
-    brief: Brief,
-    key: str,
-    target: Target,
-    messages: Sequence[Message],
-    repeat: int,
-    at: datetime,
-    *,
-    uncached: bool,
-    schema: Mapping[str, JsonValue] | None = None,
+def question(
+    brief: Brief, key: str, target: Target, messages: Sequence[Message], **fields: Any
 ) -> Probe:
+    """Return a question of a brief to a model, with further fields of the probe."""
+    defaults = {"at": brief.at, "tenant": brief.tenant, "purpose": Purpose.JUDGE}
     return Probe(
-        tenant=brief.tenant,
-        purpose=Purpose.JUDGE,
-        at=at,
+        **(defaults | fields),
         run_id=brief.id,
-        key=key,
-        unit_id=f"{brief.id}/{key}",
+        key=KEY_PREFIX + key,
+        unit_id=f"{brief.id}/{KEY_PREFIX}{key}",
         target=target,
-        repeat=repeat,
         messages=tuple(messages),
-        cache_apart=uncached,
-        answer_schema=dict(schema) if schema else None,
     )
-
-
-CUT_OFF = "length"
-LONGEST_PHRASES = 20
 
 
 @dataclass(frozen=True)

@@ -4,18 +4,32 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from biaswatch.services.evaluator.domain.model_questions import response_text
-from biaswatch.services.evaluator.domain.reading.extraction import with_statements
+from biaswatch.services.evaluator.domain.model_questions import question, response_text
+from biaswatch.services.evaluator.domain.reading.extraction import (
+    extraction_prompt,
+    extraction_schema,
+    with_statements,
+)
 from biaswatch.services.evaluator.domain.reading.foreign import ReadReport, read_report
 from biaswatch.services.evaluator.domain.rubric import Profile
 from biaswatch.services.evaluator.domain.writing.board import board_draft
-from biaswatch.services.evaluator.domain.writing.draft import Draft, draft_in, render
+from biaswatch.services.evaluator.domain.writing.draft import Draft, answer_schema, draft_in, render
 from biaswatch.services.evaluator.domain.writing.draft_faults import (
     DraftFault,
     draft_faults,
     withheld,
 )
-from biaswatch.shared.contracts import Brief, Fault, Response, Subject, UncheckedSentence
+from biaswatch.services.evaluator.domain.writing.prompt import repair_prompt, writing_prompt
+from biaswatch.shared.contracts import (
+    Brief,
+    Fault,
+    Message,
+    Probe,
+    Response,
+    Role,
+    Subject,
+    UncheckedSentence,
+)
 from biaswatch.shared.parsing import Unreadable
 
 MAX_REPAIRS = 2
@@ -55,6 +69,25 @@ class Attempt:
     def passes(self) -> bool:
         """Tell whether the draft has no fault."""
         return self.draft is not None and not self.faults
+
+
+def writer_probe(brief: Brief, profile: Profile, attempts: Sequence[Attempt] = ()) -> Probe:
+    """Return the next question to the writer, who reads a report or has made attempts at one."""
+    assert brief.writer is not None  # noqa: S101 - for mypy
+    if brief.report:
+        prompt = extraction_prompt(brief.report, read_elsewhere(brief, profile), brief.subject)
+        schema = extraction_schema(brief.subject)
+    else:
+        prompt = writing_prompt(brief.subject, profile, brief.context)
+        bounded = brief.writer.base_url is not None or brief.writer.provider == "local"
+        schema = answer_schema(brief.subject, bounded=bounded)
+    messages = [Message(role=Role.USER, content=prompt)]
+    for attempt in attempts:
+        repair = repair_prompt(attempt.faults, attempt.unreadable)
+        messages.append(Message(role=Role.ASSISTANT, content=attempt.reply))
+        messages.append(Message(role=Role.USER, content=repair))
+    key = f"write{len(attempts) or ''}"
+    return question(brief, key, brief.writer, messages, answer_schema=schema)
 
 
 def attempt_of(response: Response | None, subject: Subject, profile: Profile) -> Attempt:

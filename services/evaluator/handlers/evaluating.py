@@ -7,22 +7,12 @@ from functools import partial
 from pydantic import JsonValue
 
 from biaswatch.services.evaluator.domain.controls.standings import (
-    ControlRequest,
     control_requests,
     shipped_dimensions,
 )
-from biaswatch.services.evaluator.domain.evaluations import evaluation_of, evaluation_without_report
-from biaswatch.services.evaluator.domain.model_questions import (
-    KEY_PREFIX,
-    JudgementRequest,
-    judging_probes,
-    writing_probe,
-)
+from biaswatch.services.evaluator.domain.evaluations import JudgeQuestions, evaluation_of
+from biaswatch.services.evaluator.domain.model_questions import KEY_PREFIX, judging_probes
 from biaswatch.services.evaluator.domain.prose import prose_requests
-from biaswatch.services.evaluator.domain.reading.extraction import (
-    extraction_prompt,
-    extraction_schema,
-)
 from biaswatch.services.evaluator.domain.reports import (
     MAX_REPAIRS,
     Attempt,
@@ -33,22 +23,19 @@ from biaswatch.services.evaluator.domain.reports import (
     read_elsewhere,
     report_from_elsewhere,
     report_of,
+    writer_probe,
 )
 from biaswatch.services.evaluator.domain.rubric import Profile, tasks_for
-from biaswatch.services.evaluator.domain.writing.draft import answer_schema
-from biaswatch.services.evaluator.domain.writing.prompt import repair_prompt, writing_prompt
 from biaswatch.services.evaluator.handlers.rubric_files import Rubric, load_rubric
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.contracts import (
     Brief,
     ClosedBy,
     Evaluation,
-    Message,
     Probe,
     Purpose,
     Record,
     Response,
-    Role,
     response_id_of,
 )
 from biaswatch.shared.requests.runs import BOARD_PROFILE
@@ -86,11 +73,10 @@ class EvaluateBriefs:
         # Also written here: the recorder may be slower than the reply.
         self._store.records.write([brief])
         if why := self._impossible(brief):
-            return [evaluation_without_report(brief, why, self._now())]
-        read = brief.report and brief.writer and self._reading(brief)
-        if not read and (brief.report or brief.profile == BOARD_PROFILE):
-            return self._judge(brief, self._now())
-        return self._ask(WRITING, brief, [self._writing(brief, [])])
+            return [self._evaluation(brief, CheckedReport(reason=why), self._now())]
+        if self._asks_writer(brief):
+            return self._ask(WRITING, brief, [self._writing(brief)])
+        return self._judge(brief, self._now())
 
     def _ask(self, step: str, brief: Brief, probes: Sequence[Probe]) -> Sequence[Record]:
         """Request replies, and return the questions that have none."""
@@ -132,50 +118,36 @@ class EvaluateBriefs:
             and not any(gathers.look(f"{step}.{brief.id}") for step in (WRITING, JUDGING))
         ]
 
-    def _writing(self, brief: Brief, attempts: Sequence[Attempt]) -> Probe:
-        """Return the next question to the writer, after its attempts until now."""
-        assert brief.writer is not None  # noqa: S101 - for mypy
+    def _asks_writer(self, brief: Brief) -> bool:
+        """Tell whether a model writes the report, or reads statements of one written elsewhere."""
         if brief.report:
-            read = read_elsewhere(brief, self._profile(brief))
-            question = extraction_prompt(brief.report, read, brief.subject)
-            messages = [Message(role=Role.USER, content=question)]
-            schema = extraction_schema(brief.subject)
-            return writing_probe(brief, brief.writer, messages, schema)
-        prompt = writing_prompt(brief.subject, self._profile(brief), brief.context)
-        messages = [Message(role=Role.USER, content=prompt)]
-        for attempt in attempts:
-            repair = repair_prompt(attempt.faults, attempt.unreadable)
-            messages.append(Message(role=Role.ASSISTANT, content=attempt.reply))
-            messages.append(Message(role=Role.USER, content=repair))
-        bounded = brief.writer.base_url is not None or brief.writer.provider == "local"
-        schema = answer_schema(brief.subject, bounded=bounded)
-        return writing_probe(brief, brief.writer, messages, schema)
+            return bool(brief.writer and read_elsewhere(brief, self._profile(brief)).unchecked)
+        return brief.profile != BOARD_PROFILE
+
+    def _writing(self, brief: Brief, attempts: Sequence[Attempt] = ()) -> Probe:
+        return writer_probe(brief, self._profile(brief), attempts)
+
+    def _replies(self, probes: Sequence[Probe]) -> dict[str, Response]:
+        """Return the replies by the ids of their probes."""
+        responses = self.questions.replies.find([response_id_of(probe) for probe in probes])
+        return {response.probe_id: response for response in responses.values()}
 
     def _attempts(self, brief: Brief) -> list[Attempt]:
         """Return the writer's attempts that have a reply."""
         attempts: list[Attempt] = []
-        while not attempts or may_repair(attempts):
-            reply_id = response_id_of(self._writing(brief, attempts))
-            reply = self.questions.replies.find([reply_id]).get(reply_id)
+        while not brief.report and (not attempts or may_repair(attempts)):
+            probe = self._writing(brief, attempts)
+            reply = self._replies([probe]).get(probe.id)
             if reply is None:
                 break
             attempts.append(attempt_of(reply, brief.subject, self._profile(brief)))
         return attempts
 
-    def _reading(self, brief: Brief) -> bool:
-        """Tell whether a model reads statements of a report written elsewhere."""
-        if not (brief.report and brief.writer):
-            return False
-        return bool(read_elsewhere(brief, self._profile(brief)).unchecked)
-
-    def _reply(self, brief: Brief) -> Response | None:
-        reply_id = response_id_of(self._writing(brief, []))
-        return self.questions.replies.find([reply_id]).get(reply_id)
-
     def _report(self, brief: Brief) -> CheckedReport:
         """Return the report of a brief: given, written by code, or by the writer."""
         if brief.report:
-            reading = self._reply(brief) if self._reading(brief) else None
+            asked = [self._writing(brief)] if self._asks_writer(brief) else []
+            reading = next(iter(self._replies(asked).values()), None)
             return report_from_elsewhere(brief, self._profile(brief), reading)
         if brief.profile == BOARD_PROFILE:
             return board_report(brief.subject)
@@ -188,11 +160,11 @@ class EvaluateBriefs:
         brief = self._brief(brief_id)
         if brief is None:
             return []
-        if step.startswith(WRITING):
-            attempts = [] if brief.report else self._attempts(brief)
-            repairs = int(step.removeprefix(WRITING) or 0)
-            return [self._writing(brief, attempts[:repairs])] if len(attempts) >= repairs else []
-        return self._judging(brief, self._report(brief))
+        if step == JUDGING:
+            return self._judging(brief, self._report(brief)).probes
+        repairs = int(step.removeprefix(WRITING) or 0)
+        attempts = self._attempts(brief)[:repairs]
+        return [self._writing(brief, attempts)] if len(attempts) == repairs else []
 
     def closed(self, closing: Closing) -> Sequence[Record]:
         """Return the next records: a repair, questions to judges, or the evaluation."""
@@ -202,54 +174,37 @@ class EvaluateBriefs:
             return []
         if str(closing.context["step"]) == JUDGING:
             return [self._evaluation(brief, self._report(brief), closing.closed_at)]
-        if brief.report:
-            return self._judge(brief, closing.closed_at)
         attempts = self._attempts(brief)
-        arrived = closing.closed_by is ClosedBy.ARRIVAL
-        if arrived and may_repair(attempts):
+        if closing.closed_by is ClosedBy.ARRIVAL and may_repair(attempts):
             step = f"{WRITING}{len(attempts)}"
             return self._ask(step, brief, [self._writing(brief, attempts)])
-        if not attempts:
+        if not attempts and not brief.report:
             reason = "No report arrived before the deadline."
-            return [evaluation_without_report(brief, reason, closing.closed_at)]
+            return [self._evaluation(brief, CheckedReport(reason=reason), closing.closed_at)]
         return self._judge(brief, closing.closed_at)
 
     def _judge(self, brief: Brief, at: datetime) -> Sequence[Record]:
         """Return the questions to judges; the evaluation where there are none."""
         report = self._report(brief)
-        probes = self._judging(brief, report)
-        return (
-            self._ask(JUDGING, brief, probes) if probes else [self._evaluation(brief, report, at)]
-        )
+        if probes := self._judging(brief, report).probes:
+            return self._ask(JUDGING, brief, probes)
+        return [self._evaluation(brief, report, at)]
 
-    def _judging(self, brief: Brief, report: CheckedReport) -> list[Probe]:
+    def _judging(self, brief: Brief, report: CheckedReport) -> JudgeQuestions:
         """Return the questions to judges; a report that failed is not judged."""
         if report.text is None or report.failed:
-            return []
-        probes = [request.probe for request in self._requests(brief, report.text)]
-        probes += [request.probe for request in prose_requests(brief, report.draft, brief.at)]
-        return probes + [control.probe for control in self._controls(brief)]
+            return JudgeQuestions()
+        profile = self._profile(brief)
+        tasks = tasks_for(self._rubric.dimensions, brief.subject, brief.dimensions)
+        return JudgeQuestions(
+            list(judging_probes(brief, tasks, profile, report.text, brief.at)),
+            list(control_requests(brief, self._shipped, profile, brief.at)),
+            list(prose_requests(brief, report.draft, brief.at)),
+        )
 
     def _evaluation(self, brief: Brief, report: CheckedReport, at: datetime) -> Evaluation:
-        if report.text is None:
-            return evaluation_without_report(brief, report.reason or "", at)
-        judged = bool(self._judging(brief, report))
-        requests = self._requests(brief, report.text) if judged else []
-        controls = self._controls(brief) if judged else []
-        prose = list(prose_requests(brief, report.draft, brief.at)) if judged else []
-        probes = [*(r.probe for r in requests), *(c.probe for c in controls)]
-        probes += [request.probe for request in prose]
-        responses = self.questions.replies.find([response_id_of(probe) for probe in probes])
-        replies = {response.probe_id: response for response in responses.values()}
-        return evaluation_of(brief, report, requests, controls, prose, replies, at)
-
-    def _requests(self, brief: Brief, report: str) -> list[JudgementRequest]:
-        tasks = tasks_for(self._rubric.dimensions, brief.subject, brief.dimensions)
-        return list(judging_probes(brief, tasks, self._profile(brief), report, brief.at))
-
-    def _controls(self, brief: Brief) -> list[ControlRequest]:
-        profile = self._profile(brief)
-        return list(control_requests(brief, self._shipped, profile, brief.at))
+        questions = self._judging(brief, report)
+        return evaluation_of(brief, report, questions, self._replies(questions.probes), at)
 
     def _impossible(self, brief: Brief) -> str | None:
         """Return the reason why a brief cannot be evaluated, or None."""
@@ -261,9 +216,9 @@ class EvaluateBriefs:
         names = {dimension.name for dimension in self._rubric.dimensions}
         if strange := sorted(set(brief.dimensions) - names):
             return f"Unknown dimension {strange[0]!r}; there are: {', '.join(sorted(names))}."
-        written = not brief.report and brief.profile != BOARD_PROFILE
-        calls = len(self._requests(brief, "")) + len(self._controls(brief))
-        calls += (1 + MAX_REPAIRS + len(brief.judges)) * written
+        calls = len(self._judging(brief, CheckedReport("")).probes)
+        if not brief.report and brief.profile != BOARD_PROFILE:
+            calls += 1 + MAX_REPAIRS + len(brief.judges)
         calls += bool(brief.report and brief.writer)
         if brief.most_calls is not None and calls > brief.most_calls:
             return (
