@@ -1,0 +1,1 @@
+"""How often planted judges are set aside, and how often corrected rates are covered."""

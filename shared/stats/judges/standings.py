@@ -1,0 +1,71 @@
+"""Outcomes of controls and the standing of a judge; only the standard library is imported."""
+
+from dataclasses import dataclass, field
+
+from biaswatch.shared.stats.estimate import Estimate
+
+PLAIN, INSTRUCTION, LENGTH, AUTHOR, GROUP = "plain", "instruction", "length", "author", "group"
+"""What a control examines: the kind alone, or what must not change a reply."""
+SWAPPED = (AUTHOR, GROUP)
+"""Controls with copies that differ in one word: an author or a group."""
+
+
+@dataclass(frozen=True)
+class ControlOutcome:
+    """The reply of a judge to one control."""
+
+    kind: str
+    """The kind of question, or the dimension."""
+    positive: bool
+    """The direction: whether the right reply is the positive one."""
+    number: int
+    """The number of the text, which swapped copies share."""
+    right: bool
+    """False also for a reply that cannot be read."""
+    expected: str
+    """The right reply, in words."""
+    reply: str | None
+    """The reply as read; None if it is missing or cannot be read."""
+    examined: str = PLAIN
+    variant: str = ""
+    """The author or group of a swapped copy."""
+    answered: bool = True
+    """False without any reply."""
+    copied: bool = False
+    """True if the reply repeats the question."""
+
+
+@dataclass(frozen=True)
+class KindStanding:
+    """The result of a judge for one kind of question."""
+
+    kind: str
+    sensitivity: Estimate
+    """Share right where the positive reply is right, in [0, 1]."""
+    specificity: Estimate
+    """Share right where the negative reply is right, in [0, 1]."""
+    right: tuple[int, int] = (0, 0)
+    """Right replies to questions with a positive and with a negative reply."""
+    asked: tuple[int, int] = (0, 0)
+    unread: int = 0
+    replies: dict[str, int] = field(default_factory=dict)
+    """Count of each reply, of those without a swapped word."""
+    believed: bool = True
+    """Whether verdicts of this kind count."""
+    reason: str | None = None
+    """Why not; or why the kind was not examined."""
+
+
+@dataclass(frozen=True)
+class SwapDifference:
+    """Errors on texts with one word swapped in, against the same texts with other words."""
+
+    examined: str
+    variant: str
+    pairs: int
+    errors: float
+    """Share of wrong replies with this word, in [0, 1]."""
+    other_errors: float
+    """Mean share of wrong replies with the other words."""
+    p_adjusted: float
+    """Of one-sided sign flips against more errors with this word, Holm-corrected over the words."""
