@@ -15,14 +15,8 @@ from biaswatch.services.evaluator.domain.model_questions import (
     judging_probe,
     response_text,
 )
-from biaswatch.services.evaluator.domain.writing.claims import (
-    Claim,
-    Definition,
-    right_claims,
-    turned,
-)
+from biaswatch.services.evaluator.domain.writing.claims import Claim, right_claims, turned
 from biaswatch.services.evaluator.domain.writing.draft import Draft
-from biaswatch.services.evaluator.domain.writing.fixed_sentences import fixed_sentence
 from biaswatch.services.evaluator.domain.writing.slots import masked, slots_of
 from biaswatch.shared.contracts import Brief, Fault, Probe, ProseCheck, Response, Subject
 from biaswatch.shared.parsing import Unreadable
@@ -93,7 +87,7 @@ def _sentences(draft: Draft, subject: Subject) -> Iterator[Pair]:
 
 
 def _controls(subject: Subject) -> Iterator[Pair]:
-    claims = [c for c in right_claims(subject) if not isinstance(c, Definition)]
+    claims = [c for c in right_claims(subject) if c.type != "definition"]
     changed = [(claim, wrong) for claim in claims for wrong in turned(claim, subject)[:1]]
     for claim, wrong in changed[:MAX_CONTROLS]:
         sentence = _masked(claim, subject)
@@ -102,7 +96,7 @@ def _controls(subject: Subject) -> Iterator[Pair]:
 
 
 def _masked(claim: Claim, subject: Subject) -> str:
-    return masked(fixed_sentence(claim, subject), slots_of(subject))
+    return masked(claim.sentence(subject), slots_of(subject))
 
 
 def prose_check(request: ProseRequest, response: Response | None) -> tuple[ProseCheck, list[Place]]:

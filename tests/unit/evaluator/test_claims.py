@@ -7,16 +7,9 @@ from functools import cache
 from scipy.stats import fisher_exact
 
 from biaswatch.services.evaluator.domain.writing.board import board_draft
-from biaswatch.services.evaluator.domain.writing.claims import (
-    DirectionClaim,
-    Interval,
-    Significance,
-    right_claims,
-    turned,
-)
+from biaswatch.services.evaluator.domain.writing.claims import Claim, right_claims, turned
 from biaswatch.services.evaluator.domain.writing.draft import Sentence, render
 from biaswatch.services.evaluator.domain.writing.draft_faults import sentence_faults
-from biaswatch.services.evaluator.domain.writing.fixed_sentences import fixed_sentence
 from biaswatch.services.evaluator.domain.writing.outline import ReportSection
 from biaswatch.services.evaluator.domain.writing.prompt import writing_prompt
 from biaswatch.services.evaluator.domain.writing.slots import rendered, slots_of
@@ -73,7 +66,7 @@ def faults(text: str, claims: tuple[object, ...], subject: Subject) -> list[obje
 def test_fixed_sentences_of_right_claims_have_no_fault() -> None:
     for subject in random_subjects():
         for claim in right_claims(subject):
-            assert faults(fixed_sentence(claim, subject), (claim,), subject) == []
+            assert faults(claim.sentence(subject), (claim,), subject) == []
 
 
 def test_every_claim_turned_wrong_is_found() -> None:
@@ -81,7 +74,7 @@ def test_every_claim_turned_wrong_is_found() -> None:
     for subject in random_subjects():
         for claim in right_claims(subject):
             for wrong in turned(claim, subject):
-                assert faults(fixed_sentence(wrong, subject), (wrong,), subject)
+                assert faults(wrong.sentence(subject), (wrong,), subject)
                 count += 1
     assert count > 10 * SUBJECTS
 
@@ -94,14 +87,14 @@ def test_claims_are_right_by_independent_arithmetic() -> None:
         a, b, c, d = subject.counts
         first, second = a * (c + d), c * (a + b)
         higher = "neither" if first == second else "men" if first > second else "women"
-        assert DirectionClaim(measure="risk_difference", higher=higher) in claims
+        assert Claim("direction", "risk_difference", higher) in claims
         significant = "yes" if fisher_exact([[a, b], [c, d]]).pvalue <= 0.05 else "no"
         if any(m.name == "fisher" and m.p_value is not None for m in subject.measures):
-            assert Significance(test="fisher", significant=significant) in claims
+            assert Claim("significance", "fisher", significant) in claims
         if min(subject.counts):
             spread = 1.959964 * math.sqrt(1 / a + 1 / b + 1 / c + 1 / d)
             inside = "yes" if abs(math.log(a * d / (b * c))) <= spread else "no"
-            assert Interval(measure="odds_ratio", contains_null=inside) in claims
+            assert Claim("interval", "odds_ratio", inside) in claims
 
 
 def test_slots_have_the_digits_of_the_subject() -> None:

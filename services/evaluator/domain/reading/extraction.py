@@ -2,13 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 
-from pydantic import JsonValue, ValidationError
+from pydantic import JsonValue
 
 from biaswatch.services.evaluator.domain.model_questions import fields_in
 from biaswatch.services.evaluator.domain.reading.foreign import ReadReport, fault_at
-from biaswatch.services.evaluator.domain.writing.claims import CLAIMS, Claim, claims_about
-from biaswatch.services.evaluator.domain.writing.draft import claim_schemas, closed_object
-from biaswatch.services.evaluator.domain.writing.fixed_sentences import fixed_sentence
+from biaswatch.services.evaluator.domain.writing.claims import (
+    Claim,
+    claim_in,
+    claim_schemas,
+    claims_about,
+    closed_object,
+)
 from biaswatch.services.evaluator.domain.writing.slots import rendered, slots_of
 from biaswatch.shared.contracts import Subject, UncheckedSentence
 from biaswatch.shared.parsing import Unreadable
@@ -28,7 +32,7 @@ def extraction_prompt(report: str, read: ReadReport, subject: Subject) -> str:
     """Return the request to read the statements that code leaves open."""
     slots = slots_of(subject)
     claims = [
-        f"- {claim.model_dump_json()}: {rendered(fixed_sentence(claim, subject), slots)}"
+        f"- {claim.json}: {rendered(claim.sentence(subject), slots)}"
         for claim in claims_about(subject)
         if claim.type not in {"definition", "caveat"}
     ]
@@ -87,6 +91,6 @@ def _readable(claims: object) -> list[Claim]:
     if not isinstance(claims, list):
         return []
     try:
-        return [CLAIMS.validate_python(claim) for claim in claims]
-    except ValidationError:
+        return [claim_in(claim) for claim in claims]
+    except Unreadable:
         return []

@@ -5,14 +5,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import JsonValue, ValidationError
+from pydantic import JsonValue
 
 from biaswatch.services.evaluator.domain.model_questions import fields_in
-from biaswatch.services.evaluator.domain.writing.claims import CLAIMS, Claim, claims_about
+from biaswatch.services.evaluator.domain.writing.claims import (
+    Claim,
+    claim_in,
+    claim_schemas,
+    closed_object,
+)
 from biaswatch.services.evaluator.domain.writing.outline import OUTLINE, ReportSection
 from biaswatch.services.evaluator.domain.writing.slots import rendered, slots_of
 from biaswatch.shared.contracts import Subject
-from biaswatch.shared.contracts.mistakes import first_mistake
 from biaswatch.shared.parsing import Unreadable
 
 MAX_SENTENCES = 200
@@ -28,6 +32,10 @@ class Sentence:
     claims: tuple[Claim, ...] = ()
     unreadable: str | None = None
     """Why one of its claims cannot be read."""
+
+    def topics(self, kind: str) -> set[str]:
+        """Return the topics of its claims of a type."""
+        return {claim.topic for claim in self.claims if claim.type == kind}
 
 
 @dataclass(frozen=True)
@@ -106,9 +114,9 @@ def _sentence(value: Any) -> Sentence:
     if len(claims) > MAX_CLAIMS:
         return Sentence(text, (), f"more than {MAX_CLAIMS} claims")
     try:
-        return Sentence(text, tuple(CLAIMS.validate_python(claim) for claim in claims))
-    except ValidationError as error:
-        return Sentence(text, (), first_mistake(error).in_words("a claim"))
+        return Sentence(text, tuple(map(claim_in, claims)))
+    except Unreadable as error:
+        return Sentence(text, (), str(error))
 
 
 def render(
@@ -154,38 +162,13 @@ def answer_schema(subject: Subject, *, bounded: bool = False) -> dict[str, JsonV
     return closed_object({"sections": sections})
 
 
-def claim_schemas(subject: Subject) -> list[JsonValue]:
-    """Return the schema of each type of claim, with the enumerations of a subject."""
-    values: dict[str, dict[str, list[JsonValue]]] = {}
-    for claim in claims_about(subject):
-        fields = values.setdefault(claim.type, {})
-        for name, value in claim.model_dump().items():
-            known = fields.setdefault(name, [])
-            if value not in known:
-                known.append(value)
-    return [
-        closed_object({name: {"type": "string", "enum": known} for name, known in fields.items()})
-        for fields in values.values()
-    ]
-
-
-def closed_object(properties: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """Return the schema of an object with these properties and no others."""
-    return {
-        "type": "object",
-        "properties": dict(properties),
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
 def as_json(draft: Draft) -> str:
     """Return the JSON of a draft, as a model writes it."""
     sections = [
         {
             "heading": section.heading,
             "sentences": [
-                {"text": s.text, "claims": [claim.model_dump() for claim in s.claims]}
+                {"text": s.text, "claims": [claim.fields for claim in s.claims]}
                 for s in section.sentences
             ],
         }

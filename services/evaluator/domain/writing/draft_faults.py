@@ -5,14 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from biaswatch.services.evaluator.domain.rubric import Profile
-from biaswatch.services.evaluator.domain.writing.claims import (
-    Caveat,
-    Claim,
-    Definition,
-    mandatory_caveats,
-)
+from biaswatch.services.evaluator.domain.writing.claims import Claim, mandatory_caveats
 from biaswatch.services.evaluator.domain.writing.draft import Draft, Sentence
-from biaswatch.services.evaluator.domain.writing.fixed_sentences import fixed_sentence
 from biaswatch.services.evaluator.domain.writing.outline import ReportSection
 from biaswatch.services.evaluator.domain.writing.slots import SLOT, group_keys, is_number, slots_of
 from biaswatch.shared.contracts import Subject
@@ -190,22 +184,20 @@ def _number_faults(bare: str) -> Iterator[DraftFault]:
 def _claim_faults(claim: Claim, bare: str, subject: Subject) -> Iterator[DraftFault]:
     if not claim.is_right(subject):
         problem = f"A claim about {claim.type} is wrong or does not fit these statistics."
-        yield DraftFault("claim", problem, claim.model_dump_json()[:120])
-    elif isinstance(claim, Caveat) and not CAVEAT_WORDS[claim.about].search(bare):
+        yield DraftFault("claim", problem, claim.json[:120])
+    elif claim.type == "caveat" and not CAVEAT_WORDS[claim.topic].search(bare):
         problem = "The sentence does not say what its caveat declares."
-        yield DraftFault("caveat", problem, claim.about)
+        yield DraftFault("caveat", problem, claim.topic)
 
 
 def _undeclared(sentence: Sentence, bare: str, subject: Subject) -> Iterator[DraftFault]:
-    if any(isinstance(claim, Definition) for claim in sentence.claims):
+    if sentence.topics("definition"):
         if _names_group(sentence.text, subject) or DEICTIC.search(bare):
             problem = "A definition speaks of these groups or results; claim that separately."
             yield DraftFault("undeclared", problem)
         return
-    types: set[str] = {claim.type for claim in sentence.claims}
-    measures = {getattr(claim, "measure", getattr(claim, "test", "")) for claim in sentence.claims}
-    types |= {"strata"} if measures & STRATIFIED else set()
-    caveats = {claim.about for claim in sentence.claims if isinstance(claim, Caveat)}
+    types, caveats = {claim.type for claim in sentence.claims}, sentence.topics("caveat")
+    types |= {"strata"} if {claim.topic for claim in sentence.claims} & STRATIFIED else set()
     free = bool(caveats) and not _names_group(sentence.text, subject)
     for topic, words, accepted, accepted_caveats in GATE:
         match = words.search(bare)
@@ -230,28 +222,20 @@ def _names_group(text: str, subject: Subject) -> bool:
 
 def _causes(sentence: Sentence, bare: str) -> Iterator[DraftFault]:
     match = CAUSE.search(bare)
-    if match is None or any(isinstance(claim, Definition) for claim in sentence.claims):
+    if match is None or sentence.topics("definition"):
         return
-    reserved = any(
-        isinstance(claim, Caveat) and claim.about in {"causes", "nature"}
-        for claim in sentence.claims
-    )
+    reserved = sentence.topics("caveat") & {"causes", "nature"}
     if not (reserved and DENIED.search(bare)):
         problem = "The sentence speaks of a cause; only a caveat may, and only to deny one."
         yield DraftFault("cause", problem, match[0])
 
 
 def _omitted(draft: Draft, subject: Subject) -> Iterator[DraftFault]:
-    declared = {
-        claim.about
-        for section in draft.sections
-        for sentence in section.sentences
-        for claim in sentence.claims
-        if isinstance(claim, Caveat)
-    }
+    sentences = [sentence for section in draft.sections for sentence in section.sentences]
+    declared = {about for sentence in sentences for about in sentence.topics("caveat")}
     for about in mandatory_caveats(subject):
         if about not in declared:
-            wording = fixed_sentence(Caveat(about=about), subject)
+            wording = Claim("caveat", about).sentence(subject)
             yield DraftFault("caveat", f"The caveat {about!r} is missing: {wording}")
 
 

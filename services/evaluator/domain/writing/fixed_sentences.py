@@ -1,135 +1,99 @@
-"""The fixed sentence of each claim, with slots for its numbers."""
+"""Fixed sentences: what each claim says, in words, with slots for its numbers."""
 
-from biaswatch.services.evaluator.domain.subjects import TESTS, interval_of, measure_of
-from biaswatch.services.evaluator.domain.writing.claims import (
-    CAVEATS,
-    TERMS,
-    AgreementClaim,
-    CasesClaim,
-    Caveat,
-    Claim,
-    ConclusionClaim,
-    Definition,
-    DirectionClaim,
-    Interval,
-    Missing,
-    Significance,
-    Size,
-    Strata,
-)
+from collections.abc import Mapping
+from string import Template
+
 from biaswatch.services.evaluator.domain.writing.slots import group_keys
 from biaswatch.services.evaluator.domain.writing.subject_facts import NEITHER
 from biaswatch.shared.contracts import Subject
 
+CAVEATS = {
+    "causes": "The statistics describe an association and cannot show its cause.",
+    "nature": "No difference here describes the nature, ability or conduct of a group.",
+    "absence": "A result that is not significant does not prove equality.",
+    "few_cases": "A group has fewer cases than the {cases_least} needed, too few for a finding.",
+    "small_cells": "Some counts are small, so the approximate methods are unreliable here.",
+    "conflict": "Read alone, the odds ratio and the relative risk suggest different conclusions.",
+    "reversed": "The pooled comparison and the one within strata disagree (Simpson's paradox).",
+    "missing": "Some answers are missing and could change the comparison.",
+    "unmeasured": "One group was not measured, so there is nothing to compare.",
+    "unit": "The prompt is the unit of this comparison, not the single answer.",
+    "limits": "Facts that the data do not record could change the comparison.",
+    "experts": "People who know the field should be consulted before anyone acts on the result.",
+}
+TERMS = {
+    "odds_ratio": "An odds ratio divides the odds of an outcome in one group by those in another.",
+    "relative_risk": "A relative risk divides the share of one group by the share of another.",
+    "balance_ratio": "A balance ratio divides the smaller rate by the larger; it is also"
+    " called impact ratio.",
+    "difference": "A difference of means or shares subtracts one group's value from another's.",
+    "confidence_interval": "A confidence interval holds the values that agree with the data.",
+    "p_value": "A p-value is the probability of data at least this extreme without a difference.",
+    "chi_square": "A chi-square test compares counts with those expected without an association.",
+    "exact_test": "An exact test adds up the probabilities of tables at least as extreme.",
+    "strata": "A stratified analysis compares groups within levels of another variable.",
+}
+ANY = ""
+"""Key of the sentence for values without one of their own."""
+SENTENCES: Mapping[str, Mapping[str, str]] = {
+    "direction": {
+        NEITHER: "The $words of {$topic.estimate} shows no difference between the groups.",
+        ANY: "The $words of {$topic.estimate} shows $more for {groups.$value.name} than for"
+        " {groups.$other.name}.",
+    },
+    "significance": {
+        "yes": "The $words is significant at the level {alpha} ({$topic.p}).",
+        "no": "The $words is not significant at the level {alpha} ({$topic.p}).",
+    },
+    "interval": {
+        "yes": "The {level} interval {$topic.interval} of the $words contains the value of no"
+        " difference.",
+        "no": "The {level} interval {$topic.interval} of the $words does not contain the value of"
+        " no difference.",
+    },
+    "size": {ANY: "By Cohen's conventions the difference is $value."},
+    "strata": {
+        "reversed": "Within strata the association has the opposite direction.",
+        "similar": "Within strata the association is about as strong as in the pooled comparison.",
+        ANY: "Within strata the association is $value than in the pooled comparison.",
+    },
+    "agreement": {
+        "similar": "The odds ratio and the relative risk are similar.",
+        "moderate_difference": "The odds ratio and the relative risk differ moderately.",
+        "conflicting": "The odds ratio and the relative risk are in conflict.",
+    },
+    "missing": {
+        "some": "Answers are missing for {groups.$topic.name}: {groups.$topic.missing} of them.",
+        "none": "No answers are missing for {groups.$topic.name}.",
+    },
+    "cases": {
+        "yes": "The group {groups.$topic.name} has {groups.$topic.cases} cases and reaches the"
+        " minimum of {cases_least}.",
+        "no": "The group {groups.$topic.name} has {groups.$topic.cases} cases and falls short of"
+        " the minimum of {cases_least}.",
+    },
+    "conclusion": {
+        "disparity": "The conclusion is that there is a disparity beyond the tolerance of"
+        " {tolerance}.",
+        "no_disparity": "The conclusion is no disparity beyond the tolerance of {tolerance}.",
+        "unmeasured": "The conclusion is that one group was not measured.",
+        ANY: "The comparison is inconclusive.",
+    },
+    "caveat": CAVEATS,
+    "definition": TERMS,
+}
+"""Sentences by the type of a claim, and by its value; by its topic where it has no value."""
 MEASURE_WORDS = {
-    "odds_ratio": "odds ratio",
     "odds_ratio_conditional": "conditional odds ratio",
-    "relative_risk": "relative risk",
-    "risk_difference": "risk difference",
-    "impact_ratio": "impact ratio",
     "odds_ratio_within": "odds ratio within strata",
     "odds_ratio_adjusted": "adjusted odds ratio",
     "gap": "difference of means",
-    "effect_size": "effect size",
     "chi_square": "chi-square test",
     "fisher": "exact test of Fisher",
     "boschloo": "exact test of Boschloo",
     "cmh": "Cochran-Mantel-Haenszel test",
     "gap_test": "test of the difference",
 }
-_STRATA = {
-    "reversed": "Within strata the association has the opposite direction.",
-    "weaker": "Within strata the association is weaker than in the pooled comparison.",
-    "similar": "Within strata the association is about as strong as in the pooled comparison.",
-    "stronger": "Within strata the association is stronger than in the pooled comparison.",
-}
-_AGREEMENT = {
-    "similar": "The odds ratio and the relative risk are similar.",
-    "moderate_difference": "The odds ratio and the relative risk differ moderately.",
-    "conflicting": "The odds ratio and the relative risk are in conflict.",
-}
-_CONCLUSION = {
-    "disparity": "The conclusion is that there is a disparity beyond the tolerance of {tolerance}.",
-    "no_disparity": "The conclusion is no disparity beyond the tolerance of {tolerance}.",
-    "unmeasured": "The conclusion is that one group was not measured.",
-}
-_INCONCLUSIVE = "The comparison is inconclusive."
-
-
-def fixed_sentence(claim: Claim, subject: Subject) -> str:
-    """Return the sentence that says exactly what a claim says."""
-    match claim:
-        case DirectionClaim():
-            return _direction(claim, subject)
-        case Significance():
-            return _significance(claim, subject)
-        case Interval():
-            return _interval(claim, subject)
-        case Missing() | CasesClaim():
-            return _group_sentence(claim)
-        case ConclusionClaim():
-            return _CONCLUSION.get(claim.conclusion, _INCONCLUSIVE)
-        case Size():
-            return f"By Cohen's conventions the difference is {claim.size}."
-        case _:
-            return _listed_sentence(claim)
-
-
-def _listed_sentence(claim: Strata | AgreementClaim | Caveat | Definition) -> str:
-    match claim:
-        case Strata():
-            return _STRATA[claim.within]
-        case AgreementClaim():
-            return _AGREEMENT[claim.agreement]
-        case Caveat():
-            return CAVEATS[claim.about]
-        case Definition():
-            return TERMS[claim.term]
-
-
-def _significance(claim: Significance, subject: Subject) -> str:
-    known = measure_of(subject, claim.test)
-    text = f" ({{{claim.test}.p}})" if known and known.p_value is not None else ""
-    word = "significant" if claim.significant == "yes" else "not significant"
-    return f"The {measure_words(claim.test)} is {word} at the level {{alpha}}{text}."
-
-
-def _interval(claim: Interval, subject: Subject) -> str:
-    verb = "contains" if claim.contains_null == "yes" else "does not contain"
-    measure = measure_of(subject, claim.measure)
-    text = f" {{{claim.measure}.interval}}" if measure and interval_of(measure) else ""
-    return (
-        f"The {{level}} interval{text} of the {measure_words(claim.measure)} {verb} the"
-        " value of no difference."
-    )
-
-
-def _group_sentence(claim: Missing | CasesClaim) -> str:
-    group = f"groups.{claim.group}"
-    if isinstance(claim, CasesClaim):
-        verb = "reaches" if claim.enough == "yes" else "falls short of"
-        return (
-            f"The group {{{group}.name}} has {{{group}.cases}} cases and {verb} the minimum of"
-            " {cases_least}."
-        )
-    if claim.missing == "none":
-        return f"No answers are missing for {{{group}.name}}."
-    return f"Answers are missing for {{{group}.name}}: {{{group}.missing}} of them."
-
-
-def _direction(claim: DirectionClaim, subject: Subject) -> str:
-    keys = group_keys(subject)
-    measure = measure_words(claim.measure)
-    estimate = f"{measure} of {{{claim.measure}.estimate}}"
-    higher = "a higher mean" if claim.measure in {"gap", "effect_size"} else "more of the outcome"
-    if claim.higher == NEITHER:
-        return f"The {estimate} shows no difference between the groups."
-    other = keys[1] if claim.higher == keys[0] else keys[0]
-    return f"The {estimate} shows {higher} for {_name(claim.higher)} than for {_name(other)}."
-
-
-def _name(key: str) -> str:
-    return f"{{groups.{key}.name}}"
 
 
 def measure_words(name: str) -> str:
@@ -137,17 +101,13 @@ def measure_words(name: str) -> str:
     return MEASURE_WORDS.get(name, name.replace("_", " "))
 
 
-def estimate_sentence(name: str, subject: Subject) -> str | None:
-    """Return the sentence that states an estimate or a test; None where it has no number."""
-    measure = measure_of(subject, name)
-    if measure is None:
-        return None
-    words = measure_words(name)
-    if name in TESTS:
-        return f"The {words} has the statistic {{{name}.statistic}} ({{{name}.p}})."
-    if measure.value == measure.p_value:
-        return None
-    text = f"The {words} is {{{name}.estimate}}"
-    if interval_of(measure):
-        text += f" ({{level}} interval {{{name}.interval}})"
-    return f"{text}."
+def fixed_sentence(kind: str, topic: str, value: str, subject: Subject) -> str:
+    """Return the sentence that says exactly what a claim of a type says."""
+    sentences, (one, two) = SENTENCES[kind], group_keys(subject)
+    return Template(sentences.get(value or topic) or sentences[ANY]).substitute(
+        topic=topic,
+        words=measure_words(topic),
+        value=value,
+        other=two if value == one else one,
+        more="a higher mean" if topic in {"gap", "effect_size"} else "more of the outcome",
+    )

@@ -6,15 +6,11 @@ from biaswatch.services.evaluator.domain.rubric import Profile
 from biaswatch.services.evaluator.domain.subjects import measure_line
 from biaswatch.services.evaluator.domain.writing.claims import (
     Claim,
-    Definition,
     mandatory_caveats,
     right_claims,
 )
 from biaswatch.services.evaluator.domain.writing.draft_faults import DraftFault
-from biaswatch.services.evaluator.domain.writing.fixed_sentences import (
-    fixed_sentence,
-    measure_words,
-)
+from biaswatch.services.evaluator.domain.writing.fixed_sentences import measure_words
 from biaswatch.services.evaluator.domain.writing.outline import OUTLINE, ReportSection
 from biaswatch.services.evaluator.domain.writing.slots import slots_of
 from biaswatch.shared.contracts import Subject
@@ -38,8 +34,6 @@ REFERENCE = (
 )
 UNLISTED = frozenset({"low", "high", "null", "without", "per_hundred"})
 """Last parts of slots that the prompt leaves out, because others say the same."""
-SUBJECTS = ("measure", "test", "group", "term")
-"""Fields that are starred, so that claims of one form share a line."""
 MAX_USUAL_LIMITS = 3
 """Limits of a profile that are listed where the data have none; its last ones repeat caveats."""
 MAX_LISTED_FAULTS = 40
@@ -107,13 +101,12 @@ def _claim_lines(subject: Subject) -> Iterator[str]:
 
 def _form(claim: Claim, subject: Subject) -> tuple[str, str, str]:
     """Return a claim and its sentence with * for its measure, test, group or term."""
-    text, form = fixed_sentence(claim, subject), claim.model_dump_json()
-    name = next((getattr(claim, key) for key in SUBJECTS if hasattr(claim, key)), "")
-    if not name:
-        return form, "", text
+    name, text = claim.topic, claim.sentence(subject)
+    if not name or claim.type == "caveat":
+        return claim.json, "", text
     starred = text.replace(measure_words(name), "*").replace(name, "*")
-    definition = isinstance(claim, Definition)
-    return form.replace(f'"{name}"', '"*"', 1), name, "" if definition else starred
+    form = claim.json.replace(f'"{name}"', '"*"', 1)
+    return form, name, "" if claim.type == "definition" else starred
 
 
 def _heading(section: ReportSection) -> str:

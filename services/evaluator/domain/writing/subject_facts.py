@@ -43,17 +43,11 @@ def higher_group(subject: Subject, name: str) -> str | None:
 
 def contains_null(measure: Measure | None) -> bool | None:
     """Return whether the interval of a measure contains the value of no difference."""
-    bounds = None if measure is None else bounds_of(measure)
-    if measure is None or bounds is None or measure.no_difference is None:
+    if measure is None or measure.no_difference is None:
         return None
-    return bounds[0] <= measure.no_difference <= bounds[1]
-
-
-def bounds_of(measure: Measure) -> tuple[float, float] | None:
-    """Return the interval of a measure with a value of no difference, else None."""
-    if measure.low is None or measure.high is None or measure.no_difference is None:
+    if measure.low is None or measure.high is None:
         return None
-    return measure.low, measure.high
+    return measure.low <= measure.no_difference <= measure.high
 
 
 def size_of(subject: Subject) -> str | None:
