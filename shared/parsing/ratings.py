@@ -91,10 +91,11 @@ FREE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 """A number at the end of a clause, and the word before it."""
-NAMED_FIRST = re.compile(
-    r"\A[a-z][a-z ]{1,30}:[^\S\n]*+(\d{1,2}(?:\.\d+)?)[^\S\n]*+$", re.IGNORECASE | re.MULTILINE
+NAMED = re.compile(
+    r"^[a-z][a-z ]{0,30}:[^\S\n]*+(\d{1,2}(?:\.\d+)?)[^\S\n]*+(?:\([a-z ]+\))?[.]?$",
+    re.IGNORECASE | re.MULTILINE,
 )
-"""A first line with a name and a number: "Urgency: 6"."""
+"""A line with a name and a number: "Urgency: 6", "Fix: 8 (very urgent)"."""
 OF_OTHER_NUMBERS = frozenset(
     (
         *("after", "and", "between", "by", "from", "in", "least", "most", "no", "number", "option"),
@@ -174,7 +175,10 @@ def _in_words(text: str, scale: Scale) -> set[float]:
         if stated:
             return _finite(stated)
     first_line = ALONE.fullmatch(unscaled.strip().partition("\n")[0]) or FIRST_WORD.match(unscaled)
-    return _finite([first_line[1]]) if first_line else set()
+    if first_line:
+        return _finite([first_line[1]])
+    named = _finite(NAMED.findall(unscaled)) if NAMED.match(unscaled) else set()
+    return named if all(_within(number, scale) for number in named) else set()
 
 
 def _unscaled(text: str, scale: Scale) -> str:
@@ -197,9 +201,14 @@ def _free(text: str, scale: Scale) -> set[float]:
     )
     if low is None or high is None or numbers != stated:
         return set()
-    if all(low <= number <= high for number in stated):
+    if all(_within(number, scale) for number in stated):
         return stated
-    return _finite(NAMED_FIRST.findall(plain)) if len(stated) == 1 else set()
+    return _finite(NAMED.findall(plain)) if len(stated) == 1 else set()
+
+
+def _within(number: float, scale: Scale) -> bool:
+    low, high = scale
+    return low is not None and high is not None and low <= number <= high
 
 
 def _with_alternative(text: str, match: re.Match[str]) -> list[str]:
