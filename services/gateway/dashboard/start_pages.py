@@ -89,7 +89,8 @@ class StartForm(BaseModel):
     suite: str = Field(default="", max_length=64)
     targets: str = Field(default="", max_length=4000)
     """A target on each line."""
-    scaffold: str = Field(default="direct", max_length=100)
+    scaffold: str = Field(default="", max_length=100)
+    """Empty for the scaffolds that the suite declares."""
     repeats: str = Field(default="1", max_length=9)
     most_tokens: str = Field(default="", max_length=15)
     most_cost: str = Field(default="", max_length=15)
@@ -111,7 +112,7 @@ class StartForm(BaseModel):
                 {
                     "suite_hash": self.suite,
                     "targets": list(filter(None, map(str.strip, self.targets.splitlines()))),
-                    "scaffolds": [self.scaffold],
+                    "scaffolds": [self.scaffold] if self.scaffold else [],
                     "repeats": self.repeats,
                     "budget": budget,
                     "nonce": self.nonce,

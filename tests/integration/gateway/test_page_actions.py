@@ -211,6 +211,7 @@ async def test_a_form_that_was_on_no_page_of_ours_does_nothing(
 SUITE = Suite(
     name="asked",
     extractors=("words",),
+    scaffolds=("cot",),
     probes=(SuiteProbe(key="a", prompt="A?", groups={"of": "x"}),),
 )
 FIELDS = {"suite": SUITE.hash, "targets": "simulator:unbiased\nsimulator:biased", "repeats": "3"}
@@ -227,7 +228,7 @@ async def test_a_run_is_started_from_a_page_once_and_audited(store: Store, tmp_p
     async with signed_in(store, tmp_path, "run") as client:
         page = html.fromstring((await client.get("/start", params=FIELDS)).text)
         text_content = page.text_content()
-        assert "simulator:unbiased: 3 answers, a call each" in text_content
+        assert "simulator:unbiased: 3 answers" in text_content
         [form] = [form for form in page.forms if form.method == "POST"]
         fields = dict(form.form_values())
         replies = await pressed_twice(client, "/start", fields)
@@ -237,6 +238,7 @@ async def test_a_run_is_started_from_a_page_once_and_audited(store: Store, tmp_p
         assert 'href="/start"' in overview.text
     [run] = [run for run in store.records.all(Run) if run.suite == "asked"]
     assert (run.repeats, len(run.targets), run.suite_hash) == (3, 2, SUITE.hash)
+    assert run.scaffolds == SUITE.scaffolds
     started = [item for item in store.audit.latest(10, AuditFilter()) if item.subject == run.id]
     assert [item.action for item in started] == [AuditAction.RUN_START]
     assert started[0].actor == "anna"
