@@ -41,7 +41,7 @@ class InterpretVerb(CasesVerb):
     """The model that writes the report, gpt-5-mini of OpenAI unless named; with a report, the model
     that reads its statements."""
     judge: tuple[str, ...] | None = None
-    """A model that grades the report; may be repeated."""
+    """A model that grades the report; may be repeated. No model grades it unless named."""
     report: Path | None = None
     """A report that exists already, to be checked and graded."""
     structure: Literal["outline", "none"] = "outline"
@@ -76,7 +76,7 @@ def interpret(request: InterpretVerb, words: Counts = None, as_json: Json = Fals
     body = brief_request(
         subject_of(request.cases("interpret", words or [])),
         writer=writer_model(request.target, request.report, request.profile),
-        judges=judges_of(request.judge, request.profile),
+        judges=request.judge or (),
         report=text_written_elsewhere(request.report),
         structure=request.structure,
         context=read_context(request.context),
@@ -112,13 +112,6 @@ def writer_model(named: str | None, report: Path | None, profile: str) -> str | 
     if report is not None:
         return named
     return None if profile == BOARD_PROFILE else named or DEFAULT_MODEL
-
-
-def judges_of(named: Sequence[str] | None, profile: str) -> Sequence[str]:
-    """Return the judges; the default judge for reports of models, none for that of a board."""
-    if named is not None:
-        return named
-    return () if profile == BOARD_PROFILE else (DEFAULT_MODEL,)
 
 
 async def interpreted(client: GatewayClient, body: BriefRequest) -> Evaluation:

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from biaswatch.checks import checked_diagnoses
-from biaswatch.cli.interpret import interpret_run, judges_of, text_written_elsewhere, writer_model
+from biaswatch.cli.interpret import interpret_run, text_written_elsewhere, writer_model
 from biaswatch.cli.options import CheckRequest, RunId, ask, end_check, gateway
 from biaswatch.cli.requests import takes
 from biaswatch.exporting.answers import (
@@ -119,7 +119,7 @@ async def _reported(
             whole,
             results.diagnoses,
             writer=writer_model(request.target, request.report, request.profile),
-            judges=judges_of(request.judge, request.profile),
+            judges=request.judge or (),
             report=text_written_elsewhere(request.report),
             structure=request.structure,
             profile=request.profile,

@@ -11,7 +11,7 @@ FIRST_MASK = 0xE000
 """A character of Unicode's private area for each option in a masked text."""
 _LINE = re.compile(r"^[^\S\n]*+\(?([A-Z])[).:][^\S\n]++(\S[^\n]*)$", re.MULTILINE)
 _LISTED = re.compile(
-    r"^(?:answer:\s)?(?:\(?\w[).:]\s*+)?(?:[\ue000-\uf8ff]:?\s|the\s\w++:\s)?([\ue000-\uf8ff])"
+    r"^(?:\(?\w[).:]\s*+)?(?:[\ue000-\uf8ff]:?\s|the\s\w++:\s)?([\ue000-\uf8ff])"
     r"(?![^\n]*\b(?:is|was|should|would)\b)[^\n]*$",
     re.MULTILINE | re.IGNORECASE,
 )
@@ -46,21 +46,23 @@ class MaskedOptions:
     def __init__(self, options: Mapping[str, str]) -> None:
         self._letters = {chr(FIRST_MASK + i): letter for i, letter in enumerate(options)}
         masks = {letter: mask for mask, letter in self._letters.items()}
-        self._names = {name: masks[letter] for name, letter in _distinct_names(options)}
-        longest_first = sorted(self._names, key=len, reverse=True)
+        names = {name: masks[letter] for name, letter in _distinct_names(options)}
+        longest_first = sorted(names, key=len, reverse=True)
+        self._masks = [names[name] for name in longest_first]
         patterns = (r"\W{0,3}".join(map(re.escape, name.split())) for name in longest_first)
-        self._any = re.compile(rf"\b(?:{'|'.join(patterns)})\b(?![@\w])", re.IGNORECASE)
+        groups = "|".join(f"({pattern})" for pattern in patterns)
+        self._any = re.compile(rf"\b(?:{groups})\b(?![@\w])", re.IGNORECASE)
 
     @property
     def has_names(self) -> bool:
         """Tell whether the text of an option is known that no other option has."""
-        return bool(self._names)
+        return bool(self._masks)
 
     def masked(self, text: str) -> str:
         """Return a text with the character of an option for each of its names."""
-        if not self._names:
+        if not self._masks:
             return text
-        return self._any.sub(lambda name: self._names[_plain(name[0])], text)
+        return self._any.sub(lambda name: self._masks[(name.lastindex or 1) - 1], text)
 
     def named_in(self, text: str) -> set[str]:
         """Return the letters of the options that a masked text names."""

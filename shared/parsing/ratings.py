@@ -17,7 +17,12 @@ WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight",
 NUMBER = r"[-+]?\d+(?:\.\d+)?"
 WORD = rf"(?:{'|'.join(WORDS)})\b"
 MARKUP = r"[\s\"'*_`]*+"
-SCALE = r"(?:\s*+/\s*+\d+(?:\.\d+)?|\s++out\s++of\s++(?:a\s++possible\s++)?\d+(?:\.\d+)?)"
+SCALE = (
+    r"(?:\s*+/\s*+\d+(?:\.\d+)?"
+    r"|(?:[\s-]++(?:stars?|points?))?\s++(?:out\s++of|from)\s++(?:a\s++possible\s++)?\d+(?:\.\d+)?"
+    r"|\s++out(?:\s++of)?\s*+\u2026)"
+)
+"""The end of a scale after a number: "/5", "out of 5", "stars from 5", "out of" cut off there."""
 UNIT = r"(?:[\s-]++(?:stars?|points?)\b)"
 LABEL = r"(?:(?<!not )rating|(?<!not )rated|score|ranking|rate(?=\s*+[:=]))"
 # Possessive quantifiers (`*+`) keep the time linear in the length of the text.
@@ -49,8 +54,8 @@ ENDED = (
     r"(?:\s*+(?:[.,;:!?](?!\d)|$)|\s++(?:overall|for|because|since|as|based)\b))"
 )
 GIVEN = re.compile(
-    r"\b(?:I|I'd|I'll|we|would|will)\s++(?:\w++\s++){0,2}?(?:give|giving|assign|award|rate|score"
-    rf"|rank|say|go\swith)\b[^.\d\n]{{0,60}}?(?<![\w.,-])({NUMBER}){ENDED}"
+    r"\b(?:I|I'd|I'll|we|would|will|you\sshould)\s++(?:\w++\s++){0,2}?(?:give|giving|assign|award|rate|score"
+    rf"|rank|recommend|suggest|say|go\swith)\b[^.\d\n]{{0,60}}?(?<![\w.,-])({NUMBER}){ENDED}"
     r"|\b(?:this|that|it|he|she|they)(?:'s|\s(?:is|are|deserves?|gets?|earns?|merits?))\san?\s"
     rf"(?:\w+\s)?({NUMBER}){ENDED}"
     rf"|\b(?:this|that|it)(?:'s|\sis)\s({NUMBER}){ENDED}",
@@ -92,7 +97,7 @@ FREE = re.compile(
 )
 """A number at the end of a clause, and the word before it."""
 NAMED = re.compile(
-    r"^[a-z][a-z ]{0,30}:[^\S\n]*+(\d{1,2}(?:\.\d+)?)[^\S\n]*+(?:\([a-z ]+\))?[.]?$",
+    r"^[a-z][a-z ]{0,30}:[^\S\n]*+(\d{1,2}(?:\.\d+)?)[^\S\n]*+(?:\([a-z ]+\))?(?:\.(?=\s)|\.?$)",
     re.IGNORECASE | re.MULTILINE,
 )
 """A line with a name and a number: "Urgency: 6", "Fix: 8 (very urgent)"."""
@@ -103,7 +108,9 @@ OF_OTHER_NUMBERS = frozenset(
     )
 )
 """A number after one of these words counts or names something else."""
-STARS = re.compile(rf"\b({NUMBER}|{WORD})[\s-]stars?\b(?!\s(?!rating|review)\w)", re.IGNORECASE)
+STARS = re.compile(
+    rf"\b({NUMBER}|{WORD})[\s-]stars?\b(?!\s(?!rating|review|from)\w)", re.IGNORECASE
+)
 ANY_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 LIST_MARK = re.compile(r"^[^\S\n]*+\d{1,3}[.)][^\S\n]+(?=\S)", re.MULTILINE)
 NAMES = ("rating", "score", "ranking")
@@ -177,7 +184,9 @@ def _in_words(text: str, scale: Scale) -> set[float]:
     first_line = ALONE.fullmatch(unscaled.strip().partition("\n")[0]) or FIRST_WORD.match(unscaled)
     if first_line:
         return _finite([first_line[1]])
-    named = _finite(NAMED.findall(unscaled)) if NAMED.match(unscaled) else set()
+    lines = NAMED.findall(unscaled)
+    is_first = NAMED.match(unscaled) or lines == ANY_NUMBER.findall(unscaled)
+    named = _finite(lines) if is_first else set()
     return named if all(_within(number, scale) for number in named) else set()
 
 
