@@ -216,7 +216,7 @@ async def interpret_run(
 
 
 def show(evaluation: Evaluation, *, as_json: bool, output: Path | None = None) -> None:
-    """Print an evaluation or write it; exit code 3 for a report that is missing or failed."""
+    """Print an evaluation or write it; exit code 3 for a missing report or one with faults."""
     text = "\n".join(evaluation_lines(evaluation))
     if output is not None:
         page = output.suffix.lower() == ".html"
@@ -225,7 +225,7 @@ def show(evaluation: Evaluation, *, as_json: bool, output: Path | None = None) -
         print_json(evaluation)
     elif output is None:
         print_lines(Console(emoji=False), text)
-    if evaluation.reason or evaluation.failed:
+    if evaluation.reason or evaluation.failed or evaluation.faults:
         raise typer.Exit(3)
 
 

@@ -45,12 +45,13 @@ def test_a_board_gets_a_report_without_any_model_and_a_text_of_others_is_checked
     assert "about 30 in 100 of men and about 15 in 100 of women" in page.read_text("utf-8")
     text = tmp_path / "text.md"
     text.write_text("The odds ratio is 2.43. The relative risk is 2.43. Men fare better.", "utf-8")
-    judged = ["--report", str(text), "--judge", "simulator:unbiased", "--no-controls"]
+    judged = ["--report", str(text)]
     said = biaswatch(tmp_path, *table, *judged, "--structure", "none", "--json")
-    assert said.returncode == 0, said.stderr
+    assert said.returncode == 3, said.stderr
     found = json.loads(said.stdout)
     assert [each["kind"] for each in found["faults"]] == ["place"]
     assert [each["number"] for each in found["unchecked"]] == [3]
+    assert (found["calls"], found["judges"]) == (0, [])
     empty = tmp_path / "empty.md"
     empty.write_text("\n")
     refused = biaswatch(tmp_path, *table, "--report", str(empty))
