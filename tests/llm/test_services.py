@@ -114,7 +114,7 @@ def test_a_judge_compares_the_answers_of_twins(command: CommandLine, tmp_path: P
 
 def tables(count: int) -> list[list[str]]:
     """Return the counts of random tables, as words of a command."""
-    rng = random.Random(46)  # noqa: S311
+    rng = random.Random(46)
     sizes = [(rng.randint(30, 300), rng.randint(30, 300)) for _ in range(count)]
     with_outcome = [(rng.randint(1, a - 1), rng.randint(1, b - 1)) for a, b in sizes]
     return [
