@@ -20,7 +20,7 @@ _PARTS = re.compile(r"\s*[:;,\u2013\u2014]\s|\s-\s|\s\(")
 _WORD = re.compile(r"\w+")
 _VERB = re.compile(r"\s*+\w")
 _FORM = re.compile(
-    r"\b(?:the|final|my|answer|choice|is|applicant|option)\b|\b\d[.)](?=\s)", re.IGNORECASE
+    r"\b(?:the|final|my|answer|choice|is|applicant|option)\b|\b[\da-z][.)](?=\s)", re.IGNORECASE
 )
 _SENTENCE = re.compile(r"[.!?](?=\s|$)|\n")
 _NOT = re.compile(r"\b(?:not|no longer|never|neither|nor|reject(?:ed)?|instead of)\b|n't\b", re.I)

@@ -54,7 +54,7 @@ ENDED = (
     r"(?:\s*+(?:[.,;:!?](?!\d)|$)|\s++(?:overall|for|because|since|as|based)\b))"
 )
 GIVEN = re.compile(
-    r"\b(?:I|I'd|I'll|we|would|will|you\sshould)\s++(?:\w++\s++){0,2}?(?:give|giving|assign|award|rate|score"
+    r"\b(?:I|I'd|I'll|we|would|will|should)\s++(?:\w++\s++){0,2}?(?:give|giving|assign|award|rate|score"
     rf"|rank|recommend|suggest|say|go\swith)\b[^.\d\n]{{0,60}}?(?<![\w.,-])({NUMBER}){ENDED}"
     r"|\b(?:this|that|it|he|she|they)(?:'s|\s(?:is|are|deserves?|gets?|earns?|merits?))\san?\s"
     rf"(?:\w+\s)?({NUMBER}){ENDED}"
@@ -111,6 +111,7 @@ OF_OTHER_NUMBERS = frozenset(
 STARS = re.compile(
     rf"\b({NUMBER}|{WORD})[\s-]stars?\b(?!\s(?!rating|review|from)\w)", re.IGNORECASE
 )
+PERCENT = re.compile(r"\d+(?:[.,]\d+)*+\s?%")
 ANY_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 LIST_MARK = re.compile(r"^[^\S\n]*+\d{1,3}[.)][^\S\n]+(?=\S)", re.MULTILINE)
 NAMES = ("rating", "score", "ranking")
@@ -185,7 +186,7 @@ def _in_words(text: str, scale: Scale) -> set[float]:
     if first_line:
         return _finite([first_line[1]])
     lines = NAMED.findall(unscaled)
-    is_first = NAMED.match(unscaled) or lines == ANY_NUMBER.findall(unscaled)
+    is_first = NAMED.match(unscaled) or lines == ANY_NUMBER.findall(PERCENT.sub("", unscaled))
     named = _finite(lines) if is_first else set()
     return named if all(_within(number, scale) for number in named) else set()
 
