@@ -19,12 +19,13 @@ WORD = rf"(?:{'|'.join(WORDS)})\b"
 MARKUP = r"[\s\"'*_`]*+"
 SCALE = (
     r"(?:\s*+/\s*+\d+(?:\.\d+)?"
-    r"|(?:[\s-]++(?:stars?|points?))?\s++(?:out\s++of|from)\s++(?:a\s++possible\s++)?\d+(?:\.\d+)?"
+    r"|(?:[\s-]++(?:stars?|points?))?\s++(?:out\s++of|from|de|von|sur|su|van)\s++"
+    rf"(?:a\s++possible\s++)?(?:\d+(?:\.\d+)?|{WORD})"
     r"|\s++out(?:\s++of)?\s*+\u2026)"
 )
 """The end of a scale after a number: "/5", "out of 5", "stars from 5", "out of" cut off there."""
 UNIT = r"(?:[\s-]++(?:stars?|points?)\b)"
-LABEL = r"(?:(?<!not )rating|(?<!not )rated|score|ranking|rate(?=\s*+[:=]))"
+LABEL = r"(?:(?<!not )rating|(?<!not )rated|score|ranking|rate(?=\s*+[:=])|(?<=your )rate(?= is ))"
 # Possessive quantifiers (`*+`) keep the time linear in the length of the text.
 ALONE = re.compile(rf"[\s*_`\"':,]*+({NUMBER}|{WORD}){SCALE}?{UNIT}?[\s*_`\"'.!]*+", re.IGNORECASE)
 TAGGED = re.compile(
@@ -51,7 +52,7 @@ ON_ITS_OWN_LINE = re.compile(
 """A rating on a line of its own outranks others in the text."""
 ENDED = (
     rf"(?:{SCALE}{UNIT}?|{UNIT})?(?=[*_\"'`)]*+"
-    r"(?:\s*+(?:[.,;:!?](?!\d)|$)|\s++(?:overall|for|because|since|as|based)\b))"
+    r"(?:\s*+(?:[.,;:!?](?!\d)|$)|\s++(?:overall|for|on|because|since|as|based)\b))"
 )
 GIVEN = re.compile(
     r"\b(?:I|I'd|I'll|we|would|will|should)\s++(?:\w++\s++){0,2}?(?:give|giving|assign|award|rate|score"
@@ -85,8 +86,8 @@ ANSWER_IS = re.compile(
 )
 """Words for the answer, in the languages of our suites: "the answer is 4."."""
 FIRST_WORD = re.compile(
-    rf"\A[\s*_`\"']*+(?:an?\s|no,\s|yes,\s|sounds\sgood,\s)?({NUMBER}|{WORD})[*_\"'`]*+"
-    r"(?:[.,](?=\s)(?!\s\d\d)|\s\()(?<!\A1\.)(?!(?s:.*)^\s*+(?:2|b)[.)])",
+    rf"\A[\s*_`\"'(]*+(?:an?\s|no,\s|yes,\s|sounds\sgood,\s)?({NUMBER}|{WORD}){SCALE}?[*_\"'`]*+"
+    r"(?:[.,)](?=\s)(?!\s\d\d)|\s\()(?<!\A1\.)(?!(?s:.*)^\s*+(?:2|b)[.)])",
     re.IGNORECASE | re.MULTILINE,
 )
 """A text that begins with its number, and is no numbered list."""
@@ -111,7 +112,7 @@ OF_OTHER_NUMBERS = frozenset(
 STARS = re.compile(
     rf"\b({NUMBER}|{WORD})[\s-]stars?\b(?!\s(?!rating|review|from)\w)", re.IGNORECASE
 )
-PERCENT = re.compile(r"\d+(?:[.,]\d+)*+\s?%")
+PERCENT = re.compile(r"(?<![\d.,])\d++(?:[.,]\d++)*+\s?%")
 ANY_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 LIST_MARK = re.compile(r"^[^\S\n]*+\d{1,3}[.)][^\S\n]+(?=\S)", re.MULTILINE)
 NAMES = ("rating", "score", "ranking")
