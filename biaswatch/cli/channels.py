@@ -33,7 +33,7 @@ def list_channels(
         return
     none = (
         "There are no channels. BIASWATCH_NOTIFIER_CHANNELS_FILE of the notifier names the file"
-        " that declares them: see docs/monitors.md."
+        " that declares them: see docs/channels.md."
     )
     show_rows(ask(lambda client: client.channels()), channel_in_words, none, as_json=as_json)
 

@@ -7,7 +7,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Tutorial": ("tutorial",),
     "How to": (
         "own-suites", "published-benchmarks", "hiring-audit", "otlp", "importing", "release-gate",
-        "monitors", "adding-an-extractor",
+        "monitors", "traffic", "channels", "adding-an-extractor",
         "building-benchmarks", "diagnosing", "error-rates", "targets", "replay",
         "simulator", "bbq", "labels",
         "dashboard", "access", "operations", "scale", "kubernetes",
