@@ -114,6 +114,7 @@ contracts: .venv/.dev ## Write schemas, the AsyncAPI document, the public surfac
 	$(BIN)/python -m tests.support.records
 	$(BIN)/python -m tests.support.public_surface
 	$(BIN)/python -m tools.statistics_page
+	$(BIN)/python -m tools.site.reference
 
 manifests: .venv/.laptop .venv-deploy/.installed ## Render deploy/k8s from the Helm chart
 	$(BIN)/python -m tools.resource_definitions

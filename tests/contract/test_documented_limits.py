@@ -1,4 +1,4 @@
-"""The limits that the operations page names are those of the code."""
+"""The limits of docs/limits.md are those of the code."""
 
 import re
 from pathlib import Path
@@ -104,9 +104,8 @@ LIMITS = {
 
 
 def rows(request: pytest.FixtureRequest) -> dict[str, tuple[str, str]]:
-    page = Path(request.config.rootpath / "docs" / "operations.md").read_text()
-    section = page.split("\n## Limits\n")[1].split("\n## ")[0]
-    found = [line.strip("|").split("|") for line in section.splitlines() if line.startswith("|")]
+    page = Path(request.config.rootpath / "docs" / "limits.md").read_text()
+    found = [line.strip("|").split("|") for line in page.splitlines() if line.startswith("|")]
     return {what.strip(): (limit.strip(), how.strip()) for what, limit, how in found[2:]}
 
 

@@ -160,7 +160,7 @@ def test_the_extractor_of_compose_on_a_gpu_reads_the_models_that_kubernetes_read
 
 
 def test_the_page_names_every_model_of_the_extractors_on_a_gpu() -> None:
-    page = (ROOT / "docs" / "operations.md").read_text()
+    page = (ROOT / "docs" / "install.md").read_text()
     from biaswatch.services.extractor.extractors.classifiers import MODELS
     from biaswatch.shared.models.device import MINILM
 

@@ -10,12 +10,12 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "monitors", "traffic", "channels", "adding-an-extractor",
         "building-benchmarks", "diagnosing", "error-rates", "targets", "replay",
         "simulator", "bbq", "labels",
-        "dashboard", "access", "operations", "scale", "kubernetes",
+        "dashboard", "access", "install", "operations", "archive", "scale", "kubernetes",
     ),
     "Reference": (
         "commands", "reference/commands", "reference/http", "python",
         "reference/records",
-        "reference/settings", "reference/metrics", "statistics", "calibration-table",
+        "reference/settings", "reference/metrics", "limits", "statistics", "calibration-table",
         "calibration-questions",
     ),
     "Explanation": (

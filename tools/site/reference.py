@@ -26,6 +26,10 @@ _NOTHING: Any = SimpleNamespace(publish=None, scoped=lambda _: _NOTHING)
 """A store and a bus without content."""
 
 
+COMMITTED = ("reference/settings.md", "reference/metrics.md")
+"""Pages that are also in the repository, where other pages link to them."""
+
+
 def reference_pages() -> dict[str, str]:
     """Return the pages, by their paths in the site."""
     return {
@@ -140,13 +144,17 @@ def _service_settings() -> Iterator[tuple[str, type[Settings]]]:
 def metrics() -> str:
     """Return every metric with its labels."""
     rows = (
-        (f"`{family.name}`", family.type, family.documentation)
+        (
+            f"`{family.name}{'_total' if family.type == 'counter' else ''}`",
+            ", ".join(metric._labelnames),  # noqa: SLF001 - describe() has no labels
+            family.documentation,
+        )
         for metric in vars(telemetry).values()
         if isinstance(metric, MetricWrapperBase)
         for family in metric.describe()
     )
     head = ["# Metrics", "", "Each service serves them for Prometheus at `/metrics`.", ""]
-    return "\n".join([*head, *_table(("metric", "kind", "what it is"), rows)]) + "\n"
+    return "\n".join([*head, *_table(("metric", "labels", "what it is"), rows)]) + "\n"
 
 
 def _table(titles: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
@@ -166,3 +174,8 @@ def _plain(text: str) -> str:
 
 def _first_line(doc: str | None) -> str:
     return (doc or "").strip().partition("\n")[0]
+
+
+if __name__ == "__main__":
+    for name in COMMITTED:
+        Path("docs", name).write_text(reference_pages()[name], encoding="utf-8")
