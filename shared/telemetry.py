@@ -183,7 +183,7 @@ REDACTIONS = Counter(
 OTLP_SIGNALS = Counter(
     "biaswatch_otlp_signals_total",
     "Spans and log events received over OTLP, by outcome: answer, part of an"
-    " answer, no text in it, not of an answer, outside the share, refused.",
+    " answer, step of an agent, no text in it, not of an answer, outside the share, refused.",
     ["outcome"],
 )
 EVALUATIONS = Counter(

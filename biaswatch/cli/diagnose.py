@@ -44,7 +44,7 @@ class DiagnoseVerb(CheckRequest, DiagnoseRequest):
 
 @takes(
     DiagnoseVerb, "group", "feature", "unit", "set", "random", "truth", "extract", "map",
-    "fail_on", ranges="--range",
+    "fail_on", ranges="--range", hidden=("format",),
 )  # fmt: skip
 def diagnose(
     source: Annotated[
@@ -138,7 +138,7 @@ def source_input(source: str, request: DiagnoseVerb) -> "DiagnosisInput":
             Path(source), run_columns(request), request.extract, request.format, request.map
         )
     if request.format or request.map:
-        raise UsageError("`format` and --map are for the answers of a log: add --extract.")
+        raise UsageError("--format and --map are for the answers of a log: add --extract.")
     if is_run(source):
         if request.baseline is not None:
             raise UsageError("A run knows its baselines: set `calibrate`, without `baseline`.")

@@ -15,10 +15,12 @@ from rich.progress import Progress
 
 from biaswatch.cli.options import gateway
 from biaswatch.importing.formats import LogFormat
-from biaswatch.importing.log_files import LogFile, SendingCursor, left_out_in_words, log_file
+from biaswatch.importing.log_files import LogFile, log_file
 from biaswatch.importing.rows import RepeatedIds
+from biaswatch.importing.sending import SendingCursor
 from biaswatch.local.client import GatewayClient
 from biaswatch.render.monitors import print_monitor
+from biaswatch.shared.conventions.left_out import LeftOut
 from biaswatch.shared.errors import TransientError, UsageError
 from biaswatch.shared.requests.traffic import HistoryView
 from biaswatch.shared.runtime.settings import Settings, load_settings
@@ -51,14 +53,14 @@ def ingest(
 ) -> None:
     """Send recorded production answers; an answer sent twice counts once."""
     recorded = log_file(file, format_, mapping, source)
-    left_out: Counter[str] = Counter()
+    left_out = LeftOut()
     # Every answer is checked before the first is sent.
     ids = RepeatedIds()
     count = 0
     for answer in answers_in(recorded, left_out):
         ids.is_new(answer)
         count += 1
-    for sentence in left_out_in_words(left_out):
+    for sentence in left_out.sentences():
         typer.echo(sentence, err=True)
     if ids.differing:
         typer.echo(
@@ -169,7 +171,7 @@ def _batches(answers: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]
         yield batch
 
 
-def answers_in(file: LogFile, left_out: Counter[str] | None = None) -> Iterator[dict[str, Any]]:
+def answers_in(file: LogFile, left_out: LeftOut | None = None) -> Iterator[dict[str, Any]]:
     """Yield recorded answers with their ids and times."""
     for where, answer in file.answers(left_out):
         if not answer.get("at"):

@@ -32,7 +32,7 @@ Config = Annotated[
 
 
 def takes(
-    model: type[BaseModel], *names: str, **spellings: str
+    model: type[BaseModel], *names: str, hidden: Sequence[str] = (), **spellings: str
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Add options for fields of a model to a verb, and `--config` for all fields.
 
@@ -42,9 +42,12 @@ def takes(
         The request. The verb is called with an instance of it as `request`.
     names
         Fields with an option of the same name; `--no-NAME` for those that are true by default.
+    hidden
+        Fields with an option that help shows among the fields of `--config`.
     spellings
         Fields whose option has another name: `ranges="--range"`.
     """
+    names = (*names, *hidden)
     switches = {name for name in names if model.model_fields[name].default is True}
     options = {
         name: f"--{'no-' if name in switches else ''}{name.replace('_', '-')}" for name in names
@@ -67,7 +70,10 @@ def takes(
             for name, parameter in signature(verb).parameters.items()
             if name != "request"
         ]
-        fields = {name: _annotation(model.model_fields[name], options[name]) for name in options}
+        fields = {
+            name: _annotation(model.model_fields[name], options[name], hidden=name in hidden)
+            for name in options
+        }
         options_of_model = [
             Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
             for name, annotation in {**fields, "config": Config}.items()
@@ -77,7 +83,7 @@ def takes(
         parameters = [*arguments, *options_of_model, *others]
         run.__signature__ = signature(verb).replace(parameters=parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-        rest = [name for name in model.model_fields if name not in options]
+        rest = [name for name in model.model_fields if name not in options or name in hidden]
         run.epilog = f"Fields for --config alone: {', '.join(rest)}." if rest else None  # type: ignore[attr-defined]
         return run
 
@@ -145,7 +151,7 @@ def _settings(text: str) -> tuple[dict[str, Any], str]:
     return yaml_mapping(read_text(path, "configuration"), path, EXPECTED), text
 
 
-def _annotation(field: FieldInfo, spelling: str) -> Any:
+def _annotation(field: FieldInfo, spelling: str, *, hidden: bool) -> Any:
     """Return the type of an option for a field, with its help."""
     kind = _option_type(field.annotation)
     option = typer.Option(
@@ -153,6 +159,7 @@ def _annotation(field: FieldInfo, spelling: str) -> Any:
         help=field.description,
         metavar=_number_type(field.annotation) or _metavar(kind, spelling),
         show_default=_default_text(field.default),
+        hidden=hidden,
     )
     return Annotated[kind | None, option]
 

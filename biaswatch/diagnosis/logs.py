@@ -1,6 +1,5 @@
 """Input of `diagnose --extract`: recorded answers, measured in this process."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,13 +9,14 @@ from rich.progress import Progress
 
 from biaswatch.diagnosis.sources import DiagnosisInput
 from biaswatch.importing.formats import LogFormat
-from biaswatch.importing.log_files import left_out_in_words, log_file
+from biaswatch.importing.log_files import log_file
 from biaswatch.importing.rows import RepeatedIds, Row
 from biaswatch.measuring import TextMeasurer
 from biaswatch.readers.columns import listed_names
 from biaswatch.readers.row_ids import rounded_id_warnings
 from biaswatch.readers.run_tables import RunColumns, RunTable, run_observations, run_warnings
 from biaswatch.shared.contracts import Claim
+from biaswatch.shared.conventions.left_out import LeftOut
 from biaswatch.shared.errors import UsageError
 
 
@@ -35,7 +35,7 @@ def log_input(
         The log, its mapping, an extractor, a group or a feature cannot be used.
     """
     measurer = TextMeasurer.named(extractors)
-    left_out: Counter[str] = Counter()
+    left_out = LeftOut()
     rows, repeated = _distinct(log_file(path, format_, mapping).answers(left_out))
     _check_answered(path, [row for _, row in rows], left_out)
     repeated += rounded_id_warnings(
@@ -50,14 +50,14 @@ def log_input(
             table.add(answer)
             bars.advance(task)
     seen = run_observations(table, columns)
-    warnings = [*left_out_in_words(left_out), *repeated, *run_warnings(table, seen)]
+    warnings = [*left_out.sentences(), *repeated, *run_warnings(table, seen)]
     return DiagnosisInput(seen, warnings, columns.unit or "unit", columns.set, Claim.POPULATION)
 
 
-def _check_answered(path: Path, rows: Sequence[Mapping[str, Any]], left_out: Counter[str]) -> None:
+def _check_answered(path: Path, rows: Sequence[Mapping[str, Any]], left_out: LeftOut) -> None:
     """Raise UsageError if no row has an answer or a reason for a missing one."""
     if not rows:
-        why = " ".join(left_out_in_words(left_out))
+        why = " ".join(left_out.sentences())
         raise UsageError(f"{path} holds no answer. {why}".strip())
     if not any(row.keys() & {"text", "reason"} for row in rows):
         fields = f"Row 1 has {listed_names(list(rows[0]))}." if rows[0] else "Row 1 is empty."

@@ -6,11 +6,20 @@ from enum import StrEnum
 from math import inf
 from typing import Any
 
-from biaswatch.shared.conventions import spans
+from biaswatch.shared.contracts.probe import Message
+from biaswatch.shared.conventions.contents import RecordedContent, reason_of, recorded
 from biaswatch.shared.conventions.mapping import FieldMapping, value_at
-from biaswatch.shared.conventions.messages import answer_text, label_of, messages_of, opened, parsed
-from biaswatch.shared.conventions.signals import RecordedContent, Signal
-from biaswatch.shared.conventions.spans import read_observation, read_openinference
+from biaswatch.shared.conventions.messages import (
+    answer_text,
+    first_label,
+    label_of,
+    messages_of,
+    opened,
+    parsed,
+)
+from biaswatch.shared.conventions.outputs import output_of
+from biaswatch.shared.conventions.signals import Signal
+from biaswatch.shared.conventions.spans import openinference
 from biaswatch.shared.errors import UsageError
 
 
@@ -54,7 +63,7 @@ def _span(row: Fields) -> RecordedContent | None:
     fields.setdefault("openinference.span.kind", row.get("span_kind"))
     failed = str(row.get("status_code", "")).upper() == "ERROR"
     error = str(fields.get("error.type") or "error") if failed else None
-    return read_openinference(Signal("", "", "", 0, fields, {}, error=error))
+    return openinference.read(Signal("", "", "", 0, fields, {}, error=error), last=False)
 
 
 def _dotted(value: Any, name: str) -> dict[str, Any]:
@@ -72,15 +81,69 @@ def _dotted(value: Any, name: str) -> dict[str, Any]:
 
 
 def _observation(row: Fields) -> RecordedContent | None:
-    return read_observation(_with_opened(row, "input", "output"))
+    """Read an observation of Langfuse; None if it is not a generation."""
+    if str(row.get("type", "")).lower() != "generation":
+        return None
+    error = "error" if row.get("level") == "ERROR" else None
+    model = first_label(row, "model", "providedModelName", "modelName")
+    prompt = messages_of(opened(row.get("input")))
+    return recorded(output_of(row.get("output"), last=True), error, prompt=prompt, model=model)
 
 
 def _logged_call(row: Fields) -> RecordedContent | None:
-    return spans.read_log(_with_opened(row, "request", "response", "error"))
+    """Read a logged call: `{request: {messages}, response: {choices}}`."""
+    row = _with_opened(row, "request", "response", "error")
+    request, response = row.get("request"), row.get("response")
+    if not request and not response:
+        return None
+    if isinstance(request, Mapping):
+        names = ("messages", "input", "prompt")
+        request = next((request[name] for name in names if request.get(name)), None)
+    return _reply(response, _error_in(response) or row.get("error"), messages_of(request))
 
 
 def _batch_line(row: Fields) -> RecordedContent | None:
-    return spans.read_batch(_with_opened(row, "response", "error"))
+    """Read a line of the output of a batch of OpenAI or Anthropic."""
+    if "custom_id" not in row:
+        return None
+    row = _with_opened(row, "response", "result", "error")
+    result = row.get("result")
+    if isinstance(result, Mapping):  # Anthropic
+        failed = result.get("type") != "succeeded"
+        error = result.get("error") or result.get("type") if failed else None
+        return _reply(result.get("message"), error, ())
+    body = _object(row.get("response")).get("body")
+    return _reply(body, row.get("error") or _error_in(body), ())
+
+
+def _reply(reply: Any, error: Any, prompt: tuple[Message, ...]) -> RecordedContent:
+    """Return the body of a reply of any provider."""
+    fields = _object(reply)
+    return recorded(
+        output_of(reply),
+        _error_name(error),
+        prompt=prompt,
+        model=label_of(fields.get("model")),
+        fingerprint=label_of(fields.get("system_fingerprint")),
+        response_id=label_of(fields.get("id")),
+    )
+
+
+def _error_in(body: Any) -> Any:
+    return _object(body).get("error")
+
+
+def _error_name(error: Any) -> str | None:
+    if not error:
+        return None
+    if isinstance(error, Mapping):
+        inner = error["error"] if isinstance(error.get("error"), Mapping) else error
+        return reason_of(str(inner.get("code") or inner.get("type") or "error"))
+    return reason_of(str(error))
+
+
+def _object(value: Any) -> Fields:
+    return value if isinstance(value, Mapping) else {}
 
 
 def _with_opened(row: Fields, *names: str) -> Fields:
@@ -137,7 +200,7 @@ def detected(row: Fields, suffix: str) -> LogFormat:
     names = set(row)
     if names & {"resourceSpans", "resourceLogs"}:
         return LogFormat.OTLP
-    if {"custom_id", "response"} <= names:
+    if "custom_id" in names and names & {"response", "result"}:
         return LogFormat.OPENAI_BATCH
     if {"request", "response"} <= names:
         return LogFormat.OPENAI

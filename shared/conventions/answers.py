@@ -10,6 +10,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from biaswatch.shared.contracts.response import CallSpan
+from biaswatch.shared.conventions.contents import RecordedContent, recorded
+from biaswatch.shared.conventions.kinds import SpanKind, kind_of
+from biaswatch.shared.conventions.left_out import MAX_NAMES
 from biaswatch.shared.conventions.mapping import (
     FACT,
     GROUP,
@@ -20,8 +23,10 @@ from biaswatch.shared.conventions.mapping import (
     value_at,
 )
 from biaswatch.shared.conventions.messages import answer_text, label_of, messages_of
-from biaswatch.shared.conventions.signals import RecordedContent, Signal, recorded
-from biaswatch.shared.conventions.spans import CONVENTIONS, unquoted
+from biaswatch.shared.conventions.outputs import Output
+from biaswatch.shared.conventions.signals import Signal
+from biaswatch.shared.conventions.spans import content_of
+from biaswatch.shared.conventions.spans.langfuse import unquoted
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 NOT_IN_SOURCES = re.compile(r"[^A-Za-z0-9_-]+")
@@ -44,6 +49,10 @@ class AnswerPart:
     """The span of the call in the traces of its owner."""
     redacted: dict[str, int] = field(default_factory=dict)
     """Numbers of redactions in its texts, by replacement."""
+    is_agent: bool = False
+    """True for the span of an agent, whose answer may be in its steps."""
+    names: tuple[str, ...] = ()
+    """Names of its attributes, if it has neither an answer nor a reason."""
 
     @property
     def whole(self) -> bool:
@@ -61,7 +70,8 @@ def part_of(signal: Signal, mapping: MappingFile) -> AnswerPart | None:
     fields = {**signal.resource, **signal.attributes}
     source = source_of(label_of(value_at(fields, mapping.source)) or "")
     own = mapping.of(source)
-    content = _content(signal, fields, own)
+    kind = kind_of(signal) if signal.is_span else None
+    content = _content(signal, kind, fields, own)
     if content is None:
         return None
     if signal.attributes.get("langfuse.observation.type"):
@@ -79,6 +89,8 @@ def part_of(signal: Signal, mapping: MappingFile) -> AnswerPart | None:
         groups={**declared_labels(fields, GROUP), **labels_at(fields, own.groups)},
         facts={**declared_labels(fields, FACT), **labels_at(fields, own.strata)},
         span=_span_of(signal, content.response_id),
+        is_agent=kind is SpanKind.AGENT,
+        names=() if content.answered else tuple(signal.attributes)[: MAX_NAMES + 1],
     )
 
 
@@ -98,16 +110,18 @@ def source_of(name: str) -> str:
 
 
 def _content(
-    signal: Signal, fields: Mapping[str, Any], mapping: FieldMapping
+    signal: Signal, kind: SpanKind | None, fields: Mapping[str, Any], mapping: FieldMapping
 ) -> RecordedContent | None:
     """Return the content by the first matching convention; mapped fields take precedence."""
-    contents = (read(signal) for read in CONVENTIONS.values())
-    content = next((content for content in contents if content is not None), None)
+    is_agent = kind is SpanKind.AGENT
+    content = None if kind is SpanKind.OTHER else content_of(signal, last=is_agent)
+    if is_agent and (content is None or not content.answered):
+        content = replace(content or RecordedContent(), elsewhere=False)
     text = answer_text(value_at(fields, mapping.text))
     if content is None:
         if text is None:
             return None
-        content = recorded(text, None, signal.error)
+        content = recorded(Output(text), signal.error)
     if text is not None:
         content = replace(content, text=text, reason=None)
     elif reason := label_of(value_at(fields, mapping.reason)):
@@ -157,6 +171,8 @@ def joined(parts: Sequence[AnswerPart]) -> AnswerPart:
         facts=facts,
         span=spans[0].model_copy(update={"response_id": response_id}) if spans else None,
         redacted=dict(sum((Counter(part.redacted) for part in ordered), Counter())),
+        is_agent=base.is_agent,
+        names=base.names,
     )
 
 

@@ -24,13 +24,23 @@ MARKS = {"role", "type", "content", "parts", "text", "tool_calls"}
 """Fields of messages and their parts."""
 
 
+MAX_ENCODINGS = 3
+"""How often a text may have been encoded as JSON."""
+
+
+TEXT_FIELDS = ("content", "parts", "text", "value")
+"""Fields that hold the text of a message or a part, by precedence."""
+
+
 def parsed(value: Any) -> Any:
-    """Return a text decoded from JSON; other values and texts unchanged."""
-    if isinstance(value, str) and value[:1] in {"[", "{", '"'}:
+    """Return a text decoded from JSON, also if encoded repeatedly; other values unchanged."""
+    for _ in range(MAX_ENCODINGS):
+        if not isinstance(value, str) or value[:1] not in {"[", "{", '"'}:
+            break
         try:
-            return encodable(json.loads(value), value)
+            value = encodable(json.loads(value), value)
         except (ValueError, RecursionError):
-            return value
+            break
     return value
 
 
@@ -52,7 +62,7 @@ def opened(value: Any) -> Any:
 def text_of(content: Any) -> str | None:
     """Return the text of a message or of its text parts; None without text."""
     while isinstance(content, Mapping):
-        content = content.get("content", content.get("text"))
+        content = next((content[name] for name in TEXT_FIELDS if name in content), None)
     if isinstance(content, str):
         return content
     if not isinstance(content, Iterable):
@@ -84,9 +94,14 @@ def _part_text(part: Any) -> str | None:
         return part
     if not isinstance(part, Mapping):
         return None
-    if str(part.get("type", "text")) not in {"text", "input_text", "output_text"}:
+    kind = str(part.get("type", "text"))
+    if kind == "refusal":
+        part = {"text": part.get("refusal")}
+    elif kind not in {"text", "input_text", "output_text"} or part.get("thought"):
         return None  # reasoning, tool calls, images
     text = part.get("content", part.get("text"))
+    if isinstance(text, Mapping):
+        text = text.get("value")
     return text if isinstance(text, str) else None
 
 

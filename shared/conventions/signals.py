@@ -1,11 +1,9 @@
-"""Spans and log events of OpenTelemetry as plain values, and their contents."""
+"""Spans and log events of OpenTelemetry as plain values."""
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from biaswatch.shared.contracts.probe import Message
 from biaswatch.shared.parsing.json_objects import without_surrogates
 
 Fields = Mapping[str, Any]
@@ -33,6 +31,8 @@ class Signal:
     """The body of a log event."""
     error: str | None = None
     """The error of a failed operation."""
+    parent_id: str = ""
+    """The span that this one is part of; empty for a root."""
 
     @property
     def key(self) -> str:
@@ -75,6 +75,7 @@ def _span(span: Any, resource: Fields) -> Signal:
             for event in _list(span, "events")
         ),
         error=str(attributes.get("error.type") or "error") if failed else None,
+        parent_id=str(_get(span, "parentSpanId", "")).lower(),
     )
 
 
@@ -150,64 +151,3 @@ def _whole(holder: Any, name: str) -> int:
     if not 0 <= number <= MAX_TIME_NS:
         raise ValueError(f"this is not OTLP's JSON: {name} is not a valid time")
     return number
-
-
-NOT_IN_TOKENS = re.compile(r"[^A-Za-z0-9_-]+")
-MAX_REASON_CHARACTERS = 96
-FILTERED = {"content_filter", "SAFETY", "refusal"}
-"""Finish reasons of answers that were withheld."""
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedContent:
-    """Prompt and answer, as far as one signal has them."""
-
-    prompt: tuple[Message, ...] = ()
-    text: str | None = None
-    reason: str | None = None
-    """The reason for a missing answer."""
-    finish_reason: str | None = None
-    model: str | None = None
-    fingerprint: str | None = None
-    response_id: str | None = None
-    elsewhere: bool = False
-    """True if another signal of the same operation may have the texts."""
-
-    @property
-    def answered(self) -> bool:
-        """True if it has an answer or the reason for a missing one."""
-        return self.text is not None or self.reason is not None
-
-
-def recorded(
-    text: str | None,
-    finish: str | None,
-    error: str | None,
-    *,
-    prompt: tuple[Message, ...] = (),
-    model: str | None = None,
-    fingerprint: str | None = None,
-    response_id: str | None = None,
-    elsewhere: bool = False,
-) -> RecordedContent:
-    """Return the content of a signal; an empty answer gets its reason, if it is known."""
-    reason = None
-    if error is not None:
-        reason = reason_of(error)
-    elif not text and finish in FILTERED:
-        reason = "content_filter"
-    return RecordedContent(
-        prompt=prompt,
-        text=text if text and error is None else None,
-        reason=reason,
-        finish_reason=finish,
-        model=model,
-        fingerprint=fingerprint,
-        response_id=response_id,
-        elsewhere=elsewhere,
-    )
-
-
-def reason_of(error: str) -> str:
-    """Return the name of an error as a token: `openai.RateLimitError`, `openai_RateLimitError`."""
-    return NOT_IN_TOKENS.sub("_", error).strip("_")[:MAX_REASON_CHARACTERS] or "error"

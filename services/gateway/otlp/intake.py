@@ -16,7 +16,9 @@ from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
 from biaswatch.services.gateway.traffic.intake_files import mapping_of, redaction_of
 from biaswatch.services.gateway.traffic.watchers import UnwatchedError
 from biaswatch.shared.contracts import Exchange, pseudonym_of
-from biaswatch.shared.conventions.answers import AnswerPart, joined, part_of, sent_fields
+from biaswatch.shared.conventions.agents import count_unanswered, parts_of
+from biaswatch.shared.conventions.answers import AnswerPart, joined, sent_fields
+from biaswatch.shared.conventions.left_out import LeftOut, Reason
 from biaswatch.shared.conventions.mapping import MappingFile
 from biaswatch.shared.conventions.signals import Signal
 from biaswatch.shared.requests.traffic import MAX_BATCH, Redaction
@@ -34,6 +36,12 @@ MAX_LOGGED_SOURCES = 100
 MAX_KEY_LENGTH = 512
 """Length of the key of an operation in the store."""
 NO_SOURCE = "nothing names the live system: set the attribute service.name, or map `source`"
+OUTCOMES: Mapping[str, str] = {
+    Reason.UNREAD: "no text in it",
+    Reason.AGENTS: "no text in it",
+    Reason.STEPS: "step of an agent",
+}
+"""Outcomes in the metric, by reason."""
 _PART = TypeAdapter(AnswerPart)
 
 
@@ -46,13 +54,18 @@ class IntakeResult:
     """The reason for each refused answer."""
     unwatched: list[AnswerPart] = field(default_factory=list)
     """Refused answers of systems without any monitor."""
+    left_out: LeftOut = field(default_factory=LeftOut)
+    """Spans and events without an answer."""
 
     @property
     def export_result(self) -> ExportResult:
-        """The result for the sender."""
+        """The result for the sender; what is left out is told if model calls are among it."""
         reasons = list(dict.fromkeys(self.refused))
         more = f" (and {len(reasons) - 1} more reasons)" if len(reasons) > 1 else ""
-        return ExportResult(len(self.refused), f"{reasons[0]}{more}" if reasons else "")
+        sentences = [f"{reasons[0]}{more}"] if reasons else []
+        if Reason.UNREAD in self.left_out.counts:
+            sentences += self.left_out.sentences()
+        return ExportResult(len(self.refused), " ".join(sentences))
 
 
 class SignalIntake:
@@ -78,19 +91,21 @@ class SignalIntake:
         """Return the exchanges of a request; incomplete answers are stored until the rest comes."""
         complete: dict[str, list[AnswerPart]] = defaultdict(list)
         waiting = []
-        for signal in signals:
-            part = part_of(signal, self._mapping)
-            if part is None:
-                OTLP_SIGNALS.labels("not of an answer").inc()
-            elif part.waits and part.source:
+        left_out = LeftOut()
+        for part in parts_of(list(signals), self._mapping, left_out):
+            if part.waits and part.source:
                 waiting.append(part)
             elif part.whole:
                 complete[part.source].append(part)
             else:
-                self.log_without_text(part.source)
+                count_unanswered(part, left_out)
+                self.log_unanswered(part)
+        for reason, count in left_out.counts.items():
+            OTLP_SIGNALS.labels(OUTCOMES.get(reason, "not of an answer")).inc(count)
         OTLP_SIGNALS.labels("part of an answer").inc(len(waiting))
         self._store.answer_parts.keep([self._stored(part) for part in waiting])
         result = self.exchanges_of(complete)
+        result.left_out = left_out
         if result.unwatched:
             sources = Counter(part.source for part in result.unwatched)
             self._store.unwatched_answers.count(self._store.tenant, sources, self._now())
@@ -130,16 +145,17 @@ class SignalIntake:
         ]
         result.refused += reasons
 
-    def log_without_text(self, source: str) -> None:
-        """Count an operation without any text, and log the cause once per source."""
-        OTLP_SIGNALS.labels("no text in it").inc()
+    def log_unanswered(self, part: AnswerPart) -> None:
+        """Log why a model call is no answer, once per source."""
+        source = part.source
         if source in self._logged_sources or len(self._logged_sources) == MAX_LOGGED_SOURCES:
             return
         self._logged_sources.add(source)
         last = len(self._logged_sources) == MAX_LOGGED_SOURCES
         log("gateway").warning(
-            "spans without texts are no answers: switch on the capture of message content",
+            "a model call without an answer in a known attribute is left out",
             source=source,
+            attributes=list(part.names),
             **({"further": "other sources are not named any more"} if last else {}),
         )
 
@@ -235,8 +251,9 @@ class AnswerJoiner:
             answer = joined([_PART.validate_json(part.body) for part in parts])
             if answer.content.answered:
                 answers[tenant][source].append(answer)
-            elif any(part.is_span for part in parts):
-                self._intake_of(tenant).log_without_text(source)
+            elif answer.is_span:
+                OTLP_SIGNALS.labels(OUTCOMES[Reason.UNREAD]).inc()
+                self._intake_of(tenant).log_unanswered(answer)
         first_at = {parts[0].operation: min(part.at for part in parts) for parts in operations}
         exchanges: list[Exchange] = []
         unwatched: list[Operation] = []

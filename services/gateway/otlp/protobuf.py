@@ -133,6 +133,7 @@ class ProtobufSignals:
             attributes, resource, True,
             tuple((event.name, self._attributes(event.attributes)) for event in span.events),
             None, str(attributes.get("error.type") or "error") if failed else None,
+            span.parent_span_id.hex(),
         )  # fmt: skip
 
     def _record(self, record: Any, resource: dict[str, Any]) -> Signal:

@@ -34,6 +34,7 @@ from biaswatch.services.gateway.otlp.wire import (
 )
 from biaswatch.services.gateway.traffic.batches import check_backlog, publish_exchanges
 from biaswatch.shared.bus.port import Publisher
+from biaswatch.shared.conventions.left_out import LeftOut
 from biaswatch.shared.conventions.signals import Signal
 from biaswatch.shared.errors import BackPressureError, TransientError
 from biaswatch.shared.runtime.jobs import Job, in_thread
@@ -131,6 +132,7 @@ class SignalRequests:
     ) -> ExportResult:
         """Publish batch by batch, as long as the sender is connected."""
         refused: list[str] = []
+        left_out = LeftOut()
         batches = signal_batches(file, format_, kind, refused)
         is_large_json = format_ == JSON and file.size > SMALL_BYTES
         if is_large := file.size > BATCH_BYTES:
@@ -140,9 +142,10 @@ class SignalRequests:
                 async with decoder_lock(request, ANSWERS) if is_large_json else nullcontext():
                     result = await self._slots.in_thread(_next_result, self._intake, batches)
                 if result is None:
-                    return IntakeResult(refused=refused).export_result
+                    return IntakeResult(refused=refused, left_out=left_out).export_result
                 await publish_exchanges(self._ctx.publisher, result.exchanges)
             refused += result.refused
+            left_out.update(result.left_out)
             if is_large:
                 await check_connected(request)
 

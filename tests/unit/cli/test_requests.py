@@ -33,9 +33,12 @@ def leaves(command: Any, path: str) -> Iterator[tuple[str, Any]]:
         yield from leaves(each, f"{path} {name}")
 
 
-def test_no_verb_has_more_than_twelve_options() -> None:
+def test_help_shows_at_most_twelve_options_of_a_verb() -> None:
     counts = {
-        path: sum(parameter.param_type_name == "option" for parameter in command.params)
+        path: sum(
+            parameter.param_type_name == "option" and not parameter.hidden
+            for parameter in command.params
+        )
         for path, command in leaves(get_command(app), "biaswatch")
     }
     assert {path: count for path, count in counts.items() if count > MAX_OPTIONS} == {}

@@ -1,0 +1,65 @@
+"""Records without an answer, counted by reason with the attributes that were seen."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+MAX_NAMES = 12
+"""Attribute names that are shown for a reason."""
+MAX_NAME_CHARACTERS = 60
+
+
+class Reason(StrEnum):
+    """Why a span or a row is no answer, as the end of a sentence after its number."""
+
+    UNREAD = "model calls without an answer in a known attribute"
+    AGENTS = "agents without a text"
+    OTHER = "spans of tools, retrieval or other operations"
+    NO_CALL = "spans or events without the attributes of a model call"
+    STEPS = "steps of agents, whose answer is counted"
+    NO_TEXT = "rows without an answer in the expected field"
+    NO_ANSWER = "rows of other kinds"
+    SHARE = "answers outside the mapping's share"
+
+
+REMEDIES = {
+    Reason.UNREAD: "map `text` to the attribute with the answer; if there is none, switch on the"
+    " capture of content in the application",
+    Reason.NO_TEXT: "map `text` to the field of the answer",
+    Reason.NO_CALL: "if they are model calls, map `text` to the attribute with the answer",
+}
+
+
+@dataclass
+class LeftOut:
+    """Numbers of records without an answer, by reason."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    names: dict[str, dict[str, None]] = field(default_factory=lambda: defaultdict(dict))
+    """Names of their attributes or fields, by reason, in the order in which they came."""
+
+    def add(self, reason: str, names: Iterable[str] = (), count: int = 1) -> None:
+        """Count records, and keep some names of their attributes."""
+        self.counts[reason] += count
+        seen = self.names[reason]
+        for name in names:
+            if len(seen) > MAX_NAMES:
+                break
+            seen.setdefault(name[:MAX_NAME_CHARACTERS])
+
+    def update(self, other: "LeftOut") -> None:
+        """Add the numbers and names of another count."""
+        for reason, count in other.counts.items():
+            self.add(reason, other.names[reason], count)
+
+    def sentences(self) -> list[str]:
+        """Return a sentence for each reason, with attributes and remedy where they help."""
+        return [self._sentence(reason) for reason in sorted(self.counts)]
+
+    def _sentence(self, reason: str) -> str:
+        seen = list(self.names[reason])
+        more = ", ..." if len(seen) > MAX_NAMES else ""
+        names = f" (with {', '.join(seen[:MAX_NAMES])}{more})" if seen else ""
+        remedy = f": {REMEDIES[Reason(reason)]}" if reason in REMEDIES else ""
+        return f"Left out: {self.counts[reason]} {reason}{names}{remedy}."
