@@ -66,8 +66,8 @@ class LogFile:
         all_rows = chain([first], rows)
         if format_ is LogFormat.OTLP:
             traces = agent_traces(rows_of(self.path))
-            mapping = self.mapping or MappingFile()
-            yield from otlp_answers(all_rows, traces, mapping, self.source, counted)
+            names = self.mapping or MappingFile()
+            yield from otlp_answers(all_rows, traces, names, self.source, counted)
         elif format_ is LogFormat.JSONL and self.mapping is None:
             yield from (
                 (where, _with_time(where, plain_answer(where, row))) for where, row in all_rows

@@ -11,7 +11,7 @@ MAX_NAME_CHARACTERS = 60
 
 
 class Reason(StrEnum):
-    """Why a span or a row is no answer, as the end of a sentence after its number."""
+    """Why a span or a row is no answer, in words."""
 
     UNREAD = "model calls without an answer in a known attribute"
     AGENTS = "agents without a text"
@@ -24,10 +24,10 @@ class Reason(StrEnum):
 
 
 REMEDIES = {
-    Reason.UNREAD: "map `text` to the attribute with the answer; if there is none, switch on the"
-    " capture of content in the application",
-    Reason.NO_TEXT: "map `text` to the field of the answer",
-    Reason.NO_CALL: "if they are model calls, map `text` to the attribute with the answer",
+    Reason.UNREAD: "Map `text` to the attribute with the answer; if there is none, switch on the"
+    " capture of content in the application.",
+    Reason.NO_TEXT: "Map `text` to the field of the answer.",
+    Reason.NO_CALL: "If they are model calls, map `text` to the attribute with the answer.",
 }
 
 
@@ -60,6 +60,6 @@ class LeftOut:
     def _sentence(self, reason: str) -> str:
         seen = list(self.names[reason])
         more = ", ..." if len(seen) > MAX_NAMES else ""
-        names = f" (with {', '.join(seen[:MAX_NAMES])}{more})" if seen else ""
-        remedy = f": {REMEDIES[Reason(reason)]}" if reason in REMEDIES else ""
-        return f"Left out: {self.counts[reason]} {reason}{names}{remedy}."
+        names = f", with {', '.join(seen[:MAX_NAMES])}{more}" if seen else ""
+        remedy = f" {REMEDIES[Reason(reason)]}" if reason in REMEDIES else ""
+        return f"Left out: {reason} ({self.counts[reason]:,}{names}).{remedy}"

@@ -112,17 +112,35 @@ def messages_of(value: Any) -> tuple[Message, ...]:
         return (Message(role=Role.USER, content=items),)
     if isinstance(items, Mapping):
         items = items.get("messages", [items])
+    if isinstance(items, list) and len(items) == 1 and isinstance(items[0], list):
+        items = items[0]  # LangChain nests the messages of each of several prompts
     if not isinstance(items, list):
         return ()
     messages = []
     for item in items:
         if not isinstance(item, Mapping):
             continue
-        role = ROLES.get(str(item.get("role", "user")).lower())
-        text = text_of(item.get("parts", item.get("content")))
+        fields = fields_of(item)
+        role = role_of(item) if {"role", "type"} & fields.keys() else Role.USER
+        text = text_of(fields.get("parts", fields.get("content")))
         if role is not None and text is not None:
             messages.append(Message(role=role, content=text))
     return tuple(messages)
+
+
+def fields_of(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the fields of a message, which LangChain writes below `kwargs`."""
+    inner = message.get("kwargs")
+    return inner if isinstance(inner, Mapping) else message
+
+
+def role_of(message: Any) -> Role | None:
+    """Return the role of a message; None without a known one."""
+    if not isinstance(message, Mapping):
+        return None
+    fields = fields_of(message)
+    role = fields.get("role") or (fields.get("type") if "content" in fields else None)
+    return ROLES.get(str(role).lower())
 
 
 def label_of(value: Any) -> str | None:

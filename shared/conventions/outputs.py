@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from biaswatch.shared.contracts.probe import Role
-from biaswatch.shared.conventions.messages import ROLES, label_of, opened, text_of
+from biaswatch.shared.conventions.messages import label_of, opened, role_of, text_of
 
 TOOL_PARTS = {"tool_call", "tool-call", "tool_use", "toolCall", "function_call", "functionCall",
               "server_tool_use", "mcp_call", "custom_tool_call", "toolUse"}  # fmt: skip
@@ -119,7 +119,10 @@ def _is_parts(value: Any) -> bool:
     return (
         isinstance(value, list)
         and bool(value)
-        and all(isinstance(part, Mapping) and "type" in part for part in value)
+        and all(
+            isinstance(part, Mapping) and "type" in part and not part.keys() & {"message", "kwargs"}
+            for part in value
+        )
     )
 
 
@@ -146,7 +149,7 @@ def _of_list(items: Sequence[Any], last: bool, depth: int) -> Output | None:
     if _is_parts(items) and not any(isinstance(item, Mapping) and "role" in item for item in items):
         return _of_response(items) if _has_messages(items) else _of_message({"parts": items})
     answers = [item for item in items if _may_answer(item)]
-    is_history = last or any(_role(item) is Role.USER for item in items)
+    is_history = last or any(role_of(item) is Role.USER for item in items)
     outputs = [output_of(item, depth=depth) for item in answers]
     if is_history:
         outputs.reverse()
@@ -158,16 +161,7 @@ def _has_messages(items: Iterable[Any]) -> bool:
     return any(item["type"] == "message" for item in items)
 
 
-def _role(item: Any) -> Role | None:
-    """Return the role of a message; None without a role."""
-    if not isinstance(item, Mapping):
-        return None
-    fields = item["kwargs"] if isinstance(item.get("kwargs"), Mapping) else item
-    role = fields.get("role") or (fields.get("type") if "content" in fields else None)
-    return ROLES.get(str(role).lower())
-
-
 def _may_answer(item: Any) -> bool:
-    if not isinstance(item, Mapping) or _role(item) is Role.ASSISTANT:
+    if not isinstance(item, Mapping) or role_of(item) is Role.ASSISTANT:
         return True
-    return "role" not in item and _role(item) is None and str(item.get("type")) != "tool"
+    return "role" not in item and role_of(item) is None and str(item.get("type")) != "tool"

@@ -49,6 +49,7 @@ def protobuf_of(signals: Sequence[Signal]) -> bytes:
         spans.resource.attributes.extend(_pairs(each.resource))
         span = spans.scope_spans.add().spans.add()
         span.trace_id, span.span_id = bytes.fromhex(each.trace_id), bytes.fromhex(each.span_id)
+        span.parent_span_id = bytes.fromhex(each.parent_id)
         span.name, span.end_time_unix_nano = each.name, each.at_ns
         span.attributes.extend(_pairs(each.attributes))
         if each.error:
@@ -99,7 +100,7 @@ def json_of(signals: Sequence[Signal]) -> dict[str, Any]:
         if each.is_span:
             status = {"code": 2} if each.error else {}
             span = {**ids, "name": each.name, "endTimeUnixNano": str(each.at_ns), **attributes}
-            span["status"] = status
+            span |= {"status": status, "parentSpanId": each.parent_id}
             found["resourceSpans"].append({**holder, "scopeSpans": [{"spans": [span]}]})
         else:
             record = {**ids, "eventName": each.name, "timeUnixNano": str(each.at_ns), **attributes}

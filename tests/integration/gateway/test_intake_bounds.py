@@ -26,6 +26,8 @@ from biaswatch.services.gateway.otlp.intake import (
 from biaswatch.services.gateway.settings import GatewaySettings
 from biaswatch.shared.contracts import Exchange, Record
 from biaswatch.shared.contracts.access import verifier_of
+from biaswatch.shared.conventions.answers import AnswerPart
+from biaswatch.shared.conventions.contents import RecordedContent
 from biaswatch.shared.errors import BiaswatchError
 from biaswatch.shared.requests.traffic import MAX_BATCH, MAX_LABELS
 from biaswatch.shared.runtime.web import web_server
@@ -290,11 +292,12 @@ def test_tenants_with_the_same_keys_do_not_change_one_anothers_sendings(tmp_path
     assert sendings[OURS] != sendings[OTHERS]
 
 
-def test_sources_without_texts_are_named_up_to_a_bound(tmp_path: Path) -> None:
+def test_sources_of_unread_calls_are_named_up_to_a_bound(tmp_path: Path) -> None:
     with watched_store(tmp_path) as store, capture_logs() as entries:
         intake = signal_intake(store, GatewaySettings())
         for number in range(3 * MAX_LOGGED_SOURCES):
-            intake.log_without_text(f"source-{number}")
-            intake.log_without_text(f"source-{number}")
-    warnings = [entry for entry in entries if "spans without texts" in entry["event"]]
+            part = AnswerPart(f"source-{number}", "key", 0, True, RecordedContent())
+            intake.log_unanswered(part)
+            intake.log_unanswered(part)
+    warnings = [entry for entry in entries if "without an answer" in entry["event"]]
     assert len(warnings) == MAX_LOGGED_SOURCES

@@ -180,8 +180,19 @@ async def test_spans_without_texts_are_no_answers_and_nothing_is_refused(
     fields: dict[str, Any] = {"openinference.span.kind": "LLM"}
     silent = Signal("c" * 32, "d" * 16, "x", now_ns(), fields, {"service.name": "support"})
     reply = await send(api, silent)
-    assert (reply.status_code, reply.content) == (200, b"")
+    partial = ExportTraceServiceResponse.FromString(reply.content).partial_success
+    assert (reply.status_code, partial.rejected_spans) == (200, 0)
+    assert "(1, with openinference.span.kind)" in partial.error_message
     assert await responses_of(bus, store) == 0
+
+
+async def test_the_spans_below_an_agent_are_steps_and_it_has_one_answer(
+    api: httpx2.AsyncClient, bus: ProvisionedBus, store: Store
+) -> None:
+    root = make_span(1, at_ns=now_ns(), attributes={"gen_ai.operation.name": "invoke_agent"})
+    call = replace(make_span(2, at_ns=now_ns()), trace_id=root.trace_id, parent_id=root.span_id)
+    assert (await send(api, call, root)).content == b""
+    assert await responses_of(bus, store) == 1
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_what_is_not_there_is_named_with_what_is(log: Path) -> None:
 def test_a_log_without_answers_says_what_is_in_it(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
     path.write_text(json.dumps({"custom_id": "1", "response": {"body": {"choices": []}}}))
-    with pytest.raises(UsageError, match=r"holds no answer\. Left out: 1 calls without a text"):
+    with pytest.raises(UsageError, match=r"holds no answer\. Left out: rows without an answer"):
         log_input(path, RunColumns(), ["words"], None, None)
 
 
