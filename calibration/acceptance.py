@@ -23,7 +23,7 @@ import biaswatch as bw
 from biaswatch.readers.suites import load_suite
 from biaswatch.shared.analysis.changes.matched_changes import compare_runs
 from biaswatch.shared.analysis.changes.matched_prompts import matched_prompts
-from biaswatch.shared.analysis.changes.run_changes import ChangeOf, ChangePlan
+from biaswatch.shared.analysis.changes.run_changes import ChangePlan, ChangeVerdict, RunChange
 from biaswatch.shared.analysis.findings.groupings import ComparisonPlan
 from biaswatch.shared.analysis.findings.observations import Observations
 from biaswatch.shared.stats.studies.bbq import BbqAnswer
@@ -110,8 +110,10 @@ def _bars_of_random_factors() -> Iterator[Bar]:
 
 
 def _bars_of_changes_and_scores() -> Iterator[Bar]:
-    changed = partial(_gap_changed, 60, 2, 0.4)
-    yield Bar("change of a gap by 0.4, 60 sets x 2 repeats, by itself", changed, 0.60, True)
+    for change, share in ((0.4, 0.60), (0.0, ALPHA)):
+        name = f"gap that changes by {change}, 60 sets x 2 repeats: verdict of the gap"
+        yield Bar(name, partial(_gap_changed, 60, 2, change), share, at_least=change > 0)
+    yield Bar("no change: verdict of any mean or share", _level_changed, ALPHA, at_least=False)
     for template_sd, error_rate in product((0.0, 0.5, 1.0), (0.05, 0.2, 0.5)):
         truth = _bbq_truth(template_sd, error_rate)
         for score in truth:
@@ -214,7 +216,16 @@ def _crossed(names: int, texts: int, name_sd: float, text_sd: float, rng: Rng) -
 
 
 def _gap_changed(sets: int, repeats: int, change: float, rng: Rng) -> bool:
-    """Return whether the change of a gap of two runs of twins has a p-value of at most 0.05."""
+    """Return whether `compare` says that the gap of two runs of twins changed."""
+    return any(row.subject.is_gap for row in _changed(sets, repeats, change, rng))
+
+
+def _level_changed(rng: Rng) -> bool:
+    return any(not row.subject.is_gap for row in _changed(60, 2, 0.0, rng))
+
+
+def _changed(sets: int, repeats: int, change: float, rng: Rng) -> list[RunChange]:
+    """Return the changes that are found, by the corrected p-values of the default plan."""
     level = rng.normal(3, 0.7, sets)
     place, group = np.divmod(np.arange(2 * sets * repeats) // repeats, 2)
     runs = [
@@ -233,8 +244,7 @@ def _gap_changed(sets: int, repeats: int, change: float, rng: Rng) -> bool:
     changes = compare_runs(
         matched_prompts([("", runs[0], runs[1])]), ChangePlan(ComparisonPlan(ALPHA))
     ).changes
-    p_value = next(row.p_value for row in changes if row.subject.of is ChangeOf.GAP)
-    return p_value is not None and p_value <= ALPHA
+    return [row for row in changes if row.verdict is ChangeVerdict.CHANGED]
 
 
 TEMPLATES, CONTEXTS = 25, 40

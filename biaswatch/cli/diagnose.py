@@ -241,7 +241,7 @@ def compare(
         "alpha": plan.alpha,
         "tolerance": plan.tolerance,
         "missing_tolerance": request.missing_tolerance,
-        "family": changes.family,
+        "families": {"gaps": changes.gaps, "levels": changes.levels},
     }
     rows = run_changes.change_rows(changes)
     answer = run_changes.answer_of(rows, about)

@@ -113,8 +113,7 @@ def answer_sentence(rows: Sequence[Row]) -> str:
     lost = f", and {unmeasured} {NOT_MEASURED}" if unmeasured else ""
     return (
         f"Not shown: none of {compared} is found to have changed; {same} are shown not to have"
-        f" changed by more than their tolerance, {unclear - unmeasured} have not enough"
-        f" evidence{lost}."
+        f" changed by more than their tolerance, {unclear - unmeasured} are inconclusive{lost}."
     )
 
 
@@ -200,8 +199,9 @@ def about_sentences(about: Mapping[str, Any]) -> Iterator[str]:
         )
     if about["claim"] == Claim.BANK:
         yield "The conclusions are about these prompts alone: each answer to them is a unit."
+    families = about["families"]
     yield (
         f"The tolerance is {about['tolerance']:g}, of shares of missing answers"
-        f" {about['missing_tolerance']:g}; intervals and verdicts hold for all {about['family']}"
-        " tests together."
+        f" {about['missing_tolerance']:g}. Two families, each corrected at {about['alpha']:g}: gaps"
+        f" ({families['gaps']}); means and shares of missing answers ({families['levels']})."
     )

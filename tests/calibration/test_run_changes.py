@@ -1,5 +1,6 @@
 """Two equal runs are said to differ no more often than declared, whatever the data look like."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -83,9 +84,9 @@ def test_a_bank_whose_far_answers_are_rare_is_rarely_said_to_have_changed(
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_equal_runs_are_rarely_said_to_differ(name: str) -> None:
+def test_equal_runs_are_rarely_said_to_differ_in_either_family(name: str) -> None:
     shape = SHAPES[name]
-    false = 0
+    false = Counter[bool]()
     for seed in range(RUNS):
         rng = np.random.default_rng(seed)
         before, after = (
@@ -93,9 +94,11 @@ def test_equal_runs_are_rarely_said_to_differ(name: str) -> None:
             for _ in range(2)
         )
         plan = ChangePlan(ComparisonPlan(alpha=ALPHA, claim=shape.claim))
-        found = compare_runs(matched_of(before, after), plan).changes
-        false += any(each.verdict is ChangeVerdict.CHANGED for each in found)
-    assert false / RUNS <= MOST
+        changes = compare_runs(matched_of(before, after), plan).changes
+        false.update(
+            {row.subject.is_gap for row in changes if row.verdict is ChangeVerdict.CHANGED}
+        )
+    assert max(false.values(), default=0) / RUNS <= MOST
 
 
 def test_a_change_as_large_as_the_tolerance_is_rarely_taken_for_none() -> None:

@@ -1,5 +1,6 @@
-"""Changes between two runs as one family of tests: gaps, means, shares of missing answers."""
+"""Changes between two runs: a family of gaps, and one of means and shares of missing answers."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -65,6 +66,11 @@ class ChangeSubject:
     """The group, or the first of two."""
     b: str | None = None
 
+    @property
+    def is_gap(self) -> bool:
+        """True for the gap of two groups."""
+        return self.of is ChangeOf.GAP
+
 
 @dataclass(frozen=True)
 class RunChange:
@@ -96,10 +102,13 @@ class RunChange:
 
 @dataclass(frozen=True)
 class RunChanges:
-    """All changes between two runs, and how many tests were declared together."""
+    """All changes between two runs, and how many tests were corrected together."""
 
     changes: list[RunChange]
-    family: int
+    gaps: int
+    """Tests of gaps, which are one family."""
+    levels: int
+    """Tests of means and of shares of missing answers, which are another."""
 
 
 @dataclass(frozen=True)
@@ -129,12 +138,14 @@ class ChangeTest:
 
 
 def run_changes(tests: Sequence[ChangeTest], alpha: float) -> RunChanges:
-    """Conclude every test, with Bonferroni's correction over the whole family.
+    """Conclude every test, with Bonferroni's correction over its family.
 
-    Of two equal runs, any change is reported with a probability of at most alpha.
+    Whether gaps changed is one question, whether levels did is another. Of two equal runs, each is
+    answered with a change with a probability of at most alpha.
     """
-    family = max(1, sum(test.is_testable() for test in tests))
-    return RunChanges([_run_change(test, alpha, family) for test in tests], family)
+    sizes = Counter(test.subject.is_gap for test in tests if test.is_testable())
+    changes = [_run_change(test, alpha, max(1, sizes[test.subject.is_gap])) for test in tests]
+    return RunChanges(changes, gaps=sizes[True], levels=sizes[False])
 
 
 def gap_subject(grouping: Grouping, pair: ComparedGroups, feature: str) -> ChangeSubject:

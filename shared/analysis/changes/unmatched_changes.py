@@ -199,7 +199,7 @@ def compare_whole_runs(
 
     A mean after is compared with the mean before as two groups are: prompts, or sets, of both runs
     in pairs, the others singly. A gap after minus the gap before is a difference of two independent
-    gaps. All tests are one family, as in `compare_runs`. Runs are given as to `matched_prompts`;
+    gaps. Families are those of `compare_runs`. Runs are given as to `matched_prompts`;
     the claim is about the population of prompts, since the runs have no common bank.
     """
     declared = replace(plan.comparisons, claim=Claim.POPULATION)

@@ -63,7 +63,7 @@ def test_a_gap_that_grew_is_found_and_one_that_stayed_is_not() -> None:
     assert only(grown, ChangeOf.GAP, "black").verdict is ChangeVerdict.CHANGED
     same = compared(drawn(5), renamed(drawn(6)))
     assert {each.verdict for each in same.changes} == {ChangeVerdict.INCONCLUSIVE}
-    assert same.family == len(same.changes)
+    assert same.gaps + same.levels == len(same.changes)
 
 
 def test_prompts_of_both_runs_are_pairs_and_make_a_change_surer() -> None:
