@@ -71,6 +71,8 @@ def verdict_lead(concluded: Sequence[tuple[str, bool | None, bool]], *, brief: b
     )
     words = [NOT_MEASURED] if brief and disparities else [*VERDICT_WORDS.values(), NOT_MEASURED]
     listed = ", ".join(f"{ending}: {endings[ending]}" for ending in words if endings[ending])
+    if len(concluded) == 1 and not disparities:
+        return f"The only comparison: {listed[: listed.index(':')]}."
     total = f"{len(concluded)} comparison{'' if len(concluded) == 1 else 's'}"
     shows = "show" if len(disparities) > 1 else "shows"
     head = f"{len(disparities) or 'None'} of {total} {shows} a disparity{doubt}"

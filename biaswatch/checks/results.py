@@ -166,7 +166,8 @@ def _failed(failing: Sequence[CheckedComparison], of: int, rule: CheckRule) -> s
 
 
 def _passed(compared: Sequence[CheckedComparison], rule: CheckRule) -> Iterator[str]:
-    yield f"None of {rule.counted(len(compared))} {rule.shown(1)}."
+    of = f"None of {rule.counted(len(compared))}" if len(compared) > 1 else "No comparison"
+    yield f"{of} {rule.shown(1)}."
     if undecided := sum(comparison.is_undecided for comparison in compared):
         equal = "the runs are alike" if rule.verdict == CHANGED else "groups are treated alike"
         are = "is" if undecided == 1 else "are"

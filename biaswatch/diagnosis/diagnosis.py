@@ -84,7 +84,9 @@ class Diagnosed:
     @property
     def about(self) -> dict[str, Any]:
         """The declarations and settings of the diagnosis."""
-        plan = self.plan
+        plan, answers = self.plan, self.source.rows.features
+        tested = [row for row in self.comparisons if row["p_value"] is not None]
+        rates = sum(row["feature"] not in answers for row in tested) if answers else 0
         return {
             **self.source.about,
             "claim": plan.claim.value,
@@ -92,7 +94,8 @@ class Diagnosed:
             "tolerance": plan.tolerance,
             "random": list(self.source.rows.random),
             "correction": plan.correction,
-            "family": sum(row["p_value"] is not None for row in self.comparisons),
+            "family": len(tested) - rates,
+            "error_rates_family": rates,
             "calibrated": self.request.calibrate,
             "p_anywhere": self.diagnosis.p_anywhere,
         }

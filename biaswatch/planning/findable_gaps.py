@@ -138,7 +138,9 @@ def seen_sentence(run: str | None, seen: ObservedSpread) -> str:
 def _about(plan: RunPlan) -> str:
     compared, test = plan.compared, plan.test
     units = "sets that both groups have" if compared.shape.pairs else f"{_single(plan)}, unpaired"
-    share = f"alpha {test.alpha:g} is shared by {test.family} comparisons"
+    share = f"alpha {test.alpha:g}"
+    if test.family > 1:
+        share += f" is shared by {test.family} comparisons"
     headline = compared.shape.headline(test.tolerance)
     about = HEADLINES[Question.GAP if test.fixed_prompts else headline]
     return (

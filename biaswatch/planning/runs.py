@@ -14,7 +14,6 @@ from biaswatch.shared.stats.comparisons.planned_power import (
     smallest_enough,
 )
 from biaswatch.shared.stats.comparisons.simulated_studies import PlannedTest
-from biaswatch.shared.stats.groups.error_rates import TESTED, Rate
 
 Row = dict[str, str | int | float | None]
 Progress = Callable[[str], None]
@@ -85,8 +84,7 @@ def planned_run(
     shapes = compared_shapes(suite)
     compared = smallest(shapes, options.dimension)
     comparisons = sum(shape.testable for shape in shapes)
-    rates = len((Rate.SELECTION, *TESTED)) * len(suite.error_rates)
-    features = options.features or (len(suite.features) or 1) + rates
+    features = options.features or len(suite.features) or 1
     is_drawn = LIKELIHOOD not in suite.scaffolds
     claim = (options.claim or suite.claim) if is_drawn else Claim.POPULATION
     test = PlannedTest(

@@ -23,7 +23,9 @@ from biaswatch.shared.presentation.columns import (
     findings_table,
 )
 from biaswatch.shared.presentation.conclusions import (
+    counted,
     dimension_notes,
+    families_of,
     overall_sentences,
     strongest_conclusions,
 )
@@ -91,9 +93,11 @@ def _print_conclusions(console: Console, results: RunResults, *, everything: boo
         print_sentence(console, "As labels of people correct it:", style="bold")
         print_bullets(console, correction_sentences(results.corrections))
     for first in compared[:1]:
+        corrected = first.family > 1 or families_of(compared) != families_of([first])
+        tests = f"Family of {families_of(compared)}, Bonferroni-corrected"
         about = (
-            f"Family of {first.family} comparisons, Bonferroni-corrected, level"
-            f" {first.alpha:g}. About {first.claim}."
+            f"{tests if corrected else counted(first.family)}, level {first.alpha:g}."
+            f" About {first.claim}."
         )
         print_sentence(console, about, style="dim")
 

@@ -234,6 +234,8 @@ class Diagnosis(Record):
     """The largest difference that does not matter."""
     family: NonNegativeInt
     """How many comparisons were corrected together."""
+    error_rate: bool = False
+    """True for an error rate against the truth: all error rates are a family of their own."""
     claim: str
     """The population of the conclusion."""
     p_anywhere: float | None = None

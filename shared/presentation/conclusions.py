@@ -165,7 +165,7 @@ def certainty(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
     if first.tolerance:
         tolerance = f"A gap of up to {number(first.tolerance)} does not matter."
     yield (
-        f"A false disparity anywhere among the {counted(first.family)} has a chance of at most"
+        f"A false disparity anywhere among the {families_of(diagnoses)} has a chance of at most"
         f" {number(100 * first.alpha)} % (Bonferroni's correction); all intervals hold together"
         f" with {coverage(first.alpha)}. {tolerance}"
     )
@@ -185,6 +185,13 @@ def certainty(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
     if medians:
         listed = ", ".join(f"{number(end, 2)} in {words(name)}" for name, end in medians)
         yield f"Half of the undecided comparisons could hide a gap of up to {listed}, or more."
+
+
+def families_of(diagnoses: Sequence[Diagnosis]) -> str:
+    """Return how many comparisons were corrected together; error rates are a family apart."""
+    sizes = {diagnosis.error_rate: diagnosis.family for diagnosis in diagnoses}
+    kinds = ((False, ""), (True, " of error rates"))
+    return " and, apart, ".join(f"{counted(sizes[of])}{kind}" for of, kind in kinds if of in sizes)
 
 
 def counted(comparisons: int) -> str:

@@ -19,6 +19,7 @@ from biaswatch.render.figures.drawing import (
 )
 from biaswatch.shared.contracts import SummaryWord
 from biaswatch.shared.formatting import VERDICT_WORDS, coverage, visible
+from biaswatch.shared.presentation.conclusions import families_of
 from biaswatch.shared.presentation.findings import comparisons as comparisons_of
 from biaswatch.shared.presentation.names import ModelNames
 from biaswatch.shared.presentation.plots import possible_part
@@ -69,7 +70,7 @@ def comparisons(results: RunResults) -> Figure | None:
     first = rows[0].diagnosis
     title = (
         f"{results.run.suite}: gaps, ranked; {coverage(first.alpha)} intervals of all"
-        f" {first.family} together"
+        f" {families_of([row.diagnosis for row in rows])} together"
     )
     return forest(lines, title)
 

@@ -23,6 +23,7 @@ from biaswatch.render.figures.drawing import (
 )
 from biaswatch.shared.contracts import Diagnosis, Gap, SummaryWord
 from biaswatch.shared.formatting import visible
+from biaswatch.shared.presentation.conclusions import families_of
 from biaswatch.shared.presentation.findings import comparisons
 from biaswatch.shared.presentation.names import ModelNames
 
@@ -72,7 +73,7 @@ def gaps(results: RunResults) -> Figure | None:
     heights = [ROW_IN * len({row for row, _ in field}) for _, field in panels]
     figure, axes = new_figure(
         f"{results.run.suite}: gaps between groups (outlined: disparity at level"
-        f" {shown[0].alpha:g}, Bonferroni over {shown[0].family})",
+        f" {shown[0].alpha:g}, Bonferroni over {families_of(shown)})",
         0.5 + sum(heights) + PANEL_IN * len(panels),
         down=len(panels),
         heights=heights,
@@ -136,7 +137,7 @@ def pairs_of_groups(results: RunResults) -> Figure | None:
     heights = [SQUARE_ROW_IN * len(row.groups) for row in shown]
     figure, axes = new_figure(
         f"{results.run.suite}: every group minus every other (outlined: disparity at level"
-        f" {shown[0].alpha:g}, Bonferroni over {shown[0].family})",
+        f" {shown[0].alpha:g}, Bonferroni over {families_of(shown)})",
         0.5 + sum(heights) + SQUARE_PANEL_IN * len(shown),
         down=len(shown),
         heights=heights,

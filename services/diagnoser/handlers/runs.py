@@ -188,6 +188,7 @@ class DiagnoseRun:
             stratum=finding.is_stratum,
             tolerance=plan.tolerance,
             family=finding.family,
+            error_rate=finding.is_error_rate,
             claim=CLAIMS[plan.claim],
             p_anywhere=finding.p_anywhere,
             random=finding.random,

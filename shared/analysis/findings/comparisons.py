@@ -1,6 +1,6 @@
 """Comparisons of groups, before and after the correction of their family."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -12,7 +12,7 @@ from biaswatch.shared.analysis.findings.gap_statistics import GAP_STATISTICS, Ga
 from biaswatch.shared.analysis.findings.group_comparison import GroupComparison
 from biaswatch.shared.analysis.findings.groupings import THE_REST, ComparedGroups, ComparisonPlan
 from biaswatch.shared.analysis.findings.questions import verdicts_of
-from biaswatch.shared.analysis.findings.twins import TwinTest, TwinTests
+from biaswatch.shared.analysis.findings.twins import TwinTest
 from biaswatch.shared.contracts import Claim
 from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
 from biaswatch.shared.stats.comparisons.gap_test import GapResult
@@ -67,13 +67,10 @@ def compare(
                 by_set=by_set,
                 known=result.known,
                 if_missing=_at_worst(groups, random, pair, index) if recheck else None,
-                p_answers=_answers_p(groups, samples, pair, index, rng),
+                p_answers=answers_p(groups, samples, pair, index, rng),
                 twin_rate=float((samples.differences != 0).mean())
                 if samples.pairs and groups.observations.drawn
                 else None,
-                twins_at_worst=_twins_at_worst(groups, samples, pair, index)
-                if (rows_a, rows_b) != (n_a, n_b)
-                else (1.0,),
             )
 
 
@@ -91,7 +88,7 @@ def _at_worst(
     return first, second
 
 
-def _answers_p(
+def answers_p(
     groups: SampledGroups,
     samples: ComparedSamples,
     pair: ComparedGroups,
@@ -119,30 +116,17 @@ def _assigned_p(
     return studentised_exchange_p(*groups.unit_values(pair, feature), rng)
 
 
-def _twins_at_worst(
-    groups: SampledGroups, samples: ComparedSamples, pair: ComparedGroups, feature: int
-) -> tuple[float, ...]:
-    """Return p-values of same treatment with the least favourable answers; 1 for another sign."""
-    p_value = sign_flip_p(samples.differences) if samples.pairs else None
-    if p_value is None or p_value > groups.plan.alpha:
-        return (1.0,)
-    is_above = float(samples.differences.sum()) > 0
-    worst = groups.worst_differences(pair, feature)
-    return tuple(
-        sign_flip_p(differences) or 1.0 if (differences.sum() > 0) == is_above else 1.0
-        for differences in worst
-    )
-
-
 def corrected(
     comparisons: Sequence[GroupComparison],
     plan: ComparisonPlan,
     family: int,
     twins: Sequence[TwinTest] = (),
+    twins_at_worst: Callable[[int], Iterable[float]] = lambda place: (1.0,),
 ) -> list[GroupComparison]:
     """Correct the p-values of each question within their family, and conclude.
 
-    `twins` are the tests of same treatment, one for each comparison, corrected already.
+    `twins` are the tests of same treatment, one for each comparison, corrected already;
+    `twins_at_worst` returns their p-values with the least favourable missing answers.
     """
     twins = twins or [TwinTest()] * len(comparisons)
     effects = holm([group_effect_p(comparison.factor) for comparison in comparisons])
@@ -153,19 +137,12 @@ def corrected(
     adjusted = _adjusted([comparison.p_value for comparison in answered], plan, family)
     within = _adjusted([comparison.p_equivalence for comparison in answered], plan, family)
     return [
-        _concluded(comparison, _nested(p, comparison, plan), q, plan, family)
-        for comparison, p, q in zip(answered, adjusted, within, strict=True)
-    ]
-
-
-def p_anywhere(
-    tests: TwinTests, compared: Sequence[GroupComparison], plan: ComparisonPlan
-) -> float | None:
-    """Return the p-value of no twins treated differently; on a bank, the least corrected one."""
-    if plan.claim is not Claim.BANK:
-        return tests.p_anywhere
-    p_values = (of.verdicts.p_same_treatment for of in compared if of.verdicts is not None)
-    return min((p for p in p_values if p is not None), default=None)
+        _concluded(
+            comparison, _nested(p, comparison, plan), q, plan, family,
+            partial(twins_at_worst, place),
+        )
+        for place, (comparison, p, q) in enumerate(zip(answered, adjusted, within, strict=True))
+    ]  # fmt: skip
 
 
 def _with_questions(
@@ -176,11 +153,7 @@ def _with_questions(
     family: int,
 ) -> GroupComparison:
     """Answer the questions of same treatment and of the group's effect."""
-    p_same, p_answers = twin.p_value, comparison.p_answers
-    if p_answers is not None:
-        exact = min(1.0, p_answers * family)
-        is_bank = plan.claim is Claim.BANK  # answers, not sets, are drawn anew
-        p_same = exact if is_bank or p_same is None else max(p_same, exact)
+    p_same = same_treatment_p(twin.p_value, comparison.p_answers, plan, family)
     verdicts = verdicts_of(
         p_same,
         comparison.factor,
@@ -192,6 +165,17 @@ def _with_questions(
     )
     verdicts = verdicts.model_copy(update={"placebo_rate": twin.placebo_rate})
     return replace(comparison, verdicts=verdicts)
+
+
+def same_treatment_p(
+    p_sets: float | None, p_answers: float | None, plan: ComparisonPlan, family: int
+) -> float | None:
+    """Return the p-value of same treatment, from exchanges of sets' means and of answers."""
+    if p_answers is None:
+        return p_sets
+    exact = min(1.0, p_answers * family)
+    is_bank = plan.claim is Claim.BANK  # answers, not sets, are drawn anew
+    return exact if is_bank or p_sets is None else max(p_sets, exact)
 
 
 def _nested(
@@ -233,6 +217,7 @@ def _concluded(
     p_equivalence_adjusted: float | None,
     plan: ComparisonPlan,
     family: int,
+    twins_at_worst: Callable[[], Iterable[float]],
 ) -> GroupComparison:
     conclusion = _conclusion(comparison, p_adjusted, p_equivalence_adjusted, plan)
     with_p = partial(
@@ -249,7 +234,7 @@ def _concluded(
     if not missing:
         return replace(concluded, survives_missing=True)
     if concluded.verdicts.headline is Question.SAME_TREATMENT:
-        survives = all(p * family <= plan.alpha for p in comparison.twins_at_worst)
+        survives = all(p <= plan.alpha for p in twins_at_worst())
     else:
         survives = comparison.if_missing is not None and all(
             _verdict_holds(comparison, conclusion, worst, plan, family)

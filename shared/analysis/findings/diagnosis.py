@@ -3,12 +3,13 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate, combinations
+from functools import partial
+from itertools import combinations
 
 import numpy as np
 
-from biaswatch.shared.analysis.findings.comparisons import compare, corrected, p_anywhere
 from biaswatch.shared.analysis.findings.error_rates import RatedGroups, rate_name, rates_of
+from biaswatch.shared.analysis.findings.families import ComparedPart, tested_parts
 from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
 from biaswatch.shared.analysis.findings.group_comparison import GroupComparison
 from biaswatch.shared.analysis.findings.group_statistics import GroupIntervals
@@ -25,7 +26,6 @@ from biaswatch.shared.analysis.findings.run_findings import (
     RunFinding,
     findings,
 )
-from biaswatch.shared.analysis.findings.twins import TwinTests, twin_tables
 from biaswatch.shared.contracts import Gap, GroupInteraction, GroupParity, GroupSummary, OwnGap
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 from biaswatch.shared.stats.estimate import Estimate
@@ -37,39 +37,26 @@ Source = tuple[str, str, str]
 def diagnose(
     measured: Sequence[MeasuredColumns], plan: AnalysisPlan, rng: np.random.Generator
 ) -> list[RunFinding]:
-    """Return a finding for each feature and dimension; all comparisons are one family.
+    """Return a finding for each feature and dimension, in a family of answers or of error rates.
 
-    The responses of a part are grouped again for each use and freed in between:
-    of a million, groups with their units take more memory than all else.
+    The responses of a part are grouped again for each use and freed in between.
     """
     parts_and_rates = list(_parts(measured, plan))
     parts = [part for part in parts_and_rates if part.rate is None or not part.rate.is_feature]
-    family = max(1, sum(part.grouped(plan).sampled.declared for part in parts))
-    comparisons_of, twins = [], []
-    for part in parts:
-        sampled = part.grouped(plan).sampled
-        comparisons_of.append(list(compare(sampled, rng, family)))
-        sampled.free_units()
-        twins.append(list(twin_tables(sampled, "\n".join(part.source))))
-        sampled.free_units()
-    tests = TwinTests(twins, rng.spawn(1)[0])
-    twins.clear()
-    every = corrected(
-        [comparison for comparisons in comparisons_of for comparison in comparisons],
-        plan.comparisons,
-        family,
-        list(tests.of_all(comparisons_of)),
-    )
-    p_of_all = p_anywhere(tests, every, plan.comparisons)
-    ends = list(accumulate(map(len, comparisons_of)))
+    compared_parts = [
+        ComparedPart(
+            partial(_sampled, part, plan), part.rate is not None, source="\n".join(part.source)
+        )
+        for part in parts
+    ]
+    tested = tested_parts(compared_parts, plan.comparisons, rng, rng.spawn(1)[0])
     diagnosed: list[RunFinding] = []
     of_source: dict[Source, list[GroupComparison]] = defaultdict(list)
-    for part, comparisons, end in zip(parts, comparisons_of, ends, strict=True):
-        compared = every[end - len(comparisons) : end]
-        of_source[part.source] += compared
+    for part, of in zip(parts, tested, strict=True):
+        of_source[part.source] += of.compared
         diagnosed.extend(
-            replace(finding, p_anywhere=p_of_all)
-            for finding in findings(part.grouped(plan), compared, family, plan, rng)
+            replace(finding, p_anywhere=of.p_anywhere, is_error_rate=part.rate is not None)
+            for finding in findings(part.grouped(plan), of.compared, of.family, plan, rng)
         )
     measures = _parities(parts_and_rates, of_source, plan)
     crossed = _interactions(measured, plan)
@@ -163,6 +150,10 @@ class _Part:
             sampled=SampledGroups(observations, groups, plan.comparisons),
             selected=GroupIntervals(selected, groups, plan.claim, plan.alpha),
         )
+
+
+def _sampled(part: _Part, plan: AnalysisPlan) -> SampledGroups:
+    return part.grouped(plan).sampled
 
 
 def _parts(measured: Sequence[MeasuredColumns], plan: AnalysisPlan) -> Iterator[_Part]:

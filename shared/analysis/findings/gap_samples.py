@@ -1,6 +1,6 @@
 """The groups of a dimension as samples, and their comparison."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 
@@ -49,6 +49,7 @@ class SampledGroups:
         self._rows = np.array([rows.sum() for rows in of_group])
         self._there = np.array([np.isfinite(observations.values[r]).sum(0) for r in of_group])
         self._counted: dict[tuple[int, ...], Whole] = {}
+        self._filled: tuple[ComparedGroups, tuple[SampledGroups, SampledGroups]] | None = None
 
     @cached_property
     def units(self) -> Units:
@@ -66,21 +67,6 @@ class SampledGroups:
         if self.plan.claim is not Claim.BANK:
             return None
         return FixedPrompts(self.observations, self.grouping)
-
-    @cached_property
-    def _filled(self) -> tuple["SampledGroups", "SampledGroups"]:
-        """The same groups with every missing answer at the lower and at the upper end."""
-        values = self.observations.values
-        missing = ~np.isfinite(values)
-        ends = np.array([self.ends(index) for index in range(values.shape[1])])
-        return tuple(  # type: ignore[return-value]
-            SampledGroups(
-                replace(self.observations, values=np.where(missing, end, values)),
-                self.grouping,
-                self.plan,
-            )
-            for end in ends.T
-        )
 
     @cached_property
     def declared(self) -> int:
@@ -151,17 +137,21 @@ class SampledGroups:
 
     def at_worst(self, pair: ComparedGroups, feature: int) -> tuple[GapResult, GapResult]:
         """Return the comparison with the missing answers least favourable for a, then for b."""
-        low, high = self._filled
-        return _mixed(low, high, pair, feature), _mixed(high, low, pair, feature)
-
-    def worst_differences(self, pair: ComparedGroups, feature: int) -> tuple[Floats, Floats]:
-        """Return the differences of twins with the least favourable answers for a, then for b."""
-        low, high = self._filled
-        first, second = (
-            of_a.sampled(of_a.pair_of(pair)[0], of_b.pair_of(pair)[1], feature, None).differences
-            for of_a, of_b in ((low, high), (high, low))
-        )
+        if self._filled is None or self._filled[0] != pair:
+            filled = (self.filled([pair], raised=1), self.filled([pair], raised=0))
+            self._filled = pair, filled
+        first, second = (groups.compare(pair, feature, 1)[0] for groups in self._filled[1])
         return first, second
+
+    def filled(self, pairs: Iterable[ComparedGroups], *, raised: int) -> "SampledGroups":
+        """Return the groups with missing answers of one side, 0 or 1, high and the other's low."""
+        values = self.observations.values.copy()
+        ends = np.array([self.ends(index) for index in range(values.shape[1])]).T
+        for pair in pairs:
+            for side, members in enumerate(self.members(pair)):
+                lacking = ~np.isfinite(values) & np.isin(self.grouping.codes, members)[:, None]
+                values = np.where(lacking, ends[int(side == raised)], values)
+        return SampledGroups(replace(self.observations, values=values), self.grouping, self.plan)
 
     def bounds_of(self, pair: ComparedGroups, feature: int) -> Bounds | None:
         """Return the range of a feature in the domain of a pair."""
@@ -282,18 +272,6 @@ class SampledGroups:
         if len(known) == len(self._bounds[feature]) and known:
             return min(low for low, _ in known), max(high for _, high in known)
         return ends_of(None, self.observations.values[:, feature])
-
-
-def _mixed(
-    of_a: SampledGroups, of_b: SampledGroups, pair: ComparedGroups, feature: int
-) -> GapResult:
-    """Return the comparison of side a as the first has it, with side b as the second has it."""
-    if of_a.prompts is not None and of_b.prompts is not None:
-        answers = (of_a.answers(pair, feature)[0], of_b.answers(pair, feature)[1])
-        return of_a.fixed_gap(*answers, pair, feature)
-    a, b = of_a.pair_of(pair)[0], of_b.pair_of(pair)[1]
-    sampled = of_a.sampled(a, b, feature, of_a.bounds_of(pair, feature))
-    return of_a.result(sampled, a.clustered or b.clustered)
 
 
 def _present(values: Floats) -> Floats:

@@ -52,9 +52,6 @@ class GroupComparison:
     """Had the missing answers been the least favourable ones for a, and for b; where any are."""
     twin_rate: float | None = None
     """The share of twins that were answered differently."""
-    twins_at_worst: tuple[float, ...] = (1.0,)
-    """P-values of same treatment, in the direction that was seen, had the missing answers been the
-    least favourable ones for a, and for b."""
     p_answers: float | None = None
     """For twins treated alike, by exchange of answers: on a bank, and for unequal numbers."""
     p_adjusted: float | None = None

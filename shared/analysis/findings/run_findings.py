@@ -133,6 +133,8 @@ class RunFinding:
     """For no twins of the run that are treated differently."""
     random: tuple[str, ...] = ()
     """The random factors."""
+    is_error_rate: bool = False
+    """True for an error rate against the truth, which is in another family than answers."""
     is_stratum: bool = False
     """True for conditions of the question, which are described and never compared."""
     parities: tuple[GroupParity, ...] = ()

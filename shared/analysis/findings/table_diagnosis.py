@@ -6,7 +6,6 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from biaswatch.shared.analysis.findings.comparisons import compare, corrected, p_anywhere
 from biaswatch.shared.analysis.findings.error_rates import (
     CalibrationBin,
     GroupRate,
@@ -15,6 +14,7 @@ from biaswatch.shared.analysis.findings.error_rates import (
     group_rates,
     rated_groups,
 )
+from biaswatch.shared.analysis.findings.families import ComparedPart, tested_parts
 from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
 from biaswatch.shared.analysis.findings.group_comparison import GroupComparison
 from biaswatch.shared.analysis.findings.group_disparities import (
@@ -32,7 +32,6 @@ from biaswatch.shared.analysis.findings.groupings import ComparisonPlan, groupin
 from biaswatch.shared.analysis.findings.interactions import Interaction, interactions
 from biaswatch.shared.analysis.findings.observations import Observations
 from biaswatch.shared.analysis.findings.parities import ParityMeasure, parities
-from biaswatch.shared.analysis.findings.twins import TwinTests, twin_tables
 from biaswatch.shared.stats.groups.summary import Statistic
 
 Progress = Callable[[str, int, int], None]
@@ -85,8 +84,8 @@ def diagnose_table(
     """Diagnose every dimension, and describe every crossing of dimensions.
 
     Groups are compared within single dimensions; crossings are described, not tested, so that the
-    family stays as it was requested. All comparisons together are one family, those of error rates
-    included where there is a truth.
+    family stays as it was requested. All comparisons of answers are one family; where there is a
+    truth, those of error rates are another.
 
     Labels of all groups together are exchanged `permutations` times, as often as those of each
     comparison unless it is given.
@@ -95,20 +94,19 @@ def diagnose_table(
     of_tests, of_twins = rng.spawn(2)
     single = [grouping(observations, (dimension,)) for dimension in observations.groups]
     rated = rated_groups(observations, single, plan)
-    sampled = [
-        *(SampledGroups(observations, dimension, plan) for dimension in single),
-        *(of.sampled for of in rated if of.is_compared),
-    ]
-    family = max(1, sum(groups.declared for groups in sampled))
-    parts = [list(compare(groups, of_tests, family)) for groups in sampled]
-    twins = [list(twin_tables(groups)) for groups in sampled]
-    tests = TwinTests(twins, of_twins)
-    every = [comparison for part in parts for comparison in part]
-    compared = corrected(every, plan, family, list(tests.of_all(parts)))
+    parts = [_part(SampledGroups(observations, dimension, plan)) for dimension in single]
+    parts += [_part(of.sampled, is_rate=True) for of in rated if of.is_compared]
+    tested = tested_parts(parts, plan, of_tests, of_twins)
+    compared = [comparison for part in tested for comparison in part.compared]
     describe_rows = partial(
         _description, observations, statistics, plan, ddof, rng, times, progress, rated, compared
     )
-    return TableDiagnosis(compared, describe_rows, p_anywhere(tests, compared, plan))
+    p_anywhere = tested[0].p_anywhere if tested else None
+    return TableDiagnosis(compared, describe_rows, p_anywhere)
+
+
+def _part(groups: SampledGroups, *, is_rate: bool = False) -> ComparedPart:
+    return ComparedPart(lambda: groups, is_rate)
 
 
 def _description(

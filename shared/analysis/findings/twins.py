@@ -128,13 +128,13 @@ class TwinTests:
         # No table is kept: those of a million answers are large.
         blocks = _blocks(parts)
         tested = [_exchanged([table for _, table in block], rng) for block in blocks]
-        named = [
+        self._by_block = [
             dict(_named(block, exchange)) for block, exchange in zip(blocks, tested, strict=True)
         ]
         overall = [exchange.overall_p for exchange in tested if exchange.overall_p is not None]
         self.p_anywhere = min((min(1.0, p * len(overall)) for p in overall), default=None)
         """For "no twins are treated differently, in any comparison"."""
-        self._p_values = _by_holm(named)
+        self._p_values = _by_holm(self._by_block)
         against_placebo = dict(_against_placebo(parts))
         adjusted = holm(list(against_placebo.values()))
         self._p_values.update(
@@ -148,6 +148,18 @@ class TwinTests:
             for of in comparisons:
                 key = part, of.dimension, of.domain, of.feature
                 yield TwinTest(self._p_values.get((*key, of.a, of.b)), self._placebo_rates.get(key))
+
+    def at_worst(
+        self, parts: Sequence[Sequence[TwinTable]], rng: np.random.Generator
+    ) -> dict[TwinKey, float]:
+        """Return the p-values with other tables in place of those of one dimension."""
+        own = [
+            dict(_named(block, _exchanged([table for _, table in block], rng)))
+            for block in _blocks(parts)
+        ]
+        dimensions = {key[1] for p_values in own for key in p_values}
+        others = [of for of in self._by_block if not dimensions & {key[1] for key in of}]
+        return _by_holm([*own, *others])
 
 
 def _by_holm(named: Sequence[dict[TwinKey, float]]) -> dict[TwinKey, float]:

@@ -104,7 +104,7 @@ def test_changes_are_those_of_the_stored_measurements(command: CommandLine) -> N
     assert level["change"] == pytest.approx(fmean(map(fmean, by_set.values())), abs=1e-10)
     assert level["change"] == pytest.approx(-1.5, abs=1e-9)
     assert level["verdict"] == "changed"
-    assert found["about"]["families"] == {"gaps": 1, "levels": 10}
+    assert found["about"]["families"] == {"gaps": 3, "levels": 8}
 
 
 def test_equal_runs_change_nothing_and_say_what_is_shown(command: CommandLine) -> None:

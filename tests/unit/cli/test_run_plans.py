@@ -80,7 +80,7 @@ def test_a_plan_says_what_the_suite_finds_and_what_would_be_enough() -> None:
     assert enough["power"] >= 0.8 > (as_it_is["power"] or 0)  # type: ignore[operator]
     said = explained(found)
     assert f"80% of runs find the gap with {enough['sets']} sets and 2 repeats" in said
-    assert "shared by 1 comparisons" in said
+    assert "alpha 0.05, tolerance" in said
 
 
 def test_the_family_counts_comparisons_features_and_parts() -> None:

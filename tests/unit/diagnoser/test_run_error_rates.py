@@ -63,7 +63,10 @@ def test_a_run_and_a_table_of_its_answers_have_the_same_error_rates() -> None:
         row, [gap] = compared[finding.key.feature], finding.gaps
         assert gap.gap.value == pytest.approx(row["gap"], abs=1e-12)
         assert [gap.gap.low, gap.gap.high] == pytest.approx(row["ci"], abs=1e-12)
-        assert (gap.verdict.value, finding.family) == (row["verdict"], len(compared))
+        assert gap.verdict.value == row["verdict"]
+        assert finding.family == (len(compared) - 1 if finding.is_error_rate else 1)
+    about = table.result.about
+    assert (about["family"], about["error_rates_family"]) == (1, len(compared) - 1)
     rates = {(row["rate"], row["group"]): row for row in table.parts["error_rates"]}
     [found] = [f for f in findings if f.key.feature == "rating.true_positive_rate"]
     for group in found.groups:
