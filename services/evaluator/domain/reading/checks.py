@@ -11,9 +11,7 @@ from dataclasses import dataclass, field
 from biaswatch.services.evaluator.domain.reading import cues
 from biaswatch.services.evaluator.domain.reading.evidence import SentenceEvidence
 from biaswatch.services.evaluator.domain.reading.facts import (
-    DIFFERENCES,
     OTHER_END,
-    SHARES,
     Fact,
     facts_of,
     is_part_of,
@@ -83,34 +81,22 @@ class NumberCheck:
 
     def _is_constant(self, number: Number) -> bool:
         """Tell whether a number is a level, a boundary or a small number of things."""
-        evidence, text = self.evidence, self.evidence.text
+        evidence = self.evidence
         if evidence.is_level(number):
             confidence = 100 * (1 - evidence.subject.alpha)
             if 80 <= number.value < 100 and abs(number.value - confidence) > 1e-6:
                 self._report(number, [], certain=False)
             return True
-        if self._is_small(number):
-            return True
+        if number.word and number.value <= SMALL and not evidence.has_noun(number):
+            return number.unit is Unit.PLAIN and not evidence.whole_of(number)
         if evidence.names(number).specific or evidence.is_p(number):
-            return number.value in {0.0, 1.0} and bool(cues.UNSURE.search(text))
+            return False
         boundary = {-1: number.high, 1: number.low}.get(number.side)
         thresholds = PER_CENT_THRESHOLDS if number.unit is Unit.PERCENT else THRESHOLDS
         if boundary and any(abs(boundary - level) < 1e-6 for level in thresholds):
             return True
         counted = number.unit is not Unit.PLAIN or evidence.has_noun(number) or evidence.is_row
         return number.value in {0.0, 1.0, 100.0} and not (counted or evidence.whole_of(number))
-
-    def _is_small(self, number: Number) -> bool:
-        """Tell whether a small whole number counts what no statistic counts."""
-        evidence, text = self.evidence, self.evidence.text
-        if number.value > SMALL or not number.whole or evidence.whole_of(number):
-            return False
-        first = number.start + len(number.text.split()[0])
-        if number.unit is not Unit.PLAIN:
-            return False
-        if cues.NO_CASES.match(text, first) or (number.word and number.value == 1):
-            return True
-        return number.word and not evidence.has_noun(number)
 
     def _check_single(self, number: Number) -> None:
         named = self.accepted[number.end] = self._named(number)
@@ -146,17 +132,9 @@ class NumberCheck:
         return bool(named and evidence.outcome.search(text))
 
     def _is_interval(self, low: Number, high: Number) -> bool:
-        evidence, text, lead = self.evidence, self.evidence.text, self.evidence.lead(low)
-        if evidence.is_level(high) or Unit.TIMES in {low.unit, high.unit}:
+        if self.evidence.is_level(high):
             return False
-        index = evidence.numbers.index(low)
-        after_level = index and evidence.is_level(evidence.numbers[index - 1])
-        joined = cues.TO.fullmatch(text, low.end, high.start)
-        listed = joined and re.search(r"and|[,;]", joined[0])
-        opened = not listed or after_level or cues.INTERVAL.search(lead)
-        counts = low.whole and high.whole and high.unit is Unit.PLAIN
-        ordered = low.value < high.value or low.signed
-        return bool(joined and opened and ordered and not counts)
+        return cues.TO.fullmatch(self.evidence.text, low.end, high.start) is not None
 
     def _check_interval(self, low: Number, high: Number) -> None:
         ends = [f for f in self.facts if f.part in {"low", "high"}]
@@ -172,8 +150,7 @@ class NumberCheck:
             for pair in pairs
         ):
             return
-        if anchors or not all(self._named(number) for number in (low, high)):
-            self._report(low, pairs, certain=bool(anchors) and plain, other=high)
+        self._report(low, pairs, certain=bool(anchors) and plain, other=high)
 
     def _named(self, number: Number) -> list[Fact]:
         written = [fact for fact in self.facts if self._agrees(number, fact)]
@@ -199,19 +176,13 @@ class NumberCheck:
         """Tell whether the words beside an interval name it, or name nothing else."""
         evidence, names = self.evidence, self.evidence.names(low).statistics
         if pair.group is not None:
-            family = {"share", "mean"} if pair.statistic in SHARES else {"mean"}
-            named = names & family or not names or low.unit is Unit.PERCENT
-            return bool(named) and evidence.owner(low) == pair.group
-        differs = cues.APART.search(evidence.lead(low) + evidence.segment(low))
-        named = names & {pair.statistic} or not names
-        return bool(named or (pair.statistic in DIFFERENCES and differs))
+            return evidence.owner(low) == pair.group
+        return pair.statistic in names or not names
 
     def _check_part(self, part: Number, whole: Number) -> None:
         """Check `7 of 12`."""
         parts = [fact for fact in self.facts if part.equals(fact.value)]
         wholes = [fact for fact in self.facts if whole.equals(fact.value)]
-        of_outcome = self.evidence.outcome.search(self.evidence.text, whole.end, whole.end + 30)
-        wholes = [fact for fact in wholes if of_outcome or fact.statistic in {"size", "asked"}]
         known = [fact for fact in parts if any(is_part_of(fact, other) for other in wholes)]
         if not any(names_fact(self.evidence, part, fact) for fact in known):
             self._report(part, known, certain=False, other=whole)

@@ -16,6 +16,7 @@ _LEVELS = (0.1, 1, 5, 10, 80, 90, 95, 99, 99.9)
 _PART_OF = re.compile(
     r"(?:\s+\w+){0,2}?\s*(?:of|out\s+of|among|from|in|/)\s*(?:the\s+|all\s+|those\s+|its\s+)*", re.I
 )
+_BRACKETS = re.compile(r"\s*\)?(?:\s*\([^()]*\))?")
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,6 @@ class SentenceEvidence:
 
     text: str
     subject: Subject
-    carried: frozenset[str] = frozenset()
-    """Statistics that the sentence before it named last."""
 
     @cached_property
     def groups(self) -> list[Mention]:
@@ -76,13 +75,6 @@ class SentenceEvidence:
         """True for a row of a table."""
         return self.text.count("|") > 2
 
-    @property
-    def last_names(self) -> frozenset[str]:
-        """The statistics that the next sentence may go on about."""
-        if self.numbers:
-            return self.names(self.numbers[-1]).statistics
-        return self.statistics[-1].names if self.statistics else frozenset()
-
     def names(self, number: Number) -> Names:
         """Return the statistics that the words beside a number name."""
         mentions = [m for m in self.statistics if "p" not in m.names]
@@ -100,7 +92,7 @@ class SentenceEvidence:
                 names |= {cues.OF_LEVEL.get(("odds_ratio", name), "")} - {""}
         plain = mention and mention.end <= number.start and self._is(cues.PLAIN, mention, number)
         named_alone = direct and not names <= cues.EVERYDAY
-        return Names(frozenset(names or self.carried), named_alone, bool(plain))
+        return Names(frozenset(names), named_alone, bool(plain))
 
     def _nearest(self, mentions: list[Mention], number: Number) -> tuple[Mention | None, bool]:
         """Return the mention that a number belongs to, and whether it is right beside it."""
@@ -123,8 +115,6 @@ class SentenceEvidence:
         """Tell whether a number is given as a p-value."""
         before = [m for m in self.statistics if m.end <= number.start]
         own = [m for m in before if not m.names <= TESTS]
-        if not before and not number.whole:
-            own = self.statistics[:1]  # `At 0.03, the p-value is low.`
         if not own or number.unit is not Unit.PLAIN:
             return False
         start, end = sorted((own[-1].start, number.start))
@@ -134,11 +124,7 @@ class SentenceEvidence:
     def tests(self, number: Number) -> frozenset[str]:
         """Return the tests that the words beside a p-value name; all if they name none."""
         mention, _ = self._nearest([m for m in self.statistics if m.names <= TESTS], number)
-        level = self._level(number)
-        if mention is None:
-            return frozenset({"cmh"}) if level and "within" in level.names else TESTS
-        within = level is not None and "within" in level.names
-        return frozenset({"cmh"}) if within and "chi_square" in mention.names else mention.names
+        return mention.names if mention else TESTS
 
     def is_level(self, number: Number) -> bool:
         """Tell whether a number is a level of confidence or significance."""
@@ -153,14 +139,13 @@ class SentenceEvidence:
 
     def owner(self, number: Number) -> int | None:
         """Return the group that a number belongs to, if the words say so."""
-        following = None if self.is_row else self.following_group(number)
+        following = self.following_group(number)
         before = [mention for mention in self.groups if mention.end <= number.start]
         if following is not None or not before:
             return following
         last, other = before[-1], before[-2] if len(before) > 1 else before[-1]
         later = [n for n in self.numbers if n.start >= last.end]
-        listed = cues.LISTED.fullmatch(self.text, other.end, last.start)
-        if other.group == last.group or not (listed or self._compares(later)):
+        if other.group == last.group or not self._compares(later):
             return last.group
         return (other, last)[later.index(number)].group if len(later) == 2 else None
 
@@ -174,13 +159,8 @@ class SentenceEvidence:
         """Return the group that is named within some words after a number."""
         whole = self.whole_of(number)
         start = whole.end if whole else number.end
-        closed = re.compile(r"\s*\)").match(self.text, start)
-        start = closed.end() if closed else start
-        inside = re.compile(r"\s*\([^()]*\)").match(self.text, start)
-        bracketed = [m for m in self.groups if inside and start <= m.start < inside.end()]
-        if len(bracketed) == 1 and inside and inside.end() - start < 30:
-            return bracketed[0].group
-        start = inside.end() if inside else start
+        skipped = _BRACKETS.match(self.text, start)
+        start = skipped.end() if skipped else start
         stop = min([n.start for n in self.numbers if n.start >= start], default=len(self.text))
         broken = cues.CLAUSE.search(self.text, start, stop)
         near = [m for m in self.groups if start <= m.start < (broken.start() if broken else stop)]
@@ -215,9 +195,7 @@ class SentenceEvidence:
             if match
             else None
         )
-        own = (
-            not phrase or phrase.startswith("cases") or cues.groups_in(phrase, self.subject.groups)
-        )
+        own = not phrase or cues.groups_in(phrase, self.subject.groups)
         return None if own else phrase
 
     def is_part(self, number: Number, part: str) -> bool:

@@ -132,7 +132,6 @@ def _answers(subject: Subject) -> Iterator[Fact]:
     if subject.comparisons is not None:
         yield Fact(subject.comparisons, "comparisons")
     pairs = list(zip((0, 1), subject.missing, subject.asked, strict=False))
-    yield from _ratio("count", *subject.missing)
     for group, missing, requested in (*pairs, (None, sum(subject.missing), sum(subject.asked))):
         if requested:
             yield Fact(requested, "asked", group=group)

@@ -54,15 +54,13 @@ def read_report(
     hints: list[Fault] = []
     unchecked: list[UncheckedSentence] = []
     statements = 0
-    carried: frozenset[str] = frozenset()
     for sentence in sentences_of(report):
         text = " ".join(report[sentence.start : sentence.end].replace("**", "").split())
         if len(text) > MAX_SENTENCE_CHARS or sentence.number > MAX_SENTENCES:
             unchecked.append(sentence)
             statements += 1
             continue
-        evidence = SentenceEvidence(text, subject, carried)
-        carried = evidence.last_names
+        evidence = SentenceEvidence(text, subject)
         for finding in NumberCheck(evidence).run():
             remark = fault_at(sentence, finding.kind, finding.message)
             (faults if finding.certain else hints).append(remark)

@@ -41,14 +41,13 @@ def names_fact(evidence: SentenceEvidence, number: Number, fact: Fact) -> bool:
     if grouped and statistic != "expected" and not evidence.is_of(number, fact):
         return False
     if fact.part == "p":
-        listed = any(m.names == {"p"} and m.end <= number.start for m in evidence.statistics)
-        return statistic in names.statistics - (set() if listed else {"chi_square", "cmh"})
+        return statistic in names.statistics
     if not evidence.is_part(number, fact.part) or fact.inverse > evidence.is_reversed:
         return False
     if statistic in {"mean", "share"} and _BY.search(evidence.text[: number.start]):
         return False
     if names.specific or statistic not in UNNAMED:
-        of_mean = statistic == "mean" and not names.statistics and not number.whole
+        of_mean = statistic == "mean" and not names.statistics
         return of_mean or statistic in names.statistics
     return _is_unnamed(evidence, number, fact)
 
@@ -74,7 +73,7 @@ def _fits(evidence: SentenceEvidence, number: Number, fact: Fact) -> bool:
     unit = number.unit is Unit.TIMES or (number.unit is Unit.PERCENT and changes)
     if not unit or changes != (fact.statistic == "change"):
         return False
-    if not changes and _is_of_group(evidence, number):
+    if not changes and cues.OF_WHOLE.match(text, number.end):
         return False
     if changes and (fact.value < 0) != bool(cues.LOWER.match(text, number.end)):
         return False
@@ -87,14 +86,6 @@ def _fits(evidence: SentenceEvidence, number: Number, fact: Fact) -> bool:
     if fact.part in RISKS:
         return not of_odds and not many
     return {"tolerance": "tolerance" in after, "mean": True}.get(fact.part, many)
-
-
-def _is_of_group(evidence: SentenceEvidence, number: Number) -> bool:
-    """Tell whether a group follows, as in `half of the men`, and not what it has."""
-    of_whole = cues.OF_WHOLE.match(evidence.text, number.end)
-    start = of_whole.end() if of_whole else -1
-    groups = [evidence.text[m.start : m.end] for m in evidence.groups if m.start == start]
-    return bool(groups) and not re.search("['\u2019]", groups[0])
 
 
 def _is_share(evidence: SentenceEvidence, number: Number, fact: Fact) -> bool:
@@ -111,7 +102,7 @@ def _is_share(evidence: SentenceEvidence, number: Number, fact: Fact) -> bool:
         nouns = evidence.outcome.pattern if statistic == "part" else rf"(?:{cues.CASES})"
         words = evidence.text if phrase is None else f"of {phrase}"
         wholes = re.finditer(_OF + nouns, words, re.IGNORECASE)
-        return any(not cues.groups_in(m[0], evidence.subject.groups) for m in wholes)
+        return any(wholes)
     if fact.group is not None and phrase is not None:
         return False
     if statistic == "share":
