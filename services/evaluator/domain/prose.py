@@ -16,7 +16,7 @@ from biaswatch.services.evaluator.domain.model_questions import (
     response_text,
 )
 from biaswatch.services.evaluator.domain.writing.claims import Claim, right_claims, turned
-from biaswatch.services.evaluator.domain.writing.draft import Draft
+from biaswatch.services.evaluator.domain.writing.draft import Draft, Place
 from biaswatch.services.evaluator.domain.writing.slots import masked, slots_of
 from biaswatch.shared.contracts import Brief, Fault, Probe, ProseCheck, Response, Subject
 from biaswatch.shared.parsing import Unreadable
@@ -33,7 +33,6 @@ INSTRUCTION = (
     'Answer with one JSON object and nothing around it: {"answers": ["yes", "no", ...]}, one answer'
     ' for each pair in their order: "yes", "no", or "unclear".'
 )
-Place = tuple[str, int]
 
 
 @dataclass(frozen=True)
@@ -78,12 +77,10 @@ def _pairs(draft: Draft, subject: Subject) -> list[Pair]:
 
 def _sentences(draft: Draft, subject: Subject) -> Iterator[Pair]:
     slots = slots_of(subject)
-    for section in draft.sections:
-        for number, sentence in enumerate(section.sentences, start=1):
-            if sentence.claims:
-                statement = " ".join(_masked(claim, subject) for claim in sentence.claims)
-                place = (section.heading, number)
-                yield Pair(statement, masked(sentence.text, slots), place)
+    for place, sentence in draft.sentences.items():
+        if sentence.claims:
+            statement = " ".join(_masked(claim, subject) for claim in sentence.claims)
+            yield Pair(statement, masked(sentence.text, slots), place)
 
 
 def _controls(subject: Subject) -> Iterator[Pair]:

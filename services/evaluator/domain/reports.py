@@ -13,7 +13,13 @@ from biaswatch.services.evaluator.domain.reading.extraction import (
 from biaswatch.services.evaluator.domain.reading.foreign import ReadReport, read_report
 from biaswatch.services.evaluator.domain.rubric import Profile
 from biaswatch.services.evaluator.domain.writing.board import board_draft
-from biaswatch.services.evaluator.domain.writing.draft import Draft, answer_schema, draft_in, render
+from biaswatch.services.evaluator.domain.writing.draft import (
+    Draft,
+    Place,
+    answer_schema,
+    draft_in,
+    render,
+)
 from biaswatch.services.evaluator.domain.writing.draft_faults import (
     DraftFault,
     draft_faults,
@@ -52,7 +58,7 @@ class CheckedReport:
     """Reason for a missing report."""
     draft: Draft | None = None
     """The draft of a writer that passed."""
-    spans: Mapping[tuple[str, int], tuple[int, int]] = field(default_factory=dict)
+    spans: Mapping[Place, tuple[int, int]] = field(default_factory=dict)
     """Places of its sentences, by heading and number."""
 
 
@@ -129,7 +135,7 @@ def rendered_report(draft: Draft, faults: list[DraftFault], subject: Subject) ->
         text=report.text,
         faults=tuple(_fault(fault, report.spans) for fault in faults),
         failed=bool(faults),
-        statements=sum(bool(s.claims) for section in draft.sections for s in section.sentences),
+        statements=sum(bool(sentence.claims) for sentence in draft.sentences.values()),
         spans=report.spans,
     )
 
@@ -163,8 +169,7 @@ def report_from_elsewhere(
     )
 
 
-def _fault(fault: DraftFault, spans: Mapping[tuple[str, int], tuple[int, int]]) -> Fault:
-    start, end = spans.get((fault.heading, fault.number), (None, None))
-    return Fault(
-        kind=fault.kind, where=fault.heading[:80], sentence=fault.message, start=start, end=end
-    )
+def _fault(fault: DraftFault, spans: Mapping[Place, tuple[int, int]]) -> Fault:
+    start, end = spans.get(fault.place, (None, None))
+    where = fault.place[0][:80]
+    return Fault(kind=fault.kind, where=where, sentence=fault.message, start=start, end=end)

@@ -14,7 +14,7 @@ from biaswatch.services.evaluator.domain.writing.draft_faults import (
     SIZE,
     STRATA,
 )
-from biaswatch.services.evaluator.domain.writing.outline import OUTLINE
+from biaswatch.services.evaluator.domain.writing.outline import heading_problems
 from biaswatch.shared.contracts import Fault, Subject, UncheckedSentence
 
 MAX_SENTENCE_CHARS = 800
@@ -100,11 +100,8 @@ def _sentence_spans(block: str) -> Iterator[tuple[int, int]]:
 
 def _heading_faults(report: str) -> Iterator[Fault]:
     titles = [m["title"].strip() for line in report.splitlines() if (m := _HEADING.match(line))]
-    for section in OUTLINE:
-        if titles.count(section.title) != 1:
-            problem = "is missing" if section.title not in titles else "occurs more than once"
-            message = f"The heading {section.title!r} {problem}."
-            yield Fault(kind="structure", where=section.title[:80], sentence=message)
+    for title, message in heading_problems(titles):
+        yield Fault(kind="structure", where=title[:80], sentence=message)
 
 
 def fault_at(sentence: UncheckedSentence, kind: str, message: str) -> Fault:

@@ -1,11 +1,11 @@
 """Drafts: sections of sentences with slots and claims, as a model returns them."""
 
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any
 
-from pydantic import JsonValue
+from pydantic import BaseModel, Field, JsonValue, StringConstraints, ValidationError
 
 from biaswatch.services.evaluator.domain.model_questions import fields_in
 from biaswatch.services.evaluator.domain.writing.claims import (
@@ -17,11 +17,14 @@ from biaswatch.services.evaluator.domain.writing.claims import (
 from biaswatch.services.evaluator.domain.writing.outline import OUTLINE, ReportSection
 from biaswatch.services.evaluator.domain.writing.slots import rendered, slots_of
 from biaswatch.shared.contracts import Subject
+from biaswatch.shared.contracts.mistakes import first_mistake
 from biaswatch.shared.parsing import Unreadable
 
 MAX_SENTENCES = 200
 MAX_SENTENCE_CHARS = 1000
 MAX_CLAIMS = 12
+Place = tuple[str, int]
+"""The heading of a sentence, and its number under it from 1; 0 for the heading itself."""
 
 
 @dataclass(frozen=True)
@@ -54,28 +57,41 @@ class Draft:
     outline: tuple[ReportSection, ...] = OUTLINE
     """The headings, in their order; sections with other headings are faults."""
 
-    def of(self, heading: str) -> list[Section]:
-        """Return the sections with a heading."""
-        return [section for section in self.sections if section.heading == heading]
+    @cached_property
+    def sentences(self) -> dict[Place, Sentence]:
+        """The sentences by their places; sections with the same heading are one."""
+        by_heading: dict[str, list[Sentence]] = {}
+        for section in self.sections:
+            by_heading.setdefault(section.heading, []).extend(section.sentences)
+        return {
+            (heading, number): sentence
+            for heading, sentences in by_heading.items()
+            for number, sentence in enumerate(sentences, start=1)
+        }
 
 
-@dataclass
+@dataclass(frozen=True)
 class RenderedReport:
-    """A report as Markdown, with the place of each sentence."""
+    """A report as Markdown, with the start and end of each sentence."""
 
-    text: str = ""
-    spans: dict[tuple[str, int], tuple[int, int]] = field(default_factory=dict)
-    """Start and end of each sentence, by heading and number from 1."""
+    text: str
+    spans: Mapping[Place, tuple[int, int]]
 
-    def add(self, text: str) -> None:
-        """Append text."""
-        self.text += text
 
-    def add_sentence(self, heading: str, number: int, text: str) -> None:
-        """Append a sentence and note its place."""
-        start = len(self.text)
-        self.add(text)
-        self.spans[heading, number] = (start, len(self.text))
+class _SentenceFields(BaseModel):
+    text: Annotated[
+        str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_SENTENCE_CHARS)
+    ]
+    claims: list[Any] = []
+
+
+class _SectionFields(BaseModel):
+    heading: str = ""
+    sentences: list[_SentenceFields]
+
+
+class _DraftFields(BaseModel):
+    sections: list[_SectionFields] = Field(min_length=1)
 
 
 def draft_in(reply: str) -> Draft:
@@ -86,57 +102,49 @@ def draft_in(reply: str) -> Draft:
     Unreadable
         The reply is not JSON of this form.
     """
-    sections = fields_in(reply).get("sections")
-    if not isinstance(sections, list) or not sections:
-        raise Unreadable("the reply has no list `sections`")
-    draft = Draft(tuple(_section(section) for section in sections))
-    if sum(len(section.sentences) for section in draft.sections) > MAX_SENTENCES:
+    try:
+        fields = _DraftFields.model_validate(fields_in(reply))
+    except ValidationError as error:
+        mistake = first_mistake(error).in_words("the report").rstrip(".")
+        raise Unreadable(f"the reply does not fit: {mistake}") from None
+    draft = Draft(tuple(map(_section, fields.sections)))
+    if len(draft.sentences) > MAX_SENTENCES:
         raise Unreadable(f"the report has more than {MAX_SENTENCES} sentences")
     return draft
 
 
-def _section(value: Any) -> Section:
-    if not isinstance(value, dict) or not isinstance(value.get("sentences"), list):
-        raise Unreadable("a section is not an object with `heading` and `sentences`")
-    sentences = tuple(_sentence(sentence) for sentence in value["sentences"])
-    return Section(str(value.get("heading", "")).strip().lstrip("#").strip(), sentences)
+def _section(fields: _SectionFields) -> Section:
+    heading = fields.heading.strip().lstrip("#").strip()
+    return Section(heading, tuple(map(_sentence, fields.sentences)))
 
 
-def _sentence(value: Any) -> Sentence:
-    if not isinstance(value, dict) or not isinstance(value.get("text"), str):
-        raise Unreadable("a sentence is not an object with `text` and `claims`")
-    text = " ".join(value["text"].split())
-    if not text or len(text) > MAX_SENTENCE_CHARS:
-        raise Unreadable(f"a sentence is empty or has more than {MAX_SENTENCE_CHARS} characters")
-    claims = value.get("claims", [])
-    if not isinstance(claims, list):
-        raise Unreadable("`claims` is not a list")
-    if len(claims) > MAX_CLAIMS:
+def _sentence(fields: _SentenceFields) -> Sentence:
+    text = " ".join(fields.text.split())
+    if len(fields.claims) > MAX_CLAIMS:
         return Sentence(text, (), f"more than {MAX_CLAIMS} claims")
     try:
-        return Sentence(text, tuple(map(claim_in, claims)))
+        return Sentence(text, tuple(map(claim_in, fields.claims)))
     except Unreadable as error:
         return Sentence(text, (), str(error))
 
 
-def render(
-    draft: Draft, subject: Subject, withheld: Mapping[tuple[str, int], str]
-) -> RenderedReport:
+def render(draft: Draft, subject: Subject, withheld: Mapping[Place, str]) -> RenderedReport:
     """Return a report in the order of the outline, with numbers filled in.
 
     `withheld` gives the text that replaces a sentence that failed.
     """
-    report, slots = RenderedReport(), slots_of(subject)
+    text, slots = "", slots_of(subject)
+    spans: dict[Place, tuple[int, int]] = {}
     for part in draft.outline:
-        report.add(f"{part.heading}\n")
-        sentences = [s for section in draft.of(part.title) for s in section.sentences]
-        for number, sentence in enumerate(sentences, start=1):
-            report.add(" " if number > 1 else "")
-            text = withheld.get((part.title, number)) or rendered(sentence.text, slots)
-            report.add_sentence(part.title, number, text)
-        report.add("\n\n" if sentences else "\n")
-    report.text = report.text.rstrip() + "\n"
-    return report
+        own = {place: s for place, s in draft.sentences.items() if place[0] == part.title}
+        text += f"{part.heading}\n"
+        for place, sentence in own.items():
+            text += " " if place[1] > 1 else ""
+            start = len(text)
+            text += withheld.get(place) or rendered(sentence.text, slots)
+            spans[place] = (start, len(text))
+        text += "\n\n" if own else "\n"
+    return RenderedReport(text.rstrip() + "\n", spans)
 
 
 def answer_schema(subject: Subject, *, bounded: bool = False) -> dict[str, JsonValue]:
@@ -145,33 +153,14 @@ def answer_schema(subject: Subject, *, bounded: bool = False) -> dict[str, JsonV
     Its enumerations hold the measures, tests, groups and caveats of the subject. With `bounded`,
     which not every provider accepts, sentences and lists have a maximum length.
     """
-    text: dict[str, JsonValue] = {"type": "string"}
-    claims: dict[str, JsonValue] = {"type": "array", "items": {"anyOf": claim_schemas(subject)}}
-    sentences: dict[str, JsonValue] = {"type": "array"}
-    if bounded:
-        text |= {"maxLength": 100}
-        claims |= {"maxItems": 1}
-        sentences |= {"minItems": 1, "maxItems": 3}
-    sentences["items"] = closed_object({"text": text, "claims": claims})
     titles: list[JsonValue] = [section.title for section in OUTLINE if section.most]
+
+    def array(items: JsonValue, **bounds: JsonValue) -> dict[str, JsonValue]:
+        return {"type": "array", **(bounds if bounded else {}), "items": items}
+
+    text: JsonValue = {"type": "string", **({"maxLength": 100} if bounded else {})}
+    claims = array({"anyOf": claim_schemas(subject)}, maxItems=1)
+    sentences = array(closed_object({"text": text, "claims": claims}), minItems=1, maxItems=3)
     heading: JsonValue = {"type": "string", "enum": titles}
-    sections: dict[str, JsonValue] = {"type": "array"}
-    if bounded:
-        sections |= {"minItems": 1, "maxItems": len(titles)}
-    sections["items"] = closed_object({"heading": heading, "sentences": sentences})
-    return closed_object({"sections": sections})
-
-
-def as_json(draft: Draft) -> str:
-    """Return the JSON of a draft, as a model writes it."""
-    sections = [
-        {
-            "heading": section.heading,
-            "sentences": [
-                {"text": s.text, "claims": [claim.fields for claim in s.claims]}
-                for s in section.sentences
-            ],
-        }
-        for section in draft.sections
-    ]
-    return json.dumps({"sections": sections}, ensure_ascii=False)
+    section = closed_object({"heading": heading, "sentences": sentences})
+    return closed_object({"sections": array(section, minItems=1, maxItems=len(titles))})

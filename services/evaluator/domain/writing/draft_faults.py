@@ -1,13 +1,13 @@
 """Faults of a draft: typed numbers, slots, wrong or undeclared claims, causes, omissions."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from biaswatch.services.evaluator.domain.rubric import Profile
 from biaswatch.services.evaluator.domain.writing.claims import Claim, mandatory_caveats
-from biaswatch.services.evaluator.domain.writing.draft import Draft, Sentence
-from biaswatch.services.evaluator.domain.writing.outline import ReportSection
+from biaswatch.services.evaluator.domain.writing.draft import Draft, Place, Sentence
+from biaswatch.services.evaluator.domain.writing.outline import ReportSection, heading_problems
 from biaswatch.services.evaluator.domain.writing.slots import SLOT, group_keys, is_number, slots_of
 from biaswatch.shared.contracts import Subject
 
@@ -99,47 +99,32 @@ class DraftFault:
     """The problem, without words of the model."""
     quote: str = ""
     """The words of the model, which only the model sees again."""
-    heading: str = ""
-    number: int = 0
-    """The sentence under the heading, from 1; 0 for the report as a whole."""
-
-    def at(self, heading: str, number: int) -> "DraftFault":
-        """Return the fault with its place."""
-        return replace(self, heading=heading, number=number)
+    place: Place = ("", 0)
+    """Its sentence; no heading for the report as a whole."""
 
 
 def draft_faults(draft: Draft, subject: Subject, profile: Profile) -> list[DraftFault]:
     """Return the faults of a draft; none means that every number and claim is right."""
-    return [*_structure(draft), *_sentences(draft, subject, profile), *_omitted(draft, subject)]
+    parts, faults = {section.title: section for section in draft.outline}, [*_structure(draft)]
+    for place, sentence in draft.sentences.items():
+        part = parts.get(place[0], ReportSection(4, place[0]))
+        found = sentence_faults(sentence, part, subject, profile)
+        faults += [replace(fault, place=place) for fault in found]
+    return [*faults, *_omitted(draft, subject)]
 
 
 def _structure(draft: Draft) -> Iterator[DraftFault]:
     known = {section.title: section for section in draft.outline if section.most}
-    for title, section in known.items():
-        sections = draft.of(title)
-        if len(sections) != 1:
-            problem = "is missing" if not sections else "occurs more than once"
-            yield DraftFault("structure", f"The heading {title!r} {problem}.")
-            continue
-        count = len(sections[0].sentences)
-        if not section.least <= count <= section.most:
-            bounds = f"{section.least} to {section.most}"
-            problem = f"There are {count} sentences, not {bounds}."
-            yield DraftFault("structure", problem, heading=title)
-    for other in draft.sections:
-        if other.heading not in known:
-            yield DraftFault("structure", "A heading is not one of those.", other.heading[:60])
-
-
-def _sentences(draft: Draft, subject: Subject, profile: Profile) -> Iterator[DraftFault]:
-    parts = {section.title: section for section in draft.outline}
-    seen: dict[str, int] = {}
+    titles = [section.heading for section in draft.sections]
+    problems = dict(heading_problems(titles, known.values()))
+    yield from (DraftFault("structure", message) for message in problems.values())
     for section in draft.sections:
-        for sentence in section.sentences:
-            number = seen[section.heading] = seen.get(section.heading, 0) + 1
-            part = parts.get(section.heading, ReportSection(4, section.heading))
-            for fault in sentence_faults(sentence, part, subject, profile):
-                yield fault.at(section.heading, number)
+        heading, count = section.heading, len(section.sentences)
+        if heading not in known:
+            yield DraftFault("structure", "A heading is not one of those.", heading[:60])
+        elif heading not in problems and not known[heading].least <= count <= known[heading].most:
+            problem = f"There are {count} sentences, not {known[heading].bounds}."
+            yield DraftFault("structure", problem, place=(heading, 0))
 
 
 def sentence_faults(
@@ -231,21 +216,17 @@ def _causes(sentence: Sentence, bare: str) -> Iterator[DraftFault]:
 
 
 def _omitted(draft: Draft, subject: Subject) -> Iterator[DraftFault]:
-    sentences = [sentence for section in draft.sections for sentence in section.sentences]
-    declared = {about for sentence in sentences for about in sentence.topics("caveat")}
+    declared = {about for s in draft.sentences.values() for about in s.topics("caveat")}
     for about in mandatory_caveats(subject):
         if about not in declared:
             wording = Claim("caveat", about).sentence(subject)
             yield DraftFault("caveat", f"The caveat {about!r} is missing: {wording}")
 
 
-def withheld(faults: list[DraftFault]) -> dict[tuple[str, int], str]:
+def withheld(faults: Iterable[DraftFault]) -> dict[Place, str]:
     """Return what replaces the sentences that failed."""
-    kinds: dict[tuple[str, int], list[str]] = {}
+    kinds: dict[Place, dict[str, None]] = {}
     for fault in faults:
-        if fault.number:
-            kinds.setdefault((fault.heading, fault.number), []).append(fault.kind)
-    return {
-        place: f"[Sentence withheld: {', '.join(dict.fromkeys(names))}.]"
-        for place, names in kinds.items()
-    }
+        if fault.place[1]:
+            kinds.setdefault(fault.place, {})[fault.kind] = None
+    return {place: f"[Sentence withheld: {', '.join(names)}.]" for place, names in kinds.items()}

@@ -1,5 +1,6 @@
 """The outline of a written report: headings, lengths and tasks."""
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 
@@ -21,6 +22,11 @@ class ReportSection:
     def heading(self) -> str:
         """The heading as a line of Markdown."""
         return f"{'#' * self.level} {self.title}"
+
+    @property
+    def bounds(self) -> str:
+        """Fewest and most sentences, in words."""
+        return f"{self.least} to {self.most}"
 
 
 SUMMARY = "Executive Summary"
@@ -60,3 +66,13 @@ OUTLINE = (
     ),
 )  # fmt: skip
 """The headings of a written report, in their order."""
+
+
+def heading_problems(
+    titles: Sequence[str], sections: Iterable[ReportSection] = OUTLINE
+) -> Iterator[tuple[str, str]]:
+    """Yield the headings that do not occur once among titles, and what is wrong with them."""
+    for title in [section.title for section in sections]:
+        if titles.count(title) != 1:
+            problem = "occurs more than once" if title in titles else "is missing"
+            yield title, f"The heading {title!r} {problem}."

@@ -111,26 +111,23 @@ def _form(claim: Claim, subject: Subject) -> tuple[str, str, str]:
 
 def _heading(section: ReportSection) -> str:
     numbers = "" if section.numbers else ", no numbers"
-    return f"- {section.title} ({section.least} to {section.most}{numbers}): {section.task}"
+    return f"- {section.title} ({section.bounds}{numbers}): {section.task}"
 
 
 def repair_prompt(faults: Sequence[DraftFault], unreadable: str | None = None) -> str:
     """Return the request to correct a draft, with each fault and its place."""
     if unreadable:
         return f"Your answer cannot be used: {unreadable}. {FORMAT}"
-    lines = [f"- {_place(fault)}{_problem(fault)}" for fault in faults[:MAX_LISTED_FAULTS]]
+    lines = [f"- {_problem(fault)}" for fault in faults[:MAX_LISTED_FAULTS]]
     more = len(faults) - MAX_LISTED_FAULTS
     lines += [f"- And {more} more faults."] if more > 0 else []
     first, last = "Code found these faults in your report:", "Write the whole report again."
     return "\n".join([first, *lines, f"{last} {FORMAT}"])
 
 
-def _place(fault: DraftFault) -> str:
-    if not fault.heading:
-        return ""
-    sentence = f", sentence {fault.number}" if fault.number else ""
-    return f"{one_line(fault.heading)[:80]}{sentence}: "
-
-
 def _problem(fault: DraftFault) -> str:
-    return f"{fault.message} ({one_line(fault.quote)})" if fault.quote else fault.message
+    heading, number = fault.place
+    place = [one_line(heading)[:80]] if heading else []
+    place += [f"sentence {number}"] if number else []
+    quote = f" ({one_line(fault.quote)})" if fault.quote else ""
+    return f"{', '.join(place)}{': ' if place else ''}{fault.message}{quote}"
