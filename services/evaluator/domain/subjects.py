@@ -4,7 +4,7 @@ Reports are checked against these very digits, so numbers have fixed decimals ra
 `biaswatch.shared.formatting`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from biaswatch.shared.contracts import Measure, Subject
 from biaswatch.shared.parsing.texts import one_line, quoted_label
@@ -42,11 +42,11 @@ def level_of(subject: Subject) -> str:
     return f"{100 * (1 - subject.alpha):g}%"
 
 
-def interval_of(measure: Measure) -> str | None:
+def interval_of(measure: Measure, write: Callable[[float], str] = decimal) -> str | None:
     """Write a measure's interval; None without one."""
     if measure.low is None or measure.high is None:
         return None
-    return f"({decimal(measure.low)}, {decimal(measure.high)})"
+    return f"({write(measure.low)}, {write(measure.high)})"
 
 
 def measure_line(measure: Measure, subject: Subject) -> str:

@@ -1,6 +1,6 @@
 """Prompts of the writer: slots, claims and outline; and what to repair."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from biaswatch.services.evaluator.domain.rubric import Profile
 from biaswatch.services.evaluator.domain.subjects import measure_line
@@ -41,30 +41,29 @@ MAX_LISTED_FAULTS = 40
 
 def writing_prompt(subject: Subject, profile: Profile, context: str = "") -> str:
     """Return the whole prompt for an interpretation."""
+    undefined = [m for m in subject.measures if m.value is None]
+    notes = [*(measure_line(measure, subject) for measure in undefined), *subject.notes]
     limits = subject.limitations or profile.limitations[:MAX_USUAL_LIMITS]
-    limits = tuple(f"- {one_line(limit)}" for limit in limits)
-    notes = [
-        measure_line(measure, subject) for measure in subject.measures if measure.value is None
-    ]
-    notes = [f"- {one_line(note)}" for note in (*notes, *subject.notes)]
+    headings = (_heading(section) for section in OUTLINE if section.most)
     parts = (
         _task(subject, profile),
-        "\n".join(["Slots, such as {cases} or {odds_ratio.interval}", *_slot_lines(subject)]),
-        "\n".join(["Claims that are right; * is one of the names", *_claim_lines(subject)]),
+        _part("Slots, such as {cases} or {odds_ratio.interval}", _slot_lines(subject)),
+        _part("Claims that are right; * is one of the names", _claim_lines(subject)),
         f"Caveats to declare: {', '.join(mandatory_caveats(subject))}",
-        "\n".join(["Notes", *notes]) if notes else "",
-        "\n".join(["Known limits of the data", *limits]),
-        "\n".join(
-            [
-                "Headings, with how many sentences",
-                *(_heading(section) for section in OUTLINE if section.most),
-            ]
-        ),
+        _part("Notes", map(one_line, notes)),
+        _part("Known limits of the data", map(one_line, limits)),
+        _part("Headings, with how many sentences", headings),
         RULES,
         quoted_part(REFERENCE, context.strip()) if context.strip() else "",
         FORMAT,
     )
     return "\n\n".join(part for part in parts if part)
+
+
+def _part(title: str, lines: Iterable[str]) -> str:
+    """Return a list with its title; nothing where it has no lines."""
+    items = [f"- {line}" for line in lines]
+    return "\n".join([title, *items]) if items else ""
 
 
 def _task(subject: Subject, profile: Profile) -> str:
@@ -85,7 +84,7 @@ def _slot_lines(subject: Subject) -> Iterator[str]:
         if last not in UNLISTED:
             by_prefix.setdefault(prefix, []).append(f"{last} {one_line(text)}")
     for prefix, slots in by_prefix.items():
-        yield f"- {prefix + ': ' if prefix else ''}{'; '.join(slots)}"
+        yield f"{prefix + ': ' if prefix else ''}{'; '.join(slots)}"
 
 
 def _claim_lines(subject: Subject) -> Iterator[str]:
@@ -96,7 +95,7 @@ def _claim_lines(subject: Subject) -> Iterator[str]:
         by_form.setdefault(form, ([], text))[0].append(name)
     for form, (names, text) in by_form.items():
         listed = f" {', '.join(names)}" if all(names) else ""
-        yield f"- {form}{listed}{': ' if text else ''}{text}"
+        yield f"{form}{listed}{': ' if text else ''}{text}"
 
 
 def _form(claim: Claim, subject: Subject) -> tuple[str, str, str]:
@@ -111,7 +110,7 @@ def _form(claim: Claim, subject: Subject) -> tuple[str, str, str]:
 
 def _heading(section: ReportSection) -> str:
     numbers = "" if section.numbers else ", no numbers"
-    return f"- {section.title} ({section.bounds}{numbers}): {section.task}"
+    return f"{section.title} ({section.bounds}{numbers}): {section.task}"
 
 
 def repair_prompt(faults: Sequence[DraftFault], unreadable: str | None = None) -> str:

@@ -47,86 +47,64 @@ def slots_of(subject: Subject) -> dict[str, str]:
     >>> slots_of(subject)["groups.women.share"]
     '20.0%'
     """
-    return dict(_slots(subject))
-
-
-def _slots(subject: Subject) -> Iterator[tuple[str, str]]:
-    yield "outcome", one_line(subject.outcome)
-    yield "value", one_line(subject.value)
-    yield "cases", f"{subject.cases:,}"
-    yield "cases_least", f"{subject.cases_least:,}"
-    yield "level", level_of(subject)
-    yield "alpha", f"{subject.alpha:g}"
-    if subject.tolerance is not None:
-        yield "tolerance", f"{subject.tolerance:g}"
-    if subject.comparisons is not None:
-        yield "comparisons", f"{subject.comparisons:,}"
+    slots = {
+        "outcome": one_line(subject.outcome),
+        "value": one_line(subject.value),
+        "cases": f"{subject.cases:,}",
+        "cases_least": f"{subject.cases_least:,}",
+        "level": level_of(subject),
+        "alpha": f"{subject.alpha:g}",
+        "tolerance": None if subject.tolerance is None else f"{subject.tolerance:g}",
+        "comparisons": None if subject.comparisons is None else f"{subject.comparisons:,}",
+    }
     for number, key in enumerate(group_keys(subject)):
-        for name, text in _group_slots(subject, number):
-            yield f"groups.{key}.{name}", text
+        slots |= {f"groups.{key}.{name}": text for name, text in _group_slots(subject, number)}
     for measure in subject.measures:
-        if measure.value is not None:
-            yield from _measure_slots(measure)
-    yield from _difference_slots(subject)
+        slots |= {f"{measure.name}.{name}": text for name, text in _measure_slots(measure)}
+    if (difference := measure_of(subject, "risk_difference")) and difference.value is not None:
+        interval = interval_of(difference, lambda bound: f"{100 * bound:.1f}")
+        slots["difference.points"] = f"{100 * abs(difference.value):.1f} percentage points"
+        slots["difference.interval"] = interval and f"{interval} percentage points"
+    return {name: text for name, text in slots.items() if text is not None}
 
 
-def _group_slots(subject: Subject, number: int) -> Iterator[tuple[str, str]]:
+def _group_slots(subject: Subject, number: int) -> Iterator[tuple[str, str | None]]:
+    rate, mean = (measure_of(subject, f"{name}_{number + 1}") for name in ("rate", "mean"))
     yield "name", one_line(subject.groups[number])
     if len(subject.counts) == 4:
-        yield from _count_slots(*subject.counts[2 * number : 2 * number + 2])
-    if rate := measure_of(subject, f"rate_{number + 1}"):
-        yield from _share_interval("share_interval", rate)
-    if mean := measure_of(subject, f"mean_{number + 1}"):
+        having, lacking = subject.counts[2 * number : 2 * number + 2]
+        yield "with", f"{having:,}"
+        yield "without", f"{lacking:,}"
+        if having + lacking:
+            yield "share", percent(having / (having + lacking))
+            yield "per_hundred", f"{100 * having / (having + lacking):.0f} in 100"
+    if rate:
+        yield "share_interval", interval_of(rate, percent)
+    if mean:
         yield "mean", decimal(mean.value or 0.0)
-        if interval := interval_of(mean):
-            yield "mean_interval", interval
+        yield "mean_interval", interval_of(mean)
     counts = {"cases": cases_of(subject), "asked": subject.asked, "missing": subject.missing}
     for name, by_group in counts.items():
         if by_group and len(by_group) == 2:
             yield name, f"{by_group[number]:,}"
 
 
-def _count_slots(having: int, lacking: int) -> Iterator[tuple[str, str]]:
-    yield "with", f"{having:,}"
-    yield "without", f"{lacking:,}"
-    if having + lacking:
-        yield "share", percent(having / (having + lacking))
-        yield "per_hundred", f"{100 * having / (having + lacking):.0f} in 100"
-
-
-def _measure_slots(measure: Measure) -> Iterator[tuple[str, str]]:
-    name, value = measure.name, measure.value
-    assert value is not None  # noqa: S101 - for mypy
-    if name.startswith(("rate_", "mean_")):  # these are slots of the groups
+def _measure_slots(measure: Measure) -> Iterator[tuple[str, str | None]]:
+    value, low, high = measure.value, measure.low, measure.high
+    if value is None or measure.name.startswith(("rate_", "mean_")):  # slots of the groups
         return
-    if name in TESTS:
-        yield f"{name}.statistic", f"{value:.4f}"
-    elif measure.p_value is None or value != measure.p_value:
-        yield f"{name}.estimate", decimal(value)
-    if measure.low is not None and measure.high is not None:
-        yield f"{name}.low", decimal(measure.low)
-        yield f"{name}.high", decimal(measure.high)
-        yield f"{name}.interval", interval_of(measure) or ""
+    if measure.name in TESTS:
+        yield "statistic", f"{value:.4f}"
+    elif value != measure.p_value:
+        yield "estimate", decimal(value)
+    if low is not None and high is not None:
+        yield "low", decimal(low)
+        yield "high", decimal(high)
+        yield "interval", interval_of(measure)
     if measure.no_difference is not None:
-        yield f"{name}.null", f"{measure.no_difference:g}"
+        yield "null", f"{measure.no_difference:g}"
     if measure.p_value is not None:
-        yield f"{name}.p", f"p {p_text(measure.p_value)}"
-
-
-def _difference_slots(subject: Subject) -> Iterator[tuple[str, str]]:
-    """Yield the difference of two shares without its sign, for people."""
-    difference = measure_of(subject, "risk_difference")
-    if difference is None or difference.value is None:
-        return
-    yield "difference.points", f"{100 * abs(difference.value):.1f} percentage points"
-    if difference.low is not None and difference.high is not None:
-        low, high = (100 * bound for bound in (difference.low, difference.high))
-        yield "difference.interval", f"({low:.1f}, {high:.1f}) percentage points"
-
-
-def _share_interval(name: str, rate: Measure) -> Iterator[tuple[str, str]]:
-    if rate.low is not None and rate.high is not None:
-        yield name, f"({percent(rate.low)}, {percent(rate.high)})"
+        yield "p", f"p {p_text(measure.p_value)}"
 
 
 def percent(share: float) -> str:
