@@ -187,17 +187,6 @@ class SentenceEvidence:
         broken = cues.CLAUSE.search(self.text, start, end)
         return self.text[start : broken.start() if broken else end]
 
-    def whole_phrase(self, number: Number) -> str | None:
-        """Return `those admitted` after `12% of`; None where a group is there."""
-        match = cues.OF_WHOLE.match(self.text, number.end)
-        phrase = (
-            " ".join(re.split(r"[,;:.()](?!\d)", self.text[match.end() :])[0].split()[:5])
-            if match
-            else None
-        )
-        own = not phrase or cues.groups_in(phrase, self.subject.groups)
-        return None if own else phrase
-
     def is_part(self, number: Number, part: str) -> bool:
         """Tell whether the words fit a bound, or an estimate."""
         if self.is_row:

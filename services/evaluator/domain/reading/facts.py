@@ -14,9 +14,7 @@ ODDS_RATIOS = frozenset(
 RISKS = frozenset({"relative_risk", "impact_ratio"})
 DIFFERENCES = frozenset({"risk_difference", "gap"})
 TESTS = frozenset({"chi_square", "cmh", "fisher", "boschloo", "gap_test"})
-SHARES = frozenset(
-    {"share", "lacking_share", "part", "size_part", "missing_share", "answered_share"}
-)
+SHARES = frozenset({"share", "lacking_share", "part", "missing_share", "answered_share"})
 PERCENTAGES = SHARES | {"risk_difference", "impact_ratio", "change"}
 """Statistics that are also written times 100."""
 _OF_GROUPS = {f"{name}_{n}": (statistic, n - 1) for n in (1, 2)
@@ -122,7 +120,6 @@ def _cases(subject: Subject) -> Iterator[Fact]:
             yield Fact(sizes[group] * column / subject.cases, "expected", group=group)
             yield Fact(count / max(column, 1), "part", name, group)
     for group, size in enumerate(sizes):
-        yield Fact(size / subject.cases, "size_part", group=group)
         having = subject.counts[2 * group]
         yield from [Fact(having / (size - having), "odds", group=group)] if size > having else []
 

@@ -17,6 +17,7 @@ COUNTED = frozenset({"having", "lacking", "size", "missing", "asked", "answered"
 NEEDED = {
     "lacking": cues.NOT, "lacking_share": cues.NOT, "missing": cues.MISSING,
     "missing_share": cues.MISSING, "answered_share": cues.ANSWERS, "difference": cues.APART,
+    "asked": cues.ANSWERS, "answered": cues.ANSWERS,
     "comparisons": cues.COMPARED, "expected": cues.EXPECTED,
 }  # fmt: skip
 """Words that a sentence has to hold where a number states what no mention names."""
@@ -90,40 +91,30 @@ def _fits(evidence: SentenceEvidence, number: Number, fact: Fact) -> bool:
 
 def _is_share(evidence: SentenceEvidence, number: Number, fact: Fact) -> bool:
     """Tell whether words show that a number is a share of this kind."""
-    statistic, phrase = fact.statistic, evidence.whole_phrase(number)
+    text, statistic = evidence.text, fact.statistic
     of_row = evidence.is_row and not number.whole
-    if (
-        number.unit is Unit.PLAIN
-        and "share" not in evidence.names(number).statistics
-        and not of_row
-    ):
+    named = "share" in evidence.names(number).statistics
+    if number.unit is Unit.PLAIN and not (named or of_row):
         return False
-    if statistic in {"part", "size_part"}:
-        nouns = evidence.outcome.pattern if statistic == "part" else rf"(?:{cues.CASES})"
-        words = evidence.text if phrase is None else f"of {phrase}"
-        wholes = re.finditer(_OF + nouns, words, re.IGNORECASE)
-        return any(wholes)
-    if fact.group is not None and phrase is not None:
+    if statistic == "part":
+        return re.search(_OF + evidence.outcome.pattern, text, re.IGNORECASE) is not None
+    of_whole = cues.OF_WHOLE.match(text, number.end)
+    if fact.group is not None and of_whole and evidence.following_group(number, 5) is None:
         return False
     if statistic == "share":
         return not cues.NOT.search(evidence.masked(evidence.segment(number)))
-    return of_row or NEEDED[statistic].search(evidence.masked(evidence.text)) is not None
+    return of_row or NEEDED[statistic].search(evidence.masked(text)) is not None
 
 
 def _is_counted(evidence: SentenceEvidence, number: Number, fact: Fact) -> bool:
     """Tell whether words show that a number is a count of this kind."""
     text, segment = evidence.text, evidence.masked(evidence.segment(number))
-    statistic, grouped = fact.statistic, fact.group is not None
-    if statistic == "having":
-        beside = text if grouped else evidence.lead(number) + evidence.segment(number)
-        known = evidence.whole_of(number) or evidence.is_row or evidence.outcome.search(beside)
+    if fact.statistic == "having":
+        known = evidence.whole_of(number) or evidence.is_row or evidence.outcome.search(text)
         return bool(known) and not cues.NOT.search(segment)
-    if statistic == "size":
-        before = _WHOLE_BEFORE.search(text[: number.start])
-        answers = cues.ANSWERS.match(text, number.end + 1)
-        return not answers and bool(before or not evidence.outcome.search(text, number.end))
-    if statistic in {"asked", "answered"}:
-        other = cues.MISSING.search(segment) or re.search(cues.CASES, segment, re.IGNORECASE)
-        return cues.ANSWERS.search(segment if other else text) is not None
-    of_row = evidence.is_row and statistic == "lacking"
-    return of_row or NEEDED[statistic].search(evidence.masked(text)) is not None
+    if fact.statistic == "size":
+        return bool(_WHOLE_BEFORE.search(text[: number.start])) or not evidence.outcome.search(
+            text, number.end
+        )
+    of_row = evidence.is_row and fact.statistic == "lacking"
+    return of_row or NEEDED[fact.statistic].search(evidence.masked(text)) is not None
