@@ -7,6 +7,7 @@ not say, and what to do next; no model writes it.
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
+from biaswatch.services.evaluator.domain.subjects import group_keys, shows_difference
 from biaswatch.services.evaluator.domain.writing.claims import (
     Claim,
     mandatory_caveats,
@@ -14,8 +15,7 @@ from biaswatch.services.evaluator.domain.writing.claims import (
 )
 from biaswatch.services.evaluator.domain.writing.draft import Draft, Section, Sentence
 from biaswatch.services.evaluator.domain.writing.outline import ReportSection
-from biaswatch.services.evaluator.domain.writing.slots import SLOT, group_keys, slots_of
-from biaswatch.services.evaluator.domain.writing.subject_facts import shows_difference
+from biaswatch.services.evaluator.domain.writing.slots import SLOT, slots_of
 from biaswatch.shared.contracts import Subject
 
 COMPARED = (

@@ -7,23 +7,24 @@ from functools import lru_cache
 
 from pydantic import JsonValue
 
-from biaswatch.services.evaluator.domain.subjects import cases_of, measure_of
-from biaswatch.services.evaluator.domain.writing.fixed_sentences import (
-    CAVEATS,
-    TERMS,
-    fixed_sentence,
-)
-from biaswatch.services.evaluator.domain.writing.slots import group_keys
-from biaswatch.services.evaluator.domain.writing.subject_facts import (
+from biaswatch.services.evaluator.domain.subjects import (
     NEITHER,
     SIZES,
     STRENGTHS,
     agreement_of,
+    cases_of,
     contains_null,
+    group_keys,
     higher_group,
+    measure_of,
     shows_difference,
     size_of,
     strata_of,
+)
+from biaswatch.services.evaluator.domain.writing.fixed_sentences import (
+    CAVEATS,
+    TERMS,
+    fixed_sentence,
 )
 from biaswatch.shared.contracts import Subject
 from biaswatch.shared.parsing import Unreadable

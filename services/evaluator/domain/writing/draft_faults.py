@@ -5,10 +5,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from biaswatch.services.evaluator.domain.rubric import Profile
+from biaswatch.services.evaluator.domain.subjects import group_keys
 from biaswatch.services.evaluator.domain.writing.claims import Claim, mandatory_caveats
 from biaswatch.services.evaluator.domain.writing.draft import Draft, Place, Sentence
 from biaswatch.services.evaluator.domain.writing.outline import ReportSection, heading_problems
-from biaswatch.services.evaluator.domain.writing.slots import SLOT, group_keys, is_number, slots_of
+from biaswatch.services.evaluator.domain.writing.slots import SLOT, is_number, slots_of
 from biaswatch.shared.contracts import Subject
 
 

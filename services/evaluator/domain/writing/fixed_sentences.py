@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from string import Template
 
-from biaswatch.services.evaluator.domain.writing.slots import group_keys
-from biaswatch.services.evaluator.domain.writing.subject_facts import NEITHER
+from biaswatch.services.evaluator.domain.subjects import NEITHER, group_keys
 from biaswatch.shared.contracts import Subject
 
 CAVEATS = {

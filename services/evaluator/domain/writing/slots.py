@@ -12,6 +12,7 @@ from biaswatch.services.evaluator.domain.subjects import (
     TESTS,
     cases_of,
     decimal,
+    group_keys,
     interval_of,
     level_of,
     measure_of,
@@ -24,16 +25,6 @@ SLOT = re.compile(r"\{([^{}\n]{1,120})\}")
 """A slot in a text."""
 NAMES = ("name", "outcome", "value")
 """Last parts of slots that are rendered as words."""
-_KEY = re.compile(r"[^a-z0-9]+")
-MAX_KEY_CHARS = 40
-
-
-def group_keys(subject: Subject) -> tuple[str, str]:
-    """Return the names of both groups in slots and claims: letters, digits and underscores."""
-    keys = [_KEY.sub("_", group.casefold()).strip("_")[:MAX_KEY_CHARS] for group in subject.groups]
-    if not all(keys) or keys[0] == keys[1]:
-        return "first", "second"
-    return keys[0], keys[1]
 
 
 def slots_of(subject: Subject) -> dict[str, str]:
