@@ -87,8 +87,11 @@ class NumberCheck:
             if 80 <= number.value < 100 and abs(number.value - confidence) > 1e-6:
                 self._report(number, [], certain=False)
             return True
-        if number.word and number.value <= SMALL and not evidence.has_noun(number):
-            return number.unit is Unit.PLAIN and not evidence.whole_of(number)
+        if number.whole and number.value <= SMALL and number.unit is Unit.PLAIN:
+            unnamed = number.word and not evidence.has_noun(number)
+            unnamed = unnamed or bool(cues.NO_CASES.match(evidence.text, number.end))
+            if unnamed and not evidence.whole_of(number):
+                return True
         if evidence.names(number).specific or evidence.is_p(number):
             return False
         boundary = {-1: number.high, 1: number.low}.get(number.side)
@@ -122,8 +125,7 @@ class NumberCheck:
             return _P_PLAIN.search(text[: number.start]) is not None
         names = evidence.names(number)
         if names.specific and names.plain and number.unit is Unit.PLAIN:
-            known = {fact.statistic for fact in self.facts}
-            return len(names.statistics) == 1 and names.statistics <= known
+            return names.statistics <= {fact.statistic for fact in self.facts}
         of_group = _OF_GROUP.match(text, number.end) if number.unit is Unit.PERCENT else None
         named = of_group and any(
             group.start == of_group.end() and not _POSSESSIVE.search(text[: group.end])
@@ -132,9 +134,11 @@ class NumberCheck:
         return bool(named and evidence.outcome.search(text))
 
     def _is_interval(self, low: Number, high: Number) -> bool:
-        if self.evidence.is_level(high):
+        joined = cues.TO.fullmatch(self.evidence.text, low.end, high.start)
+        if joined is None or self.evidence.is_level(high):
             return False
-        return cues.TO.fullmatch(self.evidence.text, low.end, high.start) is not None
+        listed = re.search(r"and|[,;]", joined[0])
+        return not listed or cues.INTERVAL.search(self.evidence.lead(low)) is not None
 
     def _check_interval(self, low: Number, high: Number) -> None:
         ends = [f for f in self.facts if f.part in {"low", "high"}]
@@ -161,16 +165,14 @@ class NumberCheck:
         evidence = self.evidence
         ends = [n for n in evidence.numbers if n.end <= low.start and not evidence.is_level(n)]
         between = evidence.text[ends[-1].end : low.start] if ends else " " * MAX_APART
-        mentions = cues.mentions_in(between, cues.STATISTICS)
-        if len(between) >= MAX_APART or any(not m.names <= cues.EVERYDAY for m in mentions):
+        if len(between) >= MAX_APART:
             return set(), False
-        bearing = {(fact.statistic, fact.group) for fact in self.facts if fact.part == "low"}
         keys = {
             (f.part if f.statistic in {"factor", "change"} else f.statistic, f.group)
             for f in self.accepted.get(ends[-1].end, ())
         }
         certain = _INTERVAL_BESIDE.fullmatch(between) and not cues.UNSURE.search(evidence.text)
-        return keys & bearing, bool(certain)
+        return keys, bool(certain)
 
     def _names_pair(self, low: Number, pair: Fact) -> bool:
         """Tell whether the words beside an interval name it, or name nothing else."""

@@ -59,11 +59,14 @@ PLAIN = _words(
 """Between a statistic and its number in the plainest form."""
 LINKED = _words(r"[\s%]*\(?(?:(?:as|for|of|in|is|was|by)\s+)?(?:an?\s+|the\s+)?")
 """Between a number and words after it that name it."""
-AGAINST = _words(r"\W*(?:against|versus|vs\.?|compared\s+(?:with|to)|and\s+only)\W*")
+AGAINST = _words(r"\W*(?:and|against|versus|vs\.?|compared\s+(?:with|to))\W*(?:only\s+)?")
 CLAUSE = _words(
     r"[;:()]|,\s|\b(?:and|but|while|whereas|although|than|versus|vs|against|compared)\b"
 )
 TO = _words(r"\s*%?\s*(?:[,;\u2013\u2014-]|to|and|\u00e0|or\s+as\s+\w+\s+as)\s*(?:about\s+)?")
+INTERVAL = _words(
+    r"\b(?:CIs?|intervals?|limits?|bounds?|ranges?|between|from|lies|as\s+small\s+as)\b|[(\[]\s*$"
+)
 LOW = _words(
     r"\b(?:lower\s+(?:\w+\s+)?(?:limit|bound|end)|as\s+(?:small|low|little)\s+as|at\s+(?:the\s+)?least|begins?|starts?)\b"
 )
@@ -84,6 +87,10 @@ UNSURE = _words(
 )
 """Words that may give a number another meaning: it is then no fault."""
 EXPECTED = _words(r"\bexpect\w*")
+NO_CASES = _words(
+    r"[\s-]*(?:years?|months?|days?|tests?|methods?|measures?|groups?|departments?|districts?)\b"
+)
+"""Nouns of no statistic after a small whole number."""
 PER_GROUP = _words(
     r"\b(?:each|either|both|per|every|groups?\s+of)\s+(?:of\s+the\s+)?(?:two\s+)?(?:groups?\b|sides?\b|\d)"
 )

@@ -11,7 +11,6 @@ from biaswatch.services.evaluator.domain.reading.numbers import Number, Unit, nu
 from biaswatch.shared.contracts import Subject
 
 MAX_FOLLOWING_WORDS = 6
-NOUN_WORDS = 3
 _LEVELS = (0.1, 1, 5, 10, 80, 90, 95, 99, 99.9)
 _PART_OF = re.compile(
     r"(?:\s+\w+){0,2}?\s*(?:of|out\s+of|among|from|in|/)\s*(?:the\s+|all\s+|those\s+|its\s+)*", re.I
@@ -79,7 +78,7 @@ class SentenceEvidence:
         """Return the statistics that the words beside a number name."""
         mentions = [m for m in self.statistics if "p" not in m.names]
         mention, direct = self._nearest(mentions, number)
-        if not direct or (mention and mention.names <= cues.EVERYDAY):
+        if mention and mention.names <= cues.EVERYDAY:
             start = number.start - len(self.lead(number))
             own = [m for m in mentions if start <= m.start and m.end <= number.start]
             specific = [m for m in own if not m.names <= cues.EVERYDAY]
@@ -88,7 +87,7 @@ class SentenceEvidence:
         names = set(mention.names) if mention else set()
         for name in level.names if level else ():
             names = {cues.OF_LEVEL.get((statistic, name), statistic) for statistic in names}
-            if mention is None or level is None or level.start >= mention.end or "mean" in names:
+            if mention is None:
                 names |= {cues.OF_LEVEL.get(("odds_ratio", name), "")} - {""}
         plain = mention and mention.end <= number.start and self._is(cues.PLAIN, mention, number)
         named_alone = direct and not names <= cues.EVERYDAY
@@ -155,16 +154,17 @@ class SentenceEvidence:
             cues.AGAINST.fullmatch(self.text, numbers[0].end, numbers[1].start)
         )
 
-    def following_group(self, number: Number, words: int = MAX_FOLLOWING_WORDS) -> int | None:
+    def following_group(self, number: Number) -> int | None:
         """Return the group that is named within some words after a number."""
         whole = self.whole_of(number)
         start = whole.end if whole else number.end
         skipped = _BRACKETS.match(self.text, start)
+        inside = [m for m in self.groups if skipped and start <= m.start < skipped.end()]
+        if len(inside) == 1:
+            return inside[0].group
         start = skipped.end() if skipped else start
-        stop = min([n.start for n in self.numbers if n.start >= start], default=len(self.text))
-        broken = cues.CLAUSE.search(self.text, start, stop)
-        near = [m for m in self.groups if start <= m.start < (broken.start() if broken else stop)]
-        close = near and len(self.text[start : near[0].start].split()) <= words
+        near = [m for m in self.groups if start <= m.start < self._clause_end(start)]
+        close = near and len(self.text[start : near[0].start].split()) <= MAX_FOLLOWING_WORDS
         return near[0].group if close else None
 
     def whole_of(self, number: Number) -> Number | None:
@@ -182,10 +182,12 @@ class SentenceEvidence:
 
     def segment(self, number: Number) -> str:
         """Return the words from a number to the end of its clause."""
-        start = (self.whole_of(number) or number).end
+        return self.text[number.end : self._clause_end(number.end)]
+
+    def _clause_end(self, start: int) -> int:
         end = min([n.start for n in self.numbers if n.start >= start], default=len(self.text))
         broken = cues.CLAUSE.search(self.text, start, end)
-        return self.text[start : broken.start() if broken else end]
+        return broken.start() if broken else end
 
     def is_part(self, number: Number, part: str) -> bool:
         """Tell whether the words fit a bound, or an estimate."""
@@ -216,5 +218,7 @@ class SentenceEvidence:
         """Tell whether a group, a case, an answer or the outcome follows a whole number."""
         words = rf"{cues.CASES}|{cues.ANSWERS.pattern}|{self.outcome.pattern}|missing"
         noun = re.compile(rf"(?:[\s-]+[\w'-]+){{0,2}}?[\s-]+(?:{words})", re.IGNORECASE)
-        group = self.following_group(number, NOUN_WORDS)
-        return group is not None or noun.match(self.text, number.end) is not None
+        return (
+            self.following_group(number) is not None
+            or noun.match(self.text, number.end) is not None
+        )

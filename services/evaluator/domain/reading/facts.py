@@ -45,14 +45,11 @@ def is_written(number: Number, fact: Fact) -> bool:
     if unit is Unit.PERCENT:
         return percent and number.equals(100 * fact.value)
     if unit in {Unit.POINTS, Unit.PERCENTAGE_POINTS}:
-        whole = 100 if fact.statistic == "risk_difference" else 1
-        known = whole == 100 or (fact.statistic == "gap" and unit is Unit.POINTS)
-        return known and number.equals(whole * fact.value)
+        whole = {"risk_difference": 100, "gap": 1}.get(fact.statistic)
+        return whole is not None and number.equals(whole * fact.value)
     if unit is Unit.TIMES:
-        scaled = fact.statistic not in TESTS and (number.word or fact.statistic not in SHARES)
-        return scaled and number.equals(fact.value)
-    hundredfold = percent and abs(fact.value) >= 0.01 and fact.statistic != "change"
-    return number.equals(fact.value) or (hundredfold and number.equals(100 * fact.value))
+        return number.equals(fact.value)
+    return number.equals(fact.value) or (percent and number.equals(100 * fact.value))
 
 
 @lru_cache(maxsize=16)
@@ -67,7 +64,7 @@ def facts_of(subject: Subject) -> tuple[Fact, ...]:
         facts.append(Fact(subject.tolerance, "tolerance"))
         gap = measure_of(subject, "gap")
         facts += _ratio("tolerance", *([gap.value, subject.tolerance] if gap and gap.value else []))
-    return tuple(dict.fromkeys(facts))
+    return tuple(facts)
 
 
 def _ratio(name: str, *values: float | None) -> Iterator[Fact]:

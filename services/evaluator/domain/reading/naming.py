@@ -27,7 +27,6 @@ _WHOLE_BEFORE = re.compile(
     r"(?:\b(?:of|among|from|the|all|these|those|with|by|has|have)|[:=|/(]|\bn)\s*$", re.IGNORECASE
 )
 _OF = r"\b(?:of|among)\s+(?:\S+\s+){0,3}?"
-_BY = re.compile(r"\bby\s+(?:about\s+|some\s+)?$", re.IGNORECASE)
 _FACTOR_CHARS = 45
 
 
@@ -45,8 +44,6 @@ def names_fact(evidence: SentenceEvidence, number: Number, fact: Fact) -> bool:
         return statistic in names.statistics
     if not evidence.is_part(number, fact.part) or fact.inverse > evidence.is_reversed:
         return False
-    if statistic in {"mean", "share"} and _BY.search(evidence.text[: number.start]):
-        return False
     if names.specific or statistic not in UNNAMED:
         of_mean = statistic == "mean" and not names.statistics
         return of_mean or statistic in names.statistics
@@ -63,8 +60,7 @@ def _is_unnamed(evidence: SentenceEvidence, number: Number, fact: Fact) -> bool:
         names = evidence.names(number).statistics
         differs = names <= cues.EVERYDAY and cues.APART.search(evidence.text)
         return fact.statistic in names or bool(differs)
-    whole = number.whole or fact.statistic == "expected"
-    return whole and number.unit is Unit.PLAIN and _is_counted(evidence, number, fact)
+    return number.unit is Unit.PLAIN and _is_counted(evidence, number, fact)
 
 
 def _fits(evidence: SentenceEvidence, number: Number, fact: Fact) -> bool:
@@ -86,24 +82,23 @@ def _fits(evidence: SentenceEvidence, number: Number, fact: Fact) -> bool:
     many = cues.MANY.match(after) is not None
     if fact.part in RISKS:
         return not of_odds and not many
-    return {"tolerance": "tolerance" in after, "mean": True}.get(fact.part, many)
+    return many or fact.part in {"mean", "tolerance"}
 
 
 def _is_share(evidence: SentenceEvidence, number: Number, fact: Fact) -> bool:
     """Tell whether words show that a number is a share of this kind."""
     text, statistic = evidence.text, fact.statistic
-    of_row = evidence.is_row and not number.whole
     named = "share" in evidence.names(number).statistics
-    if number.unit is Unit.PLAIN and not (named or of_row):
+    if number.unit is Unit.PLAIN and not named and not (evidence.is_row and not number.whole):
         return False
     if statistic == "part":
         return re.search(_OF + evidence.outcome.pattern, text, re.IGNORECASE) is not None
     of_whole = cues.OF_WHOLE.match(text, number.end)
-    if fact.group is not None and of_whole and evidence.following_group(number, 5) is None:
+    if fact.group is not None and of_whole and evidence.following_group(number) is None:
         return False
     if statistic == "share":
         return not cues.NOT.search(evidence.masked(evidence.segment(number)))
-    return of_row or NEEDED[statistic].search(evidence.masked(text)) is not None
+    return NEEDED[statistic].search(evidence.masked(text)) is not None
 
 
 def _is_counted(evidence: SentenceEvidence, number: Number, fact: Fact) -> bool:

@@ -103,9 +103,6 @@ _ROUGH = [
     )
 ]
 """Words before a number, the range of values as shares of it, and the side of a comparison."""
-_JOINED = re.compile(
-    r"\s*(?:and|to|or|versus|vs\.?|[-\u2013]|against|compared\s+(?:with|to))\s*", re.IGNORECASE
-)
 _SUPERSCRIPTS = str.maketrans(
     "\u2212\u207b\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079", "--0123456789"
 )
@@ -121,13 +118,7 @@ def numbers_in(text: str) -> list[Number]:
         if all(number.end <= start or number.start >= end for start, end in taken):
             taken.append((number.start, number.end))
             numbers.append(_rough(number, text))
-    numbers.sort(key=lambda number: number.start)
-    for index in range(len(numbers) - 2, -1, -1):  # `30 and 15 percent`: one unit for both
-        number, later = numbers[index], numbers[index + 1]
-        joined = _JOINED.fullmatch(text, number.end, later.start)
-        if joined and number.unit is Unit.PLAIN and later.unit is not Unit.TIMES:
-            numbers[index] = replace(number, unit=later.unit)
-    return numbers
+    return sorted(numbers, key=lambda number: number.start)
 
 
 def _candidates(text: str) -> Iterator[Number]:
@@ -177,10 +168,6 @@ def _rough(number: Number, text: str) -> Number:
     for pattern, (least, most, side) in _ROUGH:
         if pattern.search(before) and number.value > 0:
             low, high = least * number.value, most * number.value
-            if side == 0:
-                step = 2 * (number.high - number.low or 1)
-                low = min(max(low, number.value - step), number.low)
-                high = max(min(high, number.value + step), number.high)
             return replace(number, low=low, high=high, side=side)
     return number
 
