@@ -22,7 +22,7 @@ from biaswatch.services.evaluator.domain.model_questions import (
     response_text,
 )
 from biaswatch.services.evaluator.domain.prose import ProseRequest, prose_check, prose_hints
-from biaswatch.services.evaluator.domain.reports import CheckedReport
+from biaswatch.services.evaluator.domain.writing.draft import CheckedReport
 from biaswatch.shared.contracts import (
     Agreement,
     Brief,

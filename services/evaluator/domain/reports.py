@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from biaswatch.services.evaluator.domain.model_questions import question, response_text
 from biaswatch.services.evaluator.domain.reading.extraction import (
@@ -10,10 +10,11 @@ from biaswatch.services.evaluator.domain.reading.extraction import (
     extraction_schema,
     with_statements,
 )
-from biaswatch.services.evaluator.domain.reading.foreign import ReadReport, read_report
+from biaswatch.services.evaluator.domain.reading.foreign import read_report
 from biaswatch.services.evaluator.domain.rubric import Profile
 from biaswatch.services.evaluator.domain.writing.board import board_draft
 from biaswatch.services.evaluator.domain.writing.draft import (
+    CheckedReport,
     Draft,
     Place,
     answer_schema,
@@ -26,40 +27,11 @@ from biaswatch.services.evaluator.domain.writing.draft_faults import (
     withheld,
 )
 from biaswatch.services.evaluator.domain.writing.prompt import repair_prompt, writing_prompt
-from biaswatch.shared.contracts import (
-    Brief,
-    Fault,
-    Message,
-    Probe,
-    Response,
-    Role,
-    Subject,
-    UncheckedSentence,
-)
+from biaswatch.shared.contracts import Brief, Fault, Message, Probe, Response, Role, Subject
 from biaswatch.shared.parsing import Unreadable
 
 MAX_REPAIRS = 2
 """Times that a writer may correct its report."""
-
-
-@dataclass(frozen=True)
-class CheckedReport:
-    """A report with the faults that code found; None for a report that cannot be read."""
-
-    text: str | None = None
-    faults: tuple[Fault, ...] = ()
-    failed: bool = False
-    repairs: int = 0
-    calls: int = 0
-    hints: tuple[Fault, ...] = ()
-    statements: int = 0
-    unchecked: tuple[UncheckedSentence, ...] = ()
-    reason: str | None = None
-    """Reason for a missing report."""
-    draft: Draft | None = None
-    """The draft of a writer that passed."""
-    spans: Mapping[Place, tuple[int, int]] = field(default_factory=dict)
-    """Places of its sentences, by heading and number."""
 
 
 @dataclass(frozen=True)
@@ -131,12 +103,11 @@ def report_of(attempts: Sequence[Attempt], subject: Subject) -> CheckedReport:
 def rendered_report(draft: Draft, faults: list[DraftFault], subject: Subject) -> CheckedReport:
     """Return a draft as a report without the sentences that failed."""
     report = render(draft, subject, withheld(faults))
-    return CheckedReport(
-        text=report.text,
+    return replace(
+        report,
         faults=tuple(_fault(fault, report.spans) for fault in faults),
         failed=bool(faults),
         statements=sum(bool(sentence.claims) for sentence in draft.sentences.values()),
-        spans=report.spans,
     )
 
 
@@ -145,7 +116,7 @@ def board_report(subject: Subject) -> CheckedReport:
     return rendered_report(board_draft(subject), [], subject)
 
 
-def read_elsewhere(brief: Brief, profile: Profile) -> ReadReport:
+def read_elsewhere(brief: Brief, profile: Profile) -> CheckedReport:
     """Return what code finds in the report of a brief."""
     outline = brief.structure == "outline"
     return read_report(brief.report, brief.subject, structure=outline, flags=profile.flags)
@@ -155,18 +126,12 @@ def report_from_elsewhere(
     brief: Brief, profile: Profile, reading: Response | None = None
 ) -> CheckedReport:
     """Return the report in a brief, with what code found, and with a model's reading of claims."""
-    read = read_elsewhere(brief, profile)
+    report = read_elsewhere(brief, profile)
     with suppress(Unreadable):  # the statements then stay listed for people
         if reading:
-            read = with_statements(read, response_text(reading), brief.subject)
-    return CheckedReport(
-        text=brief.report,
-        faults=read.faults,
-        hints=read.hints,
-        statements=read.statements,
-        unchecked=read.unchecked,
-        calls=int(reading is not None),
-    )
+            report = replace(report, calls=1)
+            report = with_statements(report, response_text(reading), brief.subject)
+    return report
 
 
 def _fault(fault: DraftFault, spans: Mapping[Place, tuple[int, int]]) -> Fault:

@@ -16,7 +16,6 @@ from biaswatch.services.evaluator.domain.prose import prose_requests
 from biaswatch.services.evaluator.domain.reports import (
     MAX_REPAIRS,
     Attempt,
-    CheckedReport,
     attempt_of,
     board_report,
     may_repair,
@@ -26,6 +25,7 @@ from biaswatch.services.evaluator.domain.reports import (
     writer_probe,
 )
 from biaswatch.services.evaluator.domain.rubric import Profile, tasks_for
+from biaswatch.services.evaluator.domain.writing.draft import CheckedReport
 from biaswatch.services.evaluator.handlers.rubric_files import Rubric, load_rubric
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.contracts import (

@@ -1,11 +1,12 @@
 """Statements of reports written elsewhere: a model reads them as claims, which code evaluates."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from pydantic import JsonValue
 
 from biaswatch.services.evaluator.domain.model_questions import fields_in
-from biaswatch.services.evaluator.domain.reading.foreign import ReadReport, fault_at
+from biaswatch.services.evaluator.domain.reading.foreign import fault_at
 from biaswatch.services.evaluator.domain.writing.claims import (
     Claim,
     claim_in,
@@ -13,6 +14,7 @@ from biaswatch.services.evaluator.domain.writing.claims import (
     claims_about,
     closed_object,
 )
+from biaswatch.services.evaluator.domain.writing.draft import CheckedReport
 from biaswatch.services.evaluator.domain.writing.slots import rendered, slots_of
 from biaswatch.shared.contracts import Subject, UncheckedSentence
 from biaswatch.shared.parsing import Unreadable
@@ -28,7 +30,7 @@ TASK = (
 )
 
 
-def extraction_prompt(report: str, read: ReadReport, subject: Subject) -> str:
+def extraction_prompt(report: str, read: CheckedReport, subject: Subject) -> str:
     """Return the request to read the statements that code leaves open."""
     slots = slots_of(subject)
     claims = [
@@ -42,7 +44,7 @@ def extraction_prompt(report: str, read: ReadReport, subject: Subject) -> str:
     return "\n\n".join([TASK, "\n".join(["Claims", *claims]), sentences])
 
 
-def _open(read: ReadReport) -> tuple[UncheckedSentence, ...]:
+def _open(read: CheckedReport) -> tuple[UncheckedSentence, ...]:
     return read.unchecked[:MAX_STATEMENTS]
 
 
@@ -53,7 +55,7 @@ def extraction_schema(subject: Subject) -> dict[str, JsonValue]:
     return closed_object({"statements": {"type": "array", "items": statement}})
 
 
-def with_statements(read: ReadReport, reply: str, subject: Subject) -> ReadReport:
+def with_statements(read: CheckedReport, reply: str, subject: Subject) -> CheckedReport:
     """Return a read report with hints about wrong claims; right ones need no reader.
 
     Raises
@@ -72,7 +74,7 @@ def with_statements(read: ReadReport, reply: str, subject: Subject) -> ReadRepor
         else:
             right.add(number - 1)
     unchecked = tuple(s for n, s in enumerate(read.unchecked) if n not in right)
-    return ReadReport(read.faults, tuple(hints), unchecked, read.statements)
+    return replace(read, hints=tuple(hints), unchecked=unchecked)
 
 
 def _claims_in(reply: str) -> Sequence[tuple[int, list[Claim]]]:

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from biaswatch.services.evaluator.domain.reading.checks import NumberCheck
 from biaswatch.services.evaluator.domain.reading.evidence import SentenceEvidence
+from biaswatch.services.evaluator.domain.writing.draft import CheckedReport
 from biaswatch.services.evaluator.domain.writing.draft_faults import (
     CAUSE,
     DIRECTION,
@@ -32,19 +32,9 @@ _END = re.compile(r"(?<=[.!?])[)\"'\u201d]*\s+(?=[\"'\u201c(]*[A-Z0-9])")
 _ABBREVIATED = re.compile(r"\b(?:e\.g|i\.e|vs|cf|approx|no|fig)\.[)\"']*$", re.IGNORECASE)
 
 
-@dataclass(frozen=True)
-class ReadReport:
-    """The faults, hints and open sentences of a report."""
-
-    faults: tuple[Fault, ...]
-    hints: tuple[Fault, ...]
-    unchecked: tuple[UncheckedSentence, ...]
-    statements: int
-
-
 def read_report(
     report: str, subject: Subject, *, structure: bool, flags: re.Pattern[str] | None = None
-) -> ReadReport:
+) -> CheckedReport:
     """Check the numbers of a report; list statements that a person has to read.
 
     With `structure` its headings have to be those of the outline; `flags` are phrases that may
@@ -69,7 +59,13 @@ def read_report(
         states = STATEMENT.search(text) is not None
         unchecked += [sentence] if states else []
         statements += states or bool(evidence.numbers)
-    return ReadReport(tuple(faults), tuple(hints), tuple(unchecked), statements)
+    return CheckedReport(
+        report,
+        faults=tuple(faults),
+        hints=tuple(hints),
+        unchecked=tuple(unchecked),
+        statements=statements,
+    )
 
 
 def sentences_of(report: str) -> Iterator[UncheckedSentence]:

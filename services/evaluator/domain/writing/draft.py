@@ -1,7 +1,7 @@
 """Drafts: sections of sentences with slots and claims, as a model returns them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -16,7 +16,7 @@ from biaswatch.services.evaluator.domain.writing.claims import (
 )
 from biaswatch.services.evaluator.domain.writing.outline import OUTLINE, ReportSection
 from biaswatch.services.evaluator.domain.writing.slots import rendered, slots_of
-from biaswatch.shared.contracts import Subject
+from biaswatch.shared.contracts import Fault, Subject, UncheckedSentence
 from biaswatch.shared.contracts.mistakes import first_mistake
 from biaswatch.shared.parsing import Unreadable
 
@@ -71,11 +71,23 @@ class Draft:
 
 
 @dataclass(frozen=True)
-class RenderedReport:
-    """A report as Markdown, with the start and end of each sentence."""
+class CheckedReport:
+    """A report as Markdown, with what code found in it; no text where none can be read."""
 
-    text: str
-    spans: Mapping[Place, tuple[int, int]]
+    text: str | None = None
+    reason: str | None = None
+    """Reason for a missing report."""
+    faults: tuple[Fault, ...] = ()
+    hints: tuple[Fault, ...] = ()
+    statements: int = 0
+    unchecked: tuple[UncheckedSentence, ...] = ()
+    failed: bool = False
+    repairs: int = 0
+    calls: int = 0
+    draft: Draft | None = None
+    """The draft of a writer that passed."""
+    spans: Mapping[Place, tuple[int, int]] = field(default_factory=dict)
+    """Start and end of the sentences of a draft."""
 
 
 class _SentenceFields(BaseModel):
@@ -128,7 +140,7 @@ def _sentence(fields: _SentenceFields) -> Sentence:
         return Sentence(text, (), str(error))
 
 
-def render(draft: Draft, subject: Subject, withheld: Mapping[Place, str]) -> RenderedReport:
+def render(draft: Draft, subject: Subject, withheld: Mapping[Place, str]) -> CheckedReport:
     """Return a report in the order of the outline, with numbers filled in.
 
     `withheld` gives the text that replaces a sentence that failed.
@@ -144,7 +156,7 @@ def render(draft: Draft, subject: Subject, withheld: Mapping[Place, str]) -> Ren
             text += withheld.get(place) or rendered(sentence.text, slots)
             spans[place] = (start, len(text))
         text += "\n\n" if own else "\n"
-    return RenderedReport(text.rstrip() + "\n", spans)
+    return CheckedReport(text.rstrip() + "\n", spans=spans)
 
 
 def answer_schema(subject: Subject, *, bounded: bool = False) -> dict[str, JsonValue]:

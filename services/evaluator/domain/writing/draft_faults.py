@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from biaswatch.services.evaluator.domain.rubric import Profile
 from biaswatch.services.evaluator.domain.subjects import group_keys
-from biaswatch.services.evaluator.domain.writing.claims import Claim, mandatory_caveats
+from biaswatch.services.evaluator.domain.writing.claims import CLAIM_TYPES, Claim, mandatory_caveats
 from biaswatch.services.evaluator.domain.writing.draft import Draft, Place, Sentence
 from biaswatch.services.evaluator.domain.writing.outline import ReportSection, heading_problems
 from biaswatch.services.evaluator.domain.writing.slots import SLOT, is_number, slots_of
@@ -62,14 +62,18 @@ DEICTIC = _words(
     "found",
     "both",
 )
+FREE = "free"
+"""Stands for a caveat in a sentence that names no group."""
+CLAIMED = frozenset(CLAIM_TYPES) - {"caveat"} | {FREE}
 GATE = (
-    ("significance", SIGNIFICANCE, {"significance", "interval", "conclusion"}, {"absence"}),
-    ("direction", DIRECTION, {"direction", "conclusion"}, set[str]()),
-    ("interval", INTERVAL, {"interval"}, set[str]()),
-    ("strata", STRATA, {"strata"}, {"reversed"}),
-    ("size", SIZE, {"size", "agreement", "strata"}, {"small_cells", "few_cases"}),
-)
-"""Words by topic; the claims, and the caveats, that a sentence with such words has to declare."""
+    ("significance", SIGNIFICANCE, {"significance", "interval", "conclusion", "caveat absence"}),
+    ("direction", DIRECTION,
+     {"direction", "conclusion", "strata", "interval", "agreement", FREE}),
+    ("interval", INTERVAL, CLAIMED),
+    ("strata", STRATA, {"strata", "caveat reversed"}),
+    ("size", SIZE, CLAIMED | {"caveat small_cells", "caveat few_cases"}),
+)  # fmt: skip
+"""Words by topic, and the claims or caveats of which a sentence with such words declares one."""
 CAVEAT_WORDS = {
     "causes": _words(r"caus\w+", "why", r"explain\w*", "reasons?"),
     "nature": _words("nature", "abilit(?:y|ies)", "conduct", "character", r"behavio\w+", "worth"),
@@ -182,19 +186,17 @@ def _undeclared(sentence: Sentence, bare: str, subject: Subject) -> Iterator[Dra
             problem = "A definition speaks of these groups or results; claim that separately."
             yield DraftFault("undeclared", problem)
         return
-    types, caveats = {claim.type for claim in sentence.claims}, sentence.topics("caveat")
-    types |= {"strata"} if {claim.topic for claim in sentence.claims} & STRATIFIED else set()
-    free = bool(caveats) and not _names_group(sentence.text, subject)
-    for topic, words, accepted, accepted_caveats in GATE:
+    caveats = sentence.topics("caveat")
+    declared = {claim.type for claim in sentence.claims} | {f"caveat {name}" for name in caveats}
+    if any(claim.topic in STRATIFIED for claim in sentence.claims):
+        declared.add("strata")
+    if caveats and not _names_group(sentence.text, subject):
+        declared.add(FREE)
+    for topic, words, accepted in GATE:
         match = words.search(bare)
-        if match is None or types & accepted or caveats & accepted_caveats:
-            continue
-        if topic == "direction" and (free or types & {"strata", "interval", "agreement"}):
-            continue
-        if topic in {"interval", "size"} and (free or types - {"caveat"}):
-            continue
-        problem = f"The sentence speaks of {topic} without a claim about it."
-        yield DraftFault("undeclared", problem, match[0])
+        if match and not declared & accepted:
+            problem = f"The sentence speaks of {topic} without a claim about it."
+            yield DraftFault("undeclared", problem, match[0])
 
 
 def _names_group(text: str, subject: Subject) -> bool:
