@@ -116,13 +116,13 @@ def test_the_report_for_a_board_has_no_fault_and_no_open_slot() -> None:
         for section in draft.sections:
             for sentence in section.sentences:
                 assert faults(sentence.text, sentence.claims, subject) == []
-        assert "{" not in render(draft, subject, {}).text
+        assert "{" not in str(render(draft, subject, {}).text)
 
 
 def test_a_label_may_hold_anything() -> None:
     for one, two in (("a, b", "c"), ("30-40", "{x}"), ("\u7537", "\u5973"), ("A", "a")):
         subject = table((30, 70, 20, 80), (one, two), "loan, small", "granted")
-        text = render(board_draft(subject), subject, {}).text
+        text = str(render(board_draft(subject), subject, {}).text)
         assert f"compares {one} and {two}" in text
         assert len(slots_of(subject)) > 40
 

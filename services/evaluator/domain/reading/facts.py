@@ -132,16 +132,3 @@ def _answers(subject: Subject) -> Iterator[Fact]:
             for name, count in (("missing", missing), ("answered", requested - missing)):
                 yield Fact(count, name, group=group)
                 yield Fact(count / requested, f"{name}_share", group=group)
-
-
-def is_part_of(part: Fact, whole: Fact) -> bool:
-    """Tell whether two facts make a pair such as `7 of 12`."""
-    if part.group is not None and whole.group is None:
-        return whole.statistic == part.statistic
-    of_answers = part.statistic in {"missing", "answered"}
-    counted = of_answers or part.statistic in {"having", "lacking"}
-    return (
-        counted
-        and whole.statistic == ("asked" if of_answers else "size")
-        and part.group == whole.group
-    )

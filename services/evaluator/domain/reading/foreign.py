@@ -20,7 +20,6 @@ from biaswatch.shared.contracts import Fault, Subject, UncheckedSentence
 MAX_SENTENCE_CHARS = 800
 """Longer sentences are left to readers, which bounds the time of a check."""
 MAX_SENTENCES = 1000
-MAX_ABBREVIATION_CHARS = 12
 ATTRIBUTION = "Words may attribute the outcome to a group's nature."
 STATEMENT = re.compile(
     "|".join(words.pattern for words in (SIGNIFICANCE, DIRECTION, INTERVAL, STRATA, CAUSE, SIZE)),
@@ -74,24 +73,21 @@ def sentences_of(report: str) -> Iterator[UncheckedSentence]:
     for line in report.splitlines(keepends=True):
         if heading := _HEADING.match(line):
             where, count = heading["title"].strip().rstrip("#").strip()[:80], 0
-        else:
-            spans = [(position + start, position + end) for start, end in _sentence_spans(line)]
-            for number, (start, end) in enumerate(spans, start=count + 1):
-                yield UncheckedSentence(where=where, number=number, start=start, end=end)
-            count += len(spans)
+        for start, end in () if heading else _sentence_spans(line):
+            count += 1
+            yield UncheckedSentence(
+                where=where, number=count, start=position + start, end=position + end
+            )
         position += len(line)
 
 
-def _sentence_spans(block: str) -> Iterator[tuple[int, int]]:
-    start = 0
-    for match in _END.finditer(block):
-        before = block[max(start, match.start() - MAX_ABBREVIATION_CHARS) : match.start()]
-        if not _ABBREVIATED.search(before):
-            yield start, match.start()
-            start = match.end()
-    if block[start:].strip():
-        start += len(block[start:]) - len(block[start:].lstrip())
-        yield start, len(block.rstrip())
+def _sentence_spans(line: str) -> Iterator[tuple[int, int]]:
+    ends = [m for m in _END.finditer(line) if not _ABBREVIATED.search(line[: m.start()][-12:])]
+    starts = [0, *(match.end() for match in ends)]
+    for start, end in zip(starts, [*(match.start() for match in ends), len(line)], strict=True):
+        if text := line[start:end].strip():
+            start = line.index(text, start)
+            yield start, start + len(text)
 
 
 def _heading_faults(report: str) -> Iterator[Fault]:
