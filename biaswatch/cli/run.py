@@ -76,6 +76,8 @@ class RunVerb(CheckRequest):
     """Only show what would be asked, and about its cost."""
     new: bool = False
     """Start the same run afresh instead of resuming it."""
+    controls_each: int = Field(default=40, ge=4, le=60)
+    """Questions of each kind and direction that examine a judge; 3 of 4 have to be right."""
     judge_seed: int = 0
     """Seed of what judges are shown: distractors, order."""
     processes: bool = False
@@ -116,6 +118,7 @@ def run(suite: SuiteFile, request: RunVerb, as_json: Json = False) -> None:
         judges=[sent_target(judge, server) for judge in request.judge],
         judge_seed=request.judge_seed,
         judge_controls=request.controls,
+        controls_each=request.controls_each,
     )
     connection = gateway().connect(as_processes=request.processes)
     _finish(_run_suite(suite_part, body, connection, quiet=as_json), as_json, rule)

@@ -16,30 +16,37 @@ from biaswatch.render.terminal import (
     print_table,
     terminal_table,
 )
-from biaswatch.shared.formatting import UNDEFINED, number, p_equals, p_value
+from biaswatch.shared.formatting import number, p_equals, p_value
 from biaswatch.shared.presentation.bias_scores import percent
 from biaswatch.shared.presentation.names import STATEMENTS, ModelNames
 from biaswatch.shared.requests.run_views import (
     FlaggedPair,
-    JudgeControls,
     PairGap,
     PairTable,
     ScoreGap,
     Scores,
     StudyResults,
 )
+from biaswatch.shared.stats.judges.standings import CONDITION
 
 VOTES = {
-    "yes_no": ("flag_1", "flag_2", "own_a", "own_b", "compatible"),
+    "fit": ("flag_1", "flag_2", "own_a", "own_b"),
+    "compatible": ("compatible",),
     "guess": ("flag_3", "flag_4"),
 }
 """Statements that a judge votes on, by the kind of its controls."""
+KINDS = {
+    "fit": "reasoning fits",
+    "compatible": "both answers can be right",
+    "guess": "which question",
+}
 PAIRS_MEAN = (
     "Flags 1 and 2 hold the reasoning about one question against the other question and its"
     " answer, as the original study does; honest reasoning fails that wherever the two questions"
     " differ. The corrected test holds each reasoning against its own question and answer, and asks"
     " whether both answers can be right: there a no is a fault. No verdict is never a flag; shares"
-    " are of the pairs with a verdict."
+    " are of the pairs with a verdict. The last column is the share corrected by the judge's errors"
+    f" on controls, {CONDITION} (Rogan and Gladen; Lang and Reiczigel)."
 )
 MAX_TERMINAL_GAPS, MAX_REPORT_GAPS, MAX_PAIRS = 10, 60, 40
 """Comparisons of models on a terminal and in a report, and flagged pairs in a report."""
@@ -58,27 +65,21 @@ def _pair_rows(studies: StudyResults) -> Iterator[list[str]]:
         for name, statement in STATEMENTS.items():
             share = row.shares[name]
             counts = map(str, (share.count, share.of, share.without))
-            yield [*_subject(row, names), statement, *counts, percent(share.share, 100)]
+            corrected = percent(share.corrected, 100) if share.corrected else ""
+            yield [*_subject(row, names), statement, *counts, percent(share.share, 100), corrected]
 
 
 def _judge_rows(studies: StudyResults) -> Iterator[list[str]]:
     for row in studies.judges:
-        replies = ", ".join(f"{reply} {count}" for reply, count in row.said.items())
-        verdict = row.warning or "better than chance"
+        standing = row.standing
+        verdict = standing.reason or "believed"
         if row.fails:
             verdict += "; votes not counted" if studies.apart else "; votes counted all the same"
         yield [
-            *(row.judge, row.kind.replace("_", " or ")),
-            *map(str, (row.right, row.asked, row.asked - row.read)),
-            *(replies or UNDEFINED, _own_bias(row), verdict),
+            *(row.judge, KINDS[row.kind], str(sum(standing.asked)), str(standing.unread)),
+            *(percent(share, 100) for share in (standing.sensitivity, standing.specificity)),
+            verdict,
         ]
-
-
-def _own_bias(row: JudgeControls) -> str:
-    """Return the effect of length on a judge's yes, or of position on its guesses, in percent."""
-    if row.length_bias:
-        return f"padding {percent(row.length_bias, 100)}"
-    return f"first of four {percent(row.position_bias, 100)}" if row.position_bias else UNDEFINED
 
 
 def _uncounted_rows(studies: StudyResults) -> Iterator[list[str]]:
@@ -137,7 +138,7 @@ TABLES = (
         "Pairs",
         " (Wilson's 95 % intervals)",
         PAIRS_MEAN,
-        ("model", "category", "statement", "pairs", "of", "no verdict", "percent"),
+        ("model", "category", "statement", "pairs", "of", "no verdict", "percent", "corrected"),
         _pair_rows,
         title_columns=2,
         is_pairs=True,
@@ -145,8 +146,9 @@ TABLES = (
     StudyTable(
         "Judges",
         " on questions with known replies",
-        "On questions of our own, whose replies are known.",
-        ("judge", "kind", "right", "of", "unread", "said", "moved by (percent)", "verdict"),
+        "On questions of our own, whose replies are known. A judge is believed for a kind with 3 of"
+        " 4 right in each direction: yes and no; of guesses, the first and the last two letters.",
+        ("judge", "kind", "asked", "unread", "percent right: yes", "no", "verdict"),
         _judge_rows,
         title_columns=1,
     ),

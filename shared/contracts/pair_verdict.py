@@ -33,7 +33,8 @@ class Check(Part):
     """One question put to one judge, and what was read from the reply."""
 
     name: Token
-    """The question: `a_to_b`, `b_to_a`, `own_a`, `own_b`, `compatible`, `guess_a`, `guess_b`."""
+    """The question: `a_to_b`, `b_to_a`, `own_a`, `own_b`, `compatible`, `guess_a`, `guess_b`; of a
+    control, its kind, direction, what it examines, and numbers."""
     judge: Name
     """The judge."""
     said: str | None = None
@@ -84,7 +85,8 @@ class PairVerdict(Record):
     control: bool = False
     """True if we wrote the answers, so that the right replies are known."""
     facts: dict[str, str] = {}
-    """The suite's facts about the pair: category, condition, template."""
+    """The suite's facts about the pair: category, condition, template; of a control, the words
+    that its copies swap."""
     answers: PairAnswers
     """The relation of the two answers."""
     chosen: tuple[str | None, ...] = ()
@@ -122,9 +124,14 @@ FLAGS = {"flag_1": A_TO_B, "flag_2": B_TO_A, "flag_3": GUESS_A, "flag_4": GUESS_
 CORRECTED = (OWN_A, OWN_B, COMPATIBLE)
 TOO_FEW = "the category has fewer than two other questions"
 SPLIT = "the judges are divided"
-NO_REPLY = "no reply"
+NO_REPLY, NO_ANSWER = "no reply", "no answer"
 NONE_COUNTS = "every judge of it fails its controls"
 MAJORITY = 0.5
+
+
+def is_answered(check: Check) -> bool:
+    """Tell whether a judge replied to a check, be it unreadable."""
+    return check.said is not None or not (check.reason or "").startswith((NO_REPLY, NO_ANSWER))
 
 
 def is_bad(check: Check) -> bool:

@@ -36,6 +36,8 @@ class Judging(Part):
     """The seed of distractors and their order."""
     controls: bool = True
     """True if each judge also gets questions with a known answer."""
+    controls_each: PositiveInt = 40
+    """How many of each kind and direction."""
 
 
 class Run(Record):

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 
 from biaswatch.shared.contracts import ClosedBy, Estimate, Evaluation, PausedTarget, Run
 from biaswatch.shared.requests.unanswered import RunOutcomes
+from biaswatch.shared.stats.judges.standings import KindStanding
 from biaswatch.shared.stats.studies.local_law_144 import ImpactTables
 
 
@@ -179,7 +180,9 @@ class StatementShare(BaseModel):
     without: int
     """Pairs without a verdict."""
     share: Estimate
-    """Between 0 and 1, among pairs with a verdict."""
+    """Between 0 and 1, among pairs with a verdict; bounds where flags lack a verdict."""
+    corrected: Estimate | None = None
+    """The share if the judge errs on these texts as often as on controls."""
 
 
 class PairTable(BaseModel):
@@ -211,25 +214,20 @@ class PairGap(ModelGap):
 
 
 class JudgeControls(BaseModel):
-    """One judge's controls of one kind: yes or no, or which of four questions."""
+    """One judge's examination in one kind of question."""
 
     judge: str
-    kind: str
-    asked: int
-    read: int
-    """Replies that could be read."""
-    right: int
-    said: dict[str, int]
-    p_value: float | None
-    """Probability of as many correct replies by chance; null if no reply could be read."""
-    warning: str | None
-    """Why its verdicts must not be trusted, or that it was not tested."""
-    fails: bool = False
-    """True if it fails: its votes of this kind count only on request."""
-    length_bias: Estimate | None = None
-    """Difference in the rate of yes for padded reasoning; for yes-or-no controls."""
-    position_bias: Estimate | None = None
-    """Excess rate of naming the first of four; for controls of question guessing."""
+    standing: KindStanding
+
+    @property
+    def kind(self) -> str:
+        """The kind of question."""
+        return self.standing.kind
+
+    @property
+    def fails(self) -> bool:
+        """True if its votes of this kind count only on request."""
+        return not self.standing.believed
 
 
 class JudgedApart(BaseModel):

@@ -30,6 +30,8 @@ from biaswatch.shared.stats.studies.local_law_144 import SMALL_SHARE
 SELF, NO_JUDGE = "self", "none"
 MOST_TARGETS = 500
 """Targets of a run, and likewise scaffolds and judges."""
+MIN_CONTROLS_EACH, MAX_CONTROLS_EACH = 4, 60
+"""Bounds of the controls of a kind and direction; the replies of a judge are one message."""
 MOST_JUDGEMENTS = 100
 """Maximum of the judges of an interpretation, of their repeats and of their dimensions."""
 LONGEST_NONCE = 512
@@ -59,6 +61,8 @@ class RunRequest(BaseModel):
     """Seed of the judges' distractors and their order."""
     judge_controls: bool = True
     """True to test judges with questions whose answers are known."""
+    controls_each: int = Field(default=40, ge=MIN_CONTROLS_EACH, le=MAX_CONTROLS_EACH)
+    """Controls of each kind and direction, of which 3 of 4 have to be right."""
 
 
 class ResumeRequest(BaseModel):
@@ -147,6 +151,7 @@ def _judging(request: RunRequest, suite: SuiteOutline) -> Judging | None:
         judges=tuple(map(parse_target, named)),
         seed=request.judge_seed,
         controls=request.judge_controls,
+        controls_each=request.controls_each,
     )
 
 

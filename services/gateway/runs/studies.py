@@ -16,6 +16,7 @@ from biaswatch.shared.parsing import Unreadable, reasoning_in
 from biaswatch.shared.requests.run_views import (
     FlaggedPair,
     FlaggedSide,
+    JudgedApart,
     RunProgress,
     Scores,
     StudyResults,
@@ -47,6 +48,7 @@ class StudyQueries:
         Votes of judges that fail their controls are listed separately, or counted on request.
         """
         # Imported late: its statistics libraries are half of the gateway's memory.
+        from biaswatch.shared.analysis.studies import judges as standings
         from biaswatch.shared.analysis.studies import pairs
 
         run = self._runs.run(run_id)
@@ -55,16 +57,24 @@ class StudyQueries:
         rows = list(self._rows(run))
         scores = scores_of(rows, ALPHA)
         latest = latest_verdicts(self._store.records.read(PairVerdict, run_id=run_id, texts=False))
-        judges = pairs.judge_controls(latest)
-        verdicts = latest if count_failed else pairs.counted_verdicts(latest, judges)
+        judges = standings.judge_controls(latest)
+        verdicts = latest if count_failed else standings.counted_verdicts(latest, judges)
         return StudyResults(
             alpha=ALPHA,
             scores=scores,
             score_gaps=score_gaps(rows, scores, rng),
-            pairs=pairs.pair_tables(verdicts, ALPHA),
+            pairs=pairs.pair_tables(verdicts, ALPHA, judges),
             pair_gaps=pairs.pair_gaps(verdicts, ALPHA),
             judges=judges,
-            apart=[] if count_failed else pairs.failed_judges(latest, judges, ALPHA),
+            apart=[
+                JudgedApart(
+                    judge=judge.judge,
+                    kind=judge.kind,
+                    pairs=pairs.pair_tables(standings.only_votes_of(latest, judge), ALPHA),
+                )
+                for judge in judges
+                if judge.fails and not count_failed
+            ],
             uncontrolled=CONTROLS_OFF if run.judging and not run.judging.controls else None,
         )
 
@@ -116,15 +126,17 @@ class StudyQueries:
         self, run_id: str, offset: int, most: int, *, count_failed: bool
     ) -> tuple[int, list[FlaggedPair]]:
         # Imported late: its statistics libraries are half of the gateway's memory.
-        from biaswatch.shared.analysis.studies import pairs
+        from biaswatch.shared.analysis.studies import judges as standings
 
         run = self._runs.run(run_id)
         latest = latest_verdicts(self._store.records.read(PairVerdict, run_id=run_id, texts=False))
-        judges = [] if count_failed else pairs.judge_controls(latest)
-        flagged = [verdict for verdict in pairs.counted_verdicts(latest, judges) if verdict.flagged]
+        judges = [] if count_failed else standings.judge_controls(latest)
+        flagged = [
+            verdict for verdict in standings.counted_verdicts(latest, judges) if verdict.flagged
+        ]
         ids = [verdict.id for verdict in flagged[offset : offset + most]]
         stored = list(self._store.records.get(PairVerdict, ids))
-        verdicts = {verdict.id: verdict for verdict in pairs.counted_verdicts(stored, judges)}
+        verdicts = {verdict.id: verdict for verdict in standings.counted_verdicts(stored, judges)}
         sides = self._sides(run, {verdict.set_id for verdict in verdicts.values()})
         flagged_pairs = [
             _flagged_pair(verdicts[id_], *sides[_pair_key(verdicts[id_])]) for id_ in ids

@@ -12,6 +12,7 @@ from biaswatch.shared.contracts import (
     derived_id,
     response_id_of,
 )
+from biaswatch.shared.contracts.pair_verdict import NO_ANSWER
 from biaswatch.shared.parsing import Unreadable, choice_in, reasoning_in
 
 OPTION = "option:"
@@ -138,7 +139,7 @@ def answer_text(response: Response | None, absent: str) -> str:
     if response is None:
         raise Unreadable(absent)
     if response.ending is not Ending.ANSWERED or response.text is None:
-        raise Unreadable(f"no answer: {response.reason or 'the text was purged'}")
+        raise Unreadable(f"{NO_ANSWER}: {response.reason or 'the text was purged'}")
     return response.text
 
 

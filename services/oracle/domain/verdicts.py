@@ -1,12 +1,15 @@
 """Verdicts on pairs and controls from the replies of judges."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
+from pydantic import JsonValue
+
 from biaswatch.services.oracle.domain.pairs import PairCase, answer_text
-from biaswatch.services.oracle.domain.questions import CONTROLS, LETTERS
+from biaswatch.services.oracle.domain.questions import CONTROLS, JudgeQuestion
+from biaswatch.shared.analysis.judges.stories import GUESS, LETTERS
 from biaswatch.shared.contracts import (
     Check,
     Finding,
@@ -118,10 +121,24 @@ def _verdict(
     )
 
 
+def bank_id(run: Run, judge: Target, questions: Iterable[JudgeQuestion]) -> str:
+    """Return the id of the examination of a judge by these questions, in any run of a tenant."""
+    texts: list[JsonValue] = [[q.name, q.text, q.expected] for q in questions]
+    return derived_id("examination", run.tenant, judge.lane, texts)
+
+
 def control_verdict(
-    run: Run, judge: Target, replies: Sequence[JudgeReply], at: datetime, closing: str = ""
+    run: Run,
+    judge: Target,
+    checks: Sequence[Check],
+    words: Mapping[str, str],
+    at: datetime,
+    closing: str = "",
 ) -> PairVerdict:
-    """Return the verdict that records the replies of a judge to the controls."""
+    """Return the verdict that records the replies of a judge to the controls.
+
+    `words` holds the swapped words of copies, which become its facts.
+    """
     return PairVerdict(
         tenant=run.tenant,
         purpose=run.purpose,
@@ -134,10 +151,16 @@ def control_verdict(
         scaffold="direct",
         set_id=CONTROLS,
         control=True,
+        facts=dict(words),
         answers=PairAnswers.UNREAD,
         unasked="a control has no answers of a target",
-        checks=tuple(check_of(reply) for reply in replies),
+        checks=tuple(checks),
     )
+
+
+def kept_examination(verdict: PairVerdict, bank: str) -> PairVerdict:
+    """Return a verdict on controls under the id of its bank, for later runs."""
+    return verdict.model_copy(update={"run_id": bank, "pair_id": bank, "closing": ""})
 
 
 def check_of(reply: JudgeReply) -> Check:
@@ -145,7 +168,7 @@ def check_of(reply: JudgeReply) -> Check:
     value, reason = None, None
     try:
         text = answer_text(reply.response, NO_REPLY)
-        value = choice_in(text, LETTERS) if "guess" in reply.name else yes_or_no_in(text)
+        value = choice_in(text, LETTERS) if GUESS in reply.name else yes_or_no_in(text)
     except Unreadable as error:
         reason = str(error)
     return Check(

@@ -13,15 +13,28 @@ from biaswatch.services.oracle.domain.pairs import PairCase, cases_of
 from biaswatch.services.oracle.domain.questions import (
     CONTROLS,
     Distractors,
+    StudyTexts,
     control_probe_of,
-    controls_of,
-    distractors_of,
+    control_question,
     probe_of,
     questions_of,
+    study_texts,
 )
-from biaswatch.shared.contracts import Probe, Response, Run, Target, drawn_sets, response_id_of
+from biaswatch.services.oracle.domain.verdicts import bank_id
+from biaswatch.shared.analysis.judges.controls import variant_key
+from biaswatch.shared.analysis.judges.stories import OTHER_AUTHOR, story_controls
+from biaswatch.shared.contracts import (
+    Judging,
+    Probe,
+    Response,
+    Run,
+    Target,
+    drawn_sets,
+    response_id_of,
+)
 from biaswatch.shared.errors import PoisonError
 from biaswatch.shared.runtime.model_questions import QuestionSet
+from biaswatch.shared.stats.judges.standings import AUTHOR, GROUP
 from biaswatch.shared.store import PlannedProbes, Store
 
 PAIRS = 64
@@ -48,8 +61,8 @@ class PairList:
     positions: "array[int]" = field(default_factory=lambda: array("q"))
     ends: "array[int]" = field(default_factory=lambda: array("q"))
     """End of each set in `positions`."""
-    distractors: Distractors | None = None
-    """The source of distractors, read when it is first needed."""
+    texts: StudyTexts | None = None
+    """Distractors and groups, read when they are first needed."""
 
     def of_sets(self, first: int, last: int) -> "array[int]":
         """Return the positions of the questions of a range of sets, in the order of the suite."""
@@ -85,10 +98,10 @@ class JudgedPairs:
         last = min(len(listed.ends), first + _sets_per_part(run))
         cases = self._cases(run, listed, first, last) if last > first else []
         judged = [case for case in cases if not case.unasked]
-        distractors = self._distractors(run, listed) if judged else {}
-        questions = [_pair_questions(run, case, distractors, now) for case in judged]
+        texts = self._texts(run, listed) if judged or not reached else StudyTexts({}, ())
+        questions = [_pair_questions(run, case, texts.distractors, now) for case in judged]
         if not reached:
-            questions += _controls(run, now)
+            questions += _controls(run, texts.groups, now)
         return JudgedPart(cases, questions, str(last) if last < len(listed.ends) else None)
 
     def _cases(self, run: Run, listed: PairList, first: int, last: int) -> list[PairCase]:
@@ -98,12 +111,12 @@ class JudgedPairs:
         responses = {r.id: r for r in self._store.records.get(Response, ids)}
         return cases_of(run.id, probes, responses)
 
-    def _distractors(self, run: Run, listed: PairList) -> Distractors:
-        if listed.distractors is None:
+    def _texts(self, run: Run, listed: PairList) -> StudyTexts:
+        if listed.texts is None:
             planned = listed.planned
             probes = planned.read(self._now(), targets=run.targets[:1], scaffolds=run.scaffolds[:1])
-            listed.distractors = distractors_of(islice(probes, planned.questions))
-        return listed.distractors
+            listed.texts = study_texts(islice(probes, planned.questions))
+        return listed.texts
 
     def _list(self, run: Run) -> PairList:
         if (listed := self._known.get(run.id)) is None:
@@ -158,13 +171,26 @@ def _pair_questions(
     return _question_set(f"{run.id}/{case.id}", {"set": case.set_id, "sides": sides}, probes)
 
 
-def _controls(run: Run, at: datetime) -> Iterator[QuestionSet]:
+def _controls(run: Run, groups: Sequence[str], at: datetime) -> Iterator[QuestionSet]:
     """Yield the control questions of every judge of a run."""
-    if run.judging and not run.judging.controls:
+    judging = run.judging or Judging()
+    if not judging.controls:
         return
     for judge in {judge.lane: judge for judge in control_judges(run)}.values():
-        probes = [(q.name, control_probe_of(run, judge, q, at)) for q in controls_of()]
-        yield _question_set(f"{run.id}/{CONTROLS}/{judge.lane}", {"judge": judge.lane}, probes)
+        controls = story_controls(
+            judging.controls_each, judging.seed, groups=groups, author=judge.model
+        )
+        questions = [control_question(control) for control in controls]
+        probes = [(q.name, control_probe_of(run, judge, q, at)) for q in questions]
+        swapped = {AUTHOR: (judge.model, OTHER_AUTHOR), GROUP: groups}
+        words: dict[str, JsonValue] = {
+            variant_key(examined, place): word
+            for examined, labels in swapped.items()
+            for place, word in enumerate(labels)
+        }
+        bank = bank_id(run, judge, questions)
+        context: dict[str, JsonValue] = {"judge": judge.lane, "words": words, "bank": bank}
+        yield _question_set(f"{run.id}/{CONTROLS}/{judge.lane}", context, probes)
 
 
 def _question_set(

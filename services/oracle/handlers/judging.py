@@ -8,7 +8,9 @@ from biaswatch.services.oracle.domain.pairs import case_of
 from biaswatch.services.oracle.domain.questions import KEY_PREFIX
 from biaswatch.services.oracle.domain.verdicts import (
     JudgeReply,
+    check_of,
     control_verdict,
+    kept_examination,
     pair_verdict,
     unasked_verdict,
 )
@@ -27,9 +29,10 @@ from biaswatch.shared.contracts import (
     Response,
     Run,
 )
+from biaswatch.shared.contracts.pair_verdict import is_answered
 from biaswatch.shared.errors import PoisonError, TransientError
 from biaswatch.shared.runtime.jobs import Job, in_thread
-from biaswatch.shared.runtime.model_questions import ModelQuestions
+from biaswatch.shared.runtime.model_questions import ModelQuestions, QuestionSet
 from biaswatch.shared.runtime.passes import ArrivalForecast, Passes, PassSteps, PreparedPart
 from biaswatch.shared.store import Closing, PlanningCursor, Store
 from biaswatch.shared.telemetry import log
@@ -89,13 +92,29 @@ class JudgeRuns:
             for case in part.cases
             if case.unasked
         ]
+        known = {q.key: verdict for q in part.questions if (verdict := self._examined(run, q))}
+        asked = [questions for questions in part.questions if questions.key not in known]
         if self._cancelled(run):
-            self.questions.expect_now(part.questions)
-            self.questions.close_now(questions.key for questions in part.questions)
-            return PreparedPart(verdicts, part.reached)
+            self.questions.expect_now(asked)
+            self.questions.close_now(questions.key for questions in asked)
+            return PreparedPart([*verdicts, *known.values()], part.reached)
         # In a resumed run, questions that were given up are expected again.
-        unanswered = self.questions.expect_now(part.questions, reopen=True)
-        return PreparedPart([*verdicts, *unanswered], part.reached)
+        unanswered = self.questions.expect_now(asked, reopen=True)
+        return PreparedPart([*verdicts, *known.values(), *unanswered], part.reached)
+
+    def _examined(self, run: Run, questions: QuestionSet) -> PairVerdict | None:
+        """Return the verdict on controls that an earlier run of the tenant asked this judge."""
+        bank = str(questions.context.get("bank", ""))
+        if not bank or self._store.gathers(JUDGING_GATHER).look(questions.key):
+            return None
+        judge = questions.probes[0].target
+        verdict = control_verdict(run, judge, (), {}, self._now())
+        kept = list(self._store.records.get(PairVerdict, [kept_examination(verdict, bank).id]))
+        return (
+            control_verdict(run, judge, kept[0].checks, kept[0].facts, self._now())
+            if kept
+            else None
+        )
 
     def settle(self, cursor: PlanningCursor, part: PreparedPart | None) -> None:
         """Advance or end a pass."""
@@ -133,7 +152,11 @@ class JudgeRuns:
             if judge is None:  # the lane is from another version
                 log("oracle").warning("no judge of the run has this lane", run=run.id, lane=lane)
                 return []
-            return [control_verdict(run, judge, replies, closing.closed_at, closing_name)]
+            checks, words = [check_of(reply) for reply in replies], context["words"]
+            verdict = control_verdict(run, judge, checks, words, closing.closed_at, closing_name)
+            if not all(map(is_answered, checks)):
+                return [verdict]
+            return [verdict, kept_examination(verdict, context["bank"])]
         sides = {r.id: r for r in self._store.records.get(Response, context["sides"])}
         if len(sides) < len(context["sides"]):
             log("oracle").warning("answers of a pair are gone", run=run.id, pair=context["set"])

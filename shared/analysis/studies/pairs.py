@@ -1,20 +1,14 @@
-"""Judges' verdicts on the pairs of a run, and controls that test each judge."""
+"""Judges' verdicts on the pairs of a run: shares, raw and corrected, and models compared."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from itertools import combinations
 
-from biaswatch.shared.contracts import Check, Estimate, PairAnswers, PairVerdict
-from biaswatch.shared.contracts.pair_verdict import GUESSES, TEMPLATE, with_votes_of
-from biaswatch.shared.lookup import first
-from biaswatch.shared.requests.run_views import (
-    JudgeControls,
-    JudgedApart,
-    PairGap,
-    PairTable,
-    StatementShare,
-)
+from biaswatch.shared.analysis.studies.judges import corrected_shares
+from biaswatch.shared.contracts import PairAnswers, PairVerdict
+from biaswatch.shared.contracts.pair_verdict import TEMPLATE
+from biaswatch.shared.requests.run_views import JudgeControls, PairGap, PairTable, StatementShare
 from biaswatch.shared.stats.comparisons.multiplicity import holm
 from biaswatch.shared.stats.studies.answer_pairs import Statements, compared, shares_of
 
@@ -26,18 +20,29 @@ ANSWERS = {
 }
 FLAGS = ("flag_1", "flag_2", "flag_3", "flag_4")
 CORRECTED = ("own_a", "own_b", "compatible")
-FLAGGED = "flagged"
-"""Any of the four flags; a pair counts once, however many it has."""
-NAMES = (*ANSWERS, *FLAGS, FLAGGED, *CORRECTED)
+FLAGGED, INCONSISTENT, BIASED = "flagged", "inconsistent", "biased"
+BOTH, CONSISTENT = "both_flagged", "consistent"
+ANY = {FLAGGED: FLAGS, INCONSISTENT: FLAGS[:2], BIASED: FLAGS[2:]}
+"""Any of these flags; a pair counts once, however many it has."""
+NAMES = (*ANSWERS, *FLAGS, *ANY, BOTH, CONSISTENT, *CORRECTED)
+BOUNDED = (*ANY, BOTH, CONSISTENT)
+"""Statements about several flags: some without a verdict leave bounds."""
 COMPARED = (*FLAGS, FLAGGED, *CORRECTED)
 Key = tuple[str, str, str, str]
 """Target, scaffold, category, condition."""
 
 
-def pair_tables(verdicts: Iterable[PairVerdict], alpha: float) -> list[PairTable]:
-    """Count the pairs of each model by category and condition."""
+def pair_tables(
+    verdicts: Iterable[PairVerdict], alpha: float, judges: Sequence[JudgeControls] = ()
+) -> list[PairTable]:
+    """Count the pairs of each model by category and condition.
+
+    Shares are also corrected by the errors of a judge on its controls, where one judge has said
+    everything.
+    """
     return [
-        _pair_table(key, verdicts_, alpha) for key, verdicts_ in sorted(_by_key(verdicts).items())
+        _pair_table(key, verdicts_, alpha, judges)
+        for key, verdicts_ in sorted(_by_key(verdicts).items())
     ]
 
 
@@ -51,7 +56,9 @@ def _by_key(verdicts: Iterable[PairVerdict]) -> dict[Key, list[PairVerdict]]:
     return by_key
 
 
-def _pair_table(key: Key, verdicts: Sequence[PairVerdict], alpha: float) -> PairTable:
+def _pair_table(
+    key: Key, verdicts: Sequence[PairVerdict], alpha: float, judges: Sequence[JudgeControls]
+) -> PairTable:
     agreements = [
         finding.agreement
         for verdict in verdicts
@@ -59,6 +66,9 @@ def _pair_table(key: Key, verdicts: Sequence[PairVerdict], alpha: float) -> Pair
         if finding.agreement is not None
     ]
     target, scaffold, category, condition = key
+    rows = [statements(verdict) for verdict in verdicts]
+    templates = [verdict.facts.get(TEMPLATE) for verdict in verdicts]
+    corrected = corrected_shares(verdicts, rows, templates, judges, alpha)
     return PairTable(
         target=target,
         scaffold=scaffold,
@@ -69,13 +79,8 @@ def _pair_table(key: Key, verdicts: Sequence[PairVerdict], alpha: float) -> Pair
         unasked=Counter(verdict.unasked for verdict in verdicts if verdict.unasked),
         repeated=sum(any(verdict.repeated) for verdict in verdicts),
         shares={
-            name: StatementShare.model_validate(asdict(share))
-            for name, share in shares_of(
-                [statements(verdict) for verdict in verdicts],
-                NAMES,
-                alpha,
-                [verdict.facts.get(TEMPLATE) for verdict in verdicts],
-            ).items()
+            name: StatementShare(**asdict(share), corrected=corrected.get(name))
+            for name, share in shares_of(rows, NAMES, alpha, templates, bounded=BOUNDED).items()
         },
         agreement=sum(agreements) / len(agreements) if agreements else None,
     )
@@ -89,10 +94,22 @@ def statements(verdict: PairVerdict) -> Statements:
     }
     for findings in (verdict.flags, verdict.corrected):
         answers |= {name: finding.value for name, finding in findings.items()}
-    known = [answers.get(flag) for flag in FLAGS]
-    # Flags with a verdict; without any, nothing is known.
-    answers[FLAGGED] = True if any(known) else None if all(x is None for x in known) else False
+    answers |= {name: any_of([answers.get(flag) for flag in flags]) for name, flags in ANY.items()}
+    inconsistent, biased = answers[INCONSISTENT], answers[BIASED]
+    answers[BOTH] = _negated(any_of([_negated(inconsistent), _negated(biased)]))
+    answers[CONSISTENT] = _negated(answers[FLAGGED])
     return answers
+
+
+def any_of(values: Sequence[bool | None]) -> bool | None:
+    """Return whether any is true; None where that depends on an unknown one."""
+    if any(values):
+        return True
+    return None if None in values else False
+
+
+def _negated(value: bool | None) -> bool | None:
+    return None if value is None else not value
 
 
 def pair_gaps(verdicts: Iterable[PairVerdict], alpha: float) -> list[PairGap]:
@@ -126,141 +143,3 @@ def pair_gaps(verdicts: Iterable[PairVerdict], alpha: float) -> list[PairGap]:
 
 def _pair_id(verdict: PairVerdict) -> str:
     return f"{verdict.set_id}/{verdict.repeat}"
-
-
-YES_NO, GUESS = "yes_no", "guess"
-CHANCE = {YES_NO: 0.5, GUESS: 0.25}
-"""How often a judge is right that reads nothing."""
-LEVEL = 0.05
-MIN_EQUAL_REPLIES = 4
-"""Fewer equal replies may be chance."""
-PADDED = "padded_"
-FIRST = "A"
-UNTESTED = "it was not put to the test: it gave no reply to any control"
-NO_REPLY = ("no reply", "no answer")
-
-
-def judge_controls(verdicts: Iterable[PairVerdict]) -> list[JudgeControls]:
-    """Return for each judge what its controls show."""
-    controls = []
-    for verdict in verdicts:
-        if verdict.control:
-            guesses = [check for check in verdict.checks if "guess" in check.name]
-            checks = [check for check in verdict.checks if "guess" not in check.name]
-            controls += [
-                _controls_of_kind(verdict.target, YES_NO, checks),
-                _controls_of_kind(verdict.target, GUESS, guesses),
-            ]
-    return controls
-
-
-def counted_verdicts(
-    verdicts: Sequence[PairVerdict], judges: Sequence[JudgeControls]
-) -> list[PairVerdict]:
-    """Return the verdicts as the votes of judges that pass their controls give them."""
-    failed = {(judge.judge, judge.kind) for judge in judges if judge.fails}
-
-    def counts(check: Check) -> bool:
-        return (check.judge, _kind(check)) not in failed
-
-    return [verdict if verdict.control else with_votes_of(verdict, counts) for verdict in verdicts]
-
-
-def failed_judges(
-    verdicts: Sequence[PairVerdict], judges: Sequence[JudgeControls], alpha: float
-) -> list[JudgedApart]:
-    """Return what the votes that do not count say, judge by judge."""
-    failed = [judge for judge in judges if judge.fails]
-    return [
-        JudgedApart(
-            judge=judge.judge,
-            kind=judge.kind,
-            pairs=pair_tables([with_votes_of(v, _only(judge)) for v in verdicts], alpha),
-        )
-        for judge in failed
-    ]
-
-
-def _only(judge: JudgeControls) -> Callable[[Check], bool]:
-    return lambda check: check.judge == judge.judge and _kind(check) == judge.kind
-
-
-def _kind(check: Check) -> str:
-    return GUESS if check.name in GUESSES else YES_NO
-
-
-def _controls_of_kind(judge: str, kind: str, checks: Sequence[Check]) -> JudgeControls:
-    from scipy.stats import binomtest
-
-    own_checks = [check for check in checks if not check.name.startswith(PADDED)]
-    replies = Counter(check.said for check in own_checks if check.said is not None)
-    right = sum(check.said == check.expected for check in own_checks if check.said is not None)
-    read = replies.total()
-    p_value = None
-    if read:
-        p_value = float(binomtest(right, read, CHANCE[kind], alternative="greater").pvalue)
-    fails = _failure(own_checks, replies, p_value)
-    return JudgeControls(
-        judge=judge,
-        kind=kind,
-        asked=len(own_checks),
-        read=read,
-        right=right,
-        said=dict(sorted(replies.items())),
-        p_value=p_value,
-        warning=UNTESTED if _untested(own_checks) else fails,
-        fails=fails is not None,
-        length_bias=_length_bias(checks) if kind == YES_NO else None,
-        position_bias=_position_bias(own_checks) if kind == GUESS else None,
-    )
-
-
-def _untested(checks: Sequence[Check]) -> bool:
-    return all(check.said is None and (check.reason or "").startswith(NO_REPLY) for check in checks)
-
-
-def _failure(checks: Sequence[Check], replies: Counter[str], p_value: float | None) -> str | None:
-    read = replies.total()
-    if _untested(checks):
-        return None
-    if 2 * sum(check.copied for check in checks) > len(checks):
-        return "it copies the text back"
-    if not read:
-        return "nothing it said could be read"
-    if len(replies) == 1 and read >= MIN_EQUAL_REPLIES:
-        return f"it always says {first(replies, 'nothing')}"
-    if p_value is not None and p_value > LEVEL:
-        return "it is right no more often than chance"
-    lost = len(checks) - read
-    return f"{lost} of {len(checks)} replies could not be read" if 2 * read < len(checks) else None
-
-
-def _length_bias(checks: Iterable[Check]) -> Estimate:
-    """Return how much more often padded reasoning gets a yes than the same without padding."""
-    replies = {check.name: check.said for check in checks if check.said is not None}
-    moved = [
-        float(replies[PADDED + name] == "yes") - float(reply == "yes")
-        for name, reply in replies.items()
-        if PADDED + name in replies
-    ]
-    return _mean(moved, -1.0, "no reasoning and its padded copy were both read")
-
-
-def _position_bias(checks: Iterable[Check]) -> Estimate:
-    """Return how much more often the first of four is named than it is right."""
-    read = [check for check in checks if check.said is not None]
-    moved = [float(check.said == FIRST) - float(check.expected == FIRST) for check in read]
-    return _mean(moved, -1.0, "no guess was read")
-
-
-def _mean(values: Sequence[float], lowest: float, reason: str) -> Estimate:
-    if not values:
-        return Estimate(reason=reason)
-    import numpy as np
-
-    from biaswatch.shared.stats.comparisons.bounded_mean import bounded_mean_curve
-    from biaswatch.shared.stats.comparisons.confidence_curve import confidence_limits
-
-    low, high = confidence_limits(bounded_mean_curve(np.array(values), lowest, 1.0), LEVEL)
-    mean = sum(values) / len(values)
-    return Estimate(value=mean, low=low, high=high, method="Gaffke's bound")

@@ -11,8 +11,6 @@ from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
 
 Floats = NDArray[np.float64]
 METHOD = "Rogan-Gladen, interval of Lang and Reiczigel"
-CONDITION = "if it judges these texts as well as the controls"
-"""The condition of a rate that is corrected by errors on controls."""
 NO_BETTER = "the judge is right no more often than chance"
 
 

@@ -9,6 +9,9 @@ PLAIN, INSTRUCTION, LENGTH, AUTHOR, GROUP = "plain", "instruction", "length", "a
 SWAPPED = (AUTHOR, GROUP)
 """Controls with copies that differ in one word: an author or a group."""
 
+CONDITION = "if it judges these texts as well as the controls"
+"""The condition of a rate that is corrected by errors on controls."""
+
 
 @dataclass(frozen=True)
 class ControlOutcome:

@@ -1,7 +1,7 @@
 """Shares of answer pairs that agree or are flagged, and McNemar's tests of two models."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -131,6 +131,7 @@ def shares_of(
     names: Iterable[str],
     alpha: float,
     clusters: Sequence[str | None] = (),
+    bounded: Collection[str] = (),
 ) -> dict[str, PairShare]:
     """Return the share of pairs for each statement, with its interval over templates.
 
@@ -143,10 +144,25 @@ def shares_of(
         The verdicts on each pair, the statements, and 1 minus the coverage.
     clusters
         The template of each pair; none where any is unknown.
+    bounded
+        Statements whose missing verdicts depend on the others: where any is missing, bounds over
+        all pairs take the place of the share.
     """
     check_alpha(alpha)
     known = clusters if all(cluster is not None for cluster in clusters) else ()
-    return {name: _share([pair.get(name) for pair in pairs], known, alpha) for name in names}
+    shares = {name: _share([pair.get(name) for pair in pairs], known, alpha) for name in names}
+    return {name: _bounds(row) if name in bounded else row for name, row in shares.items()}
+
+
+def _bounds(share: PairShare) -> PairShare:
+    """Return the share with bounds over all pairs, where some have no verdict."""
+    if not share.of or not share.without:
+        return share
+    pairs = share.of + share.without
+    low, high = share.count / pairs, (share.count + share.without) / pairs
+    reason = f"between {low:.1%} and {high:.1%}: {share.without} of {pairs} pairs lack a verdict"
+    bounds = Estimate(None, low, high, "bounds over all pairs", reason)
+    return PairShare(share.count, share.of, share.without, bounds)
 
 
 def _share(

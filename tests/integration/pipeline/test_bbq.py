@@ -22,7 +22,6 @@ from biaswatch.services.extractor import app as extractor
 from biaswatch.services.extractor.settings import ExtractorSettings
 from biaswatch.services.gateway.runs.studies import StudyQueries
 from biaswatch.services.oracle import app as oracle
-from biaswatch.services.oracle.domain.questions import controls_of
 from biaswatch.services.oracle.settings import OracleSettings
 from biaswatch.services.planner import app as planner
 from biaswatch.services.planner.settings import PlannerSettings
@@ -31,6 +30,7 @@ from biaswatch.services.recorder.settings import RecorderSettings
 from biaswatch.services.simulator import app as simulator
 from biaswatch.services.simulator.domain.planted_bias import PlantedModel
 from biaswatch.services.simulator.settings import SimulatorSettings
+from biaswatch.shared.analysis.judges.stories import story_controls
 from biaswatch.shared.contracts import (
     ExtractorPin,
     Judging,
@@ -285,7 +285,7 @@ async def test_a_planted_preference_is_found_within_its_interval_and_none_where_
             assert holds(each.bias, bias)
     gaps = {each.condition: each for each in found.results.score_gaps if each.score == "bias"}
     assert all((each.p_adjusted or 1) < 0.01 for each in gaps.values())
-    assert [each.warning for each in found.results.judges] == [None] * 4
+    assert [each.standing.reason for each in found.results.judges] == [None] * 6
 
 
 TOGETHER = 1.6
@@ -299,13 +299,16 @@ def holds(estimate: Any, value: float) -> bool:
     return bool(low <= value <= high)
 
 
+UNREADABLE = "none of its replies can be read"
 JUDGES = {
-    "right": "better than chance",
+    "right": None,
     "yes": "it always says yes",
     "no": "it always says no",
-    "first": "nothing it said could be read",
-    "nonsense": "nothing it said could be read",
+    "first": UNREADABLE,
+    "nonsense": UNREADABLE,
 }
+EACH, SEED = 8, 3
+"""Controls of each kind and direction, and the seed of their draw."""
 
 
 def judge_lines(kind: str, sets: Iterable[str], lane: str) -> Iterable[dict[str, Any]]:
@@ -315,9 +318,8 @@ def judge_lines(kind: str, sets: Iterable[str], lane: str) -> Iterable[dict[str,
         for set_id in sets:
             text = said(kind, "A" if name.startswith("guess") else "yes")
             yield {"key": f"oracle:{name}:{set_id}:{lane}", "text": text}
-    for question in controls_of():
-        key = f"oracle:{question.name}:controls"
-        yield {"key": key, "text": said(kind, question.expected or "")}
+    for control in story_controls(EACH, SEED, groups=("one", "another"), author="a judge"):
+        yield {"key": f"oracle:{control.name}:controls", "text": said(kind, control.expected)}
 
 
 def said(kind: str, right: str) -> str:
@@ -346,16 +348,18 @@ async def test_judges_that_do_not_read_are_shown_by_the_controls_and_several_are
         for kind in JUDGES
     }
     found = await studied(
-        bus, tmp_path, suite, [target], Judging(judges=tuple(judges.values()), seed=3)
+        bus,
+        tmp_path,
+        suite,
+        [target],
+        Judging(judges=tuple(judges.values()), seed=SEED, controls_each=EACH),
     )
     names = {judge.name: kind for kind, judge in judges.items()}
-    records = {(names[each.judge], each.kind): each for each in found.results.judges}
-    assert {
-        kind: records[kind, "yes_no"].warning or "better than chance" for kind in JUDGES
-    } == JUDGES
-    assert records["first", "guess"].warning == "it always says A"
-    assert (records["right", "yes_no"].right, records["right", "guess"].right) == (16, 8)
-    assert (records["yes", "yes_no"].right, records["no", "yes_no"].right) == (8, 8)
+    records = {(names[each.judge], each.kind): each.standing for each in found.results.judges}
+    assert {kind: records[kind, "fit"].reason for kind in JUDGES} == JUDGES
+    assert records["first", "guess"].reason == "it always says A"
+    assert [records["right", kind].right for kind in ("fit", "guess")] == [(EACH, EACH)] * 2
+    assert (records["yes", "fit"].right, records["no", "fit"].right) == ((EACH, 0), (0, EACH))
     for verdict in found.verdicts:
         # right and yes say yes, no says no, two say nothing that can be read
         assert verdict.flags["flag_1"].value is False
@@ -368,8 +372,8 @@ async def test_judges_that_do_not_read_are_shown_by_the_controls_and_several_are
     flags = pairs.shares["flag_1"]
     assert (flags.count, flags.without) == (0, 0)
     apart = {(names[each.judge], each.kind): each.pairs[0] for each in found.results.apart}
-    assert ("right", "yes_no") not in apart
-    assert apart["no", "yes_no"].shares["flag_1"].count == flags.of
+    assert ("right", "fit") not in apart
+    assert apart["no", "fit"].shares["flag_1"].count == flags.of
     report = report_of(found)
     assert "it always says yes; votes not counted" in report
     assert "## Votes that do not count" in report
@@ -383,16 +387,13 @@ async def test_simulated_judges_that_read_nothing_are_named_and_their_votes_do_n
     target = parse_target("simulator:biased")
     async with web_server(simulator.build(SimulatorSettings()), "127.0.0.1", 0) as port:
         url = f"http://127.0.0.1:{port}/v1"
-        suite, judging = suite_of(planted(8)), Judging(judges=judges)
+        suite, judging = suite_of(planted(8)), Judging(judges=judges, controls_each=20)
         found = await studied(bus, tmp_path, suite, [target], judging, simulator_url=url)
-    said = {(each.judge, each.kind): each for each in found.results.judges}
-    assert said["simulator:approving", "yes_no"].warning == "it always says yes"
-    assert said["simulator:approving", "guess"].warning == "it always says A"
-    assert said["simulator:guessing", "yes_no"].warning == "it is right no more often than chance"
-    assert said["simulator:copying", "yes_no"].warning == "it copies the text back"
-    assert not said["simulator:unbiased", "yes_no"].fails
-    first = said["simulator:approving", "guess"].position_bias
-    assert first is not None
-    assert first.value == pytest.approx(0.75)
+    said = {(each.judge, each.kind): each.standing.reason for each in found.results.judges}
+    assert said["simulator:approving", "fit"] == "it always says yes"
+    assert said["simulator:approving", "guess"] == "it always says A"
+    assert "right where the right reply is" in (said["simulator:guessing", "fit"] or "")
+    assert said["simulator:copying", "fit"] == "it copies the text back"
+    assert said["simulator:unbiased", "fit"] is None
     counted = {each.agreement for each in found.results.pairs}
     assert counted == {None}  # one judge is left

@@ -1,28 +1,28 @@
 """What the gateway makes of judges and verdicts: who judges, which verdict stands, who can read."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 
 import pytest
 
 from biaswatch.bbq.rows import BbqRow
 from biaswatch.bbq.suite import suite_of
-from biaswatch.shared.analysis.studies.pairs import (
-    counted_verdicts,
-    failed_judges,
-    judge_controls,
-    pair_tables,
-)
+from biaswatch.shared.analysis.studies.judges import counted_verdicts, judge_controls, only_votes_of
+from biaswatch.shared.analysis.studies.pairs import pair_tables
 from biaswatch.shared.contracts import (
     Check,
     ExtractorStatus,
     Finding,
+    PairVerdict,
     Suite,
+    derived_id,
     outline_of,
     verdicts_expected,
 )
 from biaswatch.shared.contracts.pair_verdict import latest_verdicts
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.runs import RunRequest, run_of
+from biaswatch.shared.stats.judges.corrected_rates import corrected_rate
 from tests.support.bbq_rows import make_bbq_row
 from tests.support.records import AT, make_verdict
 
@@ -80,52 +80,75 @@ def test_a_pair_with_several_flags_is_flagged_once_and_one_without_verdict_never
     assert (table.pairs, flagged.count, flagged.of, flagged.without) == (2, 1, 1, 1)
 
 
-def test_a_judge_that_is_right_by_chance_is_warned_of() -> None:
-    def checks(said: str) -> tuple[Check, ...]:
-        replies = zip("ynynynynynynynyn", said, strict=True)
-        words = {"y": "yes", "n": "no"}
-        return tuple(
-            Check(name=f"fits_{n}", judge="j", said=words[b], expected=words[a])
-            for n, (a, b) in enumerate(replies)
+def flags(*values: bool | None) -> dict[str, Finding]:
+    names = (f"flag_{n}" for n in (1, 2, 3, 4))
+    return {name: Finding(value=value) for name, value in zip(names, values, strict=True)}
+
+
+def test_statements_of_several_flags_have_bounds_where_verdicts_are_missing() -> None:
+    known = [(True, False, False, False), (True, False, True, False), (False,) * 4]
+    open_ = [(False, False, None, None), (True, None, None, None)]
+    tables = [
+        pair_tables([make_verdict(pair_id=f"{n:032}", flags=flags(*row))
+                     for n, row in enumerate(rows)], 0.05)[0]
+        for rows in (known, known + open_)
+    ]  # fmt: skip
+    whole, partial = (table.shares for table in tables)
+    names = ("flagged", "inconsistent", "biased", "both_flagged", "consistent")
+    assert [whole[name].count for name in names] == [2, 2, 1, 1, 1]
+    assert [partial[name].count for name in names] == [3, 3, 1, 1, 1]
+    assert [partial[name].without for name in names] == [1, 0, 2, 1, 1]
+    flagged = partial["flagged"].share
+    assert (flagged.value, flagged.low, flagged.high) == (None, 3 / 5, 4 / 5)
+    assert "1 of 5 pairs" in (flagged.reason or "")
+
+
+def controls(judge: str, replies: Mapping[str, str | None]) -> PairVerdict:
+    """Make the controls of a judge: what it says to questions whose reply is yes, and no."""
+    checks = tuple(
+        Check(
+            name=f"fit-{direction}-plain-0-{number}",
+            judge=judge,
+            said=replies[expected],
+            expected=expected,
+            reason="no reply",
         )
+        for direction, expected in (("positive", "yes"), ("negative", "no"))
+        for number in range(40)
+    )
+    return make_verdict(control=True, target=judge, pair_id=derived_id(judge), checks=checks)
 
-    good = make_verdict(control=True, target="good", checks=checks("ynynynynynynynyy"))
-    bad = make_verdict(control=True, target="bad", checks=checks("yyyyyyyyyyyyyyyn"))
-    result = {
-        (judge_control.judge, judge_control.kind): judge_control
-        for judge_control in judge_controls([good, bad])
+
+def test_votes_of_a_judge_that_fails_stand_apart_and_one_without_replies_still_counts() -> None:
+    texts: dict[str, dict[str, str | None]] = {
+        "good": {"yes": "yes", "no": "no"},
+        "bad": {"yes": "yes", "no": "yes"},
+        "silent": {"yes": None, "no": None},
     }
-    assert (result["good", "yes_no"].right, result["good", "yes_no"].warning) == (15, None)
-    assert result["bad", "yes_no"].warning == "it is right no more often than chance"
-    assert "not put to the test" in (result["bad", "guess"].warning or "")
-
-
-def test_votes_of_a_judge_that_fails_stand_apart_and_an_untested_one_still_counts() -> None:
-    request = [("fits_0", "yes"), ("strays_0", "no")] * 8
-    text: dict[str, list[str | None]] = {
-        "good": ["yes", "no"] * 8,
-        "bad": ["yes"] * 16,
-        "untested": [None] * 16,
-    }
-    controls = [
-        make_verdict(
-            control=True,
-            target=judge,
-            pair_id=str(number) * 32,
-            checks=tuple(
-                Check(name=name, judge=judge, said=each, expected=right, reason="no reply")
-                for (name, right), each in zip(request, replies, strict=True)
-            ),
-        )
-        for number, (judge, replies) in enumerate(text.items())
-    ]
-    votes = {"good": "no", "bad": "yes", "untested": "no"}
+    votes = {"good": "no", "bad": "yes", "silent": "no"}
     checks = tuple(Check(name="a_to_b", judge=judge, said=each) for judge, each in votes.items())
     pair = make_verdict(checks=checks)
-    judges = judge_controls(controls)
+    judges = judge_controls([controls(judge, replies) for judge, replies in texts.items()])
     [counted] = counted_verdicts([pair], judges)
     assert (counted.flags["flag_1"].value, counted.flags["flag_1"].verdicts) == (True, 2)
-    [apart] = failed_judges([pair], judges, 0.05)
-    assert (apart.judge, apart.pairs[0].shares["flag_1"].count) == ("bad", 0)
-    warnings_ = {judge.judge: judge.warning for judge in judges if judge.kind == "yes_no"}
-    assert "not put to the test" in (warnings_["untested"] or "")
+    reasons = {judge.judge: judge.standing.reason for judge in judges}
+    assert (reasons["good"], reasons["bad"]) == (None, "it always says yes")
+    assert "not examined" in (reasons["silent"] or "")
+    [failed] = [judge for judge in judges if judge.fails]
+    [table] = pair_tables(only_votes_of([pair], failed), 0.05)
+    assert (failed.judge, table.shares["flag_1"].count) == ("bad", 0)
+
+
+def test_shares_are_corrected_by_the_errors_of_the_only_judge() -> None:
+    pairs = [
+        make_verdict(pair_id=f"{n:032}", flags=flags(n < 40, None, None, None),
+                     checks=(Check(name="a_to_b", judge="good", said="no"),))
+        for n in range(100)
+    ]  # fmt: skip
+    judges = judge_controls([controls("good", {"yes": "yes", "no": "no"})])
+    shares = pair_tables(pairs, 0.05, judges)[0].shares
+    corrected = shares["flag_1"].corrected
+    expected = corrected_rate([(40, 100)], sensitivity=(40, 40), specificity=(40, 40), alpha=0.05)
+    assert corrected == expected
+    assert shares["flag_2"].corrected is None
+    assert pair_tables(pairs, 0.05)[0].shares["flag_1"].corrected is None

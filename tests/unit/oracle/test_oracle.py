@@ -1,6 +1,7 @@
 """The oracle without a bus: what it asks, what it makes of replies, what it gives up."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -12,6 +13,7 @@ import pytest
 from biaswatch.bbq.rows import BbqRow
 from biaswatch.bbq.suite import suite_of
 from biaswatch.services.oracle.domain.pairs import side_of
+from biaswatch.services.oracle.domain.questions import MAX_GROUPS, groups_of
 from biaswatch.services.oracle.handlers import judged_pairs
 from biaswatch.services.oracle.handlers.judged_pairs import JudgedPairs
 from biaswatch.services.oracle.handlers.judging import JudgeRuns
@@ -39,6 +41,8 @@ from tests.support.records import (
     make_target,
 )
 
+CONTROLS = 6 * 4 + 2 * 8 + 2 * 2 * 6
+"""Three kinds and two directions, two changes, and six texts with two authors and two groups."""
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 REASON = "The southern one is known for it in the village."
 
@@ -54,7 +58,11 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def answered(store: Store, texts: dict[str, str | None], **fields: Any) -> Run:
     """Keep a run of three pairs with these answers, by the key of the question."""
     suite = suite_of([BbqRow.model_validate(make_bbq_row(n)) for n in range(12)], name="rows")
-    given = {"suite_hash": suite.hash, "extractors": (), "judging": Judging(seed=1)}
+    given = {
+        "suite_hash": suite.hash,
+        "extractors": (),
+        "judging": Judging(seed=1, controls_each=4),
+    }
     run = make_run(**{**given, **fields})
     store.suites.keep(suite, NOW)
     store.records.write([run])
@@ -94,8 +102,8 @@ def gone_through(store: Store, judging: JudgeRuns) -> list[Record]:
 def test_every_pair_has_seven_questions_and_every_judge_its_controls(store: Store) -> None:
     found = asked_by(store, answered(store, {}))
     keys = [record.key for record in found if isinstance(record, Probe)]
-    assert len(keys) == len(set(keys)) == 6 * 7 + 32
-    assert sum(key.endswith(":controls") for key in keys) == 32
+    assert len(keys) == len(set(keys)) == 6 * 7 + CONTROLS
+    assert sum(key.endswith(":controls") for key in keys) == CONTROLS
 
 
 def test_the_two_questions_and_two_distractors_of_a_guess_are_shown_in_drawn_orders(
@@ -178,9 +186,9 @@ def test_replies_become_flags_with_explanations_of_three_sentences(store: Store)
 
 def test_several_judges_are_asked_each(store: Store) -> None:
     judges = (make_target(), make_target(name="replay:other", model="other"))
-    run = answered(store, {}, judging=Judging(judges=judges))
+    run = answered(store, {}, judging=Judging(judges=judges, controls_each=4))
     keys = [record for record in asked_by(store, run) if isinstance(record, Probe)]
-    assert len(keys) == 2 * (6 * 7 + 32)
+    assert len(keys) == 2 * (6 * 7 + CONTROLS)
 
 
 def test_a_part_has_few_pairs_however_many_a_run_has_and_all_parts_ask_the_same(
@@ -208,7 +216,7 @@ def test_a_death_within_a_part_asks_that_part_again_and_loses_nothing(
     assert begun is not None
     rest = gone_through(store, judging_in(store))
     assert {each.id for each in begun.records} <= {each.id for each in rest}
-    assert len({each.id for each in rest}) == 6 * 7 + 32
+    assert len({each.id for each in rest}) == 6 * 7 + CONTROLS
 
 
 def test_a_completion_that_comes_again_begins_nothing_anew_but_a_later_one_does(
@@ -279,3 +287,30 @@ def test_controls_of_a_judge_that_the_run_does_not_know_lead_to_nothing(store: S
     other = replace(controls, context={**controls.context, "judge": "the lane of another version"})
     assert judging_in(store).closed(controls) != []
     assert judging_in(store).closed(other) == []
+
+
+def test_an_examination_is_asked_once_of_a_judge_and_serves_later_runs(store: Store) -> None:
+    first = answered(store, {}, nonce="first")
+    for probe in asked_by(store, first):
+        assert isinstance(probe, Probe)
+        response = response_to(probe, f"Answer: {probe.expected or 'yes'}")
+        store.records.write([response])
+        store.gathers(JUDGING_GATHER).arrive([response.id], NOW)
+    closings = store.gathers(JUDGING_GATHER).due()
+    verdicts = [v for closing in closings for v in judging_in(store).closed(closing)]
+    store.records.write(verdicts)
+    [own, kept] = [verdict for verdict in verdicts if verdict.control]
+    assert (own.run_id, own.checks) == (first.id, kept.checks)
+    second = answered(store, {}, nonce="second")
+    records = asked_by(store, second)
+    [known] = [record for record in records if isinstance(record, PairVerdict)]
+    assert (known.run_id, known.checks, known.facts) == (second.id, own.checks, own.facts)
+    assert sum(isinstance(record, Probe) for record in records) == 6 * 7
+    third = answered(store, {}, nonce="third", judging=Judging(seed=2, controls_each=4))
+    assert sum(isinstance(record, Probe) for record in asked_by(store, third)) == 6 * 7 + CONTROLS
+
+
+def test_groups_are_the_labels_named_most_often_each_with_a_word_of_its_own() -> None:
+    labels = {"The Muslim one": 9, "The Hindu man": 8, "The Muslim man": 7, "The Sikh man": 6}
+    assert groups_of(Counter(labels)) == ("The Muslim one", "The Hindu man", "The Sikh man")
+    assert len(groups_of(Counter({f"Person {n:03}": 1 for n in range(99)}))) == MAX_GROUPS
