@@ -1,8 +1,9 @@
 """Ratings and choices in answers of a real model, against independent readings of the same answers.
 
-`tests/golden/smollm2` has 2,000 answers of SmolLM2 to our suites. Two readers who had not seen the
+`tests/golden/smollm2` has 2,420 answers of SmolLM2 to our suites. Two readers who had not seen the
 parsers read each of them, a third decided where they disagreed (`readers`); `disputed` marks
-answers that a careful person could read otherwise. The patterns were written on these.
+answers that a careful person could read otherwise. The patterns were written on all but the last
+420 (s6).
 """
 
 import json
@@ -55,10 +56,12 @@ def choice_of(answer: dict[str, Any]) -> str | None:
         return None
 
 
-def counts(part: str, *, with_disputed: bool) -> Counter[str]:
-    """Count how the parser does on the answers that were read."""
+def counts(sets: tuple[str, ...], part: str, *, with_disputed: bool) -> Counter[str]:
+    """Count how the parser does on the answers of some sets."""
     counted: Counter[str] = Counter()
     for answer in answers():
+        if not answer["id"].startswith(sets):
+            continue
         if answer["disputed"] and not with_disputed:
             continue
         if part == "choice" and answer["suite"] != CHOICES:
@@ -72,16 +75,28 @@ def counts(part: str, *, with_disputed: bool) -> Counter[str]:
     return counted
 
 
+WRITTEN_ON, HELD_BACK = ("s1", "s2", "s3", "s4", "s5"), ("s6",)
+
+
 @pytest.mark.parametrize(
-    ("part", "with_disputed", "expected"),
+    ("sets", "part", "with_disputed", "expected"),
     [
-        ("rating", False, {"read": 238, "invented": 6, "none": 1446}),
-        ("rating", True, {"read": 335, "unread": 14, "invented": 34, "none": 1617}),
-        ("choice", False, {"read": 99, "unread": 3, "invented": 11, "none": 145}),
-        ("choice", True, {"read": 130, "unread": 15, "invented": 28, "none": 172}),
+        (WRITTEN_ON, "rating", False, {"read": 238, "invented": 6, "none": 1446}),
+        (WRITTEN_ON, "rating", True, {"read": 335, "unread": 14, "invented": 34, "none": 1617}),
+        (WRITTEN_ON, "choice", False, {"read": 99, "unread": 3, "invented": 11, "none": 145}),
+        (WRITTEN_ON, "choice", True, {"read": 130, "unread": 15, "invented": 28, "none": 172}),
+        (HELD_BACK, "rating", False, {"read": 50, "invented": 5, "none": 307}),
+        (HELD_BACK, "rating", True, {"read": 66, "unread": 9, "invented": 10, "none": 335}),
+        (HELD_BACK, "choice", False, {"read": 22, "invented": 3, "none": 42}),
+        (
+            HELD_BACK,
+            "choice",
+            True,
+            {"read": 30, "unread": 3, "wrong": 2, "invented": 6, "none": 47},
+        ),
     ],
 )
 def test_answers_are_read_as_published(
-    part: str, with_disputed: bool, expected: dict[str, int]
+    sets: tuple[str, ...], part: str, with_disputed: bool, expected: dict[str, int]
 ) -> None:
-    assert counts(part, with_disputed=with_disputed) == expected
+    assert counts(sets, part, with_disputed=with_disputed) == expected
