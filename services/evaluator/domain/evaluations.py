@@ -21,7 +21,7 @@ from biaswatch.services.evaluator.domain.model_questions import (
     judgement_in,
     response_text,
 )
-from biaswatch.services.evaluator.domain.prose import ProseRequest, prose_check, prose_hints
+from biaswatch.services.evaluator.domain.prose import MESSAGE, ProseRequest, prose_check
 from biaswatch.services.evaluator.domain.writing.draft import CheckedReport
 from biaswatch.shared.contracts import (
     Agreement,
@@ -74,7 +74,7 @@ def evaluation_of(
         for request in questions.grades
     ]
     checks = [prose_check(request, replies.get(request.probe.id)) for request in questions.prose]
-    wrong = [place for _, places in checks for place in places]
+    wrong = dict.fromkeys(place for _, places in checks for place in places)
     return Evaluation(
         **_summary(judgements),
         at=at,
@@ -88,7 +88,7 @@ def evaluation_of(
         faults=report.faults,
         failed=report.failed,
         repairs=report.repairs,
-        hints=(*report.hints, *prose_hints(wrong, report.spans)),
+        hints=(*report.hints, *(report.fault("prose", place, MESSAGE) for place in wrong)),
         prose=tuple(check for check, _ in checks),
         statements=report.statements,
         unchecked=report.unchecked,

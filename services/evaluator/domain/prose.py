@@ -5,7 +5,7 @@ fixed sentences beside their own claim, and beside that claim turned wrong. A ju
 more than `MAX_ERRORS` of them is not believed.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from zlib import crc32
@@ -18,7 +18,7 @@ from biaswatch.services.evaluator.domain.model_questions import (
 from biaswatch.services.evaluator.domain.writing.claims import Claim, right_claims, turned
 from biaswatch.services.evaluator.domain.writing.draft import Draft, Place
 from biaswatch.services.evaluator.domain.writing.slots import masked, slots_of
-from biaswatch.shared.contracts import Brief, Fault, Probe, ProseCheck, Response, Subject
+from biaswatch.shared.contracts import Brief, Probe, ProseCheck, Response, Subject
 from biaswatch.shared.parsing import Unreadable
 from biaswatch.shared.parsing.texts import quoted_part
 
@@ -71,29 +71,22 @@ def prose_requests(
 
 def _pairs(draft: Draft, subject: Subject) -> list[Pair]:
     """Return sentences and controls in an order that does not tell them apart."""
-    pairs = [*_sentences(draft, subject), *_controls(subject)]
-    return sorted(pairs, key=lambda pair: crc32(f"{pair.statement}\n{pair.sentence}".encode()))
-
-
-def _sentences(draft: Draft, subject: Subject) -> Iterator[Pair]:
     slots = slots_of(subject)
-    for place, sentence in draft.sentences.items():
-        if sentence.claims:
-            statement = " ".join(_masked(claim, subject) for claim in sentence.claims)
-            yield Pair(statement, masked(sentence.text, slots), place)
 
+    def statement(*claims: Claim) -> str:
+        return masked(" ".join(claim.sentence(subject) for claim in claims), slots)
 
-def _controls(subject: Subject) -> Iterator[Pair]:
+    pairs = [
+        Pair(statement(*sentence.claims), masked(sentence.text, slots), place)
+        for place, sentence in draft.sentences.items()
+        if sentence.claims
+    ]
     claims = [c for c in right_claims(subject) if c.type != "definition"]
     changed = [(claim, wrong) for claim in claims for wrong in turned(claim, subject)[:1]]
     for claim, wrong in changed[:MAX_CONTROLS]:
-        sentence = _masked(claim, subject)
-        yield Pair(sentence, sentence, agrees=True)
-        yield Pair(_masked(wrong, subject), sentence, agrees=False)
-
-
-def _masked(claim: Claim, subject: Subject) -> str:
-    return masked(claim.sentence(subject), slots_of(subject))
+        pairs.append(Pair(statement(claim), statement(claim), agrees=True))
+        pairs.append(Pair(statement(wrong), statement(claim), agrees=False))
+    return sorted(pairs, key=lambda pair: crc32(f"{pair.statement}\n{pair.sentence}".encode()))
 
 
 def prose_check(request: ProseRequest, response: Response | None) -> tuple[ProseCheck, list[Place]]:
@@ -123,10 +116,3 @@ def _answers(reply: str, count: int) -> Sequence[str]:
     if not isinstance(answers, list) or len(answers) != count:
         raise Unreadable(f"the reply has no list of {count} answers")
     return [str(answer).strip().lower() for answer in answers]
-
-
-def prose_hints(wrong: Sequence[Place], spans: Mapping[Place, tuple[int, int]]) -> Iterator[Fault]:
-    """Yield a hint for each sentence that a judge calls wrong."""
-    for place in dict.fromkeys(wrong):
-        start, end = spans.get(place, (None, None))
-        yield Fault(kind="prose", where=place[0][:80], sentence=MESSAGE, start=start, end=end)

@@ -1,22 +1,16 @@
 """Reports as judges and readers get them, from drafts, from code, or from elsewhere."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from biaswatch.services.evaluator.domain.model_questions import question, response_text
-from biaswatch.services.evaluator.domain.reading.extraction import (
-    extraction_prompt,
-    extraction_schema,
-    with_statements,
-)
-from biaswatch.services.evaluator.domain.reading.foreign import read_report
+from biaswatch.services.evaluator.domain.reading import foreign
 from biaswatch.services.evaluator.domain.rubric import Profile
 from biaswatch.services.evaluator.domain.writing.board import board_draft
 from biaswatch.services.evaluator.domain.writing.draft import (
     CheckedReport,
     Draft,
-    Place,
     answer_schema,
     draft_in,
     render,
@@ -27,7 +21,7 @@ from biaswatch.services.evaluator.domain.writing.draft_faults import (
     withheld,
 )
 from biaswatch.services.evaluator.domain.writing.prompt import repair_prompt, writing_prompt
-from biaswatch.shared.contracts import Brief, Fault, Message, Probe, Response, Role, Subject
+from biaswatch.shared.contracts import Brief, Message, Probe, Response, Role, Subject
 from biaswatch.shared.parsing import Unreadable
 
 MAX_REPAIRS = 2
@@ -53,8 +47,10 @@ def writer_probe(brief: Brief, profile: Profile, attempts: Sequence[Attempt] = (
     """Return the next question to the writer, who reads a report or has made attempts at one."""
     assert brief.writer is not None  # noqa: S101 - for mypy
     if brief.report:
-        prompt = extraction_prompt(brief.report, read_elsewhere(brief, profile), brief.subject)
-        schema = extraction_schema(brief.subject)
+        prompt = foreign.extraction_prompt(
+            brief.report, read_elsewhere(brief, profile), brief.subject
+        )
+        schema = foreign.extraction_schema(brief.subject)
     else:
         prompt = writing_prompt(brief.subject, profile, brief.context)
         bounded = brief.writer.base_url is not None or brief.writer.provider == "local"
@@ -105,7 +101,7 @@ def rendered_report(draft: Draft, faults: list[DraftFault], subject: Subject) ->
     report = render(draft, subject, withheld(faults))
     return replace(
         report,
-        faults=tuple(_fault(fault, report.spans) for fault in faults),
+        faults=tuple(report.fault(f.kind, f.place, f.message) for f in faults),
         failed=bool(faults),
         statements=sum(bool(sentence.claims) for sentence in draft.sentences.values()),
     )
@@ -119,7 +115,7 @@ def board_report(subject: Subject) -> CheckedReport:
 def read_elsewhere(brief: Brief, profile: Profile) -> CheckedReport:
     """Return what code finds in the report of a brief."""
     outline = brief.structure == "outline"
-    return read_report(brief.report, brief.subject, structure=outline, flags=profile.flags)
+    return foreign.read_report(brief.report, brief.subject, structure=outline, flags=profile.flags)
 
 
 def report_from_elsewhere(
@@ -130,11 +126,5 @@ def report_from_elsewhere(
     with suppress(Unreadable):  # the statements then stay listed for people
         if reading:
             report = replace(report, calls=1)
-            report = with_statements(report, response_text(reading), brief.subject)
+            report = foreign.with_statements(report, response_text(reading), brief.subject)
     return report
-
-
-def _fault(fault: DraftFault, spans: Mapping[Place, tuple[int, int]]) -> Fault:
-    start, end = spans.get(fault.place, (None, None))
-    where = fault.place[0][:80]
-    return Fault(kind=fault.kind, where=where, sentence=fault.message, start=start, end=end)

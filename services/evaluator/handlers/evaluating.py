@@ -6,6 +6,7 @@ from functools import partial
 
 from pydantic import JsonValue
 
+from biaswatch.services.evaluator.domain import reports
 from biaswatch.services.evaluator.domain.controls.standings import (
     control_requests,
     shipped_dimensions,
@@ -13,17 +14,6 @@ from biaswatch.services.evaluator.domain.controls.standings import (
 from biaswatch.services.evaluator.domain.evaluations import JudgeQuestions, evaluation_of
 from biaswatch.services.evaluator.domain.model_questions import KEY_PREFIX, judging_probes
 from biaswatch.services.evaluator.domain.prose import prose_requests
-from biaswatch.services.evaluator.domain.reports import (
-    MAX_REPAIRS,
-    Attempt,
-    attempt_of,
-    board_report,
-    may_repair,
-    read_elsewhere,
-    report_from_elsewhere,
-    report_of,
-    writer_probe,
-)
 from biaswatch.services.evaluator.domain.rubric import Profile, tasks_for
 from biaswatch.services.evaluator.domain.writing.draft import CheckedReport
 from biaswatch.services.evaluator.handlers.rubric_files import Rubric, load_rubric
@@ -121,26 +111,28 @@ class EvaluateBriefs:
     def _asks_writer(self, brief: Brief) -> bool:
         """Tell whether a model writes the report, or reads statements of one written elsewhere."""
         if brief.report:
-            return bool(brief.writer and read_elsewhere(brief, self._profile(brief)).unchecked)
+            return bool(
+                brief.writer and reports.read_elsewhere(brief, self._profile(brief)).unchecked
+            )
         return brief.profile != BOARD_PROFILE
 
-    def _writing(self, brief: Brief, attempts: Sequence[Attempt] = ()) -> Probe:
-        return writer_probe(brief, self._profile(brief), attempts)
+    def _writing(self, brief: Brief, attempts: Sequence[reports.Attempt] = ()) -> Probe:
+        return reports.writer_probe(brief, self._profile(brief), attempts)
 
     def _replies(self, probes: Sequence[Probe]) -> dict[str, Response]:
         """Return the replies by the ids of their probes."""
         responses = self.questions.replies.find([response_id_of(probe) for probe in probes])
         return {response.probe_id: response for response in responses.values()}
 
-    def _attempts(self, brief: Brief) -> list[Attempt]:
+    def _attempts(self, brief: Brief) -> list[reports.Attempt]:
         """Return the writer's attempts that have a reply."""
-        attempts: list[Attempt] = []
-        while not brief.report and (not attempts or may_repair(attempts)):
+        attempts: list[reports.Attempt] = []
+        while not brief.report and (not attempts or reports.may_repair(attempts)):
             probe = self._writing(brief, attempts)
             reply = self._replies([probe]).get(probe.id)
             if reply is None:
                 break
-            attempts.append(attempt_of(reply, brief.subject, self._profile(brief)))
+            attempts.append(reports.attempt_of(reply, brief.subject, self._profile(brief)))
         return attempts
 
     def _report(self, brief: Brief) -> CheckedReport:
@@ -148,12 +140,12 @@ class EvaluateBriefs:
         if brief.report:
             asked = [self._writing(brief)] if self._asks_writer(brief) else []
             reading = next(iter(self._replies(asked).values()), None)
-            return report_from_elsewhere(brief, self._profile(brief), reading)
+            return reports.report_from_elsewhere(brief, self._profile(brief), reading)
         if brief.profile == BOARD_PROFILE:
-            return board_report(brief.subject)
+            return reports.board_report(brief.subject)
         if brief.writer is None:
             return CheckedReport(reason="No report: its text was purged.")
-        return report_of(self._attempts(brief), brief.subject)
+        return reports.report_of(self._attempts(brief), brief.subject)
 
     def _probes_of(self, key: str) -> Sequence[Probe]:
         step, _, brief_id = key.partition(".")
@@ -175,7 +167,7 @@ class EvaluateBriefs:
         if str(closing.context["step"]) == JUDGING:
             return [self._evaluation(brief, self._report(brief), closing.closed_at)]
         attempts = self._attempts(brief)
-        if closing.closed_by is ClosedBy.ARRIVAL and may_repair(attempts):
+        if closing.closed_by is ClosedBy.ARRIVAL and reports.may_repair(attempts):
             step = f"{WRITING}{len(attempts)}"
             return self._ask(step, brief, [self._writing(brief, attempts)])
         if not attempts and not brief.report:
@@ -218,7 +210,7 @@ class EvaluateBriefs:
             return f"Unknown dimension {strange[0]!r}; there are: {', '.join(sorted(names))}."
         calls = len(self._judging(brief, CheckedReport("")).probes)
         if not brief.report and brief.profile != BOARD_PROFILE:
-            calls += 1 + MAX_REPAIRS + len(brief.judges)
+            calls += 1 + reports.MAX_REPAIRS + len(brief.judges)
         calls += bool(brief.report and brief.writer)
         if brief.most_calls is not None and calls > brief.most_calls:
             return (

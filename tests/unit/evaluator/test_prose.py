@@ -6,12 +6,12 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from biaswatch.services.evaluator.domain.prose import Pair, prose_check, prose_requests
-from biaswatch.services.evaluator.domain.reading.extraction import (
+from biaswatch.services.evaluator.domain.reading.foreign import (
     extraction_prompt,
     extraction_schema,
+    read_report,
     with_statements,
 )
-from biaswatch.services.evaluator.domain.reading.foreign import read_report
 from biaswatch.services.evaluator.domain.writing.claims import Claim
 from biaswatch.services.evaluator.domain.writing.draft import Draft, Section, Sentence
 from biaswatch.shared.contracts import Brief, ProseCheck, Response, parse_target

@@ -7,13 +7,13 @@ report's own form names one statistic, as in `the odds ratio is 2.43`, and a hin
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import product
 
 from biaswatch.services.evaluator.domain.reading import cues
 from biaswatch.services.evaluator.domain.reading.evidence import SentenceEvidence
 from biaswatch.services.evaluator.domain.reading.facts import (
     DIFFERENCES,
     ODDS_RATIOS,
-    OTHER_END,
     RISKS,
     SHARES,
     Fact,
@@ -73,8 +73,8 @@ class NumberCheck:
 
     evidence: SentenceEvidence
     findings: list[NumberFinding] = field(default_factory=list)
-    accepted: dict[int, list[Fact]] = field(default_factory=dict)
-    """Facts that a number states, by the place where it ends."""
+    last: tuple[int, list[Fact]] = (0, [])
+    """End of the last number outside an interval, and the facts that it states."""
 
     @property
     def facts(self) -> Sequence[Fact]:
@@ -117,9 +117,10 @@ class NumberCheck:
         return number.value in {0.0, 1.0, 100.0} and not (counted or evidence.whole_of(number))
 
     def _check_single(self, number: Number) -> None:
-        named = self.accepted[number.end] = self._named(number)
+        written = [fact for fact in self.facts if self._agrees(number, fact)]
+        named = [fact for fact in written if names_fact(self.evidence, number, fact)]
+        self.last = number.end, named
         if not named:
-            written = [fact for fact in self.facts if self._agrees(number, fact)]
             other_part = {f.statistic for f in written} & self.evidence.names(number).statistics
             certain = not other_part and self._is_plain(number)
             self._report(number, written, certain=certain)
@@ -159,10 +160,7 @@ class NumberCheck:
         ends = [f for f in self.facts if f.part in {"low", "high"}]
         ends = [f for f in ends if f.inverse <= self.evidence.is_reversed]
         lows, highs = ([f for f in ends if is_written(number, f)] for number in (low, high))
-        other_ends = {(f.statistic, f.group, f.inverse, f.part) for f in highs}
-        pairs = [
-            f for f in lows if (f.statistic, f.group, f.inverse, OTHER_END[f.part]) in other_ends
-        ]
+        pairs = [one for one, two in product(lows, highs) if two == one.other_end(two.value)]
         anchors, plain = self._anchors(low)
         if any(
             (pair.statistic, pair.group) in anchors if anchors else self._names_pair(low, pair)
@@ -171,23 +169,17 @@ class NumberCheck:
             return
         self._report(low, pairs, certain=bool(anchors) and plain, other=high)
 
-    def _named(self, number: Number) -> list[Fact]:
-        written = [fact for fact in self.facts if self._agrees(number, fact)]
-        return [fact for fact in written if names_fact(self.evidence, number, fact)]
-
     def _anchors(self, low: Number) -> tuple[set[tuple[str, int | None]], bool]:
         """Return what the estimate before an interval states, and whether it is right there."""
-        evidence = self.evidence
-        ends = [n for n in evidence.numbers if n.end <= low.start and not evidence.is_level(n)]
-        between = evidence.text[ends[-1].end : low.start] if ends else " " * MAX_APART
-        if len(between) >= MAX_APART:
+        (end, stated), text = self.last, self.evidence.text
+        if low.start - end >= MAX_APART:
             return set(), False
         keys = {
             (f.part if f.statistic in {"factor", "change"} else f.statistic, f.group)
-            for f in self.accepted.get(ends[-1].end, ())
+            for f in stated
         }
-        certain = _INTERVAL_BESIDE.fullmatch(between) and not cues.UNSURE.search(evidence.text)
-        return keys, bool(certain)
+        beside = _INTERVAL_BESIDE.fullmatch(text, end, low.start)
+        return keys, bool(beside and not cues.UNSURE.search(text))
 
     def _names_pair(self, low: Number, pair: Fact) -> bool:
         """Tell whether the words beside an interval name it, or name nothing else."""

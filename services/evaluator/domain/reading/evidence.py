@@ -89,7 +89,7 @@ class SentenceEvidence:
             names = {cues.OF_LEVEL.get((statistic, name), statistic) for statistic in names}
             if mention is None:
                 names |= {cues.OF_LEVEL.get(("odds_ratio", name), "")} - {""}
-        plain = mention and mention.end <= number.start and self._is(cues.PLAIN, mention, number)
+        plain = mention and cues.PLAIN.fullmatch(self.text, mention.end, number.start)
         named_alone = direct and not names <= cues.EVERYDAY
         return Names(frozenset(names), named_alone, bool(plain))
 
@@ -97,7 +97,7 @@ class SentenceEvidence:
         """Return the mention that a number belongs to, and whether it is right beside it."""
         before = [m for m in mentions if m.end <= number.start]
         after = [m for m in mentions if m.start >= number.end]
-        if before and self._is(cues.DIRECT, before[-1], number):
+        if before and cues.DIRECT.fullmatch(self.text, before[-1].end, number.start):
             return before[-1], True
         if after and cues.LINKED.fullmatch(self.text, number.end, after[0].start):
             return after[0], True
@@ -106,9 +106,6 @@ class SentenceEvidence:
     def _level(self, number: Number) -> Mention | None:
         level, direct = self._nearest(self.levels, number)
         return level if level and (direct or level.end <= number.start) else None
-
-    def _is(self, pattern: re.Pattern[str], mention: Mention, number: Number) -> bool:
-        return pattern.fullmatch(self.text, mention.end, number.start) is not None
 
     def is_p(self, number: Number) -> bool:
         """Tell whether a number is given as a p-value."""
@@ -129,12 +126,9 @@ class SentenceEvidence:
         """Tell whether a number is a level of confidence or significance."""
         percent = number.unit is Unit.PERCENT or number.value >= 1
         size = number.value * (1 if percent else 100)
-        if not any(abs(size - level) < 1e-6 for level in _LEVELS):
-            return False
-        before = self.text[: number.start]
-        return bool(
-            cues.LEVEL_AFTER.match(self.text, number.end) or cues.LEVEL_BEFORE.search(before)
-        )
+        after = cues.LEVEL_AFTER.match(self.text, number.end)
+        named = after or cues.LEVEL_BEFORE.search(self.text[: number.start])
+        return bool(named) and any(abs(size - level) < 1e-6 for level in _LEVELS)
 
     def owner(self, number: Number) -> int | None:
         """Return the group that a number belongs to, if the words say so."""
@@ -142,17 +136,11 @@ class SentenceEvidence:
         before = [mention for mention in self.groups if mention.end <= number.start]
         if following is not None or not before:
             return following
-        last, other = before[-1], before[-2] if len(before) > 1 else before[-1]
-        later = [n for n in self.numbers if n.start >= last.end]
-        if other.group == last.group or not self._compares(later):
-            return last.group
-        return (other, last)[later.index(number)].group if len(later) == 2 else None
-
-    def _compares(self, numbers: list[Number]) -> bool:
-        """Tell whether numbers are two that are set against each other."""
-        return len(numbers) == 2 and bool(
-            cues.AGAINST.fullmatch(self.text, numbers[0].end, numbers[1].start)
-        )
+        later = [n for n in self.numbers if n.start >= before[-1].end]
+        paired = len(later) == 2 and len({mention.group for mention in before[-2:]}) == 2
+        if paired and cues.AGAINST.fullmatch(self.text, later[0].end, later[1].start):
+            return before[later.index(number) - 2].group
+        return before[-1].group
 
     def following_group(self, number: Number) -> int | None:
         """Return the group that is named within some words after a number."""

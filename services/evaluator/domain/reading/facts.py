@@ -19,7 +19,7 @@ PERCENTAGES = SHARES | {"risk_difference", "impact_ratio", "change"}
 """Statistics that are also written times 100."""
 _OF_GROUPS = {f"{name}_{n}": (statistic, n - 1) for n in (1, 2)
               for name, statistic in (("rate", "share"), ("mean", "mean"))}  # fmt: skip
-OTHER_END = {"low": "high", "high": "low", "estimate": "estimate"}
+OTHER_END = {"low": "high", "high": "low"}
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,10 @@ class Fact:
     """0 or 1; None for a number of both groups."""
     inverse: bool = False
     """True for a ratio of the second group over the first."""
+
+    def other_end(self, value: float) -> "Fact":
+        """Return the other end of its interval; an estimate stays one."""
+        return replace(self, value=value, part=OTHER_END.get(self.part, self.part))
 
 
 def is_written(number: Number, fact: Fact) -> bool:
@@ -85,8 +89,9 @@ def _measured(measure: Measure) -> Iterator[Fact]:
         yield from _ratio(statistic, measure.value, 1)
     for part, value in (("estimate", measure.value), ("low", measure.low), ("high", measure.high)):
         if value is not None:
-            yield Fact(value, statistic, part, group)
-            yield from _turned(Fact(value, statistic, OTHER_END[part], group), measure)
+            fact = Fact(value, statistic, part, group)
+            yield fact
+            yield from _turned(fact.other_end(value), measure)
 
 
 def _turned(fact: Fact, measure: Measure) -> Iterator[Fact]:

@@ -117,7 +117,7 @@ def numbers_in(text: str) -> list[Number]:
     for number in _candidates(text):
         if all(number.end <= start or number.start >= end for start, end in taken):
             taken.append((number.start, number.end))
-            numbers.append(_rough(number, text))
+            numbers.append(_rough(number, text[max(0, number.start - 24) : number.start]))
     return sorted(numbers, key=lambda number: number.start)
 
 
@@ -125,11 +125,10 @@ def _candidates(text: str) -> Iterator[Number]:
     for match in _PART_OF_ALL.finditer(text):
         part, total = _value(match["part"]), _value(match["all"])
         if (part == 1 or total in {10, 100, 1000} or match["every"]) and 0 < part < total:
-            slack = 0.5 * part / total if part > 1 else 0.5
-            low, high = (part - 0.5) / total, (part + 0.5) / total
+            low, high = 100 * (part - 0.5) / total, 100 * (part + 0.5) / total
             if part == 1:
-                low, high = 1 / (total + slack), 1 / (total - slack)
-            yield Number(match[0], *match.span(), 100 * low, 100 * high, Unit.PERCENT, word=True)
+                low, high = 100 / (total + 0.5), 100 / (total - 0.5)
+            yield Number(match[0], *match.span(), low, high, Unit.PERCENT, word=True)
     for match in _FRACTION.finditer(text):
         if match["factor"]:
             value, unit = float(_FACTORS[match["factor"].lower()]), Unit.TIMES
@@ -155,20 +154,18 @@ def _number(match: re.Match[str]) -> Number:
     digits = digits.replace(",", "")
     power = int((match["e"] or match["power"] or "0").translate(_SUPERSCRIPTS))
     decimals = len(digits.partition(".")[2]) - power
-    negative = match["sign"] and match["sign"] != "+"
     value, half = float(digits) * 10.0**power, 0.5000001 * 10.0**-decimals
-    value = -value if negative else value
-    signed = bool(match["sign"])
+    value *= -1 if match["sign"] not in {None, "+"} else 1
+    signed = match["sign"] is not None
     return Number(text, *span, value - half, value + half, unit, decimals == 0, signed=signed)
 
 
-def _rough(number: Number, text: str) -> Number:
+def _rough(number: Number, before: str) -> Number:
     """Return a number with the range that the words before it leave open."""
-    before = text[max(0, number.start - 24) : number.start]
+    value = number.value
     for pattern, (least, most, side) in _ROUGH:
-        if pattern.search(before) and number.value > 0:
-            low, high = least * number.value, most * number.value
-            return replace(number, low=low, high=high, side=side)
+        if pattern.search(before) and value > 0:
+            return replace(number, low=least * value, high=most * value, side=side)
     return number
 
 

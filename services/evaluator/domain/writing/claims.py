@@ -7,20 +7,7 @@ from functools import lru_cache
 
 from pydantic import JsonValue
 
-from biaswatch.services.evaluator.domain.subjects import (
-    NEITHER,
-    SIZES,
-    STRENGTHS,
-    agreement_of,
-    cases_of,
-    contains_null,
-    group_keys,
-    higher_group,
-    measure_of,
-    shows_difference,
-    size_of,
-    strata_of,
-)
+from biaswatch.services.evaluator.domain import subjects
 from biaswatch.services.evaluator.domain.writing.fixed_sentences import (
     CAVEATS,
     TERMS,
@@ -29,6 +16,7 @@ from biaswatch.services.evaluator.domain.writing.fixed_sentences import (
 from biaswatch.shared.contracts import Subject
 from biaswatch.shared.parsing import Unreadable
 
+AGREEMENTS = ("similar", "moderate_difference", "conflicting")
 VERDICTS = ("disparity", "no_disparity", "inconclusive", "unmeasured")
 
 
@@ -74,28 +62,36 @@ class ClaimType:
     topics: Callable[[Subject], Sequence[str]]
     answer: Callable[[Subject, str], str | None]
     """The right value for a topic; None where there is none."""
-    values: Callable[[Subject], Sequence[str]]
+    values: tuple[str, ...]
+    """Possible answers; empty for the groups, or neither of them."""
 
 
 def _measures(subject: Subject) -> list[str]:
     return [measure.name for measure in subject.measures if measure.value is not None]
 
 
-def _options(*values: str) -> Callable[[Subject], Sequence[str]]:
-    return lambda _: values
+def _whole(
+    field: str, answer: Callable[[Subject], str | None], values: tuple[str, ...]
+) -> ClaimType:
+    """Return a type of claims about the whole comparison."""
+    return ClaimType(("", field), lambda _: ("",), lambda subject, _: answer(subject), values)
 
 
 def _yes(value: bool | None) -> str | None:
     return None if value is None else "yes" if value else "no"
 
 
+def _contains_null(subject: Subject, name: str) -> str | None:
+    return _yes(subjects.contains_null(subjects.measure_of(subject, name)))
+
+
 def _significant(subject: Subject, name: str) -> str | None:
-    test = measure_of(subject, name)
+    test = subjects.measure_of(subject, name)
     return _yes(test.p_value <= subject.alpha) if test and test.p_value is not None else None
 
 
 def _of_group(counts: Sequence[int] | None, subject: Subject, key: str) -> int | None:
-    return counts[group_keys(subject).index(key)] if counts and len(counts) == 2 else None
+    return counts[subjects.group_keys(subject).index(key)] if counts and len(counts) == 2 else None
 
 
 def _missing(subject: Subject, key: str) -> str | None:
@@ -104,14 +100,14 @@ def _missing(subject: Subject, key: str) -> str | None:
 
 
 def _enough(subject: Subject, key: str) -> str | None:
-    count = _of_group(cases_of(subject), subject, key)
+    count = _of_group(subjects.cases_of(subject), subject, key)
     return None if count is None else _yes(count >= subject.cases_least)
 
 
 def caveats_of(subject: Subject) -> list[str]:
     """Return the caveats that fit a subject."""
     general = {"causes", "nature", "limits", "experts"}
-    if not shows_difference(subject):
+    if not subjects.shows_difference(subject):
         general.add("absence")
     return [name for name in CAVEATS if name in general or name in subject.caveats]
 
@@ -122,36 +118,19 @@ def mandatory_caveats(subject: Subject) -> list[str]:
     return [name for name in caveats_of(subject) if name not in optional]
 
 
-WHOLE, NOTHING, YES_NO = _options(""), _options(""), _options("yes", "no")
+YES_NO, NO_VALUE = ("yes", "no"), ("",)
 CLAIM_TYPES: Mapping[str, ClaimType] = {
-    "direction": ClaimType(
-        ("measure", "higher"), _measures, higher_group, lambda s: (*group_keys(s), NEITHER)
-    ),
-    "interval": ClaimType(
-        ("measure", "contains_null"),
-        _measures,
-        lambda subject, name: _yes(contains_null(measure_of(subject, name))),
-        YES_NO,
-    ),
+    "direction": ClaimType(("measure", "higher"), _measures, subjects.higher_group, ()),
+    "interval": ClaimType(("measure", "contains_null"), _measures, _contains_null, YES_NO),
     "significance": ClaimType(("test", "significant"), _measures, _significant, YES_NO),
-    "size": ClaimType(("", "size"), WHOLE, lambda s, _: size_of(s), _options(*SIZES)),
-    "strata": ClaimType(("", "within"), WHOLE, lambda s, _: strata_of(s), _options(*STRENGTHS)),
-    "agreement": ClaimType(
-        ("", "agreement"),
-        WHOLE,
-        lambda s, _: agreement_of(s),
-        _options("similar", "moderate_difference", "conflicting"),
-    ),
-    "missing": ClaimType(("group", "missing"), group_keys, _missing, _options("some", "none")),
-    "cases": ClaimType(("group", "enough"), group_keys, _enough, YES_NO),
-    "conclusion": ClaimType(
-        ("", "conclusion"),
-        WHOLE,
-        lambda s, _: s.conclusion,
-        lambda s: tuple(dict.fromkeys([*VERDICTS, s.conclusion or ""])),
-    ),
-    "caveat": ClaimType(("about", ""), caveats_of, lambda *_: "", NOTHING),
-    "definition": ClaimType(("term", ""), lambda _: list(TERMS), lambda *_: "", NOTHING),
+    "size": _whole("size", subjects.size_of, subjects.SIZES),
+    "strata": _whole("within", subjects.strata_of, subjects.STRENGTHS),
+    "agreement": _whole("agreement", subjects.agreement_of, AGREEMENTS),
+    "missing": ClaimType(("group", "missing"), subjects.group_keys, _missing, ("some", "none")),
+    "cases": ClaimType(("group", "enough"), subjects.group_keys, _enough, YES_NO),
+    "conclusion": _whole("conclusion", lambda subject: subject.conclusion, VERDICTS),
+    "caveat": ClaimType(("about", ""), caveats_of, lambda *_: "", NO_VALUE),
+    "definition": ClaimType(("term", ""), lambda _: list(TERMS), lambda *_: "", NO_VALUE),
 }
 """The types of claims, by their name in JSON."""
 
@@ -159,13 +138,14 @@ CLAIM_TYPES: Mapping[str, ClaimType] = {
 @lru_cache(maxsize=16)
 def claims_about(subject: Subject) -> tuple[Claim, ...]:
     """Return every claim that can be made about a subject, right or wrong, in a fixed order."""
-    return tuple(
-        Claim(name, topic, value)
-        for name, kind in CLAIM_TYPES.items()
-        for topic in kind.topics(subject)
-        if kind.answer(subject, topic) is not None
-        for value in kind.values(subject)
-    )
+    claims: list[Claim] = []
+    groups = (*subjects.group_keys(subject), subjects.NEITHER)
+    for name, kind in CLAIM_TYPES.items():
+        for topic in kind.topics(subject):
+            answer = kind.answer(subject, topic)
+            values = [] if answer is None else [*(kind.values or groups), answer]
+            claims += [Claim(name, topic, value) for value in dict.fromkeys(values)]
+    return tuple(claims)
 
 
 def right_claims(subject: Subject) -> list[Claim]:

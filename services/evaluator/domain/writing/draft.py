@@ -89,6 +89,11 @@ class CheckedReport:
     spans: Mapping[Place, tuple[int, int]] = field(default_factory=dict)
     """Start and end of the sentences of a draft."""
 
+    def fault(self, kind: str, place: Place, message: str) -> Fault:
+        """Return a fault, or a hint, about a sentence of a draft."""
+        start, end = self.spans.get(place, (None, None))
+        return Fault(kind=kind, where=place[0][:80], sentence=message, start=start, end=end)
+
 
 class _SentenceFields(BaseModel):
     text: Annotated[

@@ -51,6 +51,11 @@ CAUSE = _words(
     r"sexis\w+", "responsible for", "results? from", "as a result of", "brings? about",
     r"explain\w*", "reasons?", "why", "determines?",
 )  # fmt: skip
+STATEMENT = re.compile(
+    "|".join(words.pattern for words in (SIGNIFICANCE, DIRECTION, INTERVAL, STRATA, CAUSE, SIZE)),
+    re.IGNORECASE,
+)
+"""Words of statements that only a reader can check."""
 DENIED = _words("not?", "cannot", "neither", "nor", "never", "without", r"\w+n't", "unable")
 DEICTIC = _words(
     "this (?:analysis|report|comparison|study|table|sample|data)",
