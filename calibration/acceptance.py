@@ -2,8 +2,8 @@
 
 python -m calibration.acceptance --studies 400
 
-Prints the share of studies, its Wilson interval of 95 %, and the bar. Ends with 1 where an interval
-lies wholly beyond its bar.
+Prints the share of studies, its Wilson interval of 95 %, and the bar; then the interval of one
+score on recorded answers, if they are there. Ends with 1 where a bar is missed.
 """
 
 import argparse
@@ -26,14 +26,16 @@ from biaswatch.shared.analysis.changes.matched_prompts import matched_prompts
 from biaswatch.shared.analysis.changes.run_changes import ChangePlan, ChangeVerdict, RunChange
 from biaswatch.shared.analysis.findings.groupings import ComparisonPlan
 from biaswatch.shared.analysis.findings.observations import Observations
-from biaswatch.shared.stats.studies.bbq import BbqAnswer
-from biaswatch.shared.stats.studies.bbq_intervals import with_intervals
+from calibration.bbq_coverage import UNIFIEDQA, bbq_coverage, misses_unifiedqa
 
 Rng = np.random.Generator
 SUITES = Path(__file__).parents[1] / "suites"
 RATINGS = {"rating": (1.0, 5.0)}
 ALPHA = 0.05
 RESIDUAL_SD = 0.5
+CHANGE_SD = 0.84
+"""Residual SD with which a t test of differences of differences finds a change of 0.4 in 0.667 of
+studies, as in the study that the bar of 0.60 is from."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m calibration.acceptance")
     parser.add_argument("--studies", type=int, default=400)
     parser.add_argument("--only", default="", help="bars whose name contains it")
+    parser.add_argument("--data", type=Path, default=SUITES.parents[1] / "shared" / "data")
     options = parser.parse_args()
     missed = 0
     for bar in (bar for bar in bars() if options.only in bar.name):
@@ -65,6 +68,8 @@ def main() -> int:
             f" {side} {bar.share:.3f}{'  MISSED' if misses else ''}",
             flush=True,
         )
+    if options.only in UNIFIEDQA:
+        missed += misses_unifiedqa(options.data)
     return 1 if missed else 0
 
 
@@ -114,12 +119,8 @@ def _bars_of_changes_and_scores() -> Iterator[Bar]:
         name = f"gap that changes by {change}, 60 sets x 2 repeats: verdict of the gap"
         yield Bar(name, partial(_gap_changed, 60, 2, change), share, at_least=change > 0)
     yield Bar("no change: verdict of any mean or share", _level_changed, ALPHA, at_least=False)
-    for template_sd, error_rate in product((0.0, 0.5, 1.0), (0.05, 0.2, 0.5)):
-        truth = _bbq_truth(template_sd, error_rate)
-        for score in truth:
-            covers = partial(_bbq_covers, template_sd, error_rate, score, truth[score])
-            name = f"BBQ, template SD {template_sd}, error rate {error_rate}: {score} covered"
-            yield Bar(name, covers, 0.93, True)
+    for name, covers in bbq_coverage():
+        yield Bar(name, covers, 0.93, True)
 
 
 @dataclass(frozen=True)
@@ -228,60 +229,22 @@ def _changed(sets: int, repeats: int, change: float, rng: Rng) -> list[RunChange
     """Return the changes that are found, by the corrected p-values of the default plan."""
     level = rng.normal(3, 0.7, sets)
     place, group = np.divmod(np.arange(2 * sets * repeats) // repeats, 2)
-    runs = [
-        Observations(
+    runs = []
+    for shift in (0.0, change):
+        ratings = level[place] + shift * group + rng.normal(0, CHANGE_SD, len(place))
+        run = Observations(
             ("rating",),
-            np.clip(np.rint(level[place] + shift * group + rng.normal(0, 0.9, len(place))), 1, 5)[
-                :, None
-            ],
+            np.clip(np.rint(ratings), 1, 5)[:, None],
             {"group": [str(code) for code in group]},
             units=[f"{code}-{of_set}" for code, of_set in zip(group, place, strict=True)],
             sets=[str(of_set) for of_set in place],
             ranges=dict(RATINGS),
         )
-        for shift in (0.0, change)
-    ]
+        runs.append(run)
     changes = compare_runs(
         matched_prompts([("", runs[0], runs[1])]), ChangePlan(ComparisonPlan(ALPHA))
     ).changes
     return [row for row in changes if row.verdict is ChangeVerdict.CHANGED]
-
-
-TEMPLATES, CONTEXTS = 25, 40
-BIAS_LOGIT = 0.5
-
-
-def _bbq_covers(template_sd: float, error_rate: float, score: str, truth: float, rng: Rng) -> bool:
-    """Return whether the interval of a BBQ score over 25 templates covers that of all templates."""
-    honest, stereotype = _bbq_shares(template_sd, error_rate, TEMPLATES, rng)
-    unknown = rng.binomial(CONTEXTS, honest)
-    biased = rng.binomial(CONTEXTS - unknown, stereotype)
-    answers = {
-        str(template): [BbqAnswer("ambig", 2, 2, 0, prediction) for prediction in predictions]
-        for template, predictions in enumerate(
-            [2] * right + [0] * wrong + [1] * (CONTEXTS - right - wrong)
-            for right, wrong in zip(unknown.tolist(), biased.tolist(), strict=True)
-        )
-    }
-    interval = getattr(with_intervals(answers, "ambig", alpha=ALPHA), score)
-    return interval.low is not None and bool(interval.low <= truth <= interval.high)
-
-
-def _bbq_truth(template_sd: float, error_rate: float) -> dict[str, float]:
-    honest, stereotype = _bbq_shares(template_sd, error_rate, 200_000, np.random.default_rng(1))
-    bias = (1 - honest) * (2 * stereotype - 1)
-    return {"accuracy": 100 * float(honest.mean()), "bias": 100 * float(bias.mean())}
-
-
-def _bbq_shares(
-    template_sd: float, error_rate: float, templates: int, rng: Rng
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return each template's share of right answers, and of stereotypes among the others."""
-    centres = np.log(1 / error_rate - 1), BIAS_LOGIT
-    honest, stereotype = (
-        1 / (1 + np.exp(-(centre + template_sd * rng.normal(size=templates)))) for centre in centres
-    )
-    return honest, stereotype
 
 
 def _effects(labels: pd.Series, sd: float, rng: Rng) -> np.ndarray:

@@ -1,7 +1,5 @@
 """BBQ scores against UnifiedQA's published predictions and the recorded scores."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +18,7 @@ from biaswatch.shared.stats.studies.bbq import (
 from biaswatch.shared.stats.studies.bbq_intervals import with_intervals
 from tests.support.golden import golden, golden_cases
 from tests.support.recorded import RecordedData
+from tests.support.unifiedqa import by_template, published_answers
 
 CATEGORIES = ("Age", "Religion")
 OPTIONS = ("ans0", "ans1", "ans2")
@@ -32,27 +31,6 @@ PAPER = {
 """Parrish et al. (2022), figure 3: ambiguous and disambiguated bias score."""
 
 
-def read(folder: Path, category: str, model: str) -> list[BbqAnswer]:
-    lines = (folder / f"preds_{category}.jsonl").read_text().splitlines()
-    return [answer(json.loads(line), model) for line in lines]
-
-
-def answer(row: dict[str, Any], model: str) -> BbqAnswer:
-    options = [BbqOption(*row["answer_info"][option]) for option in OPTIONS]
-    unknown = [option.group for option in options].index("unknown")
-    stereotyped = row["additional_metadata"]["stereotyped_groups"]
-    target = target_option(row["category"], options, stereotyped)
-    texts = [row[option].strip().casefold() for option in OPTIONS]
-    given = row[f"unifiedqa-t5-11b_pred_{model}"].strip().casefold()
-    return BbqAnswer(
-        condition=row["context_condition"],
-        label=row["label"],
-        unknown=unknown,
-        biased=biased_option(target, unknown, row["question_polarity"]),
-        prediction=texts.index(given) if given in texts else None,
-    )
-
-
 @pytest.mark.parametrize("category", CATEGORIES)
 @pytest.mark.parametrize("model", ["arc", "race"])
 @pytest.mark.parametrize("condition", ["ambig", "disambig"])
@@ -60,7 +38,7 @@ def test_scores_are_the_recorded_ones(
     recorded_data: RecordedData, category: str, model: str, condition: Any
 ) -> None:
     expected = golden("bbq_unifiedqa.json")[f"{category}|{model}|{condition}"]
-    scores = score(read(recorded_data("data/bbq"), category, model), condition)
+    scores = score(published_answers(recorded_data("data/bbq"), category, model), condition)
     assert scores.accuracy == pytest.approx(expected["acc"], abs=0.005)
     assert scores.s_dis == pytest.approx(expected["s_dis"], abs=0.005)
     assert scores.bias == pytest.approx(expected["bias"], abs=0.005)
@@ -167,10 +145,7 @@ def test_mistakes_are_sentences() -> None:
 
 
 def test_the_bias_of_unifiedqa_is_uncertain_by_template(recorded_data: RecordedData) -> None:
-    answers_of: dict[str, list[BbqAnswer]] = {}
-    for line in (recorded_data("data/bbq") / "preds_Age.jsonl").read_text().splitlines():
-        row = json.loads(line)
-        answers_of.setdefault(row["question_index"], []).append(answer(row, "race"))
-    bias = with_intervals(answers_of, "ambig", alpha=0.05).bias
+    templates = by_template(recorded_data("data/bbq"), "Age", "race")
+    bias = with_intervals(templates, "ambig", alpha=0.05).bias
     # Draws of whole templates give [14.7, 44.8], without the heavier tails of 25 templates.
     assert (bias.value, bias.low, bias.high) == pytest.approx((29.8, 14.7, 44.8), abs=2.0)
