@@ -93,6 +93,7 @@ class Diagnosed:
             "alpha": plan.alpha,
             "tolerance": plan.tolerance,
             "random": list(self.source.rows.random),
+            "assigned": plan.assigned,
             "correction": plan.correction,
             "family": len(tested) - rates,
             "error_rates_family": rates,

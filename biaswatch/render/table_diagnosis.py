@@ -58,7 +58,8 @@ def print_tables(
     compared = parts["comparisons"]
     shown = compared if everything else compared[:MAX_COMPARISONS]
     print_sentence(console, verdict_counts(compared), style="bold")
-    print_table(console, comparison_table(shown, level, console.width))
+    table = comparison_table(shown, level, console.width, assigned=about["assigned"])
+    print_table(console, table)
     for remark in (*comparison_row_remarks(compared, about), *_undefined(compared)):
         print_sentence(console, remark, style="dim")
     console.print()
@@ -93,7 +94,9 @@ def _missing_tests(rows: Sequence[Row]) -> Iterator[str]:
             yield f"{where}: {p_equals(row['p_value'])} ({row['method']})."
 
 
-def comparison_table(rows: Sequence[Row], level: str, width: int) -> RichTable:
+def comparison_table(
+    rows: Sequence[Row], level: str, width: int, *, assigned: bool = False
+) -> RichTable:
     """Return a row for each comparison; narrow terminals have all numbers below the gap."""
     is_wide = width >= WIDE_CHARS
     has_shift = any(row.get("constant_shift_ci") for row in rows)
@@ -101,7 +104,7 @@ def comparison_table(rows: Sequence[Row], level: str, width: int) -> RichTable:
     if is_wide:
         numbers += ["p adjusted", f"effect size [{level}]"]
     answers = [verdicts_of(row) for row in rows]
-    questions = answered_questions(answers)
+    questions = answered_questions(answers, assigned=assigned)
     cells = []
     for row, verdicts in zip(rows, answers, strict=True):
         gap = "\n".join(wrap(_with_bounds(row, "gap"), NUMBER_CHARS))

@@ -162,7 +162,8 @@ def verdicts_of(row: Mapping[str, Any]) -> Verdicts:
 def comparison_row_remarks(rows: Sequence[Row], about: Row) -> Iterator[str]:
     """Yield what the verdicts are about, and the reasons for missing answers."""
     verdicts = [verdicts_of(row) for row in rows if not is_unmeasured_row(row)]
-    yield from verdict_remarks(verdicts, about["family"], about["p_anywhere"], about["alpha"])
+    family, p_anywhere, alpha = about["family"], about["p_anywhere"], about["alpha"]
+    yield from verdict_remarks(verdicts, family, p_anywhere, alpha, assigned=about["assigned"])
 
 
 def comparable_p(row: Mapping[str, Any]) -> float | None:

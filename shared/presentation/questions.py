@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from biaswatch.shared.contracts.diagnosis import Gap, Verdicts
@@ -77,6 +77,9 @@ GROUP_EFFECT = QuestionColumn(
     "A group effect is not tested",
 )
 QUESTIONS = TWINS, GROUP_EFFECT
+ASSIGNED_LABELS = replace(
+    TWINS, heading="labels", question="do labels that were assigned at random change answers?"
+)
 ANSWERED = {
     Question.SAME_TREATMENT: "whether twins are treated differently",
     Question.GROUP_EFFECT: "whether the group matters",
@@ -118,14 +121,20 @@ def evidence_note(question: QuestionColumn, row: EvidenceView) -> str | None:
     return None if log_e is None else f"evidence {number(log_e)}"
 
 
-def answered_questions(answers: Sequence[Answers]) -> list[QuestionColumn]:
-    """Return the questions that have an answer in some comparison."""
-    return [question for question in QUESTIONS if any(question.answer(row) for row in answers)]
+def answered_questions(
+    answers: Sequence[Answers], *, assigned: bool = False
+) -> list[QuestionColumn]:
+    """Return the questions that have an answer in some comparison.
+
+    Where labels were assigned at random, groups need no twins.
+    """
+    questions = (ASSIGNED_LABELS, GROUP_EFFECT) if assigned else QUESTIONS
+    return [question for question in questions if any(question.answer(row) for row in answers)]
 
 
-def question_remarks(answers: Sequence[Answers]) -> Iterator[str]:
+def question_remarks(answers: Sequence[Answers], *, assigned: bool = False) -> Iterator[str]:
     """Yield the questions behind the columns, and the reasons for missing answers."""
-    if questions := answered_questions(answers):
+    if questions := answered_questions(answers, assigned=assigned):
         yield " ".join(
             f"{question.heading.capitalize()}: {question.question}" for question in questions
         )
@@ -137,7 +146,12 @@ def question_remarks(answers: Sequence[Answers]) -> Iterator[str]:
 
 
 def verdict_remarks(
-    verdicts: Sequence[Verdicts], family: int, p_anywhere: float | None, alpha: float
+    verdicts: Sequence[Verdicts],
+    family: int,
+    p_anywhere: float | None,
+    alpha: float,
+    *,
+    assigned: bool = False,
 ) -> Iterator[str]:
     """Yield what the verdicts are about, then the remarks on the other questions.
 
@@ -151,6 +165,8 @@ def verdict_remarks(
         For twins that are treated alike in all of them.
     alpha
         The level of the family.
+    assigned
+        True if labels were assigned to units at random.
     """
     if not verdicts:
         return
@@ -164,7 +180,7 @@ def verdict_remarks(
             "Shares: twins, and placebo twins (names of the same group), that were answered"
             " differently."
         )
-    yield from question_remarks(verdicts)
+    yield from question_remarks(verdicts, assigned=assigned)
     if family > 1 and p_anywhere is not None:
         differ = "are treated differently somewhere"
         if p_anywhere > alpha:

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pandas as pd
+import pytest
 
 import biaswatch as bw
+from biaswatch.render.table_diagnosis import print_tables
 
 
 def table(sets: int, race_gap: float) -> pd.DataFrame:
@@ -68,3 +70,14 @@ def test_labels_assigned_at_random_need_no_sets() -> None:
     assert not rows[False]["same_treatment"]
     assert "labels were not random" in rows[False]["same_treatment_reason"]
     assert rows[False]["verdict"] == rows[True]["verdict"]
+
+
+def test_a_table_of_assigned_labels_does_not_speak_of_twins(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    frame = pd.DataFrame({"group": ["a", "b"] * 8, "length": [30.0, 10.0] * 7 + [31.0, 9.0]})
+    result = bw.diagnose(frame, group="group", feature="length", assigned=True)
+    print_tables(result.parts, result.result.about, [])
+    text = capsys.readouterr().out
+    assert "Labels: do labels that were assigned at random change answers?" in text
+    assert "twins" not in text.casefold()
