@@ -1,10 +1,13 @@
 """Reads files of users as text, YAML or JSON lines; errors name the place."""
 
+import gzip
+import io
 import json
 import re
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TextIO, TypeVar
 
 import yaml
 from pydantic import BaseModel, ValidationError
@@ -25,6 +28,8 @@ LARGEST_WHOLE_JSON_BYTES = 64 * MIB
 """Limit of JSON that is not in lines, as all of it is in memory at once."""
 NOT_JSON = "this is not JSON"
 NOT_UTF8 = "it is not text in UTF-8; save it in UTF-8"
+LARGEST_UNPACKED_BYTES = 8 * 1024 * MIB
+"""Limit of what a compressed file may hold; it is read in lines."""
 _BLANK = re.compile(r"\s*")
 
 
@@ -37,6 +42,46 @@ def not_a_file(path: Path) -> str | None:
     return None
 
 
+def open_text(path: Path, newline: str | None = None) -> TextIO:
+    """Open a text in UTF-8, also one that is compressed as `.gz`.
+
+    Raises
+    ------
+    OSError, ValueError
+        It cannot be opened, or (while it is read) not be unpacked.
+    """
+    if path.suffix.lower() != ".gz":
+        return path.open(encoding="utf-8-sig", newline=newline)
+    unpacked = io.BufferedReader(_Unpacked(gzip.open(path, "rb")), 1 << 16)
+    return io.TextIOWrapper(unpacked, encoding="utf-8-sig", newline=newline)
+
+
+class _Unpacked(io.RawIOBase):
+    """The content of a compressed file, up to a limit; errors are those of a file."""
+
+    def __init__(self, packed: io.BufferedIOBase) -> None:
+        self._packed = packed
+        self._size = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            data = self._packed.read(len(buffer))
+        except (EOFError, zlib.error, gzip.BadGzipFile):
+            raise OSError(0, "it is not gzip, or it is cut off") from None
+        self._size += len(data)
+        if self._size > LARGEST_UNPACKED_BYTES:
+            raise OSError(0, f"it unpacks to more than {LARGEST_UNPACKED_BYTES // MIB} MiB")
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self._packed.close()
+        super().close()
+
+
 def read_text(
     path: Path, what: str, refusal: Refusal = UsageError, *, newline: str | None = None
 ) -> str:
@@ -46,7 +91,7 @@ def read_text(
     `open`.
     """
     try:
-        with path.open(encoding="utf-8-sig", newline=newline) as file:
+        with open_text(path, newline) as file:
             text = file.read(LARGEST_TEXT_BYTES + 1)
     except OSError as error:
         why = error.strerror
@@ -101,7 +146,7 @@ def json_lines_of_file(path: Path, what: str) -> Iterator[tuple[str, Any]]:
         The file cannot be read, or a line is not JSON.
     """
     try:
-        with path.open(encoding="utf-8-sig", newline="\n") as file:
+        with open_text(path, "\n") as file:
             yield from _values(iter(lambda: file.readline(LARGEST_LINE_BYTES + 1), ""), path)
     except OSError as error:
         why = error.strerror
@@ -142,7 +187,7 @@ def json_rows_of_file(path: Path, what: str) -> Iterator[tuple[str, Any]]:
 def _kind_of_json(path: Path, what: str) -> str | None:
     """Return a description of a JSON file; None for JSON lines and for other files."""
     try:
-        with path.open(encoding="utf-8-sig", newline="\n") as file:
+        with open_text(path, "\n") as file:
             lines = iter(lambda: file.readline(LARGEST_LINE_BYTES + 1), "")
             first = next((line for line in lines if line.strip()), "").strip()
     except (OSError, ValueError):  # `json_lines_of_file` raises it
@@ -163,13 +208,15 @@ def _is_json(line: str) -> bool:
 
 
 def _whole_json(path: Path, what: str, kind: str) -> str:
-    if path.stat().st_size > LARGEST_WHOLE_JSON_BYTES:
+    is_large = path.stat().st_size > LARGEST_WHOLE_JSON_BYTES
+    text = "" if is_large else read_text(path, what)
+    if is_large or len(text) > LARGEST_WHOLE_JSON_BYTES:
         raise UsageError(
             f"{path} is {kind} of more than {LARGEST_WHOLE_JSON_BYTES // MIB} MiB. Write each"
             f" object on a line of its own: jq -c '{'.[]' if 'array' in kind else '.'}'"
             f" {path.name} > {path.stem}-lines.jsonl"
         )
-    return read_text(path, what)
+    return text
 
 
 def _json_values(text: str, path: Path) -> list[Any]:

@@ -8,7 +8,7 @@ import typer
 
 from biaswatch.cli.options import CheckRequest, Json, end_check, gateway
 from biaswatch.cli.requests import takes
-from biaswatch.importing.formats import LogFormat
+from biaswatch.shared.conventions.rows import LogFormat
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.diagnoses import DiagnoseRequest
 

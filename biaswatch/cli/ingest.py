@@ -9,21 +9,23 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+import yaml
 from pydantic_core import to_jsonable_python
 from rich.console import Console
 from rich.progress import Progress
 
 from biaswatch.cli.options import gateway
-from biaswatch.importing.formats import LogFormat
-from biaswatch.importing.log_files import LogFile, log_file
+from biaswatch.importing.log_files import LogFile, log_file, suggested_map_of
 from biaswatch.importing.rows import RepeatedIds
 from biaswatch.importing.sending import SendingCursor
 from biaswatch.local.client import GatewayClient
 from biaswatch.render.monitors import print_monitor
 from biaswatch.shared.conventions.left_out import LeftOut
+from biaswatch.shared.conventions.rows import LogFormat
 from biaswatch.shared.errors import TransientError, UsageError
 from biaswatch.shared.requests.traffic import HistoryView
 from biaswatch.shared.runtime.settings import Settings, load_settings
+from biaswatch.written_files import write_whole
 
 MAX_BATCH_ANSWERS = 500
 MAX_BATCH_BYTES = 32 * 1024 * 1024
@@ -39,8 +41,13 @@ History = Annotated[
 
 
 def ingest(
-    source: Annotated[str, typer.Argument(help="The live system: `support` for traffic:support.")],
-    file: Annotated[Path, typer.Argument(help="Recorded answers; CSV and Parquet by the ending.")],
+    source: Annotated[
+        str, typer.Argument(help="The live system: `support` for traffic:support.")
+    ] = "",
+    file: Annotated[
+        Path | None,
+        typer.Argument(help="Recorded answers; CSV, Parquet, .eval and .gz by the ending."),
+    ] = None,
     format_: Annotated[
         LogFormat | None,
         typer.Option("--format", help="The file's format; by default that of its first row."),
@@ -50,8 +57,17 @@ def ingest(
         typer.Option("--map", help="A YAML file that names its fields (docs/importing.md)."),
     ] = None,
     history: History = False,
+    suggest_map: Annotated[
+        Path | None,
+        typer.Option("--suggest-map", help="Write a map for this file, say what was guessed; end."),
+    ] = None,
 ) -> None:
     """Send recorded production answers; an answer sent twice counts once."""
+    if suggest_map is not None:
+        _write_map(suggest_map, format_)
+        return
+    if not source or file is None:
+        raise UsageError("Name the live system and the file: biaswatch ingest support log.jsonl.")
     recorded = log_file(file, format_, mapping, source)
     left_out = LeftOut()
     # Every answer is checked before the first is sent.
@@ -85,6 +101,17 @@ def ingest(
         typer.echo("Stopped. The same command goes on here; each answer counts once.", err=True)
         raise typer.Exit(TransientError.exit_code) from None
     cursor.forget()
+
+
+def _write_map(log: Path, format_: LogFormat | None) -> None:
+    """Write the suggested map of a log to the current folder; an existing file is kept."""
+    suggested = suggested_map_of(log, format_)
+    path = Path(f"{log.name.split('.')[0]}-map.yaml")
+    if path.exists():
+        raise UsageError(f"{path} exists. Move it, and give the command again.")
+    write_whole(path, yaml.safe_dump(suggested.fields, sort_keys=False, allow_unicode=True))
+    typer.echo("\n".join(suggested.remarks))
+    typer.echo(f"Wrote {path}. Check it, then: biaswatch diagnose {log} --extract ... --map {path}")
 
 
 def late_in_words(source: str, file: Path, late: Counter[str]) -> str:

@@ -8,7 +8,6 @@ from rich.console import Console
 from rich.progress import Progress
 
 from biaswatch.diagnosis.sources import DiagnosisInput
-from biaswatch.importing.formats import LogFormat
 from biaswatch.importing.log_files import log_file
 from biaswatch.importing.rows import RepeatedIds, Row
 from biaswatch.measuring import TextMeasurer
@@ -17,6 +16,7 @@ from biaswatch.readers.row_ids import rounded_id_warnings
 from biaswatch.readers.run_tables import RunColumns, RunTable, run_observations, run_warnings
 from biaswatch.shared.contracts import Claim
 from biaswatch.shared.conventions.left_out import LeftOut
+from biaswatch.shared.conventions.rows import LogFormat
 from biaswatch.shared.errors import UsageError
 
 

@@ -2,22 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from biaswatch.importing.formats import (
-    READERS,
-    LogFormat,
-    RowReader,
-    detected,
-    id_label,
-    merged,
-    named_content,
-    plain_answer,
-)
+from biaswatch.importing.formats import id_label, merged, named_content, plain_answer
 from biaswatch.importing.otlp_files import agent_traces, otlp_answers
-from biaswatch.importing.rows import Row, rows_of
+from biaswatch.importing.rows import Row, rows_of, suffix_of
+from biaswatch.importing.suggested_maps import SuggestedMap, suggest_map
 from biaswatch.importing.times import moment_in
 from biaswatch.shared.conventions.contents import reason_of
 from biaswatch.shared.conventions.left_out import LeftOut, Reason
@@ -31,6 +23,8 @@ from biaswatch.shared.conventions.mapping import (
     value_at,
 )
 from biaswatch.shared.conventions.messages import label_of, opened
+from biaswatch.shared.conventions.rows import FORMATS, GENERIC, LogFormat, detected
+from biaswatch.shared.conventions.rows.form import RowFormat
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import checked, not_a_file, read_text, yaml_mapping
 
@@ -62,7 +56,7 @@ class LogFile:
         rows = rows_of(self.path)
         if (first := next(rows, None)) is None:
             return
-        format_ = self.format or detected(first[1], self.path.suffix)
+        format_ = self.format or detected(first[1], suffix_of(self.path))
         all_rows = chain([first], rows)
         if format_ is LogFormat.OTLP:
             traces = agent_traces(rows_of(self.path))
@@ -73,19 +67,27 @@ class LogFile:
                 (where, _with_time(where, plain_answer(where, row))) for where, row in all_rows
             )
         else:
-            reader = READERS[format_]
+            form = FORMATS[format_]
             mapping_file = self.mapping or MappingFile()
             own = mapping_file.of(self.source) if self.source else mapping_file
-            mapping = merged(reader.usual, own)
-            for row in all_rows:
-                yield from _answer(row, reader, mapping, counted)
+            mapping = merged(form.usual, own)
+            for where, row in all_rows:
+                for inner_row in _inner_rows(where, row, form):
+                    yield from _answer(inner_row, form, mapping, counted)
+
+
+def _inner_rows(where: str, row: Mapping[str, Any], form: RowFormat) -> Iterator[Row]:
+    """Yield the rows inside a row, with their locations."""
+    inner = list(form.inner(row))
+    for number, fields in enumerate(inner, start=1):
+        yield where if len(inner) == 1 else f"{where}, item {number}", dict(fields)
 
 
 def _answer(
-    row: Row, reader: RowReader, mapping: FieldMapping, counted: LeftOut
+    row: Row, form: RowFormat, mapping: FieldMapping, counted: LeftOut
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     where, fields = row
-    content = reader.content(fields)
+    content = form.content(fields)
     if content is None:
         counted.add(Reason.NO_ANSWER, fields)
         return
@@ -152,3 +154,35 @@ def log_file(
         fields = yaml_mapping(read_text(mapping, "mapping file"), mapping, EXPECTED, UsageError)
         mapping_file = checked(MappingFile, fields, mapping)
     return LogFile(path, format_, mapping_file, source)
+
+
+SUGGESTION_ROWS = 200
+"""Rows from which a map is suggested."""
+
+
+def suggested_map_of(path: Path, format_: LogFormat | None) -> SuggestedMap:
+    """Return a mapping file suggested by the first rows of a log.
+
+    Raises
+    ------
+    UsageError
+        The file cannot be read, has no rows, or needs no map.
+    """
+    if why := not_a_file(path):
+        raise UsageError(why)
+    rows = rows_of(path)
+    if (first := next(rows, None)) is None:
+        raise UsageError(f"{path} has no rows.")
+    known = format_ or detected(first[1], suffix_of(path))
+    if known is LogFormat.OTLP:
+        raise UsageError(
+            f"{path} is OTLP, whose attributes are known. A map names groups alone:"
+            " `groups: {gender: ATTRIBUTE}`."
+        )
+    form = FORMATS[known]
+    all_rows = chain([first], rows)
+    inner = (fields for where, row in all_rows for _, fields in _inner_rows(where, row, form))
+    first_rows = list(islice(inner, SUGGESTION_ROWS))
+    suggested = suggest_map(first_rows, form.usual, is_known=form is not GENERIC)
+    suggested.remarks.insert(0, f"The format is {known.value}.")
+    return suggested

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TextIO
 
+from biaswatch.importing.inspect_files import zipped_samples
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.files import NOT_UTF8, json_rows_of_file
+from biaswatch.shared.files import NOT_UTF8, json_rows_of_file, open_text
 
 LONGEST_CELL = 8 * 1024 * 1024
 LONGEST_ROW = 2 * LONGEST_CELL
@@ -17,18 +18,22 @@ Row = tuple[str, dict[str, Any]]
 
 
 def rows_of(path: Path) -> Iterator[Row]:
-    """Yield the rows of a CSV, Parquet or (with any other extension) JSON file.
+    """Yield the rows of a CSV, Parquet, Inspect or (with any other extension) JSON file.
+
+    CSV and JSON may be compressed (`.gz`).
 
     Raises
     ------
     UsageError
         The file or a row cannot be read; the message names the location.
     """
-    match path.suffix.lower():
+    match suffix_of(path):
         case ".csv":
             yield from _csv(path)
         case ".parquet":
             yield from _parquet(path)
+        case ".eval":
+            yield from zipped_samples(path)
         case _:
             for where, row in json_rows_of_file(path, "answers"):
                 if not isinstance(row, dict):
@@ -36,10 +41,16 @@ def rows_of(path: Path) -> Iterator[Row]:
                 yield where, row
 
 
+def suffix_of(path: Path) -> str:
+    """Return the extension of a file in lower case, below that of its compression."""
+    suffix = path.suffix.lower()
+    return Path(path.stem).suffix.lower() if suffix == ".gz" else suffix
+
+
 def _csv(path: Path) -> Iterator[Row]:
     csv.field_size_limit(LONGEST_CELL)
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        with open_text(path, "") as file:
             lines = _BoundedLines(path, file)
             for number, row in enumerate(csv.DictReader(lines), start=1):
                 lines.taken = 0

@@ -8,8 +8,8 @@ from typing import Any
 from biaswatch.diagnosis.diagnosis import Diagnosed, diagnosed
 from biaswatch.diagnosis.logs import log_input
 from biaswatch.diagnosis.sources import DiagnosisInput
-from biaswatch.importing.formats import LogFormat
 from biaswatch.readers.run_tables import RunColumns
+from biaswatch.shared.conventions.rows import LogFormat
 from biaswatch.shared.requests.diagnoses import DiagnoseRequest
 
 REQUEST = DiagnoseRequest(statistic=("mean",), permutations=0)

@@ -11,10 +11,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from biaswatch.importing.formats import LogFormat
 from biaswatch.shared.contracts import Method, WatchedFeature
 from biaswatch.shared.conventions.answers import part_of, sent_fields
 from biaswatch.shared.conventions.mapping import MappingFile
+from biaswatch.shared.conventions.rows import LogFormat
 from tests.support.commands import CommandLine
 from tests.support.diagnosed_logs import export_of, numbers
 from tests.support.otlp import json_of, make_event, make_span

@@ -9,10 +9,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from biaswatch.importing.formats import LogFormat
 from biaswatch.importing.log_files import LogFile
 from biaswatch.shared.conventions.left_out import LeftOut
 from biaswatch.shared.conventions.mapping import MappingFile
+from biaswatch.shared.conventions.rows import LogFormat
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.traffic import SentResponse
 from tests.support.otlp import json_of, make_event, make_span

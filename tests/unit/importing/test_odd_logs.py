@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from pyarrow.parquet import write_table
 
 from biaswatch.cli.ingest import answers_in
-from biaswatch.importing.formats import LogFormat
 from biaswatch.importing.log_files import LogFile
 from biaswatch.shared.conventions.answers import part_of, sent_fields
 from biaswatch.shared.conventions.mapping import MappingFile
+from biaswatch.shared.conventions.rows import LogFormat
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.traffic import SentResponse
 from tests.support.fuzzing import bounded, json_values, spoiled, succeeds_or_says_why

@@ -1,0 +1,171 @@
+"""Suggestion of a mapping file from the names and values of a log's fields."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from biaswatch.importing.times import moment_in
+from biaswatch.shared.conventions.mapping import FieldMapping
+from biaswatch.shared.conventions.messages import answer_text, label_of, opened
+from biaswatch.shared.errors import UsageError
+
+Values = Mapping[str, Sequence[Any]]
+"""Values of the first rows by field; dots lead into objects."""
+MAX_DEPTH = 4
+MOST_LABELS = 20
+"""Distinct values beyond which a field is no group."""
+MAX_EXAMPLE_CHARACTERS = 40
+NAMES: Mapping[str, str] = {
+    "id": r"(request|response|message|trace|span|completion|record|row|sample)?_?(uu)?id$|^key$",
+    "time": r"^at$|time|date|created|finished|timestamp|^ts$",
+    "text": r"answer|response|output|completion|reply|generat|assistant|^text$|prediction|content",
+    "prompt": r"prompt|question|input|query|messages|instruction|user_message|request",
+    "reason": r"^reason$|error(_type|_code)?$|failure",
+    "unit": r"(user|customer|session|conversation|account|person|applicant|subject|client|member)"
+    r"(_?(uu)?id|_?key|_?hash)?$|^unit$|(user|customer|client)\.id$",
+    "model": r"model(_name|_id)?$|deployment",
+}
+"""Names of fields, as patterns; a field further to the front is a better one."""
+KNOWN_ROLES = ("id", "time", "unit")
+GROUP_NAMES = re.compile(
+    r"gender|^sex$|race|ethnic|(^|[._])age($|_|group|band)|religion|nationality|disab|origin|"
+    r"orientation|caste|language_group|(^|[._])group|(^|[._])grp$|cohort|veteran|dialect",
+    re.IGNORECASE,
+)
+STRATUM_NAMES = re.compile(
+    r"topic|category|intent|product|channel|locale|^language$", re.IGNORECASE
+)
+
+
+@dataclass
+class SuggestedMap:
+    """Fields that were guessed, and what remains to be decided."""
+
+    fields: dict[str, Any] = field(default_factory=dict)
+    """The mapping, as in its file."""
+    remarks: list[str] = field(default_factory=list)
+    """A sentence for each guess, and for each field without one."""
+
+
+def suggest_map(
+    rows: Sequence[Mapping[str, Any]], usual: FieldMapping, *, is_known: bool
+) -> SuggestedMap:
+    """Return a mapping for rows; fields that the format of the log names are left out.
+
+    A known format needs no names of its texts.
+
+    Groups are suggested from names and values of fields alone, never from texts.
+    """
+    values = _values_by_field(rows)
+    suggested = SuggestedMap()
+    used: set[str] = set()
+    for role in KNOWN_ROLES if is_known else NAMES:
+        if any(name in values for name in getattr(usual, role)):
+            continue
+        if (name := _best(role, values, used)) is not None:
+            used.add(name)
+            suggested.fields[role] = name
+            suggested.remarks.append(f"{role}: {name}, {_example(values[name])}.")
+        elif role in KNOWN_ROLES or role == "text":
+            suggested.remarks.append(f"{role}: no field found.")
+    for role, pattern in (("groups", GROUP_NAMES), ("strata", STRATUM_NAMES)):
+        _add_labels(suggested, role, pattern, values, used)
+    return suggested
+
+
+def _add_labels(
+    suggested: SuggestedMap, role: str, pattern: re.Pattern[str], values: Values, used: set[str]
+) -> None:
+    few = [name for name in values if name not in used and _is_label(values[name])]
+    named = [name for name in few if pattern.search(name)]
+    labels = {_short(name): name for name in named}
+    if labels:
+        suggested.fields[role] = labels
+        suggested.remarks += [
+            f"{role}.{short}: {name}, with {_labels(values[name])}."
+            for short, name in labels.items()
+        ]
+        used.update(named)
+    elif role == "groups":
+        others = f" Fields with few values: {', '.join(few[:10])}." if few else ""
+        suggested.remarks.append(f"groups: no field is named like one.{others}")
+
+
+def _values_by_field(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    values: dict[str, list[Any]] = {}
+    for row in rows:
+        for name, value in _leaves(row, ""):
+            values.setdefault(name, []).append(value)
+    return values
+
+
+def _leaves(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """Yield the fields of a row; objects also as JSON text are entered, lists are values."""
+    content = opened(value)
+    if isinstance(content, Mapping) and depth < MAX_DEPTH and "content" not in content:
+        for name, inner in content.items():
+            yield from _leaves(inner, f"{path}.{name}" if path else str(name), depth + 1)
+    elif value is not None and value != "":
+        yield path, value
+
+
+def _best(role: str, values: Values, used: set[str]) -> str | None:
+    pattern = re.compile(NAMES[role], re.IGNORECASE)
+    names = [
+        name
+        for name in values
+        if name not in used
+        and pattern.search(name.rpartition(".")[2] if role != "unit" else name)
+        and _fits(role, values[name])
+    ]
+    if role == "text" and len(names) > 1:
+        prompts = re.compile(NAMES["prompt"], re.IGNORECASE)
+        names = [name for name in names if not prompts.search(name)] or names
+        order = NAMES["text"].split("|")
+        names.sort(
+            key=lambda name: next(n for n, p in enumerate(order) if re.search(p, name, re.I))
+        )
+    return names[0] if names else None
+
+
+def _fits(role: str, values: Sequence[Any]) -> bool:
+    """Return whether values can have a role."""
+    labels = [label_of(value) for value in values]
+    if role == "id":
+        return None not in labels and len(set(labels)) == len(labels)
+    if role == "time":
+        return all(map(_is_time, values))
+    if role in {"text", "prompt"}:
+        texts = [answer_text(value) or "" for value in values]
+        return any(" " in text.strip() for text in texts) and not all(map(_is_time, values))
+    return None not in labels
+
+
+def _is_time(value: Any) -> bool:
+    try:
+        moment = moment_in("", value)
+    except UsageError:
+        return False
+    return moment is not None and 1990 < moment.year < 2100
+
+
+def _is_label(values: Sequence[Any]) -> bool:
+    labels = {label_of(value) for value in values}
+    return None not in labels and 2 <= len(labels) <= min(MOST_LABELS, max(2, len(values) // 2))
+
+
+def _labels(values: Sequence[Any]) -> str:
+    counts = Counter(label_of(value) for value in values)
+    return ", ".join(f"{label} ({count})" for label, count in counts.most_common(5))
+
+
+def _short(name: str) -> str:
+    return re.sub(r"\W+", "_", name.rpartition(".")[2]).strip("_").lower()[:40] or "group"
+
+
+def _example(values: Sequence[Any]) -> str:
+    text = " ".join((answer_text(values[0]) or "").split())
+    more = "..." if len(text) > MAX_EXAMPLE_CHARACTERS else ""
+    return f"such as {text[:MAX_EXAMPLE_CHARACTERS]!r}{more}"
