@@ -52,7 +52,7 @@ def open_text(path: Path, newline: str | None = None) -> TextIO:
     """
     if path.suffix.lower() != ".gz":
         return path.open(encoding="utf-8-sig", newline=newline)
-    unpacked = io.BufferedReader(_Unpacked(gzip.open(path, "rb")), 1 << 16)
+    unpacked = io.BufferedReader(_Unpacked(gzip.GzipFile(path)), 1 << 16)
     return io.TextIOWrapper(unpacked, encoding="utf-8-sig", newline=newline)
 
 

@@ -69,23 +69,7 @@ def ingest(
     if not source or file is None:
         raise UsageError("Name the live system and the file: biaswatch ingest support log.jsonl.")
     recorded = log_file(file, format_, mapping, source)
-    left_out = LeftOut()
-    # Every answer is checked before the first is sent.
-    ids = RepeatedIds()
-    count = 0
-    for answer in answers_in(recorded, left_out):
-        ids.is_new(answer)
-        count += 1
-    for sentence in left_out.sentences():
-        typer.echo(sentence, err=True)
-    if ids.differing:
-        typer.echo(
-            f"{ids.differing} answers have the id of another answer but a different text, group or"
-            " unit. Only the first in a window counts: give each answer a unique id.",
-            err=True,
-        )
-    if not count:
-        raise UsageError(f"{file} holds no answer.")
+    count = _checked_count(recorded)
     state_dir = load_settings(Settings).state_dir
     cursor = SendingCursor.of(state_dir, file, source, gateway().server, history=history)
     if cursor.sent:
@@ -101,6 +85,27 @@ def ingest(
         typer.echo("Stopped. The same command goes on here; each answer counts once.", err=True)
         raise typer.Exit(TransientError.exit_code) from None
     cursor.forget()
+
+
+def _checked_count(recorded: LogFile) -> int:
+    """Check every answer before the first is sent; return their number."""
+    left_out = LeftOut()
+    ids = RepeatedIds()
+    count = 0
+    for answer in answers_in(recorded, left_out):
+        ids.is_new(answer)
+        count += 1
+    for sentence in left_out.sentences():
+        typer.echo(sentence, err=True)
+    if ids.differing:
+        typer.echo(
+            f"{ids.differing} answers have the id of another answer but a different text, group or"
+            " unit. Only the first in a window counts: give each answer a unique id.",
+            err=True,
+        )
+    if not count:
+        raise UsageError(f"{recorded.path} holds no answer.")
+    return count
 
 
 def _write_map(log: Path, format_: LogFormat | None) -> None:

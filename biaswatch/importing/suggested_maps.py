@@ -130,6 +130,12 @@ def _best(role: str, values: Values, used: set[str]) -> str | None:
     return names[0] if names else None
 
 
+def _precedence(patterns: str, name: str) -> int:
+    """Return the position of the first alternative that a name matches."""
+    found = (n for n, p in enumerate(patterns.split("|")) if re.search(p, name, re.IGNORECASE))
+    return next(found, len(patterns))
+
+
 def _fits(role: str, values: Sequence[Any]) -> bool:
     """Return whether values can have a role."""
     labels = [label_of(value) for value in values]
