@@ -12,7 +12,7 @@ from biaswatch.importing.rows import Row, rows_of, suffix_of
 from biaswatch.importing.suggested_maps import SuggestedMap, suggest_map
 from biaswatch.importing.times import moment_in
 from biaswatch.shared.conventions.contents import reason_of
-from biaswatch.shared.conventions.left_out import LeftOut, Reason
+from biaswatch.shared.conventions.left_out import LeftOut, OmissionReason
 from biaswatch.shared.conventions.mapping import (
     FACT,
     GROUP,
@@ -89,17 +89,17 @@ def _answer(
     where, fields = row
     content = form.content(fields)
     if content is None:
-        counted.add(Reason.NO_ANSWER, fields)
+        counted.add(OmissionReason.NO_ANSWER, fields)
         return
     content = replace(content, **named_content(content, fields, mapping))
     reason = content.reason or label_of(value_at(fields, mapping.reason))
     if content.text is None and reason is None:
-        counted.add(Reason.NO_TEXT, fields)
+        counted.add(OmissionReason.NO_TEXT, fields)
         return
     unit = id_label(value_at(fields, mapping.unit))
     key = id_label(value_at(fields, mapping.id)) or content.response_id
     if not mapping.takes(unit or key or where):
-        counted.add(Reason.SHARE)
+        counted.add(OmissionReason.SHARE)
         return
     nested = _opened(fields)
     answer = {

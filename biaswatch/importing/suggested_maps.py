@@ -123,10 +123,7 @@ def _best(role: str, values: Values, used: set[str]) -> str | None:
     if role == "text" and len(names) > 1:
         prompts = re.compile(NAMES["prompt"], re.IGNORECASE)
         names = [name for name in names if not prompts.search(name)] or names
-        order = NAMES["text"].split("|")
-        names.sort(
-            key=lambda name: next(n for n, p in enumerate(order) if re.search(p, name, re.I))
-        )
+        names.sort(key=lambda name: _precedence(NAMES["text"], name))
     return names[0] if names else None
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from biaswatch.shared.conventions.answers import AnswerPart, joined, part_of
 from biaswatch.shared.conventions.kinds import SpanKind, kind_of
-from biaswatch.shared.conventions.left_out import LeftOut, Reason
+from biaswatch.shared.conventions.left_out import LeftOut, OmissionReason
 from biaswatch.shared.conventions.mapping import MappingFile
 from biaswatch.shared.conventions.signals import Signal
 
@@ -55,7 +55,7 @@ def _without_steps(
         step = joined(parts)
         if agent != key and (step.content.answered or step.is_agent):
             steps[agent].append(step)
-            left_out.add(Reason.STEPS)
+            left_out.add(OmissionReason.STEPS)
         else:
             kept[key] = parts
     return [
@@ -105,13 +105,13 @@ def _with_steps(agent: AnswerPart, steps: Sequence[AnswerPart]) -> AnswerPart:
 def _count(signal: Signal, left_out: LeftOut) -> None:
     """Count a signal that is no part of an answer."""
     if kind_of(signal) is SpanKind.OTHER:
-        left_out.add(Reason.OTHER)
+        left_out.add(OmissionReason.OTHER)
     elif any(map(AI_WORDS.search, signal.attributes)):
-        left_out.add(Reason.UNREAD, signal.attributes)
+        left_out.add(OmissionReason.UNREAD, signal.attributes)
     else:
-        left_out.add(Reason.NO_CALL, signal.attributes)
+        left_out.add(OmissionReason.NO_CALL, signal.attributes)
 
 
 def count_unanswered(part: AnswerPart, left_out: LeftOut) -> None:
     """Count a part without an answer that nothing will complete."""
-    left_out.add(Reason.AGENTS if part.is_agent else Reason.UNREAD, part.names)
+    left_out.add(OmissionReason.AGENTS if part.is_agent else OmissionReason.UNREAD, part.names)

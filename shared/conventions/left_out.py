@@ -10,7 +10,7 @@ MAX_NAMES = 12
 MAX_NAME_CHARACTERS = 60
 
 
-class Reason(StrEnum):
+class OmissionReason(StrEnum):
     """Why a span or a row is no answer, in words."""
 
     UNREAD = "model calls without an answer in a known attribute"
@@ -24,10 +24,10 @@ class Reason(StrEnum):
 
 
 REMEDIES = {
-    Reason.UNREAD: "Map `text` to the attribute with the answer; if there is none, switch on the"
-    " capture of content in the application.",
-    Reason.NO_TEXT: "Map `text` to the field of the answer.",
-    Reason.NO_CALL: "If they are model calls, map `text` to the attribute with the answer.",
+    OmissionReason.UNREAD: "Map `text` to the attribute with the answer; if there is none, switch"
+    " on the capture of content in the application.",
+    OmissionReason.NO_TEXT: "Map `text` to the field of the answer.",
+    OmissionReason.NO_CALL: "If they are model calls, map `text` to the attribute with the answer.",
 }
 
 
@@ -61,5 +61,5 @@ class LeftOut:
         seen = list(self.names[reason])
         more = ", ..." if len(seen) > MAX_NAMES else ""
         names = f", with {', '.join(seen[:MAX_NAMES])}{more}" if seen else ""
-        remedy = f" {REMEDIES[Reason(reason)]}" if reason in REMEDIES else ""
+        remedy = f" {REMEDIES[OmissionReason(reason)]}" if reason in REMEDIES else ""
         return f"Left out: {reason} ({self.counts[reason]:,}{names}).{remedy}"

@@ -18,7 +18,7 @@ from biaswatch.services.gateway.traffic.watchers import UnwatchedError
 from biaswatch.shared.contracts import Exchange, pseudonym_of
 from biaswatch.shared.conventions.agents import count_unanswered, parts_of
 from biaswatch.shared.conventions.answers import AnswerPart, joined, sent_fields
-from biaswatch.shared.conventions.left_out import LeftOut, Reason
+from biaswatch.shared.conventions.left_out import LeftOut, OmissionReason
 from biaswatch.shared.conventions.mapping import MappingFile
 from biaswatch.shared.conventions.signals import Signal
 from biaswatch.shared.requests.traffic import MAX_BATCH, Redaction
@@ -37,9 +37,9 @@ MAX_KEY_LENGTH = 512
 """Length of the key of an operation in the store."""
 NO_SOURCE = "nothing names the live system: set the attribute service.name, or map `source`"
 OUTCOMES: Mapping[str, str] = {
-    Reason.UNREAD: "no text in it",
-    Reason.AGENTS: "no text in it",
-    Reason.STEPS: "step of an agent",
+    OmissionReason.UNREAD: "no text in it",
+    OmissionReason.AGENTS: "no text in it",
+    OmissionReason.STEPS: "step of an agent",
 }
 """Outcomes in the metric, by reason."""
 _PART = TypeAdapter(AnswerPart)
@@ -63,7 +63,7 @@ class IntakeResult:
         reasons = list(dict.fromkeys(self.refused))
         more = f" (and {len(reasons) - 1} more reasons)" if len(reasons) > 1 else ""
         sentences = [f"{reasons[0]}{more}"] if reasons else []
-        if Reason.UNREAD in self.left_out.counts:
+        if OmissionReason.UNREAD in self.left_out.counts:
             sentences += self.left_out.sentences()
         return ExportResult(len(self.refused), " ".join(sentences))
 
@@ -252,7 +252,7 @@ class AnswerJoiner:
             if answer.content.answered:
                 answers[tenant][source].append(answer)
             elif answer.is_span:
-                OTLP_SIGNALS.labels(OUTCOMES[Reason.UNREAD]).inc()
+                OTLP_SIGNALS.labels(OUTCOMES[OmissionReason.UNREAD]).inc()
                 self._intake_of(tenant).log_unanswered(answer)
         first_at = {parts[0].operation: min(part.at for part in parts) for parts in operations}
         exchanges: list[Exchange] = []

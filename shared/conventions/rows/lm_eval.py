@@ -24,7 +24,7 @@ def _content(row: Fields) -> RecordedContent:
 def _first(value: Any) -> Any:
     """Return the first value inside nested lists and objects."""
     while isinstance(value, list | dict) and value:
-        value = value[0] if isinstance(value, list) else next(iter(value.values()))
+        value = value[0] if isinstance(value, list) else next(iter(value.values()), None)
     return value
 
 

@@ -68,6 +68,7 @@ def test_help_shows_every_option_whole_on_80_columns(verb: Verb) -> None:
         named = {
             name
             for each in command.params
+            if not getattr(each, "hidden", False)
             for name in (*each.opts, *each.secondary_opts)
             if name.startswith("-")
         }

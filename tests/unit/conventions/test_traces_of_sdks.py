@@ -8,7 +8,7 @@ import pytest
 from biaswatch.shared.conventions.agents import parts_of
 from biaswatch.shared.conventions.answers import AnswerPart, joined, part_of
 from biaswatch.shared.conventions.contents import TOOL_CALL
-from biaswatch.shared.conventions.left_out import LeftOut, Reason
+from biaswatch.shared.conventions.left_out import LeftOut, OmissionReason
 from biaswatch.shared.conventions.mapping import MappingFile
 from biaswatch.shared.conventions.signals import Signal
 
@@ -209,7 +209,7 @@ def test_a_tool_call_is_the_reason_for_a_missing_text(name: str) -> None:
 def test_tools_and_chains_are_counted_and_are_no_answers(fields: dict[str, Any]) -> None:
     left_out = LeftOut()
     assert parts_of([span(fields)], PLAIN, left_out) == []
-    assert left_out.counts == {Reason.OTHER: 1}
+    assert left_out.counts == {OmissionReason.OTHER: 1}
 
 
 def test_messages_that_an_exporter_cut_off_are_no_answer() -> None:
@@ -264,7 +264,7 @@ def test_the_answer_of_an_agent_is_its_last_text(name: str) -> None:
     (part,) = parts_of(agent_tree(ROOTS[name]), PLAIN, left_out)
     assert (part.key, part.content.text, part.unit) == (f"{'a' * 32}-{1:016x}", ANSWER, "u")
     assert part.whole
-    assert left_out.counts == {Reason.STEPS: 4, Reason.OTHER: 1}
+    assert left_out.counts == {OmissionReason.STEPS: 4, OmissionReason.OTHER: 1}
 
 
 def test_calls_beside_an_agent_stay_answers() -> None:
@@ -283,8 +283,12 @@ def test_what_is_unread_names_its_attributes_and_a_remedy() -> None:
     signals = [span({"acme.prompt": "x", "acme.answer": "y"}), span({"http.route": "/"})]
     assert parts_of(signals, PLAIN, left_out) == []
     unread, other = left_out.sentences()
-    assert unread.startswith(f"Left out: {Reason.UNREAD} (1, with acme.prompt, acme.answer). Map")
-    assert other.startswith(f"Left out: {Reason.NO_CALL} (1, with http.route). If they are model")
+    assert unread.startswith(
+        f"Left out: {OmissionReason.UNREAD} (1, with acme.prompt, acme.answer). Map"
+    )
+    assert other.startswith(
+        f"Left out: {OmissionReason.NO_CALL} (1, with http.route). If they are model"
+    )
 
 
 LOG_EVENTS: dict[str, tuple[Any, dict[str, Any]]] = {

@@ -13,7 +13,7 @@ import pytest
 from biaswatch.importing import inspect_files
 from biaswatch.importing.log_files import LogFile, suggested_map_of
 from biaswatch.importing.times import moment_in
-from biaswatch.shared.conventions.left_out import LeftOut, Reason
+from biaswatch.shared.conventions.left_out import LeftOut, OmissionReason
 from biaswatch.shared.conventions.mapping import MappingFile
 from biaswatch.shared.conventions.rows import LogFormat
 from biaswatch.shared.errors import UsageError
@@ -139,7 +139,7 @@ def test_log_likelihoods_are_no_text(tmp_path: Path) -> None:
                                 "filtered_resps": [[-1.5, False]]}))  # fmt: skip
     left_out = LeftOut()
     assert read(path, left_out=left_out) == []
-    assert left_out.counts == {Reason.NO_TEXT: 1}
+    assert left_out.counts == {OmissionReason.NO_TEXT: 1}
 
 
 ROW = {"id": "1", "at": "2026-05-01T10:00:00Z", "text": TEXT, "unit": "u", "gender": "f"}
