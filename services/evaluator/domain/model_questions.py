@@ -123,3 +123,13 @@ def fields_in(reply: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise Unreadable("the reply is not a JSON object")
     return value
+
+
+def list_in(fields: object, name: str, count: int | None = None) -> list[Any]:
+    """Return a list of a JSON object; raise Unreadable where it does not fit."""
+    items = fields.get(name) if isinstance(fields, Mapping) else None
+    if not isinstance(items, list):
+        raise Unreadable(f"the reply lacks a list `{name}`")
+    if count not in {None, len(items)}:
+        raise Unreadable(f"the list `{name}` of the reply has {len(items)} items, not {count}")
+    return items

@@ -5,7 +5,7 @@ fixed sentences beside their own claim, and beside that claim turned wrong. A ju
 more than `MAX_ERRORS` of them is not believed.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from zlib import crc32
@@ -13,6 +13,7 @@ from zlib import crc32
 from biaswatch.services.evaluator.domain.model_questions import (
     fields_in,
     judging_probe,
+    list_in,
     response_text,
 )
 from biaswatch.services.evaluator.domain.writing.claims import Claim, right_claims, turned
@@ -93,11 +94,12 @@ def prose_check(request: ProseRequest, response: Response | None) -> tuple[Prose
     """Return what a judge found, and the places of sentences that it calls wrong."""
     places = [pair for pair in request.pairs if pair.place]
     try:
-        answers = _answers(response_text(response), len(request.pairs))
+        answers = list_in(fields_in(response_text(response)), "answers", len(request.pairs))
     except Unreadable as error:
         reason = f"not checked: {error}"
         return ProseCheck(judge=request.judge, unchecked=len(places), reason=reason), []
-    by_pair = list(zip(request.pairs, answers, strict=True))
+    words = [str(answer).strip().lower() for answer in answers]
+    by_pair = list(zip(request.pairs, words, strict=True))
     controls = [(pair, answer) for pair, answer in by_pair if pair.agrees is not None]
     errors = sum(answer != ("yes" if pair.agrees else "no") for pair, answer in controls)
     fields = {"judge": request.judge, "controls": len(controls), "control_errors": errors}
@@ -109,10 +111,3 @@ def prose_check(request: ProseRequest, response: Response | None) -> tuple[Prose
     right = sum(answer == "yes" for _, answer in judged)
     unchecked = len(judged) - right - len(wrong)
     return ProseCheck(**fields, right=right, wrong=len(wrong), unchecked=unchecked), wrong
-
-
-def _answers(reply: str, count: int) -> Sequence[str]:
-    answers = fields_in(reply).get("answers")
-    if not isinstance(answers, list) or len(answers) != count:
-        raise Unreadable(f"the reply has no list of {count} answers")
-    return [str(answer).strip().lower() for answer in answers]

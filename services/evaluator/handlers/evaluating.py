@@ -88,22 +88,13 @@ class EvaluateBriefs:
         ]
 
     def _lost_briefs(self) -> list[Backlog]:
-        """Return the briefs whose message was lost before the evaluator began them."""
+        """Return the briefs whose message was lost: without questions and without an evaluation."""
+        records, gathers = self._store.records, self._store.gathers(STAGE)
+        since = self._now() - KEPT
+        graded = {e.brief_id for e in records.since(Evaluation, since, purpose=Purpose.JUDGE)}
         return [
             Backlog(brief.id, 1, partial(self._begin, brief))
-            for brief in self.forgotten(self._now() - KEPT)
-        ]
-
-    def forgotten(self, since: datetime) -> list[Brief]:
-        """Return briefs without questions and without an evaluation."""
-        graded = {
-            evaluation.brief_id
-            for evaluation in self._store.records.since(Evaluation, since, purpose=Purpose.JUDGE)
-        }
-        gathers = self._store.gathers(STAGE)
-        return [
-            brief
-            for brief in self._store.records.since(Brief, since, purpose=Purpose.JUDGE)
+            for brief in records.since(Brief, since, purpose=Purpose.JUDGE)
             if brief.id not in graded
             and not any(gathers.look(f"{step}.{brief.id}") for step in (WRITING, JUDGING))
         ]

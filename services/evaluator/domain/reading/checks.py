@@ -6,7 +6,6 @@ report's own form names one statistic, as in `the odds ratio is 2.43`, and a hin
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from itertools import product
 
 from biaswatch.services.evaluator.domain.reading import cues
@@ -21,6 +20,7 @@ from biaswatch.services.evaluator.domain.reading.facts import (
     is_written,
 )
 from biaswatch.services.evaluator.domain.reading.numbers import Number, Unit
+from biaswatch.shared.contracts import Fault, UncheckedSentence
 
 NUMBER, PLACE = "number", "place"
 THRESHOLDS = (0.8, 0.05, 0.01, 0.001, 0.2, 0.5, 1.25, 5, 15)
@@ -58,31 +58,19 @@ _OF = r"\b(?:of|among)\s+(?:\S+\s+){0,3}?"
 _FACTOR_CHARS = 45
 
 
-@dataclass(frozen=True)
-class NumberFinding:
-    """A number without evidence: a fault if it is certain, else a hint."""
-
-    kind: str
-    message: str
-    certain: bool
-
-
-@dataclass
 class NumberCheck:
-    """The check of one sentence."""
+    """The check of one sentence: a number without evidence is a fault if certain, else a hint."""
 
-    evidence: SentenceEvidence
-    findings: list[NumberFinding] = field(default_factory=list)
-    last: tuple[int, list[Fact]] = (0, [])
-    """End of the last number outside an interval, and the facts that it states."""
+    def __init__(self, sentence: UncheckedSentence, evidence: SentenceEvidence) -> None:
+        self.sentence, self.evidence = sentence, evidence
+        self.facts = facts_of(evidence.subject)
+        self.faults: list[Fault] = []
+        self.hints: list[Fault] = []
+        self.last: tuple[int, list[Fact]] = (0, [])
+        """End of the last number outside an interval, and the facts that it states."""
+        self._run()
 
-    @property
-    def facts(self) -> Sequence[Fact]:
-        """The facts of the subject."""
-        return facts_of(self.evidence.subject)
-
-    def run(self) -> list[NumberFinding]:
-        """Return a finding for each number without evidence."""
+    def _run(self) -> None:
         numbers = list(self.evidence.numbers)
         while numbers:
             number = numbers.pop(0)
@@ -92,7 +80,6 @@ class NumberCheck:
                 self._check_interval(number, numbers.pop(0))
             else:
                 self._check_single(number)
-        return self.findings
 
     def _is_constant(self, number: Number) -> bool:
         """Tell whether a number is a level, a boundary or a small number of things."""
@@ -158,7 +145,7 @@ class NumberCheck:
 
     def _check_interval(self, low: Number, high: Number) -> None:
         ends = [f for f in self.facts if f.part in {"low", "high"}]
-        ends = [f for f in ends if f.inverse <= self.evidence.is_reversed]
+        ends = [f for f in ends if f.inverse <= self.evidence.names_second_first]
         lows, highs = ([f for f in ends if is_written(number, f)] for number in (low, high))
         pairs = [one for one, two in product(lows, highs) if two == one.other_end(two.value)]
         anchors, plain = self._anchors(low)
@@ -196,7 +183,14 @@ class NumberCheck:
         message = f"The number {text} is in none of the statistics."
         if facts:
             message = f"The number {text} equals {', '.join(labels)}; the words do not name that."
-        self.findings.append(NumberFinding(PLACE if facts else NUMBER, message, certain))
+        remark = fault_at(self.sentence, PLACE if facts else NUMBER, message)
+        (self.faults if certain else self.hints).append(remark)
+
+
+def fault_at(sentence: UncheckedSentence, kind: str, message: str) -> Fault:
+    """Return a fault, or a hint, about a sentence."""
+    place = sentence.model_dump(include={"where", "start", "end"})
+    return Fault(kind=kind, sentence=message, **place)
 
 
 def names_fact(evidence: SentenceEvidence, number: Number, fact: Fact) -> bool:
@@ -211,7 +205,7 @@ def names_fact(evidence: SentenceEvidence, number: Number, fact: Fact) -> bool:
         return False
     if fact.part == "p":
         return statistic in names.statistics
-    if not evidence.is_part(number, fact.part) or fact.inverse > evidence.is_reversed:
+    if not evidence.is_part(number, fact.part) or fact.inverse > evidence.names_second_first:
         return False
     if names.specific or statistic not in UNNAMED:
         of_mean = statistic == "mean" and not names.statistics

@@ -136,18 +136,13 @@ class Mention:
     group: int = -1
 
 
-@lru_cache(maxsize=4)
-def _compiled(table: tuple[tuple[str, str], ...]) -> list[tuple[frozenset[str], re.Pattern[str]]]:
-    return [(frozenset(names.split()), _words(pattern)) for names, pattern in table]
-
-
 def mentions_in(text: str, table: dict[str, str]) -> list[Mention]:
     """Return the names of a table in a text; a specific name hides those within it."""
     mentions: list[Mention] = []
-    for names, words in _compiled(tuple(table.items())):
-        for match in words.finditer(text):
+    for names, pattern in table.items():
+        for match in re.finditer(pattern, text, re.IGNORECASE):
             if all(match.end() <= m.start or match.start() >= m.end for m in mentions):
-                mentions.append(Mention(*match.span(), names))
+                mentions.append(Mention(*match.span(), frozenset(names.split())))
     return sorted(mentions, key=lambda mention: mention.start)
 
 

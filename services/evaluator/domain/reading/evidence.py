@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
 
 from biaswatch.services.evaluator.domain.reading import cues
 from biaswatch.services.evaluator.domain.reading.cues import Mention
@@ -29,50 +28,26 @@ class Names:
     """True in a form such as `odds ratio of 2.43`."""
 
 
-@dataclass(frozen=True)
 class SentenceEvidence:
     """A sentence with its numbers, and the words that name statistics and groups."""
 
-    text: str
-    subject: Subject
-
-    @cached_property
-    def groups(self) -> list[Mention]:
-        """The groups that it names."""
-        return cues.groups_in(self.text, self.subject.groups)
-
-    @cached_property
-    def statistics(self) -> list[Mention]:
-        """The statistics that it names."""
-        return cues.mentions_in(self.text, cues.STATISTICS)
-
-    @cached_property
-    def levels(self) -> list[Mention]:
-        """Words for pooled, stratified, adjusted and conditional estimates."""
-        return cues.mentions_in(self.text, cues.LEVELS)
-
-    @cached_property
-    def numbers(self) -> list[Number]:
-        """The numbers that are not part of a label."""
-        value = self.subject.value.removesuffix("s")
-        words = rf"\b{re.escape(value)}" if re.search(r"[^\W\d]", value) else r"(?!)"
-        outcomes = [match.span() for match in re.finditer(words, self.text, re.IGNORECASE)]
-        return [
+    def __init__(self, text: str, subject: Subject) -> None:
+        self.text, self.subject = text, subject
+        self.groups = cues.groups_in(text, subject.groups)
+        self.statistics = cues.mentions_in(text, cues.STATISTICS)
+        self.levels = cues.mentions_in(text, cues.LEVELS)
+        self.outcome = cues.outcome_pattern((subject.outcome, subject.value))
+        self.is_row = text.count("|") > 2
+        self.names_second_first = bool(self.groups) and self.groups[0].group == 1
+        labels = [(group.start, group.end) for group in self.groups]
+        if re.search(r"[^\W\d]", value := subject.value.removesuffix("s")):
+            words = re.compile(rf"\b{re.escape(value)}", re.IGNORECASE)
+            labels += [match.span() for match in words.finditer(text)]
+        self.numbers = [
             number
-            for number in numbers_in(self.text)
-            if not any(start < number.end and number.start < end for start, end in outcomes)
-            and not any(g.start <= number.start and number.end <= g.end for g in self.groups)
+            for number in numbers_in(text)
+            if not any(start < number.end and number.start < end for start, end in labels)
         ]
-
-    @cached_property
-    def outcome(self) -> re.Pattern[str]:
-        """The words of the outcome."""
-        return cues.outcome_pattern((self.subject.outcome, self.subject.value))
-
-    @cached_property
-    def is_row(self) -> bool:
-        """True for a row of a table."""
-        return self.text.count("|") > 2
 
     def names(self, number: Number) -> Names:
         """Return the statistics that the words beside a number name."""
@@ -192,11 +167,6 @@ class SentenceEvidence:
         twin = Fact(fact.value, fact.statistic, fact.part, 1 - fact.group)
         both = owner is None and cues.PER_GROUP.search(self.text) and twin in facts_of(self.subject)
         return owner == fact.group or bool(both)
-
-    @property
-    def is_reversed(self) -> bool:
-        """True if it names the second group first."""
-        return bool(self.groups) and self.groups[0].group == 1
 
     def masked(self, words: str) -> str:
         """Return words without those of the outcome, which may be a refusal."""

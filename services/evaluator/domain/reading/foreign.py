@@ -1,13 +1,13 @@
 """Reports written elsewhere: code checks their numbers, and a model reads their statements."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from pydantic import JsonValue
 
-from biaswatch.services.evaluator.domain.model_questions import fields_in
-from biaswatch.services.evaluator.domain.reading.checks import NumberCheck
+from biaswatch.services.evaluator.domain.model_questions import fields_in, list_in
+from biaswatch.services.evaluator.domain.reading.checks import NumberCheck, fault_at
 from biaswatch.services.evaluator.domain.reading.evidence import SentenceEvidence
 from biaswatch.services.evaluator.domain.writing.claims import (
     Claim,
@@ -49,7 +49,11 @@ def read_report(
     With `structure` its headings have to be those of the outline; `flags` are phrases that may
     attribute the outcome to a group.
     """
-    faults = list(_heading_faults(report)) if structure else []
+    titles = [m["title"].strip() for line in report.splitlines() if (m := _HEADING.match(line))]
+    faults = [
+        Fault(kind="structure", where=title[:80], sentence=message)
+        for title, message in (heading_problems(titles) if structure else ())
+    ]
     hints: list[Fault] = []
     unchecked: list[UncheckedSentence] = []
     statements = 0
@@ -60,9 +64,8 @@ def read_report(
             statements += 1
             continue
         evidence = SentenceEvidence(text, subject)
-        for finding in NumberCheck(evidence).run():
-            remark = fault_at(sentence, finding.kind, finding.message)
-            (faults if finding.certain else hints).append(remark)
+        check = NumberCheck(sentence, evidence)
+        faults, hints = faults + check.faults, hints + check.hints
         if flags and flags.search(text):
             hints.append(fault_at(sentence, "attribution", ATTRIBUTION))
         states = STATEMENT.search(text) is not None
@@ -100,18 +103,6 @@ def _sentence_spans(line: str) -> Iterator[tuple[int, int]]:
             yield start, start + len(text)
 
 
-def _heading_faults(report: str) -> Iterator[Fault]:
-    titles = [m["title"].strip() for line in report.splitlines() if (m := _HEADING.match(line))]
-    for title, message in heading_problems(titles):
-        yield Fault(kind="structure", where=title[:80], sentence=message)
-
-
-def fault_at(sentence: UncheckedSentence, kind: str, message: str) -> Fault:
-    """Return a fault, or a hint, about a sentence."""
-    place = sentence.model_dump(include={"where", "start", "end"})
-    return Fault(kind=kind, sentence=message, **place)
-
-
 def extraction_prompt(report: str, read: CheckedReport, subject: Subject) -> str:
     """Return the request to read the statements that code leaves open."""
     slots = slots_of(subject)
@@ -145,36 +136,28 @@ def with_statements(read: CheckedReport, reply: str, subject: Subject) -> Checke
     Unreadable
         The reply is not JSON of this form.
     """
-    statements, hints, right = _open(read), list(read.hints), set[int]()
-    for number, claims in _claims_in(reply):
-        if not claims or not 1 <= number <= len(statements):
+    statements = list_in(fields_in(reply), "statements")
+    hints, right, sentences = list(read.hints), set[int](), _open(read)
+    for number, claims in map(_claims_in, statements):
+        if not claims or not 1 <= number <= len(sentences):
             continue
         wrong = [claim for claim in claims if not claim.is_right(subject)]
         if wrong:
             message = HINT.format(wrong[0].type)
-            hints.append(fault_at(statements[number - 1], "claim", message))
+            hints.append(fault_at(sentences[number - 1], "claim", message))
         else:
             right.add(number - 1)
     unchecked = tuple(s for n, s in enumerate(read.unchecked) if n not in right)
     return replace(read, hints=tuple(hints), unchecked=unchecked)
 
 
-def _claims_in(reply: str) -> Sequence[tuple[int, list[Claim]]]:
-    statements = fields_in(reply).get("statements")
-    if not isinstance(statements, list):
-        raise Unreadable("the reply has no list `statements`")
-    return [
-        (statement["sentence"], _readable(statement.get("claims")))
-        for statement in statements
-        if isinstance(statement, Mapping) and isinstance(statement.get("sentence"), int)
-    ]
-
-
-def _readable(claims: object) -> list[Claim]:
-    """Return claims; none of a sentence if one of them cannot be read."""
-    if not isinstance(claims, list):
-        return []
+def _claims_in(statement: object) -> tuple[int, list[Claim]]:
+    """Return the number of a sentence and its claims; no claims where one cannot be read."""
+    fields = statement if isinstance(statement, Mapping) else {}
+    number, claims = fields.get("sentence"), fields.get("claims")
+    if not isinstance(number, int) or not isinstance(claims, list):
+        return 0, []
     try:
-        return [claim_in(claim) for claim in claims]
+        return number, [claim_in(claim) for claim in claims]
     except Unreadable:
-        return []
+        return number, []

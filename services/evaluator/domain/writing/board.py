@@ -42,12 +42,14 @@ BOARD_OUTLINE = tuple(ReportSection(4, title, 1, 12) for title in TITLES)
 
 def board_draft(subject: Subject) -> Draft:
     """Return the report as a draft whose claims are all right."""
+    verdict = subject.conclusion
+    shown = verdict == "disparity" if verdict else shows_difference(subject)
     parts = (
         _stated(subject, COMPARED),
         _findings(subject),
         _certainty(subject),
         _caveats(subject, [*mandatory_caveats(subject), "nature", "limits"]),
-        [Sentence(REVIEW if _shown(subject) else COLLECT), *_caveats(subject, ["experts"])],
+        [Sentence(REVIEW if shown else COLLECT), *_caveats(subject, ["experts"])],
     )
     sections = [Section(title, tuple(part)) for title, part in zip(TITLES, parts, strict=True)]
     return Draft(tuple(sections), BOARD_OUTLINE)
@@ -88,9 +90,3 @@ def _certainty(subject: Subject) -> Iterator[Sentence]:
 def _caveats(subject: Subject, names: Iterable[str]) -> Iterator[Sentence]:
     for claim in [Claim("caveat", name) for name in dict.fromkeys(names)]:
         yield Sentence(claim.sentence(subject), (claim,))
-
-
-def _shown(subject: Subject) -> bool:
-    if subject.conclusion:
-        return subject.conclusion == "disparity"
-    return shows_difference(subject)

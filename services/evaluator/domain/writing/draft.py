@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, Field, JsonValue, StringConstraints, ValidationError
+from pydantic import JsonValue
 
-from biaswatch.services.evaluator.domain.model_questions import fields_in
+from biaswatch.services.evaluator.domain.model_questions import fields_in, list_in
 from biaswatch.services.evaluator.domain.writing.claims import (
     Claim,
     claim_in,
@@ -17,7 +17,6 @@ from biaswatch.services.evaluator.domain.writing.claims import (
 from biaswatch.services.evaluator.domain.writing.outline import OUTLINE, ReportSection
 from biaswatch.services.evaluator.domain.writing.slots import rendered, slots_of
 from biaswatch.shared.contracts import Fault, Subject, UncheckedSentence
-from biaswatch.shared.contracts.mistakes import first_mistake
 from biaswatch.shared.parsing import Unreadable
 
 MAX_SENTENCES = 200
@@ -95,22 +94,6 @@ class CheckedReport:
         return Fault(kind=kind, where=place[0][:80], sentence=message, start=start, end=end)
 
 
-class _SentenceFields(BaseModel):
-    text: Annotated[
-        str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_SENTENCE_CHARS)
-    ]
-    claims: list[Any] = []
-
-
-class _SectionFields(BaseModel):
-    heading: str = ""
-    sentences: list[_SentenceFields]
-
-
-class _DraftFields(BaseModel):
-    sections: list[_SectionFields] = Field(min_length=1)
-
-
 def draft_in(reply: str) -> Draft:
     """Return the draft in a reply.
 
@@ -119,28 +102,27 @@ def draft_in(reply: str) -> Draft:
     Unreadable
         The reply is not JSON of this form.
     """
-    try:
-        fields = _DraftFields.model_validate(fields_in(reply))
-    except ValidationError as error:
-        mistake = first_mistake(error).in_words("the report").rstrip(".")
-        raise Unreadable(f"the reply does not fit: {mistake}") from None
-    draft = Draft(tuple(map(_section, fields.sections)))
-    if len(draft.sentences) > MAX_SENTENCES:
-        raise Unreadable(f"the report has more than {MAX_SENTENCES} sentences")
+    draft = Draft(tuple(map(_section, list_in(fields_in(reply), "sections"))))
+    if not 0 < len(draft.sentences) <= MAX_SENTENCES:
+        raise Unreadable(f"the report has no sentences, or more than {MAX_SENTENCES}")
     return draft
 
 
-def _section(fields: _SectionFields) -> Section:
-    heading = fields.heading.strip().lstrip("#").strip()
-    return Section(heading, tuple(map(_sentence, fields.sentences)))
+def _section(value: Any) -> Section:
+    sentences = tuple(map(_sentence, list_in(value, "sentences")))
+    return Section(str(value.get("heading", "")).strip().lstrip("#").strip(), sentences)
 
 
-def _sentence(fields: _SentenceFields) -> Sentence:
-    text = " ".join(fields.text.split())
-    if len(fields.claims) > MAX_CLAIMS:
+def _sentence(value: Any) -> Sentence:
+    text = value.get("text") if isinstance(value, dict) else None
+    text = " ".join(text.split()) if isinstance(text, str) else ""
+    if not 0 < len(text) <= MAX_SENTENCE_CHARS:
+        raise Unreadable(f"a sentence has no `text` of 1 to {MAX_SENTENCE_CHARS} characters")
+    claims = list_in({"claims": [], **value}, "claims")
+    if len(claims) > MAX_CLAIMS:
         return Sentence(text, (), f"more than {MAX_CLAIMS} claims")
     try:
-        return Sentence(text, tuple(map(claim_in, fields.claims)))
+        return Sentence(text, tuple(map(claim_in, claims)))
     except Unreadable as error:
         return Sentence(text, (), str(error))
 

@@ -13,59 +13,46 @@ from biaswatch.services.evaluator.domain.writing.slots import SLOT, is_number, s
 from biaswatch.shared.contracts import Subject
 
 
-def _words(*patterns: str) -> re.Pattern[str]:
-    return re.compile(r"\b(?:" + "|".join(patterns) + r")\b", re.IGNORECASE)
+def _words(pattern: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE)
 
 
 NUMBER_WORDS = _words(
-    "zero", "two(?! groups)", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-    "eleven", "twelve", r"\w+teen", "(?:twen|thir|for|fif|six|seven|eigh|nine)ty", "hundreds?",
-    "thousands?", "millions?", "dozens?", "twice", "thrice", "doubl(?:e[sd]?|ing)",
-    "tripl(?:e[sd]?)",
-    r"\w+fold", "hal(?:f|ves|ved)", "(?:a|one|two)[ -](?:third|quarter|fifth|tenth)s?",
-    "quarters?", "percent", "per cent", "majority", "most of",
-)  # fmt: skip
+    r"zero|two(?! groups)|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen"
+    r"|(?:twen|thir|for|fif|six|seven|eigh|nine)ty|hundreds?|thousands?|millions?|dozens?|twice"
+    r"|thrice|doubl(?:e[sd]?|ing)|tripl(?:e[sd]?)|\w+fold|hal(?:f|ves|ved)"
+    r"|(?:a|one|two)[ -](?:third|quarter|fifth|tenth)s?|quarters?|percent|per cent|majority|most of"
+)
 SIGNIFICANCE = _words(
-    r"(?:in)?significan\w*", "chance", "evidence", "random", "p[ -]values?", r"reject\w*",
-    "proofs?",
-    r"prov(?:e[sdn]?|ing)", r"(?:in)?conclusive\w*", r"convincing\w*", r"establish\w*",
-)  # fmt: skip
+    r"(?:in)?significan\w*|chance|evidence|random|p[ -]values?|reject\w*|proofs?"
+    r"|prov(?:e[sdn]?|ing)|(?:in)?conclusive\w*|convincing\w*|establish\w*"
+)
 DIRECTION = _words(
-    "more", "less", "fewer", "higher", "lower", "larger", "smaller", "greater", "better", "worse",
-    r"\w*likelier", "than", r"exceed\w*", r"(?:dis)?favou?r\w*", r"(?:dis)?advantag\w*", "ahead",
-    "behind", "outperform\\w*", "above", "below", "beyond",
-)  # fmt: skip
+    r"more|less|fewer|higher|lower|larger|smaller|greater|better|worse|\w*likelier|than|exceed\w*"
+    r"|(?:dis)?favou?r\w*|(?:dis)?advantag\w*|ahead|behind|outperform\w*|above|below|beyond"
+)
 INTERVAL = _words(
-    "intervals?", r"contain\w*", r"exclud\w*", r"includ\w*", r"spans?", r"(?:im)?precis\w*",
-    "no difference", r"cross(?:es)?",
-)  # fmt: skip
-STRATA = _words(r"strat\w+", r"Simpson\w*", "pooled", r"revers\w+", r"adjust\w+")
+    r"intervals?|contain\w*|exclud\w*|includ\w*|spans?|(?:im)?precis\w*|no difference|cross(?:es)?"
+)
+STRATA = _words(r"strat\w+|Simpson\w*|pooled|revers\w+|adjust\w+")
 SIZE = _words(
-    "slight(?:ly)?", "moderate(?:ly)?", "strong(?:ly)?", "large", "small", r"substantial\w*",
-    r"considerabl\w*", "huge", r"marked(?:ly)?", "weak(?:ly)?", "negligible", r"dramatic\w*",
-)  # fmt: skip
+    r"slight(?:ly)?|moderate(?:ly)?|strong(?:ly)?|large|small|substantial\w*|considerabl\w*|huge"
+    r"|marked(?:ly)?|weak(?:ly)?|negligible|dramatic\w*"
+)
 CAUSE = _words(
-    r"caus\w+", "because of", "due to", "leads? to", "led to", "owing to", r"driven by",
-    r"stems? from", r"attribut\w+", r"discriminat\w+", r"prejudic\w+", "bias(?:ed|es)?",
-    r"racis\w+",
-    r"sexis\w+", "responsible for", "results? from", "as a result of", "brings? about",
-    r"explain\w*", "reasons?", "why", "determines?",
-)  # fmt: skip
+    r"caus\w+|because of|due to|leads? to|led to|owing to|driven by|stems? from|attribut\w+"
+    r"|discriminat\w+|prejudic\w+|bias(?:ed|es)?|racis\w+|sexis\w+|responsible for|results? from"
+    r"|as a result of|brings? about|explain\w*|reasons?|why|determines?"
+)
 STATEMENT = re.compile(
     "|".join(words.pattern for words in (SIGNIFICANCE, DIRECTION, INTERVAL, STRATA, CAUSE, SIZE)),
     re.IGNORECASE,
 )
 """Words of statements that only a reader can check."""
-DENIED = _words("not?", "cannot", "neither", "nor", "never", "without", r"\w+n't", "unable")
+DENIED = _words(r"not?|cannot|neither|nor|never|without|\w+n't|unable")
 DEICTIC = _words(
-    "this (?:analysis|report|comparison|study|table|sample|data)",
-    "these",
-    "here",
-    "our",
-    "results?",
-    "we",
-    "found",
-    "both",
+    r"this (?:analysis|report|comparison|study|table|sample|data)|these|here|our|results?|we|found"
+    r"|both"
 )
 FREE = "free"
 """Stands for a caveat in a sentence that names no group."""
@@ -80,18 +67,18 @@ GATE = (
 )  # fmt: skip
 """Words by topic, and the claims or caveats of which a sentence with such words declares one."""
 CAVEAT_WORDS = {
-    "causes": _words(r"caus\w+", "why", r"explain\w*", "reasons?"),
-    "nature": _words("nature", "abilit(?:y|ies)", "conduct", "character", r"behavio\w+", "worth"),
-    "absence": _words("not", "absence", "no"),
-    "few_cases": _words("few(?:er)?", "small", "short", "minimum"),
-    "small_cells": _words("small", "few", "low"),
-    "conflict": _words(r"conflict\w*", r"differ\w*", r"disagree\w*", "alone"),
-    "reversed": _words(r"Simpson\w*", r"disagree\w*", r"revers\w+", "opposite"),
-    "missing": _words("missing", r"unanswered", "incomplete"),
-    "unmeasured": _words("not measured", "unmeasured", "no comparison", "nothing"),
-    "unit": _words("prompts?"),
-    "limits": _words(r"record\w*", r"data\w*", "unmeasured", "missing"),
-    "experts": _words("experts?", "people", "specialists?", "statisticians?", "field"),
+    "causes": _words(r"caus\w+|why|explain\w*|reasons?"),
+    "nature": _words(r"nature|abilit(?:y|ies)|conduct|character|behavio\w+|worth"),
+    "absence": _words(r"not|absence|no"),
+    "few_cases": _words(r"few(?:er)?|small|short|minimum"),
+    "small_cells": _words(r"small|few|low"),
+    "conflict": _words(r"conflict\w*|differ\w*|disagree\w*|alone"),
+    "reversed": _words(r"Simpson\w*|disagree\w*|revers\w+|opposite"),
+    "missing": _words(r"missing|unanswered|incomplete"),
+    "unmeasured": _words(r"not measured|unmeasured|no comparison|nothing"),
+    "unit": _words(r"prompts?"),
+    "limits": _words(r"record\w*|data\w*|unmeasured|missing"),
+    "experts": _words(r"experts?|people|specialists?|statisticians?|field"),
 }
 """Words for each caveat; its sentence needs one of them."""
 STRATIFIED = frozenset({"odds_ratio_within", "odds_ratio_adjusted", "cmh"})
@@ -120,7 +107,12 @@ def draft_faults(draft: Draft, subject: Subject, profile: Profile) -> list[Draft
         part = parts.get(place[0], ReportSection(4, place[0]))
         found = sentence_faults(sentence, part, subject, profile)
         faults += [replace(fault, place=place) for fault in found]
-    return [*faults, *_omitted(draft, subject)]
+    declared = {about for s in draft.sentences.values() for about in s.topics("caveat")}
+    for about in mandatory_caveats(subject):
+        if about not in declared:
+            wording = Claim("caveat", about).sentence(subject)
+            faults.append(DraftFault("caveat", f"The caveat {about!r} is missing: {wording}"))
+    return faults
 
 
 def _structure(draft: Draft) -> Iterator[DraftFault]:
@@ -152,7 +144,6 @@ def sentence_faults(
     for claim in sentence.claims:
         yield from _claim_faults(claim, bare, subject)
     yield from _undeclared(sentence, bare, subject)
-    yield from _causes(sentence, bare)
     if match := profile.flags.search(bare):
         problem = "Words may attribute the outcome to a group's nature."
         yield DraftFault("attribution", problem, match[0])
@@ -202,6 +193,10 @@ def _undeclared(sentence: Sentence, bare: str, subject: Subject) -> Iterator[Dra
         if match and not declared & accepted:
             problem = f"The sentence speaks of {topic} without a claim about it."
             yield DraftFault("undeclared", problem, match[0])
+    match = CAUSE.search(bare)
+    if match and not (caveats & {"causes", "nature"} and DENIED.search(bare)):
+        problem = "The sentence speaks of a cause; only a caveat may, and only to deny one."
+        yield DraftFault("cause", problem, match[0])
 
 
 def _names_group(text: str, subject: Subject) -> bool:
@@ -211,24 +206,6 @@ def _names_group(text: str, subject: Subject) -> bool:
         re.search(rf"(?<!\w){re.escape(group.casefold())}(?!\w)", folded)
         for group in subject.groups
     )
-
-
-def _causes(sentence: Sentence, bare: str) -> Iterator[DraftFault]:
-    match = CAUSE.search(bare)
-    if match is None or sentence.topics("definition"):
-        return
-    reserved = sentence.topics("caveat") & {"causes", "nature"}
-    if not (reserved and DENIED.search(bare)):
-        problem = "The sentence speaks of a cause; only a caveat may, and only to deny one."
-        yield DraftFault("cause", problem, match[0])
-
-
-def _omitted(draft: Draft, subject: Subject) -> Iterator[DraftFault]:
-    declared = {about for s in draft.sentences.values() for about in s.topics("caveat")}
-    for about in mandatory_caveats(subject):
-        if about not in declared:
-            wording = Claim("caveat", about).sentence(subject)
-            yield DraftFault("caveat", f"The caveat {about!r} is missing: {wording}")
 
 
 def withheld(faults: Iterable[DraftFault]) -> dict[Place, str]:

@@ -29,39 +29,33 @@ class ReportSection:
         return f"{self.least} to {self.most}"
 
 
-SUMMARY = "Executive Summary"
-METHODS = "What statistical methods were used?"
-MEANING = "What meaning and trends did we find?"
-ETHICS = "What ethical considerations are necessary when interpreting this result?"
-LIMITS = "What is the input dataset unable to tell us and why?"
-TERMS = "Key Terms and Methodology"
-
 OUTLINE = (
     ReportSection(
-        4, SUMMARY, 2, 4, numbers=False,
+        4, "Executive Summary", 2, 4, numbers=False,
         task="the outcome, both groups, and the conclusion alone",
     ),
     ReportSection(4, "Findings"),
     ReportSection(
-        5, METHODS, 2, 6, numbers=False, task="how each listed method works, in everyday words"
+        5, "What statistical methods were used?", 2, 6, numbers=False,
+        task="how each listed method works, in everyday words",
     ),
     ReportSection(
-        5, MEANING, 3, 20,
+        5, "What meaning and trends did we find?", 3, 20,
         task="each estimate with its interval, each test with its p-value, how odds differ from"
         " risk, one conclusion",
     ),
     ReportSection(
-        5, ETHICS, 2, 5, numbers=False,
-        task="no cause can be shown, and a difference describes no group's nature",
+        5, "What ethical considerations are necessary when interpreting this result?", 2, 5,
+        numbers=False, task="no cause can be shown, and a difference describes no group's nature",
     ),
     ReportSection(4, "Analytical Constraints and Considerations"),
     ReportSection(
-        5, LIMITS, 2, 10,
+        5, "What is the input dataset unable to tell us and why?", 2, 10,
         task="what the data leave out, whether there are enough cases, what the notes warn of,"
         " caution, experts",
     ),
     ReportSection(
-        5, TERMS, 3, 12, numbers=False,
+        5, "Key Terms and Methodology", 3, 12, numbers=False,
         task="a definition of each listed method, interval, p-value and balance ratio",
     ),
 )  # fmt: skip

@@ -11,7 +11,7 @@ from biaswatch.services.evaluator.domain.writing.claims import (
 )
 from biaswatch.services.evaluator.domain.writing.draft_faults import DraftFault
 from biaswatch.services.evaluator.domain.writing.fixed_sentences import measure_words
-from biaswatch.services.evaluator.domain.writing.outline import OUTLINE, ReportSection
+from biaswatch.services.evaluator.domain.writing.outline import OUTLINE
 from biaswatch.services.evaluator.domain.writing.slots import slots_of
 from biaswatch.shared.contracts import Subject
 from biaswatch.shared.parsing.texts import one_line, quoted_label, quoted_part
@@ -44,7 +44,11 @@ def writing_prompt(subject: Subject, profile: Profile, context: str = "") -> str
     undefined = [m for m in subject.measures if m.value is None]
     notes = [*(measure_line(measure, subject) for measure in undefined), *subject.notes]
     limits = subject.limitations or profile.limitations[:MAX_USUAL_LIMITS]
-    headings = (_heading(section) for section in OUTLINE if section.most)
+    headings = [
+        f"{s.title} ({s.bounds}{'' if s.numbers else ', no numbers'}): {s.task}"
+        for s in OUTLINE
+        if s.most
+    ]
     parts = (
         _task(subject, profile),
         _part("Slots, such as {cases} or {odds_ratio.interval}", _slot_lines(subject)),
@@ -106,11 +110,6 @@ def _form(claim: Claim, subject: Subject) -> tuple[str, str, str]:
     starred = text.replace(measure_words(name), "*").replace(name, "*")
     form = claim.json.replace(f'"{name}"', '"*"', 1)
     return form, name, "" if claim.type == "definition" else starred
-
-
-def _heading(section: ReportSection) -> str:
-    numbers = "" if section.numbers else ", no numbers"
-    return f"{section.title} ({section.bounds}{numbers}): {section.task}"
 
 
 def repair_prompt(faults: Sequence[DraftFault], unreadable: str | None = None) -> str:
