@@ -16,7 +16,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "commands", "reference/commands", "reference/http", "python",
         "reference/records",
         "reference/settings", "reference/metrics", "limits", "statistics", "calibration-table",
-        "calibration-questions",
+        "calibration-questions", "calibration-monitors",
     ),
     "Explanation": (
         "verdicts", "glossary", "interpretation", "calibration", "architecture", "decisions/README",
