@@ -1,4 +1,4 @@
-"""Write the tables of methods of docs/statistics.md from the catalogue.
+"""Write the tables of methods of the pages of statistics from the catalogue.
 
 python -m tools.statistics_page
 """
@@ -8,7 +8,8 @@ from pathlib import Path
 
 from biaswatch.shared.stats.catalogue import CATALOGUE
 
-PAGE = Path(__file__).parents[1] / "docs" / "statistics.md"
+DOCS = Path(__file__).parents[1] / "docs"
+PAGES = (DOCS / "statistics.md", DOCS / "statistics-monitors.md")
 BLOCK = re.compile(r"(<!-- methods: (\w+) -->\n).*?(<!-- end of methods -->)", re.DOTALL)
 HEADER = "| question | method | code | reference | error measured by |\n|---|---|---|---|---|\n"
 
@@ -30,4 +31,5 @@ def rendered(page: str) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(rendered(PAGE.read_text()))
+    for page in PAGES:
+        page.write_text(rendered(page.read_text()))

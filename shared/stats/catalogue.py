@@ -1,6 +1,6 @@
 """The catalogue of methods: question, method, source, and the measurement of the error.
 
-The tables of methods in docs/statistics.md are generated from it, by `make contracts`.
+`make contracts` generates the tables of methods in the documentation of statistics from it.
 """
 
 from biaswatch.shared.stats.methods import COMPARISON_METHODS, CatalogueEntry

@@ -15,8 +15,9 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Reference": (
         "commands", "reference/commands", "reference/http", "python",
         "reference/records",
-        "reference/settings", "reference/metrics", "limits", "statistics", "calibration-table",
-        "calibration-questions", "calibration-monitors",
+        "reference/settings", "reference/metrics", "limits", "statistics",
+        "statistics-monitors", "calibration-table", "calibration-questions",
+        "calibration-monitors",
     ),
     "Explanation": (
         "verdicts", "glossary", "interpretation", "calibration", "architecture", "decisions/README",
