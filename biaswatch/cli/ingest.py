@@ -23,6 +23,8 @@ from biaswatch.render.monitors import print_monitor
 from biaswatch.shared.conventions.left_out import LeftOut
 from biaswatch.shared.conventions.rows import LogFormat
 from biaswatch.shared.errors import TransientError, UsageError
+from biaswatch.shared.formatting import number
+from biaswatch.shared.requests.monitor_views import MonitorView
 from biaswatch.shared.requests.traffic import HistoryView
 from biaswatch.shared.runtime.settings import Settings, load_settings
 from biaswatch.written_files import write_whole
@@ -160,7 +162,21 @@ async def _send_history(source: str, file: LogFile, count: int, cursor: SendingC
         typer.echo(f"{count} answers of the past of {source} are taken in.", err=True)
         for history in await _read(client, source):
             typer.echo(past_in_words(history, before[history.monitor]))
-            print_monitor(await client.monitor(history.monitor))
+            view = await client.monitor(history.monitor)
+            print_monitor(view)
+            typer.echo(other_conclusions_in_words(file.path, view))
+
+
+def other_conclusions_in_words(file: Path, view: MonitorView) -> str:
+    """Return why `diagnose` of the same file may conclude otherwise."""
+    tolerances = dict.fromkeys(f"{row.number} {number(row.tolerance)}" for row in view.evidence)
+    return (
+        f"`diagnose {file} --extract` may conclude otherwise: it averages all answers of a user,"
+        " where a monitor counts a user once, by the first answers, and in no group if several"
+        " are named; its tolerance is 0 unless declared"
+        f" (here: {', '.join(tolerances) or 'none'}); and it corrects over its own comparisons"
+        f" (here: {len(view.evidence)})."
+    )
 
 
 async def _read(client: GatewayClient, source: str) -> list[HistoryView]:

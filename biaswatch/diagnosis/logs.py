@@ -7,6 +7,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import Progress
 
+from biaswatch.diagnosis.log_remarks import log_remarks
 from biaswatch.diagnosis.sources import DiagnosisInput
 from biaswatch.importing.log_files import log_file
 from biaswatch.importing.rows import RepeatedIds, Row
@@ -50,7 +51,8 @@ def log_input(
             table.add(answer)
             bars.advance(task)
     seen = run_observations(table, columns)
-    warnings = [*left_out.sentences(), *repeated, *run_warnings(table, seen)]
+    remarks = log_remarks([row for _, row in rows], columns.groups)
+    warnings = [*left_out.sentences(), *repeated, *run_warnings(table, seen), *remarks]
     return DiagnosisInput(seen, warnings, columns.unit or "unit", columns.set, Claim.POPULATION)
 
 

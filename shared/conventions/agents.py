@@ -115,3 +115,9 @@ def _count(signal: Signal, left_out: LeftOut) -> None:
 def count_unanswered(part: AnswerPart, left_out: LeftOut) -> None:
     """Count a part without an answer that nothing will complete."""
     left_out.add(OmissionReason.AGENTS if part.is_agent else OmissionReason.UNREAD, part.names)
+
+
+def has_unknown_texts(part: AnswerPart) -> bool:
+    """Return whether a part has attributes of a model call beside those of GenAI."""
+    known = ("gen_ai.", "openai.", "biaswatch.")
+    return any(not name.startswith(known) and AI_WORDS.search(name) for name in part.names)

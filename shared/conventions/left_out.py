@@ -14,6 +14,7 @@ class OmissionReason(StrEnum):
     """Why a span or a row is no answer, in words."""
 
     UNREAD = "model calls without an answer in a known attribute"
+    WAITING = "model calls that wait up to 60 seconds for log events with their texts"
     AGENTS = "agents without a text"
     OTHER = "spans of tools, retrieval or other operations"
     NO_CALL = "spans or events without the attributes of a model call"

@@ -76,7 +76,7 @@ def router(ctx: GatewayContext) -> APIRouter:
             comparison_titles(monitor.plan),
             monitor.plan.traffic,
         )
-        plotted = monitors.plotted(monitor, _chosen(view.evidence, comparison))
+        plotted = monitors.plotted(monitor, _chosen(monitor, view.evidence, comparison))
         histories = _in_span(monitors, monitor, plotted, span)
         windows = monitors.windows_of(monitor, TABLE_WINDOWS) if view.accounts else []
         evidence, merged = sorted(view.evidence, key=_urgency), view.status.merged
@@ -119,7 +119,7 @@ def router(ctx: GatewayContext) -> APIRouter:
     def read_charts(name: str, comparison: str = "", span: str = "") -> list[ChartColumns]:
         monitor = monitors.monitor(name)
         titles = comparison_titles(monitor.plan)
-        chosen = _chosen(monitors.view(monitor).evidence, comparison)
+        chosen = _chosen(monitor, monitors.view(monitor).evidence, comparison)
         return [
             chart_columns(history, titles.get(history.comparison, history.comparison))
             for history in _in_span(monitors, monitor, monitors.plotted(monitor, chosen), span)
@@ -204,9 +204,14 @@ def _charts_address(name: str, comparison: str, span: str) -> str:
     return f"/monitors/{quote(name)}/charts.json?{query}"
 
 
-def _chosen(evidence: Sequence[EvidenceView], comparison: str) -> list[str]:
-    """Return the requested comparison, or the first ones of the table."""
-    keys = [part.comparison for part in sorted(evidence, key=_urgency)]
+def _chosen(monitor: Monitor, evidence: Sequence[EvidenceView], comparison: str) -> list[str]:
+    """Return the requested comparison, or else raised alarms and those that are declared first."""
+    declared = {watch.key: position for position, watch in enumerate(monitor.plan.watched)}
+    ordered = sorted(
+        evidence,
+        key=lambda part: (part.standing is None, declared.get(part.comparison, len(declared))),
+    )
+    keys = [part.comparison for part in ordered]
     return [comparison] if comparison in keys else keys[:MAX_CHARTS]
 
 

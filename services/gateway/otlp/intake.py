@@ -16,7 +16,7 @@ from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
 from biaswatch.services.gateway.traffic.intake_files import mapping_of, redaction_of
 from biaswatch.services.gateway.traffic.watchers import UnwatchedError
 from biaswatch.shared.contracts import Exchange, pseudonym_of
-from biaswatch.shared.conventions.agents import count_unanswered, parts_of
+from biaswatch.shared.conventions.agents import count_unanswered, has_unknown_texts, parts_of
 from biaswatch.shared.conventions.answers import AnswerPart, joined, sent_fields
 from biaswatch.shared.conventions.left_out import LeftOut, OmissionReason
 from biaswatch.shared.conventions.mapping import MappingFile
@@ -63,7 +63,7 @@ class IntakeResult:
         reasons = list(dict.fromkeys(self.refused))
         more = f" (and {len(reasons) - 1} more reasons)" if len(reasons) > 1 else ""
         sentences = [f"{reasons[0]}{more}"] if reasons else []
-        if OmissionReason.UNREAD in self.left_out.counts:
+        if self.left_out.counts.keys() & {OmissionReason.UNREAD, OmissionReason.WAITING}:
             sentences += self.left_out.sentences()
         return ExportResult(len(self.refused), " ".join(sentences))
 
@@ -91,10 +91,12 @@ class SignalIntake:
         """Return the exchanges of a request; incomplete answers are stored until the rest comes."""
         complete: dict[str, list[AnswerPart]] = defaultdict(list)
         waiting = []
-        left_out = LeftOut()
+        left_out, unfinished = LeftOut(), LeftOut()
         for part in parts_of(list(signals), self._mapping, left_out):
             if part.waits and part.source:
                 waiting.append(part)
+                if part.is_span and has_unknown_texts(part):
+                    unfinished.add(OmissionReason.WAITING, part.names)
             elif part.whole:
                 complete[part.source].append(part)
             else:
@@ -105,6 +107,7 @@ class SignalIntake:
         OTLP_SIGNALS.labels("part of an answer").inc(len(waiting))
         self._store.answer_parts.keep([self._stored(part) for part in waiting])
         result = self.exchanges_of(complete)
+        left_out.update(unfinished)
         result.left_out = left_out
         if result.unwatched:
             sources = Counter(part.source for part in result.unwatched)

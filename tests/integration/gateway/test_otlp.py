@@ -186,6 +186,14 @@ async def test_spans_without_texts_are_no_answers_and_nothing_is_refused(
     assert await responses_of(bus, store) == 0
 
 
+async def test_a_call_that_waits_names_its_unknown_attributes(api: httpx2.AsyncClient) -> None:
+    reply = await send(api, make_span(1, attributes={**NO_CONTENT, "acme.answer": "x"}))
+    partial = ExportTraceServiceResponse.FromString(reply.content).partial_success
+    assert partial.rejected_spans == 0
+    assert "wait up to 60 seconds" in partial.error_message
+    assert "acme.answer" in partial.error_message
+
+
 async def test_the_spans_below_an_agent_are_steps_and_it_has_one_answer(
     api: httpx2.AsyncClient, bus: ProvisionedBus, store: Store
 ) -> None:

@@ -1,0 +1,41 @@
+"""Remarks about the users of a log, and about what a monitor concludes from the same log."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+SHOWN_USERS = 3
+
+
+def log_remarks(rows: Sequence[Mapping[str, Any]], dimensions: Sequence[str]) -> list[str]:
+    """Return sentences about users in several groups, and about monitors of the same answers."""
+    remarks = [_in_several_groups(rows, dimension) for dimension in dimensions]
+    return [remark for remark in (*remarks, _of_monitors(rows)) if remark]
+
+
+def _in_several_groups(rows: Sequence[Mapping[str, Any]], dimension: str) -> str | None:
+    groups: dict[str, set[str]] = {}
+    for row in rows:
+        unit, group = row.get("unit"), (row.get("groups") or {}).get(dimension)
+        if unit is not None and group is not None:
+            groups.setdefault(unit, set()).add(group)
+    several = [unit for unit, labels in groups.items() if len(labels) > 1]
+    if not several:
+        return None
+    shown = ", ".join(several[:SHOWN_USERS]) + (", ..." if len(several) > SHOWN_USERS else "")
+    return (
+        f"Users in several groups of {dimension}: {len(several)} of {len(groups)} ({shown})."
+        " Each of their answers counts in its own group here; a monitor counts such users in none."
+    )
+
+
+def _of_monitors(rows: Sequence[Mapping[str, Any]]) -> str | None:
+    """Return why a monitor may conclude otherwise; None if users have one answer each."""
+    if not all(row.get("unit") and row.get("at") and row.get("id") for row in rows):
+        return None  # no monitor could read these answers
+    if not (later := len(rows) - len({row["unit"] for row in rows})):
+        return None
+    return (
+        "`ingest --history` of this log may conclude otherwise: a monitor has a declared tolerance,"
+        f" counts a user once, by the first answers (later ones here: {later} of {len(rows)}), and"
+        " corrects over all of its comparisons."
+    )
