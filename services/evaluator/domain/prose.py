@@ -55,9 +55,7 @@ class ProseRequest:
     probe: Probe
 
 
-def prose_requests(
-    brief: Brief, draft: Draft | None, at: datetime, *, key: str = "prose"
-) -> Iterator[ProseRequest]:
+def prose_requests(brief: Brief, draft: Draft | None, at: datetime) -> Iterator[ProseRequest]:
     """Yield a question for each judge; none for a report without claims."""
     pairs = tuple(_pairs(draft, brief.subject)) if draft else ()
     if not any(pair.place for pair in pairs):
@@ -66,7 +64,7 @@ def prose_requests(
              for n, pair in enumerate(pairs, start=1)]  # fmt: skip
     prompt = "\n\n".join([INSTRUCTION, *parts])
     for number, judge in enumerate(brief.judges, start=1):
-        probe = judging_probe(brief, f"{key}/{number}", judge, prompt, 0, at)
+        probe = judging_probe(brief, f"prose/{number}", judge, prompt, 0, at)
         yield ProseRequest(judge.name, pairs, probe)
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from biaswatch.services.evaluator.domain.model_questions import question, response_text
 from biaswatch.services.evaluator.domain.reading import foreign
 from biaswatch.services.evaluator.domain.rubric import Profile
-from biaswatch.services.evaluator.domain.writing.board import board_draft
 from biaswatch.services.evaluator.domain.writing.draft import (
     CheckedReport,
     Draft,
@@ -37,19 +36,12 @@ class Attempt:
     faults: tuple[DraftFault, ...] = ()
     unreadable: str | None = None
 
-    @property
-    def passes(self) -> bool:
-        """Tell whether the draft has no fault."""
-        return self.draft is not None and not self.faults
-
 
 def writer_probe(brief: Brief, profile: Profile, attempts: Sequence[Attempt] = ()) -> Probe:
     """Return the next question to the writer, who reads a report or has made attempts at one."""
     assert brief.writer is not None  # noqa: S101 - for mypy
     if brief.report:
-        prompt = foreign.extraction_prompt(
-            brief.report, read_elsewhere(brief, profile), brief.subject
-        )
+        prompt = foreign.extraction_prompt(read_elsewhere(brief, profile), brief.subject)
         schema = foreign.extraction_schema(brief.subject)
     else:
         prompt = writing_prompt(brief.subject, profile, brief.context)
@@ -77,26 +69,28 @@ def attempt_of(response: Response | None, subject: Subject, profile: Profile) ->
 
 def may_repair(attempts: Sequence[Attempt]) -> bool:
     """Tell whether the writer may correct its answer once more."""
-    return bool(
-        attempts and attempts[-1].reply and not attempts[-1].passes and len(attempts) <= MAX_REPAIRS
-    )
+    last = attempts[-1] if attempts else Attempt()
+    passes = last.draft is not None and not last.faults
+    return bool(last.reply) and not passes and len(attempts) <= MAX_REPAIRS
 
 
 def report_of(attempts: Sequence[Attempt], subject: Subject) -> CheckedReport:
     """Return the report of the last attempt that passes, or else of the one with fewest faults."""
-    repairs = len(attempts) - 1
+    repairs = max(len(attempts) - 1, 0)
     drafts = [attempt for attempt in attempts if attempt.draft is not None]
     if not drafts:
         reason = attempts[-1].unreadable if attempts else "no reply came"
         return CheckedReport(reason=f"No report: {reason}.", repairs=repairs, calls=len(attempts))
     best = min(reversed(drafts), key=lambda attempt: len(attempt.faults))
     assert best.draft is not None  # noqa: S101 - for mypy
-    report = rendered_report(best.draft, list(best.faults), subject)
+    report = rendered_report(best.draft, subject, best.faults)
     draft = None if report.failed else best.draft
     return replace(report, repairs=repairs, calls=len(attempts), draft=draft)
 
 
-def rendered_report(draft: Draft, faults: list[DraftFault], subject: Subject) -> CheckedReport:
+def rendered_report(
+    draft: Draft, subject: Subject, faults: Sequence[DraftFault] = ()
+) -> CheckedReport:
     """Return a draft as a report without the sentences that failed."""
     report = render(draft, subject, withheld(faults))
     return replace(
@@ -105,11 +99,6 @@ def rendered_report(draft: Draft, faults: list[DraftFault], subject: Subject) ->
         failed=bool(faults),
         statements=sum(bool(sentence.claims) for sentence in draft.sentences.values()),
     )
-
-
-def board_report(subject: Subject) -> CheckedReport:
-    """Return the report for a board."""
-    return rendered_report(board_draft(subject), [], subject)
 
 
 def read_elsewhere(brief: Brief, profile: Profile) -> CheckedReport:

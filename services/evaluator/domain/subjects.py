@@ -19,11 +19,8 @@ SMALLEST_P = 0.0001
 _KEY = re.compile(r"[^a-z0-9]+")
 MAX_KEY_CHARS = 40
 NEITHER = "neither"
-DIRECTED = frozenset(
-    {"odds_ratio", "odds_ratio_conditional", "relative_risk", "risk_difference"}
-    | {"odds_ratio_within", "odds_ratio_adjusted", "gap", "effect_size"}
-)
-"""Measures of the first group over, or minus, the second."""
+UNDIRECTED = frozenset({"impact_ratio"})
+"""Measures of the smaller value over the larger."""
 SIZES = ("negligible", "small", "moderate", "large")
 SIZE_FROM = (0.2, 0.5, 0.8)
 """Cohen's bounds (1988) of h for two shares and of d for two means."""
@@ -61,37 +58,23 @@ def shows_difference(subject: Subject) -> bool:
 
 def higher_group(subject: Subject, name: str) -> str | None:
     """Return the group with more by a measure; `neither` where they are equal."""
-    measure = measure_of(subject, name)
-    if measure is None or measure.value is None or name not in DIRECTED:
+    measure, (one, two) = measure_of(subject, name), group_keys(subject)
+    if measure is None or measure.value is None or name in UNDIRECTED:
         return None
-    keys, null = group_keys(subject), measure.no_difference
-    if null is None:
+    if measure.no_difference is None:
         return None
-    if measure.value == null:
-        return NEITHER
-    return keys[0] if measure.value > null else keys[1]
-
-
-def contains_null(measure: Measure | None) -> bool | None:
-    """Return whether the interval of a measure contains the value of no difference."""
-    if measure is None or measure.no_difference is None:
-        return None
-    if measure.low is None or measure.high is None:
-        return None
-    return measure.low <= measure.no_difference <= measure.high
+    difference = measure.value - measure.no_difference
+    return one if difference > 0 else two if difference < 0 else NEITHER
 
 
 def size_of(subject: Subject) -> str | None:
     """Return how large the difference is: by h of two shares, or by the effect size."""
-    effect = measure_of(subject, "effect_size")
-    if effect and effect.value is not None:
-        size = abs(effect.value)
-    elif len(subject.counts) == 4 and (cases := cases_of(subject)) and min(cases):
+    effect, cases = measure_of(subject, "effect_size"), cases_of(subject)
+    size = effect.value if effect else None
+    if size is None and len(subject.counts) == 4 and cases and min(cases):
         shares = subject.counts[0] / cases[0], subject.counts[2] / cases[1]
-        size = abs(2 * math.asin(math.sqrt(shares[0])) - 2 * math.asin(math.sqrt(shares[1])))
-    else:
-        return None
-    return SIZES[sum(size >= bound for bound in SIZE_FROM)]
+        size = 2 * math.asin(math.sqrt(shares[0])) - 2 * math.asin(math.sqrt(shares[1]))
+    return None if size is None else SIZES[sum(abs(size) >= bound for bound in SIZE_FROM)]
 
 
 def strata_of(subject: Subject) -> str | None:

@@ -15,6 +15,7 @@ from biaswatch.services.evaluator.domain.evaluations import JudgeQuestions, eval
 from biaswatch.services.evaluator.domain.model_questions import KEY_PREFIX, judging_probes
 from biaswatch.services.evaluator.domain.prose import prose_requests
 from biaswatch.services.evaluator.domain.rubric import Profile, tasks_for
+from biaswatch.services.evaluator.domain.writing.board import board_draft
 from biaswatch.services.evaluator.domain.writing.draft import CheckedReport
 from biaswatch.services.evaluator.handlers.rubric_files import Rubric, load_rubric
 from biaswatch.shared.bus.port import Publisher
@@ -133,7 +134,7 @@ class EvaluateBriefs:
             reading = next(iter(self._replies(asked).values()), None)
             return reports.report_from_elsewhere(brief, self._profile(brief), reading)
         if brief.profile == BOARD_PROFILE:
-            return reports.board_report(brief.subject)
+            return reports.rendered_report(board_draft(brief.subject), brief.subject)
         if brief.writer is None:
             return CheckedReport(reason="No report: its text was purged.")
         return reports.report_of(self._attempts(brief), brief.subject)

@@ -88,7 +88,7 @@ def test_the_request_numbers_the_open_sentences_and_lists_claims_without_saying_
     None
 ):
     read = read_report(REPORT, SUBJECT, structure=False)
-    prompt = extraction_prompt(REPORT, read, SUBJECT)
+    prompt = extraction_prompt(read, SUBJECT)
     assert "1. The result is not significant." in prompt
     assert '"significant":"yes"' in prompt
     assert '"significant":"no"' in prompt

@@ -23,17 +23,13 @@ from biaswatch.services.evaluator.domain.reading.numbers import Number, Unit
 from biaswatch.shared.contracts import Fault, UncheckedSentence
 
 NUMBER, PLACE = "number", "place"
-THRESHOLDS = (0.8, 0.05, 0.01, 0.001, 0.2, 0.5, 1.25, 5, 15)
-PER_CENT_THRESHOLDS = (80,)
+THRESHOLDS = {Unit.PLAIN: (0.8, 0.05, 0.01, 0.001, 0.2, 0.5, 1.25, 5, 15), Unit.PERCENT: (80,)}
 """Values with which statistics are compared."""
 SMALL = 10
 """Whole numbers up to this one count something only where a noun says so."""
-P_LEVEL = 0.1
-"""Largest level with which a p-value is compared."""
 MAX_APART = 80
 """Characters between an estimate and its interval."""
 _P_PLAIN = re.compile(r"\bp(?:[\s-]values?)?\s*(?:=|is|was|of)\s*$", re.IGNORECASE)
-_OF_GROUP = re.compile(r"\s+of\s+(?:the\s+|all\s+)?", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['\u2019]s?\Z")
 _INTERVAL_BESIDE = re.compile(
     r"[\s%,]*(?:[(\[;]\s*)?(?:with\s+)?(?:an?\s+|its\s+|the\s+)?(?:exact\s+)?(?:\d+[\s-]*(?:%|percent)?"
@@ -97,27 +93,20 @@ class NumberCheck:
         if evidence.names(number).specific or evidence.is_p(number):
             return False
         boundary = {-1: number.high, 1: number.low}.get(number.side)
-        thresholds = PER_CENT_THRESHOLDS if number.unit is Unit.PERCENT else THRESHOLDS
-        if boundary and any(abs(boundary - level) < 1e-6 for level in thresholds):
+        levels = THRESHOLDS.get(number.unit, ())
+        if boundary and any(abs(boundary - level) < 1e-6 for level in levels):
             return True
         counted = number.unit is not Unit.PLAIN or evidence.has_noun(number) or evidence.is_row
         return number.value in {0.0, 1.0, 100.0} and not (counted or evidence.whole_of(number))
 
     def _check_single(self, number: Number) -> None:
-        written = [fact for fact in self.facts if self._agrees(number, fact)]
+        written = [fact for fact in self.facts if is_written(number, fact)]
         named = [fact for fact in written if names_fact(self.evidence, number, fact)]
         self.last = number.end, named
         if not named:
             other_part = {f.statistic for f in written} & self.evidence.names(number).statistics
             certain = not other_part and self._is_plain(number)
             self._report(number, written, certain=certain)
-
-    def _agrees(self, number: Number, fact: Fact) -> bool:
-        if number.side and fact.part == "p":
-            level = number.high if number.side < 0 else number.low
-            usual = level <= P_LEVEL and f"{level:.0e}"[0] in "15"
-            return usual and number.side * (fact.value - level) > 0
-        return is_written(number, fact)
 
     def _is_plain(self, number: Number) -> bool:
         """Tell whether the words leave no doubt about the statistic of a number."""
@@ -129,7 +118,7 @@ class NumberCheck:
         names = evidence.names(number)
         if names.specific and names.plain and number.unit is Unit.PLAIN:
             return names.statistics <= {fact.statistic for fact in self.facts}
-        of_group = _OF_GROUP.match(text, number.end) if number.unit is Unit.PERCENT else None
+        of_group = cues.OF_WHOLE.match(text, number.end) if number.unit is Unit.PERCENT else None
         named = of_group and any(
             group.start == of_group.end() and not _POSSESSIVE.search(text[: group.end])
             for group in evidence.groups
@@ -149,11 +138,13 @@ class NumberCheck:
         lows, highs = ([f for f in ends if is_written(number, f)] for number in (low, high))
         pairs = [one for one, two in product(lows, highs) if two == one.other_end(two.value)]
         anchors, plain = self._anchors(low)
-        if any(
-            (pair.statistic, pair.group) in anchors if anchors else self._names_pair(low, pair)
-            for pair in pairs
-        ):
-            return
+        names, owner = self.evidence.names(low).statistics, self.evidence.owner(low)
+        for pair in pairs:
+            named = pair.statistic in names or not names
+            if pair.group is not None:
+                named = pair.group == owner
+            if (pair.statistic, pair.group) in anchors if anchors else named:
+                return
         self._report(low, pairs, certain=bool(anchors) and plain, other=high)
 
     def _anchors(self, low: Number) -> tuple[set[tuple[str, int | None]], bool]:
@@ -167,13 +158,6 @@ class NumberCheck:
         }
         beside = _INTERVAL_BESIDE.fullmatch(text, end, low.start)
         return keys, bool(beside and not cues.UNSURE.search(text))
-
-    def _names_pair(self, low: Number, pair: Fact) -> bool:
-        """Tell whether the words beside an interval name it, or name nothing else."""
-        evidence, names = self.evidence, self.evidence.names(low).statistics
-        if pair.group is not None:
-            return evidence.owner(low) == pair.group
-        return pair.statistic in names or not names
 
     def _report(
         self, number: Number, facts: Sequence[Fact], *, certain: bool, other: Number | None = None
@@ -189,8 +173,8 @@ class NumberCheck:
 
 def fault_at(sentence: UncheckedSentence, kind: str, message: str) -> Fault:
     """Return a fault, or a hint, about a sentence."""
-    place = sentence.model_dump(include={"where", "start", "end"})
-    return Fault(kind=kind, sentence=message, **place)
+    where, start, end = sentence.where, sentence.start, sentence.end
+    return Fault(kind=kind, sentence=message, where=where, start=start, end=end)
 
 
 def names_fact(evidence: SentenceEvidence, number: Number, fact: Fact) -> bool:
@@ -271,8 +255,7 @@ def _is_counted(evidence: SentenceEvidence, number: Number, fact: Fact) -> bool:
         known = evidence.whole_of(number) or evidence.is_row or evidence.outcome.search(text)
         return bool(known) and not cues.NOT.search(segment)
     if fact.statistic == "size":
-        return bool(_WHOLE_BEFORE.search(text[: number.start])) or not evidence.outcome.search(
-            text, number.end
-        )
+        before = _WHOLE_BEFORE.search(text[: number.start])
+        return before is not None or not evidence.outcome.search(text, number.end)
     of_row = evidence.is_row and fact.statistic == "lacking"
     return of_row or NEEDED[fact.statistic].search(evidence.masked(text)) is not None

@@ -176,7 +176,4 @@ class SentenceEvidence:
         """Tell whether a group, a case, an answer or the outcome follows a whole number."""
         words = rf"{cues.CASES}|{cues.ANSWERS.pattern}|{self.outcome.pattern}|missing"
         noun = re.compile(rf"(?:[\s-]+[\w'-]+){{0,2}}?[\s-]+(?:{words})", re.IGNORECASE)
-        return (
-            self.following_group(number) is not None
-            or noun.match(self.text, number.end) is not None
-        )
+        return bool(noun.match(self.text, number.end)) or self.following_group(number) is not None

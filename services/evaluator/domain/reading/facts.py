@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from biaswatch.services.evaluator.domain.reading.numbers import Number, Unit
-from biaswatch.services.evaluator.domain.subjects import cases_of, measure_of
+from biaswatch.services.evaluator.domain.subjects import cases_of
 from biaswatch.shared.contracts import Measure, Subject
 
 ODDS_RATIOS = frozenset(
@@ -19,6 +19,8 @@ PERCENTAGES = SHARES | {"risk_difference", "impact_ratio", "change"}
 """Statistics that are also written times 100."""
 _OF_GROUPS = {f"{name}_{n}": (statistic, n - 1) for n in (1, 2)
               for name, statistic in (("rate", "share"), ("mean", "mean"))}  # fmt: skip
+MAX_LEVEL = 0.1
+"""Largest level with which a p-value is compared."""
 OTHER_END = {"low": "high", "high": "low"}
 
 
@@ -44,11 +46,15 @@ class Fact:
 def is_written(number: Number, fact: Fact) -> bool:
     """Tell whether a fact may be written as a number."""
     unit, percent = number.unit, fact.statistic in PERCENTAGES
+    if number.side and fact.part == "p":
+        level = number.high if number.side < 0 else number.low
+        usual = level <= MAX_LEVEL and f"{level:.0e}"[0] in "15"
+        return usual and number.side * (fact.value - level) > 0
     if fact.part in {"low", "high"} and fact.value < 0 and not number.signed:
         return False  # as a size it is the other end
     if unit is Unit.PERCENT:
         return percent and number.equals(100 * fact.value)
-    if unit in {Unit.POINTS, Unit.PERCENTAGE_POINTS}:
+    if unit is Unit.POINTS:
         whole = {"risk_difference": 100, "gap": 1}.get(fact.statistic)
         return whole is not None and number.equals(whole * fact.value)
     if unit is Unit.TIMES:
@@ -62,21 +68,19 @@ def facts_of(subject: Subject) -> tuple[Fact, ...]:
     facts = [*_cases(subject), *_answers(subject)]
     for measure in subject.measures:
         facts += _measured(measure)
-    means = [measure_of(subject, name) for name in ("mean_1", "mean_2")]
-    facts += _ratio("mean", *(mean.value for mean in means if mean and mean.value))
+    values = {measure.name: measure.value for measure in subject.measures}
+    facts += _ratio("mean", values.get("mean_1"), values.get("mean_2"))
     if subject.tolerance:
         facts.append(Fact(subject.tolerance, "tolerance"))
-        gap = measure_of(subject, "gap")
-        facts += _ratio("tolerance", *([gap.value, subject.tolerance] if gap and gap.value else []))
+        facts += _ratio("tolerance", values.get("gap"), subject.tolerance)
     return tuple(facts)
 
 
-def _ratio(name: str, *values: float | None) -> Iterator[Fact]:
+def _ratio(name: str, one: float | None, two: float | None) -> Iterator[Fact]:
     """Yield two values over each other, as factors and as changes."""
-    if len(values) == 2 and values[0] and values[1]:
-        for ratio in (values[0] / values[1], values[1] / values[0]):
-            yield Fact(abs(ratio), "factor", name)
-            yield Fact(abs(ratio) - 1, "change", name)
+    for ratio in (one / two, two / one) if one and two else ():
+        yield Fact(abs(ratio), "factor", name)
+        yield Fact(abs(ratio) - 1, "change", name)
 
 
 def _measured(measure: Measure) -> Iterator[Fact]:

@@ -17,7 +17,7 @@ from biaswatch.services.evaluator.domain.writing.claims import (
     closed_object,
 )
 from biaswatch.services.evaluator.domain.writing.draft import CheckedReport
-from biaswatch.services.evaluator.domain.writing.draft_faults import STATEMENT
+from biaswatch.services.evaluator.domain.writing.draft_faults import ATTRIBUTION, STATEMENT
 from biaswatch.services.evaluator.domain.writing.outline import heading_problems
 from biaswatch.services.evaluator.domain.writing.slots import rendered, slots_of
 from biaswatch.shared.contracts import Fault, Subject, UncheckedSentence
@@ -35,7 +35,7 @@ TASK = (
 MAX_SENTENCE_CHARS = 800
 """Longer sentences are left to readers, which bounds the time of a check."""
 MAX_SENTENCES = 1000
-ATTRIBUTION = "Words may attribute the outcome to a group's nature."
+MAX_ABBREVIATION_CHARS = 12
 _HEADING = re.compile(r"\s{0,3}(#{1,6})\s+(?P<title>.*)")
 _END = re.compile(r"(?<=[.!?])[)\"'\u201d]*\s+(?=[\"'\u201c(]*[A-Z0-9])")
 _ABBREVIATED = re.compile(r"\b(?:e\.g|i\.e|vs|cf|approx|no|fig)\.[)\"']*$", re.IGNORECASE)
@@ -59,16 +59,13 @@ def read_report(
     statements = 0
     for sentence in sentences_of(report):
         text = " ".join(report[sentence.start : sentence.end].replace("**", "").split())
-        if len(text) > MAX_SENTENCE_CHARS or sentence.number > MAX_SENTENCES:
-            unchecked.append(sentence)
-            statements += 1
-            continue
-        evidence = SentenceEvidence(text, subject)
+        readable = len(text) <= MAX_SENTENCE_CHARS and sentence.number <= MAX_SENTENCES
+        evidence = SentenceEvidence(text if readable else "", subject)
         check = NumberCheck(sentence, evidence)
         faults, hints = faults + check.faults, hints + check.hints
-        if flags and flags.search(text):
+        if flags and flags.search(evidence.text):
             hints.append(fault_at(sentence, "attribution", ATTRIBUTION))
-        states = STATEMENT.search(text) is not None
+        states = not readable or STATEMENT.search(text) is not None
         unchecked += [sentence] if states else []
         statements += states or bool(evidence.numbers)
     return CheckedReport(
@@ -95,15 +92,18 @@ def sentences_of(report: str) -> Iterator[UncheckedSentence]:
 
 
 def _sentence_spans(line: str) -> Iterator[tuple[int, int]]:
-    ends = [m for m in _END.finditer(line) if not _ABBREVIATED.search(line[: m.start()][-12:])]
-    starts = [0, *(match.end() for match in ends)]
-    for start, end in zip(starts, [*(match.start() for match in ends), len(line)], strict=True):
+    start = 0
+    for end, after in [*(match.span() for match in _END.finditer(line)), (len(line), len(line))]:
+        abbreviated = _ABBREVIATED.search(line, max(end - MAX_ABBREVIATION_CHARS, 0), end)
+        if abbreviated and end < len(line):
+            continue
         if text := line[start:end].strip():
             start = line.index(text, start)
             yield start, start + len(text)
+        start = after
 
 
-def extraction_prompt(report: str, read: CheckedReport, subject: Subject) -> str:
+def extraction_prompt(read: CheckedReport, subject: Subject) -> str:
     """Return the request to read the statements that code leaves open."""
     slots = slots_of(subject)
     claims = [
@@ -111,14 +111,10 @@ def extraction_prompt(report: str, read: CheckedReport, subject: Subject) -> str
         for claim in claims_about(subject)
         if claim.type not in {"definition", "caveat"}
     ]
-    listed = [f"{number}. {report[statement.start : statement.end]}"
-              for number, statement in enumerate(_open(read), start=1)]  # fmt: skip
-    sentences = quoted_part("Sentences", "\n".join(listed))
-    return "\n\n".join([TASK, "\n".join(["Claims", *claims]), sentences])
-
-
-def _open(read: CheckedReport) -> tuple[UncheckedSentence, ...]:
-    return read.unchecked[:MAX_STATEMENTS]
+    sentences = enumerate(read.unchecked[:MAX_STATEMENTS], start=1)
+    listed = [f"{n}. {(read.text or '')[item.start : item.end]}" for n, item in sentences]
+    statements = quoted_part("Sentences", "\n".join(listed))
+    return "\n\n".join([TASK, "\n".join(["Claims", *claims]), statements])
 
 
 def extraction_schema(subject: Subject) -> dict[str, JsonValue]:
@@ -137,7 +133,7 @@ def with_statements(read: CheckedReport, reply: str, subject: Subject) -> Checke
         The reply is not JSON of this form.
     """
     statements = list_in(fields_in(reply), "statements")
-    hints, right, sentences = list(read.hints), set[int](), _open(read)
+    hints, right, sentences = list(read.hints), set[int](), read.unchecked[:MAX_STATEMENTS]
     for number, claims in map(_claims_in, statements):
         if not claims or not 1 <= number <= len(sentences):
             continue

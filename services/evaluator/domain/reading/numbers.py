@@ -11,7 +11,6 @@ class Unit(StrEnum):
 
     PLAIN = "plain"
     PERCENT = "percent"
-    PERCENTAGE_POINTS = "pp"
     POINTS = "points"
     TIMES = "times"
 
@@ -64,7 +63,7 @@ _NUMBER = re.compile(
     rf"(?P<digits>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+[.,]\d+|\d+|\.\d+)"
     r"(?:e(?P<e>[-+]?\d+)|\s*[x\u00d7]\s*10\^?(?P<power>[-\u2212]?\d+|\u207b[\u2070\u00b9\u00b2\u00b3\u2074-\u2079]+))?"
     rf"|\b(?P<word>{_CARDINAL})\b)"
-    r"(?:(?P<pp>\s*-?(?:%|per\s?cent(?:age)?)[\s-]*points?\b|\s*pp\b)|(?P<points>[\s-]points?\b)"
+    r"(?:(?P<points>\s*-?(?:%|per\s?cent(?:age)?)[\s-]*points?\b|\s*pp\b|[\s-]points?\b)"
     r"|(?P<percent>\s*%|[\s-]per\s?cent\b)|(?P<times>\s*(?:[x\u00d7](?!\w)|-?fold\b|\s+times\b)))?"
     r"(?!\w|[.,]\d)",
     re.IGNORECASE,

@@ -8,11 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from biaswatch.services.evaluator.domain.subjects import group_keys, shows_difference
-from biaswatch.services.evaluator.domain.writing.claims import (
-    Claim,
-    mandatory_caveats,
-    right_claims,
-)
+from biaswatch.services.evaluator.domain.writing.claims import mandatory_caveats, right_claims
 from biaswatch.services.evaluator.domain.writing.draft import Draft, Section, Sentence
 from biaswatch.services.evaluator.domain.writing.outline import ReportSection
 from biaswatch.services.evaluator.domain.writing.slots import SLOT, slots_of
@@ -44,12 +40,13 @@ def board_draft(subject: Subject) -> Draft:
     """Return the report as a draft whose claims are all right."""
     verdict = subject.conclusion
     shown = verdict == "disparity" if verdict else shows_difference(subject)
+    caveats = dict.fromkeys([*mandatory_caveats(subject), "nature", "limits"])
     parts = (
         _stated(subject, COMPARED),
         _findings(subject),
         _certainty(subject),
-        _caveats(subject, [*mandatory_caveats(subject), "nature", "limits"]),
-        [Sentence(REVIEW if shown else COLLECT), *_caveats(subject, ["experts"])],
+        _claimed(subject, "caveat", caveats),
+        [Sentence(REVIEW if shown else COLLECT), *_claimed(subject, "caveat", ["experts"])],
     )
     sections = [Section(title, tuple(part)) for title, part in zip(TITLES, parts, strict=True)]
     return Draft(tuple(sections), BOARD_OUTLINE)
@@ -85,8 +82,3 @@ def _certainty(subject: Subject) -> Iterator[Sentence]:
     yield from islice(_claimed(subject, "interval", HEADLINE), 1)
     yield from _claimed(subject, "significance", [subject.test] if subject.test else TESTS)
     yield from _claimed(subject, "cases", group_keys(subject))
-
-
-def _caveats(subject: Subject, names: Iterable[str]) -> Iterator[Sentence]:
-    for claim in [Claim("caveat", name) for name in dict.fromkeys(names)]:
-        yield Sentence(claim.sentence(subject), (claim,))

@@ -82,7 +82,11 @@ def _yes(value: bool | None) -> str | None:
 
 
 def _contains_null(subject: Subject, name: str) -> str | None:
-    return _yes(subjects.contains_null(subjects.measure_of(subject, name)))
+    measure = subjects.measure_of(subject, name)
+    if measure is None or measure.low is None or measure.high is None:
+        return None
+    null = measure.no_difference
+    return None if null is None else _yes(measure.low <= null <= measure.high)
 
 
 def _significant(subject: Subject, name: str) -> str | None:
@@ -90,18 +94,14 @@ def _significant(subject: Subject, name: str) -> str | None:
     return _yes(test.p_value <= subject.alpha) if test and test.p_value is not None else None
 
 
-def _of_group(counts: Sequence[int] | None, subject: Subject, key: str) -> int | None:
-    return counts[subjects.group_keys(subject).index(key)] if counts and len(counts) == 2 else None
-
-
 def _missing(subject: Subject, key: str) -> str | None:
-    count = _of_group(subject.missing, subject, key)
-    return None if count is None else "some" if count else "none"
+    counts = dict(zip(subjects.group_keys(subject), subject.missing, strict=False))
+    return None if key not in counts else "some" if counts[key] else "none"
 
 
 def _enough(subject: Subject, key: str) -> str | None:
-    count = _of_group(subjects.cases_of(subject), subject, key)
-    return None if count is None else _yes(count >= subject.cases_least)
+    counts = dict(zip(subjects.group_keys(subject), subjects.cases_of(subject) or (), strict=False))
+    return _yes(counts[key] >= subject.cases_least) if key in counts else None
 
 
 def caveats_of(subject: Subject) -> list[str]:

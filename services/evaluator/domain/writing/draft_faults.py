@@ -85,6 +85,7 @@ STRATIFIED = frozenset({"odds_ratio_within", "odds_ratio_adjusted", "cmh"})
 """Measures whose claims are about strata."""
 SENTENCE = re.compile(r"[\"'\u201c(]*[A-Z{].*[.!?][)\"'\u201d]*", re.DOTALL)
 MAX_SLOT_NAME = 60
+ATTRIBUTION = "Words may attribute the outcome to a group's nature."
 
 
 @dataclass(frozen=True)
@@ -145,8 +146,7 @@ def sentence_faults(
         yield from _claim_faults(claim, bare, subject)
     yield from _undeclared(sentence, bare, subject)
     if match := profile.flags.search(bare):
-        problem = "Words may attribute the outcome to a group's nature."
-        yield DraftFault("attribution", problem, match[0])
+        yield DraftFault("attribution", ATTRIBUTION, match[0])
 
 
 def _slot_faults(sentence: Sentence, part: ReportSection, subject: Subject) -> Iterator[DraftFault]:
@@ -200,12 +200,9 @@ def _undeclared(sentence: Sentence, bare: str, subject: Subject) -> Iterator[Dra
 
 
 def _names_group(text: str, subject: Subject) -> bool:
-    names = [f"{{groups.{key}." for key in group_keys(subject)]
-    folded = text.casefold()
-    return any(name in text for name in names) or any(
-        re.search(rf"(?<!\w){re.escape(group.casefold())}(?!\w)", folded)
-        for group in subject.groups
-    )
+    slots = "|".join(rf"\{{groups\.{key}\." for key in group_keys(subject))
+    labels = "|".join(re.escape(group) for group in subject.groups)
+    return re.search(rf"{slots}|(?<!\w)(?:{labels})(?!\w)", text, re.IGNORECASE) is not None
 
 
 def withheld(faults: Iterable[DraftFault]) -> dict[Place, str]:

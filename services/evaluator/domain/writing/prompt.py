@@ -4,11 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from biaswatch.services.evaluator.domain.rubric import Profile
 from biaswatch.services.evaluator.domain.subjects import measure_line
-from biaswatch.services.evaluator.domain.writing.claims import (
-    Claim,
-    mandatory_caveats,
-    right_claims,
-)
+from biaswatch.services.evaluator.domain.writing.claims import mandatory_caveats, right_claims
 from biaswatch.services.evaluator.domain.writing.draft_faults import DraftFault
 from biaswatch.services.evaluator.domain.writing.fixed_sentences import measure_words
 from biaswatch.services.evaluator.domain.writing.outline import OUTLINE
@@ -92,24 +88,22 @@ def _slot_lines(subject: Subject) -> Iterator[str]:
 
 
 def _claim_lines(subject: Subject) -> Iterator[str]:
-    """Yield right claims with a sentence for each; those of one form on one line."""
+    """Yield right claims with a sentence for each; those of one form share a line.
+
+    In a form, * stands for the measure, test, group or term.
+    """
     by_form: dict[str, tuple[list[str], str]] = {}
     for claim in right_claims(subject):
-        form, name, text = _form(claim, subject)
-        by_form.setdefault(form, ([], text))[0].append(name)
+        form, text, name = claim.json, claim.sentence(subject), claim.topic
+        if claim.type == "caveat":
+            name = ""
+        if name:
+            form = form.replace(f'"{name}"', '"*"', 1)
+            text = text.replace(measure_words(name), "*").replace(name, "*")
+        by_form.setdefault(form, ([], "" if claim.type == "definition" else text))[0].append(name)
     for form, (names, text) in by_form.items():
         listed = f" {', '.join(names)}" if all(names) else ""
         yield f"{form}{listed}{': ' if text else ''}{text}"
-
-
-def _form(claim: Claim, subject: Subject) -> tuple[str, str, str]:
-    """Return a claim and its sentence with * for its measure, test, group or term."""
-    name, text = claim.topic, claim.sentence(subject)
-    if not name or claim.type == "caveat":
-        return claim.json, "", text
-    starred = text.replace(measure_words(name), "*").replace(name, "*")
-    form = claim.json.replace(f'"{name}"', '"*"', 1)
-    return form, name, "" if claim.type == "definition" else starred
 
 
 def repair_prompt(faults: Sequence[DraftFault], unreadable: str | None = None) -> str:

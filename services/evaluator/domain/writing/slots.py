@@ -115,8 +115,5 @@ def rendered(text: str, slots: dict[str, str]) -> str:
 
 def masked(text: str, slots: dict[str, str]) -> str:
     """Return a text with names filled in, and `[number]` for every other slot."""
-
-    def word(match: re.Match[str]) -> str:
-        return "[number]" if is_number(match[1]) else slots.get(match[1], match[0])
-
-    return SLOT.sub(word, text)
+    words = {name: "[number]" if is_number(name) else word for name, word in slots.items()}
+    return rendered(text, words)
