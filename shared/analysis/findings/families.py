@@ -1,8 +1,7 @@
 """Families of comparisons that are corrected together: of answers, and of error rates."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from biaswatch.shared.analysis.findings.comparisons import (
 from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
 from biaswatch.shared.analysis.findings.group_comparison import GroupComparison
 from biaswatch.shared.analysis.findings.groupings import THE_REST, ComparedGroups, ComparisonPlan
-from biaswatch.shared.analysis.findings.twins import TwinKey, TwinTable, TwinTests, twin_tables
+from biaswatch.shared.analysis.findings.twins import TwinKey, TwinTests, twin_tables
 from biaswatch.shared.analysis.findings.units import MAX_EXCHANGED_ROWS
 from biaswatch.shared.contracts import Claim
 
@@ -102,26 +101,6 @@ def _p_anywhere(
     return min((p for p in p_values if p is not None), default=None)
 
 
-@dataclass(frozen=True)
-class _FilledTwins:
-    """The twins of a dimension with values for missing answers."""
-
-    groups: list[SampledGroups | None]
-    """By part; None for those of other dimensions."""
-    tests: TwinTests
-    rng: np.random.Generator
-    parts: Sequence[ComparedPart]
-
-    @cached_property
-    def p_values(self) -> dict[TwinKey, float]:
-        """The p-values of the family, by the exchanges that the verdict is read from."""
-        tables: list[list[TwinTable]] = [
-            list(twin_tables(groups, part.source)) if groups is not None else []
-            for groups, part in zip(self.groups, self.parts, strict=True)
-        ]
-        return self.tests.at_worst(tables, self.rng)
-
-
 @dataclass
 class _TwinsAtWorst:
     """Same treatment with the least favourable missing answers, for the groups of one verdict."""
@@ -131,38 +110,48 @@ class _TwinsAtWorst:
     family: int
     tests: TwinTests
     rng: np.random.Generator
-    _filled: tuple[tuple[str, str, str], list[_FilledTwins]] | None = None
+    _of: tuple[str, str, str] | None = None
+    """Dimension and groups whose missing answers were replaced last."""
+    _filled: list[tuple[dict[int, SampledGroups], dict[TwinKey, float]]] = field(
+        default_factory=list
+    )
+    """With either side's missing answers low: the groups by part, and the family's p-values."""
 
     def p_values(self, place: int, comparison: GroupComparison) -> Iterator[float]:
         """Yield the p-value with either side's missing answers low; 1 for a gap of another sign."""
         names = comparison.dimension, comparison.a, comparison.b
-        if self._filled is None or self._filled[0] != names:
-            self._filled = names, [self._fill(*names, raised) for raised in (0, 1)]
-        for filled in self._filled[1]:
-            yield self._p_value(filled, place, comparison)
+        if self._of != names:
+            self._of, self._filled = names, [self._fill(*names, raised) for raised in (0, 1)]
+        for groups, p_values in self._filled:
+            yield self._p_value(groups[place], p_values, place, comparison)
 
-    def _fill(self, dimension: str, a: str, b: str, raised: int) -> _FilledTwins:
-        groups = (part.groups() for part in self.parts)
-        filled = [
-            of.filled(_named(of, a, b), raised=raised) if of.grouping.name == dimension else None
-            for of in groups
+    def _fill(
+        self, dimension: str, a: str, b: str, raised: int
+    ) -> tuple[dict[int, SampledGroups], dict[TwinKey, float]]:
+        filled = {
+            place: groups.filled(_named(groups, a, b), raised=raised)
+            for place, part in enumerate(self.parts)
+            if (groups := part.groups()).grouping.name == dimension
+        }
+        tables = [
+            list(twin_tables(filled[place], part.source)) if place in filled else []
+            for place, part in enumerate(self.parts)
         ]
-        return _FilledTwins(filled, self.tests, self.rng, self.parts)
+        return filled, self.tests.at_worst(tables, self.rng)
 
-    def _p_value(self, filled: _FilledTwins, place: int, of: GroupComparison) -> float:
-        groups = filled.groups[place]
-        if groups is None:
-            return 1.0
-        domains = groups.grouping.domains
+    def _p_value(
+        self, groups: SampledGroups, p_values: dict[TwinKey, float], place: int, of: GroupComparison
+    ) -> float:
+        grouping = groups.grouping
         [pair] = [
             pair for pair in _named(groups, of.a, of.b)
-            if domains[groups.grouping.groups[pair[0]].domain] == of.domain
+            if grouping.domains[grouping.groups[pair[0]].domain] == of.domain
         ]  # fmt: skip
         feature = groups.observations.features.index(of.feature)
         _, samples, _, _ = groups.compare(pair, feature, 1)
         if float(samples.differences.sum()) * (of.gap.value or 0.0) <= 0:
             return 1.0
-        p_sets = filled.p_values.get((place, of.dimension, of.domain, of.feature, of.a, of.b))
+        p_sets = p_values.get((place, of.dimension, of.domain, of.feature, of.a, of.b))
         p_answers = answers_p(groups, samples, pair, feature, self.rng)
         p_value = same_treatment_p(p_sets, p_answers, self.plan, self.family)
         return 1.0 if p_value is None else p_value
