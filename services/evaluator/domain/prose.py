@@ -16,7 +16,7 @@ from biaswatch.services.evaluator.domain.model_questions import (
     list_in,
     response_text,
 )
-from biaswatch.services.evaluator.domain.writing.claims import Claim, right_claims, turned
+from biaswatch.services.evaluator.domain.writing.claims import TypedClaim, right_claims, turned
 from biaswatch.services.evaluator.domain.writing.draft import Draft, Place
 from biaswatch.services.evaluator.domain.writing.slots import masked, slots_of
 from biaswatch.shared.contracts import Brief, Probe, ProseCheck, Response, Subject
@@ -72,7 +72,7 @@ def _pairs(draft: Draft, subject: Subject) -> list[Pair]:
     """Return sentences and controls in an order that does not tell them apart."""
     slots = slots_of(subject)
 
-    def statement(*claims: Claim) -> str:
+    def statement(*claims: TypedClaim) -> str:
         return masked(" ".join(claim.sentence(subject) for claim in claims), slots)
 
     pairs = [

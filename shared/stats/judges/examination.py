@@ -146,7 +146,7 @@ def _pattern(plain: Sequence[ControlOutcome]) -> str | None:
     if not replies:
         return "none of its replies can be read"
     if len(replies) == 1:
-        return f"it always says {next(iter(replies))}"
+        return f"it always says {min(replies)}"
     unread = len(plain) - replies.total()
     return f"{unread} of {len(plain)} replies cannot be read" if 2 * unread > len(plain) else None
 

@@ -7,7 +7,7 @@ from functools import cache
 from scipy.stats import fisher_exact
 
 from biaswatch.services.evaluator.domain.writing.board import board_draft
-from biaswatch.services.evaluator.domain.writing.claims import Claim, right_claims, turned
+from biaswatch.services.evaluator.domain.writing.claims import TypedClaim, right_claims, turned
 from biaswatch.services.evaluator.domain.writing.draft import Sentence, render
 from biaswatch.services.evaluator.domain.writing.draft_faults import sentence_faults
 from biaswatch.services.evaluator.domain.writing.outline import ReportSection
@@ -87,14 +87,14 @@ def test_claims_are_right_by_independent_arithmetic() -> None:
         a, b, c, d = subject.counts
         first, second = a * (c + d), c * (a + b)
         higher = "neither" if first == second else "men" if first > second else "women"
-        assert Claim("direction", "risk_difference", higher) in claims
+        assert TypedClaim("direction", "risk_difference", higher) in claims
         significant = "yes" if fisher_exact([[a, b], [c, d]]).pvalue <= 0.05 else "no"
         if any(m.name == "fisher" and m.p_value is not None for m in subject.measures):
-            assert Claim("significance", "fisher", significant) in claims
+            assert TypedClaim("significance", "fisher", significant) in claims
         if min(subject.counts):
             spread = 1.959964 * math.sqrt(1 / a + 1 / b + 1 / c + 1 / d)
             inside = "yes" if abs(math.log(a * d / (b * c))) <= spread else "no"
-            assert Claim("interval", "odds_ratio", inside) in claims
+            assert TypedClaim("interval", "odds_ratio", inside) in claims
 
 
 def test_slots_have_the_digits_of_the_subject() -> None:

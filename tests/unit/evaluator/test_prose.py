@@ -12,14 +12,14 @@ from biaswatch.services.evaluator.domain.reading.foreign import (
     read_report,
     with_statements,
 )
-from biaswatch.services.evaluator.domain.writing.claims import Claim
+from biaswatch.services.evaluator.domain.writing.claims import TypedClaim
 from biaswatch.services.evaluator.domain.writing.draft import Draft, Section, Sentence
 from biaswatch.shared.contracts import Brief, ProseCheck, Response, parse_target
 from tests.support.report_subjects import table
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 SUBJECT = table((60, 140, 30, 170), ("men", "women"), "sentence", "third strike")
-CLAIM = Claim("significance", "fisher", "yes")
+CLAIM = TypedClaim("significance", "fisher", "yes")
 SAYS_IT = Sentence("The test of Fisher finds a significant difference ({fisher.p}).", (CLAIM,))
 SAYS_MORE = Sentence("The significant result settles every question.", (CLAIM,))
 DRAFT = Draft((Section("Findings", (SAYS_IT, SAYS_MORE)),))

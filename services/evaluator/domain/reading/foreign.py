@@ -10,7 +10,7 @@ from biaswatch.services.evaluator.domain.model_questions import fields_in, list_
 from biaswatch.services.evaluator.domain.reading.checks import NumberCheck, fault_at
 from biaswatch.services.evaluator.domain.reading.evidence import SentenceEvidence
 from biaswatch.services.evaluator.domain.writing.claims import (
-    Claim,
+    TypedClaim,
     claim_in,
     claim_schemas,
     claims_about,
@@ -147,7 +147,7 @@ def with_statements(read: CheckedReport, reply: str, subject: Subject) -> Checke
     return replace(read, hints=tuple(hints), unchecked=unchecked)
 
 
-def _claims_in(statement: object) -> tuple[int, list[Claim]]:
+def _claims_in(statement: object) -> tuple[int, list[TypedClaim]]:
     """Return the number of a sentence and its claims; no claims where one cannot be read."""
     fields = statement if isinstance(statement, Mapping) else {}
     number, claims = fields.get("sentence"), fields.get("claims")

@@ -21,7 +21,7 @@ VERDICTS = ("disparity", "no_disparity", "inconclusive", "unmeasured")
 
 
 @dataclass(frozen=True)
-class Claim:
+class TypedClaim:
     """A statement about a measure, a test, a group or the whole comparison."""
 
     type: str
@@ -136,31 +136,31 @@ CLAIM_TYPES: Mapping[str, ClaimType] = {
 
 
 @lru_cache(maxsize=16)
-def claims_about(subject: Subject) -> tuple[Claim, ...]:
+def claims_about(subject: Subject) -> tuple[TypedClaim, ...]:
     """Return every claim that can be made about a subject, right or wrong, in a fixed order."""
-    claims: list[Claim] = []
+    claims: list[TypedClaim] = []
     groups = (*subjects.group_keys(subject), subjects.NEITHER)
     for name, kind in CLAIM_TYPES.items():
         for topic in kind.topics(subject):
             answer = kind.answer(subject, topic)
             values = [] if answer is None else [*(kind.values or groups), answer]
-            claims += [Claim(name, topic, value) for value in dict.fromkeys(values)]
+            claims += [TypedClaim(name, topic, value) for value in dict.fromkeys(values)]
     return tuple(claims)
 
 
-def right_claims(subject: Subject) -> list[Claim]:
+def right_claims(subject: Subject) -> list[TypedClaim]:
     """Return the claims about a subject that are right."""
     return [claim for claim in claims_about(subject) if claim.is_right(subject)]
 
 
-def turned(claim: Claim, subject: Subject) -> list[Claim]:
+def turned(claim: TypedClaim, subject: Subject) -> list[TypedClaim]:
     """Return the wrong claims of the same type about the same topic."""
     topic = (claim.type, claim.topic)
     same = [other for other in claims_about(subject) if (other.type, other.topic) == topic]
     return [other for other in same if not other.is_right(subject)]
 
 
-def claim_in(value: object) -> Claim:
+def claim_in(value: object) -> TypedClaim:
     """Return a claim that a model wrote.
 
     Raises
@@ -174,7 +174,7 @@ def claim_in(value: object) -> Claim:
     if kind is None:
         raise Unreadable(f"the type of a claim is none of {', '.join(CLAIM_TYPES)}")
     topic, answer = (value.get(name, "") for name in kind.fields)
-    claim = Claim(value["type"], topic, answer)
+    claim = TypedClaim(value["type"], topic, answer)
     if claim.fields != value:
         raise Unreadable(f"a claim about {claim.type} has other fields than {list(claim.fields)}")
     return claim

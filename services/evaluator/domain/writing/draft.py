@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from biaswatch.services.evaluator.domain.model_questions import fields_in, list_in
 from biaswatch.services.evaluator.domain.writing.claims import (
-    Claim,
+    TypedClaim,
     claim_in,
     claim_schemas,
     closed_object,
@@ -31,7 +31,7 @@ class Sentence:
     """One sentence with slots, and the claims that it makes."""
 
     text: str
-    claims: tuple[Claim, ...] = ()
+    claims: tuple[TypedClaim, ...] = ()
     unreadable: str | None = None
     """Why one of its claims cannot be read."""
 

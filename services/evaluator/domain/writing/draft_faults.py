@@ -6,7 +6,11 @@ from dataclasses import dataclass, replace
 
 from biaswatch.services.evaluator.domain.rubric import Profile
 from biaswatch.services.evaluator.domain.subjects import group_keys
-from biaswatch.services.evaluator.domain.writing.claims import CLAIM_TYPES, Claim, mandatory_caveats
+from biaswatch.services.evaluator.domain.writing.claims import (
+    CLAIM_TYPES,
+    TypedClaim,
+    mandatory_caveats,
+)
 from biaswatch.services.evaluator.domain.writing.draft import Draft, Place, Sentence
 from biaswatch.services.evaluator.domain.writing.outline import ReportSection, heading_problems
 from biaswatch.services.evaluator.domain.writing.slots import SLOT, is_number, slots_of
@@ -111,7 +115,7 @@ def draft_faults(draft: Draft, subject: Subject, profile: Profile) -> list[Draft
     declared = {about for s in draft.sentences.values() for about in s.topics("caveat")}
     for about in mandatory_caveats(subject):
         if about not in declared:
-            wording = Claim("caveat", about).sentence(subject)
+            wording = TypedClaim("caveat", about).sentence(subject)
             faults.append(DraftFault("caveat", f"The caveat {about!r} is missing: {wording}"))
     return faults
 
@@ -167,7 +171,7 @@ def _number_faults(bare: str) -> Iterator[DraftFault]:
         yield DraftFault("number", "A number is written in words; use a slot.", match[0])
 
 
-def _claim_faults(claim: Claim, bare: str, subject: Subject) -> Iterator[DraftFault]:
+def _claim_faults(claim: TypedClaim, bare: str, subject: Subject) -> Iterator[DraftFault]:
     if not claim.is_right(subject):
         problem = f"A claim about {claim.type} is wrong or does not fit these statistics."
         yield DraftFault("claim", problem, claim.json[:120])
