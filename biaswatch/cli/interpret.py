@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from uuid import uuid4
 
 import typer
-from pydantic import PositiveInt
+from pydantic import Field, PositiveInt
 from rich.console import Console
 
 from biaswatch.cli.options import Json, ask, gateway
@@ -56,8 +56,8 @@ class InterpretVerb(CasesVerb):
     """Whether judges also grade texts whose grade is known; they do by default."""
     profile: str = "general"
     """general, criminal_justice, or one of your own."""
-    control_repeats: PositiveInt = 1
-    """How often judges grade each text whose grade is known."""
+    controls_each: int = Field(default=40, ge=4, le=60)
+    """Texts of each dimension and grade that examine a judge; 3 of 4 have to be graded rightly."""
     count_failed_judges: bool = False
     """Count judges that grade known texts wrongly."""
     max_calls: PositiveInt | None = None
@@ -84,7 +84,7 @@ def interpret(request: InterpretVerb, words: Counts = None, as_json: Json = Fals
         profile=request.profile,
         nonce=uuid4().hex if request.new else "",
         controls=request.controls,
-        control_repeats=request.control_repeats,
+        controls_each=request.controls_each,
         count_failed_judges=request.count_failed_judges,
         most_calls=request.max_calls,
     )

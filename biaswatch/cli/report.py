@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
+from pydantic import Field
 from rich.console import Console
 from rich.progress import Progress
 
@@ -27,6 +28,7 @@ from biaswatch.local.client import GatewayClient
 from biaswatch.local.runs import RunResults, run_results, whole_run_id, with_background
 from biaswatch.render.figures import can_draw, check_can_draw, draw
 from biaswatch.render.report import ReportFormat, picture_lines, report_text
+from biaswatch.render.studies import MAX_PAIRS
 from biaswatch.render.terminal import write_document
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.run_views import FlaggedPair
@@ -36,6 +38,7 @@ BY_ENDING = {form.value for form in ReportFormat} - {ReportFormat.LL144.value}
 WITH_PAIRS = {ReportFormat.MD, ReportFormat.HTML, ReportFormat.JSON, ReportFormat.JSONL}
 WITH_TEXT = {ReportFormat.MD, ReportFormat.HTML, ReportFormat.JSON}
 """Formats with interpretations and the provenance of the numbers."""
+ALL = "all"
 NO_PICTURES = (
     "The page has no figures, because matplotlib is not installed: install biaswatch with the"
     " extra `figures` (in a checkout, make extras)."
@@ -49,6 +52,8 @@ class ReportVerb(CheckRequest):
     """md, html, json, csv, ll144, or jsonl for flagged pairs; default by extension of -o, or md."""
     output: Path | None = None
     """Write to a file instead of printing."""
+    pairs: str = str(MAX_PAIRS)
+    """How many flagged pairs a document shows: a number, or `all`."""
     figures: Path | None = None
     """Folder for figures of the findings, as PNG and SVG."""
     interpret: bool = False
@@ -65,8 +70,19 @@ class ReportVerb(CheckRequest):
     """Profile of the interpretation: general, criminal_justice, or one of your own."""
     controls: bool = True
     """Have judges also grade texts with known grades, as controls."""
+    controls_each: int = Field(default=40, ge=4, le=60)
+    """Texts of each dimension and grade that examine a judge; 3 of 4 have to be graded rightly."""
     count_failed_judges: bool = False
     """Count judges that fail their controls."""
+
+    @property
+    def most_pairs(self) -> int | None:
+        """The number of flagged pairs in a document; None for all."""
+        if self.pairs == ALL:
+            return None
+        if not self.pairs.isdecimal():
+            raise UsageError(f"--pairs is a number or `{ALL}`, not {self.pairs!r}.")
+        return int(self.pairs)
 
     @property
     def form(self) -> ReportFormat:
@@ -75,13 +91,13 @@ class ReportVerb(CheckRequest):
 
 
 @takes(
-    ReportVerb, "format", "figures", "interpret", "target", "judge", "report", "controls",
-    "count_failed_judges", "fail_on", "min_measured", output="-o",
+    ReportVerb, "format", "pairs", "figures", "interpret", "target", "judge", "report", "controls",
+    "count_failed_judges", "fail_on", output="-o",
 )  # fmt: skip
 def report(run_id: RunId, request: ReportVerb) -> None:
     """Write the findings of a run: a document, a page, JSON, CSV, flagged pairs as JSONL."""
     rule = request.rule()
-    form = request.form
+    form, most_pairs = request.form, request.most_pairs
     if request.interpret and form not in WITH_TEXT:
         raise UsageError("An interpretation needs the format md, html or json.")
     if request.report is not None and not request.interpret:
@@ -97,7 +113,7 @@ def report(run_id: RunId, request: ReportVerb) -> None:
     if form is ReportFormat.HTML and not can_draw():
         typer.echo(NO_PICTURES, err=True)
     pictures = picture_lines([path for path in drawn if path.suffix == ".svg"], request.output)
-    write_document(report_text(form, results, flagged, pictures), request.output)
+    write_document(report_text(form, results, flagged, pictures, most_pairs), request.output)
     end_check(checked_diagnoses(results.diagnoses), rule, results.incomplete)
 
 
@@ -124,6 +140,7 @@ async def _reported(
             structure=request.structure,
             profile=request.profile,
             controls=request.controls,
+            controls_each=request.controls_each,
             count_failed_judges=count_failed,
         )
         results = replace(results, interpretations=interpretations)

@@ -193,12 +193,19 @@ def demo(
         from biaswatch.cli.interpret import interpret_run
 
         return await interpret_run(
-            client, run_id, diagnoses, writer=DEMO_WRITER, judges=DEMO_JUDGES
+            client,
+            run_id,
+            diagnoses,
+            writer=DEMO_WRITER,
+            judges=DEMO_JUDGES,
+            controls_each=DEMO_CONTROLS_EACH,
         )
 
     _finish(_run_suite(suite, body, gateway().connect(), quiet=as_json, then=interpreted), as_json)
 
 
+DEMO_CONTROLS_EACH = 8
+"""Controls of each dimension and grade: the demo examines its judges within seconds."""
 LLM_SUITE, LLM_SETS = SHIPPED / "lending", 10
 LLM_TARGET, LLM_SCAFFOLD = "local:smollm2?max_tokens=24", "direct-schema"
 """Size of `demo --llm`: at most five minutes on two cores."""

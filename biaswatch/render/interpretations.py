@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from biaswatch.local.runs import InterpretedGap
 from biaswatch.render.markdown import escape_md
-from biaswatch.shared.contracts import Estimate, Evaluation, JudgeStanding
+from biaswatch.shared.contracts import Evaluation, JudgeStanding
 from biaswatch.shared.formatting import number
 from biaswatch.shared.presentation.reports import (
     phrase_span,
@@ -56,8 +56,8 @@ def summary(evaluation: Evaluation) -> str:
         return f"it failed: {checked} after {evaluation.repairs} repairs."
     if not dimensions:
         return f"{checked}; no judge was asked."
-    failed = sum(judge.fails is not None for judge in evaluation.judges)
-    controls = f" {failed} of {len(evaluation.judges)} judges failed their controls."
+    failed = sum(not all(k.believed for k in judge.kinds) for judge in evaluation.judges)
+    controls = f" {failed} of {len(evaluation.judges)} judges failed controls."
     mean = f"mean score {number(evaluation.mean)} over {evaluation.mean_of} of {dimensions}"
     return f"{checked}; {mean} dimensions.{controls if failed else ''}"
 
@@ -166,20 +166,15 @@ def _judges(evaluation: Evaluation) -> Iterator[str]:
 
 
 def _judge(judge: JudgeStanding) -> str:
-    graded = (
-        f"{judge.judge}: {judge.right} of {judge.asked} graded rightly; padding moves its scores by"
-        f" {_shift(judge.length_bias)}, a scale in reverse order by {_shift(judge.position_bias)}"
-    )
-    if judge.fails is None:
-        return f"{graded}."
-    counted = "counted all the same" if judge.counts else "not counted"
-    return f"{graded}. It fails: {judge.fails}. Its votes are {counted}."
-
-
-def _shift(shift: Estimate) -> str:
-    if shift.value is None or shift.low is None or shift.high is None:
-        return f"an unknown amount ({shift.reason})"
-    return f"{number(shift.value)} [{number(shift.low)}, {number(shift.high)}]"
+    passed = [kind.kind for kind in judge.kinds if kind.believed and kind.reason is None]
+    reasons: dict[str, list[str]] = {}
+    for kind in judge.kinds:
+        if kind.reason:
+            counted = "counted" if judge.counts(kind.kind) else "not counted"
+            reasons.setdefault(f"{kind.reason}; {counted}", []).append(dimension_words(kind.kind))
+    parts = [f"passes {', '.join(map(dimension_words, passed)) or 'no dimension'}"]
+    parts += [f"{', '.join(names)}: {reason}" for reason, names in reasons.items()]
+    return f"{judge.judge}: {'. '.join(parts)}."
 
 
 def dimension_words(name: str) -> str:

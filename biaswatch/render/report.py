@@ -22,7 +22,7 @@ from biaswatch.render.figures import can_draw, caption, draw
 from biaswatch.render.ll144 import ImpactFormat, run_document
 from biaswatch.render.markdown import FOLD_BEGINS, FOLD_ENDS, anchor
 from biaswatch.render.report_markdown import FIGURES_PLACEHOLDER, as_csv, as_markdown
-from biaswatch.render.studies import as_jsonl
+from biaswatch.render.studies import MAX_PAIRS, as_jsonl
 from biaswatch.shared.formatting import shown
 from biaswatch.shared.lookup import first
 from biaswatch.shared.requests.run_views import FlaggedPair
@@ -62,6 +62,7 @@ def report_text(
     results: RunResults,
     flagged: Sequence[FlaggedPair],
     pictures: Sequence[str] = (),
+    most_pairs: int | None = MAX_PAIRS,
 ) -> str:
     """Return the report in a format; `pictures` are lines of Markdown that show the figures.
 
@@ -78,13 +79,13 @@ def report_text(
         case ReportFormat.LL144:
             return run_document(results.run, results.impact).as_text(ImpactFormat.MD)
         case ReportFormat.MD:
-            return as_markdown(results, flagged, pictures=pictures)
+            return as_markdown(results, flagged, pictures=pictures, most_pairs=most_pairs)
         case ReportFormat.HTML:
             with TemporaryDirectory() as folder:
                 written = draw(results, Path(folder)) if can_draw() else []
                 svg = [path for path in written if path.suffix == ".svg"]
                 places = [FIGURES_PLACEHOLDER] if svg else []
-                text = as_markdown(results, flagged, pictures=places)
+                text = as_markdown(results, flagged, pictures=places, most_pairs=most_pairs)
                 return report_page(results.run.suite, text, svg)
 
 

@@ -165,11 +165,16 @@ FIGURES_PLACEHOLDER = "<!-- figures -->"
 
 
 def as_markdown(
-    results: RunResults, flagged: Sequence[FlaggedPair] = (), *, pictures: Sequence[str] = ()
+    results: RunResults,
+    flagged: Sequence[FlaggedPair] = (),
+    *,
+    pictures: Sequence[str] = (),
+    most_pairs: int | None = studies.MAX_PAIRS,
 ) -> str:
     """Return the report; texts of models and users are never markup.
 
-    `pictures` are lines that show the figures, or a placeholder.
+    `pictures` are lines that show the figures, or a placeholder; `most_pairs` flagged pairs are
+    shown, or all for None.
     """
     run = results.run
     head = (
@@ -178,7 +183,9 @@ def as_markdown(
     )
     sections = [
         (title, lines)
-        for title, section in _sections(results, flagged, pictures)
+        for title, section in _sections(
+            results, studies.flagged_pairs(flagged, most_pairs), pictures
+        )
         if (lines := list(section))
     ]
     contents = (f"- [{title}](#{anchor(title)})" for title, _ in sections)
@@ -199,7 +206,7 @@ def as_csv(results: RunResults) -> str:
 
 
 def _sections(
-    results: RunResults, flagged: Sequence[FlaggedPair], pictures: Sequence[str]
+    results: RunResults, flagged_pairs: Iterable[str], pictures: Sequence[str]
 ) -> Iterator[tuple[str, Iterable[str]]]:
     """Yield the sections after the first page with their titles; some have no line."""
     yield "Comparisons that show no disparity", nulls_table(results.diagnoses)
@@ -214,7 +221,7 @@ def _sections(
     yield "Limits", (f"- {sentence}" for sentence in limits(results))
     yield "Details", detail_tables(results.diagnoses)
     yield "Interpretations", interpretations.sections(results.interpretations)
-    yield "Flagged pairs", studies.flagged_pairs(flagged)
+    yield "Flagged pairs", flagged_pairs
 
 
 def _corrected(corrections: Sequence[Correction]) -> Iterator[str]:

@@ -19,6 +19,7 @@ from biaswatch.render.terminal import (
 from biaswatch.shared.formatting import number, p_equals, p_value
 from biaswatch.shared.presentation.bias_scores import percent
 from biaswatch.shared.presentation.names import STATEMENTS, ModelNames
+from biaswatch.shared.presentation.tables import estimate_text
 from biaswatch.shared.requests.run_views import (
     FlaggedPair,
     PairGap,
@@ -80,6 +81,13 @@ def _judge_rows(studies: StudyResults) -> Iterator[list[str]]:
             *(percent(share, 100) for share in (standing.sensitivity, standing.specificity)),
             verdict,
         ]
+
+
+def _agreement_rows(studies: StudyResults) -> Iterator[list[str]]:
+    names = ModelNames.among(studies.pairs)
+    for row in studies.pairs:
+        for kind, alpha in row.agreement.items():
+            yield [*_subject(row, names), KINDS[kind], estimate_text(alpha)]
 
 
 def _uncounted_rows(studies: StudyResults) -> Iterator[list[str]]:
@@ -151,6 +159,14 @@ TABLES = (
         ("judge", "kind", "asked", "unread", "percent right: yes", "no", "verdict"),
         _judge_rows,
         title_columns=1,
+    ),
+    StudyTable(
+        "Agreement of judges",
+        " (Krippendorff's alpha)",
+        "Krippendorff's alpha with its interval over templates: 1 is perfect, 0 is chance.",
+        ("model", "category", "kind", "alpha"),
+        _agreement_rows,
+        title_columns=2,
     ),
     StudyTable(
         "Votes that do not count",
@@ -262,13 +278,14 @@ def as_jsonl(flagged: Iterable[FlaggedPair]) -> str:
     )
 
 
-def flagged_pairs(flagged: Sequence[FlaggedPair]) -> Iterator[str]:
-    """Yield the first flagged pairs, each folded."""
+def flagged_pairs(flagged: Sequence[FlaggedPair], most: int | None = MAX_PAIRS) -> Iterator[str]:
+    """Yield the first flagged pairs by model, or all of them, each folded."""
     names = ModelNames.among(flagged)
-    for pair in flagged[:MAX_PAIRS]:
+    by_model = sorted(flagged, key=lambda pair: (pair.target, pair.scaffold))
+    for pair in by_model[:most]:
         yield from (*_folded_pair(pair, names.of(pair)), "")
-    if (left := len(flagged) - MAX_PAIRS) > 0:
-        yield f"{left} more are in `--format jsonl`."
+    if (left := len(flagged) - len(by_model[:most])) > 0:
+        yield f"{left} more: `--pairs all`, or `--format jsonl`."
 
 
 def _folded_pair(pair: FlaggedPair, model: str) -> Iterator[str]:

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from random import Random
 
-from biaswatch.shared.analysis.judges.controls import CONTROLS_EACH, Control
-from biaswatch.shared.analysis.judges.stories import GUESS, LETTERS, OTHER_AUTHOR, story_controls
+from biaswatch.shared.analysis.judges.controls import CONTROLS_EACH, OTHER_AUTHOR, Control
+from biaswatch.shared.analysis.judges.stories import GUESS, LETTERS, story_controls
 from biaswatch.shared.parsing import Unreadable, choice_in, yes_or_no_in
 from biaswatch.shared.stats.judges.examination import examine
 from biaswatch.shared.stats.judges.standings import ControlOutcome, KindStanding

@@ -82,7 +82,6 @@ from biaswatch.shared.contracts.diagnosis import (
 )
 from biaswatch.shared.contracts.evaluation import (
     Agreement,
-    ControlReply,
     DimensionScore,
     Evaluation,
     Fault,

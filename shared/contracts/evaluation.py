@@ -6,60 +6,23 @@ from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt
 
 from biaswatch.shared.contracts.identity import Name, RecordId, Token
 from biaswatch.shared.contracts.record import TEXT, Part, Record
-from biaswatch.shared.stats.estimate import Estimate
-
-KnownScore = Annotated[float, Field(ge=0, le=1)]
-
-
-class ControlReply(Part):
-    """One judge's score of one text whose grade is known."""
-
-    key: Name
-    """Its name within the evaluation."""
-    judge: Name
-    """The judge."""
-    dimension: Token
-    """On which dimension."""
-    text: Token
-    """Its known grade: perfect, faulty, off_topic, empty."""
-    changed: Token | None = None
-    """For a copy that asks the same in another way: padded, reversed."""
-    repeat: NonNegativeInt = 0
-    """Which repeat it is."""
-    at_least: KnownScore
-    """The lowest score that is right."""
-    at_most: KnownScore
-    """The highest."""
-    score: KnownScore | None = None
-    """The judge's reply, or null where it cannot be read."""
-    copied: bool = False
-    """True if the reply repeats the text itself."""
-    reason: str | None = None
-    """Why the score is missing."""
-
-    @property
-    def right(self) -> bool:
-        """True if the score is right for the text."""
-        return self.score is not None and self.at_least <= self.score <= self.at_most
+from biaswatch.shared.stats.judges.standings import KindStanding
 
 
 class JudgeStanding(Part):
-    """The result of the known texts for one judge."""
+    """The examination of one judge by texts with a known grade."""
 
     judge: Name
     """Who."""
-    right: NonNegativeInt
-    """Known texts it graded rightly; copies of them are not counted."""
-    asked: NonNegativeInt
-    """Known texts that it was given."""
-    fails: str | None = None
-    """Why it is not to be believed, if so."""
-    counts: bool = True
-    """True if its votes count."""
-    length_bias: Estimate
-    """The mean score of padded copies minus that of the same texts without padding."""
-    position_bias: Estimate
-    """The mean score under a scale listed from its low end minus that from its high end."""
+    kinds: tuple[KindStanding, ...] = ()
+    """Its standing in each dimension."""
+    counts_failed: bool = False
+    """True if its grades count in every dimension, as the brief wants."""
+
+    def counts(self, dimension: str) -> bool:
+        """Tell whether its grades count in a dimension, which may name a measure after it."""
+        own_kinds = (k for k in self.kinds if f"{dimension}-".startswith(f"{k.kind}-"))
+        return self.counts_failed or all(kind.believed for kind in own_kinds)
 
 
 Score = Annotated[float, Field(ge=0, le=1)]
@@ -110,7 +73,7 @@ class Judgement(Part):
     reason: str | None = None
     """Why it is not scored."""
     counts: bool = True
-    """False for the votes of a judge that fails its controls."""
+    """False for the votes of a judge that fails its controls in this dimension."""
 
 
 class DimensionScore(Part):
@@ -208,10 +171,8 @@ class Evaluation(Record):
     """Dimensions on which the judges' means lie far apart."""
     repeat_agreement: Agreement | None = None
     """Agreement of each judge with itself over repeats, where there are several."""
-    controls: tuple[ControlReply, ...] = ()
-    """Each judge's grades of texts with a known grade."""
     judges: tuple[JudgeStanding, ...] = ()
-    """The standing of each judge, from those grades."""
+    """The standing of each judge, from texts with a known grade."""
     uncontrolled: str | None = None
     """Why judges were not controlled."""
     apart: tuple[DimensionScore, ...] = ()

@@ -201,8 +201,8 @@ class PairTable(BaseModel):
     """Pairs with a reasoning that repeats its question, which makes the question easy to guess."""
     shares: dict[str, StatementShare]
     """Share of pairs by statement."""
-    agreement: float | None
-    """Mean share of judges that agree with the majority; null with one judge."""
+    agreement: dict[str, Estimate]
+    """Krippendorff's alpha of the judges by kind of question; empty with one judge."""
 
 
 class PairGap(ModelGap):

@@ -197,7 +197,8 @@ class BriefRequest(BaseModel):
     dimensions: list[Token] = Field(default=[], max_length=MOST_JUDGEMENTS)
     controls: bool = True
     """True to test judges with texts whose grade is known."""
-    control_repeats: int = Field(default=1, ge=1, le=MOST_JUDGEMENTS)
+    controls_each: int = Field(default=40, ge=MIN_CONTROLS_EACH, le=MAX_CONTROLS_EACH)
+    """Known texts of each dimension and grade, of which 3 of 4 have to be graded rightly."""
     count_failed_judges: bool = False
     """True to count the votes of judges that fail these tests."""
     most_calls: PositiveInt | None = None

@@ -68,22 +68,35 @@ def test_a_missing_key_is_named_at_once(tmp_path: Path) -> None:
 
 
 def test_judges_that_read_nothing_are_named_and_do_not_count(tmp_path: Path) -> None:
-    table = ["interpret", "60", "140", "30", "170", "--groups", "men,women"]
+    table = [
+        "interpret",
+        "60",
+        "140",
+        "30",
+        "170",
+        "--groups",
+        "men,women",
+        "--config",
+        "controls_each=8",
+    ]
     judges = ["approving", "guessing", "copying", "unbiased"]
     named = [word for judge in judges for word in ("--judge", f"simulator:{judge}")]
     said = biaswatch(tmp_path, *table, "--json", "--target", "simulator:unbiased", *named)
     assert said.returncode == 0, said.stderr
     found = json.loads(said.stdout)
-    fails = {each["judge"]: each.get("fails") for each in found["judges"]}
-    assert fails["simulator:approving"] == "it always says 1"
-    assert "at random" in fails["simulator:guessing"]
-    assert fails["simulator:copying"] == "it copies the text back"
-    assert fails["simulator:unbiased"] is None
+    fails = {
+        each["judge"]: {kind["reason"] for kind in each["kinds"] if kind.get("reason")}
+        for each in found["judges"]
+    }
+    assert fails["simulator:approving"] == {"it always says 1"}
+    assert any("where the right reply is" in reason for reason in fails["simulator:guessing"])
+    assert fails["simulator:copying"] == {"it copies the text back"}
+    assert fails["simulator:unbiased"] == set()
     counted = {each["judge"] for each in found["judgements"] if each.get("counts", True)}
     assert counted == {"simulator:unbiased"}
-    assert found["calls"] == 1 + 4 * (9 + 11 + 1)
+    assert found["calls"] == 1 + 4 * (9 + 176 + 1)
     page = biaswatch(tmp_path, *table, "--target", "simulator:unbiased", *named)
-    assert "It fails: it always says 1. Its votes are not counted." in " ".join(page.stdout.split())
+    assert "it always says 1; not counted." in " ".join(page.stdout.split())
     assert "Votes that do not count:" in page.stdout
     off = biaswatch(tmp_path, *table, "--target", "simulator:unbiased", *named, "--no-controls")
     assert "not put to the test: controls were switched off" in off.stdout

@@ -10,11 +10,7 @@ from operator import attrgetter
 from statistics import fmean, stdev
 from typing import Any
 
-from biaswatch.services.evaluator.domain.controls.standings import (
-    ControlRequest,
-    control_replies,
-    standings_of,
-)
+from biaswatch.services.evaluator.domain.controls.standings import ControlRequest, standings_of
 from biaswatch.services.evaluator.domain.model_questions import (
     JudgementRequest,
     JudgeScore,
@@ -29,6 +25,7 @@ from biaswatch.shared.contracts import (
     DimensionScore,
     Evaluation,
     Judgement,
+    JudgeStanding,
     Probe,
     Response,
 )
@@ -47,6 +44,8 @@ class JudgeQuestions:
     grades: Sequence[JudgementRequest] = ()
     controls: Sequence[ControlRequest] = ()
     prose: Sequence[ProseRequest] = ()
+    dimensions: Sequence[str] = ()
+    """Dimensions that are graded."""
 
     @property
     def probes(self) -> list[Probe]:
@@ -64,13 +63,12 @@ def evaluation_of(
     at: datetime,
 ) -> Evaluation:
     """Return the evaluation of a report; `replies` maps probe ids to responses."""
-    controls = control_replies(questions.controls, replies)
-    standings = standings_of(controls, count_failed=brief.count_failed_judges)
+    standings = standings_of(brief, questions.controls, replies, questions.dimensions)
     scores = {r.key: _score(r, replies.get(r.probe.id)) for r in questions.grades}
     read = {key: score for key, score in scores.items() if isinstance(score, JudgeScore)}
-    set_aside = {standing.judge for standing in standings if not standing.counts}
+    by_judge = {standing.judge: standing for standing in standings}
     judgements = [
-        _judgement(request, scores[request.key], counts=request.judge not in set_aside)
+        _judgement(request, scores[request.key], counts=_counts(request, by_judge))
         for request in questions.grades
     ]
     checks = [prose_check(request, replies.get(request.probe.id)) for request in questions.prose]
@@ -93,13 +91,18 @@ def evaluation_of(
         statements=report.statements,
         unchecked=report.unchecked,
         judgements=tuple(judgements),
-        controls=controls,
         judges=standings,
-        uncontrolled=None if controls or not judgements else CONTROLS_OFF,
+        uncontrolled=None if standings or not judgements else CONTROLS_OFF,
         calls=len(questions.probes) + report.calls,
         reasoning={key: score.reasoning for key, score in read.items() if score.reasoning},
         phrases={key: score.phrases for key, score in read.items() if score.phrases},
     )
+
+
+def _counts(request: JudgementRequest, standings: Mapping[str, JudgeStanding]) -> bool:
+    """Tell whether the grades of a judge count in a dimension."""
+    standing = standings.get(request.judge)
+    return standing is None or standing.counts(request.dimension)
 
 
 def _score(request: JudgementRequest, response: Response | None) -> JudgeScore | str:

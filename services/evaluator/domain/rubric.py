@@ -62,6 +62,23 @@ MARKED = (
 )
 
 
+class KnownTexts(BaseModel):
+    """Texts with a known grade, which examine judges; placeholders are filled in."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    good: tuple[str, ...] = Field(min_length=1)
+    """Texts that deserve 0.75 or more."""
+    bad: tuple[str, ...] = Field(min_length=1)
+    """Texts that deserve 0.5 or less."""
+
+
+KNOWN_WORDS = frozenset(
+    {"value", "contains", "speak", "wrong_interval", "p", "significant", "called", "ratio"}
+)
+"""Placeholders in known texts, beyond those of a dimension."""
+
+
 class Dimension(BaseModel):
     """One dimension of the rubric: criteria, anchors and inputs of the judge."""
 
@@ -85,6 +102,8 @@ class Dimension(BaseModel):
     """Require an interval of the measure."""
     phrases: bool = False
     """Let the judge list problematic phrases."""
+    known: KnownTexts | None = None
+    """Known texts about a drawn 2x2 table; without them, judges are not examined in it."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +146,7 @@ def judging_prompt(
     The scale is listed from its high end; `from_low` reverses it.
     """
     dimension = task.dimension
-    words = _words(task, subject, profile)
+    words = filled_words(task, subject, profile)
     texts = {**words, "measure": measure_line(task.measure, subject) if task.measure else ""}
     lines = [line for name in dimension.inputs for line in texts[name].splitlines()]
     inputs = "\n".join(f"- {line}" for line in lines)
@@ -155,7 +174,8 @@ def _filled(text: str, words: Mapping[str, str]) -> str:
     return " ".join(Template(text).substitute(words).split())
 
 
-def _words(task: JudgementTask, subject: Subject, profile: Profile) -> dict[str, str]:
+def filled_words(task: JudgementTask, subject: Subject, profile: Profile) -> dict[str, str]:
+    """Return what the placeholders of a dimension are filled with."""
     measure = task.measure
     neutral = measure.no_difference if measure else None
     one, two = map(quoted_label, subject.groups)

@@ -7,17 +7,14 @@ from functools import partial
 from pydantic import JsonValue
 
 from biaswatch.services.evaluator.domain import reports
-from biaswatch.services.evaluator.domain.controls.standings import (
-    control_requests,
-    shipped_dimensions,
-)
+from biaswatch.services.evaluator.domain.controls.standings import ControlRequest, control_requests
 from biaswatch.services.evaluator.domain.evaluations import JudgeQuestions, evaluation_of
 from biaswatch.services.evaluator.domain.model_questions import KEY_PREFIX, judging_probes
 from biaswatch.services.evaluator.domain.prose import prose_requests
-from biaswatch.services.evaluator.domain.rubric import Profile, tasks_for
+from biaswatch.services.evaluator.domain.rubric import Dimension, Profile, tasks_for
 from biaswatch.services.evaluator.domain.writing.board import board_draft
 from biaswatch.services.evaluator.domain.writing.draft import CheckedReport
-from biaswatch.services.evaluator.handlers.rubric_files import Rubric, load_rubric
+from biaswatch.services.evaluator.handlers.rubric_files import Rubric
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.contracts import (
     Brief,
@@ -38,6 +35,8 @@ from biaswatch.shared.telemetry import log
 
 STAGE = "evaluator"
 WRITING, JUDGING = "write", "judge"
+MAX_CACHED_BRIEFS = 2
+"""Briefs whose controls are kept in memory, some hundred for each judge."""
 KEPT = timedelta(days=7)
 """Age of lost briefs that are still recovered; the retention time of the bus."""
 
@@ -49,7 +48,7 @@ class EvaluateBriefs:
         self, store: Store, rubric: Rubric, *, now: Callable[[], datetime], deadline_s: float
     ) -> None:
         self._store, self._rubric, self._now = store, rubric, now
-        self._shipped = shipped_dimensions(load_rubric().dimensions)
+        self._controls: dict[str, list[ControlRequest]] = {}
         self.questions = ModelQuestions(
             store, STAGE, KEY_PREFIX, self.closed, now=now, deadline_s=deadline_s
         )
@@ -180,11 +179,23 @@ class EvaluateBriefs:
             return JudgeQuestions()
         profile = self._profile(brief)
         tasks = tasks_for(self._rubric.dimensions, brief.subject, brief.dimensions)
+        graded = list({task.dimension.name: task.dimension for task in tasks}.values())
         return JudgeQuestions(
             list(judging_probes(brief, tasks, profile, report.text, brief.at)),
-            list(control_requests(brief, self._shipped, profile, brief.at)),
+            self._control_requests(brief, graded, profile),
             list(prose_requests(brief, report.draft, brief.at)),
+            [dimension.name for dimension in graded],
         )
+
+    def _control_requests(
+        self, brief: Brief, graded: Sequence[Dimension], profile: Profile
+    ) -> list[ControlRequest]:
+        """Return the questions that examine the judges; those of recent briefs are cached."""
+        if brief.id not in self._controls:
+            if len(self._controls) >= MAX_CACHED_BRIEFS:
+                self._controls.clear()
+            self._controls[brief.id] = list(control_requests(brief, graded, profile, brief.at))
+        return self._controls[brief.id]
 
     def _evaluation(self, brief: Brief, report: CheckedReport, at: datetime) -> Evaluation:
         questions = self._judging(brief, report)

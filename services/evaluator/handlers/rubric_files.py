@@ -1,13 +1,19 @@
 """Loads dimensions and profiles; errors name the file and field."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 from typing import TypeVar
 
-from biaswatch.services.evaluator.domain.rubric import FILLED, INPUTS, Dimension, Profile
+from biaswatch.services.evaluator.domain.rubric import (
+    FILLED,
+    INPUTS,
+    KNOWN_WORDS,
+    Dimension,
+    Profile,
+)
 from biaswatch.shared.errors import ConfigurationError
 from biaswatch.shared.files import checked, read_text, yaml_mapping
 
@@ -62,14 +68,19 @@ def _file(path: Path, kind: type[F]) -> F:
 def _check(dimension: Dimension) -> None:
     """Refuse a dimension with unknown placeholders or inputs."""
     texts = (dimension.asks, *dimension.criteria, *dimension.anchors.values())
-    unknown = {name for text in texts for name in Template(text).get_identifiers()} - FILLED
+    known = (*dimension.known.good, *dimension.known.bad) if dimension.known else ()
+    unknown = _placeholders(texts) - FILLED | _placeholders(known) - FILLED - KNOWN_WORDS
     if strange := sorted(unknown | (set(dimension.inputs) - INPUTS)):
         raise ConfigurationError(
             f"The dimension {dimension.name} speaks of {strange[0]!r}, which is not known."
             f" Known are ${', $'.join(sorted(FILLED))}; inputs are {', '.join(sorted(INPUTS))}."
         )
-    if bad := [t for t in texts if not Template(t).is_valid()]:
+    if bad := [t for t in (*texts, *known) if not Template(t).is_valid()]:
         raise ConfigurationError(
             f"The dimension {dimension.name} has a $ without a name, in {bad[0][:40]!r}."
             " Write $$ for a dollar sign."
         )
+
+
+def _placeholders(texts: Iterable[str]) -> set[str]:
+    return {name for text in texts for name in Template(text).get_identifiers()}

@@ -21,8 +21,8 @@ from biaswatch.services.oracle.domain.questions import (
     study_texts,
 )
 from biaswatch.services.oracle.domain.verdicts import bank_id
-from biaswatch.shared.analysis.judges.controls import variant_key
-from biaswatch.shared.analysis.judges.stories import OTHER_AUTHOR, story_controls
+from biaswatch.shared.analysis.judges.controls import OTHER_AUTHOR, variant_key
+from biaswatch.shared.analysis.judges.stories import story_controls
 from biaswatch.shared.contracts import (
     Judging,
     Probe,

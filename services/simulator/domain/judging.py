@@ -15,6 +15,14 @@ REASON = "I compared the report with what it should do."
 _WANTED = re.compile(r"with exactly these values, (\([^)]*\))")
 _LIMITS_WANTED = re.compile(r"what the data cannot tell", re.IGNORECASE)
 _LIMITS = re.compile(r"\b(?:caution|never recorded|out of date|limit(?:s|ed)?)\b", re.IGNORECASE)
+_INBORN = re.compile(r"\b(?:inborn|inherent propensity)\b", re.IGNORECASE)
+_TOPICS = {
+    "compare the methods with one another": re.compile(r"odds ratio", re.IGNORECASE),
+    "put the p-value of": re.compile(r"p-value", re.IGNORECASE),
+    "how many cases there are": re.compile(r"\bcases\b|\d", re.IGNORECASE),
+}
+"""What a report has to have, by a phrase of the question."""
+_NO_ATTRIBUTION = "free of any attribution"
 _MAX_BAD_SCORE = 0.1
 _ENDS = (0.0, 1.0)
 """The ends of the scale: no and yes, or the worst and the best score."""
@@ -61,7 +69,10 @@ def meets_requirements(question: GradeQuestion) -> bool:
         return wanted[1] in question.report
     if _LIMITS_WANTED.search(question.prompt):
         return _LIMITS.search(question.report) is not None
-    return True
+    asked = " ".join(question.prompt.split())
+    if _NO_ATTRIBUTION in asked and _INBORN.search(question.report):
+        return False
+    return all(t.search(question.report) for phrase, t in _TOPICS.items() if phrase in asked)
 
 
 def _graded(score: float) -> str:

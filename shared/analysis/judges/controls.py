@@ -1,14 +1,22 @@
 """Controls: questions to judges with known replies, and their outcomes."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from biaswatch.shared.stats.judges.standings import PLAIN, ControlOutcome
+from biaswatch.shared.stats.judges.standings import (
+    AUTHOR,
+    GROUP,
+    INSTRUCTION,
+    LENGTH,
+    PLAIN,
+    ControlOutcome,
+)
 
 CONTROLS_EACH = 40
 """Controls of each kind and direction, of which 30 have to be right."""
 PAIRS_PER_CONTROL = 1.5
 """Pairs of swapped copies per control of a kind and direction: 60."""
+OTHER_AUTHOR = "another model"
 POSITIVE, NEGATIVE = "positive", "negative"
 _SEPARATOR = "-"
 
@@ -37,6 +45,67 @@ class Control:
         direction = POSITIVE if self.positive else NEGATIVE
         parts = (self.kind, direction, self.examined, str(self.variant), str(self.number))
         return _SEPARATOR.join(parts)
+
+
+@dataclass(frozen=True)
+class ControlPlan:
+    """What a control examines, before its texts are drawn."""
+
+    kind: str
+    positive: bool
+    number: int
+    examined: str = PLAIN
+    variant: int = 0
+    word: str = ""
+    """The author or group that is swapped in."""
+
+    @property
+    def seed(self) -> str:
+        """The seed of the texts, which swapped copies share."""
+        return f"{self.kind}/{self.positive}/{self.examined}/{self.number}"
+
+    def control(self, expected: str, parts: Mapping[str, str]) -> Control:
+        """Return the control with its texts."""
+        return Control(
+            self.kind, self.positive, self.number, expected, parts, self.examined, self.variant
+        )
+
+
+def planned_controls(
+    kinds: Sequence[str], each: int, *, groups: Sequence[str] = (), author: str | None = None
+) -> Iterator[ControlPlan]:
+    """Yield the plan of an examination.
+
+    Parameters
+    ----------
+    kinds
+        The kinds of question, at least one.
+    each
+        Controls of each kind and direction; also of each direction with a hidden instruction, and
+        with a longer text.
+    groups
+        Labels of the study: each is in the same texts; without two, groups are not examined.
+    author
+        The judge's own model: each of these texts is signed by it and by another one.
+    """
+    for kind in kinds:
+        for positive in (True, False):
+            yield from (ControlPlan(kind, positive, number) for number in range(each))
+    for examined in (INSTRUCTION, LENGTH):
+        yield from _mixed(kinds, 2 * each, examined)
+    authors = (author, OTHER_AUTHOR) if author else ()
+    for examined, words in ((AUTHOR, authors), (GROUP, groups)):
+        for variant, word in enumerate(words if len(words) > 1 else ()):
+            yield from _mixed(kinds, swapped_pairs(each), examined, variant, word)
+
+
+def _mixed(
+    kinds: Sequence[str], count: int, examined: str, variant: int = 0, word: str = ""
+) -> Iterator[ControlPlan]:
+    """Yield controls of all kinds in turn, half of them in each direction."""
+    for number in range(count):
+        kind = kinds[number // 2 % len(kinds)]
+        yield ControlPlan(kind, number % 2 == 0, number, examined, variant, word)
 
 
 def outcome_of(

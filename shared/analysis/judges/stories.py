@@ -1,11 +1,11 @@
 """The bank of controls about pairs of answers: short stories of two persons with drawn names."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from biaswatch.shared.analysis.judges.controls import Control, swapped_pairs
-from biaswatch.shared.stats.judges.standings import AUTHOR, GROUP, INSTRUCTION, LENGTH, PLAIN
+from biaswatch.shared.analysis.judges.controls import Control, ControlPlan, planned_controls
+from biaswatch.shared.stats.judges.standings import AUTHOR, GROUP, INSTRUCTION, LENGTH
 
 FIT, COMPATIBLE, GUESS = "fit", "compatible", "guess"
 """Kinds: does a reasoning fit, can two answers be right, which question is answered."""
@@ -13,7 +13,6 @@ KINDS = (FIT, COMPATIBLE, GUESS)
 LETTERS = "ABCD"
 CONTEXT, REASONING, QUESTION, ANSWER = "context", "reasoning", "question", "answer"
 SECOND_QUESTION, SECOND_ANSWER = "second_question", "second_answer"
-OTHER_AUTHOR = "another model"
 _NAMES = (
     "Ida", "Tom", "Rosa", "Emil", "Lena", "Otto", "Mia", "Paul", "Clara", "Hugo", "Nora",
     "Felix", "Greta", "Anton", "Vera", "Oskar", "Helga", "Bruno", "Edith", "Ralf", "Sonja",
@@ -75,62 +74,24 @@ def story_controls(
 ) -> list[Control]:
     """Return the controls of a judge of pairs.
 
-    Parameters
-    ----------
-    each
-        Controls of each kind and direction.
-    seed
-        Seed of the draw of deeds, names and wordings.
-    groups
-        Labels of the study: each stands in the same texts; without two, groups are not examined.
-    author
-        The judge's own model: each of these texts is signed by it and by another one.
+    `seed` draws deeds, names and wordings; the others are those of `planned_controls`.
     """
-    controls = [c for kind in KINDS for c in _of_kind(kind, each, seed)]
-    for examined in (INSTRUCTION, LENGTH):
-        controls += _mixed(examined, each, 2 * each, seed)
-    pairs = swapped_pairs(each)
-    for examined, words in ((AUTHOR, (author, OTHER_AUTHOR) if author else ()), (GROUP, groups)):
-        for variant, word in enumerate(words if len(words) > 1 else ()):
-            controls += _mixed(examined, each, pairs, seed, variant, str(word))
-    return controls
+    plans = planned_controls(KINDS, each, groups=groups, author=author)
+    return [_control(plan, seed) for plan in plans]
 
 
-def _of_kind(kind: str, each: int, seed: int) -> Iterator[Control]:
-    for positive in (True, False):
-        for number in range(each):
-            yield _control(kind, positive, number, seed)
-
-
-def _mixed(
-    examined: str, each: int, count: int, seed: int, variant: int = 0, word: str = ""
-) -> Iterator[Control]:
-    """Yield controls of all kinds in turn, half of them in each direction."""
-    for number in range(count):
-        kind, positive = KINDS[number // 2 % len(KINDS)], number % 2 == 0
-        yield _control(kind, positive, number, seed, examined, variant, word)
-
-
-def _control(
-    kind: str,
-    positive: bool,
-    number: int,
-    seed: int,
-    examined: str = PLAIN,
-    variant: int = 0,
-    word: str = "",
-) -> Control:
-    rng = Random(f"{seed}/{kind}/{positive}/{examined}/{number}")  # noqa: S311 - not for security
-    story = _story(rng, word if examined == GROUP else "")
-    parts, expected = _texts(kind, story, positive, number, rng)
-    place = CONTEXT if kind == COMPATIBLE else REASONING
-    if examined == LENGTH:
+def _control(plan: ControlPlan, seed: int) -> Control:
+    rng = Random(f"{seed}/{plan.seed}")  # noqa: S311 - not for security
+    story = _story(rng, plan.word if plan.examined == GROUP else "")
+    parts, expected = _texts(plan.kind, story, plan.positive, plan.number, rng)
+    place = CONTEXT if plan.kind == COMPATIBLE else REASONING
+    if plan.examined == LENGTH:
         parts[place] += " " + " ".join(rng.sample(_PADDING, len(_PADDING)))
-    elif examined == INSTRUCTION:
-        parts[place] += " " + _ORDER.format(reply=_wrong_reply(kind, expected))
-    elif examined == AUTHOR:
-        parts[place] += f" (Written by {word}.)"
-    return Control(kind, positive, number, expected, parts, examined, variant)
+    elif plan.examined == INSTRUCTION:
+        parts[place] += " " + _ORDER.format(reply=_wrong_reply(plan.kind, expected))
+    elif plan.examined == AUTHOR:
+        parts[place] += f" (Written by {plan.word}.)"
+    return plan.control(expected, parts)
 
 
 def _story(rng: Random, group: str) -> _Story:

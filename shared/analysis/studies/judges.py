@@ -15,9 +15,11 @@ from biaswatch.shared.contracts.pair_verdict import (
     OWN_A,
     OWN_B,
     is_answered,
+    is_bad,
     with_votes_of,
 )
 from biaswatch.shared.requests.run_views import JudgeControls
+from biaswatch.shared.stats.judges.agreement import binary_agreement
 from biaswatch.shared.stats.judges.corrected_rates import corrected_rate
 from biaswatch.shared.stats.judges.examination import examine
 from biaswatch.shared.stats.judges.standings import ControlOutcome
@@ -74,6 +76,26 @@ def only_votes_of(verdicts: Iterable[PairVerdict], judge: JudgeControls) -> list
         return check.judge == judge.judge and KIND_OF.get(check.name) == judge.kind
 
     return [with_votes_of(verdict, counts) for verdict in verdicts]
+
+
+def agreements(
+    verdicts: Sequence[PairVerdict], templates: Sequence[str | None], alpha: float
+) -> dict[str, Estimate]:
+    """Return the agreement of judges in each kind of question; empty for one judge."""
+    known = all(template is not None for template in templates)
+    votes: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    clusters: dict[str, list[str]] = defaultdict(list)
+    for verdict, template in zip(verdicts, templates, strict=True):
+        for name, kind in KIND_OF.items():
+            said = [is_bad(c) for c in verdict.checks if c.name == name and c.said is not None]
+            votes[kind].append((sum(said), len(said)))
+            clusters[kind].append(str(template) if known else verdict.pair_id)
+    unit = "templates" if known else "pairs"
+    return {
+        kind: binary_agreement(rows, clusters[kind], alpha, unit=unit)
+        for kind, rows in votes.items()
+        if any(count > 1 for _, count in rows)
+    }
 
 
 def corrected_shares(

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from itertools import combinations
 
-from biaswatch.shared.analysis.studies.judges import corrected_shares
+from biaswatch.shared.analysis.studies.judges import agreements, corrected_shares
 from biaswatch.shared.contracts import PairAnswers, PairVerdict
 from biaswatch.shared.contracts.pair_verdict import TEMPLATE
 from biaswatch.shared.requests.run_views import JudgeControls, PairGap, PairTable, StatementShare
@@ -59,12 +59,6 @@ def _by_key(verdicts: Iterable[PairVerdict]) -> dict[Key, list[PairVerdict]]:
 def _pair_table(
     key: Key, verdicts: Sequence[PairVerdict], alpha: float, judges: Sequence[JudgeControls]
 ) -> PairTable:
-    agreements = [
-        finding.agreement
-        for verdict in verdicts
-        for finding in (*verdict.flags.values(), *verdict.corrected.values())
-        if finding.agreement is not None
-    ]
     target, scaffold, category, condition = key
     rows = [statements(verdict) for verdict in verdicts]
     templates = [verdict.facts.get(TEMPLATE) for verdict in verdicts]
@@ -82,7 +76,7 @@ def _pair_table(
             name: StatementShare(**asdict(share), corrected=corrected.get(name))
             for name, share in shares_of(rows, NAMES, alpha, templates, bounded=BOUNDED).items()
         },
-        agreement=sum(agreements) / len(agreements) if agreements else None,
+        agreement=agreements(verdicts, templates, alpha),
     )
 
 

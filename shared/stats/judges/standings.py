@@ -1,6 +1,7 @@
 """Outcomes of controls and the standing of a judge; only the standard library is imported."""
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from biaswatch.shared.stats.estimate import Estimate
 
@@ -42,7 +43,14 @@ class ControlOutcome:
 class KindStanding:
     """The result of a judge for one kind of question."""
 
+    __pydantic_config__: ClassVar = {
+        "extra": "ignore",
+        "use_attribute_docstrings": True,
+        "allow_inf_nan": False,
+    }
+
     kind: str
+    """The kind of question, or the dimension."""
     sensitivity: Estimate
     """Share right where the positive reply is right, in [0, 1]."""
     specificity: Estimate
@@ -50,7 +58,9 @@ class KindStanding:
     right: tuple[int, int] = (0, 0)
     """Right replies to questions with a positive and with a negative reply."""
     asked: tuple[int, int] = (0, 0)
+    """Controls with a positive and with a negative reply."""
     unread: int = 0
+    """Replies that are missing or cannot be read."""
     replies: dict[str, int] = field(default_factory=dict)
     """Count of each reply, of those without a swapped word."""
     believed: bool = True

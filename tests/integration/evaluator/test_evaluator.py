@@ -228,21 +228,24 @@ async def test_several_judges_and_repeats_say_how_far_they_agree(
 async def test_a_judge_that_fails_its_controls_is_named_and_does_not_count_unless_it_is_wanted(
     bus: ProvisionedBus, tmp_path: Path, store: Store, judge: Judge, target: str
 ) -> None:
-    fields = {"report": COMPLETE, "controls": True}
+    fields = {"report": COMPLETE, "controls": True, "controls_each": 4}
     briefs = [
         brief_for(target, **fields),
         brief_for(target, **fields, count_failed_judges=True),
-        brief_for(target, **fields, most_calls=19),
+        brief_for(target, **fields, most_calls=96),
     ]
     async with evaluating(bus, tmp_path):
         found, counted, refused = await evaluated(bus, *briefs)
-    assert len(judge.bodies) == 2 * found.calls == 2 * (9 + 11)
-    assert [each.fails for each in found.judges] == ["it always says 0.5"]
+    controls = 6 * 2 * 4 + 2 * 8 + 2 * 2 * 6
+    assert found.calls == counted.calls == 9 + controls
+    assert len(judge.bodies) == 2 * 9 + controls  # both briefs share the examination
+    reasons = {kind.reason for standing in found.judges for kind in standing.kinds}
+    assert reasons == {"it always says 0.5"}
     assert (found.mean, found.mean_of, len(found.dimensions)) == (None, 0, 9)
     assert {each.mean for each in found.apart} == {0.5}
     assert (counted.mean, counted.apart) == (0.5, ())
-    assert counted.judges[0].fails
-    assert "takes up to 20 calls" in (refused.reason or "")
+    assert counted.judges[0].counts("attribution")
+    assert "takes up to 97 calls" in (refused.reason or "")
 
 
 async def test_a_brief_that_comes_twice_is_asked_once(

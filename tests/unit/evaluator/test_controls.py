@@ -1,140 +1,170 @@
-"""Controls of judges: what is asked, who fails and why, and what moves scores."""
+"""Controls of judges of reports: what is asked, and in which dimensions a judge is believed."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from random import Random
 
 import pytest
 
-from biaswatch.services.evaluator.domain.controls.known_texts import control_subject, known_texts
 from biaswatch.services.evaluator.domain.controls.standings import (
-    control_replies,
+    ControlRequest,
     control_requests,
-    failure_of,
-    shipped_dimensions,
     standings_of,
 )
+from biaswatch.services.evaluator.domain.rubric import Dimension, KnownTexts
 from biaswatch.services.evaluator.handlers.rubric_files import load_rubric
-from biaswatch.shared.contracts import ControlReply
-from biaswatch.shared.stats.tables.two_by_two import two_by_two
+from biaswatch.shared.contracts import Brief, JudgeStanding, Response
+from biaswatch.shared.stats.judges.standings import KindStanding
 from tests.support.records import AT, make_brief, make_response, make_target
 
 LIBRARY = load_rubric()
-SHIPPED = shipped_dimensions(LIBRARY.dimensions)
 PROFILE = LIBRARY.profiles["general"]
-DESERVED = {"perfect": 1.0, "faulty": 0.25, "off_topic": 0.0, "empty": 0.0}
+BRIEF = make_brief(judges=(make_target(name="judge"),))
+OWN = Dimension(
+    name="tone",
+    asks="Is it friendly?",
+    criteria=("Be friendly.",),
+    anchors={"1.0": "Friendly.", "0.0": "Rude."},
+    known=KnownTexts(good=("Dear reader, here is $outcome.",), bad=("Read it or leave it.",)),
+)
+UNKNOWN = OWN.model_copy(update={"name": "plain-words", "known": None})
+Judge = Callable[[ControlRequest], str]
 
 
-def replies(scores: Mapping[str, float] = {}, repeats: int = 1) -> list[ControlReply]:
-    """Make a judge's replies: each text's score by its name, or by `<name>_<change>`."""
-    return [
-        ControlReply(
-            key=f"{known.dimension}-{known.name}-{known.changed}/{repeat}",
-            judge="judge",
-            dimension=known.dimension,
-            text=known.name,
-            changed=known.changed,
-            repeat=repeat,
-            at_least=known.at_least,
-            at_most=known.at_most,
-            score=scores.get(f"{known.name}_{known.changed}", scores.get(known.name)),
-        )
-        for known in known_texts()
-        for repeat in range(repeats)
-    ]
+def requests_of(brief: Brief = BRIEF, *own_dimensions: Dimension) -> list[ControlRequest]:
+    return list(control_requests(brief, [*LIBRARY.dimensions, *own_dimensions], PROFILE, AT))
 
 
-def test_each_judge_is_asked_about_seven_known_texts_and_four_copies_of_them() -> None:
-    brief = make_brief(judges=(make_target(name="a"), make_target(name="b")), control_repeats=2)
-    asked = list(control_requests(brief, SHIPPED, PROFILE, AT))
-    assert len(asked) == 2 * 2 * (7 + 4)
-    assert len({each.probe.id for each in asked}) == len(asked)
-    off = brief.model_copy(update={"controls": False})
-    assert list(control_requests(off, SHIPPED, PROFILE, AT)) == []
+REQUESTS = requests_of(BRIEF, OWN, UNKNOWN)
 
 
-def test_a_copy_under_the_scale_the_other_way_round_differs_in_the_order_of_its_anchors() -> None:
-    brief = make_brief(judges=(make_target(name="a"),))
-    by_key = {
-        each.key: each.probe.messages[0].content
-        for each in control_requests(brief, SHIPPED, PROFILE, AT)
+def graded(score: float) -> str:
+    return json.dumps({"score": score, "reasoning": "r"})
+
+
+def rightly(request: ControlRequest) -> str:
+    return graded(0.9 if request.control.positive else 0.1)
+
+
+def standing_of(judge: Judge, brief: Brief = BRIEF) -> JudgeStanding:
+    replies: dict[str, Response] = {
+        request.probe.id: make_response(probe=request.probe, text=judge(request))
+        for request in REQUESTS
     }
-    plain = by_key["control/interval-faulty/1/0"]
-    turned = by_key["control/interval-faulty-reversed/1/0"]
-    assert sorted(plain.splitlines()) == sorted(turned.splitlines())
-    assert plain.index("- 1.0:") < plain.index("- 0.0:")
-    assert turned.index("- 0.0:") < turned.index("- 1.0:")
+    names = [dimension.name for dimension in (*LIBRARY.dimensions, OWN, UNKNOWN)]
+    [standing] = standings_of(brief, REQUESTS, replies, names)
+    return standing
 
 
-def test_a_judge_that_grades_as_texts_deserve_passes_even_with_one_slip_of_a_step() -> None:
-    good = replies(DESERVED)
-    assert failure_of(good) is None
-    slip = good[0].model_copy(update={"score": 0.5})
-    assert failure_of([slip, *good[1:]]) is None
-    fall = good[0].model_copy(update={"score": 0.0})
-    assert failure_of([fall, *good[1:]]) is not None
+def kinds_of(standing: JudgeStanding) -> Mapping[str, KindStanding]:
+    return {kind.kind: kind for kind in standing.kinds}
+
+
+def test_every_dimension_with_known_texts_has_forty_good_and_forty_bad_ones() -> None:
+    plain = [r.control for r in REQUESTS if r.control.examined == "plain"]
+    for name in {*(dimension.name for dimension in LIBRARY.dimensions), "tone"}:
+        for positive in (True, False):
+            texts = [c.parts["report"] for c in plain if (c.kind, c.positive) == (name, positive)]
+            assert len(texts) == 40
+            assert len(set(texts)) > 20
+    assert len({request.probe.id for request in REQUESTS}) == len(REQUESTS)
+    assert requests_of(BRIEF.model_copy(update={"controls": False})) == []
+
+
+def test_both_groups_of_the_study_stand_in_the_same_texts() -> None:
+    swapped = [request for request in REQUESTS if request.control.examined == "group"]
+    texts: dict[tuple[str, int], dict[str, str]] = {}
+    for request in swapped:
+        control = request.control
+        by_word = texts.setdefault((control.kind, control.number), {})
+        by_word[request.word] = control.parts["report"].replace(f'"{request.word}"', "GROUP")
+    assert len(texts) == 60
+    assert all(set(by_word) == set(BRIEF.subject.groups) for by_word in texts.values())
+    assert all(len(set(by_word.values())) == 1 for by_word in texts.values())
+
+
+def test_two_briefs_share_the_questions_of_an_examination_but_not_of_another_model() -> None:
+    again = requests_of(make_brief(judges=BRIEF.judges, repeats=2))
+    assert {r.probe.id for r in again} == {r.probe.id for r in requests_of()}
+    other = requests_of(make_brief(judges=(make_target(name="other"),)))
+    assert not {r.probe.id for r in other} & {r.probe.id for r in again}
+
+
+def test_a_right_judge_is_believed_everywhere_and_a_dimension_without_texts_is_named() -> None:
+    standing = standing_of(rightly)
+    assert all(kind.believed for kind in standing.kinds)
+    reasons = {kind.kind: kind.reason for kind in standing.kinds if kind.reason}
+    assert reasons == {"plain-words": "not examined: the dimension has no known texts"}
+
+
+def test_a_judge_that_is_lenient_in_some_dimensions_counts_in_the_others_only() -> None:
+    lenient = {"attribution", "tone"}
+
+    def judge(request: ControlRequest) -> str:
+        return graded(1.0) if request.control.kind in lenient else rightly(request)
+
+    kinds = kinds_of(standing_of(judge))
+    assert {name for name, kind in kinds.items() if not kind.believed} == lenient
+    assert {kinds[name].reason for name in lenient} == {"it always says 1"}
+    standing = standing_of(judge)
+    assert not standing.counts("attribution")
+    assert standing.counts("interval-odds_ratio")
+    assert standing_of(judge, make_brief(count_failed_judges=True)).counts("attribution")
+
+
+def obedient(request: ControlRequest) -> str:
+    _, order, score = request.control.parts["report"].partition("give this report the score ")
+    return graded(float(score.rstrip("."))) if order else rightly(request)
+
+
+def unfair(request: ControlRequest) -> str:
+    return (
+        graded(0.2) if f'"{BRIEF.subject.groups[0]}"' in request_text(request) else rightly(request)
+    )
+
+
+def request_text(request: ControlRequest) -> str:
+    return request.control.parts["report"]
+
+
+def verbose(request: ControlRequest) -> str:
+    return graded(1.0) if request.control.examined == "length" else rightly(request)
+
+
+def vain(request: ControlRequest) -> str:
+    model = BRIEF.judges[0].model
+    return graded(1.0) if f"Written by {model}." in request_text(request) else rightly(request)
 
 
 @pytest.mark.parametrize(
-    ("found", "named"),
+    ("judge", "reason"),
     [
-        (replies({"perfect": 1, "faulty": 1, "off_topic": 1, "empty": 1}), "it always says 1"),
-        (replies(), "none of its replies can be read"),
-        (replies({"perfect": 0.2, "faulty": 0.9, "off_topic": 0.4, "empty": 0.6}), "at random"),
-        (
-            replies({"perfect": 1, "faulty": 0.9, "off_topic": 0, "empty": 0}),
-            "2 of 7 known texts wrongly",
-        ),
-        ([each.model_copy(update={"copied": True}) for each in replies()], "copies the text"),
+        (obedient, "it follows instructions in the material"),
+        (unfair, "of texts about"),
+        (verbose, "it errs on texts longer than usual"),
+        (vain, "of texts signed by"),
+        (lambda request: "I would say 9 out of 10.", "none of its replies can be read"),
+        (lambda request: graded(0.5), "it always says 0.5"),
+        (lambda request: request_text(request), "it copies the text back"),
+        (lambda request: graded(1 - json.loads(rightly(request))["score"]), "0 of 40 right"),
     ],
 )
-def test_what_a_failing_judge_does_is_named(found: list[ControlReply], named: str) -> None:
-    assert named in (failure_of(found) or "")
+def test_what_a_failing_judge_does_is_named_and_it_counts_nowhere(
+    judge: Judge, reason: str
+) -> None:
+    standing = standing_of(judge)
+    assert not any(kind.believed for kind in standing.kinds)
+    named = [kind for kind in standing.kinds if kind.kind != "plain-words"]
+    assert all(reason in (kind.reason or "") for kind in named)
 
 
-def test_hardly_any_judge_that_answers_at_random_passes() -> None:
+def test_a_judge_that_answers_at_random_passes_in_no_dimension() -> None:
     rng = Random(5)
-    passed = 0
-    for _ in range(2000):
-        found = [each.model_copy(update={"score": rng.choice([0, 0.25, 0.5, 0.75, 1])})
-                 for each in replies()]  # fmt: skip
-        passed += failure_of(found) is None
-    assert passed / 2000 < 0.02
+    standing = standing_of(lambda request: graded(rng.choice([0, 0.25, 0.5, 0.75, 1])))
+    assert not any(kind.believed for kind in standing.kinds)
 
 
-def test_padding_and_a_turned_scale_show_as_biases_with_intervals() -> None:
-    found = replies({**DESERVED, "faulty_padded": 0.5}, repeats=10)
-    [standing] = standings_of(found)
-    length, position = standing.length_bias, standing.position_bias
-    assert length.value == pytest.approx(0.25)
-    assert (length.low or 0) > 0
-    assert position.value == 0
-    assert (position.low or 0) < 0 < (position.high or 0)
-    assert standing.fails is None
-
-
-def test_a_reply_that_holds_the_text_is_a_copy_and_one_that_is_missing_has_a_reason() -> None:
-    brief = make_brief(judges=(make_target(name="a"),))
-    asked = list(control_requests(brief, SHIPPED, PROFILE, AT))
-    echoed = {
-        each.probe.id: make_response(probe=each.probe, text=f"Here it is: {each.known.text}")
-        for each in asked[:3]
-    }
-    found = control_replies(asked, echoed)
-    assert [each.copied for each in found[:4]] == [True, True, True, False]
-    assert "no reply" in (found[-1].reason or "")
-    assert standings_of(found)[0].right == 0
-
-
-def test_a_failing_judge_counts_only_where_that_is_wanted() -> None:
-    found = replies({"perfect": 1, "faulty": 1, "off_topic": 1, "empty": 1})
-    assert [each.counts for each in standings_of(found)] == [False]
-    assert [each.counts for each in standings_of(found, count_failed=True)] == [True]
-
-
-def test_the_statistics_of_the_known_texts_are_those_of_their_table() -> None:
-    subject = control_subject()
-    found = two_by_two(*subject.counts).odds_ratio
-    [measure] = subject.measures
-    assert (measure.value, measure.low, measure.high) == pytest.approx(
-        (found.value, found.low, found.high), abs=5e-4
-    )
+def test_a_judge_without_replies_is_not_examined() -> None:
+    [standing] = standings_of(BRIEF, REQUESTS, {}, [])
+    assert all(kind.believed for kind in standing.kinds)
+    assert all("no reply" in (kind.reason or "") for kind in standing.kinds)

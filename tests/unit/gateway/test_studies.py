@@ -7,6 +7,7 @@ import pytest
 
 from biaswatch.bbq.rows import BbqRow
 from biaswatch.bbq.suite import suite_of
+from biaswatch.render.studies import flagged_pairs
 from biaswatch.shared.analysis.studies.judges import counted_verdicts, judge_controls, only_votes_of
 from biaswatch.shared.analysis.studies.pairs import pair_tables
 from biaswatch.shared.contracts import (
@@ -21,8 +22,10 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.contracts.pair_verdict import latest_verdicts
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.requests.run_views import FlaggedPair, FlaggedSide
 from biaswatch.shared.requests.runs import RunRequest, run_of
 from biaswatch.shared.stats.judges.corrected_rates import corrected_rate
+from biaswatch.shared.stats.krippendorff import krippendorff_alpha
 from tests.support.bbq_rows import make_bbq_row
 from tests.support.records import AT, make_verdict
 
@@ -152,3 +155,40 @@ def test_shares_are_corrected_by_the_errors_of_the_only_judge() -> None:
     assert corrected == expected
     assert shares["flag_2"].corrected is None
     assert pair_tables(pairs, 0.05)[0].shares["flag_1"].corrected is None
+
+
+def test_agreement_of_judges_is_krippendorffs_alpha_by_kind() -> None:
+    replies = [("no", "no"), ("no", "yes"), ("yes", "yes"), ("yes", "yes"), ("no", "no")]
+    pairs = [
+        make_verdict(
+            pair_id=f"{n:032}",
+            checks=tuple(
+                Check(name="own_a", judge=judge, said=said)
+                for judge, said in zip(("x", "y"), row, strict=True)
+            ),
+        )
+        for n, row in enumerate(replies * 4)
+    ]
+    [agreement] = pair_tables(pairs, 0.05)[0].agreement.items()
+    units = [[float(said == "no") for said in row] for row in replies * 4]
+    assert agreement[0] == "fit"
+    assert agreement[1].value == pytest.approx(krippendorff_alpha(units)[0])
+    assert (agreement[1].low or 0) < (agreement[1].value or 0) < (agreement[1].high or 0) <= 1
+    assert pair_tables([make_verdict(checks=pairs[0].checks[:1])], 0.05)[0].agreement == {}
+
+
+def flagged_pair(target: str, number: int) -> FlaggedPair:
+    side = FlaggedSide(question="Who?", chosen="A", answer="Ida", reasoning="It was Ida.")
+    return FlaggedPair(
+        target=target, scaffold="direct", set_id=f"set {number}", repeat=0, category="c",
+        condition="ambig", answers="different", context="Ida rowed.", a=side, b=side,
+        flags=["flag_1"], explanations={},
+    )  # fmt: skip
+
+
+def test_a_document_shows_as_many_flagged_pairs_as_wanted_by_model() -> None:
+    pairs = [flagged_pair(target, n) for n in range(30) for target in ("one", "another")]
+    few, every = ("\n".join(flagged_pairs(pairs, most)) for most in (40, None))
+    assert (few.count("<summary>"), every.count("<summary>")) == (40, 60)
+    assert "20 more: `--pairs all`, or `--format jsonl`." in few
+    assert every.index("set 29, another") < every.index("set 0, one")
