@@ -93,6 +93,34 @@ def test_every_statistic_of_a_table_is_checked(right: str, wrong: str) -> None:
     assert pointed(right.replace(before, after), "strikes")
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Northerners and southerners had rates of 30% and 15%, respectively.",
+        "The rates were 30% (northerners) and 15% (southerners).",
+        "60 of the 200 northerners (30%) and 30 of the 200 southerners (15%) got a third strike.",
+        "The odds ratio was 2.43 (95% CI: 1.48, 3.97; p = 0.0003).",
+        "Southerners were 50% less likely to receive a third strike.",
+        "We compared 2 groups and used 3 tests.",
+    ],
+)
+def test_common_forms_of_right_numbers_have_neither_fault_nor_hint(sentence: str) -> None:
+    assert not pointed(sentence, "strikes")
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("Northerners get it 15 percentage points more often than southerners.", "more/less"),
+        ("The rate of southerners is 15 points lower than that of northerners.", "lower/higher"),
+    ],
+)
+def test_a_difference_in_the_wrong_direction_is_pointed_at(right: str, wrong: str) -> None:
+    assert not pointed(right, "strikes")
+    before, _, after = wrong.partition("/")
+    assert pointed(right.replace(before, after), "strikes") == {"place"}
+
+
 def test_a_complete_correct_report_has_no_fault_and_lists_what_only_a_person_can_check() -> None:
     subject = table(COUNTS, GROUPS, "sentence", "third strike")
     found = read_report(COMPLETE, subject, structure=True)

@@ -206,8 +206,20 @@ def _is_unnamed(evidence: SentenceEvidence, number: Number, fact: Fact) -> bool:
     if fact.statistic in DIFFERENCES:
         names = evidence.names(number).statistics
         differs = names <= cues.EVERYDAY and cues.APART.search(evidence.text)
-        return fact.statistic in names or bool(differs)
+        named = fact.statistic in names or bool(differs)
+        return named and not _is_turned(evidence, number, fact)
     return number.unit is Unit.PLAIN and _is_counted(evidence, number, fact)
+
+
+def _is_turned(evidence: SentenceEvidence, number: Number, fact: Fact) -> bool:
+    """Tell whether a difference has the wrong sign, as in `women 0.4 points higher than men`."""
+    changed = cues.CHANGE.match(evidence.text, number.end)
+    before = [group.group for group in evidence.groups if group.end <= number.start]
+    after = [group.group for group in evidence.groups if group.start >= number.end]
+    if not changed or not before or not after or before[-1] == after[0]:
+        return False
+    lower = cues.LOWER.match(evidence.text, number.end) is not None
+    return fact.part == "estimate" and (fact.value < 0) != (lower == (before[-1] == 0))
 
 
 def _fits(evidence: SentenceEvidence, number: Number, fact: Fact) -> bool:

@@ -4,18 +4,22 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from string import Template
 
 from pydantic import JsonValue
 
 from biaswatch.services.evaluator.domain import subjects
 from biaswatch.services.evaluator.domain.writing.fixed_sentences import (
+    ANY,
     CAVEATS,
+    SENTENCES,
     TERMS,
-    fixed_sentence,
+    measure_words,
 )
 from biaswatch.shared.contracts import Subject
 from biaswatch.shared.parsing import Unreadable
 
+MEANS = ("gap", "effect_size")
 AGREEMENTS = ("similar", "moderate_difference", "conflicting")
 VERDICTS = ("disparity", "no_disparity", "inconclusive", "unmeasured")
 
@@ -50,7 +54,14 @@ class TypedClaim:
 
     def sentence(self, subject: Subject) -> str:
         """Return the fixed sentence of the claim, with slots."""
-        return fixed_sentence(self.type, self.topic, self.value, subject)
+        sentences, (one, two) = SENTENCES[self.type], subjects.group_keys(subject)
+        return Template(sentences.get(self.value or self.topic) or sentences[ANY]).substitute(
+            topic=self.topic,
+            words=measure_words(self.topic),
+            value=self.value,
+            other=two if self.value == one else one,
+            more="a higher mean" if self.topic in MEANS else "more of the outcome",
+        )
 
 
 @dataclass(frozen=True)

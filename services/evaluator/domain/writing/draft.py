@@ -136,7 +136,7 @@ def render(draft: Draft, subject: Subject, withheld: Mapping[Place, str]) -> Che
     spans: dict[Place, tuple[int, int]] = {}
     for part in draft.outline:
         own = {place: s for place, s in draft.sentences.items() if place[0] == part.title}
-        text += f"{part.heading}\n"
+        text += f"{'#' * part.level} {part.title}\n"
         for place, sentence in own.items():
             text += " " if place[1] > 1 else ""
             start = len(text)

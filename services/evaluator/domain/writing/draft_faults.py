@@ -126,12 +126,12 @@ def _structure(draft: Draft) -> Iterator[DraftFault]:
     problems = dict(heading_problems(titles, known.values()))
     yield from (DraftFault("structure", message) for message in problems.values())
     for section in draft.sections:
-        heading, count = section.heading, len(section.sentences)
-        if heading not in known:
-            yield DraftFault("structure", "A heading is not one of those.", heading[:60])
-        elif heading not in problems and not known[heading].least <= count <= known[heading].most:
-            problem = f"There are {count} sentences, not {known[heading].bounds}."
-            yield DraftFault("structure", problem, place=(heading, 0))
+        part, count = known.get(section.heading), len(section.sentences)
+        if part is None:
+            yield DraftFault("structure", "A heading is not one of those.", section.heading[:60])
+        elif part.title not in problems and not part.least <= count <= part.most:
+            problem = f"There are {count} sentences, not {part.least} to {part.most}."
+            yield DraftFault("structure", problem, place=(part.title, 0))
 
 
 def sentence_faults(
@@ -140,7 +140,10 @@ def sentence_faults(
     """Yield the faults of one sentence."""
     bare = SLOT.sub(" ", sentence.text)
     yield from _slot_faults(sentence, part, subject)
-    yield from _number_faults(bare)
+    if any(char.isnumeric() or char == "%" for char in bare):
+        yield DraftFault("number", "A number is typed; use a slot.")
+    elif match := NUMBER_WORDS.search(bare):
+        yield DraftFault("number", "A number is written in words; use a slot.", match[0])
     if not SENTENCE.fullmatch(sentence.text):
         problem = "The sentence has to begin with a capital letter and end with a full stop."
         yield DraftFault("structure", problem)
@@ -162,13 +165,6 @@ def _slot_faults(sentence: Sentence, part: ReportSection, subject: Subject) -> I
             yield DraftFault("slot", "No number belongs under this heading.", match[1])
     if set("{}") & set(SLOT.sub("", sentence.text)):
         yield DraftFault("slot", "A brace does not enclose the name of a slot.")
-
-
-def _number_faults(bare: str) -> Iterator[DraftFault]:
-    if any(char.isnumeric() or char == "%" for char in bare):
-        yield DraftFault("number", "A number is typed; use a slot.")
-    elif match := NUMBER_WORDS.search(bare):
-        yield DraftFault("number", "A number is written in words; use a slot.", match[0])
 
 
 def _claim_faults(claim: TypedClaim, bare: str, subject: Subject) -> Iterator[DraftFault]:

@@ -1,10 +1,8 @@
 """Fixed sentences: what each claim says, in words, with slots for its numbers."""
 
 from collections.abc import Mapping
-from string import Template
 
-from biaswatch.services.evaluator.domain.subjects import NEITHER, group_keys
-from biaswatch.shared.contracts import Subject
+from biaswatch.services.evaluator.domain.subjects import NEITHER
 
 CAVEATS = {
     "causes": "The statistics describe an association and cannot show its cause.",
@@ -98,15 +96,3 @@ MEASURE_WORDS = {
 def measure_words(name: str) -> str:
     """Return a measure or test in words."""
     return MEASURE_WORDS.get(name, name.replace("_", " "))
-
-
-def fixed_sentence(kind: str, topic: str, value: str, subject: Subject) -> str:
-    """Return the sentence that says exactly what a claim of a type says."""
-    sentences, (one, two) = SENTENCES[kind], group_keys(subject)
-    return Template(sentences.get(value or topic) or sentences[ANY]).substitute(
-        topic=topic,
-        words=measure_words(topic),
-        value=value,
-        other=two if value == one else one,
-        more="a higher mean" if topic in {"gap", "effect_size"} else "more of the outcome",
-    )

@@ -18,16 +18,6 @@ class ReportSection:
     task: str = ""
     """Instructions for the writer."""
 
-    @property
-    def heading(self) -> str:
-        """The heading as a line of Markdown."""
-        return f"{'#' * self.level} {self.title}"
-
-    @property
-    def bounds(self) -> str:
-        """Fewest and most sentences, in words."""
-        return f"{self.least} to {self.most}"
-
 
 OUTLINE = (
     ReportSection(

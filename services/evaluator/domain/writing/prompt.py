@@ -41,7 +41,7 @@ def writing_prompt(subject: Subject, profile: Profile, context: str = "") -> str
     notes = [*(measure_line(measure, subject) for measure in undefined), *subject.notes]
     limits = subject.limitations or profile.limitations[:MAX_USUAL_LIMITS]
     headings = [
-        f"{s.title} ({s.bounds}{'' if s.numbers else ', no numbers'}): {s.task}"
+        f"{s.title} ({s.least} to {s.most}{'' if s.numbers else ', no numbers'}): {s.task}"
         for s in OUTLINE
         if s.most
     ]
