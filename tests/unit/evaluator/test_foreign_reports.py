@@ -33,7 +33,7 @@ def sentences(corpus: str) -> Iterator[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize(
-    "corpus", ["first", "second", "third", "fourth", "fifth", "sixth", "seventh"]
+    "corpus", ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"]
 )
 def test_wrong_numbers_are_found_and_true_sentences_pass(corpus: str) -> None:
     counts = {"true": 0, "flagged": 0, "wrong": 0, "found": 0}
