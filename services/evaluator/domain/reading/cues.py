@@ -36,7 +36,7 @@ LEVELS = {
     "conditional": r"conditional|exact(?:\s+\S+){0,2}\s+(?:interval|bounds|limits|CI|methods)",
     "adjusted": r"(?<!un)adjusted|logistic",
     "pooled": r"\b(?:pooled|crude|overall|unadjusted|raw|marginal|aggregate\w*|together)\b",
-    "within": r"mantel|cochran|\bM-?H\b|\bCMH\b|\bstrat\w+|\bwithin\s+(?:\w+\s+)?\w+|\b(?:held|hold)\b",
+    "within": r"mantel|cochran|\b(?:M-?|CM)H\b|\bstrat\w+|\bwithin\s+(?:\w+\s+)?\w+|\bh(?:e|o)ld\b",
 }
 """Words for how strata and covariates enter an estimate."""
 OF_LEVEL = {
