@@ -156,8 +156,8 @@ class NumberCheck:
             (f.part if f.statistic in {"factor", "change"} else f.statistic, f.group)
             for f in stated
         }
-        beside = _INTERVAL_BESIDE.fullmatch(text, end, low.start)
-        return keys, bool(beside and not cues.UNSURE.search(text))
+        plain = _INTERVAL_BESIDE.fullmatch(text, end, low.start)
+        return keys, bool(plain and not cues.UNSURE.search(text))
 
     def _report(
         self, number: Number, facts: Sequence[Fact], *, certain: bool, other: Number | None = None

@@ -65,8 +65,8 @@ def _claimed(subject: Subject, kind: str, topics: Iterable[str] = ("",)) -> Iter
     """Yield the right claims of a type, in the order of their topics."""
     right = right_claims(subject)
     for topic in topics:
-        found = [claim for claim in right if (claim.type, claim.topic) == (kind, topic)]
-        yield from (Sentence(claim.sentence(subject), (claim,)) for claim in found)
+        claims = [claim for claim in right if (claim.type, claim.topic) == (kind, topic)]
+        yield from (Sentence(claim.sentence(subject), (claim,)) for claim in claims)
 
 
 def _findings(subject: Subject) -> Iterator[Sentence]:

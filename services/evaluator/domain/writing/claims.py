@@ -72,7 +72,7 @@ class ClaimType:
     """Names of topic and value in JSON; empty for a part that claims of this type lack."""
     topics: Callable[[Subject], Sequence[str]]
     answer: Callable[[Subject, str], str | None]
-    """The right value for a topic; None where there is none."""
+    """The right value for a topic; None where it is undefined."""
     values: tuple[str, ...]
     """Possible answers; empty for the groups, or neither of them."""
 
@@ -177,13 +177,13 @@ def claim_in(value: object) -> TypedClaim:
     Raises
     ------
     Unreadable
-        The value is no claim of a known type, or has other fields than claims of its type.
+        The type of the claim is unknown, or its fields are not those of the type.
     """
     if not isinstance(value, Mapping) or not all(isinstance(v, str) for v in value.values()):
         raise Unreadable("a claim is not an object with texts")
     kind = CLAIM_TYPES.get(value.get("type", ""))
     if kind is None:
-        raise Unreadable(f"the type of a claim is none of {', '.join(CLAIM_TYPES)}")
+        raise Unreadable(f"the type of a claim has to be one of {', '.join(CLAIM_TYPES)}")
     topic, answer = (value.get(name, "") for name in kind.fields)
     claim = TypedClaim(value["type"], topic, answer)
     if claim.fields != value:

@@ -69,7 +69,7 @@ GATE = (
     ("strata", STRATA, {"strata", "caveat reversed"}),
     ("size", SIZE, CLAIMED | {"caveat small_cells", "caveat few_cases"}),
 )  # fmt: skip
-"""Words by topic, and the claims or caveats of which a sentence with such words declares one."""
+"""Words by topic; a sentence with such words declares one of these claims or caveats."""
 CAVEAT_WORDS = {
     "causes": _words(r"caus\w+|why|explain\w*|reasons?"),
     "nature": _words(r"nature|abilit(?:y|ies)|conduct|character|behavio\w+|worth"),
@@ -110,8 +110,8 @@ def draft_faults(draft: Draft, subject: Subject, profile: Profile) -> list[Draft
     parts, faults = {section.title: section for section in draft.outline}, [*_structure(draft)]
     for place, sentence in draft.sentences.items():
         part = parts.get(place[0], ReportSection(4, place[0]))
-        found = sentence_faults(sentence, part, subject, profile)
-        faults += [replace(fault, place=place) for fault in found]
+        own_faults = sentence_faults(sentence, part, subject, profile)
+        faults += [replace(fault, place=place) for fault in own_faults]
     declared = {about for s in draft.sentences.values() for about in s.topics("caveat")}
     for about in mandatory_caveats(subject):
         if about not in declared:

@@ -90,7 +90,7 @@ def _slot_lines(subject: Subject) -> Iterator[str]:
 def _claim_lines(subject: Subject) -> Iterator[str]:
     """Yield right claims with a sentence for each; those of one form share a line.
 
-    In a form, * stands for the measure, test, group or term.
+    In a form, * replaces the measure, test, group or term.
     """
     by_form: dict[str, tuple[list[str], str]] = {}
     for claim in right_claims(subject):
