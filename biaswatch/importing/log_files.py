@@ -157,7 +157,7 @@ def log_file(
 
 
 SUGGESTION_ROWS = 200
-"""Rows from which a map is suggested."""
+"""Rows that a suggested map is based on."""
 
 
 def suggested_map_of(path: Path, format_: LogFormat | None) -> SuggestedMap:

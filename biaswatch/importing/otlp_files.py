@@ -62,7 +62,7 @@ def otlp_answers(
 
 
 def agent_traces(rows: Iterable[Row]) -> set[str]:
-    """Return the traces in which a span is an agent; their spans may be anywhere in a file."""
+    """Return the traces with an agent span; their spans may be anywhere in a file."""
     return {
         signal.trace_id
         for where, row in rows

@@ -15,7 +15,7 @@ Values = Mapping[str, Sequence[Any]]
 """Values of the first rows by field; dots lead into objects."""
 MAX_DEPTH = 4
 MOST_LABELS = 20
-"""Distinct values beyond which a field is no group."""
+"""Distinct values of a group at most."""
 MAX_EXAMPLE_CHARACTERS = 40
 NAMES: Mapping[str, str] = {
     "id": r"(request|response|message|trace|span|completion|record|row|sample)?_?(uu)?id$|^key$",

@@ -103,7 +103,7 @@ def _with_steps(agent: AnswerPart, steps: Sequence[AnswerPart]) -> AnswerPart:
 
 
 def _count(signal: Signal, left_out: LeftOut) -> None:
-    """Count a signal that is no part of an answer."""
+    """Count a signal outside of answers."""
     if kind_of(signal) is SpanKind.OTHER:
         left_out.add(OmissionReason.OTHER)
     elif any(map(AI_WORDS.search, signal.attributes)):

@@ -1,4 +1,4 @@
-"""What a span is a record of, by the attributes with which conventions say so."""
+"""Kinds of spans, by the attributes of each convention."""
 
 from enum import StrEnum
 
@@ -14,7 +14,7 @@ class SpanKind(StrEnum):
     AGENT = "agent"
     """An agent; its last text is the answer, and the calls below it are steps."""
     OTHER = "other"
-    """A tool, retrieval, embedding or chain; its output is no answer."""
+    """A tool, retrieval, embedding or chain, whose output is not an answer."""
 
 
 KIND_ATTRIBUTES = ("langsmith.span.kind", "openinference.span.kind", "mlflow.spanType",

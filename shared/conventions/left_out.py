@@ -11,7 +11,7 @@ MAX_NAME_CHARACTERS = 60
 
 
 class OmissionReason(StrEnum):
-    """Why a span or a row is no answer, in words."""
+    """Reason for leaving out a span or a row, in words."""
 
     UNREAD = "model calls without an answer in a known attribute"
     WAITING = "model calls that wait up to 60 seconds for log events with their texts"
@@ -38,7 +38,7 @@ class LeftOut:
 
     counts: Counter[str] = field(default_factory=Counter)
     names: dict[str, dict[str, None]] = field(default_factory=lambda: defaultdict(dict))
-    """Names of their attributes or fields, by reason, in the order in which they came."""
+    """Names of their attributes or fields, by reason, in order of arrival."""
 
     def add(self, reason: str, names: Iterable[str] = (), count: int = 1) -> None:
         """Count records, and keep some names of their attributes."""

@@ -1,4 +1,4 @@
-"""What a model returned, from any form in which programs record it."""
+"""The output of a model, from any form of record."""
 
 import json
 import re
@@ -40,7 +40,7 @@ NOTHING = Output()
 def output_of(value: Any, *, last: bool = False, depth: int = 0) -> Output:
     """Return the output in a text, a message, a list of choices, or the body of a reply.
 
-    JSON in another form, like `{"rating": 3}`, is itself the answer. Of several choices the first
+    JSON in another form, like `{"rating": 3}`, is itself the answer. The first of several choices
     counts; of a conversation, or with `last`, the last answer.
     """
     content = opened(value)

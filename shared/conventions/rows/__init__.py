@@ -60,7 +60,7 @@ FORMATS: Mapping[LogFormat, RowFormat] = {
     LogFormat.CSV: GENERIC,
     LogFormat.PARQUET: GENERIC,
 }
-"""Formats in the order in which they are recognised; OTLP has a reader of its own."""
+"""Formats in order of recognition; OTLP has a reader of its own."""
 
 
 def detected(row: Fields, suffix: str) -> LogFormat:

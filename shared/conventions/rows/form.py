@@ -1,4 +1,4 @@
-"""What the format of a row declares: how it is recognised and read, and its usual fields."""
+"""Declaration of a row format: recognition, reading and usual fields."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ class RowFormat:
     """Format of a log, or of the results of another tool."""
 
     is_row: Callable[[Fields], bool]
-    """Whether a row has this format; the first row of a file decides."""
+    """True for rows of this format; the first row of a file decides."""
     content: Callable[[Fields], RecordedContent | None]
     """Function that returns None for a row without an answer."""
     usual: FieldMapping = field(default_factory=FieldMapping)

@@ -40,7 +40,7 @@ CONVENTIONS: Mapping[str, SignalReader] = {
     "mlflow": mlflow.read,
     "langsmith": langsmith.read,
 }
-"""Readers by name, in the order in which they are tried."""
+"""Readers by name, in order of preference."""
 
 
 def content_of(signal: Signal, *, last: bool = False) -> RecordedContent | None:

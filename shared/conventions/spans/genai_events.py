@@ -15,7 +15,7 @@ ROLES_OF_EVENTS = {"gen_ai.system.message": "system", "gen_ai.user.message": "us
                    "gen_ai.assistant.message": "assistant"}  # fmt: skip
 CHOICE = "gen_ai.choice"
 AZURE = "gen_ai.event.content"
-"""The attribute in which SDKs of Azure keep the body of an event, as JSON."""
+"""Attribute of Azure SDKs for the body of an event, as JSON."""
 
 
 def read(signal: Signal, *, last: bool) -> RecordedContent | None:
