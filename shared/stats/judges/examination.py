@@ -67,8 +67,7 @@ def examine(outcomes: Iterable[ControlOutcome]) -> list[KindStanding]:
     Returns
     -------
     list
-        One standing per kind. A judge without any reply is not examined: it counts, with that as
-        the reason.
+        One standing per kind. A judge without any reply is not examined, and does not count.
 
     Examples
     --------
@@ -84,7 +83,7 @@ def examine(outcomes: Iterable[ControlOutcome]) -> list[KindStanding]:
     standings = [_kind_standing(kind, own) for kind, own in by_kind.items()]
     passed = {standing.kind for standing in standings if standing.believed}
     fault = "; ".join(_faults([outcome for outcome in every if outcome.kind in passed]))
-    if not fault or not any(outcome.answered for outcome in every):
+    if not fault:
         return standings
     return [
         replace(standing, believed=False, reason=standing.reason or fault) for standing in standings
@@ -107,7 +106,7 @@ def _kind_standing(kind: str, outcomes: Sequence[ControlOutcome]) -> KindStandin
         asked=(len(sides[0]), len(sides[1])),
         unread=sum(outcome.reply is None for outcome in plain),
         replies=dict(sorted(Counter(o.reply for o in plain if o.reply is not None).items())),
-        believed=reason is None or reason == NOT_EXAMINED,
+        believed=reason is None,
         reason=reason,
     )
 

@@ -62,7 +62,7 @@ def test_an_instruction_that_is_followed_sets_every_kind_aside() -> None:
 
 def test_a_judge_without_any_reply_is_not_examined() -> None:
     [standing] = examine(outcome(n, right=False, reply=None) for n in range(80))
-    assert standing.believed
+    assert not standing.believed
     assert "not examined" in (standing.reason or "")
 
 
