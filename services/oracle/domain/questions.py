@@ -102,7 +102,7 @@ _WORD = re.compile(r"\w{3,}")
 
 @dataclass(frozen=True)
 class StudyTexts:
-    """What questions to judges take from the questions of a study."""
+    """Distractors and groups from a study for questions to judges."""
 
     distractors: Distractors
     groups: tuple[str, ...]
@@ -216,7 +216,7 @@ def _probe(
 
 
 def control_question(control: Control) -> JudgeQuestion:
-    """Return the question of a control, as a pair of answers would be asked about."""
+    """Return the question of a control, in the form of questions about pairs."""
     parts = control.parts
     context = parts[CONTEXT]
     if control.kind == FIT:

@@ -13,7 +13,7 @@ from biaswatch.shared.stats.judges.standings import (
 )
 
 CONTROLS_EACH = 40
-"""Controls of each kind and direction, of which 30 have to be right."""
+"""Controls of each kind and direction; 30 have to be right."""
 PAIRS_PER_CONTROL = 1.5
 """Pairs of swapped copies per control of a kind and direction: 60."""
 OTHER_AUTHOR = "another model"
@@ -41,7 +41,7 @@ class Control:
 
     @property
     def name(self) -> str:
-        """The name, from which everything but the texts can be read again."""
+        """Name that holds all fields but the texts."""
         direction = POSITIVE if self.positive else NEGATIVE
         parts = (self.kind, direction, self.examined, str(self.variant), str(self.number))
         return _SEPARATOR.join(parts)
@@ -49,7 +49,7 @@ class Control:
 
 @dataclass(frozen=True)
 class ControlPlan:
-    """What a control examines, before its texts are drawn."""
+    """A control before its texts are drawn."""
 
     kind: str
     positive: bool

@@ -1,8 +1,8 @@
-"""Examination of judges: from replies to controls to the kinds of question a judge is believed for.
+"""Examination of judges by their replies to controls, for each kind of question.
 
-A judge passes a kind with 3 of 4 controls right in each direction. What must not change a reply (a
-hidden instruction, a longer text, an author, a group) is examined on the kinds that it passes, and
-a failure there sets all of its verdicts aside.
+A judge passes a kind with 3 of 4 controls right in each direction. On the kinds that it passes, a
+hidden instruction, a longer text, another author or another group must not change its replies; a
+failure there sets all of its verdicts aside.
 """
 
 from collections import Counter, defaultdict

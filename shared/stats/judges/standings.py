@@ -6,7 +6,7 @@ from typing import ClassVar
 from biaswatch.shared.stats.estimate import Estimate
 
 PLAIN, INSTRUCTION, LENGTH, AUTHOR, GROUP = "plain", "instruction", "length", "author", "group"
-"""What a control examines: the kind alone, or what must not change a reply."""
+"""Aspects of a judge: the kind alone, and changes that must not change a reply."""
 SWAPPED = (AUTHOR, GROUP)
 """Controls with copies that differ in one word: an author or a group."""
 
@@ -64,9 +64,9 @@ class KindStanding:
     replies: dict[str, int] = field(default_factory=dict)
     """Count of each reply, of those without a swapped word."""
     believed: bool = True
-    """Whether verdicts of this kind count."""
+    """True if verdicts of this kind count."""
     reason: str | None = None
-    """Why not; or why the kind was not examined."""
+    """Reason why they do not, or why the kind was not examined."""
 
 
 @dataclass(frozen=True)
@@ -81,4 +81,4 @@ class SwapDifference:
     other_errors: float
     """Mean share of wrong replies with the other words."""
     p_adjusted: float
-    """Of one-sided sign flips against more errors with this word, Holm-corrected over the words."""
+    """P-value of one-sided sign flips for more errors with this word, Holm-corrected over words."""
