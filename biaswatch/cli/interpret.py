@@ -181,15 +181,18 @@ def brief_request(
     subject: "Subject", *, writer: str | None, judges: Sequence[str], **fields: object
 ) -> BriefRequest:
     """Return the request for an interpretation, with targets as the gateway takes them."""
+    from biaswatch.shared.contracts import as_usage_error
+
     server = gateway().server
-    return BriefRequest.model_validate(
-        {
-            **fields,
-            "subject": subject,
-            "writer": writer and sent_target(writer, server),
-            "judges": [sent_target(judge, server) for judge in judges],
-        }
-    )
+    with as_usage_error("The interpretation"):
+        return BriefRequest.model_validate(
+            {
+                **fields,
+                "subject": subject,
+                "writer": writer and sent_target(writer, server),
+                "judges": [sent_target(judge, server) for judge in judges],
+            }
+        )
 
 
 async def interpret_run(

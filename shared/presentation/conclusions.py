@@ -6,6 +6,7 @@ from statistics import median
 
 from biaswatch.shared.contracts import Diagnosis, Gap, SummaryWord
 from biaswatch.shared.formatting import coverage, number, p_equals
+from biaswatch.shared.lookup import first
 from biaswatch.shared.presentation.findings import ComparisonView, comparisons, reading, title_of
 from biaswatch.shared.presentation.interactions import tested_interactions
 from biaswatch.shared.presentation.names import ModelNames
@@ -68,6 +69,8 @@ def strongest_conclusions(
 
 def _verdict_counts(rows: Sequence[ComparisonView]) -> str:
     counts = Counter(row.verdict for row in rows)
+    if len(counts) == 1:
+        return first(counts, "No comparison is left.")
     return ", ".join(f"{verdict}: {count}" for verdict, count in counts.items())
 
 

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from biaswatch.shared.analysis.findings.groupings import ComparedGroups, ComparisonPlan, Grouping
-from biaswatch.shared.analysis.findings.observations import Bools, Floats, Observations, Whole
+from biaswatch.shared.analysis.findings.observations import Bools, Observations, Whole
 from biaswatch.shared.lookup import first
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 from biaswatch.shared.stats.comparisons.confidence_curve import student_curve
@@ -51,15 +51,10 @@ class RandomFactors:
         known = np.isfinite(values)
         factors = {name: codes[rows][known] for name, codes in self.codes.items()}
         gap = random_factor_gap(values[known], of_a[known], factors)
-        if gap.reason != NO_SPREAD:
-            return gap
-        low, high = self._range(pair, feature, values[known])
-        return replace(gap, width=high - low)
-
-    def _range(self, pair: ComparedGroups, feature: int, values: Floats) -> Bounds:
-        """Return the range of answers in the domain of a pair, or else of those that were seen."""
         bounds = self._observations.bounds(feature)[self._grouping.groups[pair[0]].domain]
-        return bounds or (float(values.min()), float(values.max()))
+        if bounds is None and gap.reason == NO_SPREAD:
+            bounds = float(values[known].min()), float(values[known].max())
+        return replace(gap, width=bounds[1] - bounds[0]) if bounds else gap
 
     def planned_few(self, pair: ComparedGroups) -> bool:
         """Return whether the plan has too few values of a factor for a claim beyond them."""
@@ -124,6 +119,8 @@ def gap_of_factors(factor: FactorGap, plan: ComparisonPlan, family: int = 1) -> 
     if factor.error is None or factor.dof is None or factor.gap is None:
         return untested_gap(factor.reason or NO_SPREAD, factor.gap, method)
     curve = student_curve(factor.gap, factor.error, factor.dof)
+    if factor.width is not None:
+        curve = np.clip(curve, -factor.width, factor.width)
     p_values = p_values_of(factor.tails, tolerance)
     return gap_result(
         curve, factor.gap, method, p_values, alpha=plan.alpha, tolerance=tolerance, family=family

@@ -69,7 +69,7 @@ class FactorGap:
     levels: tuple[LevelCounts, ...]
     reason: str | None = None
     width: float | None = None
-    """Width of the range of answers if these have no spread; None elsewhere."""
+    """Width of the range of answers, where it is declared; without spread, of those seen."""
 
     @property
     def few(self) -> tuple[str, ...]:

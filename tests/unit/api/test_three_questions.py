@@ -122,3 +122,20 @@ def test_missing_answers_are_tested_by_the_exchanges_of_the_verdict(
     assert set(rows["same_treatment"]) == {"differs"}
     assert bool(rows.loc["f0", "survives_missing"]) is survives
     assert rows.loc["f1", "survives_missing"]
+
+
+def test_an_interval_with_random_names_stays_within_the_declared_range() -> None:
+    decided = [1, 0, 1, 1, 0, 0, 1, 0]
+    rows = pd.DataFrame(
+        {
+            "group": list("abababab"),
+            "name": ["a0", "b0", "a1", "b1"] * 2,
+            "text": [f"text {n // 2}" for n in range(8)],
+            "hired": decided,
+        }
+    )
+    found = bw.diagnose(
+        rows, group="group", feature="hired", random=["name"], ranges={"hired": (0, 1)}
+    )
+    [low], [high] = found.comparisons["ci_low"], found.comparisons["ci_high"]
+    assert (low, high) == (-1, 1)
