@@ -15,7 +15,12 @@ from biaswatch.shared.presentation.bias_scores import (
     unclear_scores,
     unread_scores,
 )
-from biaswatch.shared.presentation.conclusions import certainty, counted, families_of
+from biaswatch.shared.presentation.conclusions import (
+    certainty,
+    counted,
+    families_of,
+    in_each_family,
+)
 from biaswatch.shared.presentation.findings import reading
 from biaswatch.shared.presentation.run_summary import RunSummary, VerdictCount, run_summary
 from biaswatch.shared.presentation.tables import words
@@ -176,7 +181,7 @@ def method(results: RunResults) -> Iterator[str]:
         "A gap is the mean of the first group minus that of the second, with twins compared within"
         " their sets where there are some. Each gap has an interval and a test. The chance of any"
         f" false disparity among {families_of(compared)} is at most {number(100 * first.alpha)} %"
-        " (Bonferroni's correction)."
+        f"{in_each_family(compared)} (Bonferroni's correction)."
     )
     yield (
         "Three verdicts: a disparity, where the gap is larger than the tolerance of"

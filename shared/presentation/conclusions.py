@@ -167,10 +167,11 @@ def certainty(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
     tolerance = "Every gap matters, however small: the tolerance is 0."
     if first.tolerance:
         tolerance = f"A gap of up to {number(first.tolerance)} does not matter."
+    scope = in_each_family(diagnoses)
     yield (
         f"A false disparity anywhere among the {families_of(diagnoses)} has a chance of at most"
-        f" {number(100 * first.alpha)} % (Bonferroni's correction); all intervals hold together"
-        f" with {coverage(first.alpha)}. {tolerance}"
+        f" {number(100 * first.alpha)} %{scope} (Bonferroni's correction); all intervals hold"
+        f" together with {coverage(first.alpha)}{scope}. {tolerance}"
     )
     yield f"The conclusions are about {first.claim}."
     rows = comparisons(diagnoses)
@@ -191,10 +192,16 @@ def certainty(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
 
 
 def families_of(diagnoses: Sequence[Diagnosis]) -> str:
-    """Return how many comparisons were corrected together; error rates are a family apart."""
+    """Return how many comparisons were corrected together; error rates are a second family."""
     sizes = {diagnosis.error_rate: diagnosis.family for diagnosis in diagnoses}
     kinds = ((False, ""), (True, " of error rates"))
-    return " and, apart, ".join(f"{counted(sizes[of])}{kind}" for of, kind in kinds if of in sizes)
+    counts = [f"{counted(sizes[of])}{kind}" for of, kind in kinds if of in sizes]
+    return " and, as a second family, ".join(counts)
+
+
+def in_each_family(diagnoses: Sequence[Diagnosis]) -> str:
+    """Return the words for a level that holds in each of two families, "" for one family."""
+    return " in each family" if len({d.error_rate for d in diagnoses}) > 1 else ""
 
 
 def counted(comparisons: int) -> str:

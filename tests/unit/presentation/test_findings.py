@@ -164,6 +164,14 @@ def test_the_certainty_names_what_could_undo_a_disparity(gaps: Any, sentence: st
     assert sentence in " ".join(certainty([diagnosis]))
 
 
+def test_the_level_of_two_families_holds_in_each() -> None:
+    answers, rates = make_diagnosis(family=8), make_diagnosis(family=34, error_rate=True)
+    [sentence, *_] = certainty([answers, rates])
+    assert "8 comparisons and, as a second family, 34 comparisons of error rates" in sentence
+    assert "at most 5 % in each family" in sentence
+    assert "in each family" not in next(certainty([answers]), "")
+
+
 def test_many_groups_and_features_are_one_matrix_with_a_cell_each() -> None:
     [matrix] = matrices_of(many(features=10, groups=21))
     assert (len(matrix.columns), len(matrix.rows)) == (10, 21)
