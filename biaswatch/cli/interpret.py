@@ -56,7 +56,7 @@ class InterpretVerb(CasesVerb):
     """Whether judges also grade texts whose grade is known; they do by default."""
     profile: str = "general"
     """general, criminal_justice, or one of your own."""
-    controls_each: int = Field(default=40, ge=4, le=60)
+    controls_per_kind: int = Field(default=40, ge=4, le=60)
     """Texts of each dimension and grade that examine a judge; 3 of 4 have to be graded rightly."""
     count_failed_judges: bool = False
     """Count judges that grade known texts wrongly."""
@@ -84,7 +84,7 @@ def interpret(request: InterpretVerb, words: Counts = None, as_json: Json = Fals
         profile=request.profile,
         nonce=uuid4().hex if request.new else "",
         controls=request.controls,
-        controls_each=request.controls_each,
+        controls_per_kind=request.controls_per_kind,
         count_failed_judges=request.count_failed_judges,
         most_calls=request.max_calls,
     )

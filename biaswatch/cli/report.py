@@ -70,7 +70,7 @@ class ReportVerb(CheckRequest):
     """Profile of the interpretation: general, criminal_justice, or one of your own."""
     controls: bool = True
     """Have judges also grade texts with known grades, as controls."""
-    controls_each: int = Field(default=40, ge=4, le=60)
+    controls_per_kind: int = Field(default=40, ge=4, le=60)
     """Texts of each dimension and grade that examine a judge; 3 of 4 have to be graded rightly."""
     count_failed_judges: bool = False
     """Count judges that fail their controls."""
@@ -140,7 +140,7 @@ async def _reported(
             structure=request.structure,
             profile=request.profile,
             controls=request.controls,
-            controls_each=request.controls_each,
+            controls_per_kind=request.controls_per_kind,
             count_failed_judges=count_failed,
         )
         results = replace(results, interpretations=interpretations)

@@ -76,7 +76,7 @@ class RunVerb(CheckRequest):
     """Only show what would be asked, and about its cost."""
     new: bool = False
     """Start the same run afresh instead of resuming it."""
-    controls_each: int = Field(default=40, ge=4, le=60)
+    controls_per_kind: int = Field(default=40, ge=4, le=60)
     """Questions of each kind and direction that examine a judge; 3 of 4 have to be right."""
     judge_seed: int = 0
     """Seed of what judges are shown: distractors, order."""
@@ -118,7 +118,7 @@ def run(suite: SuiteFile, request: RunVerb, as_json: Json = False) -> None:
         judges=[sent_target(judge, server) for judge in request.judge],
         judge_seed=request.judge_seed,
         judge_controls=request.controls,
-        controls_each=request.controls_each,
+        controls_per_kind=request.controls_per_kind,
     )
     connection = gateway().connect(as_processes=request.processes)
     _finish(_run_suite(suite_part, body, connection, quiet=as_json), as_json, rule)
@@ -198,13 +198,13 @@ def demo(
             diagnoses,
             writer=DEMO_WRITER,
             judges=DEMO_JUDGES,
-            controls_each=DEMO_CONTROLS_EACH,
+            controls_per_kind=DEMO_CONTROLS_PER_KIND,
         )
 
     _finish(_run_suite(suite, body, gateway().connect(), quiet=as_json, then=interpreted), as_json)
 
 
-DEMO_CONTROLS_EACH = 8
+DEMO_CONTROLS_PER_KIND = 8
 """Controls of each dimension and grade: the demo examines its judges within seconds."""
 LLM_SUITE, LLM_SETS = SHIPPED / "lending", 10
 LLM_TARGET, LLM_SCAFFOLD = "local:smollm2?max_tokens=24", "direct-schema"

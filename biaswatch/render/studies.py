@@ -28,7 +28,7 @@ from biaswatch.shared.requests.run_views import (
     Scores,
     StudyResults,
 )
-from biaswatch.shared.stats.judges.standings import CONDITION
+from biaswatch.shared.stats.judges.results import CONDITION
 
 VOTES = {
     "fit": ("flag_1", "flag_2", "own_a", "own_b"),
@@ -72,13 +72,13 @@ def _pair_rows(studies: StudyResults) -> Iterator[list[str]]:
 
 def _judge_rows(studies: StudyResults) -> Iterator[list[str]]:
     for row in studies.judges:
-        standing = row.standing
-        verdict = standing.reason or "believed"
+        result = row.result
+        verdict = result.reason or "believed"
         if row.fails:
             verdict += "; votes not counted" if studies.apart else "; votes counted all the same"
         yield [
-            *(row.judge, KINDS[row.kind], str(sum(standing.asked)), str(standing.unread)),
-            *(percent(share, 100) for share in (standing.sensitivity, standing.specificity)),
+            *(row.judge, KINDS[row.kind], str(sum(result.controls)), str(result.unread)),
+            *(percent(share, 100) for share in (result.sensitivity, result.specificity)),
             verdict,
         ]
 

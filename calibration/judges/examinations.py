@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from random import Random
 
-from biaswatch.shared.analysis.judges.controls import CONTROLS_EACH, OTHER_AUTHOR, Control
+from biaswatch.shared.analysis.judges.controls import CONTROLS_PER_KIND, OTHER_AUTHOR, Control
 from biaswatch.shared.analysis.judges.stories import GUESS, LETTERS, story_controls
 from biaswatch.shared.parsing import Unreadable, choice_in, yes_or_no_in
 from biaswatch.shared.stats.judges.examination import examine
-from biaswatch.shared.stats.judges.standings import ControlOutcome, KindStanding
+from biaswatch.shared.stats.judges.results import ControlOutcome, KindResult
 from calibration.judges.planted import AUTHOR, BAD, GOOD, GROUPS, PlantedJudge
 
 MIN_SHARE = 0.95
@@ -16,13 +16,13 @@ WORDS = {"author": (AUTHOR, OTHER_AUTHOR), "group": GROUPS}
 """Words of swapped copies."""
 
 
-def standings(judge: PlantedJudge, bank: Sequence[Control], draw: int) -> list[KindStanding]:
+def standings(judge: PlantedJudge, bank: Sequence[Control], draw: int) -> list[KindResult]:
     """Return the standing of a judge on the controls of a bank."""
     rng = Random(f"{judge.name}/{draw}")  # noqa: S311 - not for security
     return examine(_outcome(control, judge.reply(control, rng)) for control in bank)
 
 
-def bank_of(draw: int, each: int = CONTROLS_EACH) -> list[Control]:
+def bank_of(draw: int, each: int = CONTROLS_PER_KIND) -> list[Control]:
     """Return the controls of one draw."""
     return story_controls(each, draw, groups=GROUPS, author=AUTHOR)
 
@@ -44,9 +44,9 @@ def _outcome(control: Control, text: str) -> ControlOutcome:
     )
 
 
-def is_as_planted(judge: PlantedJudge, found: list[KindStanding]) -> bool:
+def is_as_planted(judge: PlantedJudge, results: list[KindResult]) -> bool:
     """Tell whether exactly the planted kinds are set aside, for the planted reason."""
-    aside = {standing.kind: standing.reason or "" for standing in found if not standing.believed}
+    aside = {result.kind: result.reason or "" for result in results if not result.believed}
     return aside.keys() == set(judge.kinds) and all(
         judge.reason in reason for reason in aside.values()
     )

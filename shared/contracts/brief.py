@@ -94,7 +94,7 @@ class Brief(Record):
     """Which dimensions are judged; none named means all that fit."""
     controls: bool = True
     """True if each judge also grades texts with a known grade."""
-    controls_each: PositiveInt = 40
+    controls_per_kind: PositiveInt = 40
     """How many good ones of each dimension it grades, and how many bad ones."""
     count_failed_judges: bool = False
     """True if the votes of a judge that grades those wrongly still count."""
@@ -117,6 +117,6 @@ class Brief(Record):
         fields = {"run_id", "subject", "profile", "writer", "judges", "repeats", "dimensions"}
         wanted: dict[str, JsonValue] = self.model_dump(mode="json", include={*fields, "texts_hash"})
         # Named only where they differ, so that a brief without them keeps the id it had.
-        chosen = {"structure", "controls", "controls_each", "count_failed_judges", "most_calls"}
+        chosen = {"structure", "controls", "controls_per_kind", "count_failed_judges", "most_calls"}
         wanted |= self.model_dump(mode="json", include=chosen, exclude_defaults=True)
         return wanted

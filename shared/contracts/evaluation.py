@@ -6,7 +6,7 @@ from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveInt
 
 from biaswatch.shared.contracts.identity import Name, RecordId, Token
 from biaswatch.shared.contracts.record import TEXT, Part, Record
-from biaswatch.shared.stats.judges.standings import KindStanding
+from biaswatch.shared.stats.judges.results import KindResult
 
 
 class JudgeStanding(Part):
@@ -14,7 +14,7 @@ class JudgeStanding(Part):
 
     judge: Name
     """Who."""
-    kinds: tuple[KindStanding, ...] = ()
+    kinds: tuple[KindResult, ...] = ()
     """Its standing in each dimension."""
     counts_failed: bool = False
     """True if its grades count in every dimension, as the brief wants."""

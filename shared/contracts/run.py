@@ -36,7 +36,7 @@ class Judging(Part):
     """The seed of distractors and their order."""
     controls: bool = True
     """True if each judge also gets questions with a known answer."""
-    controls_each: PositiveInt = 40
+    controls_per_kind: PositiveInt = 40
     """How many of each kind and direction."""
 
 

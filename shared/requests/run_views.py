@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from biaswatch.shared.contracts import ClosedBy, Estimate, Evaluation, PausedTarget, Run
 from biaswatch.shared.requests.unanswered import RunOutcomes
-from biaswatch.shared.stats.judges.standings import KindStanding
+from biaswatch.shared.stats.judges.results import KindResult
 from biaswatch.shared.stats.studies.local_law_144 import ImpactTables
 
 
@@ -217,17 +217,17 @@ class JudgeControls(BaseModel):
     """One judge's examination in one kind of question."""
 
     judge: str
-    standing: KindStanding
+    result: KindResult
 
     @property
     def kind(self) -> str:
         """The kind of question."""
-        return self.standing.kind
+        return self.result.kind
 
     @property
     def fails(self) -> bool:
         """True if its votes of this kind count only on request."""
-        return not self.standing.believed
+        return not self.result.believed
 
 
 class JudgedApart(BaseModel):

@@ -30,7 +30,7 @@ from biaswatch.shared.stats.studies.local_law_144 import SMALL_SHARE
 SELF, NO_JUDGE = "self", "none"
 MOST_TARGETS = 500
 """Targets of a run, and likewise scaffolds and judges."""
-MIN_CONTROLS_EACH, MAX_CONTROLS_EACH = 4, 60
+MIN_CONTROLS_PER_KIND, MAX_CONTROLS_PER_KIND = 4, 60
 """Bounds of the controls of a kind and direction; the replies of a judge are one message."""
 MOST_JUDGEMENTS = 100
 """Maximum of the judges of an interpretation, of their repeats and of their dimensions."""
@@ -61,7 +61,7 @@ class RunRequest(BaseModel):
     """Seed of the judges' distractors and their order."""
     judge_controls: bool = True
     """True to test judges with questions whose answers are known."""
-    controls_each: int = Field(default=40, ge=MIN_CONTROLS_EACH, le=MAX_CONTROLS_EACH)
+    controls_per_kind: int = Field(default=40, ge=MIN_CONTROLS_PER_KIND, le=MAX_CONTROLS_PER_KIND)
     """Controls of each kind and direction, of which 3 of 4 have to be right."""
 
 
@@ -151,7 +151,7 @@ def _judging(request: RunRequest, suite: SuiteOutline) -> Judging | None:
         judges=tuple(map(parse_target, named)),
         seed=request.judge_seed,
         controls=request.judge_controls,
-        controls_each=request.controls_each,
+        controls_per_kind=request.controls_per_kind,
     )
 
 
@@ -197,7 +197,7 @@ class BriefRequest(BaseModel):
     dimensions: list[Token] = Field(default=[], max_length=MOST_JUDGEMENTS)
     controls: bool = True
     """True to test judges with texts whose grade is known."""
-    controls_each: int = Field(default=40, ge=MIN_CONTROLS_EACH, le=MAX_CONTROLS_EACH)
+    controls_per_kind: int = Field(default=40, ge=MIN_CONTROLS_PER_KIND, le=MAX_CONTROLS_PER_KIND)
     """Known texts of each dimension and grade, of which 3 of 4 have to be graded rightly."""
     count_failed_judges: bool = False
     """True to count the votes of judges that fail these tests."""

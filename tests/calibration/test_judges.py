@@ -2,7 +2,7 @@
 
 import pytest
 
-from biaswatch.shared.analysis.judges.controls import CONTROLS_EACH
+from biaswatch.shared.analysis.judges.controls import CONTROLS_PER_KIND
 from calibration.judges import rates
 from calibration.judges.examinations import MIN_SHARE, bank_of, shares_as_planted
 from calibration.judges.planted import BAD, GOOD
@@ -19,7 +19,7 @@ def test_a_bank_has_forty_texts_of_each_kind_and_direction_and_two_draws_share_f
     for kind in {control.kind for control in plain}:
         for positive in (True, False):
             texts = {str(c.parts) for c in plain if (c.kind, c.positive) == (kind, positive)}
-            assert len(texts) == CONTROLS_EACH
+            assert len(texts) == CONTROLS_PER_KIND
     assert len({control.name for control in first}) == len(first)
     shared = {str(control.parts) for control in first} & {str(c.parts) for c in second}
     assert len(shared) < len(first) / 20

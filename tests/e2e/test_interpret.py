@@ -77,7 +77,7 @@ def test_judges_that_read_nothing_are_named_and_do_not_count(tmp_path: Path) -> 
         "--groups",
         "men,women",
         "--config",
-        "controls_each=8",
+        "controls_per_kind=8",
     ]
     judges = ["approving", "guessing", "copying", "unbiased"]
     named = [word for judge in judges for word in ("--judge", f"simulator:{judge}")]

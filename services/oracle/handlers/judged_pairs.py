@@ -34,7 +34,7 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.errors import PoisonError
 from biaswatch.shared.runtime.model_questions import QuestionSet
-from biaswatch.shared.stats.judges.standings import AUTHOR, GROUP
+from biaswatch.shared.stats.judges.results import AUTHOR, GROUP
 from biaswatch.shared.store import PlannedProbes, Store
 
 PAIRS = 64
@@ -178,7 +178,7 @@ def _controls(run: Run, groups: Sequence[str], at: datetime) -> Iterator[Questio
         return
     for judge in {judge.lane: judge for judge in control_judges(run)}.values():
         controls = story_controls(
-            judging.controls_each, judging.seed, groups=groups, author=judge.model
+            judging.controls_per_kind, judging.seed, groups=groups, author=judge.model
         )
         questions = [control_question(control) for control in controls]
         probes = [(q.name, control_probe_of(run, judge, q, at)) for q in questions]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from biaswatch.shared.stats.judges.standings import (
+from biaswatch.shared.stats.judges.results import (
     AUTHOR,
     GROUP,
     INSTRUCTION,
@@ -12,7 +12,7 @@ from biaswatch.shared.stats.judges.standings import (
     ControlOutcome,
 )
 
-CONTROLS_EACH = 40
+CONTROLS_PER_KIND = 40
 """Controls of each kind and direction; 30 have to be right."""
 PAIRS_PER_CONTROL = 1.5
 """Pairs of swapped copies per control of a kind and direction: 60."""
@@ -144,6 +144,6 @@ def variant_key(examined: str, variant: int) -> str:
     return f"{examined}{variant}"
 
 
-def swapped_pairs(controls_each: int) -> int:
+def swapped_pairs(controls_per_kind: int) -> int:
     """Return the number of texts that are shown with each swapped word."""
-    return int(PAIRS_PER_CONTROL * controls_each)
+    return int(PAIRS_PER_CONTROL * controls_per_kind)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from random import Random
 
 from biaswatch.shared.analysis.judges.controls import Control, ControlPlan, planned_controls
-from biaswatch.shared.stats.judges.standings import AUTHOR, GROUP, INSTRUCTION, LENGTH
+from biaswatch.shared.stats.judges.results import AUTHOR, GROUP, INSTRUCTION, LENGTH
 
 FIT, COMPATIBLE, GUESS = "fit", "compatible", "guess"
 """Kinds: does a reasoning fit, can two answers be right, which question is answered."""

@@ -22,7 +22,7 @@ from biaswatch.shared.requests.run_views import JudgeControls
 from biaswatch.shared.stats.judges.agreement import binary_agreement
 from biaswatch.shared.stats.judges.corrected_rates import corrected_rate
 from biaswatch.shared.stats.judges.examination import examine
-from biaswatch.shared.stats.judges.standings import ControlOutcome
+from biaswatch.shared.stats.judges.results import ControlOutcome
 from biaswatch.shared.stats.studies.answer_pairs import Statements
 
 KIND_OF = {
@@ -34,12 +34,12 @@ KIND_OF = {
 
 
 def judge_controls(verdicts: Iterable[PairVerdict]) -> list[JudgeControls]:
-    """Return the standing of each judge for each kind of question."""
+    """Return the results of each judge for each kind of question."""
     return [
-        JudgeControls(judge=verdict.target, standing=standing)
+        JudgeControls(judge=verdict.target, result=result)
         for verdict in verdicts
         if verdict.control
-        for standing in examine(_outcomes(verdict))
+        for result in examine(_outcomes(verdict))
     ]
 
 
@@ -87,8 +87,8 @@ def agreements(
     clusters: dict[str, list[str]] = defaultdict(list)
     for verdict, template in zip(verdicts, templates, strict=True):
         for name, kind in KIND_OF.items():
-            said = [is_bad(c) for c in verdict.checks if c.name == name and c.said is not None]
-            votes[kind].append((sum(said), len(said)))
+            bad = [is_bad(c) for c in verdict.checks if c.name == name and c.said is not None]
+            votes[kind].append((sum(bad), len(bad)))
             clusters[kind].append(str(template) if known else verdict.pair_id)
     unit = "templates" if known else "pairs"
     return {
@@ -112,22 +112,22 @@ def corrected_shares(
     corrected = {}
     for name, check in {**FLAGS, OWN_A: OWN_A, OWN_B: OWN_B, COMPATIBLE: COMPATIBLE}.items():
         names = {c.judge for verdict in verdicts for c in verdict.checks if c.name == check}
-        standings = [j for j in judges if j.judge in names and j.kind == KIND_OF[check]]
-        if len(names) == len(standings) == 1 and all(standings[0].standing.asked):
+        results = [j for j in judges if j.judge in names and j.kind == KIND_OF[check]]
+        if len(names) == len(results) == 1 and all(results[0].result.controls):
             corrected[name] = corrected_rate(
                 _clusters([row.get(name) for row in rows], templates),
-                **_errors(standings[0], is_flag=name in FLAGS),
+                **_errors(results[0], is_flag=name in FLAGS),
                 alpha=alpha,
             )
     return corrected
 
 
 def _errors(judge: JudgeControls, *, is_flag: bool) -> Mapping[str, tuple[int, int]]:
-    """Return right and asked controls with the statement and without it.
+    """Return right controls and all controls, with the statement and without it.
 
     A flag of a reasoning is raised by a no; a guess is right or wrong in the same way everywhere.
     """
-    yes, no = zip(judge.standing.right, judge.standing.asked, strict=True)
+    yes, no = zip(judge.result.right, judge.result.controls, strict=True)
     if judge.kind == GUESS:
         both = yes[0] + no[0], yes[1] + no[1]
         return {"sensitivity": both, "specificity": both}

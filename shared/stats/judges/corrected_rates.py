@@ -58,7 +58,7 @@ def corrected_rate(
     flagged, n = counts.sum(axis=0).tolist()
     if not n or not sensitivity[1] or not specificity[1]:
         return undefined("nothing was judged, or no control was answered", method=METHOD)
-    se, sp = (right / asked for right, asked in (sensitivity, specificity))
+    se, sp = (right / controls for right, controls in (sensitivity, specificity))
     if se + sp <= 1:
         return undefined(NO_BETTER, method=METHOD)
     size, quantile = _effective_size(counts, alpha)

@@ -16,7 +16,7 @@ from scipy import stats
 from biaswatch.shared.stats.comparisons.multiplicity import holm
 from biaswatch.shared.stats.comparisons.sign_flips import sign_flip_p
 from biaswatch.shared.stats.estimate import Estimate, undefined
-from biaswatch.shared.stats.judges.standings import (
+from biaswatch.shared.stats.judges.results import (
     AUTHOR,
     GROUP,
     INSTRUCTION,
@@ -24,7 +24,7 @@ from biaswatch.shared.stats.judges.standings import (
     PLAIN,
     SWAPPED,
     ControlOutcome,
-    KindStanding,
+    KindResult,
     SwapDifference,
 )
 from biaswatch.shared.stats.samples import Vector
@@ -41,7 +41,7 @@ FAULTS = {
 }
 
 
-def needed(asked: int) -> int:
+def needed(controls: int) -> int:
     """Return how many of some controls have to be right.
 
     Examples
@@ -49,11 +49,11 @@ def needed(asked: int) -> int:
     >>> needed(40), needed(8)
     (30, 6)
     """
-    return ceil(PASS_SHARE * asked)
+    return ceil(PASS_SHARE * controls)
 
 
-def examine(outcomes: Iterable[ControlOutcome]) -> list[KindStanding]:
-    """Return the standing of a judge for each kind of question, in the order of first use.
+def examine(outcomes: Iterable[ControlOutcome]) -> list[KindResult]:
+    """Return the results of a judge for each kind of question, in the order of first use.
 
     A kind counts where the judge is right on at least 3 of 4 controls in each direction. A judge
     that is right on 60% of 40 controls passes one direction with probability 0.035, one that is
@@ -67,7 +67,7 @@ def examine(outcomes: Iterable[ControlOutcome]) -> list[KindStanding]:
     Returns
     -------
     list
-        One standing per kind. A judge without any reply is not examined, and does not count.
+        One result per kind. A judge without any reply is not examined, and does not count.
 
     Examples
     --------
@@ -80,17 +80,15 @@ def examine(outcomes: Iterable[ControlOutcome]) -> list[KindStanding]:
     for outcome in outcomes:
         by_kind[outcome.kind].append(outcome)
     every = [outcome for own in by_kind.values() for outcome in own]
-    standings = [_kind_standing(kind, own) for kind, own in by_kind.items()]
-    passed = {standing.kind for standing in standings if standing.believed}
+    results = [_kind_result(kind, own) for kind, own in by_kind.items()]
+    passed = {result.kind for result in results if result.believed}
     fault = "; ".join(_faults([outcome for outcome in every if outcome.kind in passed]))
     if not fault:
-        return standings
-    return [
-        replace(standing, believed=False, reason=standing.reason or fault) for standing in standings
-    ]
+        return results
+    return [replace(result, believed=False, reason=result.reason or fault) for result in results]
 
 
-def _kind_standing(kind: str, outcomes: Sequence[ControlOutcome]) -> KindStanding:
+def _kind_result(kind: str, outcomes: Sequence[ControlOutcome]) -> KindResult:
     plain = [outcome for outcome in outcomes if outcome.examined == PLAIN]
     sides = [[o for o in plain if o.positive is positive] for positive in (True, False)]
     right = [sum(outcome.right for outcome in side) for side in sides]
@@ -98,12 +96,12 @@ def _kind_standing(kind: str, outcomes: Sequence[ControlOutcome]) -> KindStandin
         share_right(count, len(side)) for count, side in zip(right, sides, strict=True)
     )
     reason = _failure(plain, sides, right)
-    return KindStanding(
+    return KindResult(
         kind,
         sensitivity,
         specificity,
         right=(right[0], right[1]),
-        asked=(len(sides[0]), len(sides[1])),
+        controls=(len(sides[0]), len(sides[1])),
         unread=sum(outcome.reply is None for outcome in plain),
         replies=dict(sorted(Counter(o.reply for o in plain if o.reply is not None).items())),
         believed=reason is None,
@@ -111,13 +109,13 @@ def _kind_standing(kind: str, outcomes: Sequence[ControlOutcome]) -> KindStandin
     )
 
 
-def share_right(right: int, asked: int) -> Estimate:
+def share_right(right: int, controls: int) -> Estimate:
     """Return a share of right replies with Clopper and Pearson's interval."""
     method = "Clopper-Pearson"
-    if not asked:
+    if not controls:
         return undefined("no control has this direction", method=method)
-    interval = stats.binomtest(right, asked).proportion_ci(1 - ALPHA, method="exact")
-    return Estimate(right / asked, float(interval.low), float(interval.high), method)
+    interval = stats.binomtest(right, controls).proportion_ci(1 - ALPHA, method="exact")
+    return Estimate(right / controls, float(interval.low), float(interval.high), method)
 
 
 def _failure(
@@ -198,10 +196,10 @@ def _differences(examined: str, outcomes: Sequence[ControlOutcome]) -> list[Swap
         texts[text][outcome.variant] = not outcome.right
     rows = [[row[v] for v in variants] for row in texts.values() if len(row) == len(variants)]
     errors = np.array(rows, dtype=np.float64).reshape(-1, len(variants))
-    others = (errors.sum(axis=1, keepdims=True) - errors) / (len(variants) - 1)
-    differences = errors - others
+    other_errors = (errors.sum(axis=1, keepdims=True) - errors) / (len(variants) - 1)
+    differences = errors - other_errors
     adjusted = holm([_one_sided_p(column) for column in differences.T])
-    means, other_means = errors.mean(axis=0), others.mean(axis=0)
+    means, other_means = errors.mean(axis=0), other_errors.mean(axis=0)
     return [
         SwapDifference(examined, word, len(rows), float(means[n]), float(other_means[n]), p)
         for n, (word, p) in enumerate(zip(variants, adjusted, strict=True))

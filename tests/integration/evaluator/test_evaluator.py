@@ -228,7 +228,7 @@ async def test_several_judges_and_repeats_say_how_far_they_agree(
 async def test_a_judge_that_fails_its_controls_is_named_and_does_not_count_unless_it_is_wanted(
     bus: ProvisionedBus, tmp_path: Path, store: Store, judge: Judge, target: str
 ) -> None:
-    fields = {"report": COMPLETE, "controls": True, "controls_each": 4}
+    fields = {"report": COMPLETE, "controls": True, "controls_per_kind": 4}
     briefs = [
         brief_for(target, **fields),
         brief_for(target, **fields, count_failed_judges=True),

@@ -285,7 +285,7 @@ async def test_a_planted_preference_is_found_within_its_interval_and_none_where_
             assert holds(each.bias, bias)
     gaps = {each.condition: each for each in found.results.score_gaps if each.score == "bias"}
     assert all((each.p_adjusted or 1) < 0.01 for each in gaps.values())
-    assert [each.standing.reason for each in found.results.judges] == [None] * 6
+    assert [each.result.reason for each in found.results.judges] == [None] * 6
 
 
 TOGETHER = 1.6
@@ -352,10 +352,10 @@ async def test_judges_that_do_not_read_are_shown_by_the_controls_and_several_are
         tmp_path,
         suite,
         [target],
-        Judging(judges=tuple(judges.values()), seed=SEED, controls_each=EACH),
+        Judging(judges=tuple(judges.values()), seed=SEED, controls_per_kind=EACH),
     )
     names = {judge.name: kind for kind, judge in judges.items()}
-    records = {(names[each.judge], each.kind): each.standing for each in found.results.judges}
+    records = {(names[each.judge], each.kind): each.result for each in found.results.judges}
     assert {kind: records[kind, "fit"].reason for kind in JUDGES} == JUDGES
     assert records["first", "guess"].reason == "it always says A"
     assert [records["right", kind].right for kind in ("fit", "guess")] == [(EACH, EACH)] * 2
@@ -387,9 +387,9 @@ async def test_simulated_judges_that_read_nothing_are_named_and_their_votes_do_n
     target = parse_target("simulator:biased")
     async with web_server(simulator.build(SimulatorSettings()), "127.0.0.1", 0) as port:
         url = f"http://127.0.0.1:{port}/v1"
-        suite, judging = suite_of(planted(8)), Judging(judges=judges, controls_each=20)
+        suite, judging = suite_of(planted(8)), Judging(judges=judges, controls_per_kind=20)
         found = await studied(bus, tmp_path, suite, [target], judging, simulator_url=url)
-    said = {(each.judge, each.kind): each.standing.reason for each in found.results.judges}
+    said = {(each.judge, each.kind): each.result.reason for each in found.results.judges}
     assert said["simulator:approving", "fit"] == "it always says yes"
     assert said["simulator:approving", "guess"] == "it always says A"
     assert "right where the right reply is" in (said["simulator:guessing", "fit"] or "")

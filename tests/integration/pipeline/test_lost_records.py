@@ -145,7 +145,7 @@ async def test_every_pair_is_judged_whatever_the_bus_loses(
     platform: KeyedPlatform, kind: type[Record], reader: str
 ) -> None:
     await start_all_but_one_reader(platform, kind, reader)
-    run = await pinned(platform, PAIRS, judging=Judging(seed=1, controls_each=4))
+    run = await pinned(platform, PAIRS, judging=Judging(seed=1, controls_per_kind=4))
     assert platform.commands.opening_of(run) == 0
     platform.commands.store_run(run)
     await platform.publish(run)

@@ -63,7 +63,7 @@ async def test_whatever_follows_from_a_tenants_work_is_the_tenants(
                     ExtractorPin(name=each, version=versions[each]) for each in suite.extractors
                 ),
             )
-            for suite, judging in ((COASTS, None), (PAIRS, Judging(seed=1, controls_each=4)))
+            for suite, judging in ((COASTS, None), (PAIRS, Judging(seed=1, controls_per_kind=4)))
         ]  # fmt: skip
         now = datetime.now(UTC)
         monitor = make_monitor(

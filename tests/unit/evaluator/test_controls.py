@@ -14,7 +14,7 @@ from biaswatch.services.evaluator.domain.controls.standings import (
 from biaswatch.services.evaluator.domain.rubric import Dimension, KnownTexts
 from biaswatch.services.evaluator.handlers.rubric_files import load_rubric
 from biaswatch.shared.contracts import Brief, JudgeStanding, Response
-from biaswatch.shared.stats.judges.standings import KindStanding
+from biaswatch.shared.stats.judges.results import KindResult
 from tests.support.records import AT, make_brief, make_response, make_target
 
 LIBRARY = load_rubric()
@@ -56,7 +56,7 @@ def standing_of(judge: Judge, brief: Brief = BRIEF) -> JudgeStanding:
     return standing
 
 
-def kinds_of(standing: JudgeStanding) -> Mapping[str, KindStanding]:
+def kinds_of(standing: JudgeStanding) -> Mapping[str, KindResult]:
     return {kind.kind: kind for kind in standing.kinds}
 
 

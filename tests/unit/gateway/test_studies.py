@@ -134,7 +134,7 @@ def test_votes_of_judges_that_fail_or_give_no_reply_stand_apart() -> None:
     judges = judge_controls([controls(judge, replies) for judge, replies in texts.items()])
     [counted] = counted_verdicts([pair], judges)
     assert (counted.flags["flag_1"].value, counted.flags["flag_1"].verdicts) == (True, 1)
-    reasons = {judge.judge: judge.standing.reason for judge in judges}
+    reasons = {judge.judge: judge.result.reason for judge in judges}
     assert (reasons["good"], reasons["bad"]) == (None, "it always says yes")
     assert "not examined" in (reasons["silent"] or "")
     failed = {judge.judge: judge for judge in judges if judge.fails}

@@ -61,7 +61,7 @@ def answered(store: Store, texts: dict[str, str | None], **fields: Any) -> Run:
     given = {
         "suite_hash": suite.hash,
         "extractors": (),
-        "judging": Judging(seed=1, controls_each=4),
+        "judging": Judging(seed=1, controls_per_kind=4),
     }
     run = make_run(**{**given, **fields})
     store.suites.keep(suite, NOW)
@@ -186,7 +186,7 @@ def test_replies_become_flags_with_explanations_of_three_sentences(store: Store)
 
 def test_several_judges_are_asked_each(store: Store) -> None:
     judges = (make_target(), make_target(name="replay:other", model="other"))
-    run = answered(store, {}, judging=Judging(judges=judges, controls_each=4))
+    run = answered(store, {}, judging=Judging(judges=judges, controls_per_kind=4))
     keys = [record for record in asked_by(store, run) if isinstance(record, Probe)]
     assert len(keys) == 2 * (6 * 7 + CONTROLS)
 
@@ -306,7 +306,7 @@ def test_an_examination_is_asked_once_of_a_judge_and_serves_later_runs(store: St
     [known] = [record for record in records if isinstance(record, PairVerdict)]
     assert (known.run_id, known.checks, known.facts) == (second.id, own.checks, own.facts)
     assert sum(isinstance(record, Probe) for record in records) == 6 * 7
-    third = answered(store, {}, nonce="third", judging=Judging(seed=2, controls_each=4))
+    third = answered(store, {}, nonce="third", judging=Judging(seed=2, controls_per_kind=4))
     assert sum(isinstance(record, Probe) for record in asked_by(store, third)) == 6 * 7 + CONTROLS
 
 

@@ -10,7 +10,7 @@ from scipy import stats
 
 from biaswatch.shared.stats.judges.corrected_rates import corrected_rate
 from biaswatch.shared.stats.judges.examination import examine, needed, swap_differences
-from biaswatch.shared.stats.judges.standings import GROUP, INSTRUCTION, PLAIN, ControlOutcome
+from biaswatch.shared.stats.judges.results import GROUP, INSTRUCTION, PLAIN, ControlOutcome
 
 SE, SP = (36, 40), (36, 40)
 
@@ -45,7 +45,7 @@ def test_forty_controls_with_thirty_right_tell_judges_apart() -> None:
 
 def test_a_kind_needs_both_directions_and_other_kinds_keep_counting() -> None:
     fit, guess = examine([*plain((30, 29)), *plain((30, 30), "guess")])
-    assert (fit.believed, fit.right, fit.asked) == (False, (30, 29), (40, 40))
+    assert (fit.believed, fit.right, fit.controls) == (False, (30, 29), (40, 40))
     assert fit.reason == "29 of 40 right where the right reply is no"
     assert (guess.believed, guess.reason) == (True, None)
     exact = stats.binomtest(29, 40).proportion_ci(method="exact")

@@ -20,7 +20,7 @@ from biaswatch.shared.analysis.judges.controls import Control, ControlPlan, plan
 from biaswatch.shared.analysis.report_subjects import table_subject
 from biaswatch.shared.contracts import Measure, Subject
 from biaswatch.shared.stats.estimate import Estimate
-from biaswatch.shared.stats.judges.standings import AUTHOR, GROUP, INSTRUCTION, LENGTH
+from biaswatch.shared.stats.judges.results import AUTHOR, GROUP, INSTRUCTION, LENGTH
 from biaswatch.shared.stats.tables.contingency import ratio_agreement
 
 GOOD, BAD = "good", "bad"

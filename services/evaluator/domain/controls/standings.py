@@ -15,7 +15,7 @@ from biaswatch.shared.analysis.judges.controls import Control
 from biaswatch.shared.contracts import Brief, JudgeStanding, Probe, Response, derived_id
 from biaswatch.shared.parsing import Unreadable
 from biaswatch.shared.stats.estimate import undefined
-from biaswatch.shared.stats.judges.standings import ControlOutcome, KindStanding
+from biaswatch.shared.stats.judges.results import ControlOutcome, KindResult
 
 MIN_GOOD, MAX_BAD = 0.75, 0.5
 """Steps of the anchors: lower bound of scores of good texts, upper bound of bad ones."""
@@ -47,7 +47,7 @@ def control_requests(
             rubric_controls(
                 dimensions,
                 profile,
-                brief.controls_each,
+                brief.controls_per_kind,
                 groups=brief.subject.groups,
                 author=judge.model,
             )
@@ -90,10 +90,10 @@ def standings_of(
     return tuple(standings)
 
 
-def _unexamined(dimension: str, believed: bool) -> KindStanding:
+def _unexamined(dimension: str, believed: bool) -> KindResult:
     unknown = undefined(NO_TEXTS)
     reason = NO_TEXTS if believed else f"{NO_TEXTS}, and it fails in every other"
-    return KindStanding(dimension, unknown, unknown, believed=believed, reason=reason)
+    return KindResult(dimension, unknown, unknown, believed=believed, reason=reason)
 
 
 def _outcome(request: ControlRequest, response: Response | None) -> ControlOutcome:

@@ -1,4 +1,4 @@
-"""Outcomes of controls and the standing of a judge; only the standard library is imported."""
+"""Outcomes of controls and the results of a judge; only the standard library is imported."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -40,7 +40,7 @@ class ControlOutcome:
 
 
 @dataclass(frozen=True)
-class KindStanding:
+class KindResult:
     """The result of a judge for one kind of question."""
 
     __pydantic_config__: ClassVar = {
@@ -57,7 +57,7 @@ class KindStanding:
     """Share right where the negative reply is right, in [0, 1]."""
     right: tuple[int, int] = (0, 0)
     """Right replies to questions with a positive and with a negative reply."""
-    asked: tuple[int, int] = (0, 0)
+    controls: tuple[int, int] = (0, 0)
     """Controls with a positive and with a negative reply."""
     unread: int = 0
     """Replies that are missing or cannot be read."""
