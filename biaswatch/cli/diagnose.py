@@ -66,8 +66,8 @@ def diagnose(
 
     rule = request.rule()
     check_source(source)
-    given = source_input(source, request)
-    result = _with_progress(given, request, rule)
+    data = source_input(source, request)
+    result = _with_progress(data, request, rule)
     if request.output:
         for path in write_rows(result.parts, request.output):
             typer.echo(f"Wrote {path}.", err=True)
@@ -76,14 +76,14 @@ def diagnose(
         typer.echo(json.dumps(document, indent=2, allow_nan=False))
     elif not request.output:
         print_tables(result.parts, result.about, result.warnings, everything=request.all)
-        given.print_corrections()
+        data.print_corrections()
         if result.corrected:
             print_table_corrections(Console(emoji=False), result.corrected)
     end_check(result.checked, rule)
 
 
 def _with_progress(
-    given: "DiagnosisInput", request: DiagnoseRequest, rule: "CheckRule | None"
+    data: "DiagnosisInput", request: DiagnoseRequest, rule: "CheckRule | None"
 ) -> "Diagnosed":
     """Diagnose, with a bar on a terminal."""
     from rich.console import Console
@@ -98,7 +98,7 @@ def _with_progress(
         def show(part: str, done: int, total: int) -> None:
             bars.update(task, description=f"diagnosing {part}", completed=done, total=total)
 
-        result = diagnosed(given, request, progress=show, rule=rule)
+        result = diagnosed(data, request, progress=show, rule=rule)
         _ = result.parts  # their null distributions take the time that the bar shows
         return result
 

@@ -76,14 +76,14 @@ def _requests(rows: Iterable[Row], traces: set[str]) -> Iterator[tuple[str, Sequ
     places: dict[str, str] = {}
     held: dict[str, list[Signal]] = defaultdict(list)
     for where, row in rows:
-        others = []
+        rest = []
         for signal in _signals(where, row):
             if signal.trace_id in traces:
                 held[signal.trace_id].append(signal)
                 places.setdefault(signal.trace_id, where)
             else:
-                others.append(signal)
-        yield where, others
+                rest.append(signal)
+        yield where, rest
     yield from ((places[trace], signals) for trace, signals in held.items())
 
 

@@ -89,8 +89,8 @@ def _add_labels(
         ]
         used.update(named)
     elif role == "groups":
-        others = f" Fields with few values: {', '.join(few[:10])}." if few else ""
-        suggested.remarks.append(f"groups: no field is named like one.{others}")
+        remark = f" Fields with few values: {', '.join(few[:10])}." if few else ""
+        suggested.remarks.append(f"groups: no field is named like one.{remark}")
 
 
 def _values_by_field(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
@@ -129,8 +129,8 @@ def _best(role: str, values: Values, used: set[str]) -> str | None:
 
 def _precedence(patterns: str, name: str) -> int:
     """Return the position of the first alternative that a name matches."""
-    found = (n for n, p in enumerate(patterns.split("|")) if re.search(p, name, re.IGNORECASE))
-    return next(found, len(patterns))
+    matching = (n for n, p in enumerate(patterns.split("|")) if re.search(p, name, re.IGNORECASE))
+    return next(matching, len(patterns))
 
 
 def _fits(role: str, values: Sequence[Any]) -> bool:

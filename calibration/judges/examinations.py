@@ -16,15 +16,15 @@ WORDS = {"author": (AUTHOR, OTHER_AUTHOR), "group": GROUPS}
 """Words of swapped copies."""
 
 
-def standings(judge: PlantedJudge, bank: Sequence[Control], draw: int) -> list[KindResult]:
-    """Return the standing of a judge on the controls of a bank."""
+def kind_results(judge: PlantedJudge, bank: Sequence[Control], draw: int) -> list[KindResult]:
+    """Return the results of a judge on the controls of a bank."""
     rng = Random(f"{judge.name}/{draw}")  # noqa: S311 - not for security
     return examine(_outcome(control, judge.reply(control, rng)) for control in bank)
 
 
-def bank_of(draw: int, each: int = CONTROLS_PER_KIND) -> list[Control]:
+def bank_of(draw: int, count: int = CONTROLS_PER_KIND) -> list[Control]:
     """Return the controls of one draw."""
-    return story_controls(each, draw, groups=GROUPS, author=AUTHOR)
+    return story_controls(count, draw, groups=GROUPS, author=AUTHOR)
 
 
 def _outcome(control: Control, text: str) -> ControlOutcome:
@@ -58,6 +58,6 @@ def shares_as_planted(draws: int) -> dict[str, float]:
     for draw in range(draws):
         bank = bank_of(draw)
         for judge in BAD:
-            counts[judge.name] += is_as_planted(judge, standings(judge, bank, draw))
-        counts[TOGETHER] += all(is_as_planted(j, standings(j, bank, draw)) for j in GOOD)
+            counts[judge.name] += is_as_planted(judge, kind_results(judge, bank, draw))
+        counts[TOGETHER] += all(is_as_planted(j, kind_results(j, bank, draw)) for j in GOOD)
     return {name: count / draws for name, count in counts.items()}

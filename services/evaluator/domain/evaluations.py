@@ -66,7 +66,7 @@ def evaluation_of(
     standings = standings_of(brief, questions.controls, replies, questions.dimensions)
     scores = {r.key: _score(r, replies.get(r.probe.id)) for r in questions.grades}
     read = {key: score for key, score in scores.items() if isinstance(score, JudgeScore)}
-    by_judge = {standing.judge: standing for standing in standings}
+    by_judge = {judge.judge: judge for judge in standings}
     judgements = [
         _judgement(request, scores[request.key], counts=_counts(request, by_judge))
         for request in questions.grades
@@ -101,8 +101,8 @@ def evaluation_of(
 
 def _counts(request: JudgementRequest, standings: Mapping[str, JudgeStanding]) -> bool:
     """Tell whether the grades of a judge count in a dimension."""
-    standing = standings.get(request.judge)
-    return standing is None or standing.counts(request.dimension)
+    judge = standings.get(request.judge)
+    return judge is None or judge.counts(request.dimension)
 
 
 def _score(request: JudgementRequest, response: Response | None) -> JudgeScore | str:

@@ -129,8 +129,8 @@ class EvaluateBriefs:
     def _report(self, brief: Brief) -> CheckedReport:
         """Return the report of a brief: given, written by code, or by the writer."""
         if brief.report:
-            asked = [self._writing(brief)] if self._asks_writer(brief) else []
-            reading = next(iter(self._replies(asked).values()), None)
+            requests = [self._writing(brief)] if self._asks_writer(brief) else []
+            reading = next(iter(self._replies(requests).values()), None)
             return reports.report_from_elsewhere(brief, self._profile(brief), reading)
         if brief.profile == BOARD_PROFILE:
             return reports.rendered_report(board_draft(brief.subject), brief.subject)

@@ -93,13 +93,13 @@ class JudgeRuns:
             if case.unasked
         ]
         known = {q.key: verdict for q in part.questions if (verdict := self._examined(run, q))}
-        asked = [questions for questions in part.questions if questions.key not in known]
+        unknown = [questions for questions in part.questions if questions.key not in known]
         if self._cancelled(run):
-            self.questions.expect_now(asked)
-            self.questions.close_now(questions.key for questions in asked)
+            self.questions.expect_now(unknown)
+            self.questions.close_now(questions.key for questions in unknown)
             return PreparedPart([*verdicts, *known.values()], part.reached)
         # In a resumed run, questions that were given up are expected again.
-        unanswered = self.questions.expect_now(asked, reopen=True)
+        unanswered = self.questions.expect_now(unknown, reopen=True)
         return PreparedPart([*verdicts, *known.values(), *unanswered], part.reached)
 
     def _examined(self, run: Run, questions: QuestionSet) -> PairVerdict | None:

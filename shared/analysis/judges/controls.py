@@ -72,7 +72,7 @@ class ControlPlan:
 
 
 def planned_controls(
-    kinds: Sequence[str], each: int, *, groups: Sequence[str] = (), author: str | None = None
+    kinds: Sequence[str], count: int, *, groups: Sequence[str] = (), author: str | None = None
 ) -> Iterator[ControlPlan]:
     """Yield the plan of an examination.
 
@@ -80,7 +80,7 @@ def planned_controls(
     ----------
     kinds
         The kinds of question, at least one.
-    each
+    count
         Controls of each kind and direction; also of each direction with a hidden instruction, and
         with a longer text.
     groups
@@ -90,13 +90,13 @@ def planned_controls(
     """
     for kind in kinds:
         for positive in (True, False):
-            yield from (ControlPlan(kind, positive, number) for number in range(each))
+            yield from (ControlPlan(kind, positive, number) for number in range(count))
     for examined in (INSTRUCTION, LENGTH):
-        yield from _mixed(kinds, 2 * each, examined)
+        yield from _mixed(kinds, 2 * count, examined)
     authors = (author, OTHER_AUTHOR) if author else ()
     for examined, words in ((AUTHOR, authors), (GROUP, groups)):
         for variant, word in enumerate(words if len(words) > 1 else ()):
-            yield from _mixed(kinds, swapped_pairs(each), examined, variant, word)
+            yield from _mixed(kinds, swapped_pairs(count), examined, variant, word)
 
 
 def _mixed(

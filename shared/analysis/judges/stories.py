@@ -61,7 +61,7 @@ class _Story:
     context: str
     deeds: tuple[str, str]
     reasonings: tuple[str, str]
-    others: tuple[str, str]
+    distractors: tuple[str, str]
 
     @property
     def questions(self) -> tuple[str, str]:
@@ -70,13 +70,13 @@ class _Story:
 
 
 def story_controls(
-    each: int, seed: int, *, groups: Sequence[str] = (), author: str | None = None
+    count: int, seed: int, *, groups: Sequence[str] = (), author: str | None = None
 ) -> list[Control]:
     """Return the controls of a judge of pairs.
 
     `seed` draws deeds, names and wordings; the others are those of `planned_controls`.
     """
-    plans = planned_controls(KINDS, each, groups=groups, author=author)
+    plans = planned_controls(KINDS, count, groups=groups, author=author)
     return [_control(plan, seed) for plan in plans]
 
 
@@ -97,7 +97,7 @@ def _control(plan: ControlPlan, seed: int) -> Control:
 def _story(rng: Random, group: str) -> _Story:
     a, b = rng.sample(_NAMES, 2)
     a = group or a
-    one, two, *others = rng.sample(_DEEDS, 4)
+    one, two, *distractors = rng.sample(_DEEDS, 4)
     context = rng.choice(_CONTEXTS).format(a=a, b=b, one=one, two=two)
     reasonings = [
         _capital(form.format(who=who, did=did))
@@ -105,7 +105,7 @@ def _story(rng: Random, group: str) -> _Story:
     ]
     return _Story(
         (a, b), _capital(context), (one, two), (reasonings[0], reasonings[1]),
-        (others[0], others[1]),
+        (distractors[0], distractors[1]),
     )  # fmt: skip
 
 
@@ -122,7 +122,7 @@ def _texts(
         parts |= {SECOND_QUESTION: second if positive else first, SECOND_ANSWER: b}
         return parts, "yes" if positive else "no"
     right = (0 if positive else 2) + number // len(LETTERS) % 2
-    shown = [second, *(f"Who {deed}?" for deed in story.others)]
+    shown = [second, *(f"Who {deed}?" for deed in story.distractors)]
     rng.shuffle(shown)
     shown.insert(right, first)
     parts = {CONTEXT: story.context, REASONING: story.reasonings[0]}

@@ -13,8 +13,8 @@ def _content(state: Fields) -> RecordedContent:
     request, result = as_object(state.get("request")), as_object(state.get("result"))
     completions = objects_in(result.get("completions"))
     error = (result.get("error") or "error") if result.get("success") is False else None
-    asked = request.get("messages") or request.get("prompt")
-    return reply_content(completions[0] if completions else None, error, messages_of(asked))
+    prompt = request.get("messages") or request.get("prompt")
+    return reply_content(completions[0] if completions else None, error, messages_of(prompt))
 
 
 def _states(row: Fields) -> Iterable[Fields]:

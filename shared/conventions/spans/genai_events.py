@@ -30,14 +30,14 @@ def events_content(
     signal: Signal, events: list[tuple[str, Fields]], *, last: bool
 ) -> RecordedContent | None:
     """Return the content of the events of one span; None without messages."""
-    prompt = [message for name, body in events for message in _asked(name, body)]
+    prompt = [message for name, body in events for message in _prompt(name, body)]
     outputs = [output for name, body in events for output in _answered(name, body, last)]
     if not prompt and not outputs:
         return None
     return genai_content(signal, signal.attributes, _best(outputs, last), tuple(prompt), last=last)
 
 
-def _asked(name: str, body: Fields) -> tuple[Message, ...]:
+def _prompt(name: str, body: Fields) -> tuple[Message, ...]:
     if name == "gen_ai.content.prompt":
         return messages_of(body.get("gen_ai.prompt"))
     role = ROLES_OF_EVENTS.get(name)

@@ -70,7 +70,7 @@ class RubricControl:
 def rubric_controls(
     dimensions: Sequence[Dimension],
     profile: Profile,
-    each: int,
+    count: int,
     *,
     groups: Sequence[str] = (),
     author: str | None = None,
@@ -78,7 +78,7 @@ def rubric_controls(
     """Yield the controls of the dimensions that bring known texts, as `planned_controls` does."""
     by_name = {dimension.name: dimension for dimension in dimensions if dimension.known}
     if by_name:
-        for plan in planned_controls(list(by_name), each, groups=groups, author=author):
+        for plan in planned_controls(list(by_name), count, groups=groups, author=author):
             yield _control(plan, by_name[plan.kind], profile)
 
 
