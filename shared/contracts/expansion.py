@@ -55,8 +55,17 @@ def probe_of(
         facts=item.facts,
         requested=suite.requested,
         measure=tuple(pin.name for pin in run.extractors),
+        user=_user_of(run, suite, item, target),
         position=position if run.ids_in_order else None,
     )
+
+
+def _user_of(run: Run, suite: SuiteHeader, item: SuiteProbe, target: Target) -> Target | None:
+    """Return the simulated user of a probe, if it has one; the persona is that of all twins."""
+    if not any(message.simulated for message in item.messages):
+        return None
+    fields = (run.user or target).model_dump() | {"system_prompt": suite.persona}
+    return Target.model_validate(fields)
 
 
 def questions_of(run: Run, suite: Suite) -> tuple[tuple[int, SuiteProbe], ...]:

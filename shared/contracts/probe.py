@@ -3,7 +3,7 @@
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import Field, JsonValue, NonNegativeInt, StringConstraints
+from pydantic import Field, JsonValue, NonNegativeInt, StringConstraints, model_validator
 
 from biaswatch.shared.contracts.identity import (
     BEGINNING_HEX_DIGITS,
@@ -25,13 +25,34 @@ class Role(StrEnum):
     ASSISTANT = "assistant"
 
 
+class ReplyCondition(Part):
+    """A condition on the model's last reply in a conversation."""
+
+    refused: bool | None = None
+    """True if the reply has to decline the request, false if it must not."""
+    contains: str | None = None
+    """A phrase that the reply has to contain, in any case of letters."""
+
+    @model_validator(mode="after")
+    def _names_something(self) -> "ReplyCondition":
+        if self.refused is None and not self.contains:
+            raise ValueError("a condition needs `refused` or `contains`")
+        return self
+
+
 class Message(Part):
-    """One turn of a conversation."""
+    """One message of a conversation; the conditions apply to the scaffold `conversation`."""
 
     role: Role
     """Who speaks."""
     content: str
-    """The text."""
+    """The text; of a simulated message, the instruction to the simulated user."""
+    simulated: bool = False
+    """True if the simulated user writes the message."""
+    when: ReplyCondition | None = None
+    """The condition under which it is sent; null for a message that is always sent."""
+    otherwise: str | None = None
+    """The text where the condition does not hold; without one, the message is left out."""
 
 
 class MeasuredPart(StrEnum):
@@ -106,6 +127,9 @@ class Probe(Record):
     """The position of the question in its suite, from 0; in production traffic, the time in
     its window, in 2^32 parts. The ids of the probe, its response and its
     features then begin with the run and with this. Null where they are hashes alone."""
+    user: Target | None = None
+    """The simulated user of a conversation, with its persona as the system prompt; null for the
+    target itself without a persona."""
     fresh: bool = False
     """True if the call is made anew even where its answer was kept; judges may."""
 

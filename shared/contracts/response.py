@@ -61,6 +61,9 @@ class Usage(Part):
     """In the currency of the operator's price table, or null where it names no price."""
 
 
+TURN_STEP, USER_STEP = "turn:", "user:"
+"""The beginnings of the names of steps in a conversation: the model's reply to a user message, and
+the message of a simulated user; the number of the user message follows, from 1."""
 CONSTRAINED_STEP = "constrained"
 """The name of the call that was held to a schema, as the free answer lacked the requested part."""
 

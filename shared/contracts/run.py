@@ -74,6 +74,8 @@ class Run(Record):
     """Anything: the same plan with another nonce is started afresh."""
     judging: Judging | None = None
     """Who judges its pairs of answers; none, and no pair is judged."""
+    user: Target | None = None
+    """The model of the simulated user in conversations; null, and each target plays its own."""
     ids_in_order: bool = False
     """True if the ids of its probes, responses and features begin with the run and the position of
     the question. Not part of the run's id: a run that is there keeps the ids it began with."""
@@ -116,4 +118,6 @@ class Run(Record):
         )
         if judged and not judged.controls:
             judges.append("without controls")
+        if self.user is not None:
+            judges += ["user", self.user.lane]
         return sorted(target.lane for target in self.targets) + sorted(pins) + judges

@@ -153,6 +153,11 @@ class SuiteHeader(Part):
     strata: tuple[Name, ...] = ()
     """Facts, or dimensions of groups, that are conditions of the question and no groups of people:
     their levels are described and never compared."""
+    gaps_by: tuple[Name, ...] = ()
+    """Strata by whose levels groups are compared, too, in the family of all comparisons; and it is
+    tested whether their gaps differ between the levels."""
+    persona: str | None = None
+    """The system prompt of the simulated user of conversations, the same for all twins."""
     scaffolds: tuple[Token, ...] = Field(default=("direct",), min_length=1)
     """How probes become answers, where a run names no scaffold."""
     variables: dict[str, str] = {}
@@ -166,6 +171,9 @@ class SuiteHeader(Part):
         for name in self.error_rates:
             if name not in self.selected_at_least:
                 raise ValueError(f"`error_rates` of {name!r} need its value in `selected_at_least`")
+        for name in self.gaps_by:
+            if name not in self.strata:
+                raise ValueError(f"`gaps_by` names {name!r}, which is not among the strata")
         return self
 
     @property

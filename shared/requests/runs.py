@@ -53,6 +53,8 @@ class RunRequest(BaseModel):
     repeats: PositiveInt = 1
     parameters: dict[str, JsonValue] = {}
     system_prompt: str | None = None
+    user: str | None = None
+    """Target that plays the simulated user of conversations; null: each target plays its own."""
     nonce: str = Field(default="", max_length=LONGEST_NONCE)
     budget: Budget = Budget()
     judges: list[str] = Field(default=[], max_length=MOST_TARGETS)
@@ -128,6 +130,7 @@ def run_of(
             targets=targets,
             extractors=pins,
             judging=_judging(request, suite),
+            user=parse_target(request.user) if request.user else None,
             ids_in_order=True,
             scaffolds=scaffolds,
             **request.model_dump(include={"repeats", "nonce", "budget"}),
