@@ -1,4 +1,4 @@
-"""Comparisons through `bw.diagnose`, as multiples of three Wilcoxon tests of the same twins.
+"""CPU time of `bw.diagnose`, as multiples of three Wilcoxon tests of the same twins.
 
 On an idle machine three tests take 0.85 ms: a multiple of 6 is 5 ms, one of 1,200 is a second.
 """

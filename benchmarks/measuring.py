@@ -105,12 +105,12 @@ def cpu_seconds(work: Callable[[], object]) -> float:
 
 
 def fastest_s(work: Callable[[], object], rounds: int) -> float:
-    """Return the shortest wall time of some rounds, the least disturbed by other processes."""
+    """Return the least CPU time of some rounds, which other processes hardly disturb."""
     durations = []
     for _ in range(rounds):
-        start = time.perf_counter()
+        start = time.process_time()
         work()
-        durations.append(time.perf_counter() - start)
+        durations.append(time.process_time() - start)
     return min(durations)
 
 

@@ -40,10 +40,10 @@ studies, as in the study that the bar of 0.60 is from."""
 
 @dataclass(frozen=True)
 class Bar:
-    """One promise: a study that returns whether it happened, and the share it must have."""
+    """Promises of one study: it returns whether each was kept, and the share it must have."""
 
-    name: str
-    happens: Callable[[Rng], bool]
+    names: tuple[str, ...]
+    happens: Callable[[Rng], bool | tuple[bool, ...]]
     share: float
     at_least: bool
 
@@ -53,45 +53,52 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m calibration.acceptance")
     parser.add_argument("--studies", type=int, default=400)
     parser.add_argument("--only", default="", help="bars whose name contains it")
+    parser.add_argument("--first", type=int, default=0, help="the number of the first study")
     parser.add_argument("--data", type=Path, default=SUITES.parents[1] / "shared" / "data")
     options = parser.parse_args()
     missed = 0
-    for bar in (bar for bar in bars() if options.only in bar.name):
-        seeds = ([crc32(bar.name.encode()), number] for number in range(options.studies))
-        count = sum(bar.happens(np.random.default_rng(seed)) for seed in seeds)
-        low, high = proportion_confint(count, options.studies, method="wilson")
-        misses = high < bar.share if bar.at_least else low > bar.share
-        missed += misses
-        side = ">=" if bar.at_least else "<="
-        print(
-            f"{bar.name:64} {count / options.studies:.3f} [{low:.3f}, {high:.3f}]"
-            f" {side} {bar.share:.3f}{'  MISSED' if misses else ''}",
-            flush=True,
-        )
+    for bar in (bar for bar in bars() if any(options.only in name for name in bar.names)):
+        studies = range(options.first, options.first + options.studies)
+        seeds = ([crc32(bar.names[0].encode()), number] for number in studies)
+        kept = [np.atleast_1d(bar.happens(np.random.default_rng(seed))) for seed in seeds]
+        for name, count in zip(bar.names, np.sum(kept, axis=0).tolist(), strict=True):
+            missed += _misses(name, count, options.studies, bar)
     if options.only in UNIFIEDQA:
         missed += misses_unifiedqa(options.data)
     return 1 if missed else 0
 
 
+def _misses(name: str, count: int, studies: int, bar: Bar) -> bool:
+    """Print the measured share of a bar, and return whether it misses."""
+    low, high = proportion_confint(count, studies, method="wilson")
+    misses = bool(high < bar.share if bar.at_least else low > bar.share)
+    print(
+        f"{name:64} {count / studies:.3f} [{low:.3f}, {high:.3f}]"
+        f" {'>=' if bar.at_least else '<='} {bar.share:.3f}{'  MISSED' if misses else ''}",
+        flush=True,
+    )
+    return misses
+
+
 def bars() -> Iterator[Bar]:
     """Yield all bars."""
-    found = ("same_treatment", "differs")
+    found = (("same_treatment", "differs"),)
     rows = (
         ("12 twins, gap 0.6", 12, (0.70, 0.25, 0.05), 0.70, True),
         ("20 twins, gap 0.42", 20, (0.50, 0.45, 0.05), 0.72, True),
         ("null twins, 12 sets", 12, (0.25, 0.50, 0.25), ALPHA, False),
     )
     for name, sets, shares, share, at_least in rows:
-        yield Bar(name, partial(_says, partial(_ternary, sets, shares), *found), share, at_least)
-    yield Bar("6 sets, gap 2.0", partial(_says, partial(_family, 2, 1, 2.0), *found), 0.95, True)
+        yield Bar((name,), partial(_says, partial(_ternary, sets, shares), found), share, at_least)
+    yield Bar(("6 sets, gap 2.0",), partial(_says, partial(_family, 2, 1, 2.0), found), 0.95, True)
     four = partial(_family, 2, 4, 2.0)
-    yield Bar("4 features of 6 sets, gap 2.0", partial(_says, four, *found), 0.95, True)
+    yield Bar(("4 features of 6 sets, gap 2.0",), partial(_says, four, found), 0.95, True)
     three = partial(_family, 3, 1, 2.0)
-    yield Bar("3 groups, 6 sets, gap 2.0", partial(_says, three, *found), 0.95, True)
-    crossed = partial(_says, partial(_two_dimensions, 2.0), *found)
-    yield Bar("6 sets of race and gender, gap 2.0 of one", crossed, 0.95, True)
-    crossed = partial(_says, partial(_two_dimensions, 0.0), *found)
-    yield Bar("6 sets of race and gender, null", crossed, ALPHA, False)
+    yield Bar(("3 groups, 6 sets, gap 2.0",), partial(_says, three, found), 0.95, True)
+    crossed = partial(_says, partial(_two_dimensions, 2.0), found)
+    yield Bar(("6 sets of race and gender, gap 2.0 of one",), crossed, 0.95, True)
+    crossed = partial(_says, partial(_two_dimensions, 0.0), found)
+    yield Bar(("6 sets of race and gender, null",), crossed, ALPHA, False)
     yield from _bars_of_random_factors()
     yield from _bars_of_changes_and_scores()
 
@@ -99,28 +106,31 @@ def bars() -> Iterator[Bar]:
 def _bars_of_random_factors() -> Iterator[Bar]:
     for suite in ("lending", "hiring-cvs", "hiring-demo.yaml"):
         for sds in ((0.1, 0.0), (0.35, 0.3)):
-            for column, word in (("group_effect", "differs"), ("verdict", "disparity")):
-                draw = partial(_suite, _probes(suite), *sds, 0.0)
-                name = f"{suite}, SDs {sds[0]} and {sds[1]}, no effect: {column}"
-                yield Bar(name, partial(_says, draw, column, word), ALPHA, False)
+            draw = partial(_suite, _probes(suite), *sds, 0.0)
+            yield _null_of_groups(f"{suite}, SDs {sds[0]} and {sds[1]}", draw)
     for gap, share in ((0.3, 0.93), (0.5, 0.99)):
         draw = partial(_suite, _probes("lending"), 0.1, 0.1, gap)
-        happens = partial(_says, draw, "group_effect", "differs", of_shifted=True)
-        yield Bar(f"lending, gap {gap}, SDs 0.1: group_effect", happens, share, True)
+        happens = partial(_says, draw, (("group_effect", "differs"),), of_shifted=True)
+        yield Bar((f"lending, gap {gap}, SDs 0.1: group_effect",), happens, share, True)
     for names, texts, name_sd, text_sd in ((8, 30, 0.15, 0.4), (20, 36, 0.1, 0.3)):
         draw = partial(_crossed, names, texts, name_sd, text_sd)
-        for column, word in (("group_effect", "differs"), ("verdict", "disparity")):
-            name = f"every name with every text, {names} x {texts}, no effect: {column}"
-            yield Bar(name, partial(_says, draw, column, word), ALPHA, False)
+        yield _null_of_groups(f"every name with every text, {names} x {texts}", draw)
+
+
+def _null_of_groups(name: str, draw: Callable[[Rng], "Table"]) -> Bar:
+    """Return the bar of a table without an effect of the group, for both words about it."""
+    words = (("group_effect", "differs"), ("verdict", "disparity"))
+    names = tuple(f"{name}, no effect: {column}" for column, _ in words)
+    return Bar(names, partial(_says, draw, words), ALPHA, False)
 
 
 def _bars_of_changes_and_scores() -> Iterator[Bar]:
     for change, share in ((0.4, 0.60), (0.0, ALPHA)):
         name = f"gap that changes by {change}, 60 sets x 2 repeats: verdict of the gap"
-        yield Bar(name, partial(_gap_changed, 60, 2, change), share, at_least=change > 0)
-    yield Bar("no change: verdict of any mean or share", _level_changed, ALPHA, at_least=False)
+        yield Bar((name,), partial(_gap_changed, 60, 2, change), share, at_least=change > 0)
+    yield Bar(("no change: verdict of any mean or share",), _level_changed, ALPHA, at_least=False)
     for name, covers in bbq_coverage():
-        yield Bar(name, covers, 0.93, True)
+        yield Bar((name,), covers, 0.93, True)
 
 
 @dataclass(frozen=True)
@@ -136,9 +146,13 @@ class Table:
 
 
 def _says(
-    draw: Callable[[Rng], Table], column: str, word: str, rng: Rng, *, of_shifted: bool = False
-) -> bool:
-    """Return whether any comparison, or any with the shifted group, has this word."""
+    draw: Callable[[Rng], Table],
+    words: tuple[tuple[str, str], ...],
+    rng: Rng,
+    *,
+    of_shifted: bool = False,
+) -> tuple[bool, ...]:
+    """Return whether any comparison, or any with the shifted group, has each word."""
     table = draw(rng)
     rows = bw.diagnose(
         table.frame, group=list(table.groups), feature=list(table.features), unit="unit", set="set",
@@ -147,7 +161,7 @@ def _says(
     ).comparisons  # fmt: skip
     if of_shifted:
         rows = rows[(rows["a"] == table.shifted) | (rows["b"] == table.shifted)]
-    return bool((rows[column] == word).any())
+    return tuple(bool((rows[column] == word).any()) for column, word in words)
 
 
 def _ternary(sets: int, shares: tuple[float, ...], rng: Rng) -> Table:

@@ -103,4 +103,5 @@ def _scope(headline: Question, factor: FactorGap | None) -> str:
 
 
 def _plurals(factors: "list[str] | tuple[str, ...]") -> str:
-    return " and ".join(f"{factor}s" for factor in factors)
+    *others, last = (f"{factor}s" for factor in factors)
+    return f"{', '.join(others)} and {last}" if others else last

@@ -24,6 +24,8 @@ EXCHANGES = 2999
 """Random exchanges: the smallest p-value is 0.00033."""
 MAX_CLOSED_GROUPS = 6
 """Groups up to which closed testing visits every subset (57 of them)."""
+MAX_RESOLVED_PAIRS = 30
+"""Pairs of groups that random exchanges can still correct: Holm's smallest p-value is then 0.01."""
 SKIP_ABOVE = 0.2
 """P-value of a larger subset of groups from which smaller subsets are not tested."""
 TIE_RTOL = 1e-9
@@ -64,8 +66,10 @@ def joint_exchange(
     Across features: the largest standardised statistic over joint exchanges, step-down. Across
     groups: closed testing, first of all labels, then of every subset of groups, then of pairs;
     with Ryan's share of alpha for subsets that leave two groups or more out. With more than six
-    groups, Holm's correction of the pairs. Against all others, one exchange of all labels tests
-    every group, since "this group is treated as all others" is one hypothesis for all.
+    groups, Holm's correction of the pairs; of all exact p-values where there are more than 30 pairs
+    of too many sets to enumerate, since random exchanges have a smallest p-value. Against all
+    others, one exchange of all labels tests every group, since "this group is treated as all
+    others" is one hypothesis for all.
 
     Parameters
     ----------
@@ -109,7 +113,9 @@ def joint_exchange(
         return JointExchange(pairs, p_values, p_values, _least(p_values), exact=True)
     null = _null_of(values, rng, exchanges)
     overall, family = null.step_down(), partial(_adjusted, values, rng, exchanges)
-    if groups > MAX_CLOSED_GROUPS:
+    if len(pairs) > MAX_RESOLVED_PAIRS and 2 ** (len(values) - 1) > MAX_ENUMERATED:
+        adjusted = np.array(_holm(p_values.ravel())).reshape(p_values.shape)
+    elif groups > MAX_CLOSED_GROUPS:
         by_pair = np.array([family(pair) for pair in pairs])
         adjusted = np.array([_holm(column) for column in by_pair.T]).T
     else:

@@ -7,6 +7,7 @@ import pytest
 
 from biaswatch.shared.stats.comparisons import joint_exchange as module
 from biaswatch.shared.stats.comparisons.joint_exchange import joint_exchange
+from biaswatch.shared.stats.comparisons.multiplicity import holm
 from biaswatch.shared.stats.comparisons.sign_flips import sign_flip_p
 
 
@@ -116,3 +117,16 @@ def test_many_exchanges_need_a_generator() -> None:
     values = np.random.default_rng(1).normal(size=(40, 2, 2))
     with pytest.raises(ValueError, match="more than 50,000 exchanges: pass a generator"):
         joint_exchange(values)
+
+
+def test_many_pairs_are_not_limited_by_the_number_of_random_exchanges() -> None:
+    values = np.random.default_rng(3).normal(size=(40, 20, 2))
+    values[:, 0] += 3.0
+    result = joint_exchange(values, rng=np.random.default_rng(0))
+    flips = [
+        sign_flip_p(values[:, a, f] - values[:, b, f]) for a, b in result.pairs for f in (0, 1)
+    ]
+    assert result.adjusted.ravel().tolist() == holm(flips)
+    with_first = [first == 0 for first, _ in result.pairs]
+    assert (result.adjusted[with_first] < 0.05).all()
+    assert (result.adjusted[np.logical_not(with_first)] > 0.05).all()
