@@ -89,7 +89,7 @@ test-containers: .venv/.dev ## Build the images, start the platform in container
 	$(BIN)/python -m pytest tests/containers -m containers -s
 
 test-deploy: .venv/.dev .venv-deploy/.installed .venv-api/.installed site ## Check deployment files, the site, and the API by a fuzzer and a generated client
-	PATH="$$PWD/.venv-deploy/bin:$$PATH" $(BIN)/python -m pytest tests/deploy tests/api tests/site
+	PATH="$$PWD/.venv-deploy/bin:$$PATH" $(BIN)/python -m pytest -n 2 --dist loadfile tests/deploy tests/api tests/site
 
 check: .venv/.dev ## Check format, lint, types and layers
 	$(BIN)/ruff format --check .
@@ -106,6 +106,7 @@ bench: .venv/.dev ## Measure speed, as ratios within one run (ROWS=10000000: the
 
 # ONLY="binary pairs" simulates the shapes whose names contain one of the words, and no monitors.
 calibration: .venv/.dev ## Simulate error rates and power of verdicts and monitors; about an hour
+	$(if $(ONLY),,$(BIN)/pytest -n 2 -m slow tests/calibration &&) \
 	$(BIN)/python -m calibration.comparisons $(if $(ONLY),--only $(ONLY)); table=$$?; \
 	$(if $(ONLY),,$(BIN)/python -m calibration.questions && $(BIN)/python -m calibration.evidence && $(BIN)/python -m calibration.monitors && $(BIN)/python -m calibration.monitors.questions && $(BIN)/python -m calibration.labels && $(BIN)/python -m calibration.judges &&) exit $$table
 

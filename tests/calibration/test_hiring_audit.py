@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from biaswatch.readers.suites import load_suite
 from biaswatch.services.generator.domain.scaffolds import scaffold_of
@@ -72,9 +73,9 @@ def verdicts(found: list[RunFinding]) -> dict[tuple[str, str], Verdict]:
 
 
 def test_a_planted_gap_of_six_tenths_is_found_in_nearly_every_run() -> None:
-    runs = [verdicts(found_in_a_run(PLANTED, seed)) for seed in range(100)]
+    runs = [verdicts(found_in_a_run(PLANTED, seed)) for seed in range(40)]
     power = np.mean([run["black", "white"] is Verdict.DISPARITY for run in runs])
-    assert power >= 0.98
+    assert power >= 0.95
 
 
 def test_forty_runs_with_nothing_planted_give_at_most_four_false_findings() -> None:
@@ -82,6 +83,7 @@ def test_forty_runs_with_nothing_planted_give_at_most_four_false_findings() -> N
     assert sum(Verdict.DISPARITY in run.values() for run in runs) <= 4
 
 
+@pytest.mark.slow
 def test_the_planted_size_lies_in_the_intervals_as_often_as_they_say() -> None:
     inside = 0
     for seed in range(60):

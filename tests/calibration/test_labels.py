@@ -33,7 +33,7 @@ def at_most(runs: int) -> float:
     return float(ALPHA + 3.5 * np.sqrt(ALPHA * (1 - ALPHA) / runs))
 
 
-@pytest.mark.parametrize("labels", [100, 150, 300])
+@pytest.mark.parametrize("labels", [100, pytest.param(300, marks=pytest.mark.slow)])
 def test_an_instruments_error_is_no_disparity_of_the_model(labels: int) -> None:
     assert disparities(NO_GAP, labels) <= at_most(RUNS)
 

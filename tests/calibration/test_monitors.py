@@ -4,23 +4,32 @@ The quick forms, with fewer monitors and a looser alpha, which shows sooner what
 calibration` runs the full ones.
 """
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from calibration.monitors.__main__ import kept, share_of
 from calibration.monitors.scenarios import FALSE_ALARMS, FOUND, Scenario
 
 FEW, LOOSE = 8, 0.2  # six alarms of eight are too many
-SHORT = [each for each in FALSE_ALARMS if not each.epoch_rounds]
+SHORT = [scenario for scenario in FALSE_ALARMS if not scenario.epoch_rounds]
 
 
-@pytest.mark.parametrize("scenario", SHORT, ids=lambda each: each.name)
+def quarter_of(scenarios: Sequence[Scenario]) -> Iterator[ParameterSet]:
+    """Yield all scenarios; three of four are marked as slow."""
+    for number, scenario in enumerate(scenarios):
+        marks = [pytest.mark.slow] if number % 4 else []
+        yield pytest.param(scenario, marks=marks, id=scenario.name)
+
+
+@pytest.mark.parametrize("scenario", quarter_of(SHORT))
 def test_false_alarms_of_a_monitor_are_at_most_alpha(scenario: Scenario) -> None:
     loose = replace(scenario, alpha=LOOSE, at_most=LOOSE)
     assert kept(loose, share_of(loose, FEW), FEW)
 
 
-@pytest.mark.parametrize("scenario", FOUND, ids=lambda each: each.name)
+@pytest.mark.parametrize("scenario", quarter_of(FOUND))
 def test_gaps_and_changes_are_found_cleared_and_found_again(scenario: Scenario) -> None:
     assert kept(scenario, share_of(scenario, FEW), FEW)

@@ -69,9 +69,10 @@ def selections_of_a_bank(rng: Rng) -> Rows:
             selections_without_twins, StudyShape(0, 70, 70), 3,
             AssumedAnswers(0.35, 0.2, None, 0.1, 0.0, (0.0, 1.0), 0.1), Claim.POPULATION,
         ),
-        (
+        pytest.param(
             selections_of_a_bank, StudyShape(8), 12,
             AssumedAnswers(0.55, 0.35, None, 0.0, 0.0, (0.0, 1.0)), Claim.BANK,
+            marks=pytest.mark.slow,
         ),
     ],
 )  # fmt: skip

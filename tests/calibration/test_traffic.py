@@ -92,6 +92,7 @@ def test_users_who_come_back_raise_no_false_alarms() -> None:
     assert false <= most_allowed(repeats)
 
 
+@pytest.mark.slow
 def test_letting_users_enter_in_every_window_would_raise_them() -> None:
     repeats = 100
     false = sum(alarms(seed, 0.0, again=True) for seed in range(repeats)) / repeats
@@ -102,7 +103,11 @@ def test_a_gap_between_users_is_found() -> None:
     assert sum(alarms(seed, 5.0) for seed in range(10)) == 10
 
 
-@pytest.mark.parametrize("stream", [EQUAL[0], EQUAL[2], EQUAL[5]], ids=lambda each: each.name)
+@pytest.mark.parametrize(
+    "stream",
+    [EQUAL[0], *(pytest.param(stream, marks=pytest.mark.slow) for stream in (EQUAL[2], EQUAL[5]))],
+    ids=lambda stream: stream.name,
+)
 def test_groups_that_are_equal_at_every_moment_raise_no_alarms(stream: Stream) -> None:
     times = 24
     assert share_alarmed(stream, times) <= most_allowed(times)
