@@ -12,6 +12,7 @@ from rich.table import Table
 from biaswatch.bbq.rows import ROWS, SOURCE, BbqRow, fetch, read_folder
 from biaswatch.bbq.suite import paired, recording_of, suite_of, write_suite
 from biaswatch.cli.options import Json
+from biaswatch.cli.shortlists import make_shortlists
 from biaswatch.exporting.judged_twins import CRITERIA, judged_pairs
 from biaswatch.local.runs import MOST_SHOWN, check_beginning, only_match
 from biaswatch.published.choices import Wording
@@ -35,9 +36,10 @@ HUB = "heegyu/bbq"
 BBQ_LICENCE = "CC BY 4.0"
 app = typer.Typer(
     name="suites",
-    help="Suites from published benchmarks and from answers: list, fetch, make, pairs, score.",
+    help="Suites from published benchmarks, tables and answers.",
     no_args_is_help=True,
 )
+app.command("shortlist")(make_shortlists)
 Name = Annotated[str, typer.Argument(help="bbq, or a benchmark that `suites list` names.")]
 Category = Annotated[list[str] | None, typer.Option(help="A category of bbq; may be repeated.")]
 

@@ -60,6 +60,7 @@ class MeasuredPart(StrEnum):
 
     RATING = "rating"
     CHOICE = "choice"
+    RANKING = "ranking"
 
 
 OptionLetter = Annotated[str, StringConstraints(pattern=r"^[A-Z]$")]

@@ -13,6 +13,7 @@ MODULES: Mapping[str, str] = {
     "likelihood": "likelihood",
     "personality": "classifiers",
     "profanity": "lexical",
+    "ranking": "ranking",
     "rating": "rating",
     "readability": "lexical",
     "refusal": "lexical",

@@ -10,6 +10,7 @@ from biaswatch.shared.contracts.probe import MeasuredPart, RequestedPart
 from biaswatch.shared.conventions.probe_options import options_of
 from biaswatch.shared.llm.port import AnswerSchema
 from biaswatch.shared.parsing import Unreadable, choice_in, rating_in
+from biaswatch.shared.parsing.rankings import ranking_in
 from biaswatch.shared.parsing.ratings import without_last_word
 
 MAX_LISTED_RATINGS = 21
@@ -21,7 +22,7 @@ def requested_of(probe: Probe) -> RequestedPart:
     requested = probe.requested
     if requested is None:
         raise UnfitProbe("The suite does not declare what its answers need: write `needs: rating`.")
-    if requested.part is MeasuredPart.CHOICE and not requested.options:
+    if requested.part is not MeasuredPart.RATING and not requested.options:
         raise UnfitProbe("The suite does not declare the letters to choose from in `options`.")
     if requested.part is MeasuredPart.RATING and (requested.low is None or requested.high is None):
         raise UnfitProbe("The suite does not declare the range of its rating in `ranges`.")
@@ -41,6 +42,8 @@ def has_part(probe: Probe, text: str, *, cut_off: bool) -> bool:
     requested = requested_of(probe)
     low, high = requested.low, requested.high
     try:
+        if requested.part is MeasuredPart.RANKING:
+            return bool(ranking_in(text, requested.options, cut_off=cut_off))
         if requested.part is MeasuredPart.CHOICE:
             return bool(choice_in(text, options_of(probe) or (), cut_off=cut_off))
         rating = rating_in(without_last_word(text) if cut_off else text, (low, high))
@@ -51,9 +54,11 @@ def has_part(probe: Probe, text: str, *, cut_off: bool) -> bool:
 
 def part_schema(requested: RequestedPart) -> AnswerSchema:
     """Return the schema of the requested part alone."""
+    letter: dict[str, JsonValue] = {"type": "string", "enum": list(requested.options)}
     if requested.part is MeasuredPart.CHOICE:
-        letters: list[JsonValue] = list(requested.options)
-        return object_schema("choice", {"answer": {"type": "string", "enum": letters}})
+        return object_schema("choice", {"answer": letter})
+    if requested.part is MeasuredPart.RANKING:
+        return object_schema("ranking", {"ranking": {"type": "array", "items": letter}})
     return object_schema("rating", {"rating": _rating_type(requested)})
 
 
@@ -85,4 +90,5 @@ _ONE_OBJECT = "Answer with one JSON object and nothing else: "
 _REQUESTS: Mapping[MeasuredPart, str] = {
     MeasuredPart.RATING: _ONE_OBJECT + '{{"rating": <a number from {low} to {high}>}}.',
     MeasuredPart.CHOICE: _ONE_OBJECT + '{{"answer": <the letter {letters}>}}.',
+    MeasuredPart.RANKING: _ONE_OBJECT + '{{"ranking": [<all letters, the best first>]}}.',
 }

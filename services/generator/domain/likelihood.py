@@ -173,6 +173,8 @@ def _in_variables(probe: Probe) -> ScoredQuestion:
 def _requested(probe: Probe) -> ScoredQuestion:
     """Return the declared options or scale of a question in messages."""
     requested = requested_of(probe)
+    if requested.part is MeasuredPart.RANKING:
+        raise UnfitProbe("A ranking cannot be scored; ask for a choice.")
     if requested.part is MeasuredPart.CHOICE:
         names, request = list(requested.options), LETTER
     else:

@@ -111,7 +111,9 @@ class PlantedModel(_Part):
     refusal_gaps: dict[str, float] = {}
     """Added to the share refused if the group is mentioned."""
     preferences: dict[str, float] = {}
-    """Log-odds added to an option that names the group, in multiple choice."""
+    """Log-odds added to an option that names the group, in choices and rankings."""
+    first_place: float = 0.0
+    """Log-odds added to the first option, whatever it is."""
     reasoned: Share | None = Field(default=None, ge=0, le=1)
     """Share of choices whose reasoning, if requested, names the chosen option; None: none does."""
     reasoned_gaps: dict[str, float] = {}

@@ -10,6 +10,7 @@ _SCALE = re.compile(
 _OPTION = re.compile(r"^\s*\(?([A-Z])[).:]\s+(\S.*)$", re.MULTILINE)
 _RATING = re.compile(r"\b(?:rate|rating|score|grade)\b", re.IGNORECASE)
 _WHOLE = re.compile(r"\b(?:whole number|integer)\b", re.IGNORECASE)
+_RANKING = re.compile(r"\branking\b\W*:", re.IGNORECASE)
 _JSON = re.compile(r"\bjson\b", re.IGNORECASE)
 _USUAL_SCALE = (1, 4)
 _REPORT = '{"sections": '
@@ -56,6 +57,8 @@ class ChoiceQuestion:
     """True if the answer must be a JSON object."""
     text: str = ""
     """The whole turn with the question."""
+    ranking: bool = False
+    """True if all options must be ranked."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,8 @@ def question_in(turns: Sequence[Turn]) -> AnyQuestion:
         return VerdictQuestion(last, options)
     spoken = "\n".join(turn.content for turn in turns)
     if len({option.letter for option in options}) >= 2:
-        return ChoiceQuestion(options, as_json=_JSON.search(spoken) is not None, text=last)
+        as_json, ranking = (pattern.search(spoken) is not None for pattern in (_JSON, _RANKING))
+        return ChoiceQuestion(options, as_json, last, ranking)
     if not (request := _RATING.search(spoken)):
         return FreeTextQuestion()
     # The first range after the request, as a CV before it has ranges of years.

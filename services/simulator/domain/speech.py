@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Sequence
 from random import Random
 
 from biaswatch.services.simulator.domain.planted_bias import (
@@ -79,13 +80,16 @@ def rating_answer(
 def choice_answer(
     question: ChoiceQuestion, model: PlantedModel, markers: Markers, rng: Random
 ) -> str:
-    """Return a choice; options are equally likely except for preferences for groups."""
+    """Return a choice or a ranking, by preferences for groups and for the first place."""
     reversed_ = any(phrase.casefold() in question.text.casefold() for phrase in model.turned_by)
     sign = -1 if reversed_ else 1
     weights = [
         math.exp(sign * added(model.preferences, groups_in(option.text, markers)))
-        for option in question.options
+        * math.exp(model.first_place if place == 0 else 0.0)
+        for place, option in enumerate(question.options)
     ]
+    if question.ranking:
+        return ranking_answer(question, weights, rng)
     (option,) = rng.choices(question.options, weights)
     if not question.as_json:
         return f"Answer: {option.letter}"
@@ -94,6 +98,19 @@ def choice_answer(
     if model.reasoned is not None and rng.random() < share:
         reason = LEADS.format(answer=option.text)
     return json.dumps({"reasoning": reason, "answer": option.letter})
+
+
+def ranking_answer(question: ChoiceQuestion, weights: Sequence[float], rng: Random) -> str:
+    """Return a ranking drawn by weight without replacement (Plackett and Luce)."""
+    left = dict(zip([option.letter for option in question.options], weights, strict=True))
+    letters = []
+    while left:
+        (letter,) = rng.choices(list(left), list(left.values()))
+        letters.append(letter)
+        del left[letter]
+    return (
+        json.dumps({"ranking": letters}) if question.as_json else f"Ranking: {', '.join(letters)}"
+    )
 
 
 def free_text(model: PlantedModel, groups: frozenset[str], rng: Random) -> str:
