@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from string import ascii_uppercase
 
-from biaswatch.shared.contracts import Claim, Suite, SuiteProbe
-from biaswatch.shared.contracts.suite import AnswerForm, MeasuredPart
+from biaswatch.shared.contracts import Claim, MeasuredPart, Suite, SuiteProbe
+from biaswatch.shared.contracts.suite import AnswerForm
 from biaswatch.shared.errors import UsageError
 
 PLACEBO = (("a", "4127"), ("b", "4128"))

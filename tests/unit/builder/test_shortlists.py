@@ -1,7 +1,7 @@
 """Suites of shortlists: twins, places, planted gaps by rank, and silence elsewhere."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,7 @@ def rows(suite: Suite, model: PlantedModel) -> Iterator[dict[str, Any]]:
 
 def disparities(answers: list[dict[str, Any]], dimension: str, feature: str) -> set[str]:
     answers = [row for row in answers if dimension in row]
-    findings: list[Mapping[str, Any]] = bw.diagnose(
+    findings = bw.diagnose(
         pd.DataFrame(answers), group=dimension, feature=feature, set="set", unit="unit",
         permutations=0,
     ).parts["comparisons"]  # fmt: skip
