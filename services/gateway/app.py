@@ -27,7 +27,8 @@ from biaswatch.services.gateway.monitors import routes as monitors
 from biaswatch.services.gateway.openapi import describe
 from biaswatch.services.gateway.otlp import routes as otlp
 from biaswatch.services.gateway.otlp.evaluations import EvaluationEndpoint, EvaluationExport
-from biaswatch.services.gateway.otlp.intake import AnswerJoiner, signal_intake
+from biaswatch.services.gateway.otlp.intake import signal_intake
+from biaswatch.services.gateway.otlp.joining import AnswerJoiner
 from biaswatch.services.gateway.otlp.routes import join_job
 from biaswatch.services.gateway.runs import routes as runs
 from biaswatch.services.gateway.settings import GatewaySettings
@@ -73,7 +74,7 @@ def background_work(store: Store, settings: GatewaySettings) -> BackgroundWork:
         A file that the settings name cannot be read, or something in it is wrong.
     """
     joiner = AnswerJoiner(store, lambda scoped: signal_intake(scoped, settings), now=now)
-    work = BackgroundWork([ingestion_stage(store, settings)], [join_job(joiner, store)], [])
+    work = BackgroundWork([ingestion_stage(store, settings)], [join_job(joiner)], [])
     if (endpoint := evaluation_endpoint(settings)) is not None:
         work.stages.append(evaluation_stage(endpoint, settings))
         work.close.append(endpoint.close)

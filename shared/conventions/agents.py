@@ -2,8 +2,9 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
+from typing import NamedTuple
 
 from biaswatch.shared.conventions.answers import AnswerPart, joined, part_of
 from biaswatch.shared.conventions.kinds import SpanKind, kind_of
@@ -23,65 +24,80 @@ AI_WORDS = re.compile(
 def parts_of(
     signals: Sequence[Signal], mapping: MappingFile, left_out: LeftOut
 ) -> list[AnswerPart]:
-    """Return the answers and parts of answers in signals of the same request or trace.
+    """Return the answers and parts of answers in signals of the same request or trace."""
+    parts = [part_of(signal, mapping) for signal in signals]
+    for signal, part in zip(signals, parts, strict=True):
+        if part is None:
+            count_other(signal, left_out)
+    read = [part for part in parts if part is not None]
+    agents = {part.span_key for part in read if part.is_agent}
+    return without_steps(read, parents_of(signals), agents, left_out)
+
+
+def without_steps(
+    parts: Sequence[AnswerPart],
+    parents: Mapping[SpanKey, str],
+    agents: Set[SpanKey],
+    left_out: LeftOut,
+) -> list[AnswerPart]:
+    """Return the parts that are no steps, with agents completed from theirs.
 
     A call below an agent is a step of it. The answer of the outermost agent is its own last text,
     or else the last one of its steps.
     """
-    parts = [part_of(signal, mapping) for signal in signals]
-    for signal, part in zip(signals, parts, strict=True):
-        if part is None:
-            _count(signal, left_out)
-    pairs = [(_key(s), part) for s, part in zip(signals, parts, strict=True) if part is not None]
-    agents = {key for key, part in pairs if part.is_agent}
-    return _without_steps(pairs, _outermost(signals, agents), left_out) if agents else [
-        part for _, part in pairs
-    ]  # fmt: skip
-
-
-def _without_steps(
-    pairs: Sequence[tuple[SpanKey, AnswerPart]],
-    outermost: Mapping[SpanKey, SpanKey],
-    left_out: LeftOut,
-) -> list[AnswerPart]:
-    """Return the parts that are no steps, with agents completed from theirs."""
+    if not agents:
+        return list(parts)
     of_spans: dict[SpanKey, list[AnswerPart]] = defaultdict(list)
-    for key, part in pairs:
-        of_spans[key].append(part)
+    for part in parts:
+        of_spans[part.span_key].append(part)
+    places = places_of(parents, agents)
     steps: dict[SpanKey, list[AnswerPart]] = defaultdict(list)
     kept: dict[SpanKey, list[AnswerPart]] = {}
-    for key, parts in of_spans.items():
-        agent = outermost.get(key, key)
-        step = joined(parts)
-        if agent != key and (step.content.answered or step.is_agent):
-            steps[agent].append(step)
+    for key, of_span in of_spans.items():
+        agent = places[key].agent if key in places else None
+        step = joined(of_span)
+        if agent not in {None, key} and (step.content.answered or step.is_agent):
+            steps[agent or key].append(step)
             left_out.add(OmissionReason.STEPS)
         else:
-            kept[key] = parts
+            kept[key] = of_span
     return [
         _with_steps(part, steps[key]) if part.is_agent else part
-        for key, parts in kept.items()
-        for part in parts
+        for key, of_span in kept.items()
+        for part in of_span
     ]
 
 
-def _key(signal: Signal) -> SpanKey:
-    return signal.trace_id, signal.span_id
+def parents_of(spans: Iterable[Signal | AnswerPart]) -> dict[SpanKey, str]:
+    """Return the id of each span's parent; empty for roots."""
+    return {(span.trace_id, span.span_id): span.parent_id for span in spans if span.is_span}
 
 
-def _outermost(signals: Sequence[Signal], agents: Set[SpanKey]) -> dict[SpanKey, SpanKey]:
-    """Return the outermost agent of each span that is an agent or below one."""
-    parents = {_key(signal): signal.parent_id for signal in signals if signal.is_span}
-    outermost: dict[SpanKey, SpanKey] = {}
+class Place(NamedTuple):
+    """The position of a span in its trace."""
+
+    agent: SpanKey | None
+    """The outermost agent among the span and its ancestors."""
+    is_below_root: bool
+    """True if all ancestors are known."""
+
+
+def places_of(
+    parents: Mapping[SpanKey, str], agents: Set[SpanKey] = frozenset()
+) -> dict[SpanKey, Place]:
+    """Return the place of each span; in a cycle of parents, no span is below a root."""
+    places: dict[SpanKey, Place] = {}
     for key in parents:
-        seen: set[SpanKey] = set()
+        path: dict[SpanKey, None] = {}
         above = key
-        while above in parents and above not in seen:
-            seen.add(above)
-            if above in agents:
-                outermost[key] = above
+        while above in parents and above not in places and above not in path:
+            path[above] = None
             above = (above[0], parents[above])
-    return outermost
+        place = places.get(above) or Place(None, is_below_root=not above[1])
+        for span in reversed(path):
+            agent = place.agent or (span if span in agents else None)
+            place = places[span] = Place(agent, place.is_below_root)
+    return places
 
 
 def _with_steps(agent: AnswerPart, steps: Sequence[AnswerPart]) -> AnswerPart:
@@ -102,7 +118,7 @@ def _with_steps(agent: AnswerPart, steps: Sequence[AnswerPart]) -> AnswerPart:
     return replace(agent, content=content, unit=unit, groups=groups, facts=facts)
 
 
-def _count(signal: Signal, left_out: LeftOut) -> None:
+def count_other(signal: Signal, left_out: LeftOut) -> None:
     """Count a signal outside of answers."""
     if kind_of(signal) is SpanKind.OTHER:
         left_out.add(OmissionReason.OTHER)

@@ -53,6 +53,17 @@ class AnswerPart:
     """True for the span of an agent, whose answer may be in its steps."""
     names: tuple[str, ...] = ()
     """Names of its attributes, if it has neither an answer nor a reason."""
+    trace_id: str = ""
+    span_id: str = ""
+    parent_id: str = ""
+    """The span of the same service that this one is part of; empty for a root."""
+    is_link: bool = False
+    """True for a span without a call, kept as the parent of other spans."""
+
+    @property
+    def span_key(self) -> tuple[str, str]:
+        """Trace and span."""
+        return self.trace_id, self.span_id
 
     @property
     def whole(self) -> bool:
@@ -91,6 +102,26 @@ def part_of(signal: Signal, mapping: MappingFile) -> AnswerPart | None:
         span=_span_of(signal, content.response_id),
         is_agent=kind is SpanKind.AGENT,
         names=() if content.answered else tuple(signal.attributes)[: MAX_NAMES + 1],
+        trace_id=signal.trace_id,
+        span_id=signal.span_id,
+        parent_id=signal.parent_id,
+    )
+
+
+def link_of(signal: Signal, mapping: MappingFile) -> AnswerPart:
+    """Return a span without a call as the link between its parent and its children."""
+    fields = {**signal.resource, **signal.attributes}
+    source = source_of(label_of(value_at(fields, mapping.source)) or "")
+    return AnswerPart(
+        source,
+        signal.key,
+        signal.at_ns,
+        signal.is_span,
+        RecordedContent(),
+        trace_id=signal.trace_id,
+        span_id=signal.span_id,
+        parent_id=signal.parent_id,
+        is_link=True,
     )
 
 
@@ -173,6 +204,9 @@ def joined(parts: Sequence[AnswerPart]) -> AnswerPart:
         redacted=dict(sum((Counter(part.redacted) for part in ordered), Counter())),
         is_agent=base.is_agent,
         names=base.names,
+        trace_id=base.trace_id,
+        span_id=base.span_id,
+        parent_id=base.parent_id,
     )
 
 

@@ -14,7 +14,7 @@ class OmissionReason(StrEnum):
     """Reason for leaving out a span or a row, in words."""
 
     UNREAD = "model calls without an answer in a known attribute"
-    WAITING = "model calls that wait up to 60 seconds for log events with their texts"
+    WAITING = "model calls that wait up to 45 seconds for log events with their texts"
     AGENTS = "agents without a text"
     OTHER = "spans of tools, retrieval or other operations"
     NO_CALL = "spans or events without the attributes of a model call"

@@ -7,6 +7,8 @@ from typing import Any
 from biaswatch.shared.parsing.json_objects import without_surrogates
 
 Fields = Mapping[str, Any]
+REMOTE_PARENT = 0x200
+"""Flag of a span whose parent is in another process."""
 MAX_TIME_NS = 2**64 - 1
 """The largest timestamp of OTLP, in nanoseconds of Unix time."""
 
@@ -32,7 +34,7 @@ class Signal:
     error: str | None = None
     """The error of a failed operation."""
     parent_id: str = ""
-    """The span that this one is part of; empty for a root."""
+    """The span of the same service that this one is part of; empty for a root."""
 
     @property
     def key(self) -> str:
@@ -75,7 +77,11 @@ def _span(span: Any, resource: Fields) -> Signal:
             for event in _list(span, "events")
         ),
         error=str(attributes.get("error.type") or "error") if failed else None,
-        parent_id=str(_get(span, "parentSpanId", "")).lower(),
+        parent_id=(
+            ""
+            if _whole(span, "flags") & REMOTE_PARENT
+            else str(_get(span, "parentSpanId", "")).lower()
+        ),
     )
 
 

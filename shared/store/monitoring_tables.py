@@ -77,10 +77,11 @@ ANSWER_PARTS = Table(
     Column("at", UtcDateTime, nullable=False),
     Column("spans", Integer, nullable=False),
     Column("answers", Integer, nullable=False),
+    Column("closes", Integer, nullable=False),
     Column("body", Text, nullable=False),
     Index("answer_part_at", "at"),
 )
-"""Spans and log events that wait up to a minute for the rest of their answer."""
+"""Spans and log events that wait for the rest of their trace."""
 
 UNWATCHED_ANSWERS = Table(
     "unwatched_answer",

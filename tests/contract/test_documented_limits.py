@@ -11,7 +11,7 @@ from biaswatch.readers import parquet_files, table_files
 from biaswatch.services.evaluator.settings import EvaluatorSettings
 from biaswatch.services.extractor.settings import ExtractorSettings
 from biaswatch.services.gateway import bodies, json_bodies, middleware
-from biaswatch.services.gateway.otlp import intake, protobuf, protobuf_fields, wire
+from biaswatch.services.gateway.otlp import joining, protobuf, protobuf_fields, wire
 from biaswatch.services.gateway.settings import GatewaySettings
 from biaswatch.services.gateway.traffic.batches import MAX_QUEUED
 from biaswatch.services.generator.domain.outcome import MAX_ANSWER_BYTES
@@ -81,7 +81,7 @@ LIMITS = {
     "OTLP request, packed and unpacked": f"{wire.MAX_BYTES // MIB} MiB, {wire.MAX_RATIO} times its"
     f" packed size beyond {wire.RATIO_FREE_BYTES // MIB} MiB,"
     f" {protobuf_fields.MAX_MESSAGES:,} spans, {protobuf.MAX_VALUES:,} attributes",
-    "parts of a traced answer wait for the rest": f"{intake.MAX_WAIT.total_seconds():.0f} s",
+    "parts of a traced answer wait for the rest": f"{joining.MAX_WAIT.total_seconds():.0f} s",
     "clock of a sender ahead of ours": f"{MAX_CLOCK_SKEW.total_seconds() / 60:.0f} minutes",
     "reply of a model, unpacked": f"{MAX_REPLY_BYTES // MIB} MiB",
     "answer that is kept": f"{MAX_ANSWER_BYTES // KIB} KiB",

@@ -16,7 +16,8 @@ from biaswatch.importing.log_files import LogFile
 from biaswatch.services.extractor.handlers.loading import load
 from biaswatch.services.extractor.handlers.measuring import MeasureResponses
 from biaswatch.services.gateway.app import web_app
-from biaswatch.services.gateway.otlp.intake import MAX_WAIT, AnswerJoiner, signal_intake
+from biaswatch.services.gateway.otlp.intake import signal_intake
+from biaswatch.services.gateway.otlp.joining import MAX_WAIT, AnswerJoiner
 from biaswatch.services.gateway.otlp.wire import format_of, signals_of, unpacked
 from biaswatch.services.gateway.settings import GatewaySettings
 from biaswatch.services.gateway.traffic.batches import publish_exchanges
@@ -97,7 +98,7 @@ class Collector:
         )
         ended = joined.settled()
         await publish_exchanges(self._bus.publisher, ended.exchanges)
-        self._store.answer_parts.remove(ended.operations, ended.unwatched)
+        joined.remove(ended)
         return len(ended.exchanges)
 
     async def again(self) -> None:

@@ -1,11 +1,10 @@
-"""Turn OTLP signals into exchanges: at once if a span is complete, else when its events arrive."""
+"""Turn OTLP signals into exchanges: at once if a call is complete, else with its trace."""
 
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
-from typing import NamedTuple
+from datetime import datetime
 
 from pydantic import TypeAdapter
 
@@ -16,21 +15,24 @@ from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
 from biaswatch.services.gateway.traffic.intake_files import mapping_of, redaction_of
 from biaswatch.services.gateway.traffic.watchers import UnwatchedError
 from biaswatch.shared.contracts import Exchange, pseudonym_of
-from biaswatch.shared.conventions.agents import count_unanswered, has_unknown_texts, parts_of
-from biaswatch.shared.conventions.answers import AnswerPart, joined, sent_fields
+from biaswatch.shared.conventions.agents import (
+    Place,
+    SpanKey,
+    count_other,
+    count_unanswered,
+    has_unknown_texts,
+    parents_of,
+    places_of,
+)
+from biaswatch.shared.conventions.answers import AnswerPart, link_of, part_of, sent_fields
 from biaswatch.shared.conventions.left_out import LeftOut, OmissionReason
 from biaswatch.shared.conventions.mapping import MappingFile
 from biaswatch.shared.conventions.signals import Signal
 from biaswatch.shared.requests.traffic import MAX_BATCH, Redaction
 from biaswatch.shared.store import Store
-from biaswatch.shared.store.answer_parts import Operation, WaitingPart
-from biaswatch.shared.store.database import Scope
+from biaswatch.shared.store.answer_parts import WaitingPart
 from biaswatch.shared.telemetry import OTLP_SIGNALS, REDACTIONS, log
 
-SETTLE_TIME = timedelta(seconds=2)
-"""Time without new parts after which a complete operation is joined."""
-MAX_WAIT = timedelta(seconds=60)
-"""How long a span waits for its log events, and they for it."""
 MAX_LOGGED_SOURCES = 100
 """Sources without texts that a process logs; senders choose their names."""
 MAX_KEY_LENGTH = 512
@@ -88,12 +90,18 @@ class SignalIntake:
         self._logged_sources: set[str] = set()
 
     def accept(self, signals: Iterable[Signal]) -> IntakeResult:
-        """Return the exchanges of a request; incomplete answers are stored until the rest comes."""
+        """Return the exchanges of a request; incomplete traces are stored until the rest comes."""
         complete: dict[str, list[AnswerPart]] = defaultdict(list)
         waiting = []
         left_out, unfinished = LeftOut(), LeftOut()
-        for part in parts_of(list(signals), self._mapping, left_out):
-            if part.waits and part.source:
+        parts = self._parts(list(signals), left_out)
+        places = places_of(parents_of(parts))
+        traces = self._open_traces(parts, places)
+        for part in parts:
+            is_open = (part.source, part.trace_id) in traces
+            if part.is_link or (is_open and (part.is_agent or part.whole)):
+                waiting += [part] if is_open else []
+            elif part.waits and part.source:
                 waiting.append(part)
                 if part.is_span and has_unknown_texts(part):
                     unfinished.add(OmissionReason.WAITING, part.names)
@@ -105,7 +113,10 @@ class SignalIntake:
         for reason, count in left_out.counts.items():
             OTLP_SIGNALS.labels(OUTCOMES.get(reason, "not of an answer")).inc(count)
         OTLP_SIGNALS.labels("part of an answer").inc(len(waiting))
-        self._store.answer_parts.keep([self._stored(part) for part in waiting])
+        self._store.answer_parts.keep([
+            self._stored(part, closes=part.is_span and places[part.span_key].is_below_root)
+            for part in waiting
+        ])  # fmt: skip
         result = self.exchanges_of(complete)
         left_out.update(unfinished)
         result.left_out = left_out
@@ -113,6 +124,35 @@ class SignalIntake:
             sources = Counter(part.source for part in result.unwatched)
             self._store.unwatched_answers.count(self._store.tenant, sources, self._now())
         return result
+
+    def _parts(self, signals: Sequence[Signal], left_out: LeftOut) -> list[AnswerPart]:
+        """Return the parts of answers, and the other spans as links."""
+        parts = []
+        for signal in signals:
+            part = part_of(signal, self._mapping)
+            if part is None:
+                count_other(signal, left_out)
+                part = link_of(signal, self._mapping)
+            if signal.is_span or not part.is_link:
+                parts.append(part)
+        return parts
+
+    def _open_traces(
+        self, parts: Sequence[AnswerPart], places: Mapping[SpanKey, Place]
+    ) -> set[tuple[str, str]]:
+        """Return the traces of services that wait for more spans, or for all of an agent."""
+        traces, opened = Counter[tuple[str, str]](), set[tuple[str, str]]()
+        for part in parts:
+            if not (part.trace_id and part.source and part.is_span):
+                continue
+            trace = part.source, part.trace_id
+            traces[trace] += 1 if part.parent_id or part.is_link else 0
+            if part.is_link:
+                continue
+            if part.is_agent or not part.whole or not places[part.span_key].is_below_root:
+                opened.add(trace)
+        others = [trace for trace, count in traces.items() if count and trace not in opened]
+        return opened | self._store.answer_parts.waiting(self._store.tenant, others)
 
     def exchanges_of(self, answers: Mapping[str, Sequence[AnswerPart]]) -> IntakeResult:
         """Return the exchanges of complete answers, given by live system."""
@@ -162,7 +202,7 @@ class SignalIntake:
             **({"further": "other sources are not named any more"} if last else {}),
         )
 
-    def _stored(self, part: AnswerPart) -> WaitingPart:
+    def _stored(self, part: AnswerPart, *, closes: bool) -> WaitingPart:
         """Return a part in the form of the store, redacted."""
         content, counts = part.content, Counter[str]()
 
@@ -187,12 +227,13 @@ class SignalIntake:
         return WaitingPart(
             self._store.tenant,
             part.source,
-            stored_key(part.key),
+            stored_key(part.trace_id or part.key),
             hashlib.sha256(_PART.dump_json(part)).hexdigest()[:32],
             self._now(),
-            part.is_span,
+            part.is_span and not part.is_link and (content.answered or not part.is_agent),
             content.answered,
             _PART.dump_json(redacted_part, exclude_defaults=True).decode(),
+            closes,
         )
 
     def exchange_key(self, key: str) -> str:
@@ -219,82 +260,9 @@ def stored_key(key: str) -> str:
     return key[:MAX_KEY_LENGTH].replace("\x00", "\ufffd")
 
 
-class SettledOperations(NamedTuple):
-    """Operations without awaited parts."""
-
-    exchanges: list[Exchange]
-    operations: list[Operation]
-    """All of them, including those without an answer."""
-    unwatched: list[Operation]
-    """Operations whose answer no monitor watches."""
-
-
-class AnswerJoiner:
-    """Joins stored parts of answers, for all tenants."""
-
-    def __init__(
-        self, store: Store, intake: Callable[[Store], SignalIntake], *, now: Callable[[], datetime]
-    ) -> None:
-        self._store = store
-        self._intake = intake
-        self._intakes: dict[str, SignalIntake] = {}
-        self._now = now
-
-    def settled(self) -> SettledOperations:
-        """Return the settled operations and their exchanges.
-
-        The caller removes the operations once the bus has the exchanges. If the process ends in
-        between, they are sent again with the same sending number.
-        """
-        now = self._now()
-        operations = self._store.answer_parts.settled(now - SETTLE_TIME, now - MAX_WAIT)
-        answers: dict[str, dict[str, list[AnswerPart]]] = defaultdict(lambda: defaultdict(list))
-        for parts in operations:
-            tenant, source, _ = parts[0].operation
-            answer = joined([_PART.validate_json(part.body) for part in parts])
-            if answer.content.answered:
-                answers[tenant][source].append(answer)
-            elif answer.is_span:
-                OTLP_SIGNALS.labels(OUTCOMES[OmissionReason.UNREAD]).inc()
-                self._intake_of(tenant).log_unanswered(answer)
-        first_at = {parts[0].operation: min(part.at for part in parts) for parts in operations}
-        exchanges: list[Exchange] = []
-        unwatched: list[Operation] = []
-        for tenant, by_source in answers.items():
-            intake = self._intake_of(tenant)
-            result = intake.exchanges_of(by_source)
-            begins = {
-                (source, intake.exchange_key(key)): at
-                for (of, source, key), at in first_at.items()
-                if of == tenant
-            }
-            exchanges += [_with_sending(exchange, begins) for exchange in result.exchanges]
-            unwatched += [(tenant, part.source, stored_key(part.key)) for part in result.unwatched]
-            for reason in dict.fromkeys(result.refused):
-                log("gateway").warning("answers of OTLP are refused", tenant=tenant, why=reason)
-        return SettledOperations(exchanges, list(first_at), unwatched)
-
-    def _intake_of(self, tenant: str) -> SignalIntake:
-        if tenant not in self._intakes:
-            scope = Scope(tenant=tenant)
-            self._intakes[tenant] = self._intake(self._store.scoped(lambda: scope))
-        return self._intakes[tenant]
-
-
 def _add_redacted(exchange: Exchange, redacted: Mapping[str, int]) -> Exchange:
     """Add the redactions of an exchange's parts to its own."""
     if not redacted:
         return exchange
     counts = Counter(exchange.redacted) + Counter(redacted)
     return exchange.model_copy(update={"redacted": dict(sorted(counts.items()))})
-
-
-def _with_sending(exchange: Exchange, begins: Mapping[tuple[str, str], datetime]) -> Exchange:
-    """Set the sending number from the time of the first part.
-
-    Joining the same parts twice is one sending; sending them again is another.
-    """
-    key = stored_key(exchange.key)
-    began = begins.get((exchange.source, key), exchange.said_at)
-    digest = hashlib.sha256(f"{exchange.key}\n{began.isoformat()}".encode()).digest()
-    return exchange.model_copy(update={"sending": int.from_bytes(digest[:6])})

@@ -20,7 +20,7 @@ from biaswatch.services.gateway.otlp.protobuf_fields import (
     check_fields,
     signal_fields,
 )
-from biaswatch.shared.conventions.signals import Signal
+from biaswatch.shared.conventions.signals import REMOTE_PARENT, Signal
 
 TRACES, LOGS = "traces", "logs"
 FAILED = 2
@@ -133,7 +133,7 @@ class ProtobufSignals:
             attributes, resource, True,
             tuple((event.name, self._attributes(event.attributes)) for event in span.events),
             None, str(attributes.get("error.type") or "error") if failed else None,
-            span.parent_span_id.hex(),
+            "" if span.flags & REMOTE_PARENT else span.parent_span_id.hex(),
         )  # fmt: skip
 
     def _record(self, record: Any, resource: dict[str, Any]) -> Signal:

@@ -13,12 +13,8 @@ from biaswatch.services.gateway.callers import current_caller
 from biaswatch.services.gateway.context import GatewayContext
 from biaswatch.services.gateway.json_bodies import ANSWERS, decoder_lock
 from biaswatch.services.gateway.otlp import wire
-from biaswatch.services.gateway.otlp.intake import (
-    AnswerJoiner,
-    IntakeResult,
-    SignalIntake,
-    signal_intake,
-)
+from biaswatch.services.gateway.otlp.intake import IntakeResult, SignalIntake, signal_intake
+from biaswatch.services.gateway.otlp.joining import AnswerJoiner
 from biaswatch.services.gateway.otlp.json_signals import SMALL_BYTES
 from biaswatch.services.gateway.otlp.protobuf import BATCH_BYTES, LOGS, TRACES
 from biaswatch.services.gateway.otlp.wire import (
@@ -38,7 +34,6 @@ from biaswatch.shared.conventions.left_out import LeftOut
 from biaswatch.shared.conventions.signals import Signal
 from biaswatch.shared.errors import BackPressureError, TransientError
 from biaswatch.shared.runtime.jobs import Job, in_thread
-from biaswatch.shared.store import Store
 
 RETRY_AFTER_S = 5
 JOIN_EVERY_S = 1.0
@@ -192,12 +187,12 @@ class _ReceivedBody:
                 self._packed.close()
 
 
-def join_job(joiner: AnswerJoiner, store: Store) -> Job[Publisher]:
+def join_job(joiner: AnswerJoiner) -> Job[Publisher]:
     """Return the job that publishes joined answers."""
 
     async def join(publisher: Publisher) -> None:
         settled = await in_thread(joiner.settled)
         await publish_exchanges(publisher, settled.exchanges)
-        await in_thread(store.answer_parts.remove, settled.operations, settled.unwatched)
+        await in_thread(joiner.remove, settled)
 
     return Job(join, "join answers of OTLP", every_s=JOIN_EVERY_S)

@@ -17,12 +17,8 @@ from structlog.testing import capture_logs
 from biaswatch.services.gateway import middleware
 from biaswatch.services.gateway.app import web_app
 from biaswatch.services.gateway.bodies import DISK, READ_PER_TENANT
-from biaswatch.services.gateway.otlp.intake import (
-    MAX_LOGGED_SOURCES,
-    MAX_WAIT,
-    AnswerJoiner,
-    signal_intake,
-)
+from biaswatch.services.gateway.otlp.intake import MAX_LOGGED_SOURCES, signal_intake
+from biaswatch.services.gateway.otlp.joining import MAX_WAIT, AnswerJoiner
 from biaswatch.services.gateway.settings import GatewaySettings
 from biaswatch.shared.contracts import Exchange, Record
 from biaswatch.shared.contracts.access import verifier_of

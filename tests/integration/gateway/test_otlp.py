@@ -18,12 +18,8 @@ from pydantic import SecretStr
 from biaswatch.services.gateway.app import web_app
 from biaswatch.services.gateway.context import IntakeBacklog
 from biaswatch.services.gateway.otlp import wire
-from biaswatch.services.gateway.otlp.intake import (
-    MAX_WAIT,
-    SETTLE_TIME,
-    AnswerJoiner,
-    signal_intake,
-)
+from biaswatch.services.gateway.otlp.intake import signal_intake
+from biaswatch.services.gateway.otlp.joining import MAX_WAIT, SETTLE_TIME, AnswerJoiner
 from biaswatch.services.gateway.settings import GatewaySettings
 from biaswatch.services.gateway.traffic.batches import MAX_QUEUED, publish_exchanges
 from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
@@ -32,6 +28,7 @@ from biaswatch.shared.contracts import Exchange, MonitorState, Response
 from biaswatch.shared.conventions.signals import Signal
 from biaswatch.shared.runtime.web import web_server
 from biaswatch.shared.store import Store
+from biaswatch.shared.store.answer_parts import Patience
 from tests.support.bus import ProvisionedBus, ReceivedRecords
 from tests.support.otlp import json_of, make_event, make_span, protobuf_of
 from tests.support.records import make_traffic_monitor
@@ -135,7 +132,8 @@ async def test_halves_of_pairs_and_nul_in_json_stop_neither_the_request_nor_the_
     request["resourceSpans"] += other["resourceSpans"]
     reply = await api.post("/v1/traces", content=json.dumps(request), headers=JSON_BODY)
     assert reply.status_code == 200, reply.text
-    parts = store.answer_parts.settled(datetime.now(UTC), datetime.now(UTC) + MAX_WAIT)
+    now = datetime.now(UTC)
+    parts = store.answer_parts.settled(Patience(now, now + MAX_WAIT, now - MAX_WAIT))
     assert not any("\x00" in part.key for operation in parts for part in operation)
     await join(MAX_WAIT)
 
@@ -190,17 +188,8 @@ async def test_a_call_that_waits_names_its_unknown_attributes(api: httpx2.AsyncC
     reply = await send(api, make_span(1, attributes={**NO_CONTENT, "acme.answer": "x"}))
     partial = ExportTraceServiceResponse.FromString(reply.content).partial_success
     assert partial.rejected_spans == 0
-    assert "wait up to 60 seconds" in partial.error_message
+    assert "wait up to 45 seconds" in partial.error_message
     assert "acme.answer" in partial.error_message
-
-
-async def test_the_spans_below_an_agent_are_steps_and_it_has_one_answer(
-    api: httpx2.AsyncClient, bus: ProvisionedBus, store: Store
-) -> None:
-    root = make_span(1, at_ns=now_ns(), attributes={"gen_ai.operation.name": "invoke_agent"})
-    call = replace(make_span(2, at_ns=now_ns()), trace_id=root.trace_id, parent_id=root.span_id)
-    assert (await send(api, call, root)).content == b""
-    assert await responses_of(bus, store) == 1
 
 
 @pytest.mark.parametrize(
@@ -263,7 +252,7 @@ def join(
         )  # fmt: skip
         ended = answers.settled()
         await publish_exchanges(bus.publisher, ended.exchanges)
-        store.answer_parts.remove(ended.operations, ended.unwatched)
+        answers.remove(ended)
         return len(ended.exchanges)
 
     return joined
@@ -298,6 +287,86 @@ async def test_a_span_and_its_log_events_in_several_batches_are_one_exchange(
     assert exchange.redacted == {"email": 1}
 
 
+def agent_trace(*, texts_in: str = "agent") -> list[Signal]:
+    """Return the spans of an agent below a web request, in the order of their ends."""
+    root = make_span(1, at_ns=now_ns(), attributes={"gen_ai.operation.name": "invoke_agent"})
+    silent = {**root.attributes, **dict.fromkeys(NO_CONTENT)}
+    if texts_in != "agent":
+        root = replace(root, attributes={k: v for k, v in silent.items() if v is not None})
+    handler = replace(make_span(0), attributes={"http.route": "/ask"}, trace_id=root.trace_id)
+    root = replace(root, parent_id=handler.span_id)
+    chain = replace(make_span(5), attributes={"a": "b"}, trace_id=root.trace_id)
+    chain = replace(chain, parent_id=root.span_id)
+    calls = [
+        replace(make_span(n, at_ns=n), trace_id=root.trace_id, parent_id=chain.span_id)
+        for n in (2, 3)
+    ]
+    return [*calls, chain, root, handler]
+
+
+@pytest.mark.parametrize("texts_in", ["agent", "steps"])
+@pytest.mark.parametrize("in_order", [True, False])
+async def test_an_agent_whose_spans_come_one_by_one_has_one_answer(
+    api: httpx2.AsyncClient, bus: ProvisionedBus, join: Any, texts_in: str, in_order: bool
+) -> None:
+    spans = agent_trace(texts_in=texts_in)
+    for span in spans if in_order else spans[::-1]:
+        assert (await send(api, span)).content == b""
+    assert await join(timedelta()) == 0
+    # a root that arrives before any call is not remembered
+    assert await join(SETTLE_TIME if in_order else MAX_WAIT) == 1
+    await send(api, *spans[:2])  # an exporter that repeats its first request
+    assert await join(2 * MAX_WAIT) == 0
+    accepted = ReceivedRecords()
+    bus.work(Stage("gateway", Exchange, accepted.handle))
+    await accepted.wait_for(1)
+    (exchange,) = accepted.records
+    assert exchange.text == ("Answer 1." if texts_in == "agent" else "Answer 3.")
+    assert exchange.unit_id == "u-1"
+
+
+async def test_the_answers_of_a_trace_do_not_depend_on_how_it_is_split(
+    api: httpx2.AsyncClient, bus: ProvisionedBus, store: Store, join: Any
+) -> None:
+    first, *more = agent_trace()
+    *_, agent, handler = more
+    guard = replace(make_span(7, at_ns=now_ns()), trace_id=agent.trace_id)
+    second = replace(agent, span_id="e" * 16, attributes={**agent.attributes, "user.id": "u-2"})
+    spans = [replace(guard, parent_id=handler.span_id), first, *more[:-1], second, handler]
+    for start in range(0, len(spans), 3):
+        await send(api, *spans[start : start + 3])
+    assert await join(SETTLE_TIME) == 3  # the guard and two agents
+    await send(api, *spans)
+    assert await join(SETTLE_TIME) == 3
+    assert await responses_of(bus, store) == 3
+
+
+async def test_a_call_waits_for_its_parents_and_not_for_those_in_another_process(
+    api: httpx2.AsyncClient, join: Any
+) -> None:
+    body = json_of([make_span(1, at_ns=now_ns()), make_span(2, at_ns=now_ns())])
+    spans = [item["scopeSpans"][0]["spans"][0] for item in body["resourceSpans"]]
+    spans[0] |= {"parentSpanId": "f" * 16}
+    spans[1] |= {"parentSpanId": "f" * 16, "flags": 0x301}
+    assert (await api.post("/v1/traces", json=body)).json() == {}
+    assert await join(SETTLE_TIME) == 0
+    assert await join(MAX_WAIT) == 1
+
+
+async def test_parts_that_arrive_while_a_trace_is_joined_are_kept(
+    api: httpx2.AsyncClient, store: Store, settings: GatewaySettings, join: Any
+) -> None:
+    joiner = AnswerJoiner(
+        store, lambda item: signal_intake(item, settings), now=lambda: datetime.now(UTC) + MAX_WAIT
+    )
+    first = replace(make_span(1, at_ns=now_ns()), parent_id="f" * 16)
+    await send(api, first)
+    settled = joiner.settled()
+    await send(api, replace(first, span_id="e" * 16))
+    joiner.remove(settled)
+    assert await join(MAX_WAIT) == 1
+
+
 async def test_events_whose_span_never_comes_are_an_answer_without_a_user(
     api: httpx2.AsyncClient, bus: ProvisionedBus, store: Store, join: Any
 ) -> None:
@@ -317,8 +386,7 @@ async def test_a_second_joining_before_the_removal_is_the_same_sending(
     await send(api, text, where="logs")
     later = datetime.now(UTC) + MAX_WAIT
     answers = AnswerJoiner(store, lambda item: signal_intake(item, settings), now=lambda: later)
-    (first,), *_ = answers.settled()
-    (again,), *_ = answers.settled()
+    (first,), (again,) = answers.settled().exchanges, answers.settled().exchanges
     assert (first.id, first.sending) == (again.id, again.sending)
 
 
@@ -366,9 +434,9 @@ async def test_an_answer_that_came_apart_and_nobody_watches_is_counted_once_by_t
         for _ in range(2)
     ]
     both = [gateway.settled() for gateway in gateways]
-    for ended in both:
-        assert (len(ended.exchanges), len(ended.unwatched)) == (0, 1)
-        store.answer_parts.remove(ended.operations, ended.unwatched)
+    for gateway, ended in zip(gateways, both, strict=True):
+        assert (ended.exchanges, ended.unwatched.total()) == ([], 1)
+        gateway.remove(ended)
     assert unwatched(store) == {"billing": 1}
 
 

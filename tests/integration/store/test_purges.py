@@ -22,7 +22,7 @@ from biaswatch.shared.contracts.suite import PURGED
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.platform import PurgeRequest
 from biaswatch.shared.store import PlannedProbes, Store
-from biaswatch.shared.store.answer_parts import WaitingPart
+from biaswatch.shared.store.answer_parts import Patience, WaitingPart
 from biaswatch.shared.store.database import Scope
 from tests.support.records import (
     AT,
@@ -193,7 +193,7 @@ def test_parts_of_answers_that_wait_go_with_the_unit_that_one_of_them_names(stor
     store.answer_parts.keep(parts)
     mine = store.scoped(lambda: Scope(tenant="default"))
     assert purge_texts(mine, PurgeRequest(unit='Änne "x"'), NOW).texts == 3
-    left = store.answer_parts.settled(NOW, NOW)
+    left = store.answer_parts.settled(Patience(NOW, NOW, NOW))
     assert sorted((each.tenant, each.key) for each, *_ in left) == [
         ("default", "2"),
         ("other", "3"),
@@ -204,5 +204,5 @@ def test_parts_of_answers_that_wait_go_with_their_age(store: Store) -> None:
     later = AT + timedelta(hours=1)
     store.answer_parts.keep([make_part("1", "ann"), make_part("2", "ann", at=later)])
     assert purge_texts(store, PurgeRequest(before=later), NOW).texts == 1
-    [[left]] = store.answer_parts.settled(NOW, NOW)
+    [[left]] = store.answer_parts.settled(Patience(NOW, NOW, NOW))
     assert left.key == "2"

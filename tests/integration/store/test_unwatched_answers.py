@@ -45,5 +45,5 @@ def test_whoever_removes_the_parts_of_an_answer_counts_it(store: Store) -> None:
     part = WaitingPart("ours", "bot", "k", "p", NOON, is_span=True, answered=True, body="{}")
     store.answer_parts.keep([part])
     for _ in range(2):
-        store.answer_parts.remove([part.operation], [part.operation])
+        store.answer_parts.remove([part], {part.operation: 1})
     assert counts(store) == {"bot": 1}

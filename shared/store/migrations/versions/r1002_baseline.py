@@ -314,6 +314,7 @@ def _create_traffic() -> None:
         sa.Column("at", TIME, nullable=False),
         sa.Column("spans", sa.Integer, nullable=False),
         sa.Column("answers", sa.Integer, nullable=False),
+        sa.Column("closes", sa.Integer, nullable=False),
         sa.Column("body", sa.Text, nullable=False),
     )
     op.create_index("answer_part_at", "answer_part", ["at"])
