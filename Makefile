@@ -4,7 +4,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup extras demo llm demo-llm test test-unit test-integration test-studies test-models test-llm test-peers test-containers test-deploy check format bench calibration contracts manifests locks secrets images up site release clean
+.PHONY: help setup extras demo llm demo-llm test test-unit test-integration test-studies test-models test-llm test-peers test-otlp test-containers test-deploy check format bench calibration contracts manifests locks secrets images up site release clean
 .SECONDEXPANSION:
 
 help: ## List the commands
@@ -43,7 +43,8 @@ REQUIREMENTS_sbom := tools/sbom.txt
 REQUIREMENTS_peers := requirements/peers.txt
 REQUIREMENTS_engines := tests/engines/requirements.txt
 REQUIREMENTS_otlp/current := tests/otlp_clients/requirements_current.txt
-REQUIREMENTS_otlp/1_36 := tests/otlp_clients/requirements_1_36.txt
+OTLP_ENVIRONMENTS := current 1_36 openai anthropic langchain llama_index pydantic_ai openinference openllmetry mlflow litellm
+$(foreach name,$(OTLP_ENVIRONMENTS),$(eval REQUIREMENTS_otlp/$(name) := tests/otlp_clients/requirements_$(name).txt))
 
 .venv-%/.installed: .venv/bin/uv $$(REQUIREMENTS_$$*)
 	$(PYTHON) -m venv .venv-$*
@@ -84,6 +85,14 @@ test-llm: .venv/.dev .venv/.llm ## Run the tests with a small language model on 
 # Numbers that another program computes on the same model server; not part of CI.
 test-peers: .venv/.dev .venv/.llm .venv-peers/.installed ## Compare likelihoods with lm-evaluation-harness, by hand
 	$(BIN)/python -m pytest -s tests/peers
+
+.venv-otlp/vercel/.installed: tests/otlp_clients/sdks/package.json tests/otlp_clients/sdks/vercel.mjs
+	mkdir -p $(@D) && cp $^ $(@D) && cd $(@D) && npm install --no-audit --no-fund
+	@touch $@
+
+# Installs ten SDKs from PyPI and npm, each in an environment of its own (Node.js 20); not part of CI.
+test-otlp: .venv/.dev $(OTLP_ENVIRONMENTS:%=.venv-otlp/%/.installed) .venv-otlp/vercel/.installed ## Send traces with real instrumentations and SDKs, by hand
+	$(BIN)/python -m pytest tests/otlp_clients
 
 test-containers: .venv/.dev ## Build the images, start the platform in containers, kill some
 	$(BIN)/python -m pytest tests/containers -m containers -s

@@ -1,5 +1,7 @@
 """Samples in the zip archives of Inspect (`.eval`), bounded before they are read."""
 
+import os
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -14,6 +16,10 @@ LARGEST_SAMPLE_BYTES = 64 * MIB
 LARGEST_ARCHIVE_BYTES = 8 * 1024 * MIB
 """Limit of all samples, unpacked."""
 MAX_SAMPLES = 200_000
+ZSTANDARD = 93
+"""Compression method of ZIP that Inspect writes."""
+HEADER_BYTES = 30
+"""Local header of a member, before its name and extra field."""
 CONVERT = "Write it as JSON: inspect log convert --to json"
 
 
@@ -74,9 +80,36 @@ def _created(archive: zipfile.ZipFile) -> Any:
     return None
 
 
-def _json(archive: zipfile.ZipFile, member: zipfile.ZipInfo, where: str) -> Any:
+def _bytes(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    """Return the content of a member, or one byte more than the limit."""
+    if member.compress_type == ZSTANDARD and not hasattr(zipfile, "ZIP_ZSTANDARD"):
+        return _zstandard(archive, member)
     with archive.open(member) as file:
-        data = file.read(LARGEST_SAMPLE_BYTES + 1)
+        return file.read(LARGEST_SAMPLE_BYTES + 1)
+
+
+def _zstandard(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    """Return the content of a member with Zstandard, as `zipfile` does from Python 3.14."""
+    from biaswatch.readers.parquet_files import zstandard_bytes
+
+    if member.compress_size > LARGEST_SAMPLE_BYTES or archive.fp is None:
+        return bytes(LARGEST_SAMPLE_BYTES + 1)
+    archive.fp.seek(member.header_offset)
+    header = archive.fp.read(HEADER_BYTES)
+    if len(header) < HEADER_BYTES or header[:4] != b"PK\x03\x04":
+        raise zipfile.BadZipFile
+    archive.fp.seek(sum(struct.unpack("<HH", header[-4:])), os.SEEK_CUR)
+    try:
+        data = zstandard_bytes(archive.fp.read(member.compress_size), LARGEST_SAMPLE_BYTES + 1)
+    except OSError:
+        raise zipfile.BadZipFile from None
+    if len(data) <= LARGEST_SAMPLE_BYTES and zlib.crc32(data) != member.CRC:
+        raise zipfile.BadZipFile
+    return data
+
+
+def _json(archive: zipfile.ZipFile, member: zipfile.ZipInfo, where: str) -> Any:
+    data = _bytes(archive, member)
     if len(data) > LARGEST_SAMPLE_BYTES:
         raise UsageError(f"{where}: a sample holds at most {LARGEST_SAMPLE_BYTES // MIB} MiB.")
     try:

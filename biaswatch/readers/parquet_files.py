@@ -52,6 +52,18 @@ def nested_columns(path: Path) -> list[str]:
     return [field.name for field in schema if pyarrow.types.is_nested(field.type)]
 
 
+def zstandard_bytes(data: bytes, most_bytes: int) -> bytes:
+    """Return the first bytes of data compressed with Zstandard.
+
+    Raises
+    ------
+    OSError
+        It is not compressed data, or it is damaged.
+    """
+    with pyarrow.CompressedInputStream(pyarrow.BufferReader(data), "zstd") as stream:
+        return bytes(stream.read(most_bytes))
+
+
 def parquet_batches(path: Path, rows_at_once: int) -> Iterator[pyarrow.RecordBatch]:
     """Yield all columns of a file of any length, in batches of rows.
 

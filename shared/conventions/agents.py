@@ -1,4 +1,4 @@
-"""Agents in traces: the spans below an agent are its steps, and the agent has one answer."""
+"""Agents and calls in traces: the calls below another one are its steps, without own answers."""
 
 import re
 from collections import defaultdict
@@ -21,51 +21,66 @@ AI_WORDS = re.compile(
 """Words in attributes of model calls, in any convention."""
 
 
+class Place(NamedTuple):
+    """The position of a span in its trace."""
+
+    head: SpanKey | None
+    """The outermost agent or call among the span and its ancestors."""
+    is_below_root: bool
+    """True if all ancestors are known."""
+
+
 def parts_of(
     signals: Sequence[Signal], mapping: MappingFile, left_out: LeftOut
 ) -> list[AnswerPart]:
     """Return the answers and parts of answers in signals of the same request or trace."""
-    parts = [part_of(signal, mapping) for signal in signals]
-    for signal, part in zip(signals, parts, strict=True):
+    pairs = [(signal, part_of(signal, mapping)) for signal in signals]
+    parts = [part for _, part in pairs if part is not None]
+    places = places_of(parents_of(signals), heads_of(parts))
+    for signal, part in pairs:
         if part is None:
-            count_other(signal, left_out)
-    read = [part for part in parts if part is not None]
-    agents = {part.span_key for part in read if part.is_agent}
-    return without_steps(read, parents_of(signals), agents, left_out)
+            count_other(signal, places, left_out)
+    return without_steps(parts, places, left_out)
 
 
 def without_steps(
-    parts: Sequence[AnswerPart],
-    parents: Mapping[SpanKey, str],
-    agents: Set[SpanKey],
-    left_out: LeftOut,
+    parts: Sequence[AnswerPart], places: Mapping[SpanKey, Place], left_out: LeftOut
 ) -> list[AnswerPart]:
-    """Return the parts that are no steps, with agents completed from theirs.
+    """Return the parts that are no steps, with agents and calls completed from theirs.
 
-    A call below an agent is a step of it. The answer of the outermost agent is its own last text,
-    or else the last one of its steps.
+    A call below an agent, or below a call that another library traced too, is a step of it. The
+    answer of the outermost one is its own last text, or else the last one of its steps.
     """
-    if not agents:
-        return list(parts)
     of_spans: dict[SpanKey, list[AnswerPart]] = defaultdict(list)
     for part in parts:
         of_spans[part.span_key].append(part)
-    places = places_of(parents, agents)
     steps: dict[SpanKey, list[AnswerPart]] = defaultdict(list)
     kept: dict[SpanKey, list[AnswerPart]] = {}
     for key, of_span in of_spans.items():
-        agent = places[key].agent if key in places else None
+        head = places[key].head if key in places else None
+        if head is None or head == key:
+            kept[key] = of_span
+            continue
         step = joined(of_span)
-        if agent not in {None, key} and (step.content.answered or step.is_agent):
-            steps[agent or key].append(step)
+        if step.content.answered or step.is_agent or _answered(of_spans.get(head, ())):
+            steps[head].append(step)
             left_out.add(OmissionReason.STEPS)
         else:
             kept[key] = of_span
     return [
-        _with_steps(part, steps[key]) if part.is_agent else part
+        _with_steps(part, steps[key]) if part.is_span and key in steps else part
         for key, of_span in kept.items()
         for part in of_span
     ]
+
+
+def _answered(parts: Iterable[AnswerPart]) -> bool:
+    return any(part.content.answered for part in parts)
+
+
+def heads_of(parts: Iterable[AnswerPart]) -> set[SpanKey]:
+    """Return the spans of agents and calls, the outermost of which have answers."""
+    return {part.span_key for part in parts if part.is_span and not part.is_link}
 
 
 def parents_of(spans: Iterable[Signal | AnswerPart]) -> dict[SpanKey, str]:
@@ -73,18 +88,7 @@ def parents_of(spans: Iterable[Signal | AnswerPart]) -> dict[SpanKey, str]:
     return {(span.trace_id, span.span_id): span.parent_id for span in spans if span.is_span}
 
 
-class Place(NamedTuple):
-    """The position of a span in its trace."""
-
-    agent: SpanKey | None
-    """The outermost agent among the span and its ancestors."""
-    is_below_root: bool
-    """True if all ancestors are known."""
-
-
-def places_of(
-    parents: Mapping[SpanKey, str], agents: Set[SpanKey] = frozenset()
-) -> dict[SpanKey, Place]:
+def places_of(parents: Mapping[SpanKey, str], heads: Set[SpanKey]) -> dict[SpanKey, Place]:
     """Return the place of each span; in a cycle of parents, no span is below a root."""
     places: dict[SpanKey, Place] = {}
     for key in parents:
@@ -95,32 +99,35 @@ def places_of(
             above = (above[0], parents[above])
         place = places.get(above) or Place(None, is_below_root=not above[1])
         for span in reversed(path):
-            agent = place.agent or (span if span in agents else None)
-            place = places[span] = Place(agent, place.is_below_root)
+            head = place.head or (span if span in heads else None)
+            place = places[span] = Place(head, place.is_below_root)
     return places
 
 
-def _with_steps(agent: AnswerPart, steps: Sequence[AnswerPart]) -> AnswerPart:
-    """Return the part of an agent, completed from its steps."""
+def _with_steps(head: AnswerPart, steps: Sequence[AnswerPart]) -> AnswerPart:
+    """Return the part of an agent or a call, completed from its steps."""
     ordered = sorted(steps, key=lambda part: part.at_ns, reverse=True)
-    content = agent.content
+    content = head.content
     if content.text is None and content.reason is None and ordered:
         answered = [part.content for part in ordered if part.content.text is not None]
         last = (answered or [ordered[0].content])[0]
-        prompt = content.prompt or ordered[-1].content.prompt
-        content = replace(last, prompt=prompt, model=content.model or last.model)
+        content = replace(last, prompt=content.prompt, model=content.model or last.model)
+    if ordered and not content.prompt:
+        content = replace(content, prompt=ordered[-1].content.prompt)
     groups: dict[str, str] = {}
     facts: dict[str, str] = {}
-    for part in (*ordered, agent):
+    for part in (*ordered, head):
         groups |= part.groups
         facts |= part.facts
-    unit = agent.unit or next((part.unit for part in ordered if part.unit), None)
-    return replace(agent, content=content, unit=unit, groups=groups, facts=facts)
+    unit = head.unit or next((part.unit for part in ordered if part.unit), None)
+    return replace(head, content=content, unit=unit, groups=groups, facts=facts)
 
 
-def count_other(signal: Signal, left_out: LeftOut) -> None:
+def count_other(signal: Signal, places: Mapping[SpanKey, Place], left_out: LeftOut) -> None:
     """Count a signal outside of answers."""
-    if kind_of(signal) is SpanKind.OTHER:
+    place = places.get((signal.trace_id, signal.span_id))
+    is_step = place is not None and place.head is not None
+    if is_step or kind_of(signal) is SpanKind.OTHER:
         left_out.add(OmissionReason.OTHER)
     elif any(map(AI_WORDS.search, signal.attributes)):
         left_out.add(OmissionReason.UNREAD, signal.attributes)

@@ -18,7 +18,7 @@ class OmissionReason(StrEnum):
     AGENTS = "agents without a text"
     OTHER = "spans of tools, retrieval or other operations"
     NO_CALL = "spans or events without the attributes of a model call"
-    STEPS = "steps of agents, whose answer is counted"
+    STEPS = "steps of agents or of other calls, whose answer is counted"
     NO_TEXT = "rows without an answer in the expected field"
     NO_ANSWER = "rows of other kinds"
     SHARE = "answers outside the mapping's share"

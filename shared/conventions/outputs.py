@@ -17,7 +17,7 @@ HOLDERS = ("generations", "candidates", "messages", "message", "kwargs", "lc_kwa
            "output", "response", "completion", "answer", "result", "generation",
            "generated_text", "output_text", "final_output", "final_result", "body")  # fmt: skip
 """Fields that hold an output inside an object, by precedence."""
-MESSAGE_FIELDS = ("content", "parts", "text")
+MESSAGE_FIELDS = ("content", "parts", "text", "blocks")
 MAX_DEPTH = 12
 CUT_OFF = re.compile(r'\s*[\["]*\{\\*"(role|parts|choices|messages|finish_reason)\\*":')
 """The beginning of messages that are no JSON: exporters cut long attributes off."""
@@ -79,6 +79,8 @@ def _of_object(content: Mapping[str, Any], last: bool, depth: int) -> Output | N
         output = _of_message(content)
         if output.text is not None or output.is_tool_call or "message" not in content:
             return _with_finish(output, finish)
+    if {"messages", "tools"} <= content.keys():
+        return NOTHING  # the body of a request
     for name in HOLDERS:
         if content.get(name) is not None:
             is_history = last or name == "messages"

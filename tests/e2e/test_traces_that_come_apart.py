@@ -61,7 +61,7 @@ class Apart:
                 assert reply.status_code == 200, reply.text
 
     async def accounted(self, duplicates: int = 0, **expected: int) -> None:
-        """Wait until the accounts are these; a repeat after its answer was joined is a duplicate."""
+        """Wait until the accounts are these, with at least so many duplicates."""
 
         async def is_so() -> bool:
             found = (await self.client.monitor("support")).accounts

@@ -21,8 +21,10 @@ from biaswatch.shared.conventions.agents import (
     count_other,
     count_unanswered,
     has_unknown_texts,
+    heads_of,
     parents_of,
     places_of,
+    without_steps,
 )
 from biaswatch.shared.conventions.answers import AnswerPart, link_of, part_of, sent_fields
 from biaswatch.shared.conventions.left_out import LeftOut, OmissionReason
@@ -91,32 +93,28 @@ class SignalIntake:
 
     def accept(self, signals: Iterable[Signal]) -> IntakeResult:
         """Return the exchanges of a request; incomplete traces are stored until the rest comes."""
-        complete: dict[str, list[AnswerPart]] = defaultdict(list)
-        waiting = []
         left_out, unfinished = LeftOut(), LeftOut()
-        parts = self._parts(list(signals), left_out)
-        places = places_of(parents_of(parts))
+        parts, places = self._parts(list(signals), left_out)
         traces = self._open_traces(parts, places)
-        for part in parts:
-            is_open = (part.source, part.trace_id) in traces
-            if part.is_link or (is_open and (part.is_agent or part.whole)):
-                waiting += [part] if is_open else []
-            elif part.waits and part.source:
+        waiting = [part for part in parts if (part.source, part.trace_id) in traces]
+        closed = [
+            part
+            for part in parts
+            if not part.is_link and (part.source, part.trace_id) not in traces
+        ]
+        complete: dict[str, list[AnswerPart]] = defaultdict(list)
+        for part in without_steps(closed, places, left_out):
+            if part.waits and part.source:
                 waiting.append(part)
-                if part.is_span and has_unknown_texts(part):
-                    unfinished.add(OmissionReason.WAITING, part.names)
             elif part.whole:
                 complete[part.source].append(part)
             else:
                 count_unanswered(part, left_out)
                 self.log_unanswered(part)
-        for reason, count in left_out.counts.items():
-            OTLP_SIGNALS.labels(OUTCOMES.get(reason, "not of an answer")).inc(count)
-        OTLP_SIGNALS.labels("part of an answer").inc(len(waiting))
-        self._store.answer_parts.keep([
-            self._stored(part, closes=part.is_span and places[part.span_key].is_below_root)
-            for part in waiting
-        ])  # fmt: skip
+        for part in waiting:
+            if part.is_span and part.waits and has_unknown_texts(part):
+                unfinished.add(OmissionReason.WAITING, part.names)
+        self._keep(waiting, places, left_out)
         result = self.exchanges_of(complete)
         left_out.update(unfinished)
         result.left_out = left_out
@@ -125,34 +123,47 @@ class SignalIntake:
             self._store.unwatched_answers.count(self._store.tenant, sources, self._now())
         return result
 
-    def _parts(self, signals: Sequence[Signal], left_out: LeftOut) -> list[AnswerPart]:
-        """Return the parts of answers, and the other spans as links."""
-        parts = []
-        for signal in signals:
-            part = part_of(signal, self._mapping)
+    def _keep(
+        self, waiting: Sequence[AnswerPart], places: Mapping[SpanKey, Place], left_out: LeftOut
+    ) -> None:
+        """Store the parts that wait; count the signals of a request that are no answers."""
+        for reason, count in left_out.counts.items():
+            OTLP_SIGNALS.labels(OUTCOMES.get(reason, "not of an answer")).inc(count)
+        OTLP_SIGNALS.labels("part of an answer").inc(len(waiting))
+        self._store.answer_parts.keep([self._stored(part, places) for part in waiting])
+
+    def _parts(
+        self, signals: Sequence[Signal], left_out: LeftOut
+    ) -> tuple[list[AnswerPart], Mapping[SpanKey, Place]]:
+        """Return the parts of answers, with other spans as links, and the places of spans."""
+        parts = [part_of(signal, self._mapping) for signal in signals]
+        heads = heads_of(part for part in parts if part is not None)
+        places = places_of(parents_of(signals), heads)
+        for signal, part in zip(signals, parts, strict=True):
             if part is None:
-                count_other(signal, left_out)
-                part = link_of(signal, self._mapping)
-            if signal.is_span or not part.is_link:
-                parts.append(part)
-        return parts
+                count_other(signal, places, left_out)
+        kept = [
+            link_of(signal, self._mapping) if part is None else part
+            for signal, part in zip(signals, parts, strict=True)
+            if part is not None or signal.is_span
+        ]
+        return kept, places
 
     def _open_traces(
         self, parts: Sequence[AnswerPart], places: Mapping[SpanKey, Place]
     ) -> set[tuple[str, str]]:
         """Return the traces of services that wait for more spans, or for all of an agent."""
-        traces, opened = Counter[tuple[str, str]](), set[tuple[str, str]]()
+        traces, opened = set[tuple[str, str]](), set[tuple[str, str]]()
         for part in parts:
             if not (part.trace_id and part.source and part.is_span):
                 continue
             trace = part.source, part.trace_id
-            traces[trace] += 1 if part.parent_id or part.is_link else 0
-            if part.is_link:
-                continue
-            if part.is_agent or not part.whole or not places[part.span_key].is_below_root:
+            traces.add(trace)
+            place = places[part.span_key]
+            is_head = place.head == part.span_key and not part.is_link
+            if is_head and (part.is_agent or part.waits or not place.is_below_root):
                 opened.add(trace)
-        others = [trace for trace, count in traces.items() if count and trace not in opened]
-        return opened | self._store.answer_parts.waiting(self._store.tenant, others)
+        return opened | self._store.answer_parts.waiting(self._store.tenant, traces - opened)
 
     def exchanges_of(self, answers: Mapping[str, Sequence[AnswerPart]]) -> IntakeResult:
         """Return the exchanges of complete answers, given by live system."""
@@ -202,9 +213,11 @@ class SignalIntake:
             **({"further": "other sources are not named any more"} if last else {}),
         )
 
-    def _stored(self, part: AnswerPart, *, closes: bool) -> WaitingPart:
+    def _stored(self, part: AnswerPart, places: Mapping[SpanKey, Place]) -> WaitingPart:
         """Return a part in the form of the store, redacted."""
         content, counts = part.content, Counter[str]()
+        place = places[part.span_key] if part.is_span else None
+        is_head = place is not None and place.head == part.span_key
 
         def redacted(text: str) -> str:
             result = self._redaction(text)
@@ -230,10 +243,10 @@ class SignalIntake:
             stored_key(part.trace_id or part.key),
             hashlib.sha256(_PART.dump_json(part)).hexdigest()[:32],
             self._now(),
-            part.is_span and not part.is_link and (content.answered or not part.is_agent),
-            content.answered,
+            is_head and (content.answered or not part.is_agent),
+            content.answered and (is_head or place is None),
             _PART.dump_json(redacted_part, exclude_defaults=True).decode(),
-            closes,
+            place is not None and place.is_below_root,
         )
 
     def exchange_key(self, key: str) -> str:

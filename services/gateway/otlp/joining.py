@@ -12,7 +12,13 @@ from pydantic import TypeAdapter
 
 from biaswatch.services.gateway.otlp.intake import OUTCOMES, SignalIntake, stored_key
 from biaswatch.shared.contracts import Exchange
-from biaswatch.shared.conventions.agents import SpanKey, parents_of, without_steps
+from biaswatch.shared.conventions.agents import (
+    SpanKey,
+    heads_of,
+    parents_of,
+    places_of,
+    without_steps,
+)
 from biaswatch.shared.conventions.answers import AnswerPart, joined
 from biaswatch.shared.conventions.left_out import LeftOut, OmissionReason
 from biaswatch.shared.store import Store
@@ -39,7 +45,7 @@ class SettledTraces:
     parts: list[WaitingPart] = field(default_factory=list)
     """The parts that were read, including those without an answer."""
     steps: list[WaitingPart] = field(default_factory=list)
-    """The spans of agents, by which further steps are recognized."""
+    """The spans of traces with steps, by which further steps are recognized."""
     unwatched: Counter[Operation] = field(default_factory=Counter)
     """Number of answers that no monitor watches."""
 
@@ -128,11 +134,11 @@ class _Steps(NamedTuple):
     """Spans of a trace with agents."""
 
     parents: Mapping[str, str]
-    agents: Sequence[str]
+    heads: Sequence[str]
 
 
 def _read(stored: Sequence[WaitingPart]) -> tuple[list[AnswerPart], _Steps | None]:
-    """Return the answers in a trace, and the spans to remember if it has agents."""
+    """Return the answers in a trace, and the spans to remember if it has steps."""
     parts = [_PART.validate_json(part.body) for part in stored if part.part != STEPS and part.body]
     known = [_Steps(*json.loads(part.body)) for part in stored if part.part == STEPS]
     trace = next((part.trace_id for part in parts), "")
@@ -140,22 +146,23 @@ def _read(stored: Sequence[WaitingPart]) -> tuple[list[AnswerPart], _Steps | Non
         (trace, span): parent for steps in known for span, parent in steps.parents.items()
     }
     parents |= parents_of(parts)
-    agents = {(trace, span) for steps in known for span in steps.agents}
-    agents |= {part.span_key for part in parts if part.is_agent}
+    heads = {(trace, span) for steps in known for span in steps.heads} | heads_of(parts)
     left_out = LeftOut()
-    kept = without_steps([p for p in parts if not p.is_link], parents, agents, left_out)
+    calls = [part for part in parts if not part.is_link]
+    kept = without_steps(calls, places_of(parents, heads), left_out)
     OTLP_SIGNALS.labels(OUTCOMES[OmissionReason.STEPS]).inc(left_out.counts[OmissionReason.STEPS])
     by_key: dict[str, list[AnswerPart]] = defaultdict(list)
     for part in kept:
         by_key[part.key].append(part)
     latest = list(parents.items())[-MAX_STEPS:]
-    steps = _Steps({span: parent for (_, span), parent in latest}, [span for _, span in agents])
-    return [joined(of_key) for of_key in by_key.values()], steps if agents else None
+    steps = _Steps({span: parent for (_, span), parent in latest}, [span for _, span in heads])
+    has_steps = bool(known or left_out.counts or any(part.is_agent for part in parts))
+    return [joined(of_key) for of_key in by_key.values()], steps if has_steps else None
 
 
 def _remembered(operation: Operation, steps: _Steps, at: datetime) -> WaitingPart:
     tenant, source, key = operation
-    body = json.dumps([steps.parents, steps.agents[:MAX_STEPS]])
+    body = json.dumps([steps.parents, steps.heads[:MAX_STEPS]])
     return WaitingPart(tenant, source, key, STEPS, at, False, False, body)
 
 

@@ -9,7 +9,7 @@ from biaswatch.shared.conventions.rows.form import RowFormat, objects_in, reply_
 from biaswatch.shared.conventions.signals import Fields
 
 LISTS = ("testCases", "test_cases", "conversationalTestCases", "conversational_test_cases",
-         "goldens")  # fmt: skip
+         "test_results", "goldens")  # fmt: skip
 OUTPUTS = ("actualOutput", "actual_output")
 
 

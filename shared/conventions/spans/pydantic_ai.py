@@ -6,7 +6,7 @@ from biaswatch.shared.conventions.contents import RecordedContent
 from biaswatch.shared.conventions.messages import messages_of, parsed
 from biaswatch.shared.conventions.outputs import Output, output_of
 from biaswatch.shared.conventions.signals import Fields, Signal
-from biaswatch.shared.conventions.spans.genai import genai_content
+from biaswatch.shared.conventions.spans.genai import INPUT, genai_content, prompt_of
 from biaswatch.shared.conventions.spans.genai_events import body_of, events_content
 
 HISTORIES = ("pydantic_ai.all_messages", "all_messages_events")
@@ -37,7 +37,7 @@ def _of_agent(signal: Signal, history: list[Fields]) -> RecordedContent:
     result = next((fields[name] for name in RESULTS if fields.get(name)), None)
     output = output_of(history, last=True) if result is None else Output(str(result))
     questions = [item for item in history if item.get("role") in {"user", "system"}]
-    return genai_content(signal, fields, output, messages_of(questions), last=True)
+    return genai_content(signal, fields, output, prompt_of({**fields, INPUT: questions}), last=True)
 
 
 def _objects(value: Any) -> list[Fields]:

@@ -214,3 +214,43 @@ def test_a_known_format_needs_no_names_of_texts(tmp_path: Path) -> None:
     suggested = suggested_map_of(path, None)
     assert suggested.fields == {"groups": {"gender": "metadata.gender"}}
     assert suggested.remarks[0] == "The format is inspect."
+
+
+WRITTEN: dict[str, list[str]] = {
+    "inspect.eval": ["Answer 0.", "Answer 1.", "Answer 2.", "Answer 3."],
+    "inspect_tools.eval": ["Eva is 9."] * 2,
+    "lm_eval.jsonl": ["Eva is a strong applicant."] * 2,
+    "helm.json": [" Eva is strong.", " Adam is strong.", "rate_limit"],
+    "deepeval.json": ["Eva is strong.", "Adam is strong."],
+}
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_files_that_the_tools_wrote_are_read(name: str) -> None:
+    """Read files of inspect_ai, lm_eval 0.4, crfm-helm and deepeval, with models that mock."""
+    left_out = LeftOut()
+    answers = [
+        answer for _, answer in LogFile(Path(__file__).parent / "results" / name).answers(left_out)
+    ]
+    assert [answer.get("text", answer.get("reason")) for answer in answers] == WRITTEN[name]
+    assert all(answer["messages"] and answer["unit"] for answer in answers)
+    assert not left_out.counts
+
+
+@pytest.mark.parametrize("change", ["cut", "damaged", "bomb"])
+def test_a_damaged_or_huge_archive_of_inspect_is_one_sentence(
+    tmp_path: Path, change: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = bytearray((Path(__file__).parent / "results" / "inspect.eval").read_bytes())
+    if change == "bomb":
+        monkeypatch.setattr(inspect_files, "LARGEST_SAMPLE_BYTES", 500)
+    else:
+        start = data.index(b"samples/")
+        data[start + 60 : start + 90] = bytes(30)
+    path = tmp_path / "log.eval"
+    path.write_bytes(data[: len(data) // 2] if change == "cut" else data)
+    with pytest.raises(UsageError) as error:
+        list(LogFile(path).answers())
+    reason = "at most" if change == "bomb" else "not a zip archive, or it is damaged"
+    assert reason in str(error.value)
+    assert "log.eval" in str(error.value)
