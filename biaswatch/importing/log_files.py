@@ -62,7 +62,7 @@ class LogFile:
             traces = agent_traces(rows_of(self.path))
             names = self.mapping or MappingFile()
             yield from otlp_answers(all_rows, traces, names, self.source, counted)
-        elif format_ is LogFormat.JSONL and self.mapping is None:
+        elif format_ is LogFormat.JSONL and self.mapping is None and not is_exported(first[1]):
             yield from (
                 (where, _with_time(where, plain_answer(where, row))) for where, row in all_rows
             )
@@ -156,6 +156,14 @@ def log_file(
     return LogFile(path, format_, mapping_file, source)
 
 
+EXPORTED_FIELDS = {"run_id", "key", "scaffold", "text"}
+
+
+def is_exported(row: Mapping[str, Any]) -> bool:
+    """Return whether a row is from `biaswatch export`, which names groups like columns."""
+    return row.keys() >= EXPORTED_FIELDS
+
+
 SUGGESTION_ROWS = 200
 """Rows that a suggested map is based on."""
 
@@ -183,6 +191,9 @@ def suggested_map_of(path: Path, format_: LogFormat | None) -> SuggestedMap:
     all_rows = chain([first], rows)
     inner = (fields for where, row in all_rows for _, fields in _inner_rows(where, row, form))
     first_rows = list(islice(inner, SUGGESTION_ROWS))
-    suggested = suggest_map(first_rows, form.usual, is_known=form is not GENERIC)
+    try:
+        suggested = suggest_map(first_rows, form.usual, is_known=form is not GENERIC)
+    except UsageError as error:
+        raise UsageError(f"No map is written for {path}: {error}") from None
     suggested.remarks.insert(0, f"The format is {known.value}.")
     return suggested

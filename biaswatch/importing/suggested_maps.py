@@ -17,6 +17,8 @@ MAX_DEPTH = 4
 MOST_LABELS = 20
 """Distinct values of a group at most."""
 MAX_EXAMPLE_CHARACTERS = 40
+MAX_LISTED = 600
+"""Characters of the names of fields in an error."""
 NAMES: Mapping[str, str] = {
     "id": r"(request|response|message|trace|span|completion|record|row|sample)?_?(uu)?id$|^key$",
     "time": r"^at$|time|date|created|finished|timestamp|^ts$",
@@ -57,22 +59,42 @@ def suggest_map(
     A known format needs no names of its texts.
 
     Groups are suggested from names and values of fields alone, never from texts.
+
+    Raises
+    ------
+    UsageError
+        No field holds texts, or there is nothing to map.
     """
     values = _values_by_field(rows)
     suggested = SuggestedMap()
     used: set[str] = set()
     for role in KNOWN_ROLES if is_known else NAMES:
-        if any(name in values for name in getattr(usual, role)):
-            continue
-        if (name := _best(role, values, used)) is not None:
-            used.add(name)
-            suggested.fields[role] = name
-            suggested.remarks.append(f"{role}: {name}, {_example(values[name])}.")
-        elif role in KNOWN_ROLES or role == "text":
-            suggested.remarks.append(f"{role}: no field found.")
+        if not any(name in values for name in getattr(usual, role)):
+            _add_role(suggested, role, values, used)
     for role, pattern in (("groups", GROUP_NAMES), ("strata", STRATUM_NAMES)):
         _add_labels(suggested, role, pattern, values, used)
+    if "text" not in suggested.fields and not (is_known or "text" in values):
+        raise UsageError(f"no field holds texts. Its fields: {', '.join(values)[:MAX_LISTED]}.")
+    if not suggested.fields:
+        raise UsageError(
+            f"its fields are known, and none looks like a group: {', '.join(values)[:MAX_LISTED]}."
+        )
     return suggested
+
+
+def _add_role(suggested: SuggestedMap, role: str, values: Values, used: set[str]) -> None:
+    remark = ""
+    if (name := _best(role, values, used)) is None:
+        candidates = _by_values(role, values, used)
+        name = next(iter(candidates), None)
+        others = f"; also possible: {', '.join(candidates[1:6])}" if candidates[1:] else ""
+        remark = f" (a guess by its values{others})"
+    if name is not None:
+        used.add(name)
+        suggested.fields[role] = name
+        suggested.remarks.append(f"{role}: {name}{remark}, {_example(values[name])}.")
+    elif role in KNOWN_ROLES or role == "text":
+        suggested.remarks.append(f"{role}: no field found.")
 
 
 def _add_labels(
@@ -88,9 +110,18 @@ def _add_labels(
             for short, name in labels.items()
         ]
         used.update(named)
+    elif role == "groups" and few:
+        name = min(few, key=lambda name: len(set(map(label_of, values[name]))))
+        others = ", ".join(other for other in few[:10] if other != name)
+        more = f" Other fields with few values: {others}." if others else ""
+        suggested.fields[role] = {_short(name): name}
+        suggested.remarks.append(
+            f"groups.{_short(name)}: {name} (a guess by its values), with"
+            f" {_labels(values[name])}.{more}"
+        )
+        used.add(name)
     elif role == "groups":
-        remark = f" Fields with few values: {', '.join(few[:10])}." if few else ""
-        suggested.remarks.append(f"groups: no field is named like one.{remark}")
+        suggested.remarks.append("groups: no field found.")
 
 
 def _values_by_field(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
@@ -125,6 +156,16 @@ def _best(role: str, values: Values, used: set[str]) -> str | None:
         names = [name for name in names if not prompts.search(name)] or names
         names.sort(key=lambda name: _precedence(NAMES["text"], name))
     return names[0] if names else None
+
+
+def _by_values(role: str, values: Values, used: set[str]) -> list[str]:
+    """Return the fields whose values fit a role; of texts, the longest first."""
+    if role not in {"time", "text"}:
+        return []
+    names = [name for name in values if name not in used and _fits(role, values[name])]
+    if role == "text":
+        names.sort(key=lambda name: -sum(len(answer_text(v) or "") for v in values[name]))
+    return names
 
 
 def _precedence(patterns: str, name: str) -> int:

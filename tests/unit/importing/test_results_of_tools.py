@@ -10,13 +10,16 @@ from typing import Any
 
 import pytest
 
+from biaswatch.exporting.answers import rows_of_page
 from biaswatch.importing import inspect_files
 from biaswatch.importing.log_files import LogFile, suggested_map_of
 from biaswatch.importing.times import moment_in
+from biaswatch.shared.contracts.probe import Message, Role
 from biaswatch.shared.conventions.left_out import LeftOut, OmissionReason
 from biaswatch.shared.conventions.mapping import MappingFile
 from biaswatch.shared.conventions.rows import LogFormat
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.requests.exports import ExportedAnswer
 from biaswatch.shared.requests.traffic import SentResponse
 
 TEXT, QUESTION = "She is strong.", "Rate her."
@@ -254,3 +257,52 @@ def test_a_damaged_or_huge_archive_of_inspect_is_one_sentence(
     reason = "at most" if change == "bomb" else "not a zip archive, or it is damaged"
     assert reason in str(error.value)
     assert "log.eval" in str(error.value)
+
+
+def test_a_map_of_short_names_is_guessed_by_values(tmp_path: Path) -> None:
+    path = tmp_path / "calls.jsonl"
+    rows = [
+        {"q": QUESTION, "a": f"{TEXT} She is number {n}.", "g": "fm"[n % 2],
+         "when": f"2026-05-01T10:00:{n:02}Z"}
+        for n in range(20)
+    ]  # fmt: skip
+    path.write_text("\n".join(map(json.dumps, rows)))
+    suggested = suggested_map_of(path, None)
+    assert suggested.fields == {"time": "when", "text": "a", "groups": {"g": "g"}}
+    assert any(
+        remark.startswith("text: a (a guess by its values; also possible: q)")
+        for remark in suggested.remarks
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ([{"x": n, "y": 2 * n} for n in range(20)], "no field holds texts. Its fields: x, y."),
+        ([sample(n, metadata={}) for n in range(4)], "none looks like a group"),
+    ],
+)
+def test_a_log_without_texts_or_groups_has_no_map(
+    tmp_path: Path, rows: list[dict[str, Any]], reason: str
+) -> None:
+    path = tmp_path / "calls.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    with pytest.raises(UsageError, match="No map is written for") as error:
+        suggested_map_of(path, None)
+    assert reason in str(error.value)
+
+
+def test_exported_answers_are_read_without_a_map(tmp_path: Path) -> None:
+    answer = ExportedAnswer(
+        response_id="a" * 32, run_id="b" * 32, key="k1", target="traffic:support",
+        scaffold="direct", repeat=0, groups={"gender": "f"}, facts={"topic": "x"},
+        stimuli={}, unit="u1", set="", text=TEXT, at=datetime(2026, 5, 1, tzinfo=UTC),
+        messages=(Message(role=Role.USER, content=QUESTION),),
+    )  # fmt: skip
+    path = tmp_path / "export.jsonl"
+    path.write_text(json.dumps(rows_of_page([answer], [])[0]))
+    [(_, read)] = LogFile(path).answers()
+    assert (read["id"], read["text"], read["unit"]) == ("k1", TEXT, "u1")
+    assert (read["groups"], read["facts"]) == ({"gender": "f"}, {"topic": "x"})
+    assert read["messages"] == answer.messages
+    SentResponse.model_validate(read)
