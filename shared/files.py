@@ -6,6 +6,7 @@ import json
 import re
 import zlib
 from collections.abc import Iterable, Iterator
+from math import inf
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
@@ -14,7 +15,17 @@ from pydantic import BaseModel, ValidationError
 
 from biaswatch.shared.contracts.mistakes import first_mistake
 from biaswatch.shared.errors import BiaswatchError, UsageError
-from biaswatch.shared.parsing.json_objects import MAX_LEVELS, encodable, is_too_deep
+from biaswatch.shared.parsing.json_objects import (
+    MAX_LEVELS,
+    encodable,
+    is_too_deep,
+    without_surrogates,
+)
+from biaswatch.shared.parsing.json_stream import (
+    MAX_VALUE_CHARACTERS,
+    JsonReader,
+    TooLargeValueError,
+)
 from biaswatch.shared.parsing.yaml_values import parse_yaml
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -26,6 +37,9 @@ LARGEST_LINE_BYTES = 16 * MIB
 """Limit of one JSON line; a record of the bus has at most half a MiB."""
 LARGEST_WHOLE_JSON_BYTES = 64 * MIB
 """Limit of JSON that is not in lines, as all of it is in memory at once."""
+MOST_PACKING = 20
+"""Characters that a byte of a compressed array is taken for."""
+ARRAY = "a JSON array"
 NOT_JSON = "this is not JSON"
 NOT_UTF8 = "it is not text in UTF-8; save it in UTF-8"
 LARGEST_UNPACKED_BYTES = 8 * 1024 * MIB
@@ -164,7 +178,7 @@ def json_lines_of_file(path: Path, what: str) -> Iterator[tuple[str, Any]]:
 def json_rows_of_file(path: Path, what: str) -> Iterator[tuple[str, Any]]:
     """Yield the rows of a file: JSON lines, a JSON array, or objects over several lines.
 
-    JSON lines may have any size; other forms are read whole.
+    JSON lines and arrays may have any size; objects over several lines are read whole.
 
     Raises
     ------
@@ -175,13 +189,50 @@ def json_rows_of_file(path: Path, what: str) -> Iterator[tuple[str, Any]]:
     if kind is None:
         yield from json_lines_of_file(path, what)
         return
+    if kind == ARRAY and _is_large(path):
+        yield from _items_of_array(path, what)
+        return
     values = _json_values(_whole_json(path, what, kind), path)
     items = values[0] if len(values) == 1 and isinstance(values[0], list) else values
     for number, value in enumerate(items, start=1):
         place = f"{path}, {'item' if items is values[0] else 'object'} {number}"
-        if is_too_deep(value):
-            raise UsageError(f"{place}: this is nested more than {MAX_LEVELS} levels deep.")
-        yield place, value
+        yield place, _checked_depth(value, place)
+
+
+def _is_large(path: Path) -> bool:
+    packed = MOST_PACKING if path.suffix.lower() == ".gz" else 1
+    return path.stat().st_size * packed > LARGEST_WHOLE_JSON_BYTES
+
+
+def _items_of_array(path: Path, what: str) -> Iterator[tuple[str, Any]]:
+    """Yield place and value of each item of an array, with one item in memory at a time."""
+    number = 0
+    try:
+        with open_text(path, "\n") as file:
+            reader = JsonReader(lambda size: file.read(size).encode(), json.JSONDecoder(), inf)
+            for number, _ in enumerate(reader.items(), start=1):
+                place = f"{path}, item {number}"
+                yield place, _checked_depth(without_surrogates(reader.value()), place)
+            reader.end()
+    except OSError as error:
+        raise UsageError(f"The {what} {path} cannot be read ({error.strerror}).") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"The {what} {path} cannot be read ({NOT_UTF8}).") from None
+    except TooLargeValueError:
+        limit_mib = MAX_VALUE_CHARACTERS // MIB
+        raise UsageError(
+            f"{path}, item {number}: this is not JSON, or it has more than {limit_mib} MiB."
+        ) from None
+    except UsageError:
+        raise
+    except (ValueError, RecursionError):
+        raise UsageError(f"{path}, item {number}: {NOT_JSON}.") from None
+
+
+def _checked_depth(value: Any, place: str) -> Any:
+    if is_too_deep(value):
+        raise UsageError(f"{place}: this is nested more than {MAX_LEVELS} levels deep.")
+    return value
 
 
 def _kind_of_json(path: Path, what: str) -> str | None:
@@ -193,7 +244,7 @@ def _kind_of_json(path: Path, what: str) -> str | None:
     except (OSError, ValueError):  # `json_lines_of_file` raises it
         return None
     if first.startswith("["):
-        return "a JSON array"
+        return ARRAY
     if not first.startswith("{") or _is_json(first):
         return None
     return "JSON with objects over several lines"
@@ -213,8 +264,7 @@ def _whole_json(path: Path, what: str, kind: str) -> str:
     if is_large or len(text) > LARGEST_WHOLE_JSON_BYTES:
         raise UsageError(
             f"{path} is {kind} of more than {LARGEST_WHOLE_JSON_BYTES // MIB} MiB. Write each"
-            f" object on a line of its own: jq -c '{'.[]' if 'array' in kind else '.'}'"
-            f" {path.name} > {path.stem}-lines.jsonl"
+            f" object on a line of its own: jq -c '.' {path.name} > {path.stem}-lines.jsonl"
         )
     return text
 
@@ -254,9 +304,7 @@ def _value(line: str, place: str) -> Any:
     except (ValueError, RecursionError):
         raise UsageError(f"{place}: {NOT_JSON}.") from None
     value = encodable(value, line)
-    if is_too_deep(value):
-        raise UsageError(f"{place}: this is nested more than {MAX_LEVELS} levels deep.")
-    return value
+    return _checked_depth(value, place)
 
 
 def checked(

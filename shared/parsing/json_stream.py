@@ -17,6 +17,10 @@ MAX_VALUE_CHARACTERS = 2 * 1024 * 1024
 TOO_LARGE = f"A value in the body has more than {MAX_VALUE_CHARACTERS >> 20} MiB, or is not JSON."
 
 
+class TooLargeValueError(UsageError):
+    """A value is above `MAX_VALUE_CHARACTERS`."""
+
+
 _BLANKS = re.compile(f"[{BLANK}]*+")
 
 
@@ -161,7 +165,7 @@ class ListInObject:
             if last:
                 raise json.JSONDecodeError(error.msg, self._text, error.pos) from None
             if left > MAX_VALUE_CHARACTERS:
-                raise UsageError(TOO_LARGE) from None
+                raise TooLargeValueError(TOO_LARGE) from None
             return None, None
         # Only the character after a number shows that it is complete.
         ended = end < len(self._text) and self._text[end] in ENDS
@@ -180,9 +184,12 @@ MAX_STEPS, STEPS_OF_ITEM = 2_500_000, 15
 class JsonReader:
     """Reads a text from start to end, with one value in memory at a time."""
 
-    def __init__(self, read: Callable[[int], bytes], decoder: json.JSONDecoder) -> None:
+    def __init__(
+        self, read: Callable[[int], bytes], decoder: json.JSONDecoder, max_steps: float = MAX_STEPS
+    ) -> None:
         """Read from a function that returns at most the requested number of bytes."""
         self._read = read
+        self._max_steps = max_steps
         self._decode = decoder.raw_decode
         self._utf8 = getincrementaldecoder("utf-8")()
         self._text, self._at = "", 0
@@ -247,7 +254,7 @@ class JsonReader:
                     return value
             size = len(self._text) - self._at
             if size >= MAX_VALUE_CHARACTERS:
-                raise UsageError(TOO_LARGE)
+                raise TooLargeValueError(TOO_LARGE)
             self._fill(min(max(READ_BYTES, size), MAX_VALUE_CHARACTERS - size))
 
     def peek(self) -> str:
@@ -272,7 +279,7 @@ class JsonReader:
 
     def _count(self, steps: int = 1) -> None:
         self._steps += steps
-        if self._steps > MAX_STEPS:
+        if self._steps > self._max_steps:
             raise UsageError(f"The body has more than {MAX_STEPS:,} fields, items and objects.")
 
     def _expect(self, sign: str) -> None:

@@ -1,5 +1,6 @@
 """YAML and JSON lines that nest, repeat or go on without end are refused with a sentence."""
 
+import gzip
 from pathlib import Path
 
 import pytest
@@ -95,10 +96,6 @@ def test_a_file_or_line_without_end_is_refused(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (
-            "[1, 2]",
-            "is a JSON array of more than 0 MiB. Write each object on a line of its own: jq",
-        ),
         ('{"a":\n1}', "is JSON with objects over several lines of more than 0 MiB"),
         ('{"a": 1}\n{"a": 1} {"a": 2}', "line 2: these are several values; write each on a line"),
         ('{"a": 1}\n{"a"', "line 2: this is not JSON"),
@@ -113,8 +110,26 @@ def test_json_that_is_not_in_lines_is_named(
         list(json_rows_of_file(path, "table"))
 
 
+@pytest.mark.parametrize("suffix", [".json", ".json.gz"])
+def test_a_large_array_is_read_item_by_item(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    monkeypatch.setattr(files, "LARGEST_WHOLE_JSON_BYTES", 3)
+    text = '\ufeff [ {"a": 1},\n {"a": "\\ud800"},{"a": "ä"}\n]\n'.encode()
+    (path := tmp_path / f"rows{suffix}").write_bytes(
+        gzip.compress(text) if suffix.endswith("gz") else text
+    )
+    rows = list(json_rows_of_file(path, "answers"))
+    assert [row["a"] for _, row in rows] == [1, "\ufffd", "ä"]
+    assert rows[2][0] == f"{path}, item 3"
+
+
+@pytest.mark.parametrize("limit", [3, 64 << 20])
 @pytest.mark.parametrize("text", ['[{"a": 1}', '[{"a": 1} {"a": 2}]', '{"a":\n', '[{"a":' * 5_000])
-def test_broken_json_over_several_lines_is_one_sentence(tmp_path: Path, text: str) -> None:
+def test_broken_json_over_several_lines_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, limit: int
+) -> None:
+    monkeypatch.setattr(files, "LARGEST_WHOLE_JSON_BYTES", limit if text[0] == "[" else 64 << 20)
     (path := tmp_path / "rows.json").write_text(text)
     with pytest.raises(UsageError, match=r"rows\.json.*: this is not JSON"):
         list(json_rows_of_file(path, "table"))
