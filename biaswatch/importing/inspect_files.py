@@ -74,7 +74,7 @@ def _created(archive: zipfile.ZipFile) -> Any:
     """Return the time of the log, which samples without one have."""
     for member in archive.infolist():
         if member.filename == "header.json":
-            header = _json(archive, member, member.filename)
+            header = _json(archive, member, f"{archive.filename}, {member.filename}")
             log = header.get("eval") if isinstance(header, dict) else None
             return log.get("created") if isinstance(log, dict) else None
     return None
