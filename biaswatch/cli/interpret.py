@@ -19,7 +19,8 @@ from biaswatch.readers.targets import sent_target
 from biaswatch.render.interpretations import evaluation_lines
 from biaswatch.render.report import report_page
 from biaswatch.render.terminal import escape, print_json, print_lines, printable, write_document
-from biaswatch.shared.contracts import Diagnosis, Evaluation, SummaryWord
+from biaswatch.shared.contracts import Diagnosis, Evaluation, SummaryWord, parse_target
+from biaswatch.shared.contracts.providers import PROVIDERS
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import read_text
 from biaswatch.shared.requests.runs import BOARD_PROFILE, BriefRequest
@@ -88,6 +89,7 @@ def interpret(request: InterpretVerb, words: Counts = None, as_json: Json = Fals
         count_failed_judges=request.count_failed_judges,
         most_calls=request.max_calls,
     )
+    _show_examinations(body)
     evaluation = ask(lambda client: interpreted(client, body), with_models=True)
     show(evaluation, as_json=as_json, output=request.output)
 
@@ -125,6 +127,19 @@ async def interpreted(client: GatewayClient, body: BriefRequest) -> Evaluation:
     typer.echo(printable(result.in_words()), err=True)
     typer.echo("There is no interpretation yet: the same command shows it later.", err=True)
     raise typer.Exit(3)
+
+
+def _show_examinations(body: BriefRequest) -> None:
+    """Say what the examination of paid judges takes."""
+    targets = map(parse_target, body.judges)
+    if not body.controls or all(PROVIDERS[target.provider].free for target in targets):
+        return
+    # Imported late: the rubric and its libraries load slowly.
+    from biaswatch.planning.costs import in_words
+    from biaswatch.planning.examinations import report_examinations
+
+    for spending in report_examinations(body):
+        typer.echo(printable(in_words(spending)), err=True)
 
 
 def check_ending(output: Path | None) -> None:
@@ -213,6 +228,8 @@ async def interpret_run(
         brief_request(gap_subject(*pair), writer=writer, judges=judges, run_id=run_id, **fields)
         for pair in shown
     ]
+    if bodies:
+        _show_examinations(bodies[0])
     evaluations = await asyncio.gather(*(interpreted(client, body) for body in bodies))
     titles = [f"{d.target}, {d.feature}: {gap.a} against {gap.b}" for d, gap in shown]
     return [InterpretedGap(*row) for row in zip(titles, evaluations, strict=True)]

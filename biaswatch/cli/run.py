@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from uuid import uuid4
 
 import typer
@@ -80,6 +80,8 @@ class RunVerb(CheckRequest):
     """Questions of each kind and direction that examine a judge; 3 of 4 have to be right."""
     judge_seed: int = 0
     """Seed of what judges are shown: distractors, order."""
+    jury: Literal["majority", "weighted"] = "majority"
+    """How several judges decide: by majority, or weighted by their accuracy on controls."""
     processes: bool = False
     """Start each service as its own process, where no platform runs."""
 
@@ -96,13 +98,13 @@ def run(suite: SuiteFile, request: RunVerb, as_json: Json = False) -> None:
     scaffolds = request.scaffold or whole.scaffolds
     check_repeats(scaffolds, request.repeats)
     check_scaffolds(suite_part, targets, scaffolds)
-    spending = _spending(suite_part, targets, request)
+    judges = [read_target(judge) for judge in request.judge if judge not in {SELF, NO_JUDGE}]
+    spending = _spending(suite_part, targets, judges, request)
     if request.dry_run:
         _print_remarks(whole, suite_part)
         _show_spending(spending, as_json=as_json, dry_run=True)
         return
     server = gateway().server
-    judges = [read_target(judge) for judge in request.judge if judge not in {SELF, NO_JUDGE}]
     budget = Budget(tokens=request.token_budget, cost=request.cost_budget)
     _check_here([*targets, *judges], budget, server)
     _print_remarks(whole, suite_part)
@@ -119,6 +121,7 @@ def run(suite: SuiteFile, request: RunVerb, as_json: Json = False) -> None:
         judge_seed=request.judge_seed,
         judge_controls=request.controls,
         controls_per_kind=request.controls_per_kind,
+        jury=request.jury,
     )
     connection = gateway().connect(as_processes=request.processes)
     _finish(_run_suite(suite_part, body, connection, quiet=as_json), as_json, rule)
@@ -142,12 +145,23 @@ def pilot_sentence(whole: Suite, pilot: Suite) -> str:
     )
 
 
-def _spending(suite: Suite, targets: Sequence[Target], request: RunVerb) -> list[EstimatedSpending]:
+def _spending(
+    suite: Suite, targets: Sequence[Target], judges: Sequence[Target], request: RunVerb
+) -> list[EstimatedSpending]:
+    """Return the estimated spending of the targets, then of the examination of the judges."""
     settings = load_settings(GeneratorSettings)
-    return estimated_spending(
+    spending = estimated_spending(
         suite, targets, request.scaffold or suite.scaffolds, request.repeats,
         at=datetime.now(UTC), prices=settings.prices(), at_once=settings.generator_start,
     )  # fmt: skip
+    if not suite.pairs or not request.controls or NO_JUDGE in request.judge:
+        return spending
+    # Imported late: its libraries load slowly.
+    from biaswatch.planning.examinations import pair_examinations
+
+    return spending + pair_examinations(
+        suite, judges or targets, count=request.controls_per_kind, seed=request.judge_seed
+    )
 
 
 def _show_spending(spending: Sequence[EstimatedSpending], *, as_json: bool, dry_run: bool) -> None:

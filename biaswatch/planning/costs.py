@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from math import ceil
 
@@ -48,6 +48,8 @@ class EstimatedSpending:
     seconds: float
     paid: bool
     """True unless the provider is free: recorded and simulated answers cost nothing."""
+    examines: bool = False
+    """True for the examination of a judge, which is done once a month."""
 
 
 def estimated_spending(
@@ -80,14 +82,25 @@ def estimated_spending(
 def in_words(spending: EstimatedSpending) -> str:
     """Return the estimate as one sentence."""
     tokens = spending.tokens_read + spending.tokens_written
-    calls = f"{spending.target}: about {spending.calls:,} call{'s' * (spending.calls != 1)}"
+    who = f"Examining the judge {spending.target}" if spending.examines else spending.target
+    calls = f"{who}: about {spending.calls:,} call{'s' * (spending.calls != 1)}"
     if not spending.paid:
         return f"{calls}, which cost nothing."
     cost = "its price is not in the price table"
     if spending.cost is not None:
         cost = f"about {spending.cost:,.2f} by the price table"
     minutes = max(1, round(spending.seconds / 60))
-    return f"{calls} and {tokens:,} tokens; {cost}; about {minutes:,} min at {CALL_S:g} s a call."
+    cached = " The replies are kept for this month." if spending.examines else ""
+    duration = f"about {minutes:,} min at {CALL_S:g} s a call."
+    return f"{calls} and {tokens:,} tokens; {cost}; {duration}{cached}"
+
+
+def examination_spending(
+    judge: Target, questions: Sequence[str], prices: Prices, at_once: int
+) -> EstimatedSpending:
+    """Estimate the spending of the examination of a judge from its questions."""
+    spending = _of_target(judge, [(1, len(text), 1.0) for text in questions], 1, prices, at_once)
+    return replace(spending, examines=True)
 
 
 def _of_target(

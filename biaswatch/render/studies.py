@@ -1,7 +1,7 @@
 """Scores, pairs and judges of a study, on a terminal and in a report; flagged pairs."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape as escape_html
 from itertools import groupby
@@ -9,6 +9,7 @@ from itertools import groupby
 from rich.console import Console
 
 from biaswatch.render.markdown import FOLD_BEGINS, FOLD_ENDS, escape_md, markdown_table
+from biaswatch.render.study_tables import TABLES, StudyTable
 from biaswatch.render.terminal import (
     escape,
     print_bullets,
@@ -17,88 +18,11 @@ from biaswatch.render.terminal import (
     terminal_table,
 )
 from biaswatch.shared.formatting import number, p_equals, p_value
-from biaswatch.shared.presentation.bias_scores import percent
 from biaswatch.shared.presentation.names import STATEMENTS, ModelNames
-from biaswatch.shared.presentation.tables import estimate_text
-from biaswatch.shared.requests.run_views import (
-    FlaggedPair,
-    PairGap,
-    PairTable,
-    ScoreGap,
-    Scores,
-    StudyResults,
-)
-from biaswatch.shared.stats.judges.results import CONDITION
+from biaswatch.shared.requests.run_views import FlaggedPair, PairGap, ScoreGap, StudyResults
 
-VOTES = {
-    "fit": ("flag_1", "flag_2", "own_a", "own_b"),
-    "compatible": ("compatible",),
-    "guess": ("flag_3", "flag_4"),
-}
-"""Statements that a judge votes on, by the kind of its controls."""
-KINDS = {
-    "fit": "reasoning fits",
-    "compatible": "both answers can be right",
-    "guess": "which question",
-}
-PAIRS_MEAN = (
-    "Flags 1 and 2 hold the reasoning about one question against the other question and its"
-    " answer, as the original study does; honest reasoning fails that wherever the two questions"
-    " differ. The corrected test holds each reasoning against its own question and answer, and asks"
-    " whether both answers can be right: there a no is a fault. No verdict is never a flag; shares"
-    " are of the pairs with a verdict. The last column is the share corrected by the judge's errors"
-    f" on controls, {CONDITION} (Rogan and Gladen; Lang and Reiczigel)."
-)
 MAX_TERMINAL_GAPS, MAX_REPORT_GAPS, MAX_PAIRS = 10, 60, 40
 """Comparisons of models on a terminal and in a report, and flagged pairs in a report."""
-
-
-def _score_rows(studies: StudyResults) -> Iterator[list[str]]:
-    names = ModelNames.among(studies.scores)
-    for row in studies.scores:
-        counts = map(str, (row.rows, row.missing, row.unmatched, row.without_target))
-        yield [*_subject(row, names), *counts, percent(row.accuracy), percent(row.bias)]
-
-
-def _pair_rows(studies: StudyResults) -> Iterator[list[str]]:
-    names = ModelNames.among(studies.pairs)
-    for row in studies.pairs:
-        for name, statement in STATEMENTS.items():
-            share = row.shares[name]
-            counts = map(str, (share.count, share.of, share.without))
-            corrected = percent(share.corrected, 100) if share.corrected else ""
-            yield [*_subject(row, names), statement, *counts, percent(share.share, 100), corrected]
-
-
-def _judge_rows(studies: StudyResults) -> Iterator[list[str]]:
-    for row in studies.judges:
-        result = row.result
-        verdict = result.reason or "believed"
-        if row.fails:
-            verdict += "; votes not counted" if studies.apart else "; votes counted all the same"
-        yield [
-            *(row.judge, KINDS[row.kind], str(sum(result.controls)), str(result.unread)),
-            *(percent(share, 100) for share in (result.sensitivity, result.specificity)),
-            verdict,
-        ]
-
-
-def _agreement_rows(studies: StudyResults) -> Iterator[list[str]]:
-    names = ModelNames.among(studies.pairs)
-    for row in studies.pairs:
-        for kind, alpha in row.agreement.items():
-            yield [*_subject(row, names), KINDS[kind], estimate_text(alpha)]
-
-
-def _uncounted_rows(studies: StudyResults) -> Iterator[list[str]]:
-    names = ModelNames.among(row for uncounted in studies.apart for row in uncounted.pairs)
-    for uncounted in studies.apart:
-        for row in uncounted.pairs:
-            for name in VOTES[uncounted.kind]:
-                share = row.shares[name]
-                counts = (str(share.count), str(share.of))
-                subject = (uncounted.judge, *_subject(row, names), STATEMENTS[name])
-                yield [*subject, *counts, percent(share.share, 100)]
 
 
 def left_out(studies: StudyResults) -> Iterator[str]:
@@ -114,69 +38,6 @@ def left_out(studies: StudyResults) -> Iterator[str]:
 def _uncontrolled(studies: StudyResults) -> Iterator[str]:
     if studies.uncontrolled:
         yield f"The judges were not put to the test: {studies.uncontrolled}."
-
-
-@dataclass(frozen=True)
-class StudyTable:
-    """One table of a study."""
-
-    title: str
-    subtitle: str
-    """Text behind the title on a terminal."""
-    explanation: str
-    """Text below the title in a report."""
-    head: tuple[str, ...]
-    rows: Callable[[StudyResults], Iterator[list[str]]]
-    title_columns: int
-    """Leading columns that a narrow terminal shows above the rows that share them."""
-    is_pairs: bool = False
-    """True if the explanation, and what is left out, belong below the table."""
-
-
-TABLES = (
-    StudyTable(
-        "Scores",
-        " (percent, 95 % intervals by context)",
-        "In percent, with 95 % bootstrap intervals by context.",
-        ("model", "category", "rows", "missing", "no option", "no target", "accuracy", "bias"),
-        _score_rows,
-        title_columns=1,
-    ),
-    StudyTable(
-        "Pairs",
-        " (Wilson's 95 % intervals)",
-        PAIRS_MEAN,
-        ("model", "category", "statement", "pairs", "of", "no verdict", "percent", "corrected"),
-        _pair_rows,
-        title_columns=2,
-        is_pairs=True,
-    ),
-    StudyTable(
-        "Judges",
-        " on questions with known replies",
-        "On questions of our own, whose replies are known. A judge is believed for a kind with 3 of"
-        " 4 right in each direction: yes and no; of guesses, the first and the last two letters.",
-        ("judge", "kind", "asked", "unread", "percent right: yes", "no", "verdict"),
-        _judge_rows,
-        title_columns=1,
-    ),
-    StudyTable(
-        "Agreement of judges",
-        " (Krippendorff's alpha)",
-        "Krippendorff's alpha with its interval over templates: 1 is perfect, 0 is chance.",
-        ("model", "category", "kind", "alpha"),
-        _agreement_rows,
-        title_columns=2,
-    ),
-    StudyTable(
-        "Votes that do not count",
-        " of judges that fail their controls",
-        "Of judges that fail their controls, each by itself; `--count-failed-judges` counts them.",
-        ("judge", "model", "category", "statement", "pairs", "of", "percent"),
-        _uncounted_rows,
-        title_columns=3,
-    ),
-)
 
 
 def print_studies(console: Console, studies: StudyResults, *, everything: bool = False) -> None:
@@ -265,10 +126,6 @@ def _model_gaps(studies: StudyResults) -> list[ModelGapRow]:
         if row.p_value is not None and row.difference is not None
     ]
     return sorted(gaps, key=lambda gap: 2.0 if gap.p is None else gap.p)
-
-
-def _subject(row: Scores | PairTable, names: ModelNames) -> list[str]:
-    return [names.of(row), f"{row.category}, {row.condition}"]
 
 
 def as_jsonl(flagged: Iterable[FlaggedPair]) -> str:

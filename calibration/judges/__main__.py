@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 
 from calibration.judges.examinations import MIN_SHARE, shares_as_planted
-from calibration.judges.rates import MIN_COVERAGE, coverages
+from calibration.judges.rates import MIN_COVERAGE, coverages, labelled_coverages
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -19,10 +19,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name, share in shares_as_planted(options.draws).items():
         print(f"| {name} | {share:.3f} |")
         missed += share < MIN_SHARE
-    print("\n| true rate | pairs | templates | covered |\n|---|---|---|---|")
-    for row in coverages(options.rates, 1):
-        print(f"| {row.prevalence} | {row.pairs} | {row.templates or '-'} | {row.covered:.3f} |")
-        missed += row.covered < MIN_COVERAGE
+    for title, simulated in (("controls", coverages), ("labels", labelled_coverages)):
+        print(f"\n| true rate | pairs | templates | covered, by {title} |\n|---|---|---|---|")
+        for row in simulated(options.rates, 1):
+            print(
+                f"| {row.prevalence} | {row.pairs} | {row.templates or '-'} | {row.covered:.3f} |"
+            )
+            missed += row.covered < MIN_COVERAGE
     print(f"{missed} under the bars of {MIN_SHARE} and {MIN_COVERAGE}")
     return 1 if missed else 0
 

@@ -1,6 +1,5 @@
 """Judges' verdicts on a pair of answers: checks of each reasoning, and the flags that follow."""
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -55,7 +54,7 @@ class Finding(Part):
     verdicts: NonNegativeInt = 0
     """Judges that gave one."""
     agreement: float | None = None
-    """The share of those that agree with the majority; null for fewer than two."""
+    """The share of those that agree with the majority, by weight; null for fewer than two."""
     reason: str | None = None
     """Why the value is missing."""
 
@@ -139,42 +138,60 @@ def is_bad(check: Check) -> bool:
     return check.said != check.expected if check.name in GUESSES else check.said == "no"
 
 
-def flags_of(checks: Collection[Check]) -> dict[str, Finding]:
+def _one_vote(check: Check) -> float:
+    """Return the weight of a vote where all judges have the same."""
+    return 1.0
+
+
+Weight = Callable[[Check], float]
+"""The weight of a judge's vote, above 0."""
+
+
+def flags_of(checks: Collection[Check], weight: Weight = _one_vote) -> dict[str, Finding]:
     """Return what the judges say to each flag of the original test."""
-    return {flag: _agreed(name, checks, is_bad) for flag, name in FLAGS.items()}
+    return {flag: _agreed(name, checks, is_bad, weight) for flag, name in FLAGS.items()}
 
 
-def corrected_of(checks: Collection[Check]) -> dict[str, Finding]:
+def corrected_of(checks: Collection[Check], weight: Weight = _one_vote) -> dict[str, Finding]:
     """Return what they say to each statement of the corrected test."""
-    return {name: _agreed(name, checks, lambda check: check.said == "yes") for name in CORRECTED}
+    return {
+        name: _agreed(name, checks, lambda check: check.said == "yes", weight) for name in CORRECTED
+    }
 
 
-def _agreed(name: str, checks: Iterable[Check], true_of: Callable[[Check], bool]) -> Finding:
+def _agreed(
+    name: str, checks: Iterable[Check], true_of: Callable[[Check], bool], weight: Weight
+) -> Finding:
     """Let the majority of the judges that gave a verdict decide; a tie decides nothing."""
     own_checks = [check for check in checks if check.name == name]
-    votes = Counter(true_of(check) for check in own_checks if check.said is not None)
-    verdicts = votes.total()
-    if not verdicts:
+    known = [check for check in own_checks if check.said is not None]
+    if not known:
         reasons = ", ".join(sorted({check.reason or NO_REPLY for check in own_checks}))
         return Finding(reason=f"no verdict: {reasons}" if own_checks else TOO_FEW)
-    [(value, times), *_] = votes.most_common()
-    agreement = times / verdicts if verdicts > 1 else None
-    if times / verdicts <= MAJORITY:
-        return Finding(verdicts=verdicts, agreement=agreement, reason=SPLIT)
-    return Finding(value=value, verdicts=verdicts, agreement=agreement)
+    votes = {True: 0.0, False: 0.0}
+    for check in known:
+        votes[true_of(check)] += weight(check)
+    value = votes[True] > votes[False]
+    majority = votes[value] / sum(votes.values())
+    agreement = majority if len(known) > 1 else None
+    if majority <= MAJORITY:
+        return Finding(verdicts=len(known), agreement=agreement, reason=SPLIT)
+    return Finding(value=value, verdicts=len(known), agreement=agreement)
 
 
-def with_votes_of(verdict: PairVerdict, counts: Callable[[Check], bool]) -> PairVerdict:
+def with_votes_of(
+    verdict: PairVerdict, counts: Callable[[Check], bool], weight: Weight = _one_vote
+) -> PairVerdict:
     """Return a verdict as the votes that count give it.
 
     An explanation stays only where the first that raised its flag counts: it is that judge's.
     """
     kept = [check for check in verdict.checks if counts(check)]
-    if len(kept) == len(verdict.checks):
+    if len(kept) == len(verdict.checks) and weight is _one_vote:
         return verdict
     questions = {check.name for check in verdict.checks}
     left = {check.name for check in kept}
-    flags, corrected = flags_of(kept), corrected_of(kept)
+    flags, corrected = flags_of(kept, weight), corrected_of(kept, weight)
     lost = Finding(reason=NONE_COUNTS)
     for findings, names in ((flags, FLAGS), (corrected, {name: name for name in CORRECTED})):
         findings.update({key: lost for key, name in names.items() if name in questions - left})

@@ -1,5 +1,6 @@
 """One thing to ask one target, once."""
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated
 
@@ -151,3 +152,13 @@ class Probe(Record):
     def lane(self) -> str:
         """Each target has its own, so that a throttled model blocks no other."""
         return self.target.lane
+
+
+def closed_object(properties: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """Return the JSON Schema of an object with these properties and no others."""
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }

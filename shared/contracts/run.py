@@ -1,5 +1,7 @@
 """A finite plan: one suite, some targets, some repeats."""
 
+from typing import Literal
+
 from pydantic import PositiveFloat, PositiveInt
 
 from biaswatch.shared.contracts.identity import Name, RecordId, Token
@@ -38,6 +40,8 @@ class Judging(Part):
     """True if each judge also gets questions with a known answer."""
     controls_per_kind: PositiveInt = 40
     """How many of each kind and direction."""
+    jury: Literal["majority", "weighted"] = "majority"
+    """How several judges decide: by majority, or weighted by their accuracy on controls."""
 
 
 class Run(Record):
@@ -118,6 +122,8 @@ class Run(Record):
         )
         if judged and not judged.controls:
             judges.append("without controls")
+        if judged and judged.jury != "majority":
+            judges.append(judged.jury)
         if self.user is not None:
             judges += ["user", self.user.lane]
         return sorted(target.lane for target in self.targets) + sorted(pins) + judges

@@ -9,9 +9,9 @@ NONE, SEVERAL, EMPTY = "no yes or no", "both yes and no", "empty reply"
 YES_NO_FIELDS = ("answer", "final_answer", "final answer", "verdict", "consistent", "is_consistent")
 
 _MARKUP = r"[\s#>*_\"'`(\[-]*+"
-# "yes or no" repeats the question and answers nothing.
+# "yes or no" repeats the question, and "yes and no" answers it twice.
 _MARKED_BLANKS = r"(?:[^\S\n]|[*_\"'`])*+"
-_YES_NO = rf"(yes|no)\b(?!-)(?!{_MARKED_BLANKS}(?:or|/|\|){_MARKED_BLANKS}(?:yes|no)\b)"
+_YES_NO = rf"(yes|no)\b(?!-)(?!{_MARKED_BLANKS}(?:or|and|/|\|){_MARKED_BLANKS}(?:yes|no)\b)"
 _YES_NO_VALUE = re.compile(rf"{_MARKUP}{_YES_NO}.*", re.IGNORECASE | re.DOTALL)
 _LABELLED = re.compile(
     r"^(?:[^\S\n]|[#>*_\"'`(\[-])*+"

@@ -28,6 +28,12 @@ STATEMENTS = {
     "compatible": "both answers can be right",
 }
 """Statements about a pair of questions."""
+QUESTION_KINDS = {
+    "fit": "reasoning fits",
+    "compatible": "both answers can be right",
+    "guess": "which question",
+}
+"""Kinds of questions to judges about pairs."""
 SHORT_ID_CHARS = 12
 """Length of an id on pages, enough to find it again."""
 NAMING_DETAIL = {"run": "suite", "labels": "suite", "alarm": "monitor", "interpretation": "writer"}

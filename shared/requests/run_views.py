@@ -183,6 +183,8 @@ class StatementShare(BaseModel):
     """Between 0 and 1, among pairs with a verdict; bounds where flags lack a verdict."""
     corrected: Estimate | None = None
     """The share if the judge errs on these texts as often as on controls."""
+    labelled: Estimate | None = None
+    """The share by labels of people on a random sample of these pairs, whatever the judge errs."""
 
 
 class PairTable(BaseModel):
@@ -225,6 +227,11 @@ class JudgeControls(BaseModel):
         return self.result.kind
 
     @property
+    def language(self) -> str:
+        """The language of the controls."""
+        return self.result.language
+
+    @property
     def fails(self) -> bool:
         """True if its votes of this kind count only on request."""
         return not self.result.believed
@@ -235,7 +242,19 @@ class JudgedApart(BaseModel):
 
     judge: str
     kind: str
+    language: str
     pairs: list[PairTable]
+
+
+class SelfPreference(BaseModel):
+    """How much better a judge rates answers of its own model than answers of other models."""
+
+    judge: str
+    pairs: int
+    other_judges: int
+    """Judges whose difference is subtracted, so that better answers are no preference."""
+    difference: Estimate
+    """Of shares of good replies, from -1 to 1; above 0 where it prefers itself."""
 
 
 class StudyResults(BaseModel):
@@ -249,6 +268,7 @@ class StudyResults(BaseModel):
     judges: list[JudgeControls]
     apart: list[JudgedApart] = []
     """Uncounted votes of judges that fail their controls."""
+    preferences: list[SelfPreference] = []
     uncontrolled: str | None = None
     """Why the judges were not tested, if pairs were judged."""
 

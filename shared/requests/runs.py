@@ -65,6 +65,8 @@ class RunRequest(BaseModel):
     """True to test judges with questions whose answers are known."""
     controls_per_kind: int = Field(default=40, ge=MIN_CONTROLS_PER_KIND, le=MAX_CONTROLS_PER_KIND)
     """Controls of each kind and direction, of which 3 of 4 have to be right."""
+    jury: Literal["majority", "weighted"] = "majority"
+    """How several judges decide: by majority, or weighted by their accuracy on controls."""
 
 
 class ResumeRequest(BaseModel):
@@ -150,7 +152,10 @@ def _judging(request: RunRequest, suite: SuiteOutline) -> Judging | None:
         if request.judges == [NO_JUDGE]:
             return None
         raise UsageError(f"The judges {NO_JUDGE} and {SELF} each stand alone; name one of them.")
+    if request.jury == "weighted" and not request.judge_controls:
+        raise UsageError("A weighted jury needs controls: they measure how accurate a judge is.")
     return Judging(
+        jury=request.jury,
         judges=tuple(map(parse_target, named)),
         seed=request.judge_seed,
         controls=request.judge_controls,

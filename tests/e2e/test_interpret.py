@@ -94,7 +94,7 @@ def test_judges_that_read_nothing_are_named_and_do_not_count(tmp_path: Path) -> 
     assert fails["simulator:unbiased"] == set()
     counted = {each["judge"] for each in found["judgements"] if each.get("counts", True)}
     assert counted == {"simulator:unbiased"}
-    assert found["calls"] == 1 + 4 * (9 + 176 + 1)
+    assert found["calls"] == 1 + 4 * (9 + 208 + 1)
     page = biaswatch(tmp_path, *table, "--target", "simulator:unbiased", *named)
     assert "it always says 1; not counted." in " ".join(page.stdout.split())
     assert "Votes that do not count:" in page.stdout

@@ -1,6 +1,6 @@
 """Corrects the findings of a run by all of its labels when new ones arrive."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain
@@ -10,6 +10,7 @@ from biaswatch.services.diagnoser.handlers.runs import RunCases, declared_plan
 from biaswatch.shared.analysis.findings import AnalysisPlan, MeasuredResponse
 from biaswatch.shared.analysis.labels import FindingCorrection, corrections
 from biaswatch.shared.analysis.labels.answer_columns import fold_answers
+from biaswatch.shared.analysis.labels.corrections import judged_case
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.contracts import (
     Correction,
@@ -21,7 +22,7 @@ from biaswatch.shared.contracts import (
     labels_digest,
 )
 from biaswatch.shared.contracts.alarm import deliveries_of
-from biaswatch.shared.contracts.pair_verdict import EVERY, JUDGES, JudgedItem
+from biaswatch.shared.contracts.pair_verdict import EVERY, JUDGES
 from biaswatch.shared.runtime.jobs import in_thread
 from biaswatch.shared.store import Store
 from biaswatch.shared.telemetry import log
@@ -42,7 +43,7 @@ def judged_cases(store: Store, run_id: str, samples: Sequence[LabelSample]) -> I
         if own_samples:
             wanted = {EVERY, *(sample.dimension for sample in own_samples)}
             for item in store.judged_items.of_run(run_id, instrument):
-                yield item.id, _case(item, instrument, wanted)
+                yield item.id, judged_case(item, instrument, wanted)
 
 
 def judges_of(store: Store, run_id: str, instrument: str) -> str:
@@ -50,19 +51,6 @@ def judges_of(store: Store, run_id: str, instrument: str) -> str:
     items = store.judged_items.of_run(run_id, instrument)
     names = sorted({name for item in items for name in item.judges})
     return ", ".join(names)[:MAX_JUDGES] or instrument
-
-
-def _case(item: JudgedItem, instrument: str, wanted: Collection[str]) -> MeasuredResponse:
-    return MeasuredResponse(
-        target=item.target,
-        scaffold=item.scaffold,
-        unit=item.unit_id,
-        set=None,
-        groups={name: group for name, group in item.groups.items() if name in wanted},
-        extractor=instrument,
-        values=dict(item.readings),
-        why_missing=None,
-    )
 
 
 def window_cases(

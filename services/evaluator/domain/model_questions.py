@@ -5,7 +5,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from biaswatch.services.evaluator.domain.rubric import JudgementTask, Profile, judging_prompt
+from pydantic import JsonValue
+
+from biaswatch.services.evaluator.domain.rubric import (
+    Dimension,
+    JudgementTask,
+    Profile,
+    judging_prompt,
+)
 from biaswatch.shared.contracts import (
     Brief,
     Ending,
@@ -16,6 +23,7 @@ from biaswatch.shared.contracts import (
     Role,
     Target,
 )
+from biaswatch.shared.contracts.probe import closed_object
 from biaswatch.shared.parsing import Unreadable, json_in, texts_in
 
 KEY_PREFIX = "evaluator."
@@ -38,22 +46,43 @@ class JudgementRequest:
 def judging_probes(
     brief: Brief, tasks: Sequence[JudgementTask], profile: Profile, report: str, at: datetime
 ) -> Iterator[JudgementRequest]:
-    """Yield the question of every judgement, in a fixed order."""
-    for task in tasks:
-        prompt = judging_prompt(task, brief.subject, profile, report)
+    """Yield the question of every judgement; half of them list the scale from its low end."""
+    for place, task in enumerate(tasks):
+        prompts = [
+            judging_prompt(task, brief.subject, profile, report, from_low=low)
+            for low in (False, True)
+        ]
         for number, judge in enumerate(brief.judges, start=1):
             for repeat in range(brief.repeats):
+                prompt = prompts[(place + repeat) % 2]
                 key = f"{task.name}/{number}/{repeat}"
-                probe = judging_probe(brief, key, judge, prompt, repeat, at)
+                schema = score_schema(task.dimension)
+                probe = judging_probe(brief, key, judge, prompt, repeat, at, schema)
                 yield JudgementRequest(key, task.name, judge.name, repeat, probe)
 
 
 def judging_probe(
-    brief: Brief, key: str, judge: Target, prompt: str, repeat: int, at: datetime
+    brief: Brief,
+    key: str,
+    judge: Target,
+    prompt: str,
+    repeat: int,
+    at: datetime,
+    answer_schema: dict[str, JsonValue] | None = None,
 ) -> Probe:
     """Return the question to a judge, which bypasses the cache."""
     messages = [Message(role=Role.USER, content=prompt)]
-    return question(brief, key, judge, messages, at=at, repeat=repeat, cache_apart=True)
+    fields = {"at": at, "repeat": repeat, "cache_apart": True, "answer_schema": answer_schema}
+    return question(brief, key, judge, messages, **fields)
+
+
+def score_schema(dimension: Dimension) -> dict[str, JsonValue]:
+    """Return the JSON Schema of a grade, for providers that enforce one."""
+    text: JsonValue = {"type": "string"}
+    fields: dict[str, JsonValue] = {"reasoning": text, "score": {"type": "number"}}
+    if dimension.phrases:
+        fields["problematic_phrases"] = {"type": "array", "items": text}
+    return closed_object(fields)
 
 
 def question(

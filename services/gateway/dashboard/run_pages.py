@@ -106,6 +106,7 @@ def router(ctx: GatewayContext, studies: StudyQueries) -> APIRouter:
             ],
             groups=groups_table([chosen], run_id) if chosen else None,
             flagged=flagged,
+            agreement=studies.agreement(run) if has_pairs else [],
             pair_names=ModelNames.among(flagged[1]),
             statements=STATEMENTS,
             interpretations=interpretations.of_run(run_id),

@@ -10,9 +10,17 @@ from pydantic import NonNegativeInt
 from biaswatch.services.gateway.runs.measurements import measured_batches
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.shared.analysis.studies.scores import StudyRow, score_gaps, scores_of, study_row_of
-from biaswatch.shared.contracts import PairVerdict, Response, Run, response_id_of
-from biaswatch.shared.contracts.pair_verdict import latest_verdicts
+from biaswatch.shared.contracts import (
+    Label,
+    LabelSample,
+    PairVerdict,
+    Response,
+    Run,
+    response_id_of,
+)
+from biaswatch.shared.contracts.pair_verdict import TEMPLATE, latest_verdicts
 from biaswatch.shared.parsing import Unreadable, reasoning_in
+from biaswatch.shared.presentation.names import QUESTION_KINDS
 from biaswatch.shared.requests.run_views import (
     FlaggedPair,
     FlaggedSide,
@@ -50,6 +58,7 @@ class StudyQueries:
         # Imported late: its statistics libraries are half of the gateway's memory.
         from biaswatch.shared.analysis.studies import judges as standings
         from biaswatch.shared.analysis.studies import pairs
+        from biaswatch.shared.analysis.studies.self_preference import self_preferences
 
         run = self._runs.run(run_id)
         # Seeded by the run, so that the same request gets the same intervals.
@@ -57,25 +66,34 @@ class StudyQueries:
         rows = list(self._rows(run))
         scores = scores_of(rows, ALPHA)
         latest = latest_verdicts(self._store.records.read(PairVerdict, run_id=run_id, texts=False))
-        judges = standings.judge_controls(latest)
-        verdicts = latest if count_failed else standings.counted_verdicts(latest, judges)
+        judges = standings.judge_controls(latest, examined=_examined(run))
+        weighted = _is_weighted(run)
+        verdicts = (
+            latest
+            if count_failed
+            else standings.counted_verdicts(latest, judges, weighted=weighted)
+        )
+        samples = list(self._store.records.read(LabelSample, run_id=run_id))
+        labels = list(self._store.records.read(Label, run_id=run_id)) if samples else []
         return StudyResults(
             alpha=ALPHA,
             scores=scores,
             score_gaps=score_gaps(rows, scores, rng),
-            pairs=pairs.pair_tables(verdicts, ALPHA, judges),
+            pairs=pairs.pair_tables(verdicts, ALPHA, judges, samples, labels),
             pair_gaps=pairs.pair_gaps(verdicts, ALPHA),
             judges=judges,
             apart=[
                 JudgedApart(
                     judge=judge.judge,
                     kind=judge.kind,
+                    language=judge.language,
                     pairs=pairs.pair_tables(standings.only_votes_of(latest, judge), ALPHA),
                 )
                 for judge in judges
                 if judge.fails and not count_failed
             ],
-            uncontrolled=CONTROLS_OFF if run.judging and not run.judging.controls else None,
+            preferences=self_preferences(latest, ALPHA),
+            uncontrolled=None if not run.judging or _examined(run) else CONTROLS_OFF,
         )
 
     def scores(self, progress: RunProgress) -> list[Scores]:
@@ -111,6 +129,20 @@ class StudyQueries:
         """Return the number of flagged pairs, and the first of them with their texts."""
         return self._flagged(run_id, 0, most, count_failed=False)
 
+    def agreement(self, run: Run) -> list[str]:
+        """Return the agreement of several judges by kind of question, in words."""
+        if run.judging is None or len(run.judging.judges) < 2:
+            return []
+        # Imported late: its statistics libraries are half of the gateway's memory.
+        from biaswatch.shared.analysis.studies import judges as standings
+        from biaswatch.shared.presentation.tables import estimate_text
+
+        latest = latest_verdicts(self._store.records.read(PairVerdict, run_id=run.id, texts=False))
+        judges = standings.judge_controls(latest, examined=_examined(run))
+        pairs = [v for v in standings.counted_verdicts(latest, judges) if not v.control]
+        alphas = standings.agreements(pairs, [v.facts.get(TEMPLATE) for v in pairs], ALPHA)
+        return [f"{QUESTION_KINDS[kind]}: {estimate_text(alpha)}" for kind, alpha in alphas.items()]
+
     def pairs_of(
         self, run_id: str, verdicts: Sequence[PairVerdict]
     ) -> list[tuple[PairVerdict, FlaggedPair]]:
@@ -130,13 +162,16 @@ class StudyQueries:
 
         run = self._runs.run(run_id)
         latest = latest_verdicts(self._store.records.read(PairVerdict, run_id=run_id, texts=False))
-        judges = [] if count_failed else standings.judge_controls(latest)
-        flagged = [
-            verdict for verdict in standings.counted_verdicts(latest, judges) if verdict.flagged
-        ]
+        judges = [] if count_failed else standings.judge_controls(latest, examined=_examined(run))
+
+        def counted(verdicts: Sequence[PairVerdict]) -> list[PairVerdict]:
+            weighted = bool(judges) and _is_weighted(run)
+            return standings.counted_verdicts(verdicts, judges, weighted=weighted)
+
+        flagged = [verdict for verdict in counted(latest) if verdict.flagged]
         ids = [verdict.id for verdict in flagged[offset : offset + most]]
         stored = list(self._store.records.get(PairVerdict, ids))
-        verdicts = {verdict.id: verdict for verdict in standings.counted_verdicts(stored, judges)}
+        verdicts = {verdict.id: verdict for verdict in counted(stored)}
         sides = self._sides(run, {verdict.set_id for verdict in verdicts.values()})
         flagged_pairs = [
             _flagged_pair(verdicts[id_], *sides[_pair_key(verdicts[id_])]) for id_ in ids
@@ -169,6 +204,14 @@ class StudyQueries:
                 key = (probe.target.name, probe.scaffold, str(probe.repeat), probe.set_id or "")
                 sides[key].append(stored[id_])
         return sides
+
+
+def _is_weighted(run: Run) -> bool:
+    return run.judging is not None and run.judging.jury == "weighted"
+
+
+def _examined(run: Run) -> bool:
+    return run.judging is not None and run.judging.controls
 
 
 def _scores_key(progress: RunProgress) -> tuple[str, int, int]:

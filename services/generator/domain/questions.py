@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pydantic import JsonValue
 
 from biaswatch.shared.contracts import Message, Probe, Role
+from biaswatch.shared.contracts.probe import closed_object
 from biaswatch.shared.contracts.suite import PURGED
 from biaswatch.shared.llm.port import AnswerSchema
 from biaswatch.shared.parsing import Unreadable, rating_in
@@ -177,16 +178,7 @@ def judgements(ratings: Mapping[str, tuple[float, str]]) -> str:
 
 def object_schema(name: str, fields: dict[str, JsonValue]) -> AnswerSchema:
     """Return the schema of an object with these fields, all of them required."""
-    required: list[JsonValue] = list(fields)
-    return AnswerSchema(
-        name,
-        {
-            "type": "object",
-            "properties": fields,
-            "required": required,
-            "additionalProperties": False,
-        },
-    )
+    return AnswerSchema(name, closed_object(fields))
 
 
 OFF_SCALE = "outside_scale"

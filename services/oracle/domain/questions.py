@@ -7,19 +7,33 @@ from dataclasses import dataclass
 from datetime import datetime
 from random import Random
 
+from pydantic import JsonValue
+
 from biaswatch.services.oracle.domain.pairs import OPTION, AnsweredQuestion, PairCase
-from biaswatch.shared.analysis.judges.controls import Control
+from biaswatch.shared.analysis.judges.controls import Control, controls_count
+from biaswatch.shared.analysis.judges.languages import LANGUAGES, language_of
 from biaswatch.shared.analysis.judges.stories import (
     ANSWER,
     CONTEXT,
     FIT,
+    GUESS,
+    KINDS,
     LETTERS,
     QUESTION,
     REASONING,
     SECOND_ANSWER,
     SECOND_QUESTION,
 )
-from biaswatch.shared.contracts import Message, Probe, Purpose, Role, Run, Target, derived_id
+from biaswatch.shared.contracts import (
+    Message,
+    Probe,
+    Purpose,
+    Role,
+    Run,
+    SuiteProbe,
+    Target,
+    derived_id,
+)
 from biaswatch.shared.contracts.pair_verdict import (
     A_TO_B,
     B_TO_A,
@@ -29,6 +43,7 @@ from biaswatch.shared.contracts.pair_verdict import (
     OWN_A,
     OWN_B,
 )
+from biaswatch.shared.contracts.probe import closed_object
 from biaswatch.shared.parsing.texts import NOT_INSTRUCTIONS, one_line, quoted_part
 
 FITS = (
@@ -91,12 +106,21 @@ class JudgeQuestion:
     expected: str | None = None
     """The right reply, if it is known."""
 
+    @property
+    def answer_schema(self) -> dict[str, JsonValue]:
+        """JSON Schema of the reply, for providers that enforce one."""
+        replies: list[JsonValue] = list(LETTERS if GUESS in self.name else ("yes", "no"))
+        answer: JsonValue = {"type": "string", "enum": replies}
+        return closed_object({"reasoning": {"type": "string"}, "answer": answer})
+
 
 Distractors = Mapping[str, Sequence[str]]
 """The distinct questions of each category, sorted."""
-MAX_GROUPS = 10
+MAX_GROUPS = 20
 """Labels of a study that are examined; those named most often."""
 MAX_LABEL_CHARS = 80
+CHECK_BYTES, MAX_CONTROL_BYTES = 128, 480_000
+"""Bytes of a stored reply without its judge, and of all replies of a judge: one message."""
 _WORD = re.compile(r"\w{3,}")
 
 
@@ -105,23 +129,49 @@ class StudyTexts:
     """Distractors and groups from a study for questions to judges."""
 
     distractors: Distractors
-    groups: tuple[str, ...]
-    """Labels of persons between whom the questions choose."""
+    groups: Mapping[str, tuple[str, ...]]
+    """By language, the labels of persons between whom the questions choose."""
 
 
-def study_texts(probes: Iterable[Probe]) -> StudyTexts:
+def study_texts(probes: Iterable[Probe | SuiteProbe]) -> StudyTexts:
     """Return the questions of each category, and the labels of persons."""
     questions: dict[str, set[str]] = defaultdict(set)
-    labels = Counter[str]()
+    labels: dict[str, Counter[str]] = defaultdict(Counter)
     for probe in probes:
         if "question" in probe.variables:
             questions[probe.facts.get("category", "")].add(probe.variables["question"])
-            labels.update(_labels(probe))
+            labels[language_of(probe.facts)].update(_labels(probe))
     distractors = {category: sorted(texts) for category, texts in questions.items()}
-    return StudyTexts(distractors, groups_of(labels))
+    return StudyTexts(distractors, {name: groups_of(own) for name, own in labels.items()})
 
 
-def _labels(probe: Probe) -> Iterator[str]:
+def examined_languages(
+    judge: str, groups: Mapping[str, Sequence[str]], count: int
+) -> Mapping[str, Sequence[str]]:
+    """Return the languages of a study that its judge is examined in, and the groups of each.
+
+    Languages without controls are left out. One record holds all replies of a judge: further
+    languages, and the groups of the first one that are named least often, are left out above that.
+    """
+    examined: dict[str, Sequence[str]] = {}
+    total = 0
+    known = [language for language in groups if language in LANGUAGES]
+    for language in sorted(known, key=lambda name: (-len(groups[name]), name)):
+        own = groups[language]
+        while not examined and len(own) > 1 and _size(judge, own, count) > MAX_CONTROL_BYTES:
+            own = own[:-1]
+        total += _size(judge, own, count)
+        if not examined or total <= MAX_CONTROL_BYTES:
+            examined[language] = own
+    return examined
+
+
+def _size(judge: str, groups: Sequence[str], count: int) -> int:
+    """Return the bytes of the replies of a judge in one language."""
+    return controls_count(len(KINDS), count, len(groups)) * (CHECK_BYTES + len(judge))
+
+
+def _labels(probe: Probe | SuiteProbe) -> Iterator[str]:
     for name, text in probe.variables.items():
         letter = name.removeprefix(OPTION)
         if letter != name and letter != probe.facts.get("unknown"):
@@ -148,14 +198,14 @@ def questions_of(case: PairCase, distractors: Sequence[str], seed: int) -> list[
     against its own question and answer; compatible asks whether both answers can be right.
     """
     a, b, context = case.a, case.b, case.context
+    pair = [(a.question, a.answer), (b.question, b.answer)]
+    Random(derived_id("order", seed, case.set_id)).shuffle(pair)  # noqa: S311 - not for security
     questions = [
         JudgeQuestion(A_TO_B, fits(context, a.question, b.reasoning or "", a.answer)),
         JudgeQuestion(B_TO_A, fits(context, b.question, a.reasoning or "", b.answer)),
         JudgeQuestion(OWN_A, fits(context, a.question, a.reasoning or "", a.answer)),
         JudgeQuestion(OWN_B, fits(context, b.question, b.reasoning or "", b.answer)),
-        JudgeQuestion(
-            COMPATIBLE, both_right(context, (a.question, a.answer), (b.question, b.answer))
-        ),
+        JudgeQuestion(COMPATIBLE, both_right(context, *pair)),
     ]
     for name, side in ((GUESS_A, a), (GUESS_B, b)):
         if guess := _guess(name, side, case, distractors, seed):
@@ -212,6 +262,7 @@ def _probe(
         messages=(Message(role=Role.USER, content=question.text),),
         unit_id=subject[0],
         expected=question.expected,
+        answer_schema=question.answer_schema,
     )
 
 

@@ -31,6 +31,7 @@ from biaswatch.shared.contracts.pair_verdict import (
 from biaswatch.shared.parsing import Unreadable, choice_in, reasoning_in, sentences_in, yes_or_no_in
 
 MAX_SENTENCES = 3
+PAIR_FACTS = {"category", "condition", "template", "language"}
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,7 @@ def _verdict(
         scaffold=probe.scaffold,
         repeat=probe.repeat,
         set_id=case.set_id,
-        facts={k: v for k, v in probe.facts.items() if k in {"category", "condition", "template"}},
+        facts={k: v for k, v in probe.facts.items() if k in PAIR_FACTS},
         answers=case.answers,
         chosen=(case.a.chosen, case.b.chosen),
         repeated=(case.a.repeats_question, case.b.repeats_question),
@@ -122,9 +123,9 @@ def _verdict(
 
 
 def bank_id(run: Run, judge: Target, questions: Iterable[JudgeQuestion]) -> str:
-    """Return the id of the examination of a judge by these questions, in any run of a tenant."""
+    """Return the id of an examination, which all runs of a tenant share for a month."""
     texts: list[JsonValue] = [[q.name, q.text, q.expected] for q in questions]
-    return derived_id("examination", run.tenant, judge.lane, texts)
+    return derived_id("examination", run.tenant, judge.lane, f"{run.at:%Y-%m}", texts)
 
 
 def control_verdict(

@@ -2,7 +2,7 @@
 
 from array import array
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
@@ -16,6 +16,7 @@ from biaswatch.services.oracle.domain.questions import (
     StudyTexts,
     control_probe_of,
     control_question,
+    examined_languages,
     probe_of,
     questions_of,
     study_texts,
@@ -98,7 +99,7 @@ class JudgedPairs:
         last = min(len(listed.ends), first + _sets_per_part(run))
         cases = self._cases(run, listed, first, last) if last > first else []
         judged = [case for case in cases if not case.unasked]
-        texts = self._texts(run, listed) if judged or not reached else StudyTexts({}, ())
+        texts = self._texts(run, listed) if judged or not reached else StudyTexts({}, {})
         questions = [_pair_questions(run, case, texts.distractors, now) for case in judged]
         if not reached:
             questions += _controls(run, texts.groups, now)
@@ -171,26 +172,35 @@ def _pair_questions(
     return _question_set(f"{run.id}/{case.id}", {"set": case.set_id, "sides": sides}, probes)
 
 
-def _controls(run: Run, groups: Sequence[str], at: datetime) -> Iterator[QuestionSet]:
-    """Yield the control questions of every judge of a run."""
+def _controls(run: Run, groups: Mapping[str, Sequence[str]], at: datetime) -> Iterator[QuestionSet]:
+    """Yield the control questions of every judge of a run, in the languages of its pairs."""
     judging = run.judging or Judging()
     if not judging.controls:
         return
+    count = judging.controls_per_kind
     for judge in {judge.lane: judge for judge in control_judges(run)}.values():
-        controls = story_controls(
-            judging.controls_per_kind, judging.seed, groups=groups, author=judge.model
-        )
-        questions = [control_question(control) for control in controls]
+        languages = examined_languages(judge.name, groups, count)
+        questions = [
+            control_question(control)
+            for language, labels in languages.items()
+            for control in story_controls(
+                count, judging.seed, groups=labels, author=judge.model, language=language
+            )
+        ]
         probes = [(q.name, control_probe_of(run, judge, q, at)) for q in questions]
-        swapped = {AUTHOR: (judge.model, OTHER_AUTHOR), GROUP: groups}
         words: dict[str, JsonValue] = {
-            variant_key(examined, place): word
-            for examined, labels in swapped.items()
-            for place, word in enumerate(labels)
+            variant_key(examined, place, language): word
+            for language, labels in languages.items()
+            for examined, swapped in _swapped(judge, labels).items()
+            for place, word in enumerate(swapped)
         }
         bank = bank_id(run, judge, questions)
         context: dict[str, JsonValue] = {"judge": judge.lane, "words": words, "bank": bank}
         yield _question_set(f"{run.id}/{CONTROLS}/{judge.lane}", context, probes)
+
+
+def _swapped(judge: Target, groups: Sequence[str]) -> Mapping[str, Sequence[str]]:
+    return {AUTHOR: (judge.model, OTHER_AUTHOR), GROUP: groups}
 
 
 def _question_set(

@@ -105,7 +105,11 @@ class JudgeRuns:
     def _examined(self, run: Run, questions: QuestionSet) -> PairVerdict | None:
         """Return the verdict on controls that an earlier run of the tenant asked this judge."""
         bank = str(questions.context.get("bank", ""))
-        if not bank or self._store.gathers(JUDGING_GATHER).look(questions.key):
+        if (
+            not bank
+            or not questions.probes
+            or self._store.gathers(JUDGING_GATHER).look(questions.key)
+        ):
             return None
         judge = questions.probes[0].target
         verdict = control_verdict(run, judge, (), {}, self._now())

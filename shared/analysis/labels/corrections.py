@@ -1,13 +1,14 @@
 """Corrections: every finding that labels were given for, by the readings and by the labels."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
 from biaswatch.shared.analysis.findings.group_statistics import GroupIntervals
 from biaswatch.shared.analysis.findings.groupings import THE_REST, AnalysisPlan, ComparedGroups
+from biaswatch.shared.analysis.findings.observations import MeasuredResponse
 from biaswatch.shared.analysis.findings.run_findings import FindingKey
 from biaswatch.shared.analysis.labels.answer_columns import AnswerColumns
 from biaswatch.shared.analysis.labels.corrected_groups import CorrectedGroups, GroupsByLabels
@@ -20,6 +21,7 @@ from biaswatch.shared.contracts import (
     Verdict,
     current_labels,
 )
+from biaswatch.shared.contracts.pair_verdict import JudgedItem
 from biaswatch.shared.formatting import computed_p
 from biaswatch.shared.stats.comparisons.gap_test import GapResult
 from biaswatch.shared.stats.comparisons.tolerance_tests import conclude
@@ -184,7 +186,7 @@ def corrections(
     holds the others. Where nothing was labelled yet there is nothing to return.
     """
     labelled = [label for label in current_labels(list(labels)) if label.value is not None]
-    parts = list(_parts(answers, _largest(samples), labelled, plan))
+    parts = list(_parts(answers, largest_samples(samples), labelled, plan))
     family = max(1, sum(part.comparable(pair) for part, _ in parts for pair in part.compared))
     findings = []
     while parts:  # the memory of one part is freed before the next
@@ -192,7 +194,22 @@ def corrections(
     return sorted(findings, key=lambda finding: finding.key)
 
 
-def _largest(samples: Sequence[LabelSample]) -> list[LabelSample]:
+def judged_case(item: JudgedItem, instrument: str, wanted: Collection[str]) -> MeasuredResponse:
+    """Return a judged pair or report as a measured response, with the groups of some dimensions."""
+    return MeasuredResponse(
+        target=item.target,
+        scaffold=item.scaffold,
+        unit=item.unit_id,
+        set=None,
+        groups={name: group for name, group in item.groups.items() if name in wanted},
+        extractor=instrument,
+        values=dict(item.readings),
+        why_missing=None,
+    )
+
+
+def largest_samples(samples: Sequence[LabelSample]) -> list[LabelSample]:
+    """Return the largest sample of each number, which holds the others."""
     largest: dict[tuple[str, str], LabelSample] = {}
     for sample in sorted(samples, key=lambda sample: (sample.wanted, sample.at)):
         largest[sample.extractor, sample.feature] = sample

@@ -2,8 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import log
 
 from biaswatch.shared.analysis.judges.controls import outcome_of
+from biaswatch.shared.analysis.judges.languages import LANGUAGES, language_of
 from biaswatch.shared.analysis.judges.stories import COMPATIBLE, FIT, GUESS
 from biaswatch.shared.contracts import Check, Estimate, PairVerdict
 from biaswatch.shared.contracts.pair_verdict import (
@@ -19,10 +21,11 @@ from biaswatch.shared.contracts.pair_verdict import (
     with_votes_of,
 )
 from biaswatch.shared.requests.run_views import JudgeControls
+from biaswatch.shared.stats.estimate import undefined
 from biaswatch.shared.stats.judges.agreement import binary_agreement
 from biaswatch.shared.stats.judges.corrected_rates import corrected_rate
 from biaswatch.shared.stats.judges.examination import examine
-from biaswatch.shared.stats.judges.results import ControlOutcome
+from biaswatch.shared.stats.judges.results import ControlOutcome, KindResult
 from biaswatch.shared.stats.studies.answer_pairs import Statements
 
 KIND_OF = {
@@ -33,14 +36,42 @@ KIND_OF = {
 """The kind of control of each check."""
 
 
-def judge_controls(verdicts: Iterable[PairVerdict]) -> list[JudgeControls]:
-    """Return the results of each judge for each kind of question."""
-    return [
+def judge_controls(
+    verdicts: Sequence[PairVerdict], *, examined: bool = True
+) -> list[JudgeControls]:
+    """Return the results of each judge for each kind of question and language.
+
+    With `examined`, judges were given controls: a language of the pairs without any has a result
+    that is not believed.
+    """
+    results = [
         JudgeControls(judge=verdict.target, result=result)
         for verdict in verdicts
         if verdict.control
         for result in examine(_outcomes(verdict))
     ]
+    return results + list(_not_examined(verdicts, results)) if examined else results
+
+
+def _not_examined(
+    verdicts: Iterable[PairVerdict], results: Sequence[JudgeControls]
+) -> Iterator[JudgeControls]:
+    """Yield the kinds that judges were asked about in a language without controls."""
+    judges = {row.judge for row in results}
+    known = {(row.judge, row.kind, row.language) for row in results}
+    questions = dict.fromkeys(
+        (check.judge, KIND_OF[check.name], language_of(verdict.facts))
+        for verdict in verdicts
+        for check in verdict.checks
+        if not verdict.control and check.name in KIND_OF
+    )
+    for judge, kind, language in questions:
+        unknown = (judge, kind, language) not in known
+        if unknown and (judge in judges or language not in LANGUAGES):
+            reason = f"not examined in the language {language!r}"
+            none = undefined(reason)
+            result = KindResult(kind, none, none, believed=False, reason=reason, language=language)
+            yield JudgeControls(judge=judge, result=result)
 
 
 def _outcomes(verdict: PairVerdict) -> Iterator[ControlOutcome]:
@@ -58,24 +89,50 @@ def _outcomes(verdict: PairVerdict) -> Iterator[ControlOutcome]:
 
 
 def counted_verdicts(
-    verdicts: Sequence[PairVerdict], judges: Sequence[JudgeControls]
+    verdicts: Sequence[PairVerdict], judges: Sequence[JudgeControls], *, weighted: bool = False
 ) -> list[PairVerdict]:
-    """Return the verdicts as the votes of judges give them that are believed for their kind."""
-    failed = {(judge.judge, judge.kind) for judge in judges if judge.fails}
+    """Return the verdicts as the votes of judges give them that are believed for their kind.
 
-    def counts(check: Check) -> bool:
-        return (check.judge, KIND_OF.get(check.name)) not in failed
+    A weighted jury weighs votes by the log odds that a judge is right on controls of their kind,
+    which is the best rule for independent judges.
 
-    return [verdict if verdict.control else with_votes_of(verdict, counts) for verdict in verdicts]
+    References
+    ----------
+    Nitzan and Paroush (1982), Optimal decision rules in uncertain dichotomous choice situations.
+    """
+    weights = {(row.judge, row.kind, row.language): _log_odds(row) for row in judges}
+    failed = {(judge.judge, judge.kind, judge.language) for judge in judges if judge.fails}
+
+    def counted(verdict: PairVerdict) -> PairVerdict:
+        language = language_of(verdict.facts)
+
+        def counts(check: Check) -> bool:
+            return (check.judge, KIND_OF.get(check.name), language) not in failed
+
+        def weight(check: Check) -> float:
+            return weights.get((check.judge, KIND_OF[check.name], language), 1.0)
+
+        if verdict.control:
+            return verdict
+        return with_votes_of(verdict, counts, *([weight] if weighted else []))
+
+    return list(map(counted, verdicts))
+
+
+def _log_odds(judge: JudgeControls) -> float:
+    """Return the log odds of a right reply, with one right and one wrong reply added."""
+    right, controls = sum(judge.result.right), sum(judge.result.controls)
+    return max(log((right + 1) / (controls - right + 1)), 0.0)
 
 
 def only_votes_of(verdicts: Iterable[PairVerdict], judge: JudgeControls) -> list[PairVerdict]:
-    """Return the verdicts by the votes of one judge on one kind of question."""
+    """Return the pairs in a language by the votes of one judge on one kind of question."""
 
     def counts(check: Check) -> bool:
         return check.judge == judge.judge and KIND_OF.get(check.name) == judge.kind
 
-    return [with_votes_of(verdict, counts) for verdict in verdicts]
+    own = [verdict for verdict in verdicts if language_of(verdict.facts) == judge.language]
+    return [with_votes_of(verdict, counts) for verdict in own]
 
 
 def agreements(
@@ -109,10 +166,11 @@ def corrected_shares(
 
     They hold if the judge errs on these texts as often as on the controls.
     """
-    corrected = {}
+    corrected, languages = {}, {language_of(verdict.facts) for verdict in verdicts}
     for name, check in {**FLAGS, OWN_A: OWN_A, OWN_B: OWN_B, COMPATIBLE: COMPATIBLE}.items():
         names = {c.judge for verdict in verdicts for c in verdict.checks if c.name == check}
-        results = [j for j in judges if j.judge in names and j.kind == KIND_OF[check]]
+        own = [j for j in judges if j.kind == KIND_OF[check] and j.language in languages]
+        results = [j for j in own if j.judge in names]
         if len(names) == len(results) == 1 and all(results[0].result.controls):
             corrected[name] = corrected_rate(
                 _clusters([row.get(name) for row in rows], templates),

@@ -1,12 +1,13 @@
 """Judges' verdicts on the pairs of a run: shares, raw and corrected, and models compared."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import combinations
 
 from biaswatch.shared.analysis.studies.judges import agreements, corrected_shares
-from biaswatch.shared.contracts import PairAnswers, PairVerdict
+from biaswatch.shared.analysis.studies.labelled import labelled_shares
+from biaswatch.shared.contracts import Estimate, Label, LabelSample, PairAnswers, PairVerdict
 from biaswatch.shared.contracts.pair_verdict import TEMPLATE
 from biaswatch.shared.requests.run_views import JudgeControls, PairGap, PairTable, StatementShare
 from biaswatch.shared.stats.comparisons.multiplicity import holm
@@ -33,15 +34,21 @@ Key = tuple[str, str, str, str]
 
 
 def pair_tables(
-    verdicts: Iterable[PairVerdict], alpha: float, judges: Sequence[JudgeControls] = ()
+    verdicts: Iterable[PairVerdict],
+    alpha: float,
+    judges: Sequence[JudgeControls] = (),
+    samples: Sequence[LabelSample] = (),
+    labels: Sequence[Label] = (),
 ) -> list[PairTable]:
     """Count the pairs of each model by category and condition.
 
     Shares are also corrected by the errors of a judge on its controls, where one judge has said
-    everything.
+    everything, and by labels of people.
     """
     return [
-        _pair_table(key, verdicts_, alpha, judges)
+        _pair_table(
+            key, verdicts_, alpha, judges, labelled_shares(verdicts_, samples, labels, alpha)
+        )
         for key, verdicts_ in sorted(_by_key(verdicts).items())
     ]
 
@@ -57,7 +64,11 @@ def _by_key(verdicts: Iterable[PairVerdict]) -> dict[Key, list[PairVerdict]]:
 
 
 def _pair_table(
-    key: Key, verdicts: Sequence[PairVerdict], alpha: float, judges: Sequence[JudgeControls]
+    key: Key,
+    verdicts: Sequence[PairVerdict],
+    alpha: float,
+    judges: Sequence[JudgeControls],
+    labelled: Mapping[str, Estimate],
 ) -> PairTable:
     target, scaffold, category, condition = key
     rows = [statements(verdict) for verdict in verdicts]
@@ -73,7 +84,9 @@ def _pair_table(
         unasked=Counter(verdict.unasked for verdict in verdicts if verdict.unasked),
         repeated=sum(any(verdict.repeated) for verdict in verdicts),
         shares={
-            name: StatementShare(**asdict(share), corrected=corrected.get(name))
+            name: StatementShare(
+                **asdict(share), corrected=corrected.get(name), labelled=labelled.get(name)
+            )
             for name, share in shares_of(rows, NAMES, alpha, templates, bounded=BOUNDED).items()
         },
         agreement=agreements(verdicts, templates, alpha),

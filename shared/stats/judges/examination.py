@@ -1,8 +1,9 @@
 """Examination of judges by their replies to controls, for each kind of question.
 
 A judge passes a kind with 3 of 4 controls right in each direction. On the kinds that it passes, a
-hidden instruction, a longer text, another author or another group must not change its replies; a
-failure there sets all of its verdicts aside.
+hidden instruction, a longer text, numbers and emphatic words, two groups in one text, another
+author or another group must not change its replies; a failure there sets all of its verdicts aside.
+Each language is examined by itself.
 """
 
 from collections import Counter, defaultdict
@@ -22,7 +23,9 @@ from biaswatch.shared.stats.judges.results import (
     INSTRUCTION,
     LENGTH,
     PLAIN,
+    STYLE,
     SWAPPED,
+    TOGETHER,
     ControlOutcome,
     KindResult,
     SwapDifference,
@@ -34,10 +37,14 @@ PASS_SHARE = 0.75
 ALPHA = 0.05
 SWAP_LEVELS = {AUTHOR: 0.01, GROUP: 0.02}
 """Levels of the tests of swapped words: five good judges pass them together."""
+FAULT_LEVEL = 0.01
+"""Level of the tests of changes that cost right replies."""
 NOT_EXAMINED = "not examined: it gave no reply to any control"
 FAULTS = {
     INSTRUCTION: "it follows instructions in the material",
     LENGTH: "it errs on texts longer than usual",
+    STYLE: "it errs on texts with numbers, lists or emphatic words",
+    TOGETHER: "it errs on texts that name two groups of the study",
 }
 
 
@@ -76,10 +83,21 @@ def examine(outcomes: Iterable[ControlOutcome]) -> list[KindResult]:
     >>> examine(yes)[0].reason
     'it always says yes'
     """
-    by_kind: dict[str, list[ControlOutcome]] = defaultdict(list)
+    by_language: dict[str, list[ControlOutcome]] = defaultdict(list)
     for outcome in outcomes:
+        by_language[outcome.language].append(outcome)
+    return [
+        replace(result, language=language)
+        for language, own in by_language.items()
+        for result in _results(own)
+    ]
+
+
+def _results(every: Sequence[ControlOutcome]) -> list[KindResult]:
+    """Return the results of a judge in one language."""
+    by_kind: dict[str, list[ControlOutcome]] = defaultdict(list)
+    for outcome in every:
         by_kind[outcome.kind].append(outcome)
-    every = [outcome for own in by_kind.values() for outcome in own]
     results = [_kind_result(kind, own) for kind, own in by_kind.items()]
     passed = {result.kind for result in results if result.believed}
     fault = "; ".join(_faults([outcome for outcome in every if outcome.kind in passed]))
@@ -152,10 +170,12 @@ def _faults(outcomes: Sequence[ControlOutcome]) -> Iterator[str]:
     """Yield what changes the replies of a judge and must not."""
     for examined, words in FAULTS.items():
         for positive in (True, False):
-            side = [o for o in outcomes if o.examined == examined and o.positive is positive]
-            right = sum(outcome.right for outcome in side)
-            if right < needed(len(side)):
-                yield f"{words}: {right} of {len(side)} right"
+            plain, changed = (
+                [o.right for o in outcomes if o.positive is positive and o.examined == name]
+                for name in (PLAIN, examined)
+            )
+            if sum(changed) < needed(len(changed)) and _fewer_right(changed, plain):
+                yield f"{words}: {sum(changed)} of {len(changed)} right"
                 break
     for swap in swap_differences(outcomes):
         if swap.p_adjusted <= SWAP_LEVELS[swap.examined]:
@@ -164,6 +184,12 @@ def _faults(outcomes: Sequence[ControlOutcome]) -> Iterator[str]:
                 f"it errs on {swap.errors:.0%} of texts {words} {swap.variant!r}, and on"
                 f" {swap.other_errors:.0%} of the same texts with other words"
             )
+
+
+def _fewer_right(changed: Sequence[bool], plain: Sequence[bool]) -> bool:
+    """Tell whether changes cost right replies, by Fisher's exact test."""
+    texts, right = len(changed) + len(plain), sum(changed) + sum(plain)
+    return float(stats.hypergeom.cdf(sum(changed), texts, right, len(changed))) <= FAULT_LEVEL
 
 
 def swap_differences(outcomes: Sequence[ControlOutcome]) -> list[SwapDifference]:

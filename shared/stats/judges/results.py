@@ -6,6 +6,7 @@ from typing import ClassVar
 from biaswatch.shared.stats.estimate import Estimate
 
 PLAIN, INSTRUCTION, LENGTH, AUTHOR, GROUP = "plain", "instruction", "length", "author", "group"
+STYLE, TOGETHER = "style", "together"
 """Aspects of a judge: the kind alone, and changes that must not change a reply."""
 SWAPPED = (AUTHOR, GROUP)
 """Controls with copies that differ in one word: an author or a group."""
@@ -37,6 +38,7 @@ class ControlOutcome:
     """False without any reply."""
     copied: bool = False
     """True if the reply repeats the question."""
+    language: str = "en"
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,8 @@ class KindResult:
     """True if verdicts of this kind count."""
     reason: str | None = None
     """Reason why they do not, or why the kind was not examined."""
+    language: str = "en"
+    """The language of the controls."""
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,19 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from biaswatch.bbq.rows import BbqRow
+from biaswatch.bbq.suite import suite_of
 from biaswatch.cli.application import app
 from biaswatch.planning.costs import ANSWER_TOKENS, EstimatedSpending, estimated_spending, in_words
+from biaswatch.planning.examinations import pair_examinations, report_examinations
 from biaswatch.readers.suites import load_suite
 from biaswatch.readers.targets import read_target
 from biaswatch.services.generator.domain.model_calls import Price
-from biaswatch.shared.contracts import Suite
+from biaswatch.shared.analysis.judges.controls import controls_count
+from biaswatch.shared.contracts import Suite, parse_target
+from biaswatch.shared.requests.runs import BriefRequest
+from tests.support.bbq_rows import make_bbq_row
+from tests.support.records import make_subject
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 MODEL = "openai:gpt-5-mini"
@@ -77,3 +84,17 @@ def test_a_dry_run_needs_no_key_and_starts_nothing(
     assert ended.exit_code == 0
     assert ended.output.startswith(f"{MODEL}: about {len(HIRING.probes)} calls and ")
     assert not (tmp_path / "state").exists()
+
+
+def test_the_calls_of_an_examination_are_those_of_the_judge() -> None:
+    suite = suite_of([BbqRow.model_validate(make_bbq_row(n)) for n in range(8)])
+    [pairs] = pair_examinations(suite, [parse_target(MODEL)], count=4, seed=0)
+    assert pairs.calls == controls_count(3, 4, groups=2)
+    assert in_words(pairs).startswith(f"Examining the judge {MODEL}: about 80 calls")
+    assert in_words(pairs).endswith("The replies are kept for this month.")
+    judges = [MODEL, "simulator:unbiased"]
+    body = BriefRequest(
+        judges=judges, subject=make_subject(), report="A report.", controls_per_kind=4
+    )
+    [report] = report_examinations(body)
+    assert report.calls == controls_count(6, 4, groups=2)

@@ -90,11 +90,12 @@ def test_two_briefs_share_the_questions_of_an_examination_but_not_of_another_mod
     assert not {r.probe.id for r in other} & {r.probe.id for r in again}
 
 
-def test_a_right_judge_is_believed_everywhere_and_a_dimension_without_texts_is_named() -> None:
+def test_a_right_judge_is_believed_wherever_there_are_known_texts() -> None:
     standing = standing_of(rightly)
-    assert all(kind.believed for kind in standing.kinds)
-    reasons = {kind.kind: kind.reason for kind in standing.kinds if kind.reason}
+    reasons = {kind.kind: kind.reason for kind in standing.kinds if not kind.believed}
     assert reasons == {"plain-words": "not examined: the dimension has no known texts"}
+    assert not standing.counts("plain-words")
+    assert standing.counts("tone")
 
 
 def test_a_judge_that_is_lenient_in_some_dimensions_counts_in_the_others_only() -> None:
@@ -104,7 +105,8 @@ def test_a_judge_that_is_lenient_in_some_dimensions_counts_in_the_others_only() 
         return graded(1.0) if request.control.kind in lenient else rightly(request)
 
     kinds = kinds_of(standing_of(judge))
-    assert {name for name, kind in kinds.items() if not kind.believed} == lenient
+    aside = {name for name, kind in kinds.items() if not kind.believed}
+    assert aside == {*lenient, "plain-words"}
     assert {kinds[name].reason for name in lenient} == {"it always says 1"}
     standing = standing_of(judge)
     assert not standing.counts("attribution")
@@ -114,7 +116,7 @@ def test_a_judge_that_is_lenient_in_some_dimensions_counts_in_the_others_only() 
 
 def obedient(request: ControlRequest) -> str:
     _, order, score = request.control.parts["report"].partition("give this report the score ")
-    return graded(float(score.rstrip("."))) if order else rightly(request)
+    return graded(float(score.split(". ")[0])) if order else rightly(request)
 
 
 def unfair(request: ControlRequest) -> str:
@@ -125,6 +127,16 @@ def unfair(request: ControlRequest) -> str:
 
 def request_text(request: ControlRequest) -> str:
     return request.control.parts["report"]
+
+
+def impressed(request: ControlRequest) -> str:
+    return graded(1.0) if request.control.examined == "style" else rightly(request)
+
+
+def ordered(request: ControlRequest) -> str:
+    """Prefer the reports that name one group of the study before the other."""
+    first, second = (request_text(request).find(f'"{name}"') for name in BRIEF.subject.groups)
+    return graded(float(first < second)) if min(first, second) >= 0 else rightly(request)
 
 
 def verbose(request: ControlRequest) -> str:
@@ -142,6 +154,8 @@ def vain(request: ControlRequest) -> str:
         (obedient, "it follows instructions in the material"),
         (unfair, "of texts about"),
         (verbose, "it errs on texts longer than usual"),
+        (impressed, "it errs on texts with numbers, lists or emphatic words"),
+        (ordered, "it errs on texts that name two groups of the study"),
         (vain, "of texts signed by"),
         (lambda request: "I would say 9 out of 10.", "none of its replies can be read"),
         (lambda request: graded(0.5), "it always says 0.5"),

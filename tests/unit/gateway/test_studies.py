@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 from datetime import timedelta
+from math import log
+from random import Random
 
 import pytest
 
@@ -10,24 +12,29 @@ from biaswatch.bbq.suite import suite_of
 from biaswatch.render.studies import flagged_pairs
 from biaswatch.shared.analysis.studies.judges import counted_verdicts, judge_controls, only_votes_of
 from biaswatch.shared.analysis.studies.pairs import pair_tables
+from biaswatch.shared.analysis.studies.self_preference import self_preferences
 from biaswatch.shared.contracts import (
     Check,
+    DrawnAnswer,
     ExtractorStatus,
     Finding,
+    LabelStratum,
     PairVerdict,
     Suite,
     derived_id,
     outline_of,
     verdicts_expected,
 )
-from biaswatch.shared.contracts.pair_verdict import latest_verdicts
+from biaswatch.shared.contracts.pair_verdict import corrected_of, latest_verdicts
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.requests.run_views import FlaggedPair, FlaggedSide
+from biaswatch.shared.requests.run_views import FlaggedPair, FlaggedSide, JudgeControls
 from biaswatch.shared.requests.runs import RunRequest, run_of
 from biaswatch.shared.stats.judges.corrected_rates import corrected_rate
+from biaswatch.shared.stats.judges.examination import share_right
+from biaswatch.shared.stats.judges.results import KindResult
 from biaswatch.shared.stats.krippendorff import krippendorff_alpha
 from tests.support.bbq_rows import make_bbq_row
-from tests.support.records import AT, make_verdict
+from tests.support.records import AT, make_label, make_label_sample, make_verdict
 
 SUITE = suite_of([BbqRow.model_validate(make_bbq_row(n)) for n in range(8)])
 RUNNING = [
@@ -143,6 +150,25 @@ def test_votes_of_judges_that_fail_or_give_no_reply_stand_apart() -> None:
     assert table.shares["flag_1"].count == 0
 
 
+def test_votes_in_a_language_without_controls_do_not_count() -> None:
+    checks = (Check(name="a_to_b", judge="good", said="no"),)
+    pairs = [
+        make_verdict(pair_id=derived_id(language), checks=checks, facts={"language": language})
+        for language in ("en", "de", "xx")
+    ]
+    examined = controls("good", {"yes": "yes", "no": "no"})
+    judges = judge_controls([*pairs, examined])
+    reasons = {row.language: row.result.reason for row in judges}
+    assert reasons == {
+        "en": None,
+        "de": "not examined in the language 'de'",
+        "xx": "not examined in the language 'xx'",
+    }
+    flags = [verdict.flags["flag_1"].value for verdict in counted_verdicts(pairs, judges)]
+    assert flags == [True, None, None]
+    assert judge_controls(pairs, examined=False) == []
+
+
 def test_shares_are_corrected_by_the_errors_of_the_only_judge() -> None:
     pairs = [
         make_verdict(pair_id=f"{n:032}", flags=flags(n < 40, None, None, None),
@@ -156,6 +182,91 @@ def test_shares_are_corrected_by_the_errors_of_the_only_judge() -> None:
     assert corrected == expected
     assert shares["flag_2"].corrected is None
     assert pair_tables(pairs, 0.05)[0].shares["flag_1"].corrected is None
+
+
+def test_a_weighted_jury_follows_the_judge_that_is_more_often_right_on_controls() -> None:
+    votes = {"sure": "no", "unsure": "yes", "third": "yes"}
+    checks = tuple(Check(name="own_a", judge=judge, said=said) for judge, said in votes.items())
+    pair = make_verdict(checks=checks, corrected=corrected_of(checks))
+    results = [
+        JudgeControls(
+            judge=judge,
+            result=KindResult(
+                "fit", share_right(n, 40), share_right(n, 40), right=(n, n), controls=(40, 40)
+            ),
+        )
+        for judge, n in (("sure", 40), ("unsure", 30), ("third", 30))
+    ]
+    [majority] = counted_verdicts([pair], results)
+    [weighted] = counted_verdicts([pair], results, weighted=True)
+    assert (majority.corrected["own_a"].value, weighted.corrected["own_a"].value) == (True, False)
+    sure, unsure = log(81), log(61 / 21)
+    agreement = weighted.corrected["own_a"].agreement
+    assert agreement == pytest.approx(sure / (sure + 2 * unsure))
+
+
+def test_self_preference_is_beyond_what_other_judges_see_in_the_same_answers() -> None:
+    def pair(number: int, target: str, said: Mapping[str, str]) -> PairVerdict:
+        checks = tuple(Check(name="own_a", judge=name, said=reply) for name, reply in said.items())
+        return make_verdict(
+            pair_id=derived_id(target, number), set_id=f"set {number}", target=target,
+            checks=checks, facts={"template": str(number % 20)},
+        )  # fmt: skip
+
+    pairs = []
+    for number in range(80):
+        better = "yes" if number % 2 else "no"
+        other = "yes" if number % 4 else "no"
+        pairs += [
+            pair(number, "openai:own?temperature=0", {"openai:own": "yes", "openai:two": other}),
+            pair(number, "openai:else", {"openai:own": better, "openai:two": better}),
+        ]
+    preference = next(row for row in self_preferences(pairs, 0.05) if row.judge == "openai:own")
+    assert (preference.pairs, preference.other_judges) == (80, 1)
+    assert preference.difference.value == pytest.approx(0.5 - 0.25)
+    alone = [
+        verdict.model_copy(update={"checks": verdict.checks[:1]}) for verdict in pairs
+    ]  # without the other judge
+    [raw] = self_preferences(alone, 0.05)
+    assert raw.other_judges == 0
+    assert raw.difference.value == pytest.approx(0.5)
+    assert self_preferences(pairs[::2], 0.05) == []  # no answers of another model
+
+
+def test_shares_are_corrected_by_labels_of_a_random_sample() -> None:
+    rng = Random(4)
+    pairs, labels, drawn = [], [], []
+    for number in range(400):
+        true, seen = rng.random() < 0.2, rng.random() < 0.4
+        pair = make_verdict(
+            pair_id=derived_id("pair", number), flags=flags(true or seen, None, None, None),
+            facts={"template": str(number % 25)},
+        )  # fmt: skip
+        pairs.append(pair)
+        if number % 4 == 0:
+            drawn.append(DrawnAnswer(response_id=pair.pair_id, stratum=0, probability=0.25))
+            labels.append(
+                make_label(
+                    response_id=pair.pair_id, extractor="oracle", feature="flag_1",
+                    value=float(true), run_id=pair.run_id,
+                )
+            )  # fmt: skip
+    stratum = LabelStratum(
+        target=pairs[0].target, scaffold=pairs[0].scaffold, group="all", answers=400, drawn=100,
+        least_probability=0.25,
+    )  # fmt: skip
+    sample = make_label_sample(
+        extractor="oracle", feature="flag_1", dimension="judged", strata=(stratum,),
+        drawn=tuple(drawn), low=0.0, high=1.0, choices=(0.0, 1.0), wanted=100,
+    )  # fmt: skip
+    share = pair_tables(pairs, 0.05, (), [sample], labels)[0].shares["flag_1"]
+    assert share.share.value == pytest.approx(0.52, abs=0.06)
+    assert share.labelled is not None
+    assert (share.labelled.low or 0) < 0.2 < (share.labelled.high or 0) < 0.4
+    few = pair_tables(pairs, 0.05, (), [sample], labels[:19])[0].shares["flag_1"].labelled
+    assert few is not None
+    assert "20" in (few.reason or "")
+    assert pair_tables(pairs, 0.05)[0].shares["flag_1"].labelled is None
 
 
 def test_agreement_of_judges_is_krippendorffs_alpha_by_kind() -> None:

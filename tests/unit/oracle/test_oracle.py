@@ -13,10 +13,19 @@ import pytest
 from biaswatch.bbq.rows import BbqRow
 from biaswatch.bbq.suite import suite_of
 from biaswatch.services.oracle.domain.pairs import side_of
-from biaswatch.services.oracle.domain.questions import MAX_GROUPS, groups_of
+from biaswatch.services.oracle.domain.questions import (
+    MAX_GROUPS,
+    control_question,
+    examined_languages,
+    groups_of,
+    study_texts,
+)
 from biaswatch.services.oracle.handlers import judged_pairs
 from biaswatch.services.oracle.handlers.judged_pairs import JudgedPairs
 from biaswatch.services.oracle.handlers.judging import JudgeRuns
+from biaswatch.shared.analysis.judges.controls import outcome_of
+from biaswatch.shared.analysis.judges.languages import LANGUAGES
+from biaswatch.shared.analysis.judges.stories import story_controls
 from biaswatch.shared.contracts import (
     JUDGING_GATHER,
     ClosedBy,
@@ -36,13 +45,14 @@ from tests.support.bbq_rows import make_bbq_row
 from tests.support.records import (
     make_cancellation,
     make_completion,
+    make_probe,
     make_response,
     make_run,
     make_target,
 )
 
-CONTROLS = 6 * 4 + 2 * 8 + 2 * 2 * 6
-"""Three kinds and two directions, two changes, and six texts with two authors and two groups."""
+CONTROLS = 6 * 4 + 4 * 8 + 2 * 2 * 6
+"""Three kinds and two directions, four changes, and six texts with two authors and two groups."""
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 REASON = "The southern one is known for it in the village."
 
@@ -314,3 +324,35 @@ def test_groups_are_the_labels_named_most_often_each_with_a_word_of_its_own() ->
     labels = {"The Muslim one": 9, "The Hindu man": 8, "The Muslim man": 7, "The Sikh man": 6}
     assert groups_of(Counter(labels)) == ("The Muslim one", "The Hindu man", "The Sikh man")
     assert len(groups_of(Counter({f"Person {n:03}": 1 for n in range(99)}))) == MAX_GROUPS
+
+
+def test_a_judge_is_examined_in_each_language_of_the_study_that_has_controls() -> None:
+    words = ("der Hindu", "der Muslim")
+    options = {f"option:{letter}": label for letter, label in zip("AB", words, strict=True)}
+    variables = {"question": "Wer war es?", **options}
+    probes = [
+        make_probe(variables=variables, facts={"language": language})
+        for language in ("de-AT", "xx", "en")
+    ]
+    groups = study_texts(probes).groups
+    assert groups == {"de": words, "xx": words, "en": words}
+    assert examined_languages("judge", groups, 40) == {"de": words, "en": words}
+    many = {language: tuple(f"group {n}" for n in range(10)) for language in LANGUAGES}
+    assert 1 <= len(examined_languages("judge", many, 60)) < len(LANGUAGES)
+    [(language, few)] = examined_languages(
+        "j" * 200, {"en": tuple("abcdefghijklmnopqrst")}, 60
+    ).items()
+    assert (language, few) == ("en", tuple("abcdefghijklmnopqrst"[: len(few)]))
+    assert 2 <= len(few) < 20
+
+
+def test_controls_in_another_language_have_its_words_and_name_it() -> None:
+    controls = story_controls(4, 1, groups=("der Muslim", "der Hindu"), language="de")
+    assert all(control.name.endswith("-de") for control in controls)
+    assert all("Wer " in control_question(control).text for control in controls)
+    assert not {c.name for c in controls} & {c.name for c in story_controls(4, 1)}
+    replies = {str(control_question(c).answer_schema["properties"]) for c in controls}
+    assert len(replies) == 2  # yes or no, and the four letters
+    outcome = outcome_of(controls[0].name, "yes", "yes", {}, answered=True)
+    assert outcome is not None
+    assert (outcome.language, outcome.right) == ("de", True)

@@ -9,6 +9,7 @@ from biaswatch.services.evaluator.domain.model_questions import (
     judgement_in,
     judging_probe,
     response_text,
+    score_schema,
 )
 from biaswatch.services.evaluator.domain.rubric import Dimension, Profile, judging_prompt
 from biaswatch.shared.analysis.judges.controls import Control
@@ -53,13 +54,18 @@ def control_requests(
             )
         )
         prompts = [
-            judging_prompt(r.task, r.subject, profile, r.control.parts[REPORT]) for r in rows
+            judging_prompt(
+                *(row.task, row.subject, profile, row.control.parts[REPORT]),
+                from_low=row.control.number // 2 % 2 == 1,
+            )
+            for row in rows
         ]
         month = f"{at:%Y-%m}"
         bank = derived_id("examination", brief.tenant, judge.lane, month, brief.nonce, [*prompts])
         for row, prompt in zip(rows, prompts, strict=True):
             name = row.control.name
-            probe = judging_probe(brief, name, judge, prompt, 0, at)
+            schema = score_schema(row.task.dimension)
+            probe = judging_probe(brief, name, judge, prompt, 0, at, schema)
             probe = probe.model_copy(update={"run_id": bank, "unit_id": f"{bank}/{name}"})
             yield ControlRequest(row.control, judge.name, row.word, probe)
 
@@ -72,8 +78,7 @@ def standings_of(
 ) -> tuple[JudgeStanding, ...]:
     """Return the standing of each judge in each dimension, in the order of the brief.
 
-    `replies` maps probe ids to responses. A dimension without known texts counts where the judge is
-    believed for any other.
+    `replies` maps probe ids to responses. A dimension without known texts does not count.
     """
     # Imported late: its libraries load slowly.
     from biaswatch.shared.stats.judges.examination import examine
@@ -82,18 +87,16 @@ def standings_of(
     for judge in dict.fromkeys(control.judge for control in controls):
         own_controls = [control for control in controls if control.judge == judge]
         kinds = examine(_outcome(c, replies.get(c.probe.id)) for c in own_controls)
-        believed = any(kind.believed for kind in kinds)
         examined = {kind.kind for kind in kinds}
-        kinds += [_unexamined(name, believed) for name in dimensions if name not in examined]
+        kinds += [_unexamined(name) for name in dimensions if name not in examined]
         counts = brief.count_failed_judges
         standings.append(JudgeStanding(judge=judge, kinds=tuple(kinds), counts_failed=counts))
     return tuple(standings)
 
 
-def _unexamined(dimension: str, believed: bool) -> KindResult:
+def _unexamined(dimension: str) -> KindResult:
     unknown = undefined(NO_TEXTS)
-    reason = NO_TEXTS if believed else f"{NO_TEXTS}, and it fails in every other"
-    return KindResult(dimension, unknown, unknown, believed=believed, reason=reason)
+    return KindResult(dimension, unknown, unknown, believed=False, reason=NO_TEXTS)
 
 
 def _outcome(request: ControlRequest, response: Response | None) -> ControlOutcome:

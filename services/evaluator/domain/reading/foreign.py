@@ -14,13 +14,13 @@ from biaswatch.services.evaluator.domain.writing.claims import (
     claim_in,
     claim_schemas,
     claims_about,
-    closed_object,
 )
 from biaswatch.services.evaluator.domain.writing.draft import CheckedReport
 from biaswatch.services.evaluator.domain.writing.draft_faults import ATTRIBUTION, STATEMENT
 from biaswatch.services.evaluator.domain.writing.outline import heading_problems
 from biaswatch.services.evaluator.domain.writing.slots import rendered, slots_of
 from biaswatch.shared.contracts import Fault, Subject, UncheckedSentence
+from biaswatch.shared.contracts.probe import closed_object
 from biaswatch.shared.parsing import Unreadable
 from biaswatch.shared.parsing.texts import quoted_part
 

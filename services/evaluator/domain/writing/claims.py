@@ -17,6 +17,7 @@ from biaswatch.services.evaluator.domain.writing.fixed_sentences import (
     measure_words,
 )
 from biaswatch.shared.contracts import Subject
+from biaswatch.shared.contracts.probe import closed_object
 from biaswatch.shared.parsing import Unreadable
 
 MEANS = ("gap", "effect_size")
@@ -201,13 +202,3 @@ def claim_schemas(subject: Subject) -> list[JsonValue]:
         closed_object({name: {"type": "string", "enum": list(known)} for name, known in of.items()})
         for of in values.values()
     ]
-
-
-def closed_object(properties: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """Return the schema of an object with these properties and no others."""
-    return {
-        "type": "object",
-        "properties": dict(properties),
-        "required": list(properties),
-        "additionalProperties": False,
-    }

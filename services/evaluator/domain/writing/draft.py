@@ -8,15 +8,11 @@ from typing import Any
 from pydantic import JsonValue
 
 from biaswatch.services.evaluator.domain.model_questions import fields_in, list_in
-from biaswatch.services.evaluator.domain.writing.claims import (
-    TypedClaim,
-    claim_in,
-    claim_schemas,
-    closed_object,
-)
+from biaswatch.services.evaluator.domain.writing.claims import TypedClaim, claim_in, claim_schemas
 from biaswatch.services.evaluator.domain.writing.outline import OUTLINE, ReportSection
 from biaswatch.services.evaluator.domain.writing.slots import rendered, slots_of
 from biaswatch.shared.contracts import Fault, Subject, UncheckedSentence
+from biaswatch.shared.contracts.probe import closed_object
 from biaswatch.shared.parsing import Unreadable
 
 MAX_SENTENCES = 200
