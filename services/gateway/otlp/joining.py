@@ -140,7 +140,7 @@ class _Steps(NamedTuple):
 def _read(stored: Sequence[WaitingPart]) -> tuple[list[AnswerPart], _Steps | None]:
     """Return the answers in a trace, and the spans to remember if it has steps."""
     parts = [_PART.validate_json(part.body) for part in stored if part.part != STEPS and part.body]
-    known = [_Steps(*json.loads(part.body)) for part in stored if part.part == STEPS]
+    known = [_Steps(**json.loads(part.body)) for part in stored if part.part == STEPS]
     trace = next((part.trace_id for part in parts), "")
     parents: dict[SpanKey, str] = {
         (trace, span): parent for steps in known for span, parent in steps.parents.items()
@@ -162,7 +162,7 @@ def _read(stored: Sequence[WaitingPart]) -> tuple[list[AnswerPart], _Steps | Non
 
 def _remembered(operation: Operation, steps: _Steps, at: datetime) -> WaitingPart:
     tenant, source, key = operation
-    body = json.dumps([steps.parents, steps.heads[:MAX_STEPS]])
+    body = json.dumps({"parents": steps.parents, "heads": steps.heads[:MAX_STEPS]})
     return WaitingPart(tenant, source, key, STEPS, at, False, False, body)
 
 
