@@ -112,8 +112,12 @@ def _with_steps(head: AnswerPart, steps: Sequence[AnswerPart]) -> AnswerPart:
         answered = [part.content for part in ordered if part.content.text is not None]
         last = (answered or [ordered[0].content])[0]
         content = replace(last, prompt=content.prompt, model=content.model or last.model)
-    if ordered and not content.prompt:
-        content = replace(content, prompt=ordered[-1].content.prompt)
+    if ordered:
+        content = replace(
+            content,
+            prompt=content.prompt or ordered[-1].content.prompt,
+            model=content.model or ordered[0].content.model,
+        )
     groups: dict[str, str] = {}
     facts: dict[str, str] = {}
     for part in (*ordered, head):

@@ -23,6 +23,7 @@ KIND_ATTRIBUTES = ("langsmith.span.kind", "openinference.span.kind", "mlflow.spa
 """Attributes with the kind of a span; the first with a value is used."""
 AGENTS = {"agent", "invoke_agent", "invoke_workflow", "agent_run", "ai.generatetext",
           "ai.streamtext", "ai.generateobject", "ai.streamobject"}  # fmt: skip
+LANGGRAPH_NODE = "langgraph_node"
 OTHERS = {"tool", "execute_tool", "tool_call", "embeddings", "embedding", "create_agent", "chain",
           "retriever", "retrieval", "reranker", "rerank", "guardrail", "evaluator", "parser",
           "prompt", "workflow", "task", "span", "event", "memory", "plan", "handoff", "unknown",
@@ -40,9 +41,17 @@ def kind_of(signal: Signal) -> SpanKind | None:
             return SpanKind.OTHER
         is_agent = "pydantic_ai.all_messages" in fields or "all_messages_events" in fields
         return SpanKind.AGENT if is_agent else None
-    if name in AGENTS:
+    if name in AGENTS or (name == "chain" and _is_graph(signal)):
         return SpanKind.AGENT
     return SpanKind.OTHER if name in OTHERS else SpanKind.CALL
+
+
+def _is_graph(signal: Signal) -> bool:
+    """Return whether a chain is a whole graph of LangGraph: an agent, and no node of one."""
+    metadata = f"{signal.attributes.get('metadata')}"
+    integration = f"{signal.attributes.get('langsmith.metadata.ls_integration')} {metadata}"
+    is_node = "langsmith.metadata.langgraph_node" in signal.attributes or LANGGRAPH_NODE in metadata
+    return not is_node and (signal.name == "LangGraph" or "create_agent" in integration)
 
 
 def operation_of(signal: Signal) -> str | None:

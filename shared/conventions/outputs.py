@@ -122,7 +122,10 @@ def _is_parts(value: Any) -> bool:
         isinstance(value, list)
         and bool(value)
         and all(
-            isinstance(part, Mapping) and "type" in part and not part.keys() & {"message", "kwargs"}
+            isinstance(part, Mapping)
+            and "type" in part
+            and not part.keys() & {"message", "kwargs"}
+            and role_of(part) is None
             for part in value
         )
     )
@@ -148,7 +151,7 @@ def _of_list(items: Sequence[Any], last: bool, depth: int) -> Output | None:
         return Output(items[-1 if last else 0] or None)
     if not all(isinstance(item, Mapping | list | tuple) for item in items):
         return None
-    if _is_parts(items) and not any(isinstance(item, Mapping) and "role" in item for item in items):
+    if _is_parts(items) and not any("role" in item for item in items):
         return _of_response(items) if _has_messages(items) else _of_message({"parts": items})
     answers = [item for item in items if _may_answer(item)]
     is_history = last or any(role_of(item) is Role.USER for item in items)
