@@ -33,7 +33,8 @@ OF_SDKS = {
     "mlflow": {"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": f"{COLLECTOR}/v1/traces",
                "MLFLOW_ENABLE_OTLP_EXPORTER": "true"},
     "litellm": {"OTEL_EXPORTER": "otlp_http", "OTEL_ENDPOINT": f"{COLLECTOR}/v1/traces",
-                "OTEL_HEADERS": "Authorization=Bearer sender",
+                "OTEL_EXPORTER_OTLP_HEADERS": "Authorization=Bearer sender",
+                "LITELLM_LOCAL_MODEL_COST_MAP": "True",
                 "USE_OTEL_LITELLM_REQUEST_SPAN": "true"},
 }  # fmt: skip
 os.environ.update(SETTINGS | OF_SDKS.get(SDK, {}))
