@@ -87,8 +87,8 @@ def _add_role(suggested: SuggestedMap, role: str, values: Values, used: set[str]
     if (name := _best(role, values, used)) is None:
         candidates = _by_values(role, values, used)
         name = next(iter(candidates), None)
-        others = f"; also possible: {', '.join(candidates[1:6])}" if candidates[1:] else ""
-        remark = f" (a guess by its values{others})"
+        alternatives = f"; also possible: {', '.join(candidates[1:6])}" if candidates[1:] else ""
+        remark = f" (a guess by its values{alternatives})"
     if name is not None:
         used.add(name)
         suggested.fields[role] = name
@@ -112,8 +112,8 @@ def _add_labels(
         used.update(named)
     elif role == "groups" and few:
         name = min(few, key=lambda name: len(set(map(label_of, values[name]))))
-        others = ", ".join(other for other in few[:10] if other != name)
-        more = f" Other fields with few values: {others}." if others else ""
+        alternatives = ", ".join(field_name for field_name in few[:10] if field_name != name)
+        more = f" Other fields with few values: {alternatives}." if alternatives else ""
         suggested.fields[role] = {_short(name): name}
         suggested.remarks.append(
             f"groups.{_short(name)}: {name} (a guess by its values), with"

@@ -79,7 +79,7 @@ def _answered(parts: Iterable[AnswerPart]) -> bool:
 
 
 def heads_of(parts: Iterable[AnswerPart]) -> set[SpanKey]:
-    """Return the spans of agents and calls, the outermost of which have answers."""
+    """Return the spans of agents and calls; the outermost ones have answers."""
     return {part.span_key for part in parts if part.is_span and not part.is_link}
 
 

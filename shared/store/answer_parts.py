@@ -101,8 +101,8 @@ class AnswerParts:
         """Return the parts of operations that are complete or timed out, in bounded memory.
 
         An operation is complete if its root has arrived, every call has an answer, and no part
-        arrived since `quiet_since`. Of an operation above `MAX_OPERATION_CHARACTERS`, the earliest
-        parts have no body.
+        arrived since `quiet_since`. Above `MAX_OPERATION_CHARACTERS`, the earliest parts of an
+        operation have no body.
         """
         is_part = PARTS.part != STEPS
         last, first = (function(case((is_part, PARTS.at))) for function in (func.max, func.min))

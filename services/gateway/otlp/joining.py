@@ -45,7 +45,7 @@ class SettledTraces:
     parts: list[WaitingPart] = field(default_factory=list)
     """The parts that were read, including those without an answer."""
     steps: list[WaitingPart] = field(default_factory=list)
-    """The spans of traces with steps, by which further steps are recognized."""
+    """The spans of traces with steps; further steps are recognized by them."""
     unwatched: Counter[Operation] = field(default_factory=Counter)
     """Number of answers that no monitor watches."""
 
@@ -82,10 +82,10 @@ class AnswerJoiner:
             parts = [part for part in stored if part.part != STEPS]
             result.parts += parts
             tenant, _, _ = operation = parts[0].operation
-            found, steps = _read(stored)
+            answer_parts, steps = _read(stored)
             result.steps += [] if steps is None else [_remembered(operation, steps, now)]
             began = min(part.at for part in parts)
-            for part in found:
+            for part in answer_parts:
                 if part.content.answered:
                     answers[tenant].append(_Answer(part, operation, began))
                 elif part.is_span:

@@ -112,7 +112,7 @@ def test_unicode_names_and_times_of_all_units_are_read(tmp_path: Path) -> None:
     assert [row["groups"] for row in answers] == [{"пол": "ж"}, {"пол": "м"}] * 3
 
 
-def test_the_places_of_100_000_nested_spans_are_found() -> None:
+def test_nested_spans_have_their_outermost_agent() -> None:
     parents = {(TRACE, str(n)): str(n - 1) if n else "" for n in reversed(range(100_000))}
     places = places_of(parents, {(TRACE, "7")})
     assert places[TRACE, "99999"] == ((TRACE, "7"), True)
