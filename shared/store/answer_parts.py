@@ -147,7 +147,10 @@ class AnswerParts:
                 bool(row.spans), bool(row.answers), row.text, bool(row.closes),
             )  # fmt: skip
             by_operation[part.operation].append(part)
-        return by_operation.values()
+        # Another process may have removed the parts of an operation since it was selected.
+        return [
+            parts for parts in by_operation.values() if any(part.part != STEPS for part in parts)
+        ]
 
     def remove(
         self,
