@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -26,8 +26,13 @@ class Place(NamedTuple):
 
     head: SpanKey | None
     """The outermost agent or call among the span and its ancestors."""
-    is_below_root: bool
-    """True if all ancestors are known."""
+    top: SpanKey
+    """The first unknown ancestor; its span id is empty if all are known."""
+
+    @property
+    def is_below_root(self) -> bool:
+        """True if all ancestors are known."""
+        return not self.top[1]
 
 
 def parts_of(
@@ -78,9 +83,9 @@ def _answered(parts: Iterable[AnswerPart]) -> bool:
     return any(part.content.answered for part in parts)
 
 
-def heads_of(parts: Iterable[AnswerPart]) -> set[SpanKey]:
-    """Return the spans of agents and calls; the outermost ones have answers."""
-    return {part.span_key for part in parts if part.is_span and not part.is_link}
+def heads_of(parts: Iterable[AnswerPart]) -> dict[SpanKey, bool]:
+    """Return the spans of agents (true) and calls (false); the outermost ones have answers."""
+    return {part.span_key: part.is_agent for part in parts if part.is_span and not part.is_link}
 
 
 def parents_of(spans: Iterable[Signal | AnswerPart]) -> dict[SpanKey, str]:
@@ -88,8 +93,43 @@ def parents_of(spans: Iterable[Signal | AnswerPart]) -> dict[SpanKey, str]:
     return {(span.trace_id, span.span_id): span.parent_id for span in spans if span.is_span}
 
 
-def places_of(parents: Mapping[SpanKey, str], heads: Set[SpanKey]) -> dict[SpanKey, Place]:
-    """Return the place of each span; in a cycle of parents, no span is below a root."""
+def places_of(
+    parents: Mapping[SpanKey, str], heads: Mapping[SpanKey, bool]
+) -> dict[SpanKey, Place]:
+    """Return the place of each span; in a cycle of parents, no span is below a root.
+
+    A span with an unknown ancestor is below the agent of its trace if there is one, unless the
+    agent has the same unknown ancestor.
+    """
+    places = _known_places(parents, heads)
+    agents = _single_agents(places, [key for key, is_agent in heads.items() if is_agent])
+    for key, place in places.items():
+        agent = None if place.is_below_root else agents.get(key[0])
+        if agent is not None and places[agent].top != place.top:
+            places[key] = place._replace(head=agent)
+    return places
+
+
+def _single_agents(
+    places: Mapping[SpanKey, Place], agents: Iterable[SpanKey]
+) -> dict[str, SpanKey]:
+    """Return the outermost agent of each trace with one; of several, the one below the root."""
+    by_trace: dict[str, list[SpanKey]] = defaultdict(list)
+    for key in agents:
+        if key in places and places[key].head == key:
+            by_trace[key[0]].append(key)
+    single: dict[str, SpanKey] = {}
+    for trace, keys in by_trace.items():
+        candidates = [key for key in keys if places[key].is_below_root] or keys
+        if len(candidates) == 1:
+            single[trace] = candidates[0]
+    return single
+
+
+def _known_places(
+    parents: Mapping[SpanKey, str], heads: Mapping[SpanKey, bool]
+) -> dict[SpanKey, Place]:
+    """Return the place of each span by its known ancestors."""
     places: dict[SpanKey, Place] = {}
     for key in parents:
         path: dict[SpanKey, None] = {}
@@ -97,10 +137,10 @@ def places_of(parents: Mapping[SpanKey, str], heads: Set[SpanKey]) -> dict[SpanK
         while above in parents and above not in places and above not in path:
             path[above] = None
             above = (above[0], parents[above])
-        place = places.get(above) or Place(None, is_below_root=not above[1])
+        place = places.get(above) or Place(None, above)
         for span in reversed(path):
             head = place.head or (span if span in heads else None)
-            place = places[span] = Place(head, place.is_below_root)
+            place = places[span] = Place(head, place.top)
     return places
 
 

@@ -134,7 +134,8 @@ class _Steps(NamedTuple):
     """Spans of a trace with agents."""
 
     parents: Mapping[str, str]
-    heads: Sequence[str]
+    heads: Mapping[str, bool]
+    """Agents (true) and calls (false)."""
 
 
 def _read(stored: Sequence[WaitingPart]) -> tuple[list[AnswerPart], _Steps | None]:
@@ -146,7 +147,10 @@ def _read(stored: Sequence[WaitingPart]) -> tuple[list[AnswerPart], _Steps | Non
         (trace, span): parent for steps in known for span, parent in steps.parents.items()
     }
     parents |= parents_of(parts)
-    heads = {(trace, span) for steps in known for span in steps.heads} | heads_of(parts)
+    heads: dict[SpanKey, bool] = {
+        (trace, span): is_agent for steps in known for span, is_agent in steps.heads.items()
+    }
+    heads |= heads_of(parts)
     left_out = LeftOut()
     calls = [part for part in parts if not part.is_link]
     kept = without_steps(calls, places_of(parents, heads), left_out)
@@ -155,14 +159,18 @@ def _read(stored: Sequence[WaitingPart]) -> tuple[list[AnswerPart], _Steps | Non
     for part in kept:
         by_key[part.key].append(part)
     latest = list(parents.items())[-MAX_STEPS:]
-    steps = _Steps({span: parent for (_, span), parent in latest}, [span for _, span in heads])
+    latest_heads = list(heads.items())[-MAX_STEPS:]
+    steps = _Steps(
+        {span: parent for (_, span), parent in latest},
+        {span: is_agent for (_, span), is_agent in latest_heads},
+    )
     has_steps = bool(known or left_out.counts or any(part.is_agent for part in parts))
     return [joined(of_key) for of_key in by_key.values()], steps if has_steps else None
 
 
 def _remembered(operation: Operation, steps: _Steps, at: datetime) -> WaitingPart:
     tenant, source, key = operation
-    body = json.dumps({"parents": steps.parents, "heads": steps.heads[:MAX_STEPS]})
+    body = json.dumps(steps._asdict())
     return WaitingPart(tenant, source, key, STEPS, at, False, False, body)
 
 

@@ -114,6 +114,6 @@ def test_unicode_names_and_times_of_all_units_are_read(tmp_path: Path) -> None:
 
 def test_nested_spans_have_their_outermost_agent() -> None:
     parents = {(TRACE, str(n)): str(n - 1) if n else "" for n in reversed(range(100_000))}
-    places = places_of(parents, {(TRACE, "7")})
-    assert places[TRACE, "99999"] == ((TRACE, "7"), True)
-    assert places[TRACE, "6"] == (None, True)
+    places = places_of(parents, {(TRACE, "7"): True})
+    assert places[TRACE, "99999"] == ((TRACE, "7"), (TRACE, ""))
+    assert places[TRACE, "6"] == (None, (TRACE, ""))
