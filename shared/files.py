@@ -6,7 +6,6 @@ import json
 import re
 import zlib
 from collections.abc import Iterable, Iterator
-from math import inf
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
@@ -15,17 +14,8 @@ from pydantic import BaseModel, ValidationError
 
 from biaswatch.shared.contracts.mistakes import first_mistake
 from biaswatch.shared.errors import BiaswatchError, UsageError
-from biaswatch.shared.parsing.json_objects import (
-    MAX_LEVELS,
-    encodable,
-    is_too_deep,
-    without_surrogates,
-)
-from biaswatch.shared.parsing.json_stream import (
-    MAX_VALUE_CHARACTERS,
-    JsonReader,
-    TooLargeValueError,
-)
+from biaswatch.shared.parsing.json_arrays import NOT_JSON, array_items, checked_depth
+from biaswatch.shared.parsing.json_objects import encodable
 from biaswatch.shared.parsing.yaml_values import parse_yaml
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -40,7 +30,6 @@ LARGEST_WHOLE_JSON_BYTES = 64 * MIB
 MOST_PACKING = 20
 """Characters that a byte of a compressed array is taken for."""
 ARRAY = "a JSON array"
-NOT_JSON = "this is not JSON"
 NOT_UTF8 = "it is not text in UTF-8; save it in UTF-8"
 LARGEST_UNPACKED_BYTES = 8 * 1024 * MIB
 """Limit of what a compressed file may hold; it is read in lines."""
@@ -196,7 +185,7 @@ def json_rows_of_file(path: Path, what: str) -> Iterator[tuple[str, Any]]:
     items = values[0] if len(values) == 1 and isinstance(values[0], list) else values
     for number, value in enumerate(items, start=1):
         place = f"{path}, {'item' if items is values[0] else 'object'} {number}"
-        yield place, _checked_depth(value, place)
+        yield place, checked_depth(value, place)
 
 
 def _is_large(path: Path) -> bool:
@@ -205,34 +194,13 @@ def _is_large(path: Path) -> bool:
 
 
 def _items_of_array(path: Path, what: str) -> Iterator[tuple[str, Any]]:
-    """Yield place and value of each item of an array, with one item in memory at a time."""
-    number = 0
     try:
         with open_text(path, "\n") as file:
-            reader = JsonReader(lambda size: file.read(size).encode(), json.JSONDecoder(), inf)
-            for number, _ in enumerate(reader.items(), start=1):
-                place = f"{path}, item {number}"
-                yield place, _checked_depth(without_surrogates(reader.value()), place)
-            reader.end()
+            yield from array_items(file, path)
     except OSError as error:
         raise UsageError(f"The {what} {path} cannot be read ({error.strerror}).") from None
     except UnicodeDecodeError:
         raise UsageError(f"The {what} {path} cannot be read ({NOT_UTF8}).") from None
-    except TooLargeValueError:
-        limit_mib = MAX_VALUE_CHARACTERS // MIB
-        raise UsageError(
-            f"{path}, item {number}: this is not JSON, or it has more than {limit_mib} MiB."
-        ) from None
-    except UsageError:
-        raise
-    except (ValueError, RecursionError):
-        raise UsageError(f"{path}, item {number}: {NOT_JSON}.") from None
-
-
-def _checked_depth(value: Any, place: str) -> Any:
-    if is_too_deep(value):
-        raise UsageError(f"{place}: this is nested more than {MAX_LEVELS} levels deep.")
-    return value
 
 
 def _kind_of_json(path: Path, what: str) -> str | None:
@@ -304,7 +272,7 @@ def _value(line: str, place: str) -> Any:
     except (ValueError, RecursionError):
         raise UsageError(f"{place}: {NOT_JSON}.") from None
     value = encodable(value, line)
-    return _checked_depth(value, place)
+    return checked_depth(value, place)
 
 
 def checked(
