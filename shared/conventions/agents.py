@@ -21,7 +21,7 @@ AI_WORDS = re.compile(
 """Words in attributes of model calls, in any convention."""
 
 
-class Place(NamedTuple):
+class SpanPosition(NamedTuple):
     """The position of a span in its trace."""
 
     head: SpanKey | None
@@ -41,15 +41,15 @@ def parts_of(
     """Return the answers and parts of answers in signals of the same request or trace."""
     pairs = [(signal, part_of(signal, mapping)) for signal in signals]
     parts = [part for _, part in pairs if part is not None]
-    places = places_of(parents_of(signals), heads_of(parts))
+    positions = positions_of(parents_of(signals), heads_of(parts))
     for signal, part in pairs:
         if part is None:
-            count_other(signal, places, left_out)
-    return without_steps(parts, places, left_out)
+            count_other(signal, positions, left_out)
+    return without_steps(parts, positions, left_out)
 
 
 def without_steps(
-    parts: Sequence[AnswerPart], places: Mapping[SpanKey, Place], left_out: LeftOut
+    parts: Sequence[AnswerPart], positions: Mapping[SpanKey, SpanPosition], left_out: LeftOut
 ) -> list[AnswerPart]:
     """Return the parts that are no steps, with agents and calls completed from theirs.
 
@@ -62,7 +62,7 @@ def without_steps(
     steps: dict[SpanKey, list[AnswerPart]] = defaultdict(list)
     kept: dict[SpanKey, list[AnswerPart]] = {}
     for key, of_span in of_spans.items():
-        head = places[key].head if key in places else None
+        head = positions[key].head if key in positions else None
         if head is None or head == key:
             kept[key] = of_span
             continue
@@ -93,55 +93,55 @@ def parents_of(spans: Iterable[Signal | AnswerPart]) -> dict[SpanKey, str]:
     return {(span.trace_id, span.span_id): span.parent_id for span in spans if span.is_span}
 
 
-def places_of(
+def positions_of(
     parents: Mapping[SpanKey, str], heads: Mapping[SpanKey, bool]
-) -> dict[SpanKey, Place]:
-    """Return the place of each span; in a cycle of parents, no span is below a root.
+) -> dict[SpanKey, SpanPosition]:
+    """Return the position of each span; in a cycle of parents, no span is below a root.
 
     A span with an unknown ancestor is below the agent of its trace if there is one, unless the
     agent has the same unknown ancestor.
     """
-    places = _known_places(parents, heads)
-    agents = _single_agents(places, [key for key, is_agent in heads.items() if is_agent])
-    for key, place in places.items():
-        agent = None if place.is_below_root else agents.get(key[0])
-        if agent is not None and places[agent].top != place.top:
-            places[key] = place._replace(head=agent)
-    return places
+    positions = _known_positions(parents, heads)
+    agents = _single_agents(positions, [key for key, is_agent in heads.items() if is_agent])
+    for key, position in positions.items():
+        agent = None if position.is_below_root else agents.get(key[0])
+        if agent is not None and positions[agent].top != position.top:
+            positions[key] = position._replace(head=agent)
+    return positions
 
 
 def _single_agents(
-    places: Mapping[SpanKey, Place], agents: Iterable[SpanKey]
+    positions: Mapping[SpanKey, SpanPosition], agents: Iterable[SpanKey]
 ) -> dict[str, SpanKey]:
     """Return the outermost agent of each trace with one; of several, the one below the root."""
     by_trace: dict[str, list[SpanKey]] = defaultdict(list)
     for key in agents:
-        if key in places and places[key].head == key:
+        if key in positions and positions[key].head == key:
             by_trace[key[0]].append(key)
     single: dict[str, SpanKey] = {}
     for trace, keys in by_trace.items():
-        candidates = [key for key in keys if places[key].is_below_root] or keys
+        candidates = [key for key in keys if positions[key].is_below_root] or keys
         if len(candidates) == 1:
             single[trace] = candidates[0]
     return single
 
 
-def _known_places(
+def _known_positions(
     parents: Mapping[SpanKey, str], heads: Mapping[SpanKey, bool]
-) -> dict[SpanKey, Place]:
-    """Return the place of each span by its known ancestors."""
-    places: dict[SpanKey, Place] = {}
+) -> dict[SpanKey, SpanPosition]:
+    """Return the position of each span by its known ancestors."""
+    positions: dict[SpanKey, SpanPosition] = {}
     for key in parents:
         path: dict[SpanKey, None] = {}
         above = key
-        while above in parents and above not in places and above not in path:
+        while above in parents and above not in positions and above not in path:
             path[above] = None
             above = (above[0], parents[above])
-        place = places.get(above) or Place(None, above)
+        position = positions.get(above) or SpanPosition(None, above)
         for span in reversed(path):
-            head = place.head or (span if span in heads else None)
-            place = places[span] = Place(head, place.top)
-    return places
+            head = position.head or (span if span in heads else None)
+            position = positions[span] = SpanPosition(head, position.top)
+    return positions
 
 
 def _with_steps(head: AnswerPart, steps: Sequence[AnswerPart]) -> AnswerPart:
@@ -167,10 +167,12 @@ def _with_steps(head: AnswerPart, steps: Sequence[AnswerPart]) -> AnswerPart:
     return replace(head, content=content, unit=unit, groups=groups, facts=facts)
 
 
-def count_other(signal: Signal, places: Mapping[SpanKey, Place], left_out: LeftOut) -> None:
+def count_other(
+    signal: Signal, positions: Mapping[SpanKey, SpanPosition], left_out: LeftOut
+) -> None:
     """Count a signal outside of answers."""
-    place = places.get((signal.trace_id, signal.span_id))
-    is_step = place is not None and place.head is not None
+    position = positions.get((signal.trace_id, signal.span_id))
+    is_step = position is not None and position.head is not None
     if is_step or kind_of(signal) is SpanKind.OTHER:
         left_out.add(OmissionReason.OTHER)
     elif any(map(AI_WORDS.search, signal.attributes)):

@@ -16,14 +16,14 @@ from biaswatch.services.gateway.traffic.intake_files import mapping_of, redactio
 from biaswatch.services.gateway.traffic.watchers import UnwatchedError
 from biaswatch.shared.contracts import Exchange, pseudonym_of
 from biaswatch.shared.conventions.agents import (
-    Place,
     SpanKey,
+    SpanPosition,
     count_other,
     count_unanswered,
     has_unknown_texts,
     heads_of,
     parents_of,
-    places_of,
+    positions_of,
     without_steps,
 )
 from biaswatch.shared.conventions.answers import AnswerPart, link_of, part_of, sent_fields
@@ -94,8 +94,8 @@ class SignalIntake:
     def accept(self, signals: Iterable[Signal]) -> IntakeResult:
         """Return the exchanges of a request; incomplete traces are stored until the rest comes."""
         left_out, unfinished = LeftOut(), LeftOut()
-        parts, places = self._parts(list(signals), left_out)
-        traces = self._open_traces(parts, places)
+        parts, positions = self._parts(list(signals), left_out)
+        traces = self._open_traces(parts, positions)
         waiting = [part for part in parts if (part.source, part.trace_id) in traces]
         closed = [
             part
@@ -103,7 +103,7 @@ class SignalIntake:
             if not part.is_link and (part.source, part.trace_id) not in traces
         ]
         complete: dict[str, list[AnswerPart]] = defaultdict(list)
-        for part in without_steps(closed, places, left_out):
+        for part in without_steps(closed, positions, left_out):
             if part.waits and part.source:
                 waiting.append(part)
             elif part.whole:
@@ -114,7 +114,7 @@ class SignalIntake:
         for part in waiting:
             if part.is_span and part.waits and has_unknown_texts(part):
                 unfinished.add(OmissionReason.WAITING, part.names)
-        self._keep(waiting, places, left_out)
+        self._keep(waiting, positions, left_out)
         result = self.exchanges_of(complete)
         left_out.update(unfinished)
         result.left_out = left_out
@@ -124,33 +124,36 @@ class SignalIntake:
         return result
 
     def _keep(
-        self, waiting: Sequence[AnswerPart], places: Mapping[SpanKey, Place], left_out: LeftOut
+        self,
+        waiting: Sequence[AnswerPart],
+        positions: Mapping[SpanKey, SpanPosition],
+        left_out: LeftOut,
     ) -> None:
         """Store the parts that wait; count the signals of a request that are no answers."""
         for reason, count in left_out.counts.items():
             OTLP_SIGNALS.labels(OUTCOMES.get(reason, "not of an answer")).inc(count)
         OTLP_SIGNALS.labels("part of an answer").inc(len(waiting))
-        self._store.answer_parts.keep([self._stored(part, places) for part in waiting])
+        self._store.answer_parts.keep([self._stored(part, positions) for part in waiting])
 
     def _parts(
         self, signals: Sequence[Signal], left_out: LeftOut
-    ) -> tuple[list[AnswerPart], Mapping[SpanKey, Place]]:
-        """Return the parts of answers, with other spans as links, and the places of spans."""
+    ) -> tuple[list[AnswerPart], Mapping[SpanKey, SpanPosition]]:
+        """Return the parts of answers, with other spans as links, and the positions of spans."""
         parts = [part_of(signal, self._mapping) for signal in signals]
         heads = heads_of(part for part in parts if part is not None)
-        places = places_of(parents_of(signals), heads)
+        positions = positions_of(parents_of(signals), heads)
         for signal, part in zip(signals, parts, strict=True):
             if part is None:
-                count_other(signal, places, left_out)
+                count_other(signal, positions, left_out)
         kept = [
             link_of(signal, self._mapping) if part is None else part
             for signal, part in zip(signals, parts, strict=True)
             if part is not None or signal.is_span
         ]
-        return kept, places
+        return kept, positions
 
     def _open_traces(
-        self, parts: Sequence[AnswerPart], places: Mapping[SpanKey, Place]
+        self, parts: Sequence[AnswerPart], positions: Mapping[SpanKey, SpanPosition]
     ) -> set[tuple[str, str]]:
         """Return the traces of services that wait for more spans, or for all of an agent."""
         traces, opened = set[tuple[str, str]](), set[tuple[str, str]]()
@@ -159,9 +162,9 @@ class SignalIntake:
                 continue
             trace = part.source, part.trace_id
             traces.add(trace)
-            place = places[part.span_key]
-            is_head = place.head == part.span_key and not part.is_link
-            if is_head and (part.is_agent or part.waits or not place.is_below_root):
+            position = positions[part.span_key]
+            is_head = position.head == part.span_key and not part.is_link
+            if is_head and (part.is_agent or part.waits or not position.is_below_root):
                 opened.add(trace)
         return opened | self._store.answer_parts.waiting(self._store.tenant, traces - opened)
 
@@ -213,11 +216,11 @@ class SignalIntake:
             **({"further": "other sources are not named any more"} if last else {}),
         )
 
-    def _stored(self, part: AnswerPart, places: Mapping[SpanKey, Place]) -> WaitingPart:
+    def _stored(self, part: AnswerPart, positions: Mapping[SpanKey, SpanPosition]) -> WaitingPart:
         """Return a part in the form of the store, redacted."""
         content, counts = part.content, Counter[str]()
-        place = places[part.span_key] if part.is_span else None
-        is_head = place is not None and place.head == part.span_key
+        position = positions[part.span_key] if part.is_span else None
+        is_head = position is not None and position.head == part.span_key
 
         def redacted(text: str) -> str:
             result = self._redaction(text)
@@ -244,9 +247,9 @@ class SignalIntake:
             hashlib.sha256(_PART.dump_json(part)).hexdigest()[:32],
             self._now(),
             is_head and (content.answered or not part.is_agent),
-            content.answered and (is_head or place is None),
+            content.answered and (is_head or position is None),
             _PART.dump_json(redacted_part, exclude_defaults=True).decode(),
-            place is not None and place.is_below_root,
+            position is not None and position.is_below_root,
         )
 
     def exchange_key(self, key: str) -> str:

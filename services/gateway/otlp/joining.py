@@ -16,7 +16,7 @@ from biaswatch.shared.conventions.agents import (
     SpanKey,
     heads_of,
     parents_of,
-    places_of,
+    positions_of,
     without_steps,
 )
 from biaswatch.shared.conventions.answers import AnswerPart, joined
@@ -153,7 +153,7 @@ def _read(stored: Sequence[WaitingPart]) -> tuple[list[AnswerPart], _Steps | Non
     heads |= heads_of(parts)
     left_out = LeftOut()
     calls = [part for part in parts if not part.is_link]
-    kept = without_steps(calls, places_of(parents, heads), left_out)
+    kept = without_steps(calls, positions_of(parents, heads), left_out)
     OTLP_SIGNALS.labels(OUTCOMES[OmissionReason.STEPS]).inc(left_out.counts[OmissionReason.STEPS])
     by_key: dict[str, list[AnswerPart]] = defaultdict(list)
     for part in kept:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from biaswatch.importing.log_files import LogFile
-from biaswatch.shared.conventions.agents import places_of
+from biaswatch.shared.conventions.agents import positions_of
 from biaswatch.shared.conventions.left_out import LeftOut
 from biaswatch.shared.conventions.mapping import MappingFile
 from biaswatch.shared.errors import UsageError
@@ -114,6 +114,6 @@ def test_unicode_names_and_times_of_all_units_are_read(tmp_path: Path) -> None:
 
 def test_nested_spans_have_their_outermost_agent() -> None:
     parents = {(TRACE, str(n)): str(n - 1) if n else "" for n in reversed(range(100_000))}
-    places = places_of(parents, {(TRACE, "7"): True})
-    assert places[TRACE, "99999"] == ((TRACE, "7"), (TRACE, ""))
-    assert places[TRACE, "6"] == (None, (TRACE, ""))
+    positions = positions_of(parents, {(TRACE, "7"): True})
+    assert positions[TRACE, "99999"] == ((TRACE, "7"), (TRACE, ""))
+    assert positions[TRACE, "6"] == (None, (TRACE, ""))
