@@ -79,7 +79,7 @@ def judging_probe(
 def score_schema(dimension: Dimension) -> dict[str, JsonValue]:
     """Return the JSON Schema of a grade, for providers that enforce one."""
     text: JsonValue = {"type": "string"}
-    fields: dict[str, JsonValue] = {"reasoning": text, "score": {"type": "number"}}
+    fields: dict[str, JsonValue] = {"score": {"type": "number"}, "reasoning": text}
     if dimension.phrases:
         fields["problematic_phrases"] = {"type": "array", "items": text}
     return closed_object(fields)

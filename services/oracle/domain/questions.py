@@ -111,7 +111,7 @@ class JudgeQuestion:
         """JSON Schema of the reply, for providers that enforce one."""
         replies: list[JsonValue] = list(LETTERS if GUESS in self.name else ("yes", "no"))
         answer: JsonValue = {"type": "string", "enum": replies}
-        return closed_object({"reasoning": {"type": "string"}, "answer": answer})
+        return closed_object({"answer": answer, "reasoning": {"type": "string"}})
 
 
 Distractors = Mapping[str, Sequence[str]]
