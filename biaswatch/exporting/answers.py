@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlencode
 
-from pydantic_core import to_jsonable_python
-
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.gateway_requests import path
 from biaswatch.local.runs import may_name_run, whole_run_id
@@ -130,7 +128,7 @@ def _row(answer: ExportedAnswer, measured: Iterable[ExportedFeatures]) -> Row:
     row |= {f"groups.{name}": group for name, group in sorted(answer.groups.items())}
     row |= {f"stimuli.{name}": value for name, value in sorted(answer.stimuli.items())}
     row |= {f"facts.{name}": fact for name, fact in sorted(answer.facts.items())}
-    messages = to_jsonable_python(answer.messages)
+    messages = [m.model_dump(mode="json", exclude_defaults=True) for m in answer.messages]
     row["messages"] = json.dumps(messages, ensure_ascii=False) if messages else None
     row |= {name: getattr(answer, name) for name in REPLY}
     for features in measured:
