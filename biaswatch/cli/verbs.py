@@ -131,7 +131,7 @@ VERBS = (
         "suites",
         "suites:app",
         BUILD,
-        "Suites from published benchmarks and from answers: list, fetch, make, pairs, score.",
+        "Suites from published benchmarks, tables and answers.",
         remote=False,
     ),
     Verb(
