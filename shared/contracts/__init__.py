@@ -158,7 +158,14 @@ from biaswatch.shared.contracts.monitor_rounds import (
     window_run_id,
 )
 from biaswatch.shared.contracts.pair_verdict import Check, Finding, PairAnswers, PairVerdict
-from biaswatch.shared.contracts.probe import MeasuredPart, Message, Probe, Role
+from biaswatch.shared.contracts.probe import (
+    CONVERSATION,
+    MeasuredPart,
+    Message,
+    Probe,
+    ReplyCondition,
+    Role,
+)
 from biaswatch.shared.contracts.record import Part, Purpose, Record
 from biaswatch.shared.contracts.response import (
     CONSTRAINED_STEP,

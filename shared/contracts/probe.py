@@ -1,6 +1,6 @@
 """One thing to ask one target, once."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated
 
@@ -16,6 +16,9 @@ from biaswatch.shared.contracts.identity import (
 )
 from biaswatch.shared.contracts.record import TEXT, Part, Record, computed_once, empty_mapping
 from biaswatch.shared.contracts.target import Target
+
+CONVERSATION = "conversation"
+"""The scaffold that sends the user messages one by one."""
 
 
 class Role(StrEnum):
@@ -54,6 +57,15 @@ class Message(Part):
     """The condition under which it is sent; null for a message that is always sent."""
     otherwise: str | None = None
     """The text where the condition does not hold; without one, the message is left out."""
+
+
+def with_replies(messages: Sequence[Message]) -> list[tuple[Message, bool]]:
+    """Return each message, and whether an assistant message follows it.
+
+    A user message without one is asked by the scaffold `conversation`.
+    """
+    following = [message.role is Role.ASSISTANT for message in messages[1:]]
+    return list(zip(messages, [*following, False][: len(messages)], strict=True))
 
 
 class MeasuredPart(StrEnum):

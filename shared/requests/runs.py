@@ -24,6 +24,7 @@ from biaswatch.shared.contracts import (
     derived_id,
     parse_target,
 )
+from biaswatch.shared.contracts.derived_features import base_of
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.studies.local_law_144 import SMALL_SHARE
 
@@ -84,7 +85,7 @@ def check_features(suite: SuiteHeader, running: Sequence[ExtractorStatus]) -> No
     measured = {feature for extractor in used for feature in extractor.features}
     for field in ("features", "assessed", "selected_at_least", "error_rates"):
         for name in getattr(suite, field):
-            if name not in measured:
+            if base_of(name) not in measured:
                 raise UsageError(
                     f"The suite's `{field}` names {name}, which its extractors do not measure; they"
                     f" measure {', '.join(sorted(measured)) or 'nothing'}."

@@ -59,6 +59,7 @@ def declared_plan(plan: AnalysisPlan, suite: SuiteHeader, store: Store) -> Analy
         selected_at_least=suite.selected_at_least,
         assessed=suite.assessed,
         error_rates=suite.error_rates,
+        gaps_by=suite.gaps_by,
         claim=suite.claim,
         ranges=suite.known_ranges,
         against=suite.compared,

@@ -1,14 +1,14 @@
 """Measures responses with the extractors of their probes, and announces the extractors."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from biaswatch.services.extractor.domain import Extractor, Measured, Reading, measured_all
 from biaswatch.services.extractor.domain.extractor import NOT_FINITE, WRONG_FEATURES
+from biaswatch.services.extractor.domain.replies import TRUNCATED, ReplyText, combined, texts_of
 from biaswatch.shared.contracts import (
     CONSTRAINED_STEP,
     CallSpan,
-    Ending,
     ExtractorStatus,
     Features,
     Reservation,
@@ -23,8 +23,6 @@ from biaswatch.shared.store.extractors import Baselines, Extractors, Numbers
 
 FAILED = ("the extractor", NOT_FINITE, WRONG_FEATURES, "model")
 """Prefixes of reasons that concern the extractor and not the text."""
-TRUNCATED = "truncated"
-"""The reason of a response whose text ended at its limit of tokens."""
 
 
 class ExtractorCounters:
@@ -137,34 +135,26 @@ def baselines_of(responses: Sequence[Response]) -> list[str]:
 
 
 def readings_of(responses: Sequence[Response], extractor: str) -> list[Reading]:
-    """Return the inputs of an extractor for those responses that it can measure."""
+    """Return the inputs of an extractor: the texts that it can measure, one after the other."""
     return [
         Reading(
-            str(response.text),
+            str(reply.text),
             response.probe.expected,
             response.probe.baseline,
-            cut_off=response.reason == TRUNCATED,
+            cut_off=reply.reason == TRUNCATED,
             scale=_scale_of(response),
             options=options_of(response.probe),
             scored=response.scored,
         )
         for response in responses
-        if _is_measurable(response, extractor)
+        for reply in texts_of(response)
+        if reply.is_measurable(response, extractor)
     ]
 
 
 def _scale_of(response: Response) -> Scale:
     requested = response.probe.requested
     return (requested.low, requested.high) if requested else (None, None)
-
-
-def _is_measurable(response: Response, extractor: str) -> bool:
-    """Tell whether a response is an answer, or was cut off and may have the requested part."""
-    if response.text is None:
-        return False
-    requested = response.probe.requested
-    may_be_complete = response.reason == TRUNCATED and requested and requested.part == extractor
-    return response.ending is Ending.ANSWERED or bool(may_be_complete)
 
 
 def features_of(
@@ -177,12 +167,7 @@ def features_of(
 ) -> list[Features]:
     """Return the features of each response, given the outcomes of `readings_of(responses)`."""
     remaining = iter(outcomes)
-    measured: list[Measured] = [
-        _told_as_cut_off(response, first(remaining, "An answer has no measurement."))
-        if _is_measurable(response, extractor.name)
-        else ({}, _no_answer(response))
-        for response in responses
-    ]
+    measured = [_measured(response, extractor, remaining) for response in responses]
     if counters:
         counters.note([reason for _, reason in measured])
     return [
@@ -207,14 +192,19 @@ def features_of(
     ]
 
 
-def _told_as_cut_off(response: Response, measured: Measured) -> Measured:
-    """Return a measurement; an answer that was cut off before its part lacks it for that reason."""
-    _, unscorable = measured
-    return ({}, _no_answer(response)) if unscorable and response.reason == TRUNCATED else measured
-
-
-def _no_answer(response: Response) -> str:
-    return f"no answer: {response.reason}"
+def _measured(
+    response: Response, extractor: Extractor | DropInSpec, outcomes: Iterator[Measured]
+) -> Measured:
+    """Take the outcomes of the texts of a response, and return its measurement."""
+    measured: list[tuple[ReplyText, Measured]] = []
+    for reply in texts_of(response):
+        outcome: Measured = ({}, f"no answer: {reply.reason}")
+        if reply.is_measurable(response, extractor.name):
+            values, unscorable = first(outcomes, "An answer has no measurement.")
+            if not unscorable or reply.reason != TRUNCATED:  # cut off before the part, it lacks it
+                outcome = values, unscorable
+        measured.append((reply, outcome))
+    return combined(response, tuple(extractor.features), measured)
 
 
 def _reservation_of(response: Response, extractor: str) -> Reservation | None:
@@ -223,7 +213,8 @@ def _reservation_of(response: Response, extractor: str) -> Reservation | None:
         return None
     if any(step.name == CONSTRAINED_STEP for step in response.steps):
         return Reservation.CONSTRAINED
-    return Reservation.CUT_OFF if response.reason == TRUNCATED else None
+    cut_off = any(reply.reason == TRUNCATED for reply in texts_of(response))
+    return Reservation.CUT_OFF if cut_off else None
 
 
 def _span_of(response: Response, extractor: str) -> CallSpan | None:

@@ -15,19 +15,20 @@ RETRY_BACKOFF = Backoff(first_s=0.5, max_s=60.0)
 
 def call_of(probe: Probe, planned: PlannedCall, timeout_s: float) -> ModelCall:
     """Return the request: the target's role first, then the messages of the planned call."""
-    system = probe.target.system_prompt
+    target = planned.target or probe.target
+    system = target.system_prompt
     role = (Message(role=Role.SYSTEM, content=system),) if system else ()
     # A key that no other call has keeps the provider from answering out of its prompt cache.
-    separate = probe.cache_apart and PROVIDERS[probe.target.provider].takes_cache_key
+    separate = probe.cache_apart and PROVIDERS[target.provider].takes_cache_key
     keys: dict[str, JsonValue] = {"user": probe.id, "prompt_cache_key": probe.id}
     return ModelCall(
-        model=probe.target.model,
+        model=target.model,
         messages=tuple(
             {"role": message.role.value, "content": message.content}
-            for message in role + planned.messages
+            for message in role + _context(probe) + planned.messages
         ),
         repeat_key=probe.id,
-        parameters={**probe.target.parameters, **(keys if separate else {})},
+        parameters={**target.parameters, **(keys if separate else {})},
         timeout_s=timeout_s,
         recording=(probe.key, probe.scaffold, probe.repeat),
         answer_schema=planned.answer_schema,
@@ -35,6 +36,11 @@ def call_of(probe: Probe, planned: PlannedCall, timeout_s: float) -> ModelCall:
         continuations=planned.continuations,
         purpose=probe.purpose,
     )
+
+
+def _context(probe: Probe) -> tuple[Message, ...]:
+    """Return the messages before a question that a scaffold builds from variables."""
+    return probe.messages if probe.variables else ()
 
 
 def pause_s(failure: CallFailed, attempt: int, jitter: float) -> float:

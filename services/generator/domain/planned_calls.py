@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from biaswatch.services.generator.domain.questions import RatingScale
-from biaswatch.shared.contracts import Message, Probe, Usage
+from biaswatch.shared.contracts import Message, Probe, Target, Usage
 from biaswatch.shared.llm.port import AnswerSchema, CallFailed, Continuations, ModelAnswer
 
 ANSWER = "answer"
@@ -26,6 +26,15 @@ class PlannedCall:
     """True if the schema is sent to servers that imitate a provider, too."""
     continuations: Continuations | None = None
     """The texts to score; None for a call that asks for an answer."""
+    target: Target | None = None
+    """The model of this call; None for the target of the probe."""
+    key: str = ""
+    """The key of its stored answer among the calls of the probe; by default its name."""
+
+    @property
+    def stored_as(self) -> str:
+        """The key of its stored answer."""
+        return self.key or self.name
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from biaswatch.services.generator.domain.constrained import (
     part_schema,
     requested_of,
 )
+from biaswatch.services.generator.domain.conversation import Conversation
 from biaswatch.services.generator.domain.likelihood import Likelihood
 from biaswatch.services.generator.domain.planned_calls import (
     ANSWER,
@@ -45,6 +46,7 @@ from biaswatch.services.generator.domain.questions import (
 )
 from biaswatch.shared.contracts import Probe
 from biaswatch.shared.contracts.likelihood import LIKELIHOOD
+from biaswatch.shared.contracts.probe import CONVERSATION
 from biaswatch.shared.contracts.response import CONSTRAINED_STEP
 from biaswatch.shared.llm.port import AnswerSchema, Failure
 
@@ -226,6 +228,7 @@ SCAFFOLDS: Mapping[str, Callable[[], Scaffold]] = {
     "decomposed": Decomposed,
     "decomposed_algorithmic": DecomposedAlgorithmic,
     LIKELIHOOD: Likelihood,
+    CONVERSATION: Conversation,
 }
 """Constructors by name; a new scaffold is a class and a row here."""
 

@@ -107,7 +107,7 @@ class Ask:
             trial = await pause.wait_until_allowed(lambda: self._caller.cancellation.check(probe))
             try:
                 if trial:
-                    await self._reconnect(probe.target)
+                    await self._reconnect(probe)
                 response = await self._response(probe, self._scaffold_response)
             except TargetRefused as refused:
                 if refused.began is not None:
@@ -192,7 +192,7 @@ class Ask:
         usage = NOTHING_SPENT
         while calls:
             outcomes = await asyncio.gather(
-                *(self._caller.call(probe, call, endpoint) for call in calls),
+                *(self._call(probe, call, endpoint) for call in calls),
                 return_exceptions=True,  # all calls end and are stored before an error is raised
             )
             for call, outcome in zip(calls, outcomes, strict=True):
@@ -212,10 +212,17 @@ class Ask:
             return failed_response(probe, str(error), detail, usage, self._now())
         return response_from_plan(probe, text, results, usage, self._now())
 
-    async def _reconnect(self, target: Target) -> None:
-        """Replace the endpoint of a target, so that it uses the current key."""
-        if (old := self._endpoints.pop(target.lane, None)) is not None:
-            self._retired.append(old)
+    async def _call(self, probe: Probe, call: PlannedCall, endpoint: Endpoint) -> CallResult:
+        """Make one call of a plan; another model than the target has its own endpoint."""
+        if call.target is not None and call.target.lane != probe.target.lane:
+            endpoint = await self._endpoint(call.target)
+        return await self._caller.call(probe, call, endpoint)
+
+    async def _reconnect(self, probe: Probe) -> None:
+        """Replace the endpoints of a probe, so that they use the current keys."""
+        for target in filter(None, (probe.target, probe.user)):
+            if (old := self._endpoints.pop(target.lane, None)) is not None:
+                self._retired.append(old)
         while len(self._retired) > MAX_RETIRED:
             await self._retired.pop(0).model.close()
 

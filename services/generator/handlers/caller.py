@@ -83,19 +83,19 @@ class ModelCaller:
         TargetRefused
             The target refuses this call as it would refuse any other.
         """
-        async with self._locks.setdefault(call_id(probe, planned.name), asyncio.Lock()):
-            if stored := await self._paid.get(probe, planned.name):
+        async with self._locks.setdefault(call_id(probe, planned.stored_as), asyncio.Lock()):
+            if stored := await self._paid.get(probe, planned.stored_as):
                 endpoint.metrics.cached()
                 return _result(planned, stored, 1, None, endpoint)
             began = self._clock()
             await self._check(probe, endpoint)
-            starts = await self._paid.reserve(probe, planned.name)
+            starts = await self._paid.reserve(probe, planned.stored_as)
             if starts > self._limits.max_starts:
                 return _result(planned, _used_up(starts - 1), 0, self._clock() - began, endpoint)
             try:
                 outcome, tries = await self._retried(probe, planned, endpoint, starts)
             except TargetRefused:
-                await self._paid.release(probe, planned.name)
+                await self._paid.release(probe, planned.stored_as)
                 raise
             return _result(planned, outcome, tries, self._clock() - began, endpoint)
 
@@ -168,7 +168,7 @@ class ModelCaller:
         endpoint.metrics.paid(read, written, cost)
         answer = outcome if isinstance(outcome, ModelAnswer) else None
         with self.budgets.adding(probe, tokens, cost):
-            await self._paid.record(probe, planned.name, attempt, answer, cost, tokens)
+            await self._paid.record(probe, planned.stored_as, attempt, answer, cost, tokens)
 
 
 async def ask_model(model: ChatModel, call: ModelCall) -> ModelAnswer:

@@ -9,6 +9,7 @@ from typing import Any
 from biaswatch.shared.backoff import Backoff
 from biaswatch.shared.contracts import Probe, derived_id
 from biaswatch.shared.contracts.identity import id_beginning_with
+from biaswatch.shared.contracts.probe import CONVERSATION
 from biaswatch.shared.errors import TransientError
 from biaswatch.shared.llm.port import ModelAnswer
 from biaswatch.shared.runtime.jobs import BatchedLookup
@@ -71,8 +72,10 @@ class PaidCalls:
         cost: float | None, tokens: int | None,
     ) -> None:  # fmt: skip
         """Store the cost of one attempt and its answer; retry until the store has both."""
-        reusable = answer is not None and answer.finish_reason != "length" and not probe.fresh
-        fields = asdict(answer) if answer and reusable else None
+        # Later replies of a conversation depend on one that was cut off: it is kept, too.
+        may_end = probe.scaffold == CONVERSATION
+        reusable = answer is not None and (may_end or answer.finish_reason != "length")
+        fields = asdict(answer) if answer and reusable and not probe.fresh else None
         id_ = call_id(probe, step) if fields else call_id(probe, step, *attempt)
         self._waiting[id_] = PaidCall(id_, probe, tokens, cost, fields, self._now())
         failures = 0

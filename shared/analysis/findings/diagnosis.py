@@ -26,6 +26,7 @@ from biaswatch.shared.analysis.findings.run_findings import (
     RunFinding,
     findings,
 )
+from biaswatch.shared.analysis.findings.strata import at_levels, crossed_with
 from biaswatch.shared.contracts import Gap, GroupInteraction, GroupParity, GroupSummary, OwnGap
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 from biaswatch.shared.stats.estimate import Estimate
@@ -41,11 +42,18 @@ def diagnose(
 
     The responses of a part are grouped again for each use and freed in between.
     """
-    parts_and_rates = list(_parts(measured, plan))
+    levels = list(at_levels(measured, plan.gaps_by))
+    named = {
+        name for columns in (*measured, *(of for of, _ in levels)) for name in columns.features
+    }
+    plan = plan.with_derived(named)
+    parts_and_rates = [*_parts(measured, plan), *_parts_at_levels(levels, plan)]
     parts = [part for part in parts_and_rates if part.rate is None or not part.rate.is_feature]
     compared_parts = [
         ComparedPart(
-            partial(_sampled, part, plan), part.rate is not None, source="\n".join(part.source)
+            partial(_sampled, part, plan),
+            part.rate is not None,
+            source="\n".join((*part.source, part.level)),
         )
         for part in parts
     ]
@@ -92,15 +100,7 @@ def _interactions(
     measured: Sequence[MeasuredColumns], plan: AnalysisPlan
 ) -> Mapping[FindingKey, list[GroupInteraction]]:
     """Return the tests that two dimensions add up, by the finding of the first of them."""
-    tests: list[tuple[Source, Interaction]] = []
-    for columns in measured:
-        names = plan.features_of(columns.extractor, columns.features)
-        pairs = list(combinations(columns.dimensions, 2))
-        if names and pairs:
-            observations = columns.observations(names, plan.ranges)
-            crossings = [grouping(observations, pair) for pair in pairs]
-            found = interactions(observations, crossings, plan.alpha)
-            tests += [(columns.source, test) for test in found if test.scale == DIFFERENCE]
+    tests = [test for columns in measured for test in _interactions_of(columns, plan)]
     family = sum(test.test.p_value is not None for _, test in tests)
     by_finding: dict[FindingKey, list[GroupInteraction]] = defaultdict(list)
     for source, test in tests:
@@ -113,6 +113,23 @@ def _interactions(
             )
         )
     return by_finding
+
+
+def _interactions_of(
+    columns: MeasuredColumns, plan: AnalysisPlan
+) -> Iterator[tuple[Source, Interaction]]:
+    """Yield the tests of two dimensions, and of a dimension and a stratum that gaps are by."""
+    names = plan.features_of(columns.extractor, columns.features)
+    crossed = [(columns, list(combinations(columns.dimensions, 2)))]
+    for stratum in plan.gaps_by:
+        pairs = [(dimension, stratum) for dimension in columns.dimensions]
+        crossed.append((crossed_with(columns, stratum), pairs))
+    for of, pairs in crossed:
+        if names and pairs:
+            observations = of.observations(names, plan.ranges)
+            crossings = [grouping(observations, pair) for pair in pairs]
+            tests = interactions(observations, crossings, plan.alpha)
+            yield from ((columns.source, test) for test in tests if test.scale == DIFFERENCE)
 
 
 @dataclass(frozen=True)
@@ -134,6 +151,8 @@ class _Part:
     """The range of a single feature that the plan does not name."""
     rate: RateOf | None = None
     """The rate that the single feature is."""
+    level: str = ""
+    """The level of a stratum that the responses are under, if they are under one alone."""
 
     @property
     def source(self) -> Source:
@@ -162,6 +181,15 @@ def _parts(measured: Sequence[MeasuredColumns], plan: AnalysisPlan) -> Iterator[
             yield from (_Part(columns, names, dimension) for dimension in columns.dimensions)
         for part, bounds, rate in _rated(columns, names, plan):
             yield from (_Part(part, part.features, d, bounds, rate) for d in columns.dimensions)
+
+
+def _parts_at_levels(
+    levels: Sequence[tuple[MeasuredColumns, str]], plan: AnalysisPlan
+) -> Iterator[_Part]:
+    for columns, level in levels:
+        if names := plan.wanted(columns.features):
+            for dimension in columns.dimensions:
+                yield _Part(columns, names, dimension, level=level)
 
 
 def _rated(
@@ -193,6 +221,7 @@ def _selected(observations: Observations, plan: AnalysisPlan) -> Observations:
 
 def describe_strata(measured: Sequence[MeasuredColumns], plan: AnalysisPlan) -> list[RunFinding]:
     """Return a description of each feature under each stratum; empty without strata."""
+    plan = plan.with_derived(name for columns in measured for name in columns.features)
     descriptions = (
         description for columns in measured for description in _described(columns.by_stratum, plan)
     )

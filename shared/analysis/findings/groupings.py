@@ -1,7 +1,7 @@
 """The plan of an analysis, and the groups it compares."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from biaswatch.shared.analysis.findings.observations import Observations, Whole, coded
 from biaswatch.shared.contracts import Against, Claim
+from biaswatch.shared.contracts.derived_features import base_of, is_among, is_drift, range_of
 from biaswatch.shared.lookup import first
 
 MAX_PAIRED_GROUPS = 6
@@ -154,6 +155,8 @@ class AnalysisPlan:
     """Features that are assessed beyond their gaps."""
     error_rates: tuple[str, ...] = ()
     """Features whose decisions are compared with the expected answers."""
+    gaps_by: tuple[str, ...] = ()
+    """Strata by whose levels groups are compared, too."""
     claim: Claim = Claim.POPULATION
     against: Against = Against.AUTO
     permutations: int = 1000
@@ -161,8 +164,30 @@ class AnalysisPlan:
 
     def features_of(self, extractor: str, seen: Iterable[str]) -> list[str]:
         """Return the features that an extractor measures and the plan wants, sorted."""
-        measured = {*seen, *self.measured.get(extractor, ())}
-        return sorted(measured & set(self.features) if self.features else measured)
+        return self.wanted({*seen, *self.measured.get(extractor, ())})
+
+    def wanted(self, names: Iterable[str]) -> list[str]:
+        """Return the features that the plan wants, sorted; those by turn with their base."""
+        return sorted(name for name in names if not self.features or is_among(name, self.features))
+
+    def with_derived(self, names: Iterable[str]) -> "AnalysisPlan":
+        """Return the plan with ranges and selections of features by turn and by level."""
+        derived = {name for name in names if name != base_of(name)}
+        if not derived:
+            return self
+        ranges = {name: range_of(name, self.ranges) for name in derived}
+        selected = self.selected_at_least or {}
+        thresholds = {
+            name: selected[base_of(name)]
+            for name in derived
+            if base_of(name) in selected and not is_drift(name)
+        }
+        known = {name: ends for name, ends in ranges.items() if ends is not None}
+        return replace(
+            self,
+            ranges={**known, **self.ranges},
+            selected_at_least={**thresholds, **selected} if selected else None,
+        )
 
     @property
     def comparisons(self) -> ComparisonPlan:

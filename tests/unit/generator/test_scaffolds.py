@@ -37,16 +37,17 @@ def heard(rating: float, text: str = "because") -> CallResult:
     return CallResult(ModelAnswer(text), rating=rating)
 
 
-def test_the_six_scaffolds_are_there() -> None:
-    six = {
+def test_the_scaffolds_are_there() -> None:
+    known = {
         "direct",
         "chain_of_thought",
         "decomposed",
         "decomposed_algorithmic",
         "reason_and_choose",
         "likelihood",
+        "conversation",
     }
-    assert set(SCAFFOLDS) == six
+    assert set(SCAFFOLDS) == known
 
 
 def test_a_name_that_is_no_scaffold_loads_nothing_and_says_what_there_is() -> None:

@@ -1,0 +1,64 @@
+"""The texts of a response to measure: its answer, or every reply of a conversation."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from biaswatch.services.extractor.domain.extractor import Measured
+from biaswatch.shared.contracts import CONVERSATION, Ending, Response, Role
+from biaswatch.shared.contracts.derived_features import over_turns
+from biaswatch.shared.contracts.probe import with_replies
+from biaswatch.shared.contracts.response import TURN_STEP
+
+TRUNCATED = "truncated"
+"""The reason of a text that ended at its limit of tokens."""
+
+
+@dataclass(frozen=True)
+class ReplyText:
+    """One text to measure."""
+
+    text: str | None
+    reason: str | None
+    """Why it is no complete answer."""
+    turn: int = 0
+    """The user message that it answers, from 1; 0 for the only answer."""
+
+    def is_measurable(self, response: Response, extractor: str) -> bool:
+        """Tell whether it is an answer, or was cut off and may have the requested part."""
+        requested = response.probe.requested
+        may_be_complete = requested is not None and requested.part == extractor
+        return self.text is not None and (
+            self.reason is None or (self.reason == TRUNCATED and may_be_complete)
+        )
+
+
+def texts_of(response: Response) -> Iterator[ReplyText]:
+    """Yield the answer, or the replies of a conversation that ended."""
+    turns = [step for step in response.steps if step.name.startswith(TURN_STEP)]
+    ended = response.ending is Ending.ANSWERED or response.reason == TRUNCATED
+    if response.probe.scaffold != CONVERSATION or not turns or not ended:
+        reason = None if response.ending is Ending.ANSWERED else response.reason or "failed"
+        yield ReplyText(response.text, reason)
+        return
+    for step in turns:
+        turn = int(step.name.removeprefix(TURN_STEP))
+        yield ReplyText(response.said.get(step.name), step.reason, turn)
+
+
+def declared_turns(response: Response) -> int:
+    """Return the number of user messages that a conversation asks."""
+    messages = with_replies(response.probe.messages)
+    return sum(message.role is Role.USER and not has_reply for message, has_reply in messages)
+
+
+def combined(
+    response: Response, features: Sequence[str], measured: Sequence[tuple[ReplyText, Measured]]
+) -> Measured:
+    """Return the measurement of a response from those of its texts."""
+    if len(measured) == 1 and measured[0][0].turn == 0:
+        return measured[0][1]
+    reasons = [reason for _, (_, reason) in measured if reason]
+    if len(reasons) == len(measured):
+        return {}, reasons[0]
+    turns = {text.turn: values for text, (values, _) in measured}
+    return over_turns(features, turns, declared_turns(response)), None
