@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated, Any, Literal
 from uuid import uuid4
 
@@ -29,6 +30,7 @@ from biaswatch.local.connections import AddressFile
 from biaswatch.local.runs import InterpretedGap, RunResults, run_results
 from biaswatch.planning.costs import EstimatedSpending, estimated_spending, in_words
 from biaswatch.planning.findable_gaps import with_findable
+from biaswatch.readers.contexts import with_contexts
 from biaswatch.readers.suites import DEMO_SUITE, SHIPPED, load_suite, pilot_of, undeclared_range
 from biaswatch.readers.targets import (
     check_local,
@@ -64,6 +66,8 @@ class RunVerb(CheckRequest):
     """How often each probe is asked."""
     limit: PositiveInt | None = None
     """A pilot: only this number of whole sets, balanced over groups."""
+    contexts: Path | None = None
+    """A folder of contexts: every probe is asked in each, and gaps are compared by context."""
     judge: tuple[str, ...] = ()
     """Judge of pairs: provider:model, `self` (the default) or `none`; may be repeated."""
     controls: bool = True
@@ -78,6 +82,8 @@ class RunVerb(CheckRequest):
     """Start the same run afresh instead of resuming it."""
     controls_per_kind: int = Field(default=40, ge=4, le=60)
     """Questions of each kind and direction that examine a judge; 3 of 4 have to be right."""
+    user: str | None = None
+    """Simulated user of conversations: provider:model; by default each target plays its own."""
     judge_seed: int = 0
     """Seed of what judges are shown: distractors, order."""
     jury: Literal["majority", "weighted"] = "majority"
@@ -87,13 +93,14 @@ class RunVerb(CheckRequest):
 
 
 @takes(
-    RunVerb, "target", "scaffold", "repeats", "limit", "judge", "controls", "token_budget",
-    "cost_budget", "dry_run", "fail_on",
+    RunVerb, "target", "scaffold", "repeats", "limit", "contexts", "judge", "token_budget",
+    "cost_budget", "dry_run", "fail_on", hidden=("controls",),
 )  # fmt: skip
 def run(suite: SuiteFile, request: RunVerb, as_json: Json = False) -> None:
     """Ask models the questions of a suite and show the findings. Repeated, it resumes."""
     rule = request.rule()
-    whole, targets = load_suite(suite), [read_target(target) for target in request.target]
+    whole = with_contexts(load_suite(suite), request.contexts)
+    targets = [read_target(target) for target in request.target]
     suite_part = whole if request.limit is None else pilot_of(whole, request.limit)
     scaffolds = request.scaffold or whole.scaffolds
     check_repeats(scaffolds, request.repeats)
@@ -105,8 +112,9 @@ def run(suite: SuiteFile, request: RunVerb, as_json: Json = False) -> None:
         _show_spending(spending, as_json=as_json, dry_run=True)
         return
     server = gateway().server
+    users = [read_target(request.user)] if request.user else []
     budget = Budget(tokens=request.token_budget, cost=request.cost_budget)
-    _check_here([*targets, *judges], budget, server)
+    _check_here([*targets, *judges, *users], budget, server)
     _print_remarks(whole, suite_part)
     if any(estimate.paid for estimate in spending):
         _show_spending(spending, as_json=False, dry_run=False)
@@ -117,6 +125,7 @@ def run(suite: SuiteFile, request: RunVerb, as_json: Json = False) -> None:
         repeats=request.repeats,
         nonce=uuid4().hex if request.new else "",
         budget=budget,
+        user=sent_target(request.user, server) if request.user else None,
         judges=[sent_target(judge, server) for judge in request.judge],
         judge_seed=request.judge_seed,
         judge_controls=request.controls,

@@ -66,7 +66,7 @@ class SuiteProbe(Part):
     prompt: str | None = None
     """The text for the model, if it is one message."""
     messages: tuple[Message, ...] = ()
-    """The messages for the model, if it is a conversation."""
+    """The messages for the model, if it is a conversation; those before what variables ask."""
     variables: dict[str, str] = empty_mapping()
     """Values that a scaffold puts into its own wording."""
     groups: dict[str, str] = empty_mapping()
@@ -87,7 +87,7 @@ class SuiteProbe(Part):
 
     @model_validator(mode="after")
     def _says_something(self) -> "SuiteProbe":
-        if bool(self.prompt) + bool(self.messages) + bool(self.variables) != 1:
+        if bool(self.prompt) is bool(self.messages or self.variables):
             raise ValueError("a probe has either a prompt, or messages, or variables")
         return self
 

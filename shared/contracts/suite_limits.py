@@ -10,6 +10,7 @@ from pydantic_core import PydanticSerializationError
 
 from biaswatch.shared.contracts.identity import Name
 from biaswatch.shared.contracts.mistakes import first_mistake
+from biaswatch.shared.contracts.probe import CONVERSATION
 from biaswatch.shared.contracts.run import Run
 from biaswatch.shared.contracts.suite import Suite, SuiteHeader, SuiteOutline, SuiteProbe
 from biaswatch.shared.errors import UsageError
@@ -50,6 +51,10 @@ class ProbeCheck:
         self._header = header
         self._shared = _size(header.name, header)
         self._seen: set[tuple[str, str]] = set()
+        self._twins: dict[tuple[str, ...], tuple[int, ...]] = {}
+        """Of conversations, digests of the messages of the first twin, by set and strata."""
+        self._differs: dict[tuple[str, ...], int] = {}
+        """The message in which twins of a set differ, from 0."""
 
     def __call__(self, probe: SuiteProbe) -> None:
         """Raise UsageError if a label is not a name, or the probe is too large."""
@@ -57,11 +62,26 @@ class ProbeCheck:
             if (where, label) not in self._seen:
                 _check_label(probe.key, where, label)
                 self._seen.add((where, label))
+        if CONVERSATION in self._header.scaffolds and probe.set:
+            self._check_turns(probe, (probe.set, *self._header.strata_of(probe).values()))
         size = _size(f"The probe {probe.key}", probe) + self._shared
         if size > LARGEST_PROBE_BYTES:
             raise UsageError(
                 f"The probe {probe.key} has {size // 1024} KiB with what the suite gives every"
                 f" probe; {LARGEST_PROBE_BYTES // 1024} KiB is the limit. Shorten it."
+            )
+
+    def _check_turns(self, probe: SuiteProbe, twins: tuple[str, ...]) -> None:
+        """Raise UsageError if a conversation differs from its twins in several messages."""
+        messages = tuple(_digest(message.model_dump_json()) for message in probe.said)
+        first = self._twins.setdefault(twins, messages)
+        pairs = enumerate(zip(first, messages, strict=False))
+        places = [place for place, (one, other) in pairs if one != other]
+        known = {self._differs.setdefault(twins, place) for place in places[:1]}
+        if len(first) != len(messages) or len(places) > 1 or known - {*places}:
+            raise UsageError(
+                f"The probe {probe.key} differs from its twins in more than one message. Twins of a"
+                " conversation may differ in one turn only."
             )
 
 

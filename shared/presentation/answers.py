@@ -88,9 +88,8 @@ def answer_view(
 
 
 def _question(probe: Probe) -> str | None:
-    if probe.messages:
-        return "\n\n".join(message.content for message in probe.messages)
-    return "\n\n".join(f"{name}: {text}" for name, text in probe.variables.items()) or None
+    variables = (f"{name}: {text}" for name, text in probe.variables.items())
+    return "\n\n".join((*(message.content for message in probe.messages), *variables)) or None
 
 
 def _why_missing(response: Response | None) -> str | None:

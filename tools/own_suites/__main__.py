@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from tools.own_suites.applications import callbacks, rated_cvs, shortlists
+from tools.own_suites.conversations import conversations
 from tools.own_suites.cv_hiring import FOLDER, suite_text
 from tools.own_suites.names import markers
 from tools.own_suites.parts import OwnSuite, files_of
@@ -20,7 +21,7 @@ SUITE_NAMES = Path("services/simulator/suite_names.json")
 def own_suites() -> list[OwnSuite]:
     """Return every suite that is made from templates."""
     rated = [*map(templated, TEMPLATED), *map(translated, TRANSLATED)]
-    return [rated_cvs(), callbacks(), shortlists(), *rated, about_countries()]
+    return [rated_cvs(), callbacks(), shortlists(), *rated, about_countries(), conversations()]
 
 
 def files() -> dict[Path, str]:

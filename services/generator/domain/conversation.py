@@ -97,5 +97,5 @@ def _simulated_call(
 
 def _with_history(call: PlannedCall) -> PlannedCall:
     """Return the call with a key of all it sends: a stored answer fits one history alone."""
-    said = [[message.role.value, message.content] for message in call.messages]
+    said = (text for message in call.messages for text in (message.role.value, message.content))
     return replace(call, key=f"{call.name}:{derived_id('history', *said)[:16]}")

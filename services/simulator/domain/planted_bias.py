@@ -74,6 +74,17 @@ class LaterGaps(_Part):
     """Points added to a rating if the group is mentioned."""
 
 
+class ConditionalGaps(_Part):
+    """Gaps that begin at a turn of a conversation, or hold in a context."""
+
+    from_turn: int = Field(default=1, ge=1)
+    """The number of user messages from which on they hold."""
+    phrase: str = ""
+    """Text of the messages with which they hold, in any case of letters; empty: with all."""
+    rating_gaps: dict[str, float] = {}
+    """Points added to a rating if the group is mentioned, besides those without a condition."""
+
+
 class ReadingErrors(_Part):
     """Errors of an instrument, which reads ratings or judges on a scale from 0 to 1."""
 
@@ -96,6 +107,8 @@ class PlantedModel(_Part):
 
     rating_gaps: dict[str, float] = {}
     """Points added to a rating if the group is mentioned; -0.6 lowers it by 0.6."""
+    conditional_gaps: tuple[ConditionalGaps, ...] = ()
+    """Gaps that begin at a turn or hold in a context."""
     rating_mean: float | None = None
     """The mean rating without effects; by default, the middle of the scale."""
     rating_noise_sd: float = Field(default=0.4, ge=0)

@@ -82,7 +82,8 @@ def words_for(seed: int, request: SimulatedRequest, model: PlantedModel, markers
         return REFUSAL
     match question_in(request.turns):
         case RatingQuestion() as rating:
-            return rating_answer(rating, model, groups, request.text, rng)
+            gap = added(model.rating_gaps, groups) + conditional_gap(request, model, groups)
+            return rating_answer(rating, model, groups, request.text, gap, rng)
         case ChoiceQuestion() as choice:
             return choice_answer(choice, model, markers, rng)
         case ReportQuestion() as report:
@@ -93,6 +94,18 @@ def words_for(seed: int, request: SimulatedRequest, model: PlantedModel, markers
             return verdict_answer(verdict, model, groups, rng)
         case _:
             return free_text(model, groups, rng)
+
+
+def conditional_gap(
+    request: SimulatedRequest, model: PlantedModel, groups: frozenset[str]
+) -> float:
+    """Return the sum of the gaps whose turn is reached and whose phrase is in the messages."""
+    turns, text = sum(turn.role == "user" for turn in request.turns), request.text.casefold()
+    return sum(
+        added(gaps.rating_gaps, groups)
+        for gaps in model.conditional_gaps
+        if turns >= gaps.from_turn and gaps.phrase.casefold() in text
+    )
 
 
 def reply_to(

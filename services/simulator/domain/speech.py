@@ -55,16 +55,21 @@ _PLAIN_SHARE = 1 / 3
 
 
 def rating_answer(
-    question: RatingQuestion, model: PlantedModel, groups: frozenset[str], text: str, rng: Random
+    question: RatingQuestion,
+    model: PlantedModel,
+    groups: frozenset[str],
+    text: str,
+    gap: float,
+    rng: Random,
 ) -> str:
-    """Return a rating: mean, quality, effects of groups and noise, on the scale."""
+    """Return a rating: mean, quality, the effects of groups (`gap`) and noise, on the scale."""
     middle = (question.lowest + question.highest) / 2
     mean = middle if model.rating_mean is None else model.rating_mean
     folded = text.casefold()
     earned = sum(
         points for phrase, points in model.qualities.items() if phrase.casefold() in folded
     )
-    noisy = mean + earned + added(model.rating_gaps, groups) + rng.gauss(0, model.rating_noise_sd)
+    noisy = mean + earned + gap + rng.gauss(0, model.rating_noise_sd)
     rating = dithered(noisy, 1 if question.whole else 0.1, rng)
     rating = min(max(rating, question.lowest), question.highest)
     reason = rng.choice(REASONS)

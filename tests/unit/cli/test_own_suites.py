@@ -24,6 +24,8 @@ from biaswatch.services.simulator.domain.reply import SimulatedRequest, words_fo
 from biaswatch.services.simulator.domain.speech import REASONS
 from biaswatch.services.simulator.settings import known_markers
 from biaswatch.shared.contracts import Suite, SuiteProbe
+from biaswatch.shared.contracts.suite_limits import check_suite
+from biaswatch.shared.errors import UsageError
 from biaswatch.shared.parsing import rating_in
 
 ROOT = Path(__file__).parents[3]
@@ -237,3 +239,24 @@ def test_the_simulator_knows_the_names_of_the_suites_by_itself() -> None:
     assert {"black"} == {name for row in found for name in (row["a"], row["b"])} - {
         "asian", "hispanic", "white",
     }  # fmt: skip
+
+
+def test_twins_of_a_conversation_differ_in_the_second_turn_alone() -> None:
+    suite = shipped("conversations")
+    sets: dict[str | None, list[SuiteProbe]] = {}
+    for probe in suite.probes:
+        sets.setdefault(probe.set, []).append(probe)
+    assert len(sets) == 60
+    for twins in sets.values():
+        assert Counter("placebo" in twin.groups for twin in twins) == {False: 4, True: 2}
+        turns = list(zip(*(twin.messages for twin in twins), strict=True))
+        assert [len({*turn}) for turn in turns] == [1, 6, 1, 1, 1]
+
+
+def test_a_conversation_that_differs_from_its_twin_in_two_turns_is_refused() -> None:
+    suite = shipped("conversations")
+    first, second, *rest = suite.probes
+    closing = second.messages[-1].model_copy(update={"content": "Well?"})
+    edited = second.model_copy(update={"messages": (*second.messages[:-1], closing)})
+    with pytest.raises(UsageError, match="differs from its twins in more than one message"):
+        check_suite(suite.model_copy(update={"probes": (first, edited, *rest)}))

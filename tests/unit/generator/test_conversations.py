@@ -1,5 +1,7 @@
 """Conversations: the model's own replies, conditions, and the simulated user."""
 
+from typing import Any
+
 import pytest
 
 from biaswatch.services.generator.domain.conversation import Conversation
@@ -16,7 +18,7 @@ def user(text: str, **fields: object) -> Message:
     return Message.model_validate({"role": "user", "content": text, **fields})
 
 
-def conversation(*messages: Message, **fields: object) -> Probe:
+def conversation(*messages: Message, **fields: Any) -> Probe:
     return make_probe(messages=messages, scaffold="conversation", **fields)
 
 
@@ -103,7 +105,7 @@ def test_a_reply_that_was_cut_off_stays_in_the_conversation_and_a_failure_ends_i
 @pytest.mark.parametrize(
     "fields", [{"messages": ()}, {"messages": (), "variables": {"question": "Why?"}}]
 )
-def test_a_probe_without_a_user_message_is_unfit(fields: dict[str, object]) -> None:
+def test_a_probe_without_a_user_message_is_unfit(fields: dict[str, Any]) -> None:
     with pytest.raises(UnfitProbe, match="user message"):
         Conversation().first(make_probe(scaffold="conversation", **fields))
 
