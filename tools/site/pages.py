@@ -8,7 +8,8 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "How to": (
         "own-suites", "published-benchmarks", "hiring-audit", "otlp", "importing", "release-gate",
         "monitors", "traffic", "channels", "adding-an-extractor",
-        "building-benchmarks", "diagnosing", "error-rates", "shortlists", "targets", "replay",
+        "building-benchmarks", "diagnosing", "error-rates", "shortlists", "targets",
+        "conversations", "replay",
         "simulator", "bbq", "labels",
         "dashboard", "access", "install", "operations", "archive", "scale", "kubernetes",
     ),
