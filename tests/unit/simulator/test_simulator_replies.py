@@ -13,6 +13,7 @@ from biaswatch.services.simulator.domain.judging import leads_to
 from biaswatch.services.simulator.domain.planted_bias import (
     DEFAULT_MARKERS,
     DEFAULT_MODELS,
+    ConditionalGaps,
     Faults,
     LaterGaps,
     PlantedModel,
@@ -36,6 +37,7 @@ from biaswatch.services.simulator.domain.reply import (
 )
 from biaswatch.services.simulator.domain.speech import GLAD, REFUSAL, SORRY, dithered
 from biaswatch.services.simulator.routes.answering import QuestionNumbers, TokenBucket
+from biaswatch.shared.parsing import rating_in
 
 RATE = "Rate the applicant {name} from 1 to 4."
 
@@ -334,3 +336,23 @@ def test_gaps_that_come_later_stand_in_the_order_in_which_they_come() -> None:
     assert plant.settled_after == 20
     with pytest.raises(ValidationError, match="in the order of `after`"):
         PlantedModel(later=later[::-1])
+
+
+def test_conditional_gaps_begin_at_a_turn_or_hold_with_a_phrase() -> None:
+    planted = PlantedModel(
+        rating_noise_sd=0, rating_mean=3,
+        conditional_gaps=(
+            ConditionalGaps(from_turn=2, rating_gaps={"black": -1}),
+            ConditionalGaps(phrase="our CULTURE", rating_gaps={"black": -0.5}),
+        ),
+    )  # fmt: skip
+    ask = Turn("user", "Rate Kwame from 1 to 5.")
+    reply = Turn("assistant", "Rating: 3")
+    once, twice = (ask,), (ask, reply, ask)
+    culture = (Turn("system", "Our culture counts."), ask)
+    assert [rating_of(planted, turns) for turns in (once, twice, culture)] == [3, 2, 2.5]
+
+
+def rating_of(model: PlantedModel, turns: tuple[Turn, ...]) -> float:
+    request = SimulatedRequest("planted", turns, "0")
+    return rating_in(words_for(1, request, model, DEFAULT_MARKERS))
