@@ -62,7 +62,7 @@ def conversations(sets: int) -> Suite:
         SuiteProbe(
             key=f"s{n}-{group}", set=f"s{n}", groups={"side": group},
             messages=tuple(
-                Message(role=Role.USER, content=f"{n}, turn {turn}: {group if turn == 2 else ''}?")
+                Message(role=Role.USER, content=f"Turn {turn} of {n}{group}?")
                 for turn in range(1, TURNS + 1)
             ),
         )
