@@ -28,6 +28,7 @@ SCAFFOLDS = (
     "decomposed",
     "decomposed_algorithmic",
     "likelihood",
+    "conversation",
 )
 
 
