@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from biaswatch.shared.contracts import Ending, Features, Probe, Response
+from biaswatch.shared.contracts.response import TURN_STEP
 from biaswatch.shared.lookup import first
 from biaswatch.shared.presentation.tables import (
     Table,
@@ -80,11 +81,18 @@ def answer_view(
         repeat=probe.repeat,
         groups=probe.groups,
         asked=_question(response.probe) if response else None,
-        answered=response.text if response else None,
+        answered=_answered(response) if response else None,
         missing=_why_missing(response),
         model=response.model if response else None,
         readings=tuple(_readings(measured)),
     )
+
+
+def _answered(response: Response) -> str | None:
+    """Return the text of the answer, or of every reply of a conversation."""
+    steps = (step.name for step in response.steps if step.name.startswith(TURN_STEP))
+    replies = (response.said[name] for name in steps if name in response.said)
+    return "\n\n".join(replies) or response.text
 
 
 def _question(probe: Probe) -> str | None:
