@@ -11,6 +11,7 @@ import numpy as np
 
 from biaswatch.readers.tables import joined_labels, observation_warnings
 from biaswatch.shared.analysis.findings.observations import Floats, Observations, Whole, within
+from biaswatch.shared.contracts.derived_features import base_of, range_of
 from biaswatch.shared.contracts.likelihood import LIKELIHOOD
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.exports import AnswerMeasurements, DeclaredAnalysis
@@ -188,7 +189,9 @@ def run_observations(table: RunTable, columns: RunColumns) -> Observations:
     baseline = np.column_stack([table.baseline(name)[kept] for name in features])
     own = {name: name.split(".", 1)[1] for name in features}
     declared = {**table.declared.ranges, **columns.ranges}
-    ranges = {name: declared[own[name]] for name in features if own[name] in declared}
+    ranges = {
+        name: range_of(own[name], declared) for name in features if base_of(own[name]) in declared
+    }
     short = short_names(table.features)
     return Observations(
         features=tuple(short[name] for name in features),

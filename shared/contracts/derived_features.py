@@ -33,14 +33,29 @@ def at_level(feature: str, level: str) -> str:
     return f"{feature}{SEPARATOR}{level}"
 
 
-def range_of(feature: str, ranges: Mapping[str, tuple[float, float]]) -> tuple[float, float] | None:
+def without_level(feature: str, levels: Iterable[str]) -> str:
+    """Return the feature as it is measured under one of these levels.
+
+    >>> without_level("rating@drift@culture", ["culture"])
+    'rating@drift'
+    """
+    for level in levels:
+        if feature.endswith(f"{SEPARATOR}{level}"):
+            return feature.removesuffix(f"{SEPARATOR}{level}")
+    return feature
+
+
+def range_of(
+    feature: str, ranges: Mapping[str, tuple[float, float] | None]
+) -> tuple[float, float] | None:
     """Return the range of a feature: its own, or the one that follows from its base; or None.
 
     A drift lies between minus the width of the range and the width.
     """
-    if feature in ranges or base_of(feature) not in ranges:
+    ends = ranges.get(base_of(feature))
+    if feature in ranges or ends is None:
         return ranges.get(feature)
-    low, high = ranges[base_of(feature)]
+    low, high = ends
     return (low - high, high - low) if is_drift(feature) else (low, high)
 
 

@@ -21,6 +21,7 @@ from biaswatch.shared.contracts import (
     probe_of,
     set_of,
 )
+from biaswatch.shared.contracts.derived_features import without_level
 from biaswatch.shared.errors import NotFoundError, UsageError
 from biaswatch.shared.parsing.texts import truth_of
 from biaswatch.shared.requests.exports import (
@@ -191,17 +192,22 @@ class GroupValueQueries:
         outline = self._store.suites.outline(run.suite_hash)
         if outline is None or self._store.archived_runs.find(run.id):
             return GroupValues(values={}, answers=0, of=total)
-        group_of: dict[str, str] = {}
+        group_of: dict[str, tuple[str, str]] = {}
+        """By id: the group, and the name under which the feature was measured."""
         for pin in run.extractors:
             if pin.name == diagnosis.extractor:
                 for probe in self._probes(run, outline, diagnosis):
                     id_ = features_id_of(probe, pin.name, pin.version)
-                    group_of[id_] = probe.groups[diagnosis.dimension]
+                    strata = outline.header.strata_of(probe)
+                    levels = [strata[name] for name in outline.header.gaps_by if name in strata]
+                    name = without_level(diagnosis.feature, levels)
+                    group_of[id_] = probe.groups[diagnosis.dimension], name
         values: dict[str, list[float]] = {}
         for features in self._store.records.get(Features, group_of, texts=False):
-            value = features.values.get(diagnosis.feature)
+            group, name = group_of[features.id]
+            value = features.values.get(name)
             if value is not None:
-                values.setdefault(group_of[features.id], []).append(value)
+                values.setdefault(group, []).append(value)
         return GroupValues(values=values, answers=len(group_of), of=total)
 
     def _probes(self, run: Run, outline: SuiteOutline, diagnosis: Diagnosis) -> Iterator[Probe]:
