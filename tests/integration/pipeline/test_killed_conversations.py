@@ -62,7 +62,7 @@ def conversations(sets: int) -> Suite:
         SuiteProbe(
             key=f"s{n}-{group}", set=f"s{n}", groups={"side": group},
             messages=tuple(
-                Message(role=Role.USER, content=f"Turn {turn} of {n}{group}?")
+                Message(role=Role.USER, content=f"Turn {turn} of {n}{group if turn == 1 else ''}?")
                 for turn in range(1, TURNS + 1)
             ),
         )
