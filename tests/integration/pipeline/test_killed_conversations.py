@@ -97,7 +97,7 @@ def check_conversation(response: Response) -> None:
 
 @pytest.mark.parametrize(
     ("sets", "worker_kills", "server_kills"),
-    [(10, 4, 1), pytest.param(200, 40, 4, marks=pytest.mark.slow)],
+    [(6, 3, 1), pytest.param(200, 40, 4, marks=pytest.mark.slow)],
 )
 async def test_killed_conversations_lose_nothing_and_repeat_calls_in_flight_alone(
     tmp_path: Path, sets: int, worker_kills: int, server_kills: int
