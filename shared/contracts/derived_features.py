@@ -59,7 +59,7 @@ def range_of(
     return (low - high, high - low) if is_drift(feature) else (low, high)
 
 
-def over_turns(
+def over_conversation(
     features: Sequence[str], turns: Mapping[int, Mapping[str, float | None]], count: int
 ) -> dict[str, float | None]:
     """Return features over a conversation: the mean of its turns, each turn, and the drift.

@@ -63,7 +63,7 @@ class ProbeCheck:
                 _check_label(probe.key, where, label)
                 self._seen.add((where, label))
         if CONVERSATION in self._header.scaffolds and probe.set:
-            self._check_turns(probe, (probe.set, *self._header.strata_of(probe).values()))
+            self._check_twins(probe, (probe.set, *self._header.strata_of(probe).values()))
         size = _size(f"The probe {probe.key}", probe) + self._shared
         if size > LARGEST_PROBE_BYTES:
             raise UsageError(
@@ -71,7 +71,7 @@ class ProbeCheck:
                 f" probe; {LARGEST_PROBE_BYTES // 1024} KiB is the limit. Shorten it."
             )
 
-    def _check_turns(self, probe: SuiteProbe, twins: tuple[str, ...]) -> None:
+    def _check_twins(self, probe: SuiteProbe, twins: tuple[str, ...]) -> None:
         """Raise UsageError if a conversation differs from its twins in several messages."""
         messages = tuple(_digest(message.model_dump_json()) for message in probe.said)
         first = self._twins.setdefault(twins, messages)

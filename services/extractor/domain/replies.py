@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from biaswatch.services.extractor.domain.extractor import Measured
 from biaswatch.shared.contracts import CONVERSATION, Ending, Response, Role
-from biaswatch.shared.contracts.derived_features import over_turns
+from biaswatch.shared.contracts.derived_features import over_conversation
 from biaswatch.shared.contracts.probe import with_replies
 from biaswatch.shared.contracts.response import TURN_STEP
 
@@ -45,7 +45,7 @@ def texts_of(response: Response) -> Iterator[ReplyText]:
         yield ReplyText(response.said.get(step.name), step.reason, turn)
 
 
-def declared_turns(response: Response) -> int:
+def asked_messages(response: Response) -> int:
     """Return the number of user messages that a conversation asks."""
     messages = with_replies(response.probe.messages)
     return sum(message.role is Role.USER and not has_reply for message, has_reply in messages)
@@ -61,4 +61,4 @@ def combined(
     if len(reasons) == len(measured):
         return {}, reasons[0]
     turns = {text.turn: values for text, (values, _) in measured}
-    return over_turns(features, turns, declared_turns(response)), None
+    return over_conversation(features, turns, asked_messages(response)), None

@@ -8,7 +8,7 @@ import pytest
 
 from biaswatch.shared.analysis.findings import AnalysisPlan, MeasuredResponse, diagnose, folded
 from biaswatch.shared.analysis.findings.run_findings import RunFinding
-from biaswatch.shared.contracts.derived_features import over_turns
+from biaswatch.shared.contracts.derived_features import over_conversation
 
 RANGES = {"rating": (1.0, 5.0)}
 SETS, TURNS, CONTEXTS = 40, 5, ("career", "culture", "plain")
@@ -34,7 +34,7 @@ def answers(
                     MeasuredResponse(
                         target="model", scaffold="conversation", unit=f"{number}-{group}-{context}",
                         set=f"{number}", groups={"race": group}, extractor="rating",
-                        values=over_turns(("rating",), values, turns) if turns > 1 else values[1],
+                        values=over_conversation(("rating",), values, turns) if turns > 1 else values[1],
                         why_missing=None, strata={"context": context} if context else {},
                         random={"name": name, "text": f"{number}"},
                     )
