@@ -34,7 +34,7 @@ def answers(
                     MeasuredResponse(
                         target="model", scaffold="conversation", unit=f"{number}-{group}-{context}",
                         set=f"{number}", groups={"race": group}, extractor="rating",
-                        values=over_conversation(("rating",), values, turns) if turns > 1 else values[1],
+                        values=measured(values),
                         why_missing=None, strata={"context": context} if context else {},
                         random={"name": name, "text": f"{number}"},
                     )
@@ -44,6 +44,12 @@ def answers(
 
 def gap(group: str, planted: Planted, turn: int, context: str) -> float:
     return planted(turn, context) if group == "b" else 0.0
+
+
+def measured(values: Mapping[int, Mapping[str, float]]) -> Mapping[str, float | None]:
+    if len(values) == 1:
+        return values[1]
+    return over_conversation(("rating",), values, len(values))
 
 
 def rated(rng: np.random.Generator, mean: float) -> float:
