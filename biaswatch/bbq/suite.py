@@ -76,6 +76,9 @@ def _no_pair(rows: Sequence[BbqRow]) -> str | None:
 
 MARKS = "ABC"
 """Letters: a number in the reasoning cannot be taken for one."""
+BEGINNING = "beginning"
+"""The field of a recorded answer with the beginning that named its option."""
+MIN_BEGINNING_CHARACTERS = 4
 
 ABOUT = (
     "BBQ: who is meant, where the context does not say (ambig) and where it does (disambig). Each"
@@ -193,8 +196,8 @@ def write_suite(suite: Suite, folder: Path) -> None:
 def recording_of(path: Path, column: str, *, seed: int = 0) -> Iterator[str]:
     """Yield a line of a replay file for each row: the mark of the predicted option.
 
-    Predictions match options regardless of case. One without a match is recorded unchanged and
-    counts as no choice.
+    Predictions match options regardless of case; `beginning` marks those that were cut off and
+    begin only one option. One without a match is recorded unchanged and counts as no choice.
 
     Raises
     ------
@@ -206,7 +209,22 @@ def recording_of(path: Path, column: str, *, seed: int = 0) -> Iterator[str]:
         if column not in fields:
             raise UsageError(f"{place}: column {column!r} is missing.")
         text = str(fields[column])
-        texts = [answer.strip().casefold() for answer in row.answers]
-        if texts.count(named := text.strip().casefold()) == 1:
-            text = f"Answer: {MARKS[order_of(row, seed).index(texts.index(named))]}"
-        yield json.dumps({"key": row.key, "text": text})
+        option, is_beginning = _option_of(text, row.answers)
+        recorded: dict[str, str] = {"key": row.key, "text": text}
+        if option is not None:
+            recorded["text"] = f"Answer: {MARKS[order_of(row, seed).index(option)]}"
+        if is_beginning:
+            recorded[BEGINNING] = text
+        yield json.dumps(recorded)
+
+
+def _option_of(text: str, answers: Sequence[str]) -> tuple[int | None, bool]:
+    """Return the option that a prediction names, or begins alone, and whether it is cut off."""
+    options = [answer.strip().casefold() for answer in answers]
+    named = text.strip().casefold()
+    if options.count(named) == 1:
+        return options.index(named), False
+    begun = [place for place, option in enumerate(options) if option.startswith(named)]
+    if len(begun) == 1 and len(named) >= MIN_BEGINNING_CHARACTERS:
+        return begun[0], True
+    return None, False

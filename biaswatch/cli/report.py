@@ -53,7 +53,8 @@ class ReportVerb(CheckRequest):
     output: Path | None = None
     """Write to a file instead of printing."""
     pairs: str = str(MAX_PAIRS)
-    """How many flagged pairs a document shows: a number, or `all`."""
+    """How many flagged pairs a document shows: a number, or `all`; as jsonl, `all` adds the pairs
+    without a flag."""
     figures: Path | None = None
     """Folder for figures of the findings, as PNG and SVG."""
     interpret: bool = False
@@ -123,7 +124,10 @@ async def _reported(
     """Return the results for the report of a run, and its flagged pairs."""
     whole, form = await whole_run_id(client, run_id), request.form
     count_failed = request.count_failed_judges
-    flagged = await client.flagged(whole, count_failed=count_failed) if form in WITH_PAIRS else []
+    flagged: list[FlaggedPair] = []
+    if form in WITH_PAIRS:
+        every = form is ReportFormat.JSONL and request.most_pairs is None
+        flagged = await client.flagged(whole, count_failed=count_failed, unflagged=every)
     results = await run_results(client, whole, count_failed=count_failed)
     if form in WITH_TEXT or request.figures is not None:
         results = await with_background(client, results)

@@ -1,7 +1,8 @@
-"""The verbs for suites of published benchmarks and of answers: list, fetch, make, pairs, score."""
+"""The verbs for suites of published benchmarks and of twins' answers."""
 
 import json
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -10,28 +11,26 @@ from rich.console import Console
 from rich.table import Table
 
 from biaswatch.bbq.rows import ROWS, SOURCE, BbqRow, fetch, read_folder
-from biaswatch.bbq.suite import paired, recording_of, suite_of, write_suite
+from biaswatch.bbq.suite import BEGINNING, paired, recording_of, suite_of, write_suite
 from biaswatch.cli.options import Json
 from biaswatch.cli.shortlists import make_shortlists
-from biaswatch.exporting.judged_twins import CRITERIA, judged_pairs
+from biaswatch.cli.twin_similarity import show_similarity, show_words
+from biaswatch.cli.twins import judged_preferences, make_axes, make_pairs, preference_sentence
 from biaswatch.local.runs import MOST_SHOWN, check_beginning, only_match
 from biaswatch.published.choices import Wording
 from biaswatch.published.datasets import DATASETS, LEFT_OUT, PublishedDataset
 from biaswatch.published.files import checked_files, discard, fetch_files
 from biaswatch.published.suites import MEASURED, STUDY, ScoredRun, about, published_suite, scored
-from biaswatch.render.terminal import escape
+from biaswatch.render.terminal import escape, printable
 from biaswatch.shared.contracts import Features, Response, Run
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.files import json_lines_of_file, read_text
 from biaswatch.shared.formatting import number as number_text
-from biaswatch.shared.parsing.texts import one_line
 from biaswatch.shared.runtime.settings import Settings, load_settings
 from biaswatch.shared.stats.studies.published_choices import PublishedScore
 from biaswatch.shared.store import Store
 from biaswatch.written_files import write_whole
 
 MAX_SHOWN_QUESTIONS = 3
-MAX_CRITERION_CHARACTERS = 200
 HUB = "heegyu/bbq"
 BBQ_LICENCE = "CC BY 4.0"
 app = typer.Typer(
@@ -179,7 +178,9 @@ def _make_recording(answers: Path, column: str | None, output: Path, seed: int) 
         raise UsageError(f"There is no file {answers}.")
     lines = list(recording_of(answers, column, seed=seed))
     write_whole(output, "".join(line + "\n" for line in lines))
-    typer.echo(f"Wrote {output}: {len(lines)} answers.", err=True)
+    begun = sum(BEGINNING in json.loads(line) for line in lines)
+    cut_off = f" {begun} are cut off and begin only one option, which they name." if begun else ""
+    typer.echo(f"Wrote {output}: {len(lines)} answers.{cut_off}", err=True)
 
 
 def _bbq_rows(
@@ -223,44 +224,10 @@ def _categories(category: list[str] | None) -> list[str]:
     return category or list(ROWS)
 
 
-@app.command("pairs")
-def make_pairs(
-    answers: Annotated[Path, typer.Argument(help="JSON lines of `biaswatch export RUN`.")],
-    group: Annotated[str, typer.Option(help="The dimension whose groups are compared.")],
-    criterion: Annotated[
-        str, typer.Option(help=f"{', '.join(CRITERIA)}, or a file with your own: `more formal`.")
-    ],
-    output: Annotated[Path, typer.Option("-o", help="The suite's folder; replaced.")],
-    target: Annotated[str | None, typer.Option(help="Only the answers of this target.")] = None,
-) -> None:
-    """Make a suite that asks a judge which of two twins' answers is warmer, say, in both orders."""
-    rows = json_lines_of_file(answers, "file of answers")
-    pairs = judged_pairs(rows, group, *_criterion(criterion), target)
-    write_suite(pairs.suite, output)
-    questions = len(pairs.suite.probes)
-    if pairs.left_out:
-        typer.echo(f"{pairs.left_out} answers without a text or a twin are left out.", err=True)
-    typer.echo(
-        f"Wrote {output}: {questions} questions about {questions // 2} pairs of answers."
-        f" Next: biaswatch run {output} --target JUDGE",
-        err=True,
-    )
-
-
-def _criterion(written: str) -> tuple[str, str]:
-    """Return the name and the words of a criterion, which may be in a file."""
-    if written in CRITERIA:
-        return written, CRITERIA[written]
-    if not Path(written).is_file():
-        known = ", ".join(CRITERIA)
-        raise UsageError(f"There is no criterion or file {written!r}; there are {known}.")
-    text = one_line(read_text(Path(written), "criterion"))
-    if not 0 < len(text) <= MAX_CRITERION_CHARACTERS:
-        raise UsageError(
-            f"The criterion in {written} must have 1 to {MAX_CRITERION_CHARACTERS} characters:"
-            " words that complete 'Which one is ...?'."
-        )
-    return Path(written).stem, text
+app.command("pairs")(make_pairs)
+app.command("axes")(make_axes)
+app.command("similarity")(show_similarity)
+app.command("words")(show_words)
 
 
 @app.command("score")
@@ -268,11 +235,17 @@ def score_run(
     run_id: Annotated[str, typer.Argument(help="A run of such a suite: its id, or its beginning.")],
     as_json: Json = False,
 ) -> None:
-    """Score a run of a published benchmark by its paper's definition."""
+    """Score a run of a published benchmark by its paper's definition, or of judged twins."""
     with Store.open(load_settings(Settings).store) as store:
         run_id = _run_in(store, run_id)
         responses = list(store.records.read(Response, run_id=run_id))
         features = list(store.records.read(Features, run_id=run_id))
+    if judged := judged_preferences(responses, features):
+        if as_json:
+            typer.echo(json.dumps([asdict(row) for row in judged], indent=2))
+        for row in judged if not as_json else ():
+            typer.echo(printable(preference_sentence(row)))
+        return
     studies = {response.probe.facts.get(STUDY, "") for response in responses}
     wanted = {MEASURED[study] for study in studies if study in MEASURED}
     measured = {

@@ -180,10 +180,13 @@ class GatewayClient:
         where = f"{path('runs', run_id, 'impact-ratios')}?{urlencode(parameters, doseq=True)}"
         return await self._ask(list[RunImpact], "GET", where)
 
-    async def flagged(self, run_id: str, *, count_failed: bool = False) -> list[FlaggedPair]:
-        """Return every flagged pair of a run, with its texts."""
+    async def flagged(
+        self, run_id: str, *, count_failed: bool = False, unflagged: bool = False
+    ) -> list[FlaggedPair]:
+        """Return every flagged pair of a run, and on request the others, with their texts."""
         pairs: list[FlaggedPair] = []
-        flagged = f"{path('runs', run_id, 'flagged')}?count_failed={count_failed}&offset="
+        query = urlencode({"count_failed": count_failed, "unflagged": unflagged})
+        flagged = f"{path('runs', run_id, 'flagged')}?{query}&offset="
         while page := await self._ask(list[FlaggedPair], "GET", f"{flagged}{len(pairs)}"):
             pairs += page
         return pairs

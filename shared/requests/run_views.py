@@ -307,4 +307,6 @@ class FlaggedPair(BaseModel):
     a: FlaggedSide
     b: FlaggedSide
     flags: list[str]
+    verdicts: dict[str, bool | None] = {}
+    """The verdict of each flag and of the corrected test; null where there is none."""
     explanations: dict[str, str]

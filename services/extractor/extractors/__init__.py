@@ -6,6 +6,7 @@ The mapping EXTRACTORS of that module has the extractor, or a function that buil
 from collections.abc import Mapping
 
 MODULES: Mapping[str, str] = {
+    "bleu": "similarity",
     "choice": "choice",
     "embedding_distance": "embedding_distance",
     "hedging": "lexical",
@@ -16,14 +17,19 @@ MODULES: Mapping[str, str] = {
     "ranking": "ranking",
     "rating": "rating",
     "readability": "lexical",
+    "recommendations": "similarity",
     "refusal": "lexical",
     "regard": "classifiers",
+    "rouge_l": "similarity",
     "sentiment": "classifiers",
     "stereotype": "classifiers",
     "toxicity": "classifiers",
     "toxicity_junglelee": "classifiers",
     "vader": "vader",
+    "vader_shares": "vader",
     "words": "lexical",
 }
+COMPARE_WITH_BASELINE = frozenset({"bleu", "embedding_distance", "recommendations", "rouge_l"})
+"""Extractors of a text and its baseline, not of a text alone."""
 NEED_MODELS = frozenset({"classifiers", "embedding_distance"})
 """Modules whose extractors need the `models` extra."""

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from heapq import heappop, heappush
 from typing import Any
 
@@ -16,20 +17,21 @@ INTENSE = {"so", "this"}
 
 
 class VaderExtractor:
-    """Scores sentiment from -1 (negative) to 1 (positive)."""
+    """Scores sentiment from -1 to 1, or the shares of negative and positive words."""
 
-    name = "vader"
     version = "3.3.2.1"
-    features = ("sentiment",)
     instrument = "the VADER lexicon, English; no model"
 
-    def __init__(self, analyzer: Any) -> None:
+    def __init__(self, analyzer: Any, name: str, scores: Mapping[str, str]) -> None:
+        self.name = name
+        self.features = tuple(scores)
+        self._scores = scores
         self._analyzer = analyzer
         # VADER replaces an emoji with its description.
         self._emoji_words = {emoji: len(text.split()) for emoji, text in analyzer.emojis.items()}
 
     def measure(self, reading: Reading) -> Mapping[str, float | None]:
-        """Return VADER's compound score."""
+        """Return VADER's scores, by feature."""
         text = with_plain_quotes(reading.text)  # as in the lexicon
         words = text.split()
         if not words:
@@ -37,14 +39,22 @@ class VaderExtractor:
         emojis = sum(self._emoji_words.get(character, 0) for character in text)
         if len(words) + emojis > MAX_WORDS:
             raise Unscorable(f"over {MAX_WORDS} words")
-        return {"sentiment": float(self._analyzer.polarity_scores(text)["compound"])}
+        scores = self._analyzer.polarity_scores(text)
+        return {feature: float(scores[name]) for feature, name in self._scores.items()}
 
 
-def build() -> Extractor:
+SCORES: Mapping[str, Mapping[str, str]] = {
+    "vader": {"sentiment": "compound"},
+    "vader_shares": {"negative": "neg", "positive": "pos"},
+}
+"""VADER's scores by extractor and feature."""
+
+
+def build(name: str = "vader") -> Extractor:
     """Return the extractor; import vaderSentiment, which is optional."""
     from vaderSentiment import vaderSentiment
 
-    return VaderExtractor(linear_analyzer(vaderSentiment)())
+    return VaderExtractor(linear_analyzer(vaderSentiment)(), name, SCORES[name])
 
 
 def linear_analyzer(vader: Any) -> type[Any]:
@@ -112,4 +122,4 @@ def contrasted(sentiments: Sequence[float], but: int) -> list[float]:
     return changed
 
 
-EXTRACTORS: Mapping[str, Callable[..., Extractor]] = {"vader": build}
+EXTRACTORS: Mapping[str, Callable[..., Extractor]] = {name: partial(build, name) for name in SCORES}

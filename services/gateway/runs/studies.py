@@ -120,10 +120,20 @@ class StudyQueries:
         return next(self._rows(self._runs.run(run_id)), None) is not None
 
     def flagged(
-        self, run_id: str, offset: NonNegativeInt = 0, *, count_failed: bool = False
+        self,
+        run_id: str,
+        offset: NonNegativeInt = 0,
+        *,
+        count_failed: bool = False,
+        unflagged: bool = False,
     ) -> list[FlaggedPair]:
-        """Return flagged pairs with their texts, at most a thousand, from an offset."""
-        return self._flagged(run_id, offset, MAX_FLAGGED, count_failed=count_failed)[1]
+        """Return flagged pairs with their texts, at most a thousand, from an offset.
+
+        `unflagged` adds the pairs without a flag.
+        """
+        return self._flagged(
+            run_id, offset, MAX_FLAGGED, count_failed=count_failed, unflagged=unflagged
+        )[1]
 
     def first_flagged(self, run_id: str, most: int) -> tuple[int, list[FlaggedPair]]:
         """Return the number of flagged pairs, and the first of them with their texts."""
@@ -155,7 +165,7 @@ class StudyQueries:
         ]
 
     def _flagged(
-        self, run_id: str, offset: int, most: int, *, count_failed: bool
+        self, run_id: str, offset: int, most: int, *, count_failed: bool, unflagged: bool = False
     ) -> tuple[int, list[FlaggedPair]]:
         # Imported late: its statistics libraries are half of the gateway's memory.
         from biaswatch.shared.analysis.studies import judges as standings
@@ -168,13 +178,17 @@ class StudyQueries:
             weighted = bool(judges) and _is_weighted(run)
             return standings.counted_verdicts(verdicts, judges, weighted=weighted)
 
-        flagged = [verdict for verdict in counted(latest) if verdict.flagged]
+        flagged = [
+            verdict
+            for verdict in counted(latest)
+            if verdict.flagged or (unflagged and not verdict.control)
+        ]
         ids = [verdict.id for verdict in flagged[offset : offset + most]]
         stored = list(self._store.records.get(PairVerdict, ids))
         verdicts = {verdict.id: verdict for verdict in counted(stored)}
         sides = self._sides(run, {verdict.set_id for verdict in verdicts.values()})
         flagged_pairs = [
-            _flagged_pair(verdicts[id_], *sides[_pair_key(verdicts[id_])]) for id_ in ids
+            _flagged_pair(verdicts[id_], *_both(sides[_pair_key(verdicts[id_])])) for id_ in ids
         ]
         return len(flagged), flagged_pairs
 
@@ -222,7 +236,12 @@ def _pair_key(verdict: PairVerdict) -> tuple[str, ...]:
     return verdict.target, verdict.scaffold, str(verdict.repeat), verdict.set_id
 
 
-def _flagged_pair(verdict: PairVerdict, a: Response, b: Response) -> FlaggedPair:
+def _both(sides: Sequence[Response]) -> tuple[Response | None, Response | None]:
+    """Return both answers of a pair; none where either is not stored."""
+    return (sides[0], sides[1]) if len(sides) == 2 else (None, None)
+
+
+def _flagged_pair(verdict: PairVerdict, a: Response | None, b: Response | None) -> FlaggedPair:
     return FlaggedPair(
         target=verdict.target,
         scaffold=verdict.scaffold,
@@ -231,15 +250,22 @@ def _flagged_pair(verdict: PairVerdict, a: Response, b: Response) -> FlaggedPair
         category=verdict.facts.get("category", ""),
         condition=verdict.facts.get("condition", ""),
         answers=verdict.answers.value,
-        context=a.probe.variables.get("material"),
+        context=a.probe.variables.get("material") if a else None,
         a=_side(a, verdict.chosen[0]),
         b=_side(b, verdict.chosen[1]),
         flags=[name for name, finding in verdict.flags.items() if finding.value],
+        verdicts={
+            name: finding.value
+            for findings in (verdict.flags, verdict.corrected)
+            for name, finding in findings.items()
+        },
         explanations=verdict.explanations,
     )
 
 
-def _side(response: Response, chosen: str | None) -> FlaggedSide:
+def _side(response: Response | None, chosen: str | None) -> FlaggedSide:
+    if response is None:
+        return FlaggedSide(question="", chosen=chosen, answer=None, reasoning=None)
     variables = response.probe.variables
     try:
         reasoning = reasoning_in(response.text or "", response.reasoning)

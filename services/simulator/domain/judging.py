@@ -27,6 +27,13 @@ _MAX_BAD_SCORE = 0.1
 _ENDS = (0.0, 1.0)
 """The ends of the scale: no and yes, or the worst and the best score."""
 _QUOTED = re.compile(r"^(?P<name>[A-Z][\w ]+):\n(?P<text>(?:>.*(?:\n|$))+)", re.MULTILINE)
+_PLACES = ("First", "Second")
+_KIND = re.compile(
+    r"\b(?:glad|happy|kindness|love|excellent|wonderful|warm|generous|honest|praise|admiration)\b",
+    re.IGNORECASE,
+)
+_AXES_WANTED = "Reply with a JSON list of at most"
+_AXES = ("warmer", "longer")
 _WORD = re.compile(r"[a-z]{3,}")
 _STOP_WORDS = frozenset(
     {"the", "and", "who", "was", "that", "has", "for"}
@@ -85,6 +92,8 @@ def verdict_answer(
     """Return yes or no, or the letter of a question, with a reason."""
     if model.judging == "copies":
         return question.prompt
+    if _AXES_WANTED in question.prompt:
+        return json.dumps(list(_AXES))
     replies = [option.letter for option in question.options] or ["yes", "no"]
     if model.judging == "approves":
         reply = replies[0]
@@ -124,8 +133,12 @@ def _yes_or_no(question: VerdictQuestion) -> str:
 
 
 def _letter(question: VerdictQuestion) -> str:
-    """Return the letter of the first question that shares the most words with the reasoning."""
-    reasoning = _words(_quoted(question.prompt).get("Reasoning", ""))
+    """Return the kinder of two answers, or the first question most like the reasoning."""
+    parts = _quoted(question.prompt)
+    if "Second answer" in parts:
+        first, second = (len(_KIND.findall(parts[f"{place} answer"])) for place in _PLACES)
+        return "A" if first > second else "C" if first < second else "B"
+    reasoning = _words(parts.get("Reasoning", ""))
     return max(question.options, key=lambda option: len(_words(option.text) & reasoning)).letter
 
 

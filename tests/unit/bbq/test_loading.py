@@ -116,12 +116,17 @@ def test_a_prediction_that_names_no_option_is_recorded_as_it_is(tmp_path: Path) 
     rows = [
         {**make_bbq_row(0), "said": "the NORTHERN one "},
         {**make_bbq_row(1), "said": "the old one"},
+        {**make_bbq_row(2), "said": "The nor"},
+        {**make_bbq_row(3), "said": "The"},
     ]
     path = written(tmp_path, "predictions", rows)
-    first, second = map(json.loads, recording_of(path, "said"))
+    first, second, begun, ambiguous = map(json.loads, recording_of(path, "said"))
     probe = suite_of([row(0)]).probes[0]
     assert probe.variables[f"option:{first['text'][-1]}"] == "The northern one"
     assert second == {"key": "Regions-1", "text": "the old one"}
+    assert begun["text"].startswith("Answer: ")
+    assert begun["beginning"] == "The nor"
+    assert ambiguous == {"key": "Regions-3", "text": "The"}
     with pytest.raises(UsageError, match="line 1: column 'told' is missing"):
         list(recording_of(path, "told"))
 
