@@ -178,7 +178,7 @@ def _preference(
     target, criterion, group, other = key
     gaps = [_gap(pair, group, other) for pair in pairs]
     rows: list[Statements] = [{PREFERRED: gap > 0 if gap else None} for gap, _ in gaps]
-    sets = [next(iter(pair.values())).set_name for pair in pairs]
+    sets = [max(reply.set_name for reply in pair.values()) for pair in pairs]
     clusters = sets if len(set(sets)) < len(sets) else ()
     return Preference(
         *(target, criterion, group, other, len(pairs)),
