@@ -70,7 +70,6 @@ class Found:
         self.results = results
         self.verdicts = [each for each in verdicts if not each.control]
         self.flagged: list[FlaggedPair] = flagged
-        self.every: list[FlaggedPair] = []
 
 
 async def studied(
@@ -121,7 +120,6 @@ async def studied(
         studies = StudyQueries(store)
         verdicts = list(store.records.read(PairVerdict, run_id=run.id))
         found = Found(studies.results(run.id), verdicts, studies.flagged(run.id, 0))
-        found.every = studies.flagged(run.id, 0, unflagged=True)
     assert await bus.dead() == []
     return found
 
@@ -226,9 +224,6 @@ async def test_recorded_reasoning_gives_the_known_scores_and_a_verdict_where_a_r
     [pairs] = found.results.pairs
     assert pairs.pairs == 300
     assert len(found.flagged) == pairs.shares["flagged"].count <= 300
-    assert len(found.every) == 300
-    assert sum(bool(pair.flags) for pair in found.every) == len(found.flagged)
-    assert all(pair.verdicts.keys() >= set(pair.flags) for pair in found.every)
     assert_readable(found)
 
 
