@@ -181,6 +181,7 @@ def diagnose(
     baseline: str | None = None,
     calibrate: bool = False,
     ranges: Mapping[str, Bounds | None] | None = None,
+    scale: Mapping[str, str] | None = None,
     statistic: Names = (),
     tolerance: float | None = None,
     alpha: float | None = None,
@@ -222,6 +223,9 @@ def diagnose(
         Diagnose value minus baseline value.
     ranges
         The smallest and the largest possible value by feature; None if unknown.
+    scale
+        `log` or `rank` by feature: compares a skewed feature, such as a length, as `log(words)` or
+        `rank(words)`.
     statistic
         Names of statistics by group, including those of installed packages.
     tolerance
@@ -268,7 +272,7 @@ def diagnose(
             domain=listed(domain), baseline=baseline, calibrate=calibrate, ranges=ranges or {},
             statistic=listed(statistic), tolerance=tolerance, alpha=alpha, correction=correction,
             claim=claim, compare=compare, permutations=permutations, seed=seed, ddof=ddof,
-            labels=_label_names(labels), assigned=assigned,
+            labels=_label_names(labels), assigned=assigned, scale=scale or {},
             probability=probability, truth=truth, selected_at_least=selected_at_least or {},
         )  # fmt: skip
     except ValidationError as error:

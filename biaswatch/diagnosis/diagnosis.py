@@ -22,6 +22,7 @@ from biaswatch.readers.tables import TableColumns
 from biaswatch.render.table_rows import Parts, comparison_rows, result_rows
 from biaswatch.shared.analysis.findings.groupings import AnalysisPlan, ComparisonPlan
 from biaswatch.shared.analysis.findings.observations import Observations
+from biaswatch.shared.analysis.findings.scales import Scale, scaled
 from biaswatch.shared.analysis.findings.table_diagnosis import TableDiagnosis, diagnose_table
 from biaswatch.shared.analysis.labels.table_corrections import TableCorrection, table_corrections
 from biaswatch.shared.contracts import Against
@@ -143,6 +144,8 @@ def diagnosed(
     plan = _plan(source, request)
     if source.labelled and request.calibrate:
         raise UsageError("--labels apply to uncalibrated values: leave out --calibrate.")
+    if request.scale:
+        source = _scaled(source, request)
     if source.summed:
         diagnosis = source.summed.diagnosis(
             plan, request.ddof, named_statistics=bool(request.statistic)
@@ -228,6 +231,23 @@ def _diagnosis(
         )
     except ValueError as error:  # the mathematics refuses an argument, in a sentence
         raise _refusal(error) from None
+
+
+def _scaled(source: DiagnosisInput, request: DiagnoseRequest) -> DiagnosisInput:
+    """Return the rows with features on logarithms or ranks, and a warning about each."""
+    options = {
+        "calibrate": request.calibrate,
+        "labels": source.labelled,
+        "a table that is too large for memory": source.summed,
+    }
+    if refused := [name for name, present in options.items() if present]:
+        raise UsageError(f"`scale` cannot be combined with {refused[0]}.")
+    try:
+        scales = {feature: Scale(scale) for feature, scale in request.scale.items()}
+        rows, notes = scaled(source.rows, scales)
+    except ValueError as error:
+        raise _refusal(error) from None
+    return replace(source, rows=rows, warnings=[*source.warnings, *notes])
 
 
 def _calibrated(rows: Observations) -> Observations:

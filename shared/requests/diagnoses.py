@@ -1,8 +1,8 @@
 """A diagnosis as it is requested, on the command line and in Python."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import inf, isfinite
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, NonNegativeInt
 
@@ -46,18 +46,23 @@ def _ends(place: str, value: Any) -> Bounds | None:
 Ranges = Annotated[dict[str, Bounds | None], BeforeValidator(_ranges)]
 
 
-def _thresholds(value: Any) -> Any:
-    """Read thresholds: a mapping of features to numbers, or texts like `rating=3`."""
-    if isinstance(value, Mapping):
-        return value
-    texts = [value] if isinstance(value, str) else value
-    parts = [text.rpartition("=") for text in texts]
-    if wrong := [text for text, (name, _, _) in zip(texts, parts, strict=True) if not name]:
-        raise ValueError(f"{wrong[0]} is not written like rating=3")
-    return {name: threshold for name, _, threshold in parts}
+def _by_feature(example: str) -> Callable[[Any], Any]:
+    """Return a reader of a mapping by feature, or of texts like the example."""
+
+    def read(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return value
+        texts = [value] if isinstance(value, str) else value
+        parts = [text.rpartition("=") for text in texts]
+        if wrong := [text for text, (name, _, _) in zip(texts, parts, strict=True) if not name]:
+            raise ValueError(f"{wrong[0]} is not written like {example}")
+        return {name: of_feature for name, _, of_feature in parts}
+
+    return read
 
 
-Thresholds = Annotated[dict[str, FiniteFloat], BeforeValidator(_thresholds)]
+Thresholds = Annotated[dict[str, FiniteFloat], BeforeValidator(_by_feature("rating=3"))]
+Scales = Annotated[dict[str, Literal["log", "rank"]], BeforeValidator(_by_feature("words=log"))]
 
 
 class DiagnoseRequest(BaseModel):
@@ -85,6 +90,8 @@ class DiagnoseRequest(BaseModel):
     """Diagnose value minus baseline value."""
     ranges: Ranges = Field(default={})
     """FEATURE=LOW:HIGH, the ends of its values, or FEATURE=unknown; may be repeated."""
+    scale: Scales = Field(default={})
+    """FEATURE=log or FEATURE=rank: compare a skewed feature, such as a length, on that scale."""
     truth: str | None = None
     """The column of right answers, 0 or 1: adds error rates by group."""
     selected_at_least: Thresholds = Field(default={})

@@ -24,7 +24,7 @@ MIN_STUDENT_UNITS = 15
 MIN_SPREAD_SHARE = 0.02
 """Width of the middle half of a sample, as a share of the range: below it, rare values may be
 unseen."""
-MAX_SKEWNESS_PER_ROOT_N = 0.1
+MAX_REGULAR_SKEWNESS = 0.1
 """Skewness over the root of the number of units: above it, Student's t errs in one tail."""
 _REGULAR = ContentCache[bool](max_entries=8192)
 """Regularity of samples: a group is compared with many others."""
@@ -138,11 +138,15 @@ def _is_regular(values: Vector, bounds: Bounds | None) -> bool:
     if len(values) < MIN_STUDENT_UNITS:
         return False
     low, high = (values[round((len(values) - 1) * share)] for share in (0.25, 0.75))
+    spread = float(high - low) >= MIN_SPREAD_SHARE * (bounds[1] - bounds[0])
+    return spread and abs(skewness_of(values)) <= MAX_REGULAR_SKEWNESS * sqrt(len(values))
+
+
+def skewness_of(values: Vector) -> float:
+    """Return the skewness of values that are not all equal."""
     deviations = values - values.mean()
     squares = deviations * deviations  # many times as fast as a power of 3
-    skewness = float((squares * deviations).mean() / squares.mean() ** 1.5)
-    spread = float(high - low) >= MIN_SPREAD_SHARE * (bounds[1] - bounds[0])
-    return spread and abs(skewness) <= MAX_SKEWNESS_PER_ROOT_N * sqrt(len(values))
+    return float((squares * deviations).mean() / squares.mean() ** 1.5)
 
 
 def implied_bounds(values: Vector) -> Bounds | None:

@@ -24,7 +24,11 @@ from biaswatch.shared.stats.comparisons.confidence_curve import Curve, gap_curve
 from biaswatch.shared.stats.comparisons.label_tests import exchange_p
 from biaswatch.shared.stats.comparisons.mean_interval import mean_curve, student_with_ends
 from biaswatch.shared.stats.comparisons.sign_flips import sign_flip_p
-from biaswatch.shared.stats.comparisons.spread_samples import boundary_group_p, equal_means_p
+from biaswatch.shared.stats.comparisons.spread_samples import (
+    boundary_group_p,
+    equal_means_p,
+    spreads_differ,
+)
 from biaswatch.shared.stats.comparisons.tolerance_tests import (
     PValues,
     TailFunction,
@@ -124,11 +128,12 @@ def compare_samples(
     boundary_p = boundary_group_p(parts.single, samples.bounds, tolerance) if unpaired else 0.0
     method, agreement, regular = _method(parts), parts.need_agreement, parts.all_regular
     single = parts.pairs is None and not tolerance
+    unlike = parts.pairs is None and _spreads_differ(parts)
     del parts  # a test of labels on millions of units needs as much memory again
     p_spread = equal_means_p(samples.only_a, samples.only_b, samples.bounds) if single else None
     if p_spread is not None:
         p_values = p_spread, None
-    elif agreement or _needs_exact_agreement(samples, tolerance):
+    elif (agreement and not unlike) or _needs_exact_agreement(samples, tolerance):
         p_values = _agreed(p_values, samples, tolerance)
     result = gap_result(
         curve,
@@ -140,6 +145,10 @@ def compare_samples(
         family=family,
     )
     return result if samples.bounds is not None or regular else disparity_only(result)
+
+
+def _spreads_differ(parts: SampleParts) -> bool:
+    return parts.single is not None and spreads_differ(*(part.values for part in parts.single))
 
 
 def disparity_only(result: GapResult) -> GapResult:

@@ -7,7 +7,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from biaswatch.shared.stats.comparisons.compared_samples import MAX_SKEWNESS_PER_ROOT_N, Bounds
+from biaswatch.shared.stats.comparisons.compared_samples import MAX_REGULAR_SKEWNESS, Bounds
 from biaswatch.shared.stats.comparisons.confidence_curve import (
     Curve,
     confidence_limits,
@@ -56,7 +56,7 @@ class SampleSums:
         largest = max(abs(self.low), abs(self.high))
         if self.high - self.low <= FLAT_RTOL * largest or self.skewness != self.skewness:
             return NO_SPREAD
-        return TOO_SKEW if abs(self.skewness) > MAX_SKEWNESS_PER_ROOT_N * sqrt(self.n) else None
+        return TOO_SKEW if abs(self.skewness) > MAX_REGULAR_SKEWNESS * sqrt(self.n) else None
 
     def curve(self, bounds: Bounds | None) -> Curve:
         """Return Student's curve, of the units and one more at each end of a known range.

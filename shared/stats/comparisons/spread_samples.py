@@ -10,9 +10,14 @@ from math import sqrt
 from scipy import special
 
 from biaswatch.shared.stats.comparisons.bounded_mean import mean_at_least_p
-from biaswatch.shared.stats.comparisons.compared_samples import Bounds, SamplePart
+from biaswatch.shared.stats.comparisons.compared_samples import (
+    MIN_STUDENT_UNITS,
+    Bounds,
+    SamplePart,
+    skewness_of,
+)
 from biaswatch.shared.stats.comparisons.label_tests import exchange_p
-from biaswatch.shared.stats.samples import Vector, ensure_sorted
+from biaswatch.shared.stats.samples import Vector, ensure_sorted, is_flat
 
 MIN_SD_SHARE = 0.15
 """Standard deviation of a spread sample, as a share of the range."""
@@ -23,11 +28,19 @@ MAX_SPREAD_UNITS = 1000
 """Units of the smaller group from which the ends of the range weigh nothing."""
 
 
+MAX_WELCH_SKEWNESS = 0.2
+"""Skewness over the root of the number of units, up to which Welch's t decides alone."""
+MIN_QUARTILES_SDS = 0.5
+"""Distance of the quartiles, in standard deviations, of values that are not mostly alike."""
+MAX_POOLED_VARIANCE = 1.2
+"""Variance of a gap by the pooled variance, over Welch's, up to which labels are exchanged."""
+
+
 def equal_means_p(a: Vector, b: Vector, bounds: Bounds | None) -> float | None:
     """Return the two-sided p-value of equal means; None where a sample is not spread.
 
     The larger of Welch's, which allows for unlike deviations, and that of exchanged labels, which
-    is exact where both groups have one distribution.
+    is exact where both groups have one distribution; Welch's alone for `spreads_differ`.
 
     Parameters
     ----------
@@ -52,8 +65,35 @@ def equal_means_p(a: Vector, b: Vector, bounds: Bounds | None) -> float | None:
     if not (is_spread(a, bounds) and is_spread(b, bounds)):
         return None
     first, second = ensure_sorted(a), ensure_sorted(b)
+    if spreads_differ(first, second):
+        return _welch_p(first, second)
     exchanged = exchange_p(first, second)
     return None if exchanged is None else max(_welch_p(first, second), exchanged)
+
+
+def spreads_differ(a: Vector, b: Vector) -> bool:
+    """Return whether the larger group has so much more spread that labels cannot be exchanged.
+
+    An exchange takes the spread of the larger group for that of the smaller one. With 400 units of
+    SD 1.2 and 40 of SD 0.4 it finds a gap in 0.08 of studies that Welch's t finds in 0.86. True
+    only for sorted samples of 15 units or more that are hardly skew and not mostly alike, where
+    Welch's t keeps its level.
+    """
+    if not (_suits_welch(a) and _suits_welch(b)):
+        return False
+    n, m = len(a), len(b)
+    var_a, var_b = float(a.var(ddof=1)), float(b.var(ddof=1))
+    pooled = ((n - 1) * var_a + (m - 1) * var_b) / (n + m - 2) * (1 / n + 1 / m)
+    return pooled > MAX_POOLED_VARIANCE * (var_a / n + var_b / m)
+
+
+def _suits_welch(values: Vector) -> bool:
+    if len(values) < MIN_STUDENT_UNITS or is_flat(values):
+        return False
+    low, high = (values[round((len(values) - 1) * share)] for share in (0.25, 0.75))
+    sd = float(values.std())
+    limit = MAX_WELCH_SKEWNESS * sqrt(len(values))
+    return high - low >= MIN_QUARTILES_SDS * sd and abs(skewness_of(values)) <= limit
 
 
 def is_spread(values: Vector, bounds: Bounds) -> bool:
@@ -63,10 +103,7 @@ def is_spread(values: Vector, bounds: Bounds) -> bool:
         return False
     if ((values == values.min()) | (values == values.max())).all():
         return False
-    deviations = values - values.mean()
-    squares = deviations * deviations
-    skewness = float((squares * deviations).mean() / squares.mean() ** 1.5)
-    return abs(skewness) <= MAX_SKEWNESS_PER_ROOT_N * sqrt(len(values))
+    return abs(skewness_of(values)) <= MAX_SKEWNESS_PER_ROOT_N * sqrt(len(values))
 
 
 def _welch_p(a: Vector, b: Vector) -> float:

@@ -6,7 +6,11 @@ from scipy import stats
 
 from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
 from biaswatch.shared.stats.comparisons.gap_test import compare_samples
-from biaswatch.shared.stats.comparisons.spread_samples import equal_means_p, is_spread
+from biaswatch.shared.stats.comparisons.spread_samples import (
+    equal_means_p,
+    is_spread,
+    spreads_differ,
+)
 
 RATINGS = (1.0, 5.0)
 Rng = np.random.Generator
@@ -72,3 +76,31 @@ def test_rare_values_that_no_unit_has_shown_make_no_disparity() -> None:
 )
 def test_samples_that_could_hide_far_values_are_not_spread(values: list[float]) -> None:
     assert not is_spread(np.array(values), RATINGS)
+
+
+@pytest.mark.parametrize("draw", ["normal", "uniform", "logistic"])
+def test_a_small_group_with_less_spread_is_compared_by_welchs_t_alone(draw: str) -> None:
+    """The exchange of labels takes the spread of the large group for that of the small one."""
+    errors, found, welch, studies = 0, 0, 0, 200
+    for number in range(studies):
+        rng = np.random.default_rng([17, number])
+        a, b = (scale * getattr(rng, draw)(-1, 1, size) for scale, size in ((2.4, 400), (0.8, 40)))
+        a, b = (a + 2.4, b + 0.8) if draw != "uniform" else (a, b)
+        shift = 3.0 * (a.var() / len(a) + b.var() / len(b)) ** 0.5
+        errors += p_of(a, b) <= 0.05
+        found += p_of(a + shift, b) <= 0.05
+        welch += stats.ttest_ind(a + shift, b, equal_var=False).pvalue <= 0.05
+    assert errors / studies <= 0.05 + 3.5 * (0.05 * 0.95 / studies) ** 0.5
+    assert found >= 0.9 * welch
+
+
+def p_of(a: np.ndarray, b: np.ndarray) -> float:
+    samples = ComparedSamples(only_a=a, only_b=b)
+    return compare_samples(samples, alpha=0.05, tolerance=0.0).p_disparity or 1.0
+
+
+def test_labels_are_exchanged_where_rare_values_could_be_unseen() -> None:
+    small, large = np.zeros(25), np.repeat([0.0, 1.0], [180, 20])
+    assert not spreads_differ(small, large)
+    skewed = np.sort(np.random.default_rng(0).lognormal(0, 1.2, 200))
+    assert not spreads_differ(np.sort(np.random.default_rng(1).normal(2, 0.3, 25)), skewed)
