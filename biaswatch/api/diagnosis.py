@@ -26,7 +26,7 @@ from biaswatch.render.table_rows import Parts, comparable_p, overall_sentences, 
 from biaswatch.shared.contracts import LEAST_MEASURED_SHARE, SummaryWord
 from biaswatch.shared.contracts.mistakes import first_mistake
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.formatting import NOT_MEASURED, interval
+from biaswatch.shared.formatting import NOT_MEASURED, interval, verdict_lead
 from biaswatch.shared.presentation.corrections import (
     SAMPLING_ASSUMPTION,
     table_correction_sentences,
@@ -44,7 +44,7 @@ FRAME_OPTIONS = ("baseline", "labels", "probability", "truth")
 """Options for columns of a frame."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FrameDiagnosis:
     """The diagnosis of a frame or a run; its tables are frames of the same library."""
 
@@ -132,9 +132,9 @@ class FrameDiagnosis:
 
     @cached_property
     def sentences(self) -> list[str]:
-        """Conclusions, one sentence per comparison."""
+        """Conclusions on each comparison, the strongest first; then on all groups together."""
         overall = overall_sentences(self.parts["overall"])
-        return [*overall, *(comparison_sentence(row) for row in self.result.comparisons)]
+        return [*(comparison_sentence(row) for row in self.result.comparisons), *overall]
 
     def figure(self) -> Any:
         """Return the gaps and their intervals as a matplotlib figure."""
@@ -142,6 +142,13 @@ class FrameDiagnosis:
 
     def __str__(self) -> str:
         return "\n".join([*self.sentences, *self.corrected_sentences, *self.warnings])
+
+    def __repr__(self) -> str:
+        rows = self.result.comparisons
+        concluded = [
+            (row["summary"], row["survives_missing"], is_unmeasured_row(row)) for row in rows
+        ]
+        return f"<FrameDiagnosis: {verdict_lead(concluded)}>"
 
     def _repr_html_(self) -> str:
         rows = [flattened(row) for row in self.result.comparisons]

@@ -34,6 +34,7 @@ from biaswatch.shared.presentation.correction_rows import (
 )
 from biaswatch.shared.presentation.corrections import correction_sentences
 from biaswatch.shared.presentation.questions import verdict_columns
+from biaswatch.shared.presentation.run_summary import run_summary
 from biaswatch.shared.requests.run_views import RunState
 from biaswatch.shared.requests.runs import RunRequest
 from biaswatch.shared.requests.traffic import MAX_BATCH, AcceptedBatch
@@ -43,7 +44,7 @@ Targets = str | Sequence[str]
 AnySuite = Suite | str | Path
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FinishedRun:
     """A run and its results."""
 
@@ -111,6 +112,9 @@ class FinishedRun:
 
     def __str__(self) -> str:
         return "\n".join([*self.sentences, *self.warnings])
+
+    def __repr__(self) -> str:
+        return f"<FinishedRun {self.id}: {run_summary(self.results.diagnoses).lead}>"
 
     def _repr_html_(self) -> str:
         return html_of([*self.sentences, *self.warnings], {"Gaps": self._gaps()})

@@ -37,7 +37,7 @@ class Verdicts(Part):
     twin_rate: float | None = None
     """The share of twins of the two groups that were answered differently."""
     placebo_rate: float | None = None
-    """The share of placebo twins, whose names are of one group, that were answered differently."""
+    """The share of placebo twins, which differ in something else, answered differently."""
 
     @computed_field  # type: ignore[prop-decorator]
     @property

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from statistics import median
+from typing import Any
 
 from biaswatch.shared.contracts import Diagnosis, Gap, SummaryWord
 from biaswatch.shared.formatting import coverage, number, p_equals
@@ -31,16 +32,24 @@ MAX_FEATURES = 8
 
 
 def conclusions(diagnoses: Sequence[Diagnosis]) -> list[str]:
-    """Return what follows for all groups together, then for each gap.
+    """Return what follows for each gap, then for all groups together, the strongest finding first.
 
     Of more than a few undecided gaps, the rest is counted.
     """
     names = ModelNames.among(diagnoses)
+    ordered = sorted(diagnoses, key=_strongest)
     return [
         f"{names.of(diagnosis)}: {sentence}"
-        for diagnosis in diagnoses
-        for sentence in (*overall_sentences(diagnosis), *_gap_sentences(diagnosis))
+        for sentences_of in (_gap_sentences, overall_sentences)
+        for diagnosis in ordered
+        for sentence in sentences_of(diagnosis)
     ]
+
+
+def _strongest(diagnosis: Diagnosis) -> tuple[Any, ...]:
+    """Return the sort key of a finding: that of its strongest gap; findings without one last."""
+    rows = comparisons([diagnosis])
+    return (False, rows[0].order) if rows else (True,)
 
 
 def _gap_sentences(diagnosis: Diagnosis) -> Iterator[str]:

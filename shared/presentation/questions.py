@@ -177,8 +177,8 @@ def verdict_remarks(
         yield f"{which} says {ANSWERED[headline]}{f', {scope}' if scope else ''}."
     if any(row.placebo_rate is not None for row in verdicts):
         yield (
-            "Shares: twins, and placebo twins (names of the same group), that were answered"
-            " differently."
+            "Shares: twins, and placebo twins (which differ, but not in the group), that were"
+            " answered differently."
         )
     yield from question_remarks(verdicts, assigned=assigned)
     if family > 1 and p_anywhere is not None:
