@@ -54,7 +54,9 @@ def scaled(
             values[:, index] = np.log(column, where=column > 0, out=np.full(len(column), np.nan))
             notes.append(_log_note(feature, without))
         else:
-            ranges[name] = None  # ranks lie in (0, 1), and none of them is rare and far away
+            ranges[name] = (
+                None  # a rank is never far from all others, so that no range has to be allowed for
+            )
             values[:, index] = _ranks(column, observations.domain_codes[0])
             notes.append(_rank_note(feature))
     names = tuple(_name(feature, scales) for feature in observations.features)
@@ -87,7 +89,7 @@ def _ranks(column: Floats, domains: Whole) -> Floats:
 def _log_note(feature: str, without: int) -> str:
     note = (
         f"log({feature}) compares geometric means: a gap of d means that that of a is e^d times"
-        f" that of b. Whether the means of {feature} differ is another question."
+        f" that of b. The gap between the means of {feature} is another question."
     )
     if not without:
         return note
@@ -98,5 +100,5 @@ def _rank_note(feature: str) -> str:
     return (
         f"rank({feature}) compares mean ranks, from 0 to 1: between two groups, a gap of d means"
         " that an answer about a is larger than one about b with a probability of 0.5 + d (ties"
-        f" count half). Whether the means of {feature} differ is another question."
+        f" count half). The gap between the means of {feature} is another question."
     )

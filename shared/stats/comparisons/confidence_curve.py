@@ -54,7 +54,8 @@ def student_curve(mean: float, error: float, dof: float) -> Curve:
     Student (1908); Xie and Singh (2013), Confidence distribution, for curves as such.
     """
     upper = _quantiles(dof)
-    return np.asarray(mean + error * np.concatenate([-upper[:0:-1], upper]))
+    with np.errstate(over="ignore"):  # limits beyond the largest number are infinite
+        return np.asarray(mean + error * np.concatenate([-upper[:0:-1], upper]))
 
 
 @lru_cache(maxsize=1024)
