@@ -54,9 +54,7 @@ def scaled(
             values[:, index] = np.log(column, where=column > 0, out=np.full(len(column), np.nan))
             notes.append(_log_note(feature, without))
         else:
-            ranges[name] = (
-                None  # a rank is never far from all others, so that no range has to be allowed for
-            )
+            ranges[name] = None  # a rank is never far from all others
             values[:, index] = _ranks(column, observations.domain_codes[0])
             notes.append(_rank_note(feature))
     names = tuple(_name(feature, scales) for feature in observations.features)
