@@ -232,11 +232,11 @@ async def test_a_judge_that_fails_its_controls_is_named_and_does_not_count_unles
     briefs = [
         brief_for(target, **fields),
         brief_for(target, **fields, count_failed_judges=True),
-        brief_for(target, **fields, most_calls=96),
+        brief_for(target, **fields, most_calls=112),
     ]
     async with evaluating(bus, tmp_path):
         found, counted, refused = await evaluated(bus, *briefs)
-    controls = 6 * 2 * 4 + 2 * 8 + 2 * 2 * 6
+    controls = 6 * 2 * 4 + 4 * 8 + 2 * 2 * 6
     assert found.calls == counted.calls == 9 + controls
     assert len(judge.bodies) == 2 * 9 + controls  # both briefs share the examination
     reasons = {kind.reason for standing in found.judges for kind in standing.kinds}
@@ -245,7 +245,7 @@ async def test_a_judge_that_fails_its_controls_is_named_and_does_not_count_unles
     assert {each.mean for each in found.apart} == {0.5}
     assert (counted.mean, counted.apart) == (0.5, ())
     assert counted.judges[0].counts("attribution")
-    assert "takes up to 97 calls" in (refused.reason or "")
+    assert "takes up to 113 calls" in (refused.reason or "")
 
 
 async def test_a_brief_that_comes_twice_is_asked_once(
