@@ -185,11 +185,17 @@ class JsonReader:
     """Reads a text from start to end, with one value in memory at a time."""
 
     def __init__(
-        self, read: Callable[[int], bytes], decoder: json.JSONDecoder, max_steps: float = MAX_STEPS
+        self,
+        read: Callable[[int], bytes],
+        decoder: json.JSONDecoder,
+        max_steps: float | None = None,
     ) -> None:
-        """Read from a function that returns at most the requested number of bytes."""
+        """Read from a function that returns at most the requested number of bytes.
+
+        The bound on the work is `MAX_STEPS` by default.
+        """
         self._read = read
-        self._max_steps = max_steps
+        self._max_steps = MAX_STEPS if max_steps is None else max_steps
         self._decode = decoder.raw_decode
         self._utf8 = getincrementaldecoder("utf-8")()
         self._text, self._at = "", 0
