@@ -40,7 +40,7 @@ class Shortlists:
     """Lists of the same length, and the names to put into them."""
 
     ask: str
-    """What the candidates are wanted for."""
+    """The purpose of the list, before the candidates."""
     candidates: Sequence[Candidate]
     people: Sequence[Person]
     choose: bool = False
@@ -99,10 +99,10 @@ class Shortlists:
         for turn, rows in enumerate(lists):
             for varied, candidate in enumerate(rows):
                 place = (varied + turn) % len(rows)
-                others = [row for row in rows if row is not candidate]
-                order = [*others[:place], candidate, *others[place:]]
+                rivals = [row for row in rows if row is not candidate]
+                order = [*rivals[:place], candidate, *rivals[place:]]
                 names = [cell[number % len(cell)] for cell in cells]
-                taken = {row.name for row in others}
+                taken = {row.name for row in rivals}
                 if clash := taken & {person.name for person in names}:
                     raise UsageError(f"The name {min(clash)!r} is also that of a candidate.")
                 yield from self._twins(order, place, varied, names)

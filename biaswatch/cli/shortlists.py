@@ -33,7 +33,7 @@ def make_shortlists(
     names: Annotated[
         Path, typer.Option(help="CSV: name and its groups, one a column.", callback=existing_file)
     ],
-    ask: Annotated[str, typer.Option(help="What the candidates are wanted for.")],
+    ask: Annotated[str, typer.Option(help="The purpose of the list.")],
     output: Annotated[Path, typer.Option("-o", help="The suite's folder; replaced.")],
     choose: Annotated[
         bool, typer.Option("--choose", help="Ask for one candidate instead of a ranking.")

@@ -12,7 +12,8 @@ class ExtractorSettings(Settings):
     """Settings of the extractor, beyond those of every service."""
 
     extractor_names: str = (
-        "words,length,readability,hedging,refusal,profanity,vader,rating,choice,ranking,likelihood"
+        "words,length,readability,hedging,refusal,profanity,vader,rating,choice,ranking,steps,"
+        "likelihood"
     )
     """Names of the extractors that run here; only these are loaded."""
     extractor_folder: Path | None = None

@@ -170,6 +170,7 @@ from biaswatch.shared.contracts.record import Part, Purpose, Record
 from biaswatch.shared.contracts.response import (
     CONSTRAINED_STEP,
     LARGEST_VALUE,
+    STEP_LIMIT,
     CallSpan,
     Ending,
     EvaluatedSpan,

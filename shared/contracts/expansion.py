@@ -10,6 +10,7 @@ from biaswatch.shared.contracts.routes import features_id_of
 from biaswatch.shared.contracts.run import Run
 from biaswatch.shared.contracts.suite import Suite, SuiteHeader, SuiteOutline, SuiteProbe
 from biaswatch.shared.contracts.target import Target
+from biaswatch.shared.contracts.tools import with_results
 
 
 def probes_of(run: Run, suite: Suite, at: datetime, *, first: int = 0) -> Iterator[Probe]:
@@ -54,6 +55,8 @@ def probe_of(
         stimuli=item.stimuli,
         facts=item.facts,
         requested=suite.requested,
+        tools=with_results(suite.tools, item.results),
+        most_steps=suite.most_steps,
         measure=tuple(pin.name for pin in run.extractors),
         user=_user_of(run, suite, item, target),
         position=position if run.ids_in_order else None,

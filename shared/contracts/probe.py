@@ -16,6 +16,7 @@ from biaswatch.shared.contracts.identity import (
 )
 from biaswatch.shared.contracts.record import TEXT, Part, Record, computed_once, empty_mapping
 from biaswatch.shared.contracts.target import Target
+from biaswatch.shared.contracts.tools import MAX_STEPS, Tool, ToolCall
 
 CONVERSATION = "conversation"
 """The scaffold that sends the user messages one by one."""
@@ -27,6 +28,7 @@ class Role(StrEnum):
     SYSTEM = "system"
     USER = "user"
     ASSISTANT = "assistant"
+    TOOL = "tool"
 
 
 class ReplyCondition(Part):
@@ -57,6 +59,10 @@ class Message(Part):
     """The condition under which it is sent; null for a message that is always sent."""
     otherwise: str | None = None
     """The text where the condition does not hold; without one, the message is left out."""
+    calls: tuple[ToolCall, ...] = ()
+    """The tools that an assistant message calls."""
+    call_id: Name | None = None
+    """The call whose result a tool message holds."""
 
 
 def with_replies(messages: Sequence[Message]) -> list[tuple[Message, bool]]:
@@ -132,6 +138,10 @@ class Probe(Record):
     """Known facts that are hidden from the model: its category, the biased option."""
     requested: RequestedPart | None = None
     """The part of the answer that is measured, where the suite declares it."""
+    tools: Annotated[tuple[Tool, ...], TEXT] = ()
+    """The tools that the model may call, with their results for this probe."""
+    most_steps: Annotated[int, Field(ge=1, le=MAX_STEPS)] = 8
+    """Largest number of model calls of the scaffold `tools`."""
     measure: tuple[Token, ...] = ()
     """The extractors that are to measure the answer."""
     cache_apart: bool = False

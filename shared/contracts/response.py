@@ -11,6 +11,7 @@ from biaswatch.shared.contracts.identity import BEGINNING_HEX_DIGITS, Name, Reco
 from biaswatch.shared.contracts.likelihood import ScoredOption
 from biaswatch.shared.contracts.probe import Probe
 from biaswatch.shared.contracts.record import TEXT, Part, Record, empty_mapping
+from biaswatch.shared.contracts.tools import ToolStep
 
 TraceId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{32}$")]
 SpanId = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16}$")]
@@ -61,6 +62,10 @@ class Usage(Part):
     """In the currency of the operator's price table, or null where it names no price."""
 
 
+TOOL_STEP = "step:"
+"""The beginning of the name of a model call with tools; its number follows, from 1."""
+STEP_LIMIT = "step_limit"
+"""The reason of a missing answer: the model went on calling tools up to the limit of steps."""
 TURN_STEP, USER_STEP = "turn:", "user:"
 """The beginnings of the names of steps in a conversation: the model's reply to a user message, and
 the message of a simulated user; the number of the user message follows, from 1."""
@@ -120,6 +125,8 @@ class Response(Record):
     """The span that measurements go back to; None unless requested."""
     said: Annotated[dict[str, str], TEXT] = empty_mapping()
     """The text of each of those calls, by the step's name."""
+    tool_steps: Annotated[tuple[ToolStep, ...], TEXT] = ()
+    """The calls of tools that led to the answer, in their order."""
     scored: tuple[ScoredOption, ...] = ()
     """The answers that were scored, in their declared order; none where the target wrote one."""
 

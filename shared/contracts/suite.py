@@ -19,6 +19,7 @@ from biaswatch.shared.contracts.probe import (
     Role,
 )
 from biaswatch.shared.contracts.record import Part, empty_mapping
+from biaswatch.shared.contracts.tools import MAX_STEPS, MAX_TOOLS, Tool
 
 
 class Against(StrEnum):
@@ -84,6 +85,8 @@ class SuiteProbe(Part):
     """The right answer, where there is one."""
     facts: dict[str, str] = empty_mapping()
     """Known facts that are hidden from the model: its category, the biased option."""
+    results: dict[Token, str] = empty_mapping()
+    """Results of tools for this probe, by the tool, in place of those that the suite declares."""
 
     @model_validator(mode="after")
     def _says_something(self) -> "SuiteProbe":
@@ -106,6 +109,7 @@ class SuiteProbe(Part):
                 "variables": dict.fromkeys(self.variables, PURGED),
                 "baseline": None,
                 "expected": None,
+                "results": dict.fromkeys(self.results, PURGED),
             }
         )
 
@@ -160,6 +164,10 @@ class SuiteHeader(Part):
     """The system prompt of the simulated user of conversations, the same for all twins."""
     scaffolds: tuple[Token, ...] = Field(default=("direct",), min_length=1)
     """How probes become answers, where a run names no scaffold."""
+    tools: tuple[Tool, ...] = Field(default=(), max_length=MAX_TOOLS)
+    """The tools that the scaffold `tools` declares to the model."""
+    most_steps: int = Field(default=8, ge=1, le=MAX_STEPS)
+    """Largest number of model calls for one probe of that scaffold."""
     variables: dict[str, str] = {}
     """Given to every probe that has variables and does not set them itself: criteria, a scale."""
 
@@ -231,6 +239,16 @@ class Suite(SuiteHeader):
         for name in self.random:
             if name not in stimuli:
                 raise ValueError(f"no probe has the random factor {name!r} among its stimuli")
+        return self
+
+    @model_validator(mode="after")
+    def _check_tools(self) -> "Suite":
+        tools = [tool.name for tool in self.tools]
+        if len(set(tools)) != len(tools):
+            raise ValueError("two tools have the same name")
+        for probe in self.probes:
+            if unknown := probe.results.keys() - set(tools):
+                raise ValueError(f"the suite declares no tool {min(unknown)!r}")
         return self
 
     @property

@@ -23,6 +23,7 @@ from biaswatch.shared.llm.replies import (
     tokens_of,
 )
 from biaswatch.shared.llm.sdk_model import Sdk, SdkModel
+from biaswatch.shared.llm.tool_calls import anthropic_messages, messages_calls, messages_tools
 
 ANTHROPIC = Sdk(anthropic, anthropic.AsyncAnthropic, anthropic.AnthropicError)
 MAX_TOKENS = 4096
@@ -39,12 +40,14 @@ class AnthropicMessages(SdkModel[anthropic.AsyncAnthropic]):
 
     def _request(self, call: ModelCall, schema: AnswerSchema | None) -> dict[str, Any]:
         system = "\n\n".join(m["content"] for m in call.messages if m["role"] == "system")
-        messages = [dict(m) for m in call.messages if m["role"] != "system"]
+        turns = [message for message in call.messages if message["role"] != "system"]
         request: dict[str, Any] = {
             "max_tokens": MAX_TOKENS,
             **call.parameters,
-            "messages": messages,
+            "messages": list(anthropic_messages(turns)),
         }
+        if call.tools:
+            request["tools"] = messages_tools(call.tools)
         if system:
             request["system"] = system
         if schema:
@@ -67,12 +70,14 @@ class AnthropicMessages(SdkModel[anthropic.AsyncAnthropic]):
             words = shortened(text) or "The model refused."
             raise CallFailed(Failure.REFUSAL, words, tokens=tokens)
         finish = _FINISHES.get(stopped, stopped) if stopped else None
-        if not text.strip():
+        calls = messages_calls(parts, tokens)
+        if not calls and not text.strip():
             if finish == "length":
                 raise cut_off(tokens)
             raise CallFailed(Failure.EMPTY, "The model's answer is empty.", tokens=tokens)
         reasoning = message_reasoning(None, parts)
-        return ModelAnswer(text, finish, *tokens, label_of(at(reply, "model")), reasoning=reasoning)
+        model = label_of(at(reply, "model"))
+        return ModelAnswer(text, finish, *tokens, model, reasoning=reasoning, calls=calls)
 
 
 def _tokens(usage: Any) -> Tokens:

@@ -1,5 +1,6 @@
 """Any HTTP application as a model: a request template, and a pointer into the reply."""
 
+import json
 import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -10,7 +11,8 @@ import yaml
 from pydantic import JsonValue
 
 from biaswatch.shared.contracts import Target
-from biaswatch.shared.contracts.providers.http import Application
+from biaswatch.shared.contracts.providers.http import Application, StepPointers
+from biaswatch.shared.contracts.tools import MAX_STEPS, ToolStep
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import checked, read_text
 from biaswatch.shared.llm.bounded_replies import ACCEPTED, CallProgress, bounded_body, call_progress
@@ -29,7 +31,8 @@ from biaswatch.shared.llm.port import (
     unsendable,
 )
 from biaswatch.shared.llm.provider_errors import failure_of_status, failure_without_text
-from biaswatch.shared.llm.replies import is_from_cache, json_of, storable
+from biaswatch.shared.llm.replies import is_from_cache, json_of, label_of, shortened, storable
+from biaswatch.shared.llm.tool_calls import arguments_of
 from biaswatch.shared.network.outgoing import (
     RequestFailedError,
     Unanswered,
@@ -39,6 +42,8 @@ from biaswatch.shared.network.outgoing import (
 )
 from biaswatch.shared.parsing.yaml_values import parse_yaml
 
+MAX_RESULT_CHARACTERS = 20_000
+"""Longer results of an application's tools are cut."""
 MAX_CALL_S = 3600.0
 """Default of the client; every call has its own time limit."""
 MESSAGES, PROMPT, SYSTEM, REPEAT = "{messages}", "{prompt}", "{system}", "{repeat}"
@@ -97,7 +102,10 @@ class HttpApp:
                 "The application", status, headers, reply,
                 key=self._key, key_source=HOST_KEY_SOURCE,
             )  # fmt: skip
-        return ModelAnswer(self._text(reply), "stop", from_cache=is_from_cache(headers))
+        document = json_of(reply, "The application's")
+        steps = steps_in(document, self._application.steps) if self._application.steps else ()
+        text = self._text(document)
+        return ModelAnswer(text, "stop", from_cache=is_from_cache(headers), tool_steps=steps)
 
     def _failure(self, failed: RequestFailedError, progress: CallProgress) -> CallFailed:
         if failed.reason is Unanswered.PRIVATE_ADDRESS:
@@ -126,8 +134,7 @@ class HttpApp:
         reply = await self._client.send(request, stream=True)
         return reply.status_code, reply.headers, await bounded_body(reply)
 
-    def _text(self, reply: bytes) -> str:
-        document = json_of(reply, "The application's")
+    def _text(self, document: Any) -> str:
         try:
             text: Any = value_at(document, self._application.answer)
         except LookupError:
@@ -153,6 +160,49 @@ class HttpApp:
 def _cost(progress: CallProgress) -> Tokens | None:
     """Return the usage of a failed call: unknown once it was accepted, else None."""
     return UNKNOWN_TOKENS if progress.accepted else None
+
+
+def steps_in(document: Any, pointers: StepPointers) -> tuple[ToolStep, ...]:
+    """Return the calls of tools that an application made.
+
+    Raises
+    ------
+    CallFailed
+        The list is missing or too long, or a step has no name or no valid arguments.
+    """
+    try:
+        steps = value_at(document, pointers.list)
+    except (LookupError, ValueError):
+        steps = None
+    if not isinstance(steps, list):
+        detail = f"The application's reply has no list of steps at {pointers.list}."
+        raise CallFailed(Failure.GARBAGE, detail, tokens=UNKNOWN_TOKENS)
+    if len(steps) > MAX_STEPS:
+        detail = f"The application returned {len(steps):,} steps; the limit is {MAX_STEPS}."
+        raise CallFailed(Failure.OVERSIZE, detail, tokens=UNKNOWN_TOKENS)
+    return tuple(_step(step, pointers) for step in steps)
+
+
+def _step(step: Any, pointers: StepPointers) -> ToolStep:
+    name, arguments, result = (
+        _value_or_none(step, pointer)
+        for pointer in (pointers.name, pointers.arguments, pointers.result)
+    )
+    if not (named := label_of(name)):
+        detail = "A step of the application names no tool."
+        raise CallFailed(Failure.TOOL_CALL, detail, tokens=UNKNOWN_TOKENS)
+    text = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
+    return ToolStep(
+        step=0, name=named, arguments=arguments_of(arguments, UNKNOWN_TOKENS),
+        result="" if result is None else shortened(text, MAX_RESULT_CHARACTERS),
+    )  # fmt: skip
+
+
+def _value_or_none(document: Any, pointer: str) -> Any:
+    try:
+        return value_at(document, pointer)
+    except (LookupError, ValueError):
+        return None
 
 
 def value_at(document: Any, pointer: str) -> Any:

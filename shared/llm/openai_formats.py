@@ -31,7 +31,9 @@ from biaswatch.shared.llm.replies import (
     tokens_of,
 )
 from biaswatch.shared.llm.sdk_model import Sdk, SdkModel, named_failures
+from biaswatch.shared.llm.tool_calls import chat_calls, chat_tools
 
+NO_TOOLS = "The scaffold `tools` asks OpenAI's models as `openai:`, not `openai_responses:`."
 OPENAI = Sdk(openai, openai.AsyncOpenAI, openai.OpenAIError)
 
 
@@ -76,6 +78,8 @@ class OpenAIChat(SdkModel[openai.AsyncOpenAI]):
 
     def _request(self, call: ModelCall, schema: AnswerSchema | None) -> dict[str, Any]:
         request: dict[str, Any] = {**call.parameters, "messages": list(call.messages)}
+        if call.tools:
+            request["tools"] = chat_tools(call.tools)
         if schema:
             format_ = {"type": "json_schema", "json_schema": _strict(schema)}
             request.setdefault("response_format", format_)
@@ -87,24 +91,25 @@ class OpenAIChat(SdkModel[openai.AsyncOpenAI]):
         message, finish = at(choice, "message"), finish_of(at(choice, "finish_reason"))
         content = at(message, "content")
         refusal = at(message, "refusal") or refusal_text(content)
-        text = answer_text(content)
+        text, calls = answer_text(content), chat_calls(message, tokens)
         if finish == "content_filter":
             detail = "The provider withheld the answer."
             raise CallFailed(Failure.CONTENT_FILTER, detail, tokens=tokens)
-        if finish == "length" and not content:
+        if finish == "length" and not content and not calls:
             raise cut_off(tokens)
         if isinstance(refusal, str) and refusal.strip():
             raise CallFailed(Failure.REFUSAL, shortened(refusal), tokens=tokens)
         if not isinstance(message, dict) or (text is None and content is not None):
             raise CallFailed(Failure.GARBAGE, "The server's reply has no choices.", tokens=tokens)
-        if not text or not text.strip():
+        if not calls and (not text or not text.strip()):
             if finish == "length":
                 raise cut_off(tokens)
             detail = f"The answer is empty ({finish})."
             raise CallFailed(Failure.EMPTY, detail, tokens=tokens)
         model, fingerprint = (label_of(at(reply, n)) for n in ("model", "system_fingerprint"))
         reasoning = message_reasoning(message, content)
-        return ModelAnswer(storable(text), finish, *tokens, model, fingerprint, reasoning)
+        text = storable(text or "")
+        return ModelAnswer(text, finish, *tokens, model, fingerprint, reasoning, calls=calls)
 
 
 async def _is_llama(exchange: Exchange) -> bool:
@@ -130,6 +135,8 @@ class OpenAIResponses(SdkModel[openai.AsyncOpenAI]):
     required = ("input",)
 
     def _request(self, call: ModelCall, schema: AnswerSchema | None) -> dict[str, Any]:
+        if call.tools:
+            raise CallFailed(Failure.BAD_REQUEST, NO_TOOLS)
         request: dict[str, Any] = {"store": False, **call.parameters}
         request["input"] = list(call.messages)
         if schema:

@@ -4,9 +4,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from pydantic import JsonValue
+
+from biaswatch.shared.contracts.tools import Tool, ToolCall, ToolStep
 
 PURPOSE_HEADER = "X-Biaswatch-Purpose"
 """Header of every HTTP call; tells our questions from those of an application's users."""
@@ -43,8 +45,8 @@ class ModelCall:
     """One request to a model."""
 
     model: str
-    messages: tuple[Mapping[str, str], ...]
-    """Each with `role` and `content`."""
+    messages: tuple[Mapping[str, Any], ...]
+    """Each with `role` and `content`; calls of tools and their results as Chat Completions."""
     repeat_key: str
     """Differs between repeats, not between redeliveries; seeds recorded and simulated models."""
     parameters: Mapping[str, JsonValue] = field(default_factory=dict)
@@ -61,6 +63,8 @@ class ModelCall:
     """The purpose of the probe: study, monitor or judge."""
     continuations: Continuations | None = None
     """The texts to score; None for a call that asks for an answer."""
+    tools: tuple[Tool, ...] = ()
+    """The tools that the model may call."""
 
 
 TokenScores = Sequence[tuple[str, float]]
@@ -94,6 +98,10 @@ class ModelAnswer:
     """The steps that led to it, in a recording; other models answer one call at a time."""
     from_cache: bool = False
     """True if a proxy or the provider said that its cache answered."""
+    calls: tuple[ToolCall, ...] = ()
+    """The tools that the model calls instead of an answer, or beside a text."""
+    tool_steps: tuple[ToolStep, ...] = ()
+    """The tools that an application called by itself."""
     scores: Sequence[TokenScores] = ()
     """The scores of the requested continuations, in their order."""
 
@@ -124,6 +132,7 @@ class Failure(StrEnum):
     CALLS_USED_UP = "calls_used_up"
     FORBIDDEN = "forbidden"
     NO_LOGPROBS = "no_logprobs"
+    TOOL_CALL = "tool_call"
 
 
 WITHHELD = frozenset({Failure.CONTENT_FILTER, Failure.REFUSAL})

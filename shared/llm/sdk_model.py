@@ -99,7 +99,10 @@ class SdkModel(ABC, Generic[C]):
         if failure := failure_in_reply(document, key=key, tokens=stated_tokens(document)):
             raise failure
         cached = is_from_cache(reply.http_response.headers)
-        return replace(self._answer(document), from_cache=cached)
+        answer = self._answer(document)
+        if answer.calls and not call.tools:  # of tools that were not declared
+            answer = _without_calls(answer)
+        return replace(answer, from_cache=cached)
 
     def _arguments(self, call: ModelCall) -> dict[str, Any]:
         """Return the arguments of the SDK's method, with unknown fields in `extra_body`."""
@@ -135,6 +138,14 @@ class SdkModel(ABC, Generic[C]):
     @abstractmethod
     def _answer(self, reply: Any) -> ModelAnswer:
         """Read the JSON of a reply, which may have any shape; its usage comes first."""
+
+
+def _without_calls(answer: ModelAnswer) -> ModelAnswer:
+    """Return an answer without its calls; raise CallFailed if nothing else is left."""
+    if not answer.text.strip():
+        detail = f"The answer is empty ({answer.finish_reason})."
+        raise CallFailed(Failure.EMPTY, detail, tokens=answer.tokens)
+    return replace(answer, calls=())
 
 
 def _check_parameters(call: ModelCall) -> None:

@@ -29,6 +29,7 @@ SCAFFOLDS = (
     "decomposed_algorithmic",
     "likelihood",
     "conversation",
+    "tools",
 )
 
 

@@ -7,6 +7,7 @@ import json
 import sys
 from pathlib import Path
 
+from tools.own_suites.agents import AGENTS, agents
 from tools.own_suites.applications import callbacks, rated_cvs, shortlists
 from tools.own_suites.conversations import conversations
 from tools.own_suites.cv_hiring import FOLDER, suite_text
@@ -21,7 +22,10 @@ SUITE_NAMES = Path("services/simulator/suite_names.json")
 def own_suites() -> list[OwnSuite]:
     """Return every suite that is made from templates."""
     rated = [*map(templated, TEMPLATED), *map(translated, TRANSLATED)]
-    return [rated_cvs(), callbacks(), shortlists(), *rated, about_countries(), conversations()]
+    return [
+        rated_cvs(), callbacks(), shortlists(), *rated, about_countries(), conversations(),
+        *map(agents, AGENTS),
+    ]  # fmt: skip
 
 
 def files() -> dict[Path, str]:

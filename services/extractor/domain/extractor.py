@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from biaswatch.shared.contracts import LARGEST_VALUE, ScoredOption
+from biaswatch.shared.contracts.derived_features import SEPARATOR, base_of
+from biaswatch.shared.contracts.tools import Tool, ToolStep
 from biaswatch.shared.parsing.ratings import Scale
 
 
@@ -25,6 +27,12 @@ class Reading:
     """The options to choose from: the text of each by its letter; None where they are unknown."""
     scored: Sequence[ScoredOption] = ()
     """The answers that the target scored instead of writing one."""
+    tools: Sequence[Tool] = ()
+    """The tools that the target could call."""
+    tool_steps: Sequence[ToolStep] | None = None
+    """The tools that it called; None where no steps were recorded."""
+    abandoned: bool = False
+    """True if it called tools up to the limit of steps, and gave no answer."""
 
 
 class Unscorable(Exception):  # noqa: N818 - an outcome that is recorded, not an accident
@@ -94,6 +102,8 @@ Measured = tuple[Mapping[str, float | None], str | None]
 
 NOT_FINITE = "the extractor gave no finite number, or one beyond 1e150"
 WRONG_FEATURES = "the extractor gave other features than it names"
+MAX_DERIVED = 500
+"""Largest number of features that derive from the declared ones."""
 MAX_REASON_CHARACTERS = 80
 """Longer reasons are cut."""
 
@@ -104,14 +114,19 @@ def measured_all(extractor: Extractor, readings: Sequence[Reading]) -> list[Meas
 
 
 def checked(features: Sequence[str], outcome: Outcome) -> Measured:
-    """Return an outcome as it is recorded: the declared features, finite or null."""
+    """Return an outcome as it is recorded: finite or null.
+
+    It has the declared features, and possibly others that derive from them: `called@refund`.
+    """
     if isinstance(outcome, Unscorable):
         return {}, reason_of(outcome)
-    if set(outcome) != set(features):
+    derived = [name for name in outcome if name not in features]
+    known = all(SEPARATOR in name and base_of(name) in features for name in derived)
+    if not set(features) <= set(outcome) or not known or len(derived) > MAX_DERIVED:
         return {}, WRONG_FEATURES
     if not all(_is_number(value) for value in outcome.values()):
         return {}, NOT_FINITE
-    values = ((name, outcome[name]) for name in features)
+    values = ((name, outcome[name]) for name in (*features, *derived))
     return {name: None if value is None else float(value) for name, value in values}, None
 
 

@@ -7,8 +7,12 @@ from biaswatch.services.extractor.domain.extractor import Measured
 from biaswatch.shared.contracts import CONVERSATION, Ending, Response, Role
 from biaswatch.shared.contracts.derived_features import over_conversation
 from biaswatch.shared.contracts.probe import with_replies
-from biaswatch.shared.contracts.response import TURN_STEP
+from biaswatch.shared.contracts.providers import is_recorded
+from biaswatch.shared.contracts.response import STEP_LIMIT, TURN_STEP
+from biaswatch.shared.contracts.tools import TOOLS, ToolStep
 
+STEPS = "steps"
+"""The extractor that also measures responses that reached the limit of steps."""
 TRUNCATED = "truncated"
 """The reason of a text that ended at its limit of tokens."""
 
@@ -25,6 +29,8 @@ class ReplyText:
 
     def is_measurable(self, response: Response, extractor: str) -> bool:
         """Tell whether it is an answer, or was cut off and may have the requested part."""
+        if extractor == STEPS and self.reason == STEP_LIMIT:
+            return bool(response.tool_steps)  # purged ones would look like none
         requested = response.probe.requested
         may_be_complete = requested is not None and requested.part == extractor
         return self.text is not None and (
@@ -43,6 +49,14 @@ def texts_of(response: Response) -> Iterator[ReplyText]:
     for step in turns:
         turn = int(step.name.removeprefix(TURN_STEP))
         yield ReplyText(response.said.get(step.name), step.reason, turn)
+
+
+def steps_of(response: Response) -> tuple[ToolStep, ...] | None:
+    """Return the calls of tools in a response; None where they were not recorded."""
+    target = response.probe.target
+    with_tools = response.probe.scaffold == TOOLS and not is_recorded(target.provider)
+    recorded = with_tools or target.parameters.get("steps") or response.tool_steps
+    return response.tool_steps if recorded else None
 
 
 def asked_messages(response: Response) -> int:

@@ -22,6 +22,7 @@ MODULES: Mapping[str, str] = {
     "regard": "classifiers",
     "rouge_l": "similarity",
     "sentiment": "classifiers",
+    "steps": "steps",
     "stereotype": "classifiers",
     "toxicity": "classifiers",
     "toxicity_junglelee": "classifiers",

@@ -5,9 +5,16 @@ from datetime import datetime
 
 from biaswatch.services.extractor.domain import Extractor, Measured, Reading, measured_all
 from biaswatch.services.extractor.domain.extractor import NOT_FINITE, WRONG_FEATURES
-from biaswatch.services.extractor.domain.replies import TRUNCATED, ReplyText, combined, texts_of
+from biaswatch.services.extractor.domain.replies import (
+    TRUNCATED,
+    ReplyText,
+    combined,
+    steps_of,
+    texts_of,
+)
 from biaswatch.shared.contracts import (
     CONSTRAINED_STEP,
+    STEP_LIMIT,
     CallSpan,
     ExtractorStatus,
     Features,
@@ -138,13 +145,16 @@ def readings_of(responses: Sequence[Response], extractor: str) -> list[Reading]:
     """Return the inputs of an extractor: the texts that it can measure, one after the other."""
     return [
         Reading(
-            str(reply.text),
+            reply.text or "",
             response.probe.expected,
             response.probe.baseline,
             cut_off=reply.reason == TRUNCATED,
             scale=_scale_of(response),
             options=options_of(response.probe),
             scored=response.scored,
+            tools=response.probe.tools,
+            tool_steps=steps_of(response),
+            abandoned=reply.reason == STEP_LIMIT,
         )
         for response in responses
         for reply in texts_of(response)

@@ -1,6 +1,7 @@
 """Requests to providers: their content, the delay before a retry, and their cost."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, JsonValue, NonNegativeFloat
 
@@ -24,8 +25,7 @@ def call_of(probe: Probe, planned: PlannedCall, timeout_s: float) -> ModelCall:
     return ModelCall(
         model=target.model,
         messages=tuple(
-            {"role": message.role.value, "content": message.content}
-            for message in role + _context(probe) + planned.messages
+            _wire_message(message) for message in role + _context(probe) + planned.messages
         ),
         repeat_key=probe.id,
         parameters={**target.parameters, **(keys if separate else {})},
@@ -35,7 +35,25 @@ def call_of(probe: Probe, planned: PlannedCall, timeout_s: float) -> ModelCall:
         enforced=planned.enforced,
         continuations=planned.continuations,
         purpose=probe.purpose,
+        tools=planned.tools,
     )
+
+
+def _wire_message(message: Message) -> dict[str, Any]:
+    """Return a message as Chat Completions writes it."""
+    fields: dict[str, Any] = {"role": message.role.value, "content": message.content}
+    if message.call_id:
+        fields["tool_call_id"] = message.call_id
+    if message.calls:
+        fields["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.arguments},
+            }
+            for call in message.calls
+        ]
+    return fields
 
 
 def _context(probe: Probe) -> tuple[Message, ...]:

@@ -17,6 +17,7 @@ from biaswatch.services.generator.domain.questions import (
     rating_on,
     scale_of,
 )
+from biaswatch.services.generator.domain.tool_use import tool_steps
 from biaswatch.shared.contracts import Ending, Probe, Response, Step, Usage
 from biaswatch.shared.llm.port import WITHHELD, CallFailed, Failure, ModelAnswer, RecordedStep
 from biaswatch.shared.llm.replies import shortened
@@ -71,7 +72,7 @@ def final_answer(answer: ModelAnswer, usage: Usage) -> CallResult:
     parts = after_reasoning(answer.text)
     reasoning = joined_reasoning(answer.reasoning, parts.reasoning)
     final = replace(answer, text=parts.answer, reasoning=reasoning)
-    if parts.answer.strip():
+    if parts.answer.strip() or answer.calls:
         return CallResult(final, usage=usage)
     if parts.cut_off or answer.finish_reason == "length":
         return CallResult(final, CallFailed(Failure.TRUNCATED, CUT_OFF), usage=usage)
@@ -135,6 +136,14 @@ def failed_plan(
             outcome = _Failed(UNREAD_STEP, f"{name}: {result.unread}")
             return _plan_response(probe, results, usage, at, outcome)
     return None
+
+
+def inconclusive_plan(
+    probe: Probe, results: CallResults, usage: Usage, at: datetime, *, reason: str
+) -> Response:
+    """Return the response to a probe whose results, all of them readable, make no answer."""
+    outcome = _Failed(reason, "The scaffold came to no answer.")
+    return _plan_response(probe, results, usage, at, outcome)
 
 
 def failed_response(probe: Probe, reason: str, detail: str, usage: Usage, at: datetime) -> Response:
@@ -205,6 +214,7 @@ def _response(
     """Return the response with an answer or a failure; results of several calls become steps."""
     texts = {name: result.text for name, result in (results or {}).items() if result.text}
     steps = _steps(results or {})
+    answer = outcome if isinstance(outcome, ModelAnswer) else None
     if _encoded_bytes(texts.values()) > MAX_ANSWER_BYTES:
         texts = {}
     if isinstance(outcome, ModelAnswer):
@@ -221,6 +231,7 @@ def _response(
         usage=usage,
         steps=steps,
         said=texts,
+        tool_steps=tool_steps(probe, results or {ANSWER: CallResult(answer)}),
         reasoning=reasoning,
         scored=() if isinstance(outcome, _Failed) else scored_options(probe, results or {}),
         **_ending(outcome),

@@ -6,6 +6,7 @@ from typing import Protocol
 
 from biaswatch.services.generator.domain.questions import RatingScale
 from biaswatch.shared.contracts import Message, Probe, Target, Usage
+from biaswatch.shared.contracts.tools import Tool, ToolCall
 from biaswatch.shared.llm.port import AnswerSchema, CallFailed, Continuations, ModelAnswer
 
 ANSWER = "answer"
@@ -26,6 +27,8 @@ class PlannedCall:
     """True if the schema is sent to servers that imitate a provider, too."""
     continuations: Continuations | None = None
     """The texts to score; None for a call that asks for an answer."""
+    tools: tuple[Tool, ...] = ()
+    """The tools that the model may call."""
     target: Target | None = None
     """The model of this call; None for the target of the probe."""
     key: str = ""
@@ -52,6 +55,11 @@ class CallResult:
     def text(self) -> str:
         """The text of the answer; empty without one."""
         return self.answer.text if self.answer else ""
+
+    @property
+    def calls(self) -> tuple[ToolCall, ...]:
+        """The tools that the model calls."""
+        return self.answer.calls if self.answer and not self.failure else ()
 
 
 class Scaffold(Protocol):

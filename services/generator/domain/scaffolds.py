@@ -44,10 +44,12 @@ from biaswatch.services.generator.domain.questions import (
     with_prefix,
     with_request,
 )
+from biaswatch.services.generator.domain.tool_use import ToolUse
 from biaswatch.shared.contracts import Probe
 from biaswatch.shared.contracts.likelihood import LIKELIHOOD
 from biaswatch.shared.contracts.probe import CONVERSATION
 from biaswatch.shared.contracts.response import CONSTRAINED_STEP
+from biaswatch.shared.contracts.tools import TOOLS
 from biaswatch.shared.llm.port import AnswerSchema, Failure
 
 
@@ -229,6 +231,7 @@ SCAFFOLDS: Mapping[str, Callable[[], Scaffold]] = {
     "decomposed_algorithmic": DecomposedAlgorithmic,
     LIKELIHOOD: Likelihood,
     CONVERSATION: Conversation,
+    TOOLS: ToolUse,
 }
 """Constructors by name; a new scaffold is a class and a row here."""
 

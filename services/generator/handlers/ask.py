@@ -11,6 +11,7 @@ from biaswatch.services.generator.domain.outcome import (
     failed_plan,
     failed_response,
     final_answer,
+    inconclusive_plan,
     recorded_results,
     response_from_call,
     response_from_plan,
@@ -208,8 +209,7 @@ class Ask:
         try:
             text = scaffold.conclude(probe, results)
         except Unreadable as error:
-            detail = "The scaffold came to no answer."
-            return failed_response(probe, str(error), detail, usage, self._now())
+            return inconclusive_plan(probe, results, usage, self._now(), reason=str(error))
         return response_from_plan(probe, text, results, usage, self._now())
 
     async def _call(self, probe: Probe, call: PlannedCall, endpoint: Endpoint) -> CallResult:

@@ -2,14 +2,17 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
+
+from pydantic import BaseModel
 
 from biaswatch.shared.backoff import Backoff
 from biaswatch.shared.contracts import Probe, derived_id
 from biaswatch.shared.contracts.identity import id_beginning_with
 from biaswatch.shared.contracts.probe import CONVERSATION
+from biaswatch.shared.contracts.tools import ToolCall, ToolStep
 from biaswatch.shared.errors import TransientError
 from biaswatch.shared.llm.port import ModelAnswer
 from biaswatch.shared.runtime.jobs import BatchedLookup
@@ -17,6 +20,8 @@ from biaswatch.shared.store import Calls
 from biaswatch.shared.store.calls import PaidCall
 from biaswatch.shared.telemetry import RepeatedWarning
 
+PARTS: Mapping[str, type[BaseModel]] = {"calls": ToolCall, "tool_steps": ToolStep}
+"""Fields of an answer that hold parts of records."""
 WRITE_BACKOFF = Backoff(first_s=0.1, max_s=5.0)
 
 
@@ -26,6 +31,23 @@ def call_id(probe: Probe, step: str, *attempt: int) -> str:
     The id of the probe covers run, repeat and target, so every round makes new calls.
     """
     return id_beginning_with(probe.id_beginning, derived_id("call", probe.id, step, *attempt))
+
+
+def fields_of(answer: ModelAnswer) -> dict[str, Any]:
+    """Return an answer as JSON stores it."""
+    fields = asdict(replace(answer, calls=(), tool_steps=()))
+    for name in PARTS:
+        fields[name] = [part.model_dump(mode="json") for part in getattr(answer, name)]
+    return fields
+
+
+def answer_in(fields: Mapping[str, Any]) -> ModelAnswer:
+    """Return the answer of stored fields."""
+    parts = {
+        name: tuple(part.model_validate(value) for value in fields.get(name, ()))
+        for name, part in PARTS.items()
+    }
+    return ModelAnswer(**{**fields, **parts})
 
 
 class PaidCalls:
@@ -46,7 +68,7 @@ class PaidCalls:
         if probe.fresh:
             return None
         fields = await self._answers.get(call_id(probe, step))
-        return ModelAnswer(**fields) if fields else None
+        return answer_in(fields) if fields else None
 
     async def reserve(self, probe: Probe, step: str) -> int:
         """Count a start of the call; return its starts until now, over all deliveries.
@@ -75,7 +97,7 @@ class PaidCalls:
         # Later replies of a conversation depend on one that was cut off: it is kept, too.
         may_end = probe.scaffold == CONVERSATION
         reusable = answer is not None and (may_end or answer.finish_reason != "length")
-        fields = asdict(answer) if answer and reusable and not probe.fresh else None
+        fields = fields_of(answer) if answer and reusable and not probe.fresh else None
         id_ = call_id(probe, step) if fields else call_id(probe, step, *attempt)
         self._waiting[id_] = PaidCall(id_, probe, tokens, cost, fields, self._now())
         failures = 0

@@ -127,6 +127,11 @@ class PlantedModel(_Part):
     """Log-odds added to an option that names the group, in choices and rankings."""
     first_place: float = 0.0
     """Log-odds added to the first option, whatever it is."""
+    tool_rates: dict[str, Share] = {}
+    """Share of the tasks in which a tool is called, by its name; by default 1 for lookups (names
+    that begin with look, search, find, get or read) and 0.5 for others."""
+    tool_gaps: dict[str, dict[str, float]] = {}
+    """Added to that share, by the tool and the group that is mentioned."""
     reasoned: Share | None = Field(default=None, ge=0, le=1)
     """Share of choices whose reasoning, if requested, names the chosen option; None: none does."""
     reasoned_gaps: dict[str, float] = {}
@@ -180,7 +185,10 @@ DEFAULT_MODELS = {
     "unbiased": PlantedModel(),
     # Race and region are planted and gender is not, so that a study also has a null effect.
     "biased": PlantedModel(
-        rating_gaps={"black": -0.6}, sentiment_shifts={"south": -0.6}, preferences={"south": 1.5}
+        rating_gaps={"black": -0.6},
+        sentiment_shifts={"south": -0.6},
+        preferences={"south": 1.5},
+        tool_gaps={"approve": {"black": -0.3}, "refund": {"black": -0.3}, "book": {"black": -0.3}},
     ),
     # Write and judge reports; the careless one plants faults for checks and judges.
     "careless": PlantedModel(report_faults=("heading", "number", "slot", "claim", "attribution")),

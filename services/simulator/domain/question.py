@@ -26,6 +26,8 @@ class Turn:
 
     role: str
     content: str
+    calls: tuple[str, ...] = ()
+    """The tools that it calls."""
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,10 @@
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
+from typing import Any
 
 from biaswatch.services.simulator.domain.judging import grade_answer, verdict_answer
 from biaswatch.services.simulator.domain.planted_bias import (
@@ -32,6 +34,25 @@ from biaswatch.services.simulator.domain.written_reports import report_answer
 
 
 @dataclass(frozen=True)
+class OfferedTool:
+    """A tool that a request declares."""
+
+    name: str
+    parameters: Mapping[str, Mapping[str, Any]]
+    """The JSON Schema of each argument."""
+
+
+@dataclass(frozen=True)
+class SimulatedCall:
+    """A call of a tool."""
+
+    id: str
+    name: str
+    arguments: str
+    """A JSON object."""
+
+
+@dataclass(frozen=True)
 class SimulatedRequest:
     """The parts of a request on which the answer depends."""
 
@@ -40,6 +61,8 @@ class SimulatedRequest:
     repeat_key: str
     attempt: str = "0"
     """Number of the attempt; affects faults only."""
+    tools: tuple[OfferedTool, ...] = ()
+    """The tools that may be called."""
 
     @property
     def text(self) -> str:
@@ -49,7 +72,7 @@ class SimulatedRequest:
     @property
     def purpose(self) -> tuple[str, str, str]:
         """The seed of the random numbers of the answer."""
-        turns = json.dumps([[turn.role, turn.content] for turn in self.turns])
+        turns = json.dumps([[turn.role, turn.content, *turn.calls] for turn in self.turns])
         return self.model, turns, self.repeat_key
 
 
@@ -61,6 +84,8 @@ class SimulatedReply:
     finish_reason: str
     prompt_tokens: int
     completion_tokens: int
+    call: SimulatedCall | None = None
+    """The tool that is called instead of an answer."""
 
 
 def fault_for(seed: int, request: SimulatedRequest, faults: Faults) -> str | None:
@@ -109,10 +134,18 @@ def conditional_gap(
 
 
 def reply_to(
-    request: SimulatedRequest, words: str, *, fault: str | None, faults: Faults, limit: int | None
+    request: SimulatedRequest,
+    words: str,
+    *,
+    fault: str | None,
+    faults: Faults,
+    limit: int | None,
+    call: SimulatedCall | None = None,
 ) -> SimulatedReply:
     """Return the reply for a text after a fault and a limit of tokens (words)."""
     text, reason = words, "stop"
+    if call and fault is None:
+        return SimulatedReply("", "tool_calls", len(request.text.split()), 1, call)
     if fault == "oversize":
         text = (words + " ") * (faults.oversize_chars // (len(words) + 1) + 1)
         text = text[: faults.oversize_chars]

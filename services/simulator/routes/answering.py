@@ -18,12 +18,10 @@ from biaswatch.services.simulator.domain.reply import (
     reply_to,
     words_for,
 )
-from biaswatch.services.simulator.routes.formats import (
-    ANTHROPIC_MESSAGES,
-    OPENAI_CHAT,
-    OPENAI_RESPONSES,
-    WireFormat,
-)
+from biaswatch.services.simulator.domain.speech import REFUSAL
+from biaswatch.services.simulator.domain.tool_calls import call_for, with_citation
+from biaswatch.services.simulator.routes.formats import OPENAI_CHAT, OPENAI_RESPONSES, WireFormat
+from biaswatch.services.simulator.routes.messages_format import ANTHROPIC_MESSAGES
 from biaswatch.services.simulator.settings import SimulatorSettings
 from biaswatch.shared.contracts.mistakes import first_mistake
 
@@ -115,8 +113,11 @@ class SimulatedModels:
         if (broken := _broken(fault, faults, wire)) is not None:
             return broken
         planted = self._current(simulated, model)
-        words = words_for(seed, simulated, planted, self._settings.markers)
-        reply = reply_to(simulated, words, fault=fault, faults=faults, limit=limit)
+        words, call = words_for(seed, simulated, planted, self._settings.markers), None
+        if simulated.tools and words != REFUSAL:
+            call = call_for(seed, simulated, planted, self._settings.markers)
+            words = with_citation(words, simulated)
+        reply = reply_to(simulated, words, fault=fault, faults=faults, limit=limit, call=call)
         fingerprint = _fingerprint(seed, model)
         return JSONResponse(wire.answer_body(simulated, reply, fingerprint, int(self._now())))
 

@@ -3,13 +3,13 @@
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from biaswatch.services.simulator.domain.question import Turn
-from biaswatch.services.simulator.domain.reply import SimulatedReply, SimulatedRequest
+from biaswatch.services.simulator.domain.reply import OfferedTool, SimulatedReply, SimulatedRequest
 
 
 class WirePart(BaseModel):
@@ -25,16 +25,43 @@ class TextPart(WirePart):
     text: str
 
 
+class WireFunction(WirePart):
+    """A function: declared with parameters, or called."""
+
+    name: str
+    parameters: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def offered(self) -> OfferedTool:
+        """The declared tool."""
+        return offered_tool(self.name, self.parameters)
+
+
+class WireTool(WirePart):
+    """A declared or called tool of chat completions."""
+
+    type: Literal["function"]
+    function: WireFunction
+
+
 class WireMessage(WirePart):
     """One message, with its content as a text or as parts."""
 
-    role: Literal["system", "developer", "user", "assistant"]
-    content: str | tuple[TextPart, ...]
+    role: Literal["system", "developer", "user", "assistant", "tool"]
+    content: str | tuple[TextPart, ...] | None = ""
+    tool_calls: tuple[WireTool, ...] = ()
 
     @property
     def turn(self) -> Turn:
         """The message as a turn."""
-        return Turn(self.role, joined(self.content))
+        calls = tuple(tool.function.name for tool in self.tool_calls)
+        return Turn(self.role, joined(self.content or ""), calls)
+
+
+def offered_tool(name: str, schema: Mapping[str, Any]) -> OfferedTool:
+    """Return a tool with the schemas of its arguments."""
+    arguments = schema.get("properties", {})
+    return OfferedTool(name, arguments if isinstance(arguments, dict) else {})
 
 
 def joined(content: str | tuple[TextPart, ...]) -> str:
@@ -104,10 +131,10 @@ class ChatRequest(WirePart):
     seed: int | None = None
     max_tokens: int | None = Field(default=None, ge=1)
     max_completion_tokens: int | None = Field(default=None, ge=1)
+    tools: tuple[WireTool, ...] = ()
     # Rejected, as an answer would otherwise wrongly appear to respect them.
     stream: Literal[False] | None = None
     n: Literal[1] | None = None
-    tools: None = None
 
     @property
     def limit(self) -> int | None:
@@ -119,7 +146,8 @@ class ChatRequest(WirePart):
         turns = tuple(message.turn for message in self.messages)
         named = (repeat, self.user, None if self.seed is None else str(self.seed))
         key = next((name for name in named if name is not None), "0")
-        return SimulatedRequest(self.model, turns, key, attempt or "0")
+        tools = tuple(tool.function.offered for tool in self.tools)
+        return SimulatedRequest(self.model, turns, key, attempt or "0", tools)
 
 
 class ResponsesRequest(WirePart):
@@ -150,6 +178,10 @@ def chat_body(
     request: SimulatedRequest, reply: SimulatedReply, fingerprint: str, created_s: int
 ) -> JsonValue:
     """Return the body of an answer."""
+    message: dict[str, JsonValue] = {"role": "assistant", "content": reply.text, "refusal": None}
+    if call := reply.call:
+        function: JsonValue = {"name": call.name, "arguments": call.arguments}
+        message["tool_calls"] = [{"id": call.id, "type": "function", "function": function}]
     return {
         "id": id_of("chatcmpl-", request, fingerprint),
         "object": "chat.completion",
@@ -157,12 +189,7 @@ def chat_body(
         "model": request.model,
         "system_fingerprint": fingerprint,
         "choices": [
-            {
-                "index": 0,
-                "message": {"role": "assistant", "content": reply.text, "refusal": None},
-                "logprobs": None,
-                "finish_reason": reply.finish_reason,
-            }
+            {"index": 0, "message": message, "logprobs": None, "finish_reason": reply.finish_reason}
         ],
         "usage": {
             "prompt_tokens": reply.prompt_tokens,
@@ -218,76 +245,4 @@ OPENAI_CHAT = WireFormat(
 )
 OPENAI_RESPONSES = WireFormat(
     "/v1/responses", ResponsesRequest.model_validate_json, response_body, openai_error_body
-)
-
-
-_STOPS = {"stop": "end_turn", "length": "max_tokens", "content_filter": "refusal"}
-_ANTHROPIC_ERRORS = {
-    401: "authentication_error",
-    404: "not_found_error",
-    429: "rate_limit_error",
-    500: "api_error",
-}
-
-
-class RequestMetadata(WirePart):
-    """Metadata of a request; `user_id` names the repeat."""
-
-    user_id: str | None = None
-
-
-class MessagesRequest(WirePart):
-    """A request of the Messages API."""
-
-    model: str
-    messages: tuple[WireMessage, ...] = Field(min_length=1)
-    limit: int = Field(ge=1, validation_alias="max_tokens")
-    system: str | tuple[TextPart, ...] = ""
-    metadata: RequestMetadata = RequestMetadata()
-    stream: Literal[False] | None = None
-    tools: tuple[()] | None = None
-
-    def request(self, repeat: str | None, attempt: str | None) -> SimulatedRequest:
-        """Return the request for the domain; header or `user_id` name the repeat."""
-        system = joined(self.system)
-        role = (Turn("system", system),) if system else ()
-        turns = (*role, *(message.turn for message in self.messages))
-        return SimulatedRequest(
-            self.model, turns, repeat or self.metadata.user_id or "0", attempt or "0"
-        )
-
-
-def answer_body(
-    request: SimulatedRequest, reply: SimulatedReply, fingerprint: str, _: int
-) -> JsonValue:
-    """Return the body of an answer."""
-    return {
-        "id": id_of("msg_", request, fingerprint),
-        "type": "message",
-        "role": "assistant",
-        "model": request.model,
-        "content": [{"type": "text", "text": reply.text}] if reply.text else [],
-        "stop_reason": _STOPS[reply.finish_reason],
-        "stop_sequence": None,
-        "usage": {
-            "input_tokens": reply.prompt_tokens,
-            "output_tokens": reply.completion_tokens,
-            "cache_creation_input_tokens": 0,
-            "cache_read_input_tokens": 0,
-        },
-    }
-
-
-def anthropic_error_body(status: int, message: str, *_: str | None) -> JsonValue:
-    """Return the body of an error, without code and parameter."""
-    kind = _ANTHROPIC_ERRORS.get(status, "invalid_request_error")
-    return {"type": "error", "error": {"type": kind, "message": message}}
-
-
-ANTHROPIC_MESSAGES = WireFormat(
-    "/v1/messages",
-    MessagesRequest.model_validate_json,
-    answer_body,
-    anthropic_error_body,
-    lambda headers: headers.get("x-api-key", "") or bearer(headers),
 )

@@ -15,6 +15,21 @@ from biaswatch.shared.contracts.providers import Provider
 Pointer = Annotated[str, StringConstraints(pattern=r"^(/.*)?$")]
 
 
+class StepPointers(BaseModel):
+    """Where the steps of an application are in its reply, as JSON pointers."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    list: Pointer
+    """The list of steps: `/trace/steps`."""
+    name: Pointer = "/name"
+    """The tool, within a step."""
+    arguments: Pointer = "/arguments"
+    """The arguments within a step: an object, or its JSON."""
+    result: Pointer = "/result"
+    """The text that the tool returned, within a step."""
+
+
 class Application(BaseModel):
     """The request to an application."""
 
@@ -26,6 +41,8 @@ class Application(BaseModel):
     """The body; `{prompt}`, `{system}`, `{repeat}` and `{messages}` are replaced."""
     answer: Pointer
     """Where the answer is in the reply, as a JSON pointer: `/choices/0/text`."""
+    steps: StepPointers | None = None
+    """Where the calls of tools are in the reply, if the application returns them."""
     headers: dict[str, str] = {}
     """Further headers; no secrets: records hold them."""
     key_header: str = "Authorization"

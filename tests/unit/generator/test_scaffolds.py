@@ -46,6 +46,7 @@ def test_the_scaffolds_are_there() -> None:
         "reason_and_choose",
         "likelihood",
         "conversation",
+        "tools",
     }
     assert set(SCAFFOLDS) == known
 
