@@ -4,7 +4,7 @@ The quick forms, with fewer monitors and a looser alpha, which shows sooner what
 calibration` runs the full ones.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -17,11 +17,12 @@ FEW, LOOSE = 8, 0.2  # six alarms of eight are too many
 SHORT = [scenario for scenario in FALSE_ALARMS if not scenario.epoch_rounds]
 
 
-def quarter_of(scenarios: Sequence[Scenario]) -> Iterator[ParameterSet]:
-    """Yield all scenarios; three of four are marked as slow."""
-    for number, scenario in enumerate(scenarios):
-        marks = [pytest.mark.slow] if number % 4 else []
-        yield pytest.param(scenario, marks=marks, id=scenario.name)
+def quarter_of(scenarios: Sequence[Scenario]) -> list[ParameterSet]:
+    """Return all scenarios; three of four are marked as slow."""
+    return [
+        pytest.param(scenario, marks=[pytest.mark.slow] if number % 4 else [], id=scenario.name)
+        for number, scenario in enumerate(scenarios)
+    ]
 
 
 @pytest.mark.parametrize("scenario", quarter_of(SHORT))

@@ -26,7 +26,7 @@ LONG_S = float(os.environ.get("BIASWATCH_TEST_KILLS_S", "600"))
 @pytest.mark.parametrize("empty_store_url", ["postgresql"], indirect=True)
 @pytest.mark.parametrize(
     "duration_s",
-    [15.0, pytest.param(LONG_S, marks=[pytest.mark.slow, pytest.mark.timeout(3600)], id="long")],
+    [8.0, pytest.param(LONG_S, marks=[pytest.mark.slow, pytest.mark.timeout(3600)], id="long")],
 )
 async def test_the_rest_is_exact_while_a_target_refuses_its_key(
     store_url: str, tmp_path: Path, duration_s: float

@@ -64,7 +64,7 @@ def exchange(user: int, answer: int) -> tuple[str, bytes]:
     return "bias.v1.exchange.default.production.support", json.dumps(said).encode()
 
 
-@pytest.mark.parametrize("kept_in", ["rows", "files"])
+@pytest.mark.parametrize("kept_in", [pytest.param("rows", marks=pytest.mark.slow), "files"])
 async def test_every_answer_is_described_and_every_user_is_evidence_once(
     tmp_path: Path, kept_in: str
 ) -> None:
