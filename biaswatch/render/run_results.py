@@ -125,8 +125,9 @@ def _print_interpretations(console: Console, results: RunResults) -> None:
     """Print the grades of written reports, and the command that shows them: they are long."""
     for row in results.interpretations:
         console.print()
+        lead = "There is no report" if row.evaluation.reason else "The report is written"
         print_sentence(console, f"Interpreted and graded: {row.about}.")
-        print_sentence(console, f"The report is written: {summary(row.evaluation)}")
+        print_sentence(console, f"{lead}: {summary(row.evaluation)}")
     if results.interpretations:
         judges = " ".join(f"--judge {judge}" for judge in DEMO_JUDGES)
         _print_command(

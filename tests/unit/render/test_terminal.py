@@ -54,6 +54,15 @@ def test_the_conclusions_come_first_and_a_written_report_does_not_push_them_away
     assert output.index("Run 0000") < output.index("Interpreted and graded: France against Peru")
 
 
+def test_a_report_that_never_arrived_is_not_called_written(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    evaluation = make_evaluation(report=None, reason="No report arrived before the deadline.")
+    row = InterpretedGap("France against Peru", evaluation)
+    print_results(RunResults(make_progress(), [], interpretations=[row]), as_json=False)
+    assert "There is no report: No report arrived before the deadline." in capsys.readouterr().out
+
+
 def many_comparisons() -> Diagnosis:
     """Make 210 comparisons of groups with long names, one of them a disparity."""
     return make_diagnosis(
