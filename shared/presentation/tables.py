@@ -151,8 +151,13 @@ def share_text(count: int, total: int) -> str:
 
 
 def words(name: str) -> str:
-    """Return an identifier as people write it."""
-    return name.replace("_", " ")
+    """Return an identifier as people write it; the level behind an @ stays as it is.
+
+    >>> words("asked_back"), words("called@look_up_order")
+    ('asked back', 'called@look_up_order')
+    """
+    measure, at, level = name.partition("@")
+    return f"{measure.replace('_', ' ')}{at}{level}"
 
 
 def estimate_text(estimate: Estimate) -> str:

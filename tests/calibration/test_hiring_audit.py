@@ -72,10 +72,13 @@ def verdicts(found: list[RunFinding]) -> dict[tuple[str, str], Verdict]:
     return {(gap.a, gap.b): gap.verdict for finding in found for gap in finding.gaps}
 
 
-def test_a_planted_gap_of_six_tenths_is_found_in_nearly_every_run() -> None:
-    runs = [verdicts(found_in_a_run(PLANTED, seed)) for seed in range(40)]
-    power = np.mean([run["black", "white"] is Verdict.DISPARITY for run in runs])
-    assert power >= 0.95
+@pytest.mark.parametrize(
+    ("runs", "share"), [(40, 0.95), pytest.param(100, 0.98, marks=pytest.mark.slow)]
+)
+def test_a_planted_gap_of_six_tenths_is_found_in_nearly_every_run(runs: int, share: float) -> None:
+    results = [verdicts(found_in_a_run(PLANTED, seed)) for seed in range(runs)]
+    power = np.mean([result["black", "white"] is Verdict.DISPARITY for result in results])
+    assert power >= share
 
 
 def test_forty_runs_with_nothing_planted_give_at_most_four_false_findings() -> None:

@@ -14,6 +14,7 @@ from tests.support.labelled_monitors import LabelledMonitor, watched, without_er
 ALPHA, ROUNDS, LABELS = 0.05, 60, 40
 NULLS = {
     "a fifth is labelled": (NO_GAP, LABELS, 24),
+    "a fifth is labelled, more monitors": (NO_GAP, LABELS, 60),
     "nearly all are labelled, without replacement": (NO_GAP, 180, 24),
     "the instrument never errs": (without_error(NO_GAP), LABELS, 24),
     "two people differ": (replace(NO_GAP, people=2, person_error=0.1), LABELS, 24),
