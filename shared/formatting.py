@@ -103,7 +103,8 @@ def number_name(extractor: str, feature: str, watched: Collection[tuple[str, str
     `watched` are the extractors and features shown together; the extractor is left out if it is
     the only one of this feature and has no other.
     """
-    name = feature.replace("_", " ")
+    measure, at, level = feature.partition("@")  # the level is a name of the user's
+    name = measure.replace("_", " ") + at + level
     features = {other for by, other in watched if by == extractor}
     readers = {by for by, other in watched if other == feature}
     alone = features == {feature} and len(readers) == 1
