@@ -32,7 +32,9 @@ MAX_NAMED_RUNS = 3
 """Archived runs that one sentence names."""
 IDENTITY = ("run_id", "key", "at", "target", "scaffold", "repeat", "unit", "set")
 REPLY = ("text", "reasoning", "reason", "baseline", "model", "fingerprint", "finish_reason")
-FIRST_COLUMNS, LAST_COLUMNS = ("id", *IDENTITY), ("messages", *REPLY)
+STRUCTURED = ("messages", "said", "tool_steps")
+"""Columns of JSON; a run without such texts has none of the last two."""
+FIRST_COLUMNS, LAST_COLUMNS = ("id", *IDENTITY), (*STRUCTURED, *REPLY)
 _TEXT_COLUMNS = {*FIRST_COLUMNS, *LAST_COLUMNS}
 Row = dict[str, Any]
 Write = Callable[[Path, Sequence[str], Iterator[Row]], None]
@@ -130,6 +132,11 @@ def _row(answer: ExportedAnswer, measured: Iterable[ExportedFeatures]) -> Row:
     row |= {f"facts.{name}": fact for name, fact in sorted(answer.facts.items())}
     messages = [m.model_dump(mode="json", exclude_defaults=True) for m in answer.messages]
     row["messages"] = json.dumps(messages, ensure_ascii=False) if messages else None
+    row |= {
+        name: json.dumps(value, ensure_ascii=False)
+        for name, value in answer.model_dump(mode="json", include={"said", "tool_steps"}).items()
+        if value
+    }
     row |= {name: getattr(answer, name) for name in REPLY}
     for features in measured:
         prefix = features.extractor

@@ -11,7 +11,7 @@ import numpy as np
 
 from biaswatch.readers.tables import joined_labels, observation_warnings
 from biaswatch.shared.analysis.findings.observations import Floats, Observations, Whole, within
-from biaswatch.shared.contracts.derived_features import base_of, range_of
+from biaswatch.shared.contracts.derived_features import base_of, is_among, range_of
 from biaswatch.shared.contracts.likelihood import LIKELIHOOD
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.exports import AnswerMeasurements, DeclaredAnalysis
@@ -255,7 +255,7 @@ def measured_features(table: RunTable, named: Sequence[str]) -> list[str]:
     if named:
         return [full_name(name, table.features, kind="feature", of=table.name) for name in named]
     wanted = table.declared.features
-    features = [n for n in table.features if not wanted or n.split(".", 1)[1] in wanted]
+    features = [n for n in table.features if not wanted or is_among(n.split(".", 1)[1], wanted)]
     if not features:
         raise UsageError(f"{table.name} has no measured feature yet.")
     return features
@@ -293,7 +293,18 @@ def _domains(table: RunTable, named: Sequence[str], rows: Whole) -> Labels | Non
 
 def run_warnings(table: RunTable, rows: Observations) -> list[str]:
     """Return warnings about missing answers and about the rows."""
-    return [*missing_answers(table), *observation_warnings(rows)]
+    return [*_gaps_left_out(table), *missing_answers(table), *observation_warnings(rows)]
+
+
+def _gaps_left_out(table: RunTable) -> list[str]:
+    """Return a warning about declared gaps by stratum, which only the run's findings have."""
+    if not (strata := table.declared.gaps_by):
+        return []
+    warning = (
+        f"{table.name} also has the gaps by {', '.join(strata)}, in one family with these, so its"
+        f" corrected intervals are wider: `biaswatch show {table.declared.run_id[:12]} --all`."
+    )
+    return [warning]
 
 
 def missing_answers(table: RunTable) -> list[str]:

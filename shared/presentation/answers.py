@@ -5,8 +5,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from biaswatch.shared.contracts import Ending, Features, Probe, Response
-from biaswatch.shared.contracts.response import TURN_STEP
+from biaswatch.shared.contracts import CONVERSATION, Ending, Features, Probe, Response
+from biaswatch.shared.contracts.derived_features import SEPARATOR
+from biaswatch.shared.contracts.response import TURN_STEP, USER_STEP
+from biaswatch.shared.contracts.tools import MAX_STEPS
 from biaswatch.shared.lookup import first
 from biaswatch.shared.presentation.tables import (
     Table,
@@ -21,6 +23,8 @@ WORDS = re.compile(r"\s+|\w+\s*|[^\w\s]+\s*")
 """A word with the space behind it, so that marks of adjacent words join."""
 MAX_COMPARED_WORDS = 3000
 """Longer texts have no marks, because the time to compare grows with the square."""
+MAX_STEP_CHARACTERS = 300
+"""Longer arguments and results of tools are cut on pages; an exported file has all of them."""
 FILE_TITLES = (
     *("key", "set", "target", "scaffold", "repeat", "groups", "asked", "answered", "missing"),
     *("model", "extractor", "version", "feature", "value", "baseline", "unmeasured"),
@@ -56,6 +60,8 @@ class AnswerView:
     """Reason for a missing answer."""
     model: str | None
     readings: tuple[AnswerReading, ...]
+    steps: tuple[str, ...] = ()
+    """Calls of tools that led to the answer: name, arguments, result; texts, like the answer."""
 
     @property
     def label(self) -> str:
@@ -84,15 +90,32 @@ def answer_view(
         answered=_answered(response) if response else None,
         missing=_why_missing(response),
         model=response.model if response else None,
-        readings=tuple(_readings(measured)),
+        readings=tuple(_readings(measured, response)),
+        steps=tuple(_tool_steps(response)) if response else (),
     )
 
 
 def _answered(response: Response) -> str | None:
-    """Return the text of the answer, or of every reply of a conversation."""
-    steps = (step.name for step in response.steps if step.name.startswith(TURN_STEP))
-    replies = (response.said[name] for name in steps if name in response.said)
+    """Return the text of the answer, or the replies of a conversation, each with its turn."""
+    replies = [
+        f"{speaker} {step.name.removeprefix(prefix)}: {response.said[step.name]}"
+        for step in response.steps
+        for prefix, speaker in ((USER_STEP, "Simulated user"), (TURN_STEP, "Reply"))
+        if step.name.startswith(prefix) and step.name in response.said
+    ]
     return "\n\n".join(replies) or response.text
+
+
+def _tool_steps(response: Response) -> Iterator[str]:
+    """Yield a line for each call of a tool, with cut arguments and result."""
+    for step in response.tool_steps[:MAX_STEPS]:
+        yield f"{step.name} {_cut(step.arguments)}: {_cut(step.result) or 'no result'}"
+    if more := len(response.tool_steps[MAX_STEPS:]):
+        yield f"and {more:,} more"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_STEP_CHARACTERS else f"{text[:MAX_STEP_CHARACTERS]}…"
 
 
 def _question(probe: Probe) -> str | None:
@@ -108,17 +131,31 @@ def _why_missing(response: Response | None) -> str | None:
     return f"{response.ending}: {response.reason}" if response.reason else response.ending.value
 
 
-def _readings(measured: Iterable[Features]) -> Iterator[AnswerReading]:
+def _readings(measured: Iterable[Features], response: Response | None) -> Iterator[AnswerReading]:
     """Yield every number of every extractor, in a stable order."""
     for row in sorted(measured, key=lambda row: (row.extractor, row.extractor_version)):
         values: dict[str, float | None] = {**row.values} or {"": None}
         for name, value in values.items():
-            undefined = None if value is not None else "undefined for this answer"
+            undefined = None if value is not None else _why_undefined(name, response)
             missing = row.unscorable or undefined
             baseline = row.baseline.get(name)
             yield AnswerReading(
                 row.extractor, row.extractor_version, name, value, baseline, missing
             )
+
+
+def _why_undefined(feature: str, response: Response | None) -> str:
+    """Return why a feature has no value, for one of a conversation by its turn."""
+    if response is None or response.probe.scaffold != CONVERSATION:
+        return "undefined for this answer"
+    turn = feature.rpartition(SEPARATOR)[2]
+    if not turn.isdecimal():
+        return "a reply has no value"
+    reasons = {step.name: step.reason for step in response.steps}
+    if f"{TURN_STEP}{turn}" not in reasons:
+        return "this message was left out"
+    reason = reasons[f"{TURN_STEP}{turn}"]
+    return f"no value in this reply: {reason}" if reason else "no value in this reply"
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,14 @@ from biaswatch.shared.contracts import (
     Purpose,
     Response,
 )
+from biaswatch.shared.contracts.tools import ToolStep
 
 NOT_ARRIVED = "did not arrive"
+ANSWER_FIELDS = {
+    *("at", "text", "said", "tool_steps", "reasoning", "reason"),
+    *("model", "fingerprint", "finish_reason"),
+}
+"""The fields of a response that an exported answer has, too."""
 
 
 class DescribedBody(BaseModel):
@@ -46,6 +52,10 @@ class ExportedAnswer(DescribedBody):
     baseline: str | None = None
     """Text that measurements are compared with."""
     text: str | None = None
+    said: dict[str, str] = {}
+    """Texts of the calls of a scaffold, by step: `turn:3` is a reply of a conversation."""
+    tool_steps: tuple[ToolStep, ...] = ()
+    """Calls of tools that led to the answer, in their order."""
     reasoning: str | None = None
     """Reasoning that the model wrote before its answer."""
     reason: str | None = None
@@ -105,9 +115,7 @@ def exported_answer(probe: Probe, response_id: str, response: Response | None) -
     }  # fmt: skip
     if response is None:
         return ExportedAnswer.model_validate({**plan, "at": None, "reason": NOT_ARRIVED})
-    answer = response.model_dump(
-        include={"at", "text", "reasoning", "reason", "model", "fingerprint", "finish_reason"}
-    )
+    answer = response.model_dump(include=ANSWER_FIELDS)
     # The stored question, because that of the suite could be unreadable or purged.
     stored = response.probe
     if probe.purpose is Purpose.PRODUCTION:
@@ -170,6 +178,8 @@ class DeclaredAnalysis(DescribedBody):
     """The reference of each group."""
     random: list[str] = []
     """Stimuli whose values could have been drawn differently."""
+    gaps_by: list[str] = []
+    """Strata by whose levels groups are compared, too."""
     strata: list[str] = []
     """Facts or dimensions of groups that are described and never compared."""
     extractors: list[PinnedExtractor]

@@ -85,6 +85,7 @@ class MeasurementQueries:
             compared=suite.compared,
             random=list(suite.random),
             strata=list(suite.strata),
+            gaps_by=list(suite.gaps_by),
             extractors=[
                 PinnedExtractor(
                     name=pin.name,

@@ -3,7 +3,7 @@
 import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import httpx2
@@ -12,16 +12,19 @@ from lxml import html
 
 from biaswatch.services.gateway.settings import GatewaySettings
 from biaswatch.shared.contracts import (
+    Ending,
     ExtractorPin,
     ExtractorStatus,
     Features,
     Record,
     Run,
+    Step,
     Suite,
     SuiteProbe,
     probes_of,
 )
 from biaswatch.shared.contracts.access import verifier_of
+from biaswatch.shared.contracts.tools import ToolStep
 from biaswatch.shared.runtime.web import web_server
 from biaswatch.shared.store import Store, migrate
 from tests.support.api import api_on
@@ -67,7 +70,10 @@ def answers_to(run: Run) -> Iterator[Record]:
     """Answer every question; Peru's answers are longer, and the last set's have no number."""
     for probe in probes_of(run, SUITE, run.at):
         words = 9.0 if probe.groups["c"] == "Peru" else 4.0
-        response = make_response(probe=probe, text=f"{NASTY} {probe.groups['c']} has a coast")
+        step = ToolStep(step=1, name="look_up", result=f"{NASTY} coast")
+        response = make_response(
+            probe=probe, text=f"{NASTY} {probe.groups['c']} has a coast", tool_steps=(step,)
+        )
         yield response
         unscorable = "nothing to read" if probe.set_id == "s14" else None
         yield Features(
@@ -134,6 +140,33 @@ async def test_texts_stay_text_and_twins_stand_side_by_side(store: Store) -> Non
     assert {item.text_content().strip() for item in page.xpath("//mark")} == {"Chile", "Peru"}
     numbers = page.xpath("//tbody//td[@class='number']")
     assert [number.text_content().strip() for number in numbers] == ["4", "9"]
+
+
+@pytest.mark.parametrize("page", ["answers", "twins"])
+async def test_calls_of_tools_are_listed_as_text(store: Store, page: str) -> None:
+    async with browser(store) as client:
+        reply = await client.get(f"/runs/{RUN.id}/{page}?set=s03")
+    steps = html.fromstring(reply.text).xpath("//ol[@class='steps']/li")
+    assert [step.text_content() for step in steps] == [f"look_up {{}}: {NASTY} coast"] * 2
+
+
+async def test_a_conversation_that_failed_shows_its_replies_and_the_reason(store: Store) -> None:
+    run = make_run(
+        suite=SUITE.name, suite_hash=SUITE.hash, extractors=RUN.extractors,
+        scaffolds=("conversation",), at=RUN.at + timedelta(days=1),
+    )  # fmt: skip
+    probe = next(iter(probes_of(run, SUITE, run.at)))
+    failed = make_response(
+        probe=probe, ending=Ending.FAILED, text=None, reason="timeout",
+        steps=(Step(name="turn:1"), Step(name="turn:2", reason="timeout")), said={"turn:1": "Hi."},
+    )  # fmt: skip
+    store.records.write([run, failed])
+    async with browser(store) as client:
+        for page in ("answers", "twins"):
+            reply = await client.get(f"/runs/{run.id}/{page}?set={probe.set_id}")
+            shown = html.fromstring(reply.text).text_content()
+            assert "Reply 1: Hi." in shown
+            assert "failed: timeout" in shown
 
 
 async def test_the_file_has_every_answer_that_fits(store: Store) -> None:

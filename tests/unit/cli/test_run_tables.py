@@ -11,6 +11,7 @@ from biaswatch.readers.run_tables import (
     RunColumns,
     RunTable,
     full_name,
+    measured_features,
     run_observations,
     run_warnings,
     short_names,
@@ -43,8 +44,8 @@ def answer(number: int, **fields: object) -> AnswerMeasurements:
     return AnswerMeasurements.model_validate({**given, **fields})
 
 
-def table_of(*answers: AnswerMeasurements) -> RunTable:
-    table = RunTable(DECLARED)
+def table_of(*answers: AnswerMeasurements, **declared: object) -> RunTable:
+    table = RunTable(DECLARED.model_copy(update=declared))
     for each in answers:
         table.add(each)
     return table
@@ -79,6 +80,22 @@ def test_values_and_labels_that_come_late_or_never_are_missing_in_their_rows() -
     assert rows.baseline is not None
     assert rows.baseline[2].tolist()[3] == 5.0
     assert "1 of 4 answers have no values by length: 1 refused." in run_warnings(table, rows)
+
+
+def test_a_declared_feature_includes_those_by_turn_as_in_the_findings_of_the_run() -> None:
+    values = {"words": 2.0, "words@1": 1.0, "words@2": 3.0, "words@drift": 2.0, "other": 9.0}
+    talk = answer(0, measured={"length": Measurement(values=values)})
+    assert measured_features(table_of(talk, features=["words"]), []) == [
+        "length.words", "length.words@1", "length.words@2", "length.words@drift", "words.words",
+    ]  # fmt: skip
+    assert measured_features(table_of(talk, features=["words@drift"]), []) == ["length.words@drift"]
+
+
+def test_gaps_by_context_that_are_left_out_are_named() -> None:
+    table = table_of(answer(0), answer(1), gaps_by=["context"])
+    warning, *_ = run_warnings(table, run_observations(table, RunColumns()))
+    assert "gaps by context, in one family" in warning
+    assert f"biaswatch show {'a' * 12} --all" in warning
 
 
 def test_targets_and_scaffolds_that_differ_are_domains_and_some_can_be_taken() -> None:

@@ -15,6 +15,7 @@ from biaswatch.importing import inspect_files
 from biaswatch.importing.log_files import LogFile, suggested_map_of
 from biaswatch.importing.times import moment_in
 from biaswatch.shared.contracts.probe import Message, Role
+from biaswatch.shared.contracts.tools import ToolStep
 from biaswatch.shared.conventions.left_out import LeftOut, OmissionReason
 from biaswatch.shared.conventions.mapping import MappingFile
 from biaswatch.shared.conventions.rows import LogFormat
@@ -297,10 +298,14 @@ def test_exported_answers_are_read_without_a_map(tmp_path: Path) -> None:
         response_id="a" * 32, run_id="b" * 32, key="k1", target="traffic:support",
         scaffold="direct", repeat=0, groups={"gender": "f"}, facts={"topic": "x"},
         stimuli={}, unit="u1", set="", text=TEXT, at=datetime(2026, 5, 1, tzinfo=UTC),
-        messages=(Message(role=Role.USER, content=QUESTION),),
+        messages=(Message(role=Role.USER, content=QUESTION),), said={"turn:1": "Yes."},
+        tool_steps=(ToolStep(step=1, name="refund", result="done"),),
     )  # fmt: skip
     path = tmp_path / "export.jsonl"
-    path.write_text(json.dumps(rows_of_page([answer], [])[0]))
+    [row] = rows_of_page([answer], [])
+    assert json.loads(row["said"]) == {"turn:1": "Yes."}
+    assert json.loads(row["tool_steps"])[0]["result"] == "done"
+    path.write_text(json.dumps(row))
     [(_, read)] = LogFile(path).answers()
     assert (read["id"], read["text"], read["unit"]) == ("k1", TEXT, "u1")
     assert (read["groups"], read["facts"]) == ({"gender": "f"}, {"topic": "x"})

@@ -2,10 +2,12 @@
 
 import pytest
 
+from biaswatch.shared.contracts import Ending, Step
+from biaswatch.shared.contracts.tools import ToolStep
 from biaswatch.shared.presentation.answer_filters import AnswerFilter
-from biaswatch.shared.presentation.answers import AnswerView, differences, side_by_side
+from biaswatch.shared.presentation.answers import AnswerView, answer_view, differences, side_by_side
 from biaswatch.shared.presentation.tables import Column, Table, csv_of, text_cell
-from tests.support.records import make_features, make_response
+from tests.support.records import make_features, make_probe, make_response
 
 
 def view(key: str, text: str) -> AnswerView:
@@ -80,3 +82,34 @@ def test_without_the_right_no_part_of_a_text_is_there() -> None:
 def test_a_formula_is_a_text_in_the_file() -> None:
     table = Table("t", (Column("name"),), ((text_cell("=1+1"),), (text_cell("x"),)))
     assert csv_of(table) == "name\n'=1+1\nx\n"
+
+
+def test_a_conversation_shows_who_wrote_what_and_why_a_turn_has_no_value() -> None:
+    names = {"turn:1": None, "user:2": None, "turn:2": "truncated", "turn:4": None}
+    response = make_response(
+        probe=make_probe(0, scaffold="conversation"),
+        steps=tuple(Step(name=name, reason=reason) for name, reason in names.items()),
+        said={"turn:1": "Hello.", "user:2": "And?", "turn:2": "Well", "turn:4": "Bye."},
+    )
+    values = {"r": None, "r@1": 2.0, "r@2": None, "r@3": None, "r@4": None, "r@drift": None}
+    view = answer_view(response.probe, response, [make_features(values=values)])
+    assert (
+        view.answered
+        == "Reply 1: Hello.\n\nSimulated user 2: And?\n\nReply 2: Well\n\nReply 4: Bye."
+    )
+    assert {row.feature: row.missing for row in view.readings} == {
+        "r": "a reply has no value", "r@1": None, "r@2": "no value in this reply: truncated",
+        "r@3": "this message was left out", "r@4": "no value in this reply",
+        "r@drift": "a reply has no value",
+    }  # fmt: skip
+
+
+def test_calls_of_tools_are_listed_and_cut_and_stay_when_the_answer_is_missing() -> None:
+    calls = [ToolStep(step=1, name="search", arguments='{"q": "x"}', result="r" * 1000)]
+    calls += [ToolStep(step=2, name="refund")] * 60
+    response = make_response(ending=Ending.FAILED, text=None, reason="x", tool_steps=tuple(calls))
+    view = answer_view(response.probe, response, [])
+    assert view.steps[0] == f'search {{"q": "x"}}: {"r" * 300}…'
+    assert view.steps[1] == "refund {}: no result"
+    assert (len(view.steps), view.steps[-1]) == (51, "and 11 more")
+    assert answer_view(response.probe, make_response(), []).steps == ()
