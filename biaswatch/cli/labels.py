@@ -30,7 +30,7 @@ from biaswatch.shared.analysis.labels.queue import hidden_words
 from biaswatch.shared.contracts import LabelDraw, LabelSample
 from biaswatch.shared.contracts.pair_verdict import JUDGES
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.files import checked
+from biaswatch.shared.files import checked, read_text
 from biaswatch.shared.requests.exports import ExportedAnswer
 from biaswatch.shared.requests.labels import (
     RunCorrections,
@@ -83,7 +83,7 @@ def sample(
         {
             "feature": feature, "group": group, "wanted": wanted, "draw": draw, "low": low,
             "high": high, "choices": choice or [], "hidden": hide or [],
-            "guidance": instructions.read_text() if instructions else "",
+            "guidance": read_text(instructions, "file of instructions") if instructions else "",
         },
         "sample",
     )  # fmt: skip

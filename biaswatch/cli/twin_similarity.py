@@ -79,8 +79,10 @@ def show_words(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show which prompts have words that name a group; without any, prompts are unaware of it."""
+    """Show which prompts have words that name a group; names and other hints are not recognized."""
     prompts = _prompts(source)
+    if not prompts:
+        raise UsageError(f"{source} has no prompts.")
     words = dict(map(_words, attribute or GROUP_WORDS))
     found = {
         name: {key: sorted(hits) for key, text in prompts.items() if (hits := named_in(text, own))}
@@ -89,12 +91,13 @@ def show_words(
     if as_json:
         typer.echo(json.dumps({"prompts": len(prompts), "words": found}, indent=2))
         return
+    typer.echo("Words are searched for; names and other hints are not recognized.")
     for name, by_key in found.items():
         counts = Counter(word for hits in by_key.values() for word in hits)
         listed = ", ".join(f"{word} ({times})" for word, times in counts.most_common(MAX_WORDS))
         typer.echo(
             printable(f"{name}: {len(by_key)} of {len(prompts)} prompts have words for a group")
-            + (printable(f": {listed}.") if listed else "; they are unaware of it.")
+            + (printable(f": {listed}.") if listed else ".")
         )
 
 

@@ -99,7 +99,7 @@ def _of_target(rows: Iterable[Row], target: str | None) -> list[Row]:
     for place, row in rows:
         if not isinstance(row, dict):
             raise UsageError(f"{place}: this is no row of `biaswatch export`.")
-        by_target[str(row.get("target"))].append((place, row))
+        by_target[str(row.get("target") or "unnamed")].append((place, row))
     listed = ", ".join(sorted(by_target)) or "none"
     if target is not None and target not in by_target:
         raise UsageError(f"There are no answers of {target}; the targets are {listed}.")

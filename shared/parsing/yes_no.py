@@ -35,6 +35,9 @@ _YES_NO_WORDS = re.compile(
     rf"{_MARKUP}{_YES_NO}",
     re.IGNORECASE,
 )
+_BOXED = re.compile(
+    r"\\boxed\{\s*+(?:\\(?:text|textbf|mathrm|mathbf)\{\s*+)?(yes|no)\s*+\.?\s*+\}", re.IGNORECASE
+)
 _YES_NO_ANYWHERE = re.compile(rf"\b{_YES_NO}", re.IGNORECASE)
 _NOTHING_MORE = re.compile(r"[\s.!*_\"'`)\]]*+")
 _MARKS = frozenset("#>*_\"'`([-")
@@ -101,6 +104,7 @@ _YES_NO_READERS: tuple[Callable[[str], Iterable[str]], ...] = (
     _yes_no_in_fields,
     _LABELLED.findall,
     _SHORT.findall,
+    _BOXED.findall,
     _first_word,
     _YES_NO_WORDS.findall,
     _last_word,

@@ -29,7 +29,7 @@ MAX_SPREAD_UNITS = 1000
 
 
 MAX_WELCH_SKEWNESS = 0.2
-"""Skewness over the root of the number of units, up to which Welch's t decides alone."""
+"""Skewness over the root of the number of units, at most twice those of the smaller group."""
 MIN_QUARTILES_SDS = 0.5
 """Distance of the quartiles, in standard deviations, of values that are not mostly alike."""
 MAX_POOLED_VARIANCE = 1.2
@@ -77,22 +77,23 @@ def spreads_differ(a: Vector, b: Vector) -> bool:
     An exchange takes the spread of the larger group for that of the smaller one. With 400 units of
     SD 1.2 and 40 of SD 0.4 it finds a gap in 0.08 of studies that Welch's t finds in 0.86. True
     only for sorted samples of 15 units or more that are hardly skew and not mostly alike, where
-    Welch's t keeps its level.
+    Welch's t keeps its level. The larger group shows whether rare values are missing in the other.
     """
-    if not (_suits_welch(a) and _suits_welch(b)):
-        return False
     n, m = len(a), len(b)
+    units = 2 * min(n, m)
+    if not (_suits_welch(a, min(n, units)) and _suits_welch(b, min(m, units))):
+        return False
     var_a, var_b = float(a.var(ddof=1)), float(b.var(ddof=1))
     pooled = ((n - 1) * var_a + (m - 1) * var_b) / (n + m - 2) * (1 / n + 1 / m)
     return pooled > MAX_POOLED_VARIANCE * (var_a / n + var_b / m)
 
 
-def _suits_welch(values: Vector) -> bool:
+def _suits_welch(values: Vector, units: int) -> bool:
     if len(values) < MIN_STUDENT_UNITS or is_flat(values):
         return False
     low, high = (values[round((len(values) - 1) * share)] for share in (0.25, 0.75))
     sd = float(values.std())
-    limit = MAX_WELCH_SKEWNESS * sqrt(len(values))
+    limit = MAX_WELCH_SKEWNESS * sqrt(units)
     return high - low >= MIN_QUARTILES_SDS * sd and abs(skewness_of(values)) <= limit
 
 

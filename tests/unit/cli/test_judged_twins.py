@@ -81,7 +81,8 @@ SOUND = {"set": "s", "groups.gender": "men", "text": "x", "target": "m"}
     ("row", "target", "message"),
     [
         (dict(next(rows())[1], target="other"), None, "several targets .m, other."),
-        (SOUND, "nosuch", "no answers of nosuch; the targets are m"),
+        (SOUND, "nosuch", "no answers of nosuch; the targets are m[.]"),
+        ({**SOUND, "target": None}, None, "several targets .m, unnamed."),
         (5, None, "line 9: this is no row"),
         ({**SOUND, "text": 3}, None, "line 9: `text` must be a text"),
         ({**SOUND, "messages": "not json"}, None, "line 9: `messages` is not as"),

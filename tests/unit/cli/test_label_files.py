@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from biaswatch.cli.application import app
 from biaswatch.exporting.labels import TaskFormat, tasks_text
 from biaswatch.readers.labels import labels_in
 from biaswatch.shared.analysis.labels.queue import hidden_words
@@ -158,3 +160,16 @@ def test_hidden_words_that_are_all_alike_take_a_long_text_no_longer() -> None:
     words = ["b", *("a!" * 250 + str(n) for n in range(499))]
     assert hidden_words(text, words) == text
     assert len(places) <= 2 * text.count("a")
+
+
+@pytest.mark.parametrize("content", [None, b"\xff\xfe"])
+def test_instructions_that_cannot_be_read_are_a_users_mistake(
+    tmp_path: Path, content: bytes | None
+) -> None:
+    file = tmp_path / "rude.txt"
+    if content is not None:
+        file.write_bytes(content)
+    arguments = ["labels", "sample", "run", "--feature", "judge.rude", "--instructions", str(file)]
+    refused = CliRunner().invoke(app, arguments).exception
+    assert isinstance(refused, UsageError)
+    assert "rude.txt cannot be read" in str(refused)

@@ -104,3 +104,12 @@ def test_labels_are_exchanged_where_rare_values_could_be_unseen() -> None:
     assert not spreads_differ(small, large)
     skewed = np.sort(np.random.default_rng(0).lognormal(0, 1.2, 200))
     assert not spreads_differ(np.sort(np.random.default_rng(1).normal(2, 0.3, 25)), skewed)
+
+
+def test_a_large_group_shows_rare_values_that_a_small_one_lacks() -> None:
+    """Of 1,000 units, 2 % lie far above; Welch's t errs in 0.07 of studies with 20 units."""
+    even = np.sort(np.random.default_rng(2).normal(0, 1, 1000))
+    rare = np.sort(np.append(even[:980], np.full(20, 8.0)))
+    small = np.sort(np.random.default_rng(3).normal(0, 0.4, 20))
+    assert spreads_differ(even, small)
+    assert not spreads_differ(rare, small)
