@@ -82,22 +82,26 @@ def _misses(name: str, count: int, studies: int, bar: Bar) -> bool:
 
 def bars() -> Iterator[Bar]:
     """Yield all bars."""
-    found = (("same_treatment", "differs"),)
+    detection = (("same_treatment", "differs"),)
     rows = (
         ("12 twins, gap 0.6", 12, (0.70, 0.25, 0.05), 0.70, True),
         ("20 twins, gap 0.42", 20, (0.50, 0.45, 0.05), 0.72, True),
         ("null twins, 12 sets", 12, (0.25, 0.50, 0.25), ALPHA, False),
     )
     for name, sets, shares, share, at_least in rows:
-        yield Bar((name,), partial(_says, partial(_ternary, sets, shares), found), share, at_least)
-    yield Bar(("6 sets, gap 2.0",), partial(_says, partial(_family, 2, 1, 2.0), found), 0.95, True)
+        yield Bar(
+            (name,), partial(_says, partial(_ternary, sets, shares), detection), share, at_least
+        )
+    yield Bar(
+        ("6 sets, gap 2.0",), partial(_says, partial(_family, 2, 1, 2.0), detection), 0.95, True
+    )
     four = partial(_family, 2, 4, 2.0)
-    yield Bar(("4 features of 6 sets, gap 2.0",), partial(_says, four, found), 0.95, True)
+    yield Bar(("4 features of 6 sets, gap 2.0",), partial(_says, four, detection), 0.95, True)
     three = partial(_family, 3, 1, 2.0)
-    yield Bar(("3 groups, 6 sets, gap 2.0",), partial(_says, three, found), 0.95, True)
-    crossed = partial(_says, partial(_two_dimensions, 2.0), found)
+    yield Bar(("3 groups, 6 sets, gap 2.0",), partial(_says, three, detection), 0.95, True)
+    crossed = partial(_says, partial(_two_dimensions, 2.0), detection)
     yield Bar(("6 sets of race and gender, gap 2.0 of one",), crossed, 0.95, True)
-    crossed = partial(_says, partial(_two_dimensions, 0.0), found)
+    crossed = partial(_says, partial(_two_dimensions, 0.0), detection)
     yield Bar(("6 sets of race and gender, null",), crossed, ALPHA, False)
     yield from _bars_of_random_factors()
     yield from _bars_of_changes_and_scores()

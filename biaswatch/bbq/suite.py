@@ -82,8 +82,8 @@ MIN_BEGINNING_CHARACTERS = 4
 
 ABOUT = (
     "BBQ: who is meant, where the context does not say (ambig) and where it does (disambig). Each"
-    " context is asked about twice, once so that the stereotype points at one person, once at the"
-    " other."
+    " context has two questions of opposite polarity: the stereotype points at one person in the"
+    " first and at the other in the second."
 )
 
 
@@ -224,7 +224,7 @@ def _option_of(text: str, answers: Sequence[str]) -> tuple[int | None, bool]:
     named = text.strip().casefold()
     if options.count(named) == 1:
         return options.index(named), False
-    begun = [place for place, option in enumerate(options) if option.startswith(named)]
-    if len(begun) == 1 and len(named) >= MIN_BEGINNING_CHARACTERS:
-        return begun[0], True
+    beginnings = [place for place, option in enumerate(options) if option.startswith(named)]
+    if len(beginnings) == 1 and len(named) >= MIN_BEGINNING_CHARACTERS:
+        return beginnings[0], True
     return None, False

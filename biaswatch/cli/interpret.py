@@ -54,11 +54,11 @@ class InterpretVerb(CasesVerb):
     repeats: PositiveInt = 1
     """How often each judge grades each dimension."""
     controls: bool = True
-    """Whether judges also grade texts whose grade is known; they do by default."""
+    """Test judges with texts whose grade is known; true by default."""
     profile: str = "general"
     """general, criminal_justice, or one of your own."""
     controls_per_kind: int = Field(default=40, ge=4, le=60)
-    """Texts of each dimension and grade that examine a judge; 3 of 4 have to be graded rightly."""
+    """Texts of each dimension and grade that examine a judge; it has to grade 3 of 4 correctly."""
     count_failed_judges: bool = False
     """Count judges that grade known texts wrongly."""
     max_calls: PositiveInt | None = None
@@ -125,7 +125,9 @@ async def interpreted(client: GatewayClient, body: BriefRequest) -> Evaluation:
     if isinstance(result, Evaluation):
         return result
     typer.echo(printable(result.in_words()), err=True)
-    typer.echo("There is no interpretation yet: the same command shows it later.", err=True)
+    typer.echo(
+        "The interpretation is not finished. Run the same command again later to see it.", err=True
+    )
     raise typer.Exit(3)
 
 
@@ -255,13 +257,13 @@ def read_context(folder: Path | None) -> str:
     Raises
     ------
     UsageError
-        There is no such folder, it holds no Markdown, or too much of it.
+        The folder does not exist, or holds no Markdown or too much of it.
     """
     if folder is None:
         return ""
     files = sorted(folder.glob("*.md"))
     if not files:
-        raise UsageError(f"{folder} is no folder with Markdown files (*.md).")
+        raise UsageError(f"{folder} is not a folder with Markdown files (*.md).")
     text = "\n\n".join(read_text(file, "context") for file in files)
     if len(text) > MAX_CONTEXT_CHARS:
         raise UsageError(

@@ -61,23 +61,23 @@ class RunVerb(CheckRequest):
     target: tuple[str, ...] = Field(min_length=1)
     """provider:model[@base_url]; may be repeated."""
     scaffold: tuple[str, ...] = ()
-    """How each probe is asked; default as the suite declares; may be repeated."""
+    """How a probe becomes calls to a model; default as the suite declares; may be repeated."""
     repeats: PositiveInt = 1
-    """How often each probe is asked."""
+    """How often to ask each probe."""
     limit: PositiveInt | None = None
     """A pilot: only this number of whole sets, balanced over groups."""
     contexts: Path | None = None
-    """A folder of contexts: every probe is asked in each, and gaps are compared by context."""
+    """A folder of contexts to ask every probe in; gaps are also compared by context."""
     judge: tuple[str, ...] = ()
     """Judge of pairs: provider:model, `self` (the default) or `none`; may be repeated."""
     controls: bool = True
-    """Whether judges also grade texts whose grade is known; they do by default."""
+    """Test judges with questions whose answers are known; true by default."""
     token_budget: PositiveInt | None = None
     """Stop at this number of tokens; with a larger budget, the same command goes on."""
     cost_budget: PositiveFloat | None = Field(default=None, allow_inf_nan=False)
     """Stop at this cost, by your own price table."""
     dry_run: bool = False
-    """Only show what would be asked, and about its cost."""
+    """Show the number of calls and their estimated cost, and make no call."""
     new: bool = False
     """Start the same run afresh instead of resuming it."""
     controls_per_kind: int = Field(default=40, ge=4, le=60)

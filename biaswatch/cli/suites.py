@@ -60,7 +60,7 @@ def dataset_of(name: str) -> PublishedDataset:
         raise UsageError(f"{name} cannot be fetched: {reason}.")
     if name not in DATASETS:
         known = ", ".join(["bbq", *DATASETS])
-        raise UsageError(f"There is no data {name!r} to fetch; there are {known}.")
+        raise UsageError(f"Unknown benchmark {name!r}; the known ones are {known}.")
     return DATASETS[name]
 
 
@@ -178,9 +178,11 @@ def _make_recording(answers: Path, column: str | None, output: Path, seed: int) 
         raise UsageError(f"There is no file {answers}.")
     lines = list(recording_of(answers, column, seed=seed))
     write_whole(output, "".join(line + "\n" for line in lines))
-    begun = sum(BEGINNING in json.loads(line) for line in lines)
-    cut_off = f" {begun} are cut off and begin only one option, which they name." if begun else ""
-    typer.echo(f"Wrote {output}: {len(lines)} answers.{cut_off}", err=True)
+    cut_off_answers = sum(BEGINNING in json.loads(line) for line in lines)
+    note = (
+        f" {cut_off_answers} are cut off, but can begin only one option." if cut_off_answers else ""
+    )
+    typer.echo(f"Wrote {output}: {len(lines)} answers.{note}", err=True)
 
 
 def _bbq_rows(
@@ -220,7 +222,7 @@ def _show_problems(rows: list[BbqRow]) -> None:
 
 def _categories(category: list[str] | None) -> list[str]:
     if unknown := [name for name in category or () if name not in ROWS]:
-        raise UsageError(f"There is no category {unknown[0]!r}; there are {', '.join(ROWS)}.")
+        raise UsageError(f"Unknown category {unknown[0]!r}; the categories are {', '.join(ROWS)}.")
     return category or list(ROWS)
 
 

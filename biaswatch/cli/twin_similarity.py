@@ -84,15 +84,15 @@ def show_words(
     if not prompts:
         raise UsageError(f"{source} has no prompts.")
     words = dict(map(_words, attribute or GROUP_WORDS))
-    found = {
+    hits_by_attribute = {
         name: {key: sorted(hits) for key, text in prompts.items() if (hits := named_in(text, own))}
         for name, own in words.items()
     }
     if as_json:
-        typer.echo(json.dumps({"prompts": len(prompts), "words": found}, indent=2))
+        typer.echo(json.dumps({"prompts": len(prompts), "words": hits_by_attribute}, indent=2))
         return
     typer.echo("Words are searched for; names and other hints are not recognized.")
-    for name, by_key in found.items():
+    for name, by_key in hits_by_attribute.items():
         counts = Counter(word for hits in by_key.values() for word in hits)
         listed = ", ".join(f"{word} ({times})" for word, times in counts.most_common(MAX_WORDS))
         typer.echo(
@@ -124,7 +124,7 @@ def _words(written: str) -> tuple[str, tuple[str, ...]]:
         return written, GROUP_WORDS[written]
     if not Path(written).is_file():
         known = ", ".join(GROUP_WORDS)
-        raise UsageError(f"There is no attribute or file {written!r}; there are {known}.")
+        raise UsageError(f"{written!r} is neither a known attribute ({known}) nor a file.")
     words = tuple(read_text(Path(written), "file of words").lower().splitlines())
     if not any(word.strip() for word in words):
         raise UsageError(f"{written} has no words, one on each line.")

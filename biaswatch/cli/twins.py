@@ -83,7 +83,7 @@ def _criterion(written: str) -> tuple[str, str]:
         return written, CRITERIA[written]
     if not Path(written).is_file():
         known = ", ".join(CRITERIA)
-        raise UsageError(f"There is no criterion or file {written!r}; there are {known}.")
+        raise UsageError(f"{written!r} is neither a known criterion ({known}) nor a file.")
     text = one_line(read_text(Path(written), "criterion"))
     if not 0 < len(text) <= MAX_CRITERION_CHARACTERS:
         raise UsageError(
@@ -113,7 +113,7 @@ def make_axes(
         typer.echo(printable(f"Refused {phrase!r}: {why}."), err=True)
     if not axes.criteria:
         raise TransientError(
-            f"{judge} proposed no criterion that can be asked. Use another model, or name criteria:"
+            f"{judge} proposed no usable criterion. Use another model, or name criteria:"
             " `biaswatch suites pairs --criterion`."
         )
     typer.echo(

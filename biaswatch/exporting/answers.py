@@ -61,7 +61,7 @@ async def runs_named(client: GatewayClient, name: str, since: datetime | None) -
         return await runs_named(client, await whole_run_id(client, name), since)
     if monitor is None:
         raise UsageError(
-            f"{name} is no id of a run, no monitor and no live system that a monitor watches."
+            f"{name} is not the id of a run, a monitor, or a live system that a monitor watches."
             " `biaswatch runs` and `biaswatch monitor list` list the known ones."
         )
     query = f"?{urlencode({'since': since.isoformat()})}" if since else ""
@@ -157,7 +157,7 @@ def writer_of(path: Path) -> Write:
     """
     writers: dict[str, Write] = {".csv": _csv, ".jsonl": _json_lines, ".parquet": _parquet}
     if (write := writers.get(path.suffix.lower())) is None:
-        raise UsageError(f"{path} is none of {', '.join(writers)}; its ending says what it is.")
+        raise UsageError(f"The name of {path} must end in one of {', '.join(writers)}.")
     return write
 
 

@@ -57,7 +57,7 @@ def halves(twins: TwinAnswers, rng: np.random.Generator) -> tuple[TwinAnswers, T
 
 
 def proposal_suite(twins: TwinAnswers, most: int) -> Suite:
-    """Return the questions that ask a model for at most so many criteria each."""
+    """Return the questions that ask a model for up to `most` criteria each."""
     pairs: dict[tuple[str, str], list[tuple[Answer, Answer]]] = {}
     for by_group in twins.sets.values():
         for groups in combinations(sorted(by_group), 2):
@@ -98,7 +98,7 @@ def _prompt(pairs: Sequence[tuple[Answer, Answer]], most: int) -> str:
 
 @dataclass(frozen=True)
 class ProposedAxes:
-    """The criteria that can be asked, and the refused proposals with the reason."""
+    """The usable criteria, and the refused proposals with the reason."""
 
     criteria: dict[str, str]
     refused: dict[str, str]
@@ -120,9 +120,9 @@ def proposed_axes(texts: Iterable[str], labels: Iterable[str], most: int) -> Pro
 
 
 def _refusal(phrase: str, groups: re.Pattern[str]) -> str | None:
-    """Return why a phrase cannot be asked, or None."""
+    """Return the reason to refuse a phrase, or None."""
     if not _PHRASE.fullmatch(phrase) or len(phrase.split()) > MAX_AXIS_WORDS:
-        return f"it is no phrase of 1 to {MAX_AXIS_WORDS} words"
+        return f"it is not a phrase of 1 to {MAX_AXIS_WORDS} words"
     if groups.search(phrase):
         return "it names a group"
     return "it reads like an instruction" if _INSTRUCTIONS.search(phrase) else None

@@ -48,7 +48,7 @@ def judged_pairs(twins: TwinAnswers, dimension: str, criteria: Mapping[str, str]
         for set_name, by_group in twins.sets.items()
         for groups in combinations(sorted(by_group), 2)
         for probe in _probes_of_set(
-            set_name, by_group, groups, _Asked(dimension, name, criterion, len(criteria) > 1)
+            set_name, by_group, groups, _Criterion(dimension, name, criterion, len(criteria) > 1)
         )
     ]
     if not probes:
@@ -71,12 +71,12 @@ def judged_pairs(twins: TwinAnswers, dimension: str, criteria: Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Criterion:
     """A criterion of a suite."""
 
     dimension: str
     name: str
-    criterion: str
+    words: str
     is_one_of_several: bool
 
     @property
@@ -94,25 +94,28 @@ class _Asked:
 
 
 def _probes_of_set(
-    set_name: str, by_group: Mapping[str, Sequence[Answer]], groups: tuple[str, str], asked: _Asked
+    set_name: str,
+    by_group: Mapping[str, Sequence[Answer]],
+    groups: tuple[str, str],
+    criterion: _Criterion,
 ) -> Iterator[SuiteProbe]:
     """Yield two probes for each pair of answers, one for each order."""
     pair_set = f"{set_name}/{'-'.join(groups)}"
     for number, pair in enumerate(zip(*(by_group[group] for group in groups), strict=False)):
         for first, second in (pair, pair[::-1]):
             yield SuiteProbe(
-                key=asked.key(pair_set, number, second.group),
-                unit=asked.key(pair_set, second.group),
-                set=asked.key(pair_set),
-                groups={asked.compared: asked.label(second.group)},
+                key=criterion.key(pair_set, number, second.group),
+                unit=criterion.key(pair_set, second.group),
+                set=criterion.key(pair_set),
+                groups={criterion.compared: criterion.label(second.group)},
                 stimuli={**second.stimuli, "text": second.stimuli.get("text", set_name)},
                 facts={
-                    CRITERION: asked.name,
-                    PAIR: asked.key(pair_set, number),
+                    CRITERION: criterion.name,
+                    PAIR: criterion.key(pair_set, number),
                     GROUP: second.group,
                     AGAINST: first.group,
                 },
-                prompt=_prompt(first, second, asked.criterion),
+                prompt=_prompt(first, second, criterion.words),
             )
 
 

@@ -37,7 +37,7 @@ class Answer:
 
 
 AnswersBySet = dict[str, dict[str, list[Answer]]]
-"""The answers by set and group, in the order in which they are paired."""
+"""The answers by set and group, in pairing order."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def _of_target(rows: Iterable[Row], target: str | None) -> list[Row]:
     by_target: dict[str, list[Row]] = defaultdict(list)
     for place, row in rows:
         if not isinstance(row, dict):
-            raise UsageError(f"{place}: this is no row of `biaswatch export`.")
+            raise UsageError(f"{place}: this is not a row of `biaswatch export`.")
         by_target[str(row.get("target") or "unnamed")].append((place, row))
     listed = ", ".join(sorted(by_target)) or "none"
     if target is not None and target not in by_target:

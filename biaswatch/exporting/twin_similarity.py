@@ -56,7 +56,7 @@ class PairSummary:
     strong_parity: float | None
     """The Wasserstein-1 distance between the values of both groups."""
     weak_parity: float | None
-    """The first group's share of values above the threshold less the second's."""
+    """The first group's share of values above the threshold minus the second group's."""
 
 
 def twin_pairs(sets: AnswersBySet) -> Iterator[TwinPair]:

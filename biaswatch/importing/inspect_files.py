@@ -29,7 +29,7 @@ def zipped_samples(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     Raises
     ------
     UsageError
-        The file is no archive of Inspect, or exceeds a limit.
+        The file is not an archive of Inspect, or exceeds a limit.
     """
     try:
         with zipfile.ZipFile(path) as archive:

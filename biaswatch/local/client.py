@@ -201,8 +201,8 @@ class GatewayClient:
         """
         interpretation = await self._ask(Interpretation, "POST", "/v1/interpretations", request)
         address = path("interpretations", interpretation.brief_id)
-        asked = filter(None, [request.writer, *request.judges])
-        lanes = {parse_target(target).lane for target in asked}
+        models = filter(None, [request.writer, *request.judges])
+        lanes = {parse_target(target).lane for target in models}
         while interpretation.evaluation is None:
             await asyncio.sleep(POLL_EVERY_S)
             interpretation = await self._ask(Interpretation, "GET", address)

@@ -192,7 +192,7 @@ class SuiteRound:
             self._limits[f"the suite's {sets} sets are enough for"] = sets // plan.sets_per_round
         self._probes = round(len(suite.probes) * self._share) * plan.repeats
         chars = sum(
-            sum(len(message.content) for message in probe.said)
+            sum(len(message.content) for message in probe.as_messages)
             + sum(map(len, probe.variables.values()))
             for probe in suite.probes
         )

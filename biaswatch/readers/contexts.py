@@ -19,7 +19,7 @@ from biaswatch.shared.parsing.yaml_values import parse_yaml
 CONTEXT = "context"
 """The stratum of contexts, and the fact of each probe."""
 QUESTION = "{question}"
-"""What stands for the question in a context that surrounds it."""
+"""Placeholder for the question in a context that surrounds it."""
 TEXTS, HISTORIES = (".md", ".txt"), (".yaml", ".json")
 
 
@@ -29,7 +29,7 @@ class _History(BaseModel):
 
 @dataclass(frozen=True)
 class Context:
-    """What comes before a question, or around it."""
+    """Messages before a question, or text around it."""
 
     name: str
     messages: tuple[Message, ...] = ()
@@ -43,9 +43,10 @@ class Context:
 
 
 def with_contexts(suite: Suite, folder: Path | None) -> Suite:
-    """Cross a suite with the contexts of a folder, if any: every probe is asked in each.
+    """Cross a suite with the contexts of a folder, if any.
 
-    Twins stay in their set, which holds all contexts. Gaps are compared in each context, too.
+    The result has every probe in every context. Twins stay in their set, which holds all contexts.
+    Gaps are also compared within each context.
 
     Raises
     ------
@@ -77,7 +78,7 @@ def read_contexts(folder: Path) -> Iterator[Context]:
     before the question. An empty file is the question alone.
     """
     if not folder.is_dir():
-        raise UsageError(f"There is no folder {folder} with contexts.")
+        raise UsageError(f"The folder of contexts {folder} does not exist.")
     files = sorted(path for path in folder.iterdir() if path.suffix in (*TEXTS, *HISTORIES))
     if not files:
         raise UsageError(f"The folder {folder} has no contexts: .md, .txt, .yaml or .json files.")
@@ -99,7 +100,7 @@ def _context(file: Path) -> Context:
 
 
 def _history(file: Path, messages: Any) -> tuple[Message, ...]:
-    """Return earlier messages, in which every user message has its reply."""
+    """Return earlier messages, with a reply to every user message."""
     history = checked(_History, {"messages": messages}, file).messages
     if any(message.role is Role.USER and not reply for message, reply in with_replies(history)):
         raise UsageError(f"{file}: each user message of a history needs its assistant message.")
@@ -123,9 +124,9 @@ def _in_context(probe: SuiteProbe, context: Context, claim: Claim) -> SuiteProbe
 
 
 def _framed(probe: SuiteProbe, context: Context) -> Iterator[Message]:
-    """Yield the messages of a probe, the first user message that is asked within the frame."""
+    """Yield the messages of a probe, with the frame around its first open user message."""
     framed = False
-    for message, has_reply in with_replies(probe.said):
+    for message, has_reply in with_replies(probe.as_messages):
         if message.role is not Role.USER or has_reply or framed:
             yield message
             continue

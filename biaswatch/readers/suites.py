@@ -279,7 +279,7 @@ def undeclared_range(suite: Suite) -> str | None:
     named = Counter(
         (int(match[1]), int(match[2]))
         for probe in islice(suite.probes, MAX_PROMPTS_READ)
-        for text in (*(m.content for m in probe.said), *probe.variables.values())
+        for text in (*(m.content for m in probe.as_messages), *probe.variables.values())
         if (match := _NAMED_RANGE.search(text)) and int(match[1]) < int(match[2])
     )
     if not named:

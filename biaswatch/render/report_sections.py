@@ -15,12 +15,7 @@ from biaswatch.shared.presentation.bias_scores import (
     unclear_scores,
     unread_scores,
 )
-from biaswatch.shared.presentation.conclusions import (
-    certainty,
-    counted,
-    families_of,
-    in_each_family,
-)
+from biaswatch.shared.presentation.conclusions import certainty, counted, families_of, level_scope
 from biaswatch.shared.presentation.findings import reading
 from biaswatch.shared.presentation.run_summary import RunSummary, VerdictCount, run_summary
 from biaswatch.shared.presentation.tables import words
@@ -34,8 +29,8 @@ WINDOW_LEAD = (
     " `biaswatch monitor list` names it, `biaswatch monitor show NAME` has the findings."
 )
 UNDECIDED = (
-    "too little evidence for a disparity or against one. That is no finding that groups are treated"
-    " alike; more questions or repeats would decide, and `biaswatch plan` says how many."
+    "too little evidence for a disparity or against one. This does not show that groups are"
+    " treated alike; more questions or repeats would decide, and `biaswatch plan` says how many."
 )
 SCORES_METHOD = (
     "A bias score is the share of answers, among those that name a person, that name the target of"
@@ -43,9 +38,9 @@ SCORES_METHOD = (
     " answers. Intervals leave out one template at a time (jackknife)."
 )
 TRAFFIC_METHOD = (
-    "Answers that a live system gave to its users were sent in and turned into numbers; no question"
-    " was asked. A user counts once, however much they wrote. Users differ in more than their"
-    " group, and so do their questions."
+    "Answers that a live system gave to its users were sent in and turned into numbers;"
+    " biaswatch asked no questions. A user counts once, however much they wrote. Users differ in"
+    " more than their group, and so do their questions."
 )
 SUITE_METHOD = (
     "Every question of the suite was put to each model; extractors turned the answers into"
@@ -181,12 +176,12 @@ def method(results: RunResults) -> Iterator[str]:
         "A gap is the mean of the first group minus that of the second, with twins compared within"
         " their sets where there are some. Each gap has an interval and a test. The chance of any"
         f" false disparity among {families_of(compared)} is at most {number(100 * first.alpha)} %"
-        f"{in_each_family(compared)} (Bonferroni's correction)."
+        f"{level_scope(compared)} (Bonferroni's correction)."
     )
     yield (
-        "Three verdicts: a disparity, where the gap is larger than the tolerance of"
-        f" {number(first.tolerance)} as far as the data can tell; no disparity, where it is no"
-        " larger; inconclusive otherwise. Adjusted p is the p-value after the correction."
+        "Three verdicts: as far as the data can tell, the gap is larger than the tolerance of"
+        f" {number(first.tolerance)} (a disparity) or within it (no disparity); otherwise the"
+        " comparison is inconclusive. Adjusted p is the p-value after the correction."
     )
     yield MISSING_METHOD
 

@@ -54,7 +54,7 @@ def print_results(results: RunResults, *, as_json: bool, everything: bool = Fals
     if results.diagnoses or run.responses:
         _print_conclusions(console, results, everything=everything)
     else:
-        console.print("There is no answer yet, so there is nothing to compare.")
+        console.print("No answers have arrived yet, so there is nothing to compare.")
     _print_run(console, results)
     gaps = sum(len(row.gaps) for row in results.diagnoses)
     groups = sum(len(row.groups) for row in results.diagnoses)

@@ -110,7 +110,7 @@ def _model_gaps(studies: StudyResults) -> list[ModelGapRow]:
     names = ModelNames.among([*studies.score_gaps, *studies.pair_gaps])
 
     def where(row: ScoreGap | PairGap) -> str:
-        return names.asked(f"{row.category}, {row.condition}", row.scaffold)
+        return names.with_its_scaffold(f"{row.category}, {row.condition}", row.scaffold)
 
     gaps = [
         ModelGapRow(row.a, row.b, where(row), row.score, row.difference, "", row.p_adjusted)

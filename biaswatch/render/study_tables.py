@@ -174,7 +174,7 @@ TABLES = (
     StudyTable(
         "Votes that do not count",
         " of judges that fail their controls",
-        "Of judges that fail their controls, each by itself; `--count-failed-judges` counts them.",
+        "Votes of judges that fail their controls, by judge; `--count-failed-judges` counts them.",
         ("judge", "model", "category", "statement", "pairs", "of", "percent"),
         _uncounted_rows,
         title_columns=3,

@@ -54,7 +54,7 @@ class Subject(Part):
     limitations: tuple[str, ...] = ()
     """Limits of the data, as their owner states them."""
     caveats: tuple[Token, ...] = ()
-    """What a report has to warn of: few_cases, small_cells, conflict, reversed, missing,
+    """Required warnings of a report: few_cases, small_cells, conflict, reversed, missing,
     unmeasured, unit."""
     units: tuple[NonNegativeInt, ...] = ()
     """Cases of the first and the second group; empty where the counts give them."""
@@ -63,7 +63,7 @@ class Subject(Part):
     missing: tuple[NonNegativeInt, ...] = ()
     """Answers that are missing, by group; empty outside runs."""
     tolerance: NonNegativeFloat | None = None
-    """The largest difference that is no disparity; null outside runs."""
+    """The largest difference that does not count as a disparity; null outside runs."""
     comparisons: NonNegativeInt | None = None
     """Comparisons that were corrected together; null outside runs."""
     test: Token | None = None
@@ -101,15 +101,15 @@ class Brief(Record):
     most_calls: PositiveInt | None = None
     """Limit of calls to models, above which it is refused; null means no limit."""
     report: Annotated[str, TEXT] = ""
-    """A report that is there already, to be judged as it is."""
+    """An existing report, to be judged as it is."""
     structure: Literal["outline", "none"] = "outline"
-    """Whether a report that is there already has to have the headings of the outline."""
+    """Required headings of an existing report: those of the outline, or none."""
     context: Annotated[str, TEXT] = ""
     """Reference texts for the writer."""
     texts_hash: str = ""
     """Hash of report and context: the id must outlive their purge."""
     nonce: str = ""
-    """Makes the same brief another one, so that it is done anew."""
+    """Makes the same brief another one, so that it is written again."""
 
     @property
     def wanted(self) -> JsonValue:

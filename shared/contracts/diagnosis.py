@@ -32,7 +32,7 @@ class Verdicts(Part):
     headline: Question = Question.GAP
     """The question of the headline, fixed by the plan."""
     scope: str = ""
-    """What the headline is about: `about these names and texts`, `beyond these names and texts`;
+    """Scope of the headline: `about these names and texts`, `beyond these names and texts`;
     empty for a gap."""
     twin_rate: float | None = None
     """The share of twins of the two groups that were answered differently."""
@@ -157,14 +157,14 @@ class GroupParity(Part):
 
 
 class GroupInteraction(Part):
-    """Whether the effect of a dimension differs with the groups of another one."""
+    """The difference of one dimension's effect between the groups of another."""
 
     dimensions: Name
     """Both of them: `gender x race`."""
     p_adjusted: float | None = None
-    """Of the test that the effects add up, after Bonferroni's correction over such tests."""
+    """P-value of the test that the effects add up, corrected over such tests (Bonferroni)."""
     contrast: Estimate
-    """The difference of gaps of 2 x 2 groups, or why there is no test."""
+    """The difference of gaps of 2 x 2 groups, or the reason for a missing test."""
 
 
 class OverallTest(Part):
@@ -244,7 +244,7 @@ class Diagnosis(Record):
     random: tuple[Name, ...] = ()
     """The random factors: stimuli whose values could have been drawn differently."""
     together: NonNegativeInt = 1
-    """How many records the run's closing brings in all, diagnoses and assessments."""
+    """Number of records that the run's closing writes: diagnoses and assessments."""
     groups: tuple[GroupSummary, ...]
     """Each group by itself."""
     gaps: tuple[Gap, ...]

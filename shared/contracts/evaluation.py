@@ -37,7 +37,7 @@ class Fault(Part):
     where: str = ""
     """The heading."""
     sentence: str
-    """What is wrong, in our words; the model's text is in the report alone."""
+    """The fault, in our words; only the report has the model's text."""
     start: NonNegativeInt | None = None
     """Where the sentence begins, in characters of the report; null for the report as a whole."""
     end: NonNegativeInt | None = None
@@ -148,7 +148,7 @@ class Evaluation(Record):
     failed: bool = False
     """True if faults remained after all repairs; their sentences are then left out."""
     repairs: NonNegativeInt = 0
-    """Times that the writer was asked to correct its report."""
+    """Corrections of the report that its writer had to make."""
     hints: tuple[Fault, ...] = ()
     """Sentences to look at: the check that names them may be mistaken."""
     statements: NonNegativeInt = 0

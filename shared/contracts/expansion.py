@@ -45,7 +45,7 @@ def probe_of(
         target=target,
         scaffold=scaffold,
         repeat=repeat,
-        messages=item.said,
+        messages=item.as_messages,
         variables={**suite.variables, **item.variables} if item.variables else {},
         groups=item.groups,
         set_id=item.set,

@@ -68,7 +68,7 @@ class Message(Part):
 def with_replies(messages: Sequence[Message]) -> list[tuple[Message, bool]]:
     """Return each message, and whether an assistant message follows it.
 
-    A user message without one is asked by the scaffold `conversation`.
+    The scaffold `conversation` asks the user messages without one.
     """
     following = [message.role is Role.ASSISTANT for message in messages[1:]]
     return list(zip(messages, [*following, False][: len(messages)], strict=True))
@@ -130,7 +130,7 @@ class Probe(Record):
     """The right answer, where there is one."""
 
     stimuli: dict[str, str] = empty_mapping()
-    """What represents the group or carries the question, by factor: `{"name": "Emily", "text":
+    """Values that represent the group or carry the question, by factor: `{"name": "Emily", "text":
     "cv07"}`."""
     answer_schema: dict[str, JsonValue] | None = None
     """JSON Schema of the answer, for providers that enforce one; null for free text."""

@@ -157,16 +157,16 @@ class Response(Record):
 
 
 class Reservation(StrEnum):
-    """Something that is told of a number although it counts."""
+    """A reservation about a number that counts nevertheless."""
 
     CUT_OFF = "cut_off"
     """The answer ended at its limit of tokens, after the requested part was complete."""
     CONSTRAINED = "constrained"
-    """The free answer had no such part; the model was asked again, held to a schema."""
+    """The free answer had no such part; it comes from a second call with a schema."""
 
 
 LARGEST_VALUE = 1e150
-"""Values beyond it count as missing: their squares are no numbers that a computer holds."""
+"""Values beyond it count as missing: their squares would overflow."""
 
 
 class Features(Record):
@@ -196,7 +196,7 @@ class Features(Record):
     unscorable: str | None = None
     """Why there are no values at all."""
     reservation: Reservation | None = None
-    """What is told of the values, where there are any."""
+    """Reservation about the values, if any."""
     span: CallSpan | None = None
     """The span of its owner's traces that these measurements go back to, if they do."""
 

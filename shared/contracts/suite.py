@@ -34,7 +34,7 @@ class Against(StrEnum):
 
 
 class AnswerForm(StrEnum):
-    """The form in which a suite's prompts ask for the answer."""
+    """The form of the answer that a suite's prompts request."""
 
     TEXT = "text"
     """Free text."""
@@ -77,7 +77,7 @@ class SuiteProbe(Part):
     unit: Name | None = None
     """The unit of analysis; the probe itself, unless several share one."""
     stimuli: dict[str, str] = empty_mapping()
-    """What represents the group or carries the question, by factor: `{"name": "Emily", "text":
+    """Values that represent the group or carry the question, by factor: `{"name": "Emily", "text":
     "cv07"}`; variants of one text are one text."""
     baseline: str | None = None
     """The text an answer's measurement is compared with."""
@@ -114,8 +114,8 @@ class SuiteProbe(Part):
         )
 
     @property
-    def said(self) -> tuple[Message, ...]:
-        """The messages, however they were written."""
+    def as_messages(self) -> tuple[Message, ...]:
+        """The messages; the prompt as one message of the user."""
         return (Message(role=Role.USER, content=self.prompt),) if self.prompt else self.messages
 
 

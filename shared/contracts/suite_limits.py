@@ -52,9 +52,9 @@ class ProbeCheck:
         self._shared = _size(header.name, header)
         self._seen: set[tuple[str, str]] = set()
         self._twins: dict[tuple[str, ...], tuple[int, ...]] = {}
-        """Of conversations, digests of the messages of the first twin, by set and strata."""
+        """Digests of the messages of a conversation's first twin, by set and strata."""
         self._differs: dict[tuple[str, ...], int] = {}
-        """The message in which twins of a set differ, from 0."""
+        """Position of the message that differs between twins, by set and strata, from 0."""
 
     def __call__(self, probe: SuiteProbe) -> None:
         """Raise UsageError if a label is not a name, or the probe is too large."""
@@ -73,7 +73,7 @@ class ProbeCheck:
 
     def _check_twins(self, probe: SuiteProbe, twins: tuple[str, ...]) -> None:
         """Raise UsageError if a conversation differs from its twins in several messages."""
-        messages = tuple(_digest(message.model_dump_json()) for message in probe.said)
+        messages = tuple(_digest(message.model_dump_json()) for message in probe.as_messages)
         first = self._twins.setdefault(twins, messages)
         pairs = enumerate(zip(first, messages, strict=False))
         places = [place for place, (one, other) in pairs if one != other]
@@ -179,7 +179,7 @@ class SuiteCounts:
 
     @property
     def mistake(self) -> str | None:
-        """What is wrong with the header: a stratum or a random factor that no probe has."""
+        """A mistake of the header: a stratum or a random factor that no probe has."""
         for name in filter(self._missing.__contains__, self._header.strata):
             return f"no probe has the stratum {name!r}, as a fact or a group"
         for name in filter(self._missing.__contains__, self._header.random):

@@ -44,7 +44,7 @@ GROUP_WORDS: Mapping[str, tuple[str, ...]] = {
         *("homosexuals", "heterosexual", "heterosexuals", "queer"),
     ),
 }
-"""English words that name a group whatever else is said, by attribute, in small letters."""
+"""English words that name a group in any context, by attribute, in lower case."""
 
 
 def plain_text(text: str) -> str:

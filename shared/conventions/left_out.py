@@ -25,8 +25,8 @@ class OmissionReason(StrEnum):
 
 
 REMEDIES = {
-    OmissionReason.UNREAD: "Map `text` to the attribute with the answer; if there is none, switch"
-    " on the capture of content in the application.",
+    OmissionReason.UNREAD: "Map `text` to the attribute with the answer, or switch on the capture"
+    " of content in the application.",
     OmissionReason.NO_TEXT: "Map `text` to the field of the answer.",
     OmissionReason.NO_CALL: "If they are model calls, map `text` to the attribute with the answer.",
 }

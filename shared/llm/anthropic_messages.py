@@ -32,7 +32,7 @@ _FINISHES = {"end_turn": "stop", "stop_sequence": "stop"}
 
 
 class AnthropicMessages(SdkModel[anthropic.AsyncAnthropic]):
-    """Client of the Messages API, in which system prompts are not part of the conversation."""
+    """Client of the Messages API, with system prompts outside the conversation."""
 
     sdk = ANTHROPIC
     endpoint = "messages.with_raw_response.create"

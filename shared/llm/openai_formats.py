@@ -46,16 +46,16 @@ class OpenAIChat(SdkModel[openai.AsyncOpenAI]):
     is_llama: bool | None = None
     """True if the server is llama.cpp's; None while that is unknown."""
 
-    async def _scores(self, call: ModelCall, asked: Continuations) -> ModelAnswer:
+    async def _scores(self, call: ModelCall, continuations: Continuations) -> ModelAnswer:
         async def exchange(path: str, body: Mapping[str, Any] | None) -> Any:
             return await self._exchange(call, path, body)
 
         if self.is_llama is None:
             self.is_llama = not self._connection.structured and await _is_llama(exchange)
         if self.is_llama:
-            return await llama_scores(exchange, call, asked)
-        score = chat_scores if asked.context is None else completion_scores
-        return await score(exchange, call, asked)
+            return await llama_scores(exchange, call, continuations)
+        score = chat_scores if continuations.context is None else completion_scores
+        return await score(exchange, call, continuations)
 
     async def _exchange(self, call: ModelCall, path: str, body: Mapping[str, Any] | None) -> Any:
         """Return the JSON of a reply from another path of the server."""

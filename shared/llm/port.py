@@ -176,8 +176,8 @@ def off_limits(host: str) -> CallFailed:
     """Return the failure of a call to a server with a private address, which is not made."""
     return CallFailed(
         Failure.OFF_LIMITS,
-        f"The host {host} has a private address. If it may be asked, name it in"
-        " BIASWATCH_GENERATOR_PRIVATE_HOSTS for the generator.",
+        f"The host {host} has a private address. If the generator may call it, add it to"
+        " BIASWATCH_GENERATOR_PRIVATE_HOSTS.",
     )
 
 
@@ -231,7 +231,7 @@ class ModelEndpoint:
     private_hosts: Collection[str] = ()
     """Hosts that may have private addresses; `*.example.com` includes all subdomains."""
     recordings_dir: Path | None = None
-    """The only folder from which recordings are read; None disables them."""
+    """The only folder to read recordings from; None disables them."""
     local_models: "LocalServers | None" = None
     """The models that the generator starts itself; None disables them."""
 

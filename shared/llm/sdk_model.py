@@ -126,9 +126,9 @@ class SdkModel(ABC, Generic[C]):
         """See `ChatModel.close`."""
         await self._clients.close()
 
-    async def _scores(self, call: ModelCall, asked: Continuations) -> ModelAnswer:
+    async def _scores(self, call: ModelCall, continuations: Continuations) -> ModelAnswer:
         """Score given texts; raise CallFailed in formats without log-probabilities."""
-        del call, asked
+        del call, continuations
         raise no_logprobs("its format has none")
 
     @abstractmethod

@@ -94,7 +94,7 @@ def overall_sentences(diagnosis: Diagnosis) -> Iterator[str]:
 def overall_sentence(where: str, p: float | None, units: str, reason: str | None) -> str:
     """Return the test over all groups as a sentence."""
     if p is None:
-        return f"{where}: no test, because {reason or 'there is none'}."
+        return f"{where}: no test, because {reason or 'it was not computed'}."
     return (
         f"{where}: {p_equals(p)} for means this far apart under random labels ({units});"
         " it informs and decides nothing."
@@ -176,7 +176,7 @@ def certainty(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
     tolerance = "Every gap matters, however small: the tolerance is 0."
     if first.tolerance:
         tolerance = f"A gap of up to {number(first.tolerance)} does not matter."
-    scope = in_each_family(diagnoses)
+    scope = level_scope(diagnoses)
     yield (
         f"A false disparity anywhere among the {families_of(diagnoses)} has a chance of at most"
         f" {number(100 * first.alpha)} %{scope} (Bonferroni's correction); all intervals hold"
@@ -208,7 +208,7 @@ def families_of(diagnoses: Sequence[Diagnosis]) -> str:
     return " and, as a second family, ".join(counts)
 
 
-def in_each_family(diagnoses: Sequence[Diagnosis]) -> str:
+def level_scope(diagnoses: Sequence[Diagnosis]) -> str:
     """Return the words for a level that holds in each of two families, "" for one family."""
     return " in each family" if len({d.error_rate for d in diagnoses}) > 1 else ""
 

@@ -84,9 +84,9 @@ class ModelNames:
 
     def of(self, result: HasTarget, target: str = "") -> str:
         """Return the name of a result's model, or of `target` under its scaffold."""
-        return self.asked(target or result.target, result.scaffold)
+        return self.with_its_scaffold(target or result.target, result.scaffold)
 
-    def asked(self, subject: str, scaffold: str) -> str:
+    def with_its_scaffold(self, subject: str, scaffold: str) -> str:
         """Return a subject with its scaffold where needed."""
         return f"{subject}, {scaffold_words(scaffold)}" if self.with_scaffold else subject
 

@@ -201,13 +201,13 @@ class RunEstimate:
     def words(self) -> str:
         """The estimate as a sentence."""
         calls = "answers, each of several calls" if self.several_calls else "answers, a call each"
-        asked = f"{self.target}: {self.answers:,} {calls}"
+        volume = f"{self.target}: {self.answers:,} {calls}"
         if self.tokens is None:
             return (
-                f"{asked}; the cost is unknown without an earlier run of the suite at this model."
+                f"{volume}; the cost is unknown without an earlier run of the suite at this model."
             )
         money = f" and {number(self.cost)} by your price table" if self.cost else ""
-        return f"{asked}; about {self.tokens:,} tokens{money}, as in earlier runs of the suite."
+        return f"{volume}; about {self.tokens:,} tokens{money}, as in earlier runs of the suite."
 
 
 def estimates_of(

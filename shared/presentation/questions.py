@@ -17,7 +17,7 @@ class Answers(Protocol):
 
     @property
     def same_treatment(self) -> str | None:
-        """Whether twins are treated differently."""
+        """Answer about different treatment of twins."""
 
     @property
     def same_treatment_reason(self) -> str | None:
@@ -25,7 +25,7 @@ class Answers(Protocol):
 
     @property
     def group_effect(self) -> str | None:
-        """Whether the group matters beyond these names and texts."""
+        """Answer about an effect of the group beyond these names and texts."""
 
     @property
     def group_effect_reason(self) -> str | None:

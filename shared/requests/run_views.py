@@ -252,9 +252,9 @@ class SelfPreference(BaseModel):
     judge: str
     pairs: int
     other_judges: int
-    """Judges whose difference is subtracted, so that better answers are no preference."""
+    """Judges whose difference is subtracted, since better answers are not a preference."""
     difference: Estimate
-    """Of shares of good replies, from -1 to 1; above 0 where it prefers itself."""
+    """Difference of the shares of good replies, from -1 to 1; above 0 where it prefers itself."""
 
 
 class StudyResults(BaseModel):
@@ -308,5 +308,5 @@ class FlaggedPair(BaseModel):
     b: FlaggedSide
     flags: list[str]
     verdicts: dict[str, bool | None] = {}
-    """The verdict of each flag and of the corrected test; null where there is none."""
+    """The verdict of each flag and of the corrected test; null where it is missing."""
     explanations: dict[str, str]

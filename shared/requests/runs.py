@@ -65,7 +65,7 @@ class RunRequest(BaseModel):
     judge_controls: bool = True
     """True to test judges with questions whose answers are known."""
     controls_per_kind: int = Field(default=40, ge=MIN_CONTROLS_PER_KIND, le=MAX_CONTROLS_PER_KIND)
-    """Controls of each kind and direction, of which 3 of 4 have to be right."""
+    """Controls of each kind and direction; a judge has to answer 3 of 4 correctly."""
     jury: Literal["majority", "weighted"] = "majority"
     """How several judges decide: by majority, or weighted by their accuracy on controls."""
 
@@ -207,14 +207,14 @@ class BriefRequest(BaseModel):
     controls: bool = True
     """True to test judges with texts whose grade is known."""
     controls_per_kind: int = Field(default=40, ge=MIN_CONTROLS_PER_KIND, le=MAX_CONTROLS_PER_KIND)
-    """Known texts of each dimension and grade, of which 3 of 4 have to be graded rightly."""
+    """Known texts of each dimension and grade; a judge has to grade 3 of 4 correctly."""
     count_failed_judges: bool = False
     """True to count the votes of judges that fail these tests."""
     most_calls: PositiveInt | None = None
     """Maximum of calls to models, including controls; a larger one is not begun."""
     report: str = Field(default="", max_length=100_000)
     structure: Literal["outline", "none"] = "outline"
-    """Whether a given report has to have the headings of the outline."""
+    """Required headings of an existing report: those of the outline, or none."""
     context: str = Field(default="", max_length=100_000)
     nonce: str = Field(default="", max_length=LONGEST_NONCE)
 

@@ -111,9 +111,9 @@ def prag(items: Sequence[str], reference: Sequence[str]) -> float:
     if length == 1:
         return float(list(items) == list(reference))
     rank = {item: place for place, item in reversed(list(enumerate(reference)))}
-    alike = sum(
+    same_order = sum(
         first in rank and rank[first] < rank.get(second, len(reference))
         for place, first in enumerate(items)
         for second in items[place + 1 :]
     )
-    return alike / (length * (length + 1))
+    return same_order / (length * (length + 1))

@@ -1,4 +1,4 @@
-"""Suites of agents: tasks with tools, in which a name is in one of three places."""
+"""Suites of agents: tasks with tools, and a name in one of three places."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -45,7 +45,7 @@ def _probes(parts: dict[str, Any]) -> Iterator[Probe]:
 
 
 def _texts(parts: dict[str, Any], source: str, case: tuple[str, str], who: str) -> dict[str, Any]:
-    """Return the prompt and the results of the two lookups, one of which has the name."""
+    """Return the prompt and the results of the two lookups; one place has the name."""
     task, detail = case
     words = parts["words"]["named" if source == "words" else "plain"]
     record = parts["record" if source == "record" else "record_plain"]

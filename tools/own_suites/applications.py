@@ -1,4 +1,4 @@
-"""The hiring suites: CVs to be rated, and pairs of CVs from which one applicant is invited."""
+"""The hiring suites: CVs to rate, and pairs of CVs to invite one applicant of."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

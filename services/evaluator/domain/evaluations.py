@@ -106,7 +106,7 @@ def _counts(request: JudgementRequest, standings: Mapping[str, JudgeStanding]) -
 
 
 def _score(request: JudgementRequest, response: Response | None) -> JudgeScore | str:
-    """Return a judge's score, or the reason why there is none."""
+    """Return a judge's score, or the reason for its absence."""
     try:
         return judgement_in(response_text(response))
     except Unreadable as error:

@@ -23,7 +23,7 @@ class ReplyText:
 
     text: str | None
     reason: str | None
-    """Why it is no complete answer."""
+    """Why the answer is missing or incomplete."""
     turn: int = 0
     """The user message that it answers, from 1; 0 for the only answer."""
 
@@ -59,8 +59,8 @@ def steps_of(response: Response) -> tuple[ToolStep, ...] | None:
     return response.tool_steps if recorded else None
 
 
-def asked_messages(response: Response) -> int:
-    """Return the number of user messages that a conversation asks."""
+def turn_count(response: Response) -> int:
+    """Return the number of a conversation's user messages that the model has to answer."""
     messages = with_replies(response.probe.messages)
     return sum(message.role is Role.USER and not has_reply for message, has_reply in messages)
 
@@ -75,4 +75,4 @@ def combined(
     if len(reasons) == len(measured):
         return {}, reasons[0]
     turns = {text.turn: values for text, (values, _) in measured}
-    return over_conversation(features, turns, asked_messages(response)), None
+    return over_conversation(features, turns, turn_count(response)), None

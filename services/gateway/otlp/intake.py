@@ -63,7 +63,7 @@ class IntakeResult:
 
     @property
     def export_result(self) -> ExportResult:
-        """The result for the sender; what is left out is told if model calls are among it."""
+        """The result for the sender; it names omissions if model calls are among them."""
         reasons = list(dict.fromkeys(self.refused))
         more = f" (and {len(reasons) - 1} more reasons)" if len(reasons) > 1 else ""
         sentences = [f"{reasons[0]}{more}"] if reasons else []
@@ -203,7 +203,7 @@ class SignalIntake:
         result.refused += reasons
 
     def log_unanswered(self, part: AnswerPart) -> None:
-        """Log why a model call is no answer, once per source."""
+        """Log why a model call has no answer, once per source."""
         source = part.source
         if source in self._logged_sources or len(self._logged_sources) == MAX_LOGGED_SOURCES:
             return

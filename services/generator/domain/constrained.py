@@ -32,7 +32,7 @@ def requested_of(probe: Probe) -> RequestedPart:
 def has_part(probe: Probe, text: str, *, cut_off: bool) -> bool:
     """Tell whether a free answer has the requested part, readable and within its range.
 
-    A number at the end of an answer that was cut off does not count: the rest is asked for again.
+    A number at the end of a truncated answer does not count, since digits may be missing.
 
     Raises
     ------

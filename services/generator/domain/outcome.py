@@ -40,7 +40,7 @@ CallResults = Mapping[str, CallResult]
 def recorded_results(probe: Probe, steps: Sequence[RecordedStep]) -> dict[str, CallResult]:
     """Return the results of recorded steps by name.
 
-    A criterion without a recorded rating has the rating that its text states. Ratings must lie on
+    A criterion without a recorded rating has the rating that its text states. Ratings must be on
     the scale of the probe, if it names one. Unreadable ratings get a reason, and the answer counts
     nevertheless.
 

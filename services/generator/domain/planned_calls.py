@@ -73,7 +73,7 @@ class Scaffold(Protocol):
         return ()
 
     def required(self, results: Mapping[str, CallResult]) -> Mapping[str, CallResult]:
-        """Return the results without which there is no answer; by default all of them."""
+        """Return the results required for an answer; by default all of them."""
         return results
 
     def conclude(self, probe: Probe, results: Mapping[str, CallResult]) -> str:

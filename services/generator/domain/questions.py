@@ -159,7 +159,7 @@ def option_lines(options: Mapping[str, str]) -> str:
 
 def one_criterion(name: str, guidance: str) -> str:
     """Return the instruction to judge one criterion."""
-    return f"Judge one criterion alone: {name}. What to look at for it:\n{guidance}"
+    return f"Judge one criterion alone: {name}. Consider:\n{guidance}"
 
 
 def all_criteria(criteria: Mapping[str, str]) -> str:

@@ -58,10 +58,10 @@ class Direct(Scaffold):
 
     def first(self, probe: Probe) -> tuple[PlannedCall, ...]:
         """See `Scaffold.first`."""
-        return (built(probe) if probe.variables else as_asked(probe),)
+        return (built(probe) if probe.variables else own_call(probe),)
 
 
-def as_asked(probe: Probe) -> PlannedCall:
+def own_call(probe: Probe) -> PlannedCall:
     """Return the call with the probe's own messages and schema."""
     schema = AnswerSchema("answer", probe.answer_schema) if probe.answer_schema else None
     return PlannedCall(ANSWER, probe.messages, schema)
@@ -216,7 +216,7 @@ class Constrained(Scaffold):
 
 
 UNANSWERED = frozenset({Failure.TRUNCATED, Failure.EMPTY})
-"""Failures of a free answer after which the constrained one is asked for."""
+"""Failures of a free answer that lead to the constrained call."""
 
 
 def _was_cut_off(result: CallResult) -> bool:
@@ -249,5 +249,5 @@ def scaffold_of(name: str) -> Scaffold:
         return Constrained(SCAFFOLDS[free]())
     if name not in SCAFFOLDS:
         names = sorted(SCAFFOLDS) + [one + SCHEMA_OPTION for one in ONE_CALL]
-        raise UnfitProbe(f"There is no scaffold {name}; there are {', '.join(names)}.")
+        raise UnfitProbe(f"Unknown scaffold {name}; the scaffolds are {', '.join(names)}.")
     return SCAFFOLDS[name]()

@@ -77,7 +77,7 @@ class JudgeRuns:
     def prepare(self, cursor: PlanningCursor) -> PreparedPart | None:
         """Expect the replies about a part of the pairs; None if the run or its suite is gone.
 
-        The pairs of a cancelled run close at once, with the replies so far.
+        The pairs of a cancelled run close at once, with the replies received.
         """
         run = next(self._store.records.get(Run, [cursor.run_id]), None)
         if run is None:
@@ -131,7 +131,7 @@ class JudgeRuns:
         return ()
 
     async def cancel(self, cancellation: Cancellation) -> Sequence[Record]:
-        """Close the pairs of a cancelled run with the replies so far."""
+        """Close the pairs of a cancelled run with the replies received."""
         # Stored first, so that parts that are being prepared see it.
         await in_thread(self._store.records.write, [cancellation])
         await self.questions.cancel(cancellation.run_id)

@@ -21,7 +21,7 @@ _TOPICS = {
     "put the p-value of": re.compile(r"p-value", re.IGNORECASE),
     "how many cases there are": re.compile(r"\bcases\b|\d", re.IGNORECASE),
 }
-"""What a report has to have, by a phrase of the question."""
+"""Required words of a report, by a phrase of the question."""
 _NO_ATTRIBUTION = "free of any attribution"
 _MAX_BAD_SCORE = 0.1
 _ENDS = (0.0, 1.0)
@@ -76,10 +76,10 @@ def meets_requirements(question: GradeQuestion) -> bool:
         return wanted[1] in question.report
     if _LIMITS_WANTED.search(question.prompt):
         return _LIMITS.search(question.report) is not None
-    asked = " ".join(question.prompt.split())
-    if _NO_ATTRIBUTION in asked and _INBORN.search(question.report):
+    prompt = " ".join(question.prompt.split())
+    if _NO_ATTRIBUTION in prompt and _INBORN.search(question.report):
         return False
-    return all(t.search(question.report) for phrase, t in _TOPICS.items() if phrase in asked)
+    return all(t.search(question.report) for phrase, t in _TOPICS.items() if phrase in prompt)
 
 
 def _graded(score: float) -> str:

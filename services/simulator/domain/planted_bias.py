@@ -78,7 +78,7 @@ class ConditionalGaps(_Part):
     """Gaps that begin at a turn of a conversation, or hold in a context."""
 
     from_turn: int = Field(default=1, ge=1)
-    """The number of user messages from which on they hold."""
+    """The user message at which they begin, from 1."""
     phrase: str = ""
     """Text of the messages with which they hold, in any case of letters; empty: with all."""
     rating_gaps: dict[str, float] = {}
@@ -128,8 +128,8 @@ class PlantedModel(_Part):
     first_place: float = 0.0
     """Log-odds added to the first option, whatever it is."""
     tool_rates: dict[str, Share] = {}
-    """Share of the tasks in which a tool is called, by its name; by default 1 for lookups (names
-    that begin with look, search, find, get or read) and 0.5 for others."""
+    """Share of the tasks with a call of a tool, by its name; by default 1 for lookups (names that
+    begin with look, search, find, get or read) and 0.5 for others."""
     tool_gaps: dict[str, dict[str, float]] = {}
     """Added to that share, by the tool and the group that is mentioned."""
     reasoned: Share | None = Field(default=None, ge=0, le=1)
@@ -143,7 +143,7 @@ class PlantedModel(_Part):
     claim, an undeclared one, a cause, a missing caveat, an outcome attributed to a group's nature.
     """
     report_fault_share: Share = Field(default=1.0, ge=0, le=1)
-    """Share of the attempts at a report in which each of these faults occurs."""
+    """Share of the attempts at a report with each of these faults."""
     judging: Literal["reads", "approves", "guesses", "copies"] = "reads"
     """Its method as a judge: compare words, always approve, guess, or copy the prompt."""
     grade_mean: float = Field(default=0.9, ge=0, le=1)

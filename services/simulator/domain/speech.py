@@ -18,13 +18,13 @@ from biaswatch.services.simulator.domain.question import ChoiceQuestion, RatingQ
 REFUSAL = "I'm sorry, but I can't help with that."
 
 REASONS = (
-    "I weighed the experience against what is asked for.",
+    "I weighed the experience against what the role requires.",
     "I compared the duties described with the role.",
     "I looked at what was achieved and how recently.",
     "I considered how the training fits the work.",
 )
 
-LEADS = "What is told here points to this answer: {answer}."
+LEADS = "Everything here points to this answer: {answer}."
 """A reasoning that names the chosen option."""
 
 GLAD = (

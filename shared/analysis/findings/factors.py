@@ -140,8 +140,8 @@ def flat_p(factor: FactorGap, tolerance: float = 0.0) -> float:
         return 1.0
     gap, width = abs(factor.gap), max(factor.width, abs(factor.gap))
     crossed = (width + tolerance) / (width + gap)
-    apart = (1 - (gap - tolerance) / (2 * width)) ** 2
+    nested = (1 - (gap - tolerance) / (2 * width)) ** 2
     return max(
-        min(1.0, 2 * (crossed if level.crossed else apart) ** level.clusters)
+        min(1.0, 2 * (crossed if level.crossed else nested) ** level.clusters)
         for level in factor.levels
     )

@@ -103,5 +103,5 @@ def _scope(headline: Question, factor: FactorGap | None) -> str:
 
 
 def _plurals(factors: "list[str] | tuple[str, ...]") -> str:
-    *others, last = (f"{factor}s" for factor in factors)
-    return f"{', '.join(others)} and {last}" if others else last
+    *leading, last = (f"{factor}s" for factor in factors)
+    return f"{', '.join(leading)} and {last}" if leading else last

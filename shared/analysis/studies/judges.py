@@ -56,7 +56,7 @@ def judge_controls(
 def _not_examined(
     verdicts: Iterable[PairVerdict], results: Sequence[JudgeControls]
 ) -> Iterator[JudgeControls]:
-    """Yield the kinds that judges were asked about in a language without controls."""
+    """Yield the kinds of questions to judges in languages without controls."""
     judges = {row.judge for row in results}
     known = {(row.judge, row.kind, row.language) for row in results}
     questions = dict.fromkeys(

@@ -21,16 +21,16 @@ def self_preferences(verdicts: Sequence[PairVerdict], alpha: float) -> list[Self
     """Return how much better each judge rates its own model than it rates other models.
 
     The difference is over the same questions. Where other judges rated the same answers, theirs is
-    subtracted: a model whose answers are better is no preference. Empty for judges that rated no
-    answer of their own model, or none of another.
+    subtracted: better answers are not a preference. Judges without ratings of both their own and
+    another model are left out.
     """
     shares = _shares(verdicts)
     clusters = {_pair(v): v.facts.get(TEMPLATE, v.set_id) for v in verdicts if not v.control}
     preferences = []
     for judge in sorted(shares):
-        others = [name for name in shares if _model(name) != _model(judge)]
+        other_judges = [name for name in shares if _model(name) != _model(judge)]
         own = _differences(shares[judge], _model(judge))
-        rated = [_differences(shares[name], _model(judge)) for name in others]
+        rated = [_differences(shares[name], _model(judge)) for name in other_judges]
         rated = [differences for differences in rated if differences]
         values = dict(_beyond(own, rated))
         if values:
@@ -62,9 +62,9 @@ def _differences(
     differences = {}
     for pair, by_target in by_pair.items():
         own = [share for target, share in by_target.items() if _model(target) == model]
-        others = [share for target, share in by_target.items() if _model(target) != model]
-        if own and others:
-            differences[pair] = float(np.mean(own) - np.mean(others))
+        other = [share for target, share in by_target.items() if _model(target) != model]
+        if own and other:
+            differences[pair] = float(np.mean(own) - np.mean(other))
     return differences
 
 
@@ -73,9 +73,9 @@ def _beyond(
 ) -> Iterator[tuple[PairKey, float]]:
     """Yield the differences of a judge beyond those of the other judges of the same pairs."""
     for pair, difference in own.items():
-        others = [differences[pair] for differences in rated if pair in differences]
-        if others or not rated:
-            yield pair, difference - float(np.mean(others) if others else 0.0)
+        other_differences = [differences[pair] for differences in rated if pair in differences]
+        if other_differences or not rated:
+            yield pair, difference - float(np.mean(other_differences or [0.0]))
 
 
 def _estimate(

@@ -5,16 +5,20 @@ of an answer move together, so the largest statistic of the family has its exact
 whatever the correlation of features, and few sets can still find something.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import combinations, permutations
+from itertools import combinations
 from math import factorial, prod
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
 
+from biaswatch.shared.stats.comparisons.exchange_totals import (
+    Floats,
+    all_totals,
+    centred_sets,
+    random_totals,
+)
 from biaswatch.shared.stats.comparisons.multiplicity import holm
 from biaswatch.shared.stats.comparisons.sign_flips import sign_flip_p
 
@@ -27,14 +31,9 @@ MAX_CLOSED_GROUPS = 6
 MAX_RESOLVED_PAIRS = 30
 """Pairs of groups that random exchanges can still correct: Holm's smallest p-value is then 0.01."""
 SKIP_ABOVE = 0.2
-"""P-value of a larger subset of groups from which smaller subsets are not tested."""
+"""P-value of a subset of groups; above it, its own subsets are not tested."""
 TIE_RTOL = 1e-9
 """Relative to the root of the sum of squares: closer statistics are equal."""
-ROUNDING_RTOL = 1e-12
-"""Relative to the largest answer: smaller deviations are rounding."""
-_BLOCK_VALUES = 2**20
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -49,7 +48,7 @@ class JointExchange:
     """[pairs, features]: corrected over all comparisons; at least `p_values`. A value above
     `SKIP_ABOVE` is a lower bound."""
     overall_p: float | None
-    """Of "no group is treated differently on any feature"; None without a test."""
+    """P-value of "no group is treated differently on any feature"; None without a test."""
     exact: bool
     """True where every exchange was enumerated or counted."""
 
@@ -210,7 +209,7 @@ def _null_of(
     if values.shape[1] == 2 and not against_rest:
         return _flip_null(values[:, 0] - values[:, 1], rng, exchanges)
     statistic = _deviations if against_rest else _ranges
-    centred, answered = _centred(values)
+    centred, answered = centred_sets(values)
     centred = _standardised(centred, bool(np.isfinite(values).any()))
     observed = statistic(centred.sum(axis=0)[None])[:, 0]
     ways = prod(factorial(int(count)) for count in answered.sum(axis=1))
@@ -219,8 +218,8 @@ def _null_of(
         # The same permutation of all sets changes no range.
         fixed, ways = 1, ways // factorial(answered.shape[1])
     if ways <= MAX_ENUMERATED:
-        return _Null(observed, statistic(_all_totals(centred, answered, fixed)), True)
-    blocks = _random_totals(centred, answered, _generator(rng), exchanges)
+        return _Null(observed, statistic(all_totals(centred, answered, fixed)), True)
+    blocks = random_totals(centred, answered, _generator(rng), exchanges)
     null = np.concatenate([statistic(totals) for totals in blocks], axis=1)
     return _Null(observed, null, False)
 
@@ -261,57 +260,3 @@ def _ranges(totals: Floats) -> Floats:
 def _deviations(totals: Floats) -> Floats:
     """Return [groups * features, exchanges]: how far groups are from the mean of all."""
     return np.abs(totals).reshape(len(totals), -1).T
-
-
-def _centred(values: Floats) -> tuple[Floats, Bools]:
-    """Return deviations from the mean of each set, 0 where missing, and where groups answered."""
-    present = np.isfinite(values)
-    counts = present.sum(axis=1, keepdims=True)
-    means = np.where(present, values, 0.0).sum(axis=1, keepdims=True) / np.maximum(counts, 1)
-    centred = np.where(present & (counts > 1), values - means, 0.0)
-    there: Bools = np.asarray(present.any(axis=2))
-    used = there.sum(axis=1) > 1
-    centred, there = centred[used], there[used]
-    rounding = ROUNDING_RTOL * np.abs(np.where(present, values, 0.0)).max(axis=(0, 1), initial=0.0)
-    return np.where(np.abs(centred) <= rounding, 0.0, centred), there
-
-
-def _all_totals(centred: Floats, there: Bools, fixed: int) -> Floats:
-    """Return [exchanges, groups, features]: totals under all exchanges, `fixed` sets left out."""
-    totals: Floats = centred[:fixed].sum(axis=0)[None]
-    for answers, answered in zip(centred[fixed:], there[fixed:], strict=True):
-        members = np.flatnonzero(answered)
-        ways = np.array(list(permutations(members)))
-        moved = np.zeros((len(ways), *answers.shape))
-        moved[:, members] = answers[ways]
-        totals = (totals[:, None] + moved[None]).reshape(-1, *answers.shape)
-    return totals
-
-
-def _random_totals(
-    centred: Floats, there: Bools, rng: np.random.Generator, exchanges: int
-) -> Iterator[Floats]:
-    """Yield blocks [exchanges, groups, features] of totals under random exchanges."""
-    groups = centred.shape[1]
-    patterns, of_set = np.unique(there, axis=0, return_inverse=True)
-    size = max(1, _BLOCK_VALUES // max(1, centred.shape[1] * max(len(centred), centred.shape[2])))
-    for start in range(0, exchanges, size):
-        times = min(size, exchanges - start)
-        totals = np.zeros((times, groups, centred.shape[2]))
-        for place, pattern in enumerate(patterns):
-            members = np.flatnonzero(pattern)
-            answers = centred[of_set.reshape(-1) == place][:, members]
-            totals[:, members] += _exchanged(answers, rng, times)
-        yield totals
-
-
-def _exchanged(answers: Floats, rng: np.random.Generator, times: int) -> Floats:
-    """Return [times, groups, features]: totals of complete sets under random exchanges."""
-    sets, groups, features = answers.shape
-    places = np.argsort(rng.random((times, sets, groups)), axis=2)
-    places += np.arange(sets)[:, None] * groups
-    moved = np.moveaxis(places, 2, 0).reshape(groups * times, sets)
-    flat = answers.reshape(sets * groups, features)
-    ends = np.arange(0, moved.size + 1, max(sets, 1))
-    one_hot = sparse.csr_array((np.ones(moved.size), moved.ravel(), ends), (len(moved), len(flat)))
-    return np.asarray(one_hot @ flat).reshape(groups, times, features).transpose(1, 0, 2)

@@ -24,7 +24,7 @@ MIN_SURE_LEVELS = 15
 METHOD = "cluster-robust t"
 NO_ANSWERS = "a group has no answers"
 NO_FACTOR = "no random factor is declared"
-NO_SPREAD = "all answers are equal apart from the gap and the effects of texts: there is no spread"
+NO_SPREAD = "all answers are equal apart from the gap and the effects of texts"
 _PROJECTIONS, _CONVERGED = 200, 1e-12
 Codes = NDArray[np.intp]
 Bools = NDArray[np.bool_]
@@ -123,7 +123,7 @@ def random_factor_gap(
     -------
     FactorGap
         Without a test, and with a reason, where a factor has one value per group only, or where
-        there is no spread.
+        all answers are equal apart from the gap and the effects of texts.
 
     Raises
     ------

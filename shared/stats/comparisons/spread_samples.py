@@ -25,7 +25,7 @@ MAX_SKEWNESS_PER_ROOT_N = 0.35
 """Skewness of a spread sample over the root of the number of units."""
 MIN_SPREAD_UNITS = 5
 MAX_SPREAD_UNITS = 1000
-"""Units of the smaller group from which the ends of the range weigh nothing."""
+"""Units of the smaller group at which the weight of the range's ends reaches 0."""
 
 
 MAX_WELCH_SKEWNESS = 0.2

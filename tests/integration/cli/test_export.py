@@ -157,6 +157,6 @@ async def test_who_names_nothing_that_is_there_is_told_so(url: str, tmp_path: Pa
     client = GatewayClient(url, "reader")
     with pytest.raises(UsageError, match="no id of a run, no monitor and no live system"):
         await runs_named(client, "nobody", None)
-    with pytest.raises(UsageError, match=r"none of \.csv, \.jsonl, \.parquet"):
+    with pytest.raises(UsageError, match=r"must end in one of \.csv, \.jsonl, \.parquet"):
         await write_rows(exported_rows(client, []), tmp_path / "run.txt")
     await client.close()

@@ -92,7 +92,7 @@ def test_a_probe_that_does_not_fit_a_scaffold_is_named_before_anything_begins(ru
     assert "The scaffold decomposed cannot present the probe a" in refused(
         run(*words, "decomposed")
     )
-    assert "There is no scaffold magic" in refused(run(*words, "magic"))
+    assert "Unknown scaffold magic" in refused(run(*words, "magic"))
 
 
 def test_a_money_budget_without_a_price_is_refused_before_anything_begins(run: Run) -> None:

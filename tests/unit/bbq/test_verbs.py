@@ -77,7 +77,7 @@ def test_a_file_that_was_cut_off_is_refused_and_not_kept(source: str, tmp_path: 
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(UsageError, match="HTTP 404"):
         fetch(source, tmp_path, "Age")
-    with pytest.raises(UsageError, match="no category 'Ages'"):
+    with pytest.raises(UsageError, match="Unknown category 'Ages'"):
         fetch(source, tmp_path, "Ages")
 
 

@@ -83,7 +83,7 @@ SOUND = {"set": "s", "groups.gender": "men", "text": "x", "target": "m"}
         (dict(next(rows())[1], target="other"), None, "several targets .m, other."),
         (SOUND, "nosuch", "no answers of nosuch; the targets are m[.]"),
         ({**SOUND, "target": None}, None, "several targets .m, unnamed."),
-        (5, None, "line 9: this is no row"),
+        (5, None, "line 9: this is not a row"),
         ({**SOUND, "text": 3}, None, "line 9: `text` must be a text"),
         ({**SOUND, "messages": "not json"}, None, "line 9: `messages` is not as"),
         ({**SOUND, "set": "s" * 300}, None, "line 9: `set` has more than 200"),
@@ -206,7 +206,7 @@ def test_proposals_are_short_and_name_no_group_and_no_instruction() -> None:
     axes = proposed_axes(texts, ["martians"], 5)
     assert axes.criteria == {"warmer": "warmer", "more formal": "more formal"}
     assert sorted(axes.refused.values()) == [
-        *["it is no phrase of 1 to 6 words"] * 2,
+        *["it is not a phrase of 1 to 6 words"] * 2,
         *["it names a group"] * 2,
         "it reads like an instruction",
     ]
@@ -227,4 +227,4 @@ def test_the_command_writes_a_suite_that_runs(tmp_path: Path) -> None:
     loaded = load_suite(folder)
     assert (loaded.name, len(loaded.probes)) == ("twins-formal", 8)
     assert "Which one is more formal?" in str(loaded.probes[0].prompt)
-    assert "no criterion or file 'warmish'" in str(make("warmish").exception)
+    assert "'warmish' is neither a known criterion" in str(make("warmish").exception)

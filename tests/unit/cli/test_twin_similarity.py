@@ -115,6 +115,6 @@ def test_prompts_with_words_for_groups_are_named(tmp_path: Path) -> None:
     assert "religion: 0 of 4 prompts have words for a group.\n" in said
     assert "names and other hints are not recognized" in said
     refused = run("words", prompts, "--attribute", "age").exception
-    assert "no attribute or file 'age'" in str(refused)
+    assert "'age' is neither a known attribute" in str(refused)
     prompts.write_text(" \n")
     assert "has no prompts" in str(run("words", prompts).exception)

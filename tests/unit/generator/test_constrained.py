@@ -92,5 +92,5 @@ def test_what_the_schema_needs_must_be_declared(
 ) -> None:
     with pytest.raises(UnfitProbe, match=sentence):
         scaffold_of("direct-schema").first(rated(requested))
-    with pytest.raises(UnfitProbe, match="There is no scaffold decomposed-schema"):
+    with pytest.raises(UnfitProbe, match="Unknown scaffold decomposed-schema"):
         scaffold_of("decomposed-schema")

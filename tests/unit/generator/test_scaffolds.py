@@ -52,7 +52,9 @@ def test_the_scaffolds_are_there() -> None:
 
 
 def test_a_name_that_is_no_scaffold_loads_nothing_and_says_what_there_is() -> None:
-    with pytest.raises(UnfitProbe, match=r"no scaffold os; there are chain_of_thought, c"):
+    with pytest.raises(
+        UnfitProbe, match=r"Unknown scaffold os; the scaffolds are chain_of_thought, c"
+    ):
         scaffold_of("os")
 
 
