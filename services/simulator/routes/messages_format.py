@@ -59,7 +59,7 @@ class MessagesMessage(WirePart):
     content: str | tuple[TextPart | ToolUsePart | ToolResultPart, ...]
 
     @property
-    def turns(self) -> Iterator[Turn]:
+    def expanded(self) -> Iterator[Turn]:
         """The message as turns: each result of a tool is a turn."""
         if isinstance(self.content, str):
             yield Turn(self.role, self.content)
@@ -96,7 +96,7 @@ class MessagesRequest(WirePart):
         """Return the request for the domain; header or `user_id` name the repeat."""
         system = joined(self.system)
         role = (Turn("system", system),) if system else ()
-        turns = (*role, *(turn for message in self.messages for turn in message.turns))
+        turns = (*role, *(turn for message in self.messages for turn in message.expanded))
         tools = tuple(offered_tool(tool.name, tool.input_schema) for tool in self.tools)
         key = repeat or self.metadata.user_id or "0"
         return SimulatedRequest(self.model, turns, key, attempt or "0", tools)

@@ -24,8 +24,9 @@ def agent(call: ModelCall) -> ModelAnswer:
     done = sum(message["role"] == "tool" for message in call.messages)
     if done == 3:
         return ModelAnswer("Refunded.", "stop", prompt_tokens=3, completion_tokens=2)
-    made = ToolCall(id=f"c{done}", name="refund" if done == 2 else "search", arguments='{"a": 1}')
-    return ModelAnswer("", "tool_calls", prompt_tokens=3, completion_tokens=2, calls=(made,))
+    name = "refund" if done == 2 else "search"
+    tool_call = ToolCall(id=f"c{done}", name=name, arguments='{"a": 1}')
+    return ModelAnswer("", "tool_calls", prompt_tokens=3, completion_tokens=2, calls=(tool_call,))
 
 
 @pytest.mark.parametrize("step", [1, 2, 3, 4])

@@ -111,9 +111,9 @@ def test_prompts_with_words_for_groups_are_named(tmp_path: Path) -> None:
             "towns": {"3": ["chipotle"]},
         },
     }
-    said = run("words", prompts, "--attribute", "religion").stdout
-    assert "religion: 0 of 4 prompts have words for a group.\n" in said
-    assert "names and other hints are not recognized" in said
+    output = run("words", prompts, "--attribute", "religion").stdout
+    assert "religion: 0 of 4 prompts have words for a group.\n" in output
+    assert "names and other hints are not recognized" in output
     refused = run("words", prompts, "--attribute", "age").exception
     assert "'age' is neither a known attribute" in str(refused)
     prompts.write_text(" \n")

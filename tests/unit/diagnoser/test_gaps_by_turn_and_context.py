@@ -56,7 +56,7 @@ def rated(rng: np.random.Generator, mean: float) -> float:
     return float(np.clip(np.floor(mean + rng.normal(0, 0.4) + rng.random()), 1, 5))
 
 
-def found(responses: list[MeasuredResponse], **plan: object) -> Mapping[str, RunFinding]:
+def findings_of(responses: list[MeasuredResponse], **plan: object) -> Mapping[str, RunFinding]:
     analysis = AnalysisPlan(ranges=RANGES, features=("rating",), permutations=0, **plan)  # type: ignore[arg-type]
     findings = diagnose(folded(responses), analysis, np.random.default_rng(1))
     return {finding.key.feature: finding for finding in findings}
@@ -69,7 +69,7 @@ def verdict(finding: RunFinding) -> str:
 
 def test_a_gap_that_begins_at_a_turn_is_found_there_and_in_the_drift() -> None:
     responses = answers(np.random.default_rng(3), lambda turn, _: -1.0 if turn >= 4 else 0.0)
-    by_feature = found(responses)
+    by_feature = findings_of(responses)
     assert list(by_feature) == [
         "rating", "rating@1", "rating@2", "rating@3", "rating@4", "rating@5", "rating@drift",
     ]  # fmt: skip
@@ -82,7 +82,7 @@ def test_a_gap_that_begins_at_a_turn_is_found_there_and_in_the_drift() -> None:
 def test_a_gap_in_one_context_is_found_there_and_the_effect_differs() -> None:
     planted: Planted = lambda _, context: -0.9 if context == "culture" else 0.0  # noqa: E731
     responses = answers(np.random.default_rng(4), planted, turns=1, contexts=CONTEXTS)
-    by_feature = found(responses, gaps_by=("context",))
+    by_feature = findings_of(responses, gaps_by=("context",))
     assert list(by_feature) == ["rating", "rating@career", "rating@culture", "rating@plain"]
     assert verdict(by_feature["rating@culture"]) == "disparity"
     assert verdict(by_feature["rating@career"]) != "disparity"
@@ -95,7 +95,7 @@ def test_a_gap_in_one_context_is_found_there_and_the_effect_differs() -> None:
 
 def test_drift_and_contexts_have_the_range_that_follows_from_the_declared_one() -> None:
     responses = answers(np.random.default_rng(5), lambda *_: 0.0, contexts=("plain", "long"))
-    by_feature = found(responses, gaps_by=("context",))
+    by_feature = findings_of(responses, gaps_by=("context",))
     assert len(by_feature) == 7 * 3
     drift = by_feature["rating@drift@long"].gaps[0].gap
     assert drift.low is not None
@@ -112,7 +112,7 @@ def test_placebo_twins_show_no_gap_by_turn_or_context(
     rng, studies = np.random.default_rng(6), 30
     false: Counter[str] = Counter()
     for _ in range(studies):
-        by_feature = found(answers(rng, lambda *_: 0.0, turns, contexts), gaps_by=gaps_by)
+        by_feature = findings_of(answers(rng, lambda *_: 0.0, turns, contexts), gaps_by=gaps_by)
         false["gap"] += any(verdict(finding) == "disparity" for finding in by_feature.values())
         tests = [test for finding in by_feature.values() for test in finding.interactions]
         false["differs"] += any((test.p_adjusted or 1) < 0.05 for test in tests)

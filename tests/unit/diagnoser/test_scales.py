@@ -84,11 +84,11 @@ def test_level_and_power_on_skewed_lengths_of_unlike_spread(
 ) -> None:
     """Comparators: Welch's t of logarithms, and Brunner and Munzel's test of ranks."""
     shift = 2.8 * (1.2**2 / sizes[0] + 0.4**2 / sizes[1]) ** 0.5
-    errors, found, best = 0, 0, 0
+    errors, detections, best = 0, 0, 0
     for number in range(STUDIES):
         errors += _differs(lengths(number, 0.0, sizes), scale, sizes[0])
         frame = lengths(number, shift, sizes)
-        found += _differs(frame, scale, sizes[0])
+        detections += _differs(frame, scale, sizes[0])
         a, b = np.split(frame["words"].to_numpy(), [sizes[0]])
         best += (
             stats.ttest_ind(np.log(a), np.log(b), equal_var=False).pvalue <= 0.05
@@ -96,7 +96,7 @@ def test_level_and_power_on_skewed_lengths_of_unlike_spread(
             else not stats.brunnermunzel(a, b).pvalue > 0.05
         )
     assert errors / STUDIES <= 0.05 + 3.5 * (0.05 * 0.95 / STUDIES) ** 0.5
-    assert found >= 0.9 * best
+    assert detections >= 0.9 * best
 
 
 def _differs(frame: pd.DataFrame, scale: Scale, size: int) -> bool:

@@ -31,9 +31,9 @@ def response(
         requested=RequestedPart(part=MeasuredPart.RATING, low=1, high=5),
     )  # fmt: skip
     steps = tuple(Step(name=f"turn:{n}", reason=(reasons or {}).get(n)) for n in replies)
-    said = {f"turn:{n}": text for n, text in replies.items()}
+    texts = {f"turn:{n}": text for n, text in replies.items()}
     last = list(replies.values())[-1]
-    return Response(at=AT, probe=probe, ending=Ending.ANSWERED, text=last, steps=steps, said=said)
+    return Response(at=AT, probe=probe, ending=Ending.ANSWERED, text=last, steps=steps, said=texts)
 
 
 def measured(response: Response) -> Features:

@@ -23,14 +23,14 @@ def conversation(*messages: Message, **fields: Any) -> Probe:
 
 
 def carried_out(probe: Probe, replies: dict[str, str]) -> list[PlannedCall]:
-    scaffold, results, made = Conversation(), dict[str, CallResult](), list[PlannedCall]()
+    scaffold, results, sent = Conversation(), dict[str, CallResult](), list[PlannedCall]()
     calls = scaffold.first(probe)
     while calls:
         [call] = calls
-        made.append(call)
+        sent.append(call)
         results[call.name] = CallResult(ModelAnswer(replies[call.name]))
         calls = scaffold.then(probe, results)
-    return made
+    return sent
 
 
 def spoken(call: PlannedCall) -> list[str]:
@@ -67,9 +67,9 @@ def test_a_message_without_its_condition_is_left_out_and_keeps_its_number() -> N
     turn = user("You said no?", when={"contains": "NO, never"})
     probe = conversation(user("May I?"), turn, user("Bye."))
     skipped = carried_out(probe, {"turn:1": "Yes.", "turn:3": "Bye."})
-    asked = carried_out(probe, {"turn:1": "No, never!", "turn:2": "Right.", "turn:3": "Bye."})
+    calls = carried_out(probe, {"turn:1": "No, never!", "turn:2": "Right.", "turn:3": "Bye."})
     assert [call.name for call in skipped] == ["turn:1", "turn:3"]
-    assert [call.name for call in asked] == ["turn:1", "turn:2", "turn:3"]
+    assert [call.name for call in calls] == ["turn:1", "turn:2", "turn:3"]
 
 
 def test_the_simulated_user_reads_the_conversation_and_its_instruction() -> None:

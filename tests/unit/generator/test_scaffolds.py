@@ -52,9 +52,7 @@ def test_the_scaffolds_are_there() -> None:
 
 
 def test_a_name_that_is_no_scaffold_loads_nothing_and_says_what_there_is() -> None:
-    with pytest.raises(
-        UnfitProbe, match=r"Unknown scaffold os; the scaffolds are chain_of_thought, c"
-    ):
+    with pytest.raises(UnfitProbe, match="Unknown scaffold os; the scaffolds are chain_of"):
         scaffold_of("os")
 
 

@@ -50,7 +50,7 @@ def probes(suite: Suite) -> Iterator[Probe]:
         yield probe_of(run, suite, item, TARGET, "tools", 0, NOW, position=position)
 
 
-def asked(probe: Probe, model: Model) -> Response:
+def response_of(probe: Probe, model: Model) -> Response:
     """Carry out the scaffold with a model that answers at once; answers pass through the store."""
     scaffold, results = scaffold_of(probe.scaffold), dict[str, CallResult]()
     calls = scaffold.first(probe)
@@ -75,8 +75,8 @@ def planted(model: PlantedModel) -> Model:
         called = call_for(7, request, model, known_markers())
         if called is None:
             return ModelAnswer(with_citation(words, request), "stop")
-        made = ToolCall(id=called.id, name=called.name, arguments=called.arguments)
-        return ModelAnswer("", "tool_calls", calls=(made,))
+        tool_call = ToolCall(id=called.id, name=called.name, arguments=called.arguments)
+        return ModelAnswer("", "tool_calls", calls=(tool_call,))
 
     return reply
 
@@ -101,8 +101,8 @@ def calling(
         done = sum(message["role"] == "tool" for message in call.messages)
         if done == len(names):
             return ModelAnswer(text, "stop")
-        made = ToolCall(id=f"c{done}", name=names[done], arguments=arguments)
-        return ModelAnswer("", "tool_calls", calls=(made,))
+        tool_call = ToolCall(id=f"c{done}", name=names[done], arguments=arguments)
+        return ModelAnswer("", "tool_calls", calls=(tool_call,))
 
     return reply
 
@@ -114,7 +114,7 @@ def test_a_planted_gap_by_tool_is_found_and_placebo_twins_show_none(name: str) -
     model = planted(PlantedModel(tool_gaps={action: {"black": -0.5}}))
     rows = []
     for probe in probes(suite):
-        measured = values(asked(probe, model))
+        measured = values(response_of(probe, model))
         calls = [measured["called@escalate"], measured[f"called@{action}"]]
         assert measured["steps"] == calls.count(1.0) + 2
         rows.append(
@@ -141,7 +141,7 @@ def disparities(rows: list[dict[str, Any]], dimension: str) -> set[str]:
 
 def test_steps_are_kept_with_arguments_and_results() -> None:
     model = calling("look_up_order", "search_rules", "refund", arguments='{"percent": 80}')
-    response = asked(one_probe(), model)
+    response = response_of(one_probe(), model)
     assert [step.name for step in response.tool_steps] == [
         "look_up_order",
         "search_rules",
@@ -159,7 +159,7 @@ def test_steps_are_kept_with_arguments_and_results() -> None:
 
 
 def test_an_agent_that_goes_on_calling_tools_is_stopped_and_counts_as_abandoned() -> None:
-    response = asked(one_probe(), calling(*["search_rules"] * 1000))
+    response = response_of(one_probe(), calling(*["search_rules"] * 1000))
     assert (response.ending, response.reason) == (Ending.FAILED, STEP_LIMIT)
     assert len(response.tool_steps) == 8
     measured = values(response)
@@ -169,14 +169,14 @@ def test_an_agent_that_goes_on_calling_tools_is_stopped_and_counts_as_abandoned(
 
 
 def test_an_unknown_tool_has_a_result_that_says_so() -> None:
-    response = asked(one_probe(), calling("delete_everything"))
+    response = response_of(one_probe(), calling("delete_everything"))
     assert "does not exist" in response.tool_steps[0].result
     assert response.ending is Ending.ANSWERED
 
 
 def test_a_refusal_and_an_escalation_are_features() -> None:
     text = "I'm sorry, but I can't help with that."
-    measured = values(asked(one_probe(), calling("escalate", text=text)))
+    measured = values(response_of(one_probe(), calling("escalate", text=text)))
     assert (measured["escalated"], measured["refused"], measured["called"]) == (1, 1, 0)
     assert measured["argument"] is None
 
@@ -184,12 +184,12 @@ def test_a_refusal_and_an_escalation_are_features() -> None:
 def test_steps_too_large_for_the_bus_are_a_failed_answer() -> None:
     arguments = json.dumps({"query": "x" * 60_000})
     model = calling(*["search_rules"] * 20, arguments=arguments)
-    response = asked(one_probe(most_steps=30), model)
+    response = response_of(one_probe(most_steps=30), model)
     assert (response.ending, response.reason) == (Ending.FAILED, "oversize")
 
 
 def test_an_answer_without_recorded_steps_is_not_measured_as_an_agent_without_steps() -> None:
-    response = asked(one_probe(), calling())
+    response = response_of(one_probe(), calling())
     assert values(response)["steps"] == 0
     direct = response.model_copy(
         update={"probe": response.probe.model_copy(update={"scaffold": "direct"})}
@@ -202,7 +202,7 @@ def test_an_answer_without_recorded_steps_is_not_measured_as_an_agent_without_st
 def test_long_results_end_the_steps() -> None:
     [tool, *_] = one_probe().tools
     long = tool.model_copy(update={"results": (ScriptedResult(result="x" * 400_000),)})
-    response = asked(one_probe(tools=(long,)), calling(*[long.name] * 50))
+    response = response_of(one_probe(tools=(long,)), calling(*[long.name] * 50))
     assert len(response.steps) <= 3
     assert response.reason in {STEP_LIMIT, "oversize"}
 

@@ -41,14 +41,14 @@ FILES = {
 
 def test_every_probe_is_asked_in_every_context_and_twins_share_their_set(tmp_path: Path) -> None:
     crossed = with_contexts(suite(*TWINS), folder_of(tmp_path, FILES))
-    said = {p.key: [f"{m.role}: {m.content}" for m in p.said] for p in crossed.probes}
-    assert said["a/culture"] == ["system: We hire the top 10 %.", "user: About a?"]
-    assert said["b/list"] == ["user: Others: Kim, Lee.\nAbout b?\nDecide."]
-    assert said["a/history"] == ["user: Hi.", "assistant: Hello.", "user: About a?"]
-    assert said["a/plain"] == ["user: About a?"]
-    assert len(said) == 8
+    lines = {p.key: [f"{m.role}: {m.content}" for m in p.as_messages] for p in crossed.probes}
+    assert lines["a/culture"] == ["system: We hire the top 10 %.", "user: About a?"]
+    assert lines["b/list"] == ["user: Others: Kim, Lee.\nAbout b?\nDecide."]
+    assert lines["a/history"] == ["user: Hi.", "assistant: Hello.", "user: About a?"]
+    assert lines["a/plain"] == ["user: About a?"]
+    assert len(lines) == 8
     assert {probe.set for probe in crossed.probes} == {"s1"}
-    assert {probe.unit_id for probe in crossed.probes} == set(said)
+    assert {probe.unit_id for probe in crossed.probes} == set(lines)
     assert (crossed.strata, crossed.gaps_by) == (("context",), ("context",))
     assert crossed.probes[0].facts == {"context": "culture"}
 
