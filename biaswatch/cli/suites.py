@@ -178,11 +178,11 @@ def _make_recording(answers: Path, column: str | None, output: Path, seed: int) 
         raise UsageError(f"There is no file {answers}.")
     lines = list(recording_of(answers, column, seed=seed))
     write_whole(output, "".join(line + "\n" for line in lines))
-    cut_off_answers = sum(BEGINNING in json.loads(line) for line in lines)
-    note = (
-        f" {cut_off_answers} are cut off, but can begin only one option." if cut_off_answers else ""
-    )
-    typer.echo(f"Wrote {output}: {len(lines)} answers.{note}", err=True)
+    truncated = sum(BEGINNING in json.loads(line) for line in lines)
+    typer.echo(f"Wrote {output}: {len(lines)} answers.", err=True)
+    if truncated:
+        meaning = "each counts as the only option that starts with it"
+        typer.echo(f"{truncated} of them are truncated; {meaning}.", err=True)
 
 
 def _bbq_rows(
