@@ -1,4 +1,4 @@
-"""Render deploy/k8s/base and the additive deploy/k8s/components from the Helm chart.
+"""Render deploy/k8s/base, deploy/k8s/cluster and the additive components from the Helm charts.
 
 Runs in the environment of deploy/checks.txt, which has Helm as a library. A template in a folder of
 the chart is rendered to the component of the same name; templates outside folders are the chart's
@@ -17,8 +17,10 @@ from helm_python import Chart
 
 ROOT = Path(__file__).parents[1]
 CHART, K8S = ROOT / "deploy" / "helm" / "biaswatch", ROOT / "deploy" / "k8s"
+CLUSTER_CHART = CHART.with_name("biaswatch-cluster")
 LIST = ROOT / "deploy" / "RENDERED"
-NAMESPACE = "biaswatch"
+NAME, NAMESPACE = "biaswatch", "$(NAMESPACE)"
+"""Overlays set the namespace; kustomize writes it wherever else it is, as components/keda says."""
 SETTINGS = "settings.yaml"
 """A ConfigMap that kustomize generates, with a hash in its name, from files written one by one."""
 VALUES: dict[str, dict[str, Any]] = {
@@ -29,22 +31,21 @@ VALUES: dict[str, dict[str, Any]] = {
     "keda": {"autoscaling": {"kind": "keda"}},
     "operator": {"operator": {"enabled": True}},
     "own-database": {"postgres": {"enabled": False}},
-    "priorities": {"priorities": {"enabled": True}},
     "prometheus-operator": {"monitoring": {"podMonitor": True, "rules": True}},
     "simulator": {"simulator": {"enabled": True}},
 }
 """The values that enable a component, for those that are not enabled by default."""
 REMOVED = (
-    re.compile(rf"^ *namespace: {NAMESPACE}\n", re.MULTILINE),
+    re.compile(rf"^ *namespace: {re.escape(NAMESPACE)}\n", re.MULTILINE),
     re.compile(r"^ *annotations:\n *checksum/\S+: \S+\n", re.MULTILINE),
     re.compile(r" +$", re.MULTILINE),
 )
-"""Overlays set the namespace, and kustomize hashes the names of settings; no blanks end a line."""
+"""Kustomize hashes the names of settings; no blanks end a line."""
 
 
 def component_files(chart: Chart, folder: Path) -> dict[Path, str]:
     """Return the files of the component, or base, that has this folder of templates."""
-    rendered = chart.render(VALUES.get(folder.name, {}), name=NAMESPACE, namespace=NAMESPACE)
+    rendered = chart.render(VALUES.get(folder.name, {}), name=NAME, namespace=NAMESPACE)
     target = K8S / folder.name if folder.name == "base" else K8S / "components" / folder.name
     files: dict[Path, str] = {}
     for path in sorted(folder.iterdir()):
@@ -55,6 +56,16 @@ def component_files(chart: Chart, folder: Path) -> dict[Path, str]:
         else:
             files[target / path.name] = manifest(text, template)
     return files
+
+
+def cluster_files() -> dict[Path, str]:
+    """Return the files of what all releases in a cluster share."""
+    with Chart.load(str(CLUSTER_CHART)) as chart:
+        rendered = chart.render({}, name=NAME, namespace=NAMESPACE)
+    return {
+        K8S / "cluster" / Path(template).name: manifest(text, Path(template))
+        for template, text in rendered.items()
+    }
 
 
 def manifest(text: str, template: Path) -> str:
@@ -77,8 +88,8 @@ def rendered_files() -> dict[Path, str]:
         for folder in sorted((CHART / "templates").iterdir()):
             if folder.is_dir() and folder.name != "tests":
                 files |= component_files(chart, folder)
-    definitions = CHART / "files" / "definitions.yaml"  # by tools/resource_definitions.py
-    names = sorted(str(path.relative_to(ROOT)) for path in [*files, definitions])
+    files |= cluster_files()
+    names = sorted(str(path.relative_to(ROOT)) for path in files)
     return files | {LIST: "".join(f"{name}\n" for name in names)}
 
 
@@ -90,7 +101,6 @@ def main() -> int:
     files = rendered_files()
     listed = [ROOT / name for name in LIST.read_text().split()] if LIST.exists() else []
     stale = [path for path in listed if path.exists() and path not in files]
-    stale = [path for path in stale if path.name != "definitions.yaml"]
     differing = [
         path for path, text in files.items() if not path.exists() or path.read_text() != text
     ]

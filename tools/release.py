@@ -24,7 +24,7 @@ import yaml
 
 ROOT = Path(__file__).parents[1]
 OUT, SITE = ROOT / "build" / "release", ROOT / "build" / "site"
-CHART = ROOT / "deploy" / "helm" / "biaswatch"
+CHARTS = ("biaswatch", "biaswatch-cluster")
 LICENCE = ROOT / "LICENSE"
 BUILD = "import sys; from hatchling.build import build_wheel; print(build_wheel(sys.argv[1]))"
 TRY = """
@@ -55,7 +55,9 @@ def main() -> int:
         wheel = built_wheel(OUT)
         check_wheel(wheel, version)
         try_wheel(wheel)
-        package_chart(CHART, OUT / f"biaswatch-{version}.tgz", version)
+        for name in CHARTS:
+            chart = ROOT / "deploy" / "helm" / name
+            package_chart(chart, OUT / f"{name}-{version}.tgz", version)
         package_site(SITE, OUT / f"biaswatch-site-{version}.tar.gz")
     except NotReleasableError as error:
         sys.exit(f"Nothing to release: {error}")
@@ -72,13 +74,19 @@ def main() -> int:
 
 def check_versions(version: str, root: Path) -> None:
     """Raise NotReleasableError where a file names another version than the project's."""
-    chart = yaml.safe_load((root / "deploy" / "helm" / "biaswatch" / "Chart.yaml").read_text())
+    charts = {
+        name: yaml.safe_load((root / "deploy" / "helm" / name / "Chart.yaml").read_text())
+        for name in CHARTS
+    }
     section = re.search(r"^## (\S+)", (root / "CHANGELOG.md").read_text(), re.MULTILINE)
     dockerfile = re.search(r"^ARG VERSION=(\S+)", (root / "Dockerfile").read_text(), re.MULTILINE)
     named = {
         "the first section of CHANGELOG.md": section and section[1],
-        "version in Chart.yaml": str(chart["version"]),
-        "appVersion in Chart.yaml": str(chart["appVersion"]),
+        **{
+            f"{field} in the Chart.yaml of {name}": str(chart[field])
+            for name, chart in charts.items()
+            for field in ("version", "appVersion")
+        },
         "VERSION in the Dockerfile": dockerfile and dockerfile[1],
     }
     if wrong := [f"{where} ({name})" for where, name in named.items() if name != version]:
@@ -136,9 +144,9 @@ def try_wheel(wheel: Path) -> None:
 
 def package_chart(chart: Path, path: Path, version: str) -> None:
     """Write the chart as Helm packages it; the same chart gives the same bytes."""
-    _write_archive(path, "biaswatch", chart)
+    _write_archive(path, chart.name, chart)
     with tarfile.open(path) as archive:
-        about = archive.extractfile("biaswatch/Chart.yaml")
+        about = archive.extractfile(f"{chart.name}/Chart.yaml")
         if about is None or str(yaml.safe_load(about)["version"]) != version:
             raise NotReleasableError("the packaged chart has no Chart.yaml of this version.")
     if shutil.which("helm"):

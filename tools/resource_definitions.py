@@ -38,7 +38,14 @@ MOMENT = {"type": "string", "format": "date-time"}
 NUMBER = {"type": "integer"}
 
 
-PATH = Path(__file__).parents[1] / "deploy" / "helm" / "biaswatch" / "files" / "definitions.yaml"
+CHART = Path(__file__).parents[1] / "deploy" / "helm" / "biaswatch-cluster"
+PATH = CHART / "templates" / "definitions.yaml"
+KEPT = {
+    "helm.sh/resource-policy": "keep",
+    "argocd.argoproj.io/sync-options": "Prune=false,Delete=false",
+    "kustomize.toolkit.fluxcd.io/prune": "disabled",
+}
+"""Helm, Argo and Flux keep a definition: the resources of all namespaces would go with it."""
 HEADER = "# Written by tools/resource_definitions.py (`make manifests`).\n"
 
 
@@ -105,8 +112,7 @@ def _definition(
         "metadata": {
             "name": f"{plural}.{GROUP}",
             "labels": {"app.kubernetes.io/part-of": "biaswatch"},
-            # Helm keeps a definition when it uninstalls: the monitors of all teams go with it.
-            "annotations": {"helm.sh/resource-policy": "keep"},
+            "annotations": KEPT,
         },
         "spec": {"group": GROUP, "scope": "Namespaced", "names": names, "versions": [version]},
     }

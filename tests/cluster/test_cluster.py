@@ -56,9 +56,7 @@ def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InstalledPlat
     finally:
         installed.remove()
         if not before and not os.environ.get("BIASWATCH_CLUSTER_KEEP"):
-            for name in DEFINITIONS:
-                kubectl("delete", "crd", f"{name}.biaswatch.io", check=False)
-            kubectl("delete", "clusterrole", "biaswatch-view", "biaswatch-edit", check=False)
+            kubectl("delete", "-k", str(ROOT / "deploy" / "k8s" / "cluster"), check=False)
 
 
 def test_one_apply_installs_it_without_a_warning(platform: InstalledPlatform) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.support.helm_chart import chart_findings, chart_objects, chart_refusal
-from tests.support.manifests import BUS_SERVICES, ROOT, clean, objects, run
+from tests.support.helm_chart import CLUSTER_CHART, chart_findings, chart_objects, chart_refusal
+from tests.support.manifests import BUS_SERVICES, ROOT, clean, objects, rendered_cluster, run
 
 SMALL = {name: {"resources": {"requests": {"cpu": "50m"}}} for name in BUS_SERVICES}
 OFF = {name: {"enabled": False} for name in ("oracle", "evaluator")}
@@ -133,6 +133,51 @@ def test_the_rendering_fits_the_schemas_of_kubernetes(choice: str, tmp_path: Pat
 @pytest.mark.parametrize("choice", CHOICES)
 def test_the_linter_only_misses_an_icon(choice: str) -> None:
     assert chart_findings(CHOICES[choice]) == ["icon is recommended"]
+
+
+def test_the_chart_of_the_cluster_equals_the_kustomization_of_the_cluster() -> None:
+    kustomized = [o for o in yaml.safe_load_all(rendered_cluster()) if o]
+    assert _by_name(chart_objects({}, CLUSTER_CHART)) == _by_name(kustomized)
+    assert chart_findings({}, CLUSTER_CHART) == ["icon is recommended"]
+
+
+def test_releases_in_two_namespaces_share_no_object() -> None:
+    everything = {**AS_OVERLAY["production"], "operator": {"enabled": True}}
+    for namespace in ("biaswatch", "team-a"):
+        release = chart_objects(everything, namespace=namespace)
+        assert {o["metadata"].get("namespace") for o in release} == {namespace}
+        other = "biaswatch.svc" if namespace == "team-a" else "team-a"
+        assert other not in yaml.safe_dump_all(release)
+
+
+def test_pods_accounts_and_objects_of_prometheus_take_labels_and_annotations() -> None:
+    role = {"eks.amazonaws.com/role-arn": "arn:aws:iam::1:role/gateway"}
+    resources = _by_name(
+        chart_objects(
+            {
+                "monitoring": {
+                    "podMonitor": True,
+                    "rules": True,
+                    "additionalLabels": {"release": "stack"},
+                },
+                "podLabels": {"team": "fairness"},
+                "podAnnotations": {"sidecar.istio.io/inject": "false"},
+                "services": {
+                    "gateway": {"serviceAccountAnnotations": role, "podLabels": {"team": "front"}}
+                },
+            }
+        )
+    )
+    for kind in ("PodMonitor", "PrometheusRule"):
+        assert resources[kind, "biaswatch"]["metadata"]["labels"]["release"] == "stack"
+    assert resources["ServiceAccount", "gateway"]["metadata"]["annotations"] == role
+    assert "annotations" not in resources["ServiceAccount", "planner"]["metadata"]
+    for name, team in (("gateway", "front"), ("planner", "fairness")):
+        deployment = resources["Deployment", name]["spec"]
+        meta = deployment["template"]["metadata"]
+        assert meta["labels"]["team"] == team
+        assert meta["annotations"]["sidecar.istio.io/inject"] == "false"
+        assert "team" not in deployment["selector"]["matchLabels"]
 
 
 def test_an_image_has_its_digest_where_one_is_given() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+import yaml
 
 from biaswatch.services.extractor.extractors import MODULES
 from biaswatch.services.extractor.settings import ExtractorSettings
@@ -21,6 +22,8 @@ from tests.support.manifests import (
     objects,
     pods,
     rendered,
+    rendered_cluster,
+    run,
 )
 
 CUSTOM = json.loads((Path(__file__).parent / "custom_resources.json").read_text())
@@ -136,6 +139,71 @@ def test_scalers_read_durables_that_exist() -> None:
     assert used
     assert set(used) <= known
     assert {stream for stream, _ in used} <= {stream.name for stream in streams(StreamLimits())}
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_deleting_an_overlay_takes_nothing_from_other_namespaces(overlay: str) -> None:
+    everywhere = {
+        f"{resource['kind']} {resource['metadata']['name']}"
+        for resource in objects(overlay)
+        if "namespace" not in resource["metadata"]
+    }
+    assert everywhere == {"Namespace biaswatch"}
+
+
+def test_tools_that_prune_keep_the_definitions(tmp_path: Path) -> None:
+    path = tmp_path / "rendered.yaml"
+    path.write_text(rendered_cluster())
+    clean("kubernetes-validate", "--strict", str(path))
+    shared = [resource for resource in yaml.safe_load_all(rendered_cluster()) if resource]
+    kinds = {"CustomResourceDefinition", "ClusterRole", "PriorityClass"}
+    assert {resource["kind"] for resource in shared} == kinds
+    for resource in shared:
+        if resource["kind"] == "CustomResourceDefinition":
+            assert resource["metadata"]["annotations"] == {
+                "helm.sh/resource-policy": "keep",
+                "argocd.argoproj.io/sync-options": "Prune=false,Delete=false",
+                "kustomize.toolkit.fluxcd.io/prune": "disabled",
+            }
+    classes = {r["metadata"]["name"] for r in shared if r["kind"] == "PriorityClass"}
+    assert {pod["priorityClassName"] for pod in pods("production").values()} == classes
+
+
+def test_scalers_read_the_bus_of_their_own_namespace(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "deploy" / "k8s", tmp_path / "k8s")
+    path = tmp_path / "team" / "kustomization.yaml"
+    path.parent.mkdir()
+    path.write_text("namespace: team-a\nresources: [../k8s/overlays/production]\n")
+    built = run("kubectl", "kustomize", str(path.parent)).stdout
+    scalers = [
+        resource for resource in yaml.safe_load_all(built) if resource["kind"] == "ScaledObject"
+    ]
+    for scaler in [*scalers, *objects("production", "ScaledObject")]:
+        namespace = scaler["metadata"]["namespace"]
+        for trigger in scaler["spec"]["triggers"]:
+            known = trigger["metadata"]
+            if trigger["type"] == "nats-jetstream":
+                address = f"nats-headless.{namespace}.svc.cluster.local:8222"
+                assert known["natsServerMonitoringEndpoint"] == address
+            else:
+                assert f'namespace="{namespace}"' in known["query"]
+    assert {scaler["metadata"]["namespace"] for scaler in scalers} == {"team-a"}
+
+
+@pytest.mark.parametrize("overlay", ["production", "production-gpu"])
+def test_a_fallback_is_no_fewer_than_the_least_number_of_replicas(overlay: str) -> None:
+    for scaler in objects(overlay, "ScaledObject"):
+        spec = scaler["spec"]
+        assert spec["fallback"]["replicas"] == max(1, spec["minReplicaCount"])
+
+
+@pytest.mark.parametrize("overlay", OVERLAYS)
+def test_two_servers_of_the_bus_never_share_a_node(overlay: str) -> None:
+    [bus] = [o for o in objects(overlay, "StatefulSet") if o["metadata"]["name"] == "nats"]
+    by_node = bus["spec"]["template"]["spec"]["topologySpreadConstraints"][0]
+    # With fewer nodes than minDomains, the least number on a node counts as 0.
+    assert by_node["minDomains"] == bus["spec"]["replicas"]
+    assert (by_node["maxSkew"], by_node["whenUnsatisfiable"]) == (1, "DoNotSchedule")
 
 
 def test_a_gpu_extractor_runs_existing_extractors_and_scales_to_zero() -> None:

@@ -84,7 +84,8 @@ class InstalledPlatform:
         return kubectl("--namespace", self.namespace, *words, stdin=stdin, check=check).stdout
 
     def make_namespace(self) -> None:
-        """Create the namespace, which must not exist, and the Secrets in it."""
+        """Create the namespace, which must not exist, the Secrets in it, and the definitions."""
+        kubectl("apply", "-k", str(ROOT / "deploy" / "k8s" / "cluster"))
         if kubectl("get", "namespace", self.namespace, check=False).returncode == 0:
             pytest.fail(
                 f"The namespace {self.namespace} exists. Delete it first:"

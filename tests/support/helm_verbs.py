@@ -6,16 +6,16 @@ from typing import Any
 
 from helm_python import Chart, HelmError, lint
 
-NAMESPACE = "biaswatch"
+NAME = "biaswatch"
 
 
-def answer(path: str, verb: str, values: dict[str, Any]) -> str:
+def answer(path: str, verb: str, values: dict[str, Any], namespace: str) -> str:
     """Return the linter's findings as JSON, the refusal of the values, or the rendering."""
     if verb == "lint":
         return json.dumps(lint(path, values=values, strict=True)["messages"])
     with Chart.load(path) as chart:
         if verb == "render":
-            files = chart.render(values, name=NAMESPACE, namespace=NAMESPACE)
+            files = chart.render(values, name=NAME, namespace=namespace)
             return "\n---\n".join(text for name, text in files.items() if name.endswith(".yaml"))
         try:
             chart.validate_schema(values)
@@ -25,4 +25,4 @@ def answer(path: str, verb: str, values: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(answer(sys.argv[1], sys.argv[2], json.loads(sys.argv[3])))
+    sys.stdout.write(answer(*sys.argv[1:3], json.loads(sys.argv[3]), sys.argv[4]))

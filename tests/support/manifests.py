@@ -51,6 +51,12 @@ def rendered(overlay: str) -> str:
     return run("kubectl", "kustomize", f"deploy/k8s/overlays/{overlay}").stdout
 
 
+@cache
+def rendered_cluster() -> str:
+    """Return what all installations in a cluster share, as kubectl applies it."""
+    return run("kubectl", "kustomize", "deploy/k8s/cluster").stdout
+
+
 def objects(overlay: str, *kinds: str) -> list[dict[str, Any]]:
     """Return an overlay's objects of these kinds, or all of them."""
     resources = [resource for resource in yaml.safe_load_all(rendered(overlay)) if resource]
@@ -60,8 +66,8 @@ def objects(overlay: str, *kinds: str) -> list[dict[str, Any]]:
 
 def resource_definitions() -> list[dict[str, Any]]:
     """Return the definitions of BiasMonitor, BiasSuite and BiasRun."""
-    folder = ROOT / "deploy" / "k8s" / "components" / "operator"
-    return list(filter(None, yaml.safe_load_all((folder / "definitions.yaml").read_text())))
+    path = ROOT / "deploy" / "k8s" / "cluster" / "definitions.yaml"
+    return list(filter(None, yaml.safe_load_all(path.read_text())))
 
 
 def operator_rules() -> list[dict[str, Any]]:

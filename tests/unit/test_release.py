@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tools.release import (
+    CHARTS,
     NotReleasableError,
     check_versions,
     check_wheel,
@@ -25,9 +26,10 @@ ABOUT = "biaswatch-9.9.dist-info"
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    chart = tmp_path / "deploy" / "helm" / "biaswatch"
-    chart.mkdir(parents=True)
-    (chart / "Chart.yaml").write_text("version: 9.9\nappVersion: '9.9'\n")
+    for name in CHARTS:
+        chart = tmp_path / "deploy" / "helm" / name
+        chart.mkdir(parents=True)
+        (chart / "Chart.yaml").write_text("version: 9.9\nappVersion: '9.9'\n")
     (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n## 9.9 (unreleased)\n\n## 9.8\n")
     (tmp_path / "Dockerfile").write_text("FROM x\nARG VERSION=9.9\n")
     return tmp_path
@@ -45,6 +47,11 @@ def test_this_project_names_one_version() -> None:
         ("CHANGELOG.md", "nothing", r"CHANGELOG.md \(None\)"),
         ("Dockerfile", "ARG VERSION=1\n", r"Dockerfile \(1\)"),
         ("deploy/helm/biaswatch/Chart.yaml", "version: 9.9\nappVersion: 1\n", "appVersion"),
+        (
+            "deploy/helm/biaswatch-cluster/Chart.yaml",
+            "version: 1\nappVersion: 9.9\n",
+            r"version in the Chart.yaml of biaswatch-cluster \(1\)",
+        ),
     ],
 )
 def test_a_file_of_another_version_is_named(project: Path, file: str, text: str, said: str) -> None:

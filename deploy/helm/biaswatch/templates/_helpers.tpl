@@ -21,11 +21,15 @@ labels:
   {{- include "biaswatch.labels" .name | nindent 2 }}
 {{- end }}
 
+{{/* service: an entry of `services`, where there is one */}}
 {{- define "biaswatch.serviceAccount" -}}
 apiVersion: v1
 kind: ServiceAccount
 metadata:
   {{- include "biaswatch.metadata" . | nindent 2 }}
+  {{- with (.service | default dict).serviceAccountAnnotations }}
+  annotations: {{- toYaml . | nindent 4 }}
+  {{- end }}
 automountServiceAccountToken: false
 {{- end }}
 
