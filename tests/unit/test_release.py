@@ -97,7 +97,7 @@ def test_a_wheel_that_is_not_whole_is_refused(
 
 
 def test_the_chart_is_packaged_with_the_same_bytes_and_without_secrets(tmp_path: Path) -> None:
-    chart = tmp_path / "chart"
+    chart = tmp_path / "copied" / "biaswatch"
     shutil.copytree(CHART, chart)
     (chart / "gateway.seed").write_text("SU...")
     version = (chart / "Chart.yaml").read_text().partition("\nversion: ")[2].split()[0]
