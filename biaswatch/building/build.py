@@ -27,9 +27,18 @@ from biaswatch.building.prompts import (
 )
 from biaswatch.building.quality import SuiteQuality, quality_of
 from biaswatch.building.ranking import Ranking, on_topic
-from biaswatch.building.sentences import distinct_matches, sentences, sentences_by_keyword
+from biaswatch.building.sentences import (
+    distinct_matches,
+    parts_of,
+    problem_of,
+    sentences,
+    sentences_by_keyword,
+)
 from biaswatch.building.verbs import VerbFinder
 from biaswatch.shared.errors import UsageError
+
+MAX_SHOWN_CHARS = 300
+"""Characters of a passage in the list of omissions."""
 
 
 class SourceReader(Protocol):
@@ -68,6 +77,7 @@ class Build:
     ranking: Ranking
     verbs: VerbFinder
     build_log: BuildLog = field(default_factory=BuildLog)
+    _recorded: set[str] = field(default_factory=set)
 
     async def __call__(self) -> BuiltSuite:
         """Return the suite.
@@ -103,12 +113,26 @@ class Build:
         for source in concept.sources:
             documents += await self.sources.read(source, concept.name, self.home)
         find = FindKeywords(self.language_model, self.ranking, self.plan.domain, self.build_log)
+        for document in documents:
+            self._leave_out_passages(document)
         context = [sentence for document in documents for sentence in sentences(document.text)]
         keywords = await find(concept, documents, context)
         matches = sentences_by_keyword(concept.name, keywords, documents)
         self.build_log.hits[concept.name] = {word: len(hits) for word, hits in matches.items()}
         hits = within_length(distinct_matches(matches), self.plan.prompts, self.build_log)
         return on_topic(hits, concept, self.plan.domain, self.ranking, context, self.build_log)
+
+    def _leave_out_passages(self, document: Document) -> None:
+        """Record what is no prose, once for a document that concepts share."""
+        if document.tag in self._recorded:
+            return
+        self._recorded.add(document.tag)
+        for passage in document.left_out:
+            text = passage.text[:MAX_SHOWN_CHARS]
+            self.build_log.leave_out("sources", text, passage.left_out or "")
+        for part in parts_of(document.text):
+            if why := problem_of(part):
+                self.build_log.leave_out("sources", part[:MAX_SHOWN_CHARS], why)
 
     async def _prompts(self, hits: Sequence[SentenceMatch]) -> list[PromptItem]:
         prompts = self.plan.prompts

@@ -1,19 +1,38 @@
 """Records passed between the steps of a build."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
+class Passage:
+    """A block of a document: prose, or text left out of it."""
+
+    text: str
+    left_out: str | None = None
+    """Reason, such as `list entry` or `table`; None for prose."""
+
+
+@dataclass(frozen=True)
 class Document:
-    """Text of one source."""
+    """Prose of one source."""
 
     tag: str
     """A short name, unique in the build: the file's path, the page's address."""
     text: str
+    """Paragraphs, a blank line between them."""
     licence: str
     links: tuple[str, ...] = ()
     """Titles that the page links to."""
+    left_out: tuple[Passage, ...] = ()
+    """Passages that are no prose: headings, list entries, tables, captions, code."""
+
+
+def document_of(tag: str, passages: Iterable[Passage], licence: str) -> Document:
+    """Return a document with its prose and the passages left out of it."""
+    kept = list(passages)
+    prose = "\n\n".join(passage.text for passage in kept if passage.left_out is None)
+    return Document(tag, prose, licence, left_out=tuple(p for p in kept if p.left_out))
 
 
 @dataclass(frozen=True)

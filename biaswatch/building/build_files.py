@@ -1,16 +1,21 @@
 """Files of a build: its plan, its local texts, and the finished suite."""
 
 import json
+import re
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
 import yaml
 from pydantic import ValidationError
 
 from biaswatch.building.build import BuiltSuite
-from biaswatch.building.build_data import Document
+from biaswatch.building.build_data import Document, Passage, document_of
+from biaswatch.building.html_text import passages_of_html
+from biaswatch.building.markdown_text import passages_of_markdown, passages_of_text
+from biaswatch.building.pdf_text import passages_of_pdf
 from biaswatch.building.plan import FilesSource, Plan
 from biaswatch.building.prompts import (
     PROBES_FILE,
@@ -24,7 +29,21 @@ from biaswatch.shared import files
 from biaswatch.shared.contracts.mistakes import first_mistake
 from biaswatch.shared.errors import UsageError
 
-MAX_SOURCE_BYTES = 50 * 1024 * 1024
+MAX_SOURCE_BYTES = 20 * 1024 * 1024
+MAX_FILES = 10_000
+"""Files read in one folder."""
+CHARSET = re.compile(rb"charset=[\"']?([\w-]{2,40})")
+CHARSET_WITHIN_BYTES = 4096
+TEXT_READERS: Mapping[str, Callable[[str], Iterable[Passage]]] = {
+    "": passages_of_text,
+    ".txt": passages_of_text,
+    ".md": passages_of_markdown,
+    ".markdown": passages_of_markdown,
+    ".html": passages_of_html,
+    ".htm": passages_of_html,
+}
+PDF = ".pdf"
+KINDS = ".txt, .md, .html or .pdf"
 
 
 def read_files(source: FilesSource, home: Path) -> list[Document]:
@@ -33,10 +52,18 @@ def read_files(source: FilesSource, home: Path) -> list[Document]:
     Raise UsageError where the path leaves the plan's folder, holds no text, or cannot be read.
     """
     root, path = home.resolve(), path_inside(home, source.path)
-    files = sorted(path.rglob("*.txt")) if path.is_dir() else [path]
+    files = _files_in(path) if path.is_dir() else [path]
     if not files:
-        raise UsageError(f"The source {source.path!r} holds no .txt file.")
+        raise UsageError(f"The source {source.path!r} holds no {KINDS} file.")
+    if len(files) > MAX_FILES:
+        raise UsageError(f"The source {source.path!r} holds more than {MAX_FILES:,} files.")
     return [_document(file, root, source) for file in files]
+
+
+def _files_in(folder: Path) -> list[Path]:
+    kinds = {*TEXT_READERS, PDF} - {""}
+    found = (file for file in folder.rglob("*") if file.suffix.lower() in kinds)
+    return sorted(islice((file for file in found if file.is_file()), MAX_FILES + 1))
 
 
 def path_inside(home: Path, name: str) -> Path:
@@ -51,15 +78,26 @@ def path_inside(home: Path, name: str) -> Path:
 
 
 def _document(file: Path, root: Path, source: FilesSource) -> Document:
+    if not file.resolve().is_relative_to(root):
+        raise UsageError(f"The source {file} points outside the plan's folder.")
     try:
-        if not file.resolve().is_relative_to(root):
-            raise UsageError(f"The source {file} points outside the plan's folder.")
         if file.stat().st_size > MAX_SOURCE_BYTES:
             raise UsageError(f"The source {file} is larger than {MAX_SOURCE_BYTES // 1024**2} MiB.")
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        passages = _passages(file, file.read_bytes())
+    except (OSError, UnicodeDecodeError, LookupError) as error:
         raise UsageError(f"The source {file} cannot be read: {error}.") from None
-    return Document(file.relative_to(root).as_posix(), text, source.licence)
+    return document_of(file.relative_to(root).as_posix(), passages, source.licence)
+
+
+def _passages(file: Path, content: bytes) -> Iterable[Passage]:
+    kind = file.suffix.lower()
+    if kind == PDF:
+        return passages_of_pdf(content, file.name)
+    read = TEXT_READERS.get(kind)
+    if read is None:
+        raise UsageError(f"The source {file} is not a {KINDS} file.")
+    declared = CHARSET.search(content[:CHARSET_WITHIN_BYTES]) if read is passages_of_html else None
+    return read(content.decode(declared[1].decode("ascii") if declared else "utf-8-sig"))
 
 
 def load_plan(file: Path) -> Plan:

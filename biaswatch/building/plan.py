@@ -75,12 +75,12 @@ class Keywords(PlanSection):
 
 
 class FilesSource(PlanSection):
-    """Text files beside the plan."""
+    """Files of text beside the plan."""
 
     kind: Literal["files"]
     """Kind of source."""
     path: Phrase
-    """A file, or a folder whose .txt files are read, below the plan's folder."""
+    """A .txt, .md, .html or .pdf file, or a folder of them, below the plan's folder."""
     licence: str = "not stated"
     """Licence of the text."""
 

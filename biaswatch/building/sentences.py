@@ -2,16 +2,18 @@
 
 import re
 import unicodedata
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
+from typing import Any
 
 from biaswatch.building.build_data import Documents, SentenceMatch
 from biaswatch.building.words import (
+    CAPTION,
     CLOSING,
     DASH,
     FINITE,
-    MAY_END,
-    NEVER_ENDS,
     NOUN_MARKS,
     OPENERS,
     OPENING,
@@ -103,13 +105,15 @@ CITATION = re.compile(
     r"|who\?|when\?|which\?|by whom\?|according to whom\?|update[^\]]{0,12})\]",
     re.IGNORECASE,
 )
-END = re.compile(rf"(?<![.!?…])[.!?…]++[{re.escape(CLOSING)}]*+\s+")
 WHOLE = re.compile(rf"[.!?…][{re.escape(CLOSING)}]*$")
-INITIALS = re.compile(r"^(?:[^\W\d_]\.)*[^\W\d_]$")
 HEADING = re.compile(r"=.*=", re.DOTALL)
 SPACE = re.compile(r"[^\S\n]+")
-AROUND = 200
-"""Characters around a mark that decide if it ends a sentence."""
+WINDOW_CHARS = 2_000
+"""Characters segmented at once: the time of pysbd grows with their square."""
+MARKUP = re.compile(
+    r"[*`|\\^_]|~~|==|\$\$|::|</?[A-Za-z!]|\]\(|\[\[|\[\^|(?:^|\s)[#>]{1,6}\s|&#?\w{1,8};"
+)
+"""Marks of Markdown, HTML, wikis and TeX that a reader of the source left in the text."""
 
 
 def cleaned(text: str) -> str:
@@ -120,47 +124,57 @@ def cleaned(text: str) -> str:
     return SPACE.sub(" ", "\n".join(lines))
 
 
-def sentences(text: str) -> Iterator[str]:
-    """Return the sentences of a text; a blank line always ends one.
-
-    Parts without a final stop (headings, list entries) are dropped.
-    """
-    return (part for part in parts_of(text) if WHOLE.search(part))
+def sentences(text: str) -> list[str]:
+    """Return the usable sentences of a text; a blank line always ends one."""
+    return [part for part in parts_of(text) if problem_of(part) is None]
 
 
-def parts_of(text: str) -> Iterator[str]:
+def problem_of(part: str) -> str | None:
+    """Return why a part of a text is no usable sentence, or None."""
+    if BULLET.match(part):
+        return "list entry"
+    if CAPTION.match(part):
+        return "caption"
+    if not WHOLE.search(part):
+        return "no mark at its end"
+    return "contains markup or code" if MARKUP.search(part) else None
+
+
+@lru_cache(maxsize=32)
+def parts_of(text: str) -> tuple[str, ...]:
     """Return sentences, headings and list entries in their order."""
-    for paragraph in paragraphs(cleaned(text)):
-        yield from _of(" ".join(paragraph.split()))
+    return tuple(
+        part
+        for paragraph in paragraphs(cleaned(text))
+        for part in _parts(" ".join(paragraph.split()))
+    )
 
 
-def _of(paragraph: str) -> Iterator[str]:
-    begin = 0
-    for match in END.finditer(paragraph):
-        before = paragraph[max(begin, match.start() - AROUND) : match.start()]
-        after = paragraph[match.end() : match.end() + AROUND]
-        if _ends(before, match.group().strip(), after):
-            yield paragraph[begin : match.end()].strip()
-            begin = match.end()
-    if rest := paragraph[begin:].strip():
-        yield rest
+def _parts(paragraph: str) -> Iterator[str]:
+    if BULLET.match(paragraph):
+        yield paragraph  # an entry of several sentences is no prose either
+        return
+    rest = paragraph
+    while len(rest) > WINDOW_CHARS:
+        segments = _segments(rest[:WINDOW_CHARS])
+        # The last segment of a window may go on after it.
+        whole = segments[:-1] or segments
+        yield from map(str.strip, whole)
+        rest = rest[len("".join(whole)) :]
+    yield from filter(None, map(str.strip, _segments(rest)))
 
 
-def _ends(before: str, mark: str, after: str) -> bool:
-    """Tell whether a sentence ends at this mark."""
-    first = after.lstrip(OPENING)[:1]
-    if not first or first.islower():
-        return False
-    if mark != ".":
-        return True
-    last = before.rpartition(" ")[2].lstrip(OPENING)
-    follower = re.split(r"\W", after.lstrip(OPENING), maxsplit=1)[0].lower()
-    if last.lower() in NEVER_ENDS:
-        return False
-    if last.lower() in MAY_END or (INITIALS.match(last) and "." in last):
-        return follower in OPENERS
-    # One capital and a dot is an initial (`J. Smith`), unless it is the pronoun or a numeral.
-    return not (len(last) == 1 and last.isupper() and last != "I")
+def _segments(text: str) -> list[str]:
+    return list(_segmenter().segment(text))
+
+
+@lru_cache(maxsize=1)
+def _segmenter() -> Any:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*invalid escape sequence")  # shown at its first import
+        import pysbd
+
+    return pysbd.Segmenter(language="en", clean=False)
 
 
 MatchesByKeyword = Mapping[str, Sequence[SentenceMatch]]

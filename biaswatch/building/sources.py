@@ -1,26 +1,31 @@
 """Reads a plan's sources: files, web pages, Wikipedia, and written articles."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from biaswatch.building.build_data import Document
+from biaswatch.building.build_data import Document, Passage, document_of
 from biaswatch.building.build_files import read_files
+from biaswatch.building.html_text import passages_of_html
+from biaswatch.building.markdown_text import passages_of_markdown, passages_of_text
 from biaswatch.building.model_questions import LanguageModel, article_request
 from biaswatch.building.plan import FilesSource, Source, UrlSource, WikipediaSource
 from biaswatch.building.ranking import Ranking, nearest
 from biaswatch.building.sentences import sentences
 from biaswatch.building.web_fetching import Page, PageFetcher
-from biaswatch.building.web_pages import PageCache, Robots, text_of
+from biaswatch.building.web_pages import PageCache, Robots
 from biaswatch.shared.errors import UsageError
 
-READ: Mapping[str, Callable[[str], str]] = {
-    "text/html": text_of, "application/xhtml+xml": text_of, "text/plain": str,
-}  # fmt: skip
-"""Text extractor by media type."""
+READERS: Mapping[str, Callable[[str], Iterable[Passage]]] = {
+    "text/html": passages_of_html,
+    "application/xhtml+xml": passages_of_html,
+    "text/plain": passages_of_text,
+    "text/markdown": passages_of_markdown,
+}
+"""Reader by media type."""
 
 
 class WebPages:
@@ -106,7 +111,8 @@ class Wikipedia:
         name = str(page.get("title") or title)
         address = f"{self.site(source.language)}/wiki/{quote(name.replace(' ', '_'))}"
         links = await self._links(source, name)
-        return name, Document(address, str(page["extract"]), source.licence, tuple(links))
+        document = document_of(address, passages_of_text(str(page["extract"])), source.licence)
+        return name, replace(document, links=tuple(links))
 
     async def _links(self, source: WikipediaSource, title: str) -> list[str]:
         wanted = {"titles": title, "prop": "links", "plnamespace": "0", "pllimit": "max"}
@@ -196,16 +202,17 @@ class ReadSources:
             return read_files(source, home)
         if isinstance(source, UrlSource):
             page = await self.web.page(source.url)
-            if page.kind not in READ:
+            if page.kind not in READERS:
                 problem = f"is not a page but {page.kind}; only text and HTML are read."
                 raise UsageError(f"{source.url} {problem}")
-            return [Document(page.url, READ[page.kind](page.text), source.licence)]
+            return [document_of(page.url, READERS[page.kind](page.text), source.licence)]
         if isinstance(source, WikipediaSource):
             return await self.wikipedia.read(source, concept)
         [reply] = await self.language_model.ask([article_request(source.subject, self.domain)])
         if reply.text is None:
             raise UsageError(f"No article about {source.subject!r} was written: {reply.reason}.")
-        return [Document(f"written:{source.subject}", reply.text, source.licence)]
+        passages = passages_of_markdown(reply.text)
+        return [document_of(f"written:{source.subject}", passages, source.licence)]
 
     async def close(self) -> None:
         """Close the connections."""

@@ -1,17 +1,15 @@
-"""Cache of web pages, robots.txt, and extraction of text from HTML."""
+"""Cache of web pages, and robots.txt."""
 
 import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from pathlib import Path
 from urllib.parse import urljoin
 from urllib.robotparser import RobotFileParser
-
-from lxml import etree
 
 from biaswatch.building.web_fetching import LONGEST_WAIT_S, Page, PageFetcher, PageMissingError
 from biaswatch.shared.errors import UsageError
@@ -81,55 +79,3 @@ class Robots:
             raise UsageError(f"{where} cannot be understood, so nothing is read there.") from None
         # Any other failure is raised: what a server forbids is not known then.
         return rules
-
-
-SILENT = frozenset(
-    [
-        *("script", "style", "nav", "header", "footer", "aside", "form", "noscript", "template"),
-        *("svg", "head"),
-    ]
-)
-BLOCKS = frozenset(
-    [
-        *("p", "div", "section", "article", "main", "h1", "h2", "h3", "h4", "h5", "h6"),
-        *("li", "ul", "ol", "dl", "dt", "dd", "table", "tr", "td", "th", "blockquote", "pre"),
-        *("figure", "figcaption", "caption", "br", "hr"),
-    ]
-)
-
-
-class _Reader:
-    """Collects the text while the parser goes: no tree is built, so no nesting is too deep."""
-
-    def __init__(self) -> None:
-        self._parts: list[str] = []
-        self._silent: list[str] = []
-
-    def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        reference = tag == "sup" and "reference" in attributes.get("class", "").split()
-        if self._silent or tag in SILENT or reference:
-            self._silent.append(tag)
-        elif tag in BLOCKS:
-            self._parts.append("\n\n")
-
-    def end(self, tag: str) -> None:
-        if self._silent:
-            self._silent.pop()
-        elif tag in BLOCKS:
-            self._parts.append("\n\n")
-
-    def data(self, text: str) -> None:
-        if not self._silent:
-            self._parts.append(text)
-
-    def close(self) -> str:
-        return "".join(self._parts)
-
-
-def text_of(html: str) -> str:
-    """Return the paragraphs of a page, a blank line between them; anything can be read."""
-    page = html.replace("\0", "").encode("utf-8", "replace")
-    if not page.strip():
-        return ""
-    parser = etree.HTMLParser(target=_Reader(), encoding="utf-8", recover=True)
-    return str(etree.fromstring(page, parser))

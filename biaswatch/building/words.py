@@ -17,14 +17,13 @@ def word_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-NEVER_ENDS = word_set(
-    "mr mrs ms dr prof st mt ft gen col sgt capt lt cmdr adm gov sen rep hon rev fr sr jr messrs"
-    " vs v e.g i.e cf viz ca c no nos vol pp p fig figs sec ch eq ed eds trans al approx est dept"
-    " univ jan feb mar apr jun jul aug sep sept oct nov dec"
+CAPTION = re.compile(
+    r"\s*(?:figure|fig|table|chart|plate|map|photo|photograph|image|illustration|diagram|box)\.?"
+    r"(?:\s+[\dA-Z][\d.A-Za-z]{0,6})?\s{0,3}[:.|\u2013\u2014](?=\s)"
+    r"|\s*(?:photo|photograph|image|picture|map|source)s?(?:\s+(?:by|credit|courtesy of))?\s{0,3}:",
+    re.IGNORECASE,
 )
-"""Abbreviations that never end a sentence."""
-MAY_END = word_set("etc inc ltd co corp bros plc a.m p.m b.c a.d b.c.e c.e")
-"""Abbreviations that end a sentence if the next word starts one."""
+"""Beginning of a caption: `Figure 3:`, `Table 2.`, `Photo:`."""
 OPENERS = word_set(
     "a an the this that these those it its he she they we i you his her their our in on at by for"
     " from with after before during since until when while where although because if as but and"

@@ -70,6 +70,9 @@ def build(
         f"The suite {escape(wanted.name)} is in {escape(str(output))}: {summary['prompts']}"
         f" prompts about {summary['concepts']} concepts, version {summary['version']}."
     )
+    for step, reasons in built.build_log.counts().items():
+        counted = ", ".join(f"{escape(why)} ({n})" for why, n in reasons.items())
+        console.print(f"Left out of {escape(step)}: {counted}.")
     console.print(
         f"{escape(str(output / 'report.md'))} lists what was left out, and what to check."
     )

@@ -12,7 +12,7 @@ from biaswatch.building.sentences import sentences
         ("He lives in the U.S. The house is old.", ["He lives in the U.S.", "The house is old."]),
         ("The U.S. Senate met. It voted.", ["The U.S. Senate met.", "It voted."]),
         ("J. K. Lund wrote it. We read it.", ["J. K. Lund wrote it.", "We read it."]),
-        ("It costs 3.50 at Ink Inc. Others pay.", ["It costs 3.50 at Ink Inc. Others pay."]),
+        ("It costs 3.50 at Ink Inc. Others pay.", ["It costs 3.50 at Ink Inc.", "Others pay."]),
         ("They sell ink, etc. The shop is shut.", ["They sell ink, etc.", "The shop is shut."]),
         ('"Is it so?" she asked. He left.', ['"Is it so?" she asked.', "He left."]),
         ("She said: “It is.” He left.", ["She said: “It is.”", "He left."]),

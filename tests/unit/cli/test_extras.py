@@ -48,7 +48,7 @@ def test_usual_commands_need_no_extra(tmp_path: Path, words: str) -> None:
 @pytest.mark.parametrize(
     ("words", "extra"),
     [
-        ("build suites/countries/plan.yaml -o built", "builder"),
+        ("build suites/countries/plan.yaml -o built", "build"),
         ("diagnose table.parquet --group a --feature b", "tables"),
     ],
 )
