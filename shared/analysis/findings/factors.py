@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 from functools import cached_property
+from math import exp, log
 
 import numpy as np
+from scipy.special import gammaln
 
 from biaswatch.shared.analysis.findings.groupings import ComparedGroups, ComparisonPlan, Grouping
 from biaswatch.shared.analysis.findings.observations import Bools, Observations, Whole
@@ -90,7 +92,25 @@ def group_effect_p(factor: FactorGap | None) -> float | None:
     """Return the p-value of no effect of the group; None where it cannot be tested."""
     if factor is None or factor.few:
         return None
-    return flat_p(factor) if factor.reason == NO_SPREAD else factor.p_value
+    return constant_gap_p(factor) if factor.reason == NO_SPREAD else factor.p_value
+
+
+def constant_gap_p(factor: FactorGap) -> float:
+    """Return the p-value of no effect of the group, of a gap without any spread.
+
+    Without an effect, each of k texts differs in either direction with a probability of 1/2 at
+    most: all agree with 2 / 2^k. Names of both groups come from one population: that all k of one
+    group lie above all k of the other has 2 / C(2k, k). The p-value is the sum over the factors.
+    """
+    if not factor.gap:
+        return 1.0
+    logarithms = (
+        level.clusters * log(2.0)
+        if level.crossed
+        else gammaln(2 * level.clusters + 1) - 2 * gammaln(level.clusters + 1)
+        for level in factor.levels
+    )
+    return min(1.0, sum(2 * exp(-float(logarithm)) for logarithm in logarithms))
 
 
 def few_reason(factor: FactorGap) -> str:
@@ -128,7 +148,7 @@ def gap_of_factors(factor: FactorGap, plan: ComparisonPlan, family: int = 1) -> 
 
 
 def flat_p(factor: FactorGap, tolerance: float = 0.0) -> float:
-    """Return the p-value of a gap that is the same for every value of every factor.
+    """Return the p-value of a mean gap, where it is the same for every value of every factor.
 
     With a gap of at most the tolerance t in the mean, and answers in a range of width w, the
     difference of a text is d with a probability of at most (w + t) / (w + d), since the others are

@@ -1,10 +1,12 @@
 """A gap without any spread over its random factors: against exact probabilities, and simulated."""
 
+from itertools import combinations, product
+
 import numpy as np
 import pytest
 from scipy import stats
 
-from biaswatch.shared.analysis.findings.factors import flat_p
+from biaswatch.shared.analysis.findings.factors import constant_gap_p, flat_p
 from biaswatch.shared.stats.comparisons.random_factors import NO_SPREAD, FactorGap, LevelCounts
 
 
@@ -26,12 +28,25 @@ def test_names_that_are_all_alike_have_the_worst_case_of_both_groups() -> None:
     assert p_value == pytest.approx(min(1.0, 2 * worst))
 
 
-def test_rare_opposite_texts_make_no_effect_of_the_group() -> None:
+def test_rare_opposite_texts_make_no_disparity_of_the_mean() -> None:
     """Twelve texts of 0.8 with +1 and 0.2 with -4: flips of signs reject where all are +1."""
     rng = np.random.default_rng(4)
     all_alike = (rng.random((4000, 12)) < 0.8).all(axis=1).mean()
     assert all_alike > 0.05 > 2.0**-11
     assert flat_p(flat(LevelCounts("text", 12, 12, 12))) > 0.05
+
+
+def test_a_constant_gap_of_names_and_texts_is_an_effect_of_the_group() -> None:
+    """Of all 70 exchanges of 8 names, and 64 flips of 6 texts, two each are as extreme."""
+    names, texts = np.array([3.0] * 4 + [4.0] * 4), np.ones(6)
+    exchanges = [names[list(of_a)].sum() for of_a in combinations(range(8), 4)]
+    flips = [abs(texts @ signs) for signs in product((-1, 1), repeat=6)]
+    by_names = np.mean([abs(total - 14.0) >= 2.0 for total in exchanges])
+    by_texts = np.mean([total >= 6.0 for total in flips])
+    name, text = LevelCounts("name", 4, 4, 0), LevelCounts("text", 6, 6, 6)
+    both = FactorGap(1.0, None, None, None, (name, text), NO_SPREAD)
+    assert constant_gap_p(both) == pytest.approx(by_names + by_texts)
+    assert constant_gap_p(flat(text, gap=0.0)) == 1.0
 
 
 def test_the_factor_with_the_fewest_values_decides_and_a_tolerance_counts() -> None:
