@@ -278,12 +278,16 @@ async def _watch(client: GatewayClient, run_id: str, opening: int, *, quiet: boo
         answered = bars.add_task("answered", total=None)
         measured = bars.add_task("measured", total=None)
         judged: TaskID | None = None
-        paused_lanes: set[str] = set()
+        paused_lanes, batches = set[str](), set[datetime]()
         async for progress in client.follow(run_id, opening):
             for paused in progress.paused:
                 if paused.lane not in paused_lanes:
                     typer.echo(printable(paused.in_words()), err=True)
                     paused_lanes.add(paused.lane)
+            for batch in progress.batches:
+                if batch.expires_at and batch.expires_at not in batches:
+                    typer.echo(printable(batch.in_words()), err=True)
+                    batches.add(batch.expires_at)
             _check_not_refused(progress)
             bars.update(answered, completed=progress.responses, total=progress.probes)
             bars.update(measured, completed=progress.features, total=progress.features_expected)

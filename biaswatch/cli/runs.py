@@ -52,7 +52,8 @@ def runs(
         answered = f"{run.responses}/{run.probes}"
         typer.echo(f"{run.run_id}  {run.state:<10}  {answered:<13}  {_disparities(run)}")
         about = f"{run.suite}, {run.at:%Y-%m-%d %H:%M} UTC: {', '.join(run.targets)}"
-        for sentence in (about, *(paused.in_words() for paused in run.paused)):
+        batches = (batch.in_words() for batch in run.batches)
+        for sentence in (about, *(paused.in_words() for paused in run.paused), *batches):
             print_sentence(console, sentence, bullet="    ")
 
 

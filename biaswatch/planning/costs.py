@@ -29,6 +29,8 @@ CHARS_PER_TOKEN = 4
 ANSWER_TOKENS = 200
 CALL_S = 2.0
 """Assumed length and duration of an answer; reasoning models exceed both."""
+BATCH_S = 24 * 3600.0
+"""The longest time that a batch takes; each step of a scaffold takes one."""
 MOST_READ = 400
 """Questions whose calls are expanded; larger suites are sampled evenly."""
 MOST_CALLS = 100
@@ -64,9 +66,9 @@ def estimated_spending(
 ) -> list[EstimatedSpending]:
     """Estimate the spending of each target, without judges.
 
-    Assumes four characters per token, 200 tokens per answer and two seconds per call; calls that
-    depend on earlier answers are built from empty answers. `at_once` is the number of concurrent
-    calls per model.
+    Assumes four characters per token, 200 tokens per answer, two seconds per call and 24 hours per
+    batch; calls that depend on earlier answers are built from empty answers. `at_once` is the
+    number of concurrent calls per model.
 
     Raises
     ------
@@ -92,6 +94,8 @@ def in_words(spending: EstimatedSpending) -> str:
     minutes = max(1, round(spending.seconds / 60))
     cached = " The replies are kept for this month." if spending.examines else ""
     duration = f"about {minutes:,} min at {CALL_S:g} s a call."
+    if spending.seconds == BATCH_S:
+        duration = "up to 24 hours for each batch."
     return f"{calls} and {tokens:,} tokens; {cost}; {duration}{cached}"
 
 
@@ -116,8 +120,9 @@ def _of_target(
     price = price_of(target, prices)
     cost = None if price is None else (read * price.read + written * price.written) / MILLION
     paid = not PROVIDERS[target.provider].free
+    seconds = BATCH_S if target.in_batches else calls * CALL_S / at_once
     return EstimatedSpending(
-        target.name, calls, read, written, cost, calls * CALL_S / at_once if paid else 0.0, paid
+        target.name, calls, read, written, cost, seconds if paid else 0.0, paid
     )
 
 

@@ -8,6 +8,8 @@ from datetime import UTC, datetime, timedelta
 
 from biaswatch.services.generator.domain.model_calls import Price
 from biaswatch.services.generator.handlers.ask import Ask
+from biaswatch.services.generator.handlers.batch_job import BatchJob, BatchTimes
+from biaswatch.services.generator.handlers.batched_calls import BatchedCalls
 from biaswatch.services.generator.handlers.caller import CallLimits, ModelCaller
 from biaswatch.services.generator.handlers.endpoints import endpoint_of
 from biaswatch.services.generator.handlers.paid_calls import PaidCalls
@@ -45,7 +47,10 @@ def build(settings: GeneratorSettings) -> Service:
     pauses = TargetPauses(store.paused_targets, now=now, wait_s=settings.generator_pause_s)
     folder = settings.generator_local_models_dir
     local_models = LocalModels(folder) if folder else None
-    ask = ask_of(store, settings, prices, pauses, local_models)
+    caller = caller_of(store, settings)
+    ask = ask_of(store, settings, prices, pauses, caller, local_models)
+    times = BatchTimes(every_s=settings.generator_batch_poll_s)
+    batches = BatchJob(store.batches, store.calls, ask, caller, pauses, now=now, times=times)
 
     def lane_stage(lane: str) -> Stage[Probe]:
         return Stage(
@@ -62,26 +67,21 @@ def build(settings: GeneratorSettings) -> Service:
     async def forget(_: Publisher) -> None:
         before = now() - timedelta(days=settings.generator_keep_days)
         await in_thread(store.calls.forget, before)
+        await in_thread(store.batches.forget, before)
 
     return Service(
         "generator",
         settings,
         lane_stage=lane_stage,
-        jobs=[Job(forget, "forget old calls", every_s=FORGET_EVERY_S), pauses.job],
+        jobs=[Job(forget, "forget old calls", every_s=FORGET_EVERY_S), pauses.job, batches.job],
         probe_store=store.probe,
         close=[ask.close, *([local_models.close] if local_models else []), store.close],
         policy=RetryPolicy(transient_attempts=DELIVERIES),
     )
 
 
-def ask_of(
-    store: Store,
-    settings: GeneratorSettings,
-    prices: dict[str, Price],
-    pauses: TargetPauses,
-    local_models: LocalModels | None = None,
-) -> Ask:
-    """Return the handler of probes."""
+def caller_of(store: Store, settings: GeneratorSettings) -> ModelCaller:
+    """Return the maker of calls."""
     clock = time.monotonic
     limits = CallLimits(
         tries=settings.generator_tries,
@@ -91,15 +91,28 @@ def ask_of(
     )
     cancellation = CancellationCheck(store.records, clock=clock)
     budgets = RunBudgets(store.calls, now=now, clock=clock)
-    caller = ModelCaller(
+    return ModelCaller(
         cancellation=cancellation,
         paid=PaidCalls(store.calls, now=now),
+        batched=BatchedCalls(store.batches, now=now),
         budgets=budgets,
         rejected=RejectedRuns(store.calls.any_answer, budgets, cancellation),
         clock=clock,
         jitter=random.random,
         limits=limits,
     )
+
+
+def ask_of(
+    store: Store,
+    settings: GeneratorSettings,
+    prices: dict[str, Price],
+    pauses: TargetPauses,
+    caller: ModelCaller,
+    local_models: LocalModels | None = None,
+) -> Ask:
+    """Return the handler of probes."""
+    clock = time.monotonic
     return Ask(
         store.records,
         lambda target: endpoint_of(target, settings, prices, clock, local_models),

@@ -47,6 +47,8 @@ class GeneratorSettings(Settings):
     """First pause of a target that refuses its key; it doubles with every refusal."""
     generator_timeout_s: float = Field(default=120, gt=0)
     """Time limit of one attempt of a call."""
+    generator_batch_poll_s: float = Field(default=60, gt=0)
+    """Time between two looks at the batches of providers."""
     generator_keep_days: float = Field(default=7, gt=0)
     """Retention of paid answers for redeliveries; as long as the bus keeps probes."""
     generator_private_hosts: tuple[str, ...] = ()

@@ -117,3 +117,30 @@ class PausedTarget(BaseModel):
             f" {self.why} It was tried {times}; the next try is at {self.next_try_at:%H:%M:%S} UTC,"
             f" or at once after `biaswatch targets resume '{self.target}'`."
         )
+
+
+class BatchProgress(BaseModel):
+    """A batch of a run at its provider."""
+
+    model_config = ConfigDict(frozen=True)
+
+    target: str
+    """The target as a person wrote it."""
+    requests: int
+    """How many calls are in the batch."""
+    done: int
+    """How many of them are answered, as far as the provider says."""
+    submitted_at: datetime
+    """When it was sent."""
+    expires_at: datetime | None
+    """When the provider ends it; null until the provider has confirmed it."""
+
+    def in_words(self) -> str:
+        """Return one sentence: how much is answered, and until when the rest may take."""
+        since = f"{self.target}: {self.requests:,} calls in a batch"
+        if self.expires_at is None:
+            return f"{since}, which is being submitted since {self.submitted_at:%H:%M} UTC."
+        return (
+            f"{since}, {self.done:,} of them answered; submitted {self.submitted_at:%H:%M} UTC,"
+            f" expires {self.expires_at:%Y-%m-%d %H:%M} UTC."
+        )

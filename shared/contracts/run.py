@@ -19,6 +19,11 @@ class Budget(Part):
     cost: PositiveFloat | None = None
     """The most money, in the currency of the operator's price table."""
 
+    @property
+    def is_unlimited(self) -> bool:
+        """True if nothing limits the run."""
+        return self.tokens is None and self.cost is None
+
 
 class ExtractorPin(Part):
     """An extractor at the version the run began with; versions are never mixed in a run."""

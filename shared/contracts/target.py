@@ -11,12 +11,14 @@ from pydantic import BaseModel, JsonValue, ValidationError
 
 from biaswatch.shared.contracts.identity import Name, derived_id, token_of
 from biaswatch.shared.contracts.mistakes import as_usage_error, first_mistake
-from biaswatch.shared.contracts.providers import PROVIDERS
+from biaswatch.shared.contracts.providers import PROVIDERS, Provider
 from biaswatch.shared.contracts.record import Part, computed_once, empty_mapping
 from biaswatch.shared.errors import UsageError
 
 ROLE = "role"
 ROLE_PLAY = "role-play "
+BATCH = "batch"
+"""The parameter that sends the calls of a target in batches of the provider."""
 NOT_PARAMETERS = {
     **dict.fromkeys(("model", "messages", "input", "stream", "n"), "the platform sets it"),
     "system": "write it as role=...",
@@ -41,9 +43,14 @@ class Target(Part):
     base_url: str | None = None
     """Where the server is, when it is not the provider's usual one."""
     parameters: dict[str, JsonValue] = empty_mapping()
-    """Sampling parameters, handed to the provider unchanged."""
+    """Sampling parameters, handed to the provider unchanged, and `batch`."""
     system_prompt: str | None = None
     """The role the model is put in; part of the plan, so it stays when texts are purged."""
+
+    @property
+    def in_batches(self) -> bool:
+        """True if its calls are sent in the provider's batches, at half the price."""
+        return self.parameters.get(BATCH) is True
 
     @computed_once
     def lane(self) -> str:
@@ -91,7 +98,7 @@ def parse_target(
     query_parameters, role = _options(written, query)
     if role is not None and system_prompt is not None:
         raise UsageError(f"The target {written!r} has a role and a system prompt; give one.")
-    all_parameters = {**(parameters or {}), **query_parameters}
+    all_parameters = _with_batch(written, provider, {**(parameters or {}), **query_parameters})
     if provider.request_model:
         written = _without_description(f"{name}:{model}", query)
         all_parameters = _request(written, provider.request_model, all_parameters)
@@ -109,6 +116,22 @@ def parse_target(
             parameters=all_parameters,
             system_prompt=system_prompt if role is None else system_prompt_of(role),
         )
+
+
+def _with_batch(
+    written: str, provider: Provider, parameters: dict[str, JsonValue]
+) -> dict[str, JsonValue]:
+    """Return the parameters with a valid `batch`, or without one."""
+    batch = parameters.get(BATCH, False)
+    if not isinstance(batch, bool):
+        raise UsageError(f"The parameter batch of {written!r} must be true or false.")
+    if batch and not provider.batches:
+        known = ", ".join(f"{name}:" for name, other in PROVIDERS.items() if other.batches)
+        raise UsageError(
+            f"The target {written!r} has no batches: only {known} targets have."
+            " Leave out batch=true."
+        )
+    return {name: value for name, value in parameters.items() if batch or name != BATCH}
 
 
 def system_prompt_of(role: str) -> str | None:

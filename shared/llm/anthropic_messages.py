@@ -4,6 +4,7 @@ from typing import Any
 
 import anthropic
 
+from biaswatch.shared.llm.anthropic_batches import AnthropicBatches
 from biaswatch.shared.llm.port import (
     AnswerSchema,
     CallFailed,
@@ -37,6 +38,10 @@ class AnthropicMessages(SdkModel[anthropic.AsyncAnthropic]):
     sdk = ANTHROPIC
     endpoint = "messages.with_raw_response.create"
     required = ("max_tokens", "messages")
+
+    def batch_api(self) -> AnthropicBatches:
+        """See `BatchedModel`."""
+        return AnthropicBatches(self, self._connection.key)
 
     def _request(self, call: ModelCall, schema: AnswerSchema | None) -> dict[str, Any]:
         system = "\n\n".join(m["content"] for m in call.messages if m["role"] == "system")

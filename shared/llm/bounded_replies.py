@@ -4,13 +4,14 @@ import zlib
 from collections.abc import AsyncIterator
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any
+from typing import IO, Any
 
 import httpx2
 
 from biaswatch.shared.llm.port import UNKNOWN_TOKENS, CallFailed, Failure, Tokens
 
 MAX_REPLY_BYTES = 4 * 1024 * 1024
+MAX_SPOOLED_BYTES = 1024 * 1024 * 1024
 ACCEPTED = "gzip, deflate"
 """The encodings that are requested and decompressed here."""
 _PACKED = {"gzip", "x-gzip", "deflate"}
@@ -28,6 +29,8 @@ class CallProgress:
 
 
 call_progress: ContextVar[CallProgress] = ContextVar("call_progress")
+spool: ContextVar[IO[bytes] | None] = ContextVar("spool", default=None)
+"""The file that takes the body of a successful reply, which then appears empty."""
 
 
 class BoundedClient:
@@ -65,7 +68,7 @@ async def _whole(reply: httpx2.Response) -> httpx2.Response:
 
 
 async def bounded_body(reply: httpx2.Response) -> bytes:
-    """Read and decompress a streamed reply, and close it.
+    """Read and decompress a streamed reply, and close it; a large one goes to the `spool`.
 
     Raises
     ------
@@ -76,13 +79,18 @@ async def bounded_body(reply: httpx2.Response) -> bytes:
     cost = UNKNOWN_TOKENS if reply.is_success else None
     if reply.is_success and (progress := call_progress.get(None)) is not None:
         progress.accepted = True
+    file = spool.get() if reply.is_success else None
     try:
-        return b"".join([part async for part in _parts(reply, cost)])
+        if file is None:
+            return b"".join([part async for part in _parts(reply, cost, MAX_REPLY_BYTES)])
+        async for part in _parts(reply, cost, MAX_SPOOLED_BYTES):
+            file.write(part)
+        return b""
     finally:
         await reply.aclose()
 
 
-async def _parts(reply: httpx2.Response, cost: Tokens | None) -> AsyncIterator[bytes]:
+async def _parts(reply: httpx2.Response, cost: Tokens | None, limit: int) -> AsyncIterator[bytes]:
     packing = reply.headers.get("content-encoding", "identity").strip().lower()
     packed = packing in _PACKED
     if not packed and packing not in {"", "identity"}:
@@ -91,14 +99,14 @@ async def _parts(reply: httpx2.Response, cost: Tokens | None) -> AsyncIterator[b
     unpack, size = zlib.decompressobj(wbits=47), 0
     async for raw in reply.aiter_raw():
         try:
-            left = MAX_REPLY_BYTES + 1 - size
+            left = limit + 1 - size
             part = unpack.decompress(raw, left) if packed else raw
         except zlib.error:
             raise CallFailed(
                 Failure.GARBAGE, "The reply cannot be decompressed.", tokens=cost
             ) from None
         size += len(part)
-        if size > MAX_REPLY_BYTES:
-            limit_mib = MAX_REPLY_BYTES // 1024**2
-            raise CallFailed(Failure.OVERSIZE, f"The reply is over {limit_mib} MiB.", tokens=cost)
+        if size > limit:
+            detail = f"The reply is over {limit // 1024**2} MiB."
+            raise CallFailed(Failure.OVERSIZE, detail, tokens=cost)
         yield part

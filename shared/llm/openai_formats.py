@@ -7,6 +7,7 @@ import httpx2
 import openai
 
 from biaswatch.shared.llm.likelihoods import Exchange, chat_scores, completion_scores, llama_scores
+from biaswatch.shared.llm.openai_batches import OpenAIBatches
 from biaswatch.shared.llm.port import (
     MAY_PASS,
     PURPOSE_HEADER,
@@ -45,6 +46,10 @@ class OpenAIChat(SdkModel[openai.AsyncOpenAI]):
     required = ("messages",)
     is_llama: bool | None = None
     """True if the server is llama.cpp's; None while that is unknown."""
+
+    def batch_api(self) -> OpenAIBatches:
+        """See `BatchedModel`."""
+        return OpenAIBatches(self, self._connection.key, "/v1/chat/completions")
 
     async def _scores(self, call: ModelCall, continuations: Continuations) -> ModelAnswer:
         async def exchange(path: str, body: Mapping[str, Any] | None) -> Any:
@@ -133,6 +138,10 @@ class OpenAIResponses(SdkModel[openai.AsyncOpenAI]):
     sdk = OPENAI
     endpoint = "responses.with_raw_response.create"
     required = ("input",)
+
+    def batch_api(self) -> OpenAIBatches:
+        """See `BatchedModel`."""
+        return OpenAIBatches(self, self._connection.key, "/v1/responses")
 
     def _request(self, call: ModelCall, schema: AnswerSchema | None) -> dict[str, Any]:
         if call.tools:

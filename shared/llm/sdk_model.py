@@ -43,6 +43,7 @@ NO_KEY = "none"
 CALLS_PER_CLIENT = 25
 """Bounds the pool of a client, which is scanned for every call."""
 TOO_LATE = "The provider did not answer in time."
+NOT_IN_BATCHES = "A batch returns no log-probabilities of given answers."
 QUERY_PARAMETERS = ("api-version",)
 """Parameters of a target that are sent in the query; all others are sent in the body."""
 
@@ -91,18 +92,42 @@ class SdkModel(ABC, Generic[C]):
         _check_parameters(call)
         if call.continuations:
             return await self._scores(call, call.continuations)
+        reply = await self.reply(self.endpoint, call.timeout_s, **self._arguments(call))
+        document = json_of(reply.content, "The provider's")
+        answer = self.answer_in(document, tools=bool(call.tools))
+        return replace(answer, from_cache=is_from_cache(reply.headers))
+
+    def answer_in(self, document: Any, *, tools: bool = False) -> ModelAnswer:
+        """Return the answer in the JSON of a reply, without calls of tools if none is declared.
+
+        Raises
+        ------
+        CallFailed
+            It has no answer.
+        """
+        tokens = stated_tokens(document)
+        if failure := failure_in_reply(document, key=self._connection.key, tokens=tokens):
+            raise failure
+        answer = self._answer(document)
+        return _without_calls(answer) if answer.calls and not tools else answer
+
+    async def reply(self, method: str, timeout_s: float, /, **arguments: Any) -> httpx2.Response:
+        """Call a method of the SDK's client, named with its path; raise CallFailed."""
         key, key_source = self._connection.key, self._connection.key_source
         with self._clients.one() as client:
-            async with named_failures(self.sdk, key_source, call.timeout_s, key=key):
-                reply = await attrgetter(self.endpoint)(client)(**self._arguments(call))
-        document = json_of(reply.http_response.content, "The provider's")
-        if failure := failure_in_reply(document, key=key, tokens=stated_tokens(document)):
-            raise failure
-        cached = is_from_cache(reply.http_response.headers)
-        answer = self._answer(document)
-        if answer.calls and not call.tools:  # of tools that were not declared
-            answer = _without_calls(answer)
-        return replace(answer, from_cache=cached)
+            async with named_failures(self.sdk, key_source, timeout_s, key=key):
+                reply = await attrgetter(method)(client)(**arguments)
+        response: httpx2.Response = getattr(reply, "http_response", reply)
+        return response
+
+    def batch_body(self, call: ModelCall) -> dict[str, Any]:
+        """Return the body of a call in a batch; raise CallFailed if it cannot be in one."""
+        _check_parameters(call)
+        if call.continuations:
+            raise CallFailed(Failure.NO_LOGPROBS, NOT_IN_BATCHES)
+        enforced = self._connection.structured or call.enforced
+        body = self._request(call, call.answer_schema if enforced else None)
+        return {"model": call.model} | {n: v for n, v in body.items() if n not in QUERY_PARAMETERS}
 
     def _arguments(self, call: ModelCall) -> dict[str, Any]:
         """Return the arguments of the SDK's method, with unknown fields in `extra_body`."""

@@ -128,7 +128,15 @@ def live_run(run: RunProgress) -> LiveNumbers:
     return LiveNumbers(
         numbers={"state": state, "answers": f"{run.responses:,}", "of": f"{run.probes:,}"},
         said=f"{state}, {counts}",
-        shape=_shape([state, str(run.opening), str(run.diagnoses), str(len(run.paused))]),
+        shape=_shape(
+            [
+                state,
+                str(run.opening),
+                str(run.diagnoses),
+                str(len(run.paused)),
+                str(len(run.batches)),
+            ]
+        ),
         news=f"The run is {state}: {counts}.",
     )
 

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from biaswatch.shared.contracts import ClosedBy, Estimate, Evaluation, PausedTarget, Run
+from biaswatch.shared.contracts.completion import BatchProgress
 from biaswatch.shared.requests.unanswered import RunOutcomes
 from biaswatch.shared.stats.judges.results import KindResult
 from biaswatch.shared.stats.studies.local_law_144 import ImpactTables
@@ -69,6 +70,8 @@ class RunProgress(RunOutcomes):
     verdicts_expected: int = 0
     paused: list[PausedTarget] = Field(default_factory=list)
     """Targets and judges of the run that are paused."""
+    batches: list[BatchProgress] = Field(default_factory=list)
+    """Batches of the run that have not ended."""
     held: int = 0
     """Answers that wait for paused targets."""
     found: RunVerdicts | None = None

@@ -1,6 +1,7 @@
 """The store of all records: SQLite by default, PostgreSQL in production."""
 
 from biaswatch.shared.store.answer_file_writer import AnswerFilesLocation
+from biaswatch.shared.store.batches import Batches
 from biaswatch.shared.store.calls import Calls, PausedTargets
 from biaswatch.shared.store.gather_rows import Closing
 from biaswatch.shared.store.gathers import Gathers
@@ -14,6 +15,7 @@ from biaswatch.shared.store.store import Store
 
 __all__ = [
     "AnswerFilesLocation",
+    "Batches",
     "Calls",
     "Closing",
     "CountedRun",

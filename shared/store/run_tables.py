@@ -140,6 +140,49 @@ BEGUN_CALLS = Table(
 )
 """Attempts per paid call, recorded before the call so that a crash cannot lose one."""
 
+BATCHES = Table(
+    "batch",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("run_id", String(32), nullable=False),
+    Column("lane", String(96), nullable=False),
+    Column("target", Text, nullable=False),
+    Column("requests", Integer, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("at", UtcDateTime, nullable=False),
+    Column("file_id", Text),
+    Column("provider_id", Text),
+    Column("done", Integer, nullable=False),
+    Column("expires_at", UtcDateTime),
+    Column("ended", Boolean, nullable=False),
+    Index("batch_run", "run_id"),
+    Index("batch_ended", "ended", "at"),
+)
+"""Batches of calls, written before they are sent: a row without a provider's id is an intention."""
+
+BATCHED_CALLS = Table(
+    "batched_call",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("tenant", String(96), nullable=False),
+    Column("run_id", String(32), nullable=False),
+    Column("unit_id", Text, nullable=False),
+    Column("lane", String(96), nullable=False),
+    Column("at", UtcDateTime, nullable=False),
+    Column("step", Text, nullable=False),
+    Column("probe", Text),
+    Column("body", Text, nullable=False),
+    Column("batch_id", String(32)),
+    Column("tries", Integer, nullable=False),
+    Column("outcome", Text),
+    Index("batched_call_batch", "batch_id"),
+    Index("batched_call_run", "run_id"),
+    Index("batched_call_unit", "unit_id"),
+    Index("batched_call_at", "at"),
+)
+"""Calls that are answered in batches. Without a batch they wait; the probe is kept until the
+outcome was used."""
+
 PAUSED_TARGETS = Table(
     "paused_target",
     metadata,

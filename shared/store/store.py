@@ -10,6 +10,7 @@ from biaswatch.shared.store.answer_parts import AnswerParts, UnwatchedAnswers
 from biaswatch.shared.store.archive_files import ArchiveFiles
 from biaswatch.shared.store.archived_runs import ArchivedRuns
 from biaswatch.shared.store.audit import AuditTrail
+from biaswatch.shared.store.batches import Batches
 from biaswatch.shared.store.calls import Calls, PausedTargets
 from biaswatch.shared.store.connections import STATEMENT_S
 from biaswatch.shared.store.database import Database, ScopeNow
@@ -72,6 +73,7 @@ class Store:
         self.audit = AuditTrail(db)
         self.extractors = Extractors(db)
         self.calls = Calls(db)
+        self.batches = Batches(db)
         self.paused_targets = PausedTargets(db)
         self.unanswered = UnansweredProbes(db, self.records)
         self.baselines = Baselines(db)

@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, delete, or_, sele
 from biaswatch.shared.contracts import Label, PairVerdict, Probe, Purpose, Record, Response
 from biaswatch.shared.contracts.pair_verdict import ORACLE
 from biaswatch.shared.store.database import Database, insert_new
-from biaswatch.shared.store.run_tables import CALLS
+from biaswatch.shared.store.run_tables import BATCHED_CALLS, CALLS
 from biaswatch.shared.store.statements import is_in
 from biaswatch.shared.store.tables import PURGES, RECORDS, TEXTS, unit_part_of
 
@@ -208,10 +208,13 @@ class Purges:
         self, scope: str, key: str, now: datetime, condition: Callable[[Table], ColumnElement[bool]]
     ) -> int:
         purge = {"tenant": self.db.tenant or EVERY_TENANT, "scope": scope, "key": key, "at": now}
-        calls, texts = ((condition(t), *self.db.visible(t)) for t in (CALLS, TEXTS))
+        calls, batched, texts = (
+            (condition(t), *self.db.visible(t)) for t in (CALLS, BATCHED_CALLS, TEXTS)
+        )
         with self.db.writing() as connection:
             insert_new(connection, PURGES, [purge])
             connection.execute(update(CALLS).where(*calls).values(answer=None))
+            connection.execute(delete(BATCHED_CALLS).where(*batched))
             return connection.execute(delete(TEXTS).where(*texts)).rowcount
 
 

@@ -16,8 +16,10 @@ from biaswatch.shared.contracts import (
     SuiteOutline,
     verdicts_expected,
 )
+from biaswatch.shared.contracts.completion import BatchProgress
 from biaswatch.shared.requests.run_views import RunProgress, RunState, state_of
 from biaswatch.shared.store import CountedRun, PlannedProbes, Store
+from biaswatch.shared.store.batches import CallBatch
 
 CACHE_SIZE = 1000
 """Suite outlines, and diagnosed runs, that are cached."""
@@ -67,6 +69,7 @@ class ProgressQueries:
         cancellations = {record.run_id: record for record in records}
         waiting = any(state in WAITING for state in states.values())
         paused = self._store.paused_targets.read() if waiting else []
+        batches = self._store.batches.of_runs({run.id for run in runs} if waiting else ())
         archived = self._store.archived_runs.among(
             id_ for id_, state in states.items() if state not in WAITING
         )
@@ -76,6 +79,7 @@ class ProgressQueries:
                 states[entry.run.id],
                 cancellations.get(entry.run.id),
                 paused,
+                [batch for batch in batches if batch.run_id == entry.run.id],
                 archived_sentence(archived[entry.run.id]) if entry.run.id in archived else None,
             )
             for entry in stored
@@ -140,6 +144,7 @@ class ProgressQueries:
         state: RunState,
         cancellation: Cancellation | None,
         paused: Sequence[PausedTarget],
+        batches: Sequence[CallBatch],
         archived: str | None,
     ) -> RunProgress:
         run, counted, probes = stored.run, stored.counted, self._probes(stored)
@@ -162,6 +167,7 @@ class ProgressQueries:
             verdicts=self._verdicts(stored),
             verdicts_expected=verdicts_expected(run, stored.suite),
             paused=own_paused,
+            batches=[_batch_progress(batch) for batch in batches],
             held=_held_answers(stored, own_paused, probes // max(1, len(run.targets))),
             archived=archived,
         )
@@ -171,6 +177,16 @@ def lanes_of(run: Run) -> set[str]:
     """Return the lanes of a run's targets and judges."""
     judges = run.judging.judges if run.judging else ()
     return {target.lane for target in (*run.targets, *judges)}
+
+
+def _batch_progress(batch: CallBatch) -> BatchProgress:
+    return BatchProgress(
+        target=batch.target.name,
+        requests=batch.requests,
+        done=batch.done,
+        submitted_at=batch.at,
+        expires_at=batch.expires_at,
+    )
 
 
 def _held_answers(stored: _StoredRun, paused: Sequence[PausedTarget], probes: int) -> int:

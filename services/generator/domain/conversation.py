@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from biaswatch.services.generator.domain.planned_calls import CallResult, PlannedCall, Scaffold
-from biaswatch.services.generator.domain.questions import UnfitProbe, user
+from biaswatch.services.generator.domain.questions import UnfitProbe, check_not_batched, user
 from biaswatch.shared.contracts import Message, Probe, ReplyCondition, Role, derived_id
 from biaswatch.shared.contracts.probe import with_replies
 from biaswatch.shared.contracts.response import TURN_STEP, USER_STEP
@@ -26,6 +26,7 @@ class Conversation(Scaffold):
 
     def first(self, probe: Probe) -> tuple[PlannedCall, ...]:
         """See `Scaffold.first`."""
+        check_not_batched(probe, "each turn would take a batch of up to 24 hours")
         calls = self.then(probe, {})
         if probe.variables or not calls:
             raise UnfitProbe("A conversation needs messages, and a user message without a reply.")

@@ -14,6 +14,7 @@ from biaswatch.services.generator.domain.questions import (
     OPTION,
     QUESTION,
     UnfitProbe,
+    check_not_batched,
     material_of,
     option_lines,
     question_of,
@@ -68,6 +69,7 @@ class Likelihood(Scaffold):
 
     def first(self, probe: Probe) -> tuple[PlannedCall, ...]:
         """See `Scaffold.first`."""
+        check_not_batched(probe, "batches return no log-probabilities")
         return scored_question(probe).calls
 
     def conclude(self, probe: Probe, results: Mapping[str, CallResult]) -> str:

@@ -9,6 +9,7 @@ from biaswatch.services.generator.domain.planned_calls import PlannedCall
 from biaswatch.shared.backoff import Backoff
 from biaswatch.shared.contracts import Message, Probe, Role, Target
 from biaswatch.shared.contracts.providers import PROVIDERS
+from biaswatch.shared.contracts.target import BATCH
 from biaswatch.shared.llm.port import CallFailed, ModelCall, Tokens
 
 RETRY_BACKOFF = Backoff(first_s=0.5, max_s=60.0)
@@ -28,7 +29,11 @@ def call_of(probe: Probe, planned: PlannedCall, timeout_s: float) -> ModelCall:
             _wire_message(message) for message in role + _context(probe) + planned.messages
         ),
         repeat_key=probe.id,
-        parameters={**target.parameters, **(keys if separate else {})},
+        parameters={
+            name: value
+            for name, value in {**target.parameters, **(keys if separate else {})}.items()
+            if name != BATCH
+        },
         timeout_s=timeout_s,
         recording=(probe.key, probe.scaffold, probe.repeat),
         answer_schema=planned.answer_schema,
@@ -79,16 +84,19 @@ class Price(BaseModel):
     """A million tokens of output."""
 
 
+BATCH_PRICE = 0.5
+"""The price of a call in a batch, as a share of the usual one."""
 Prices = Mapping[str, Price]
 """By `provider:model`, or by the model's name alone."""
 
 
 def price_of(target: Target, prices: Prices) -> Price | None:
-    """Return the price of a target; None if the table does not name it."""
+    """Return the price of a target, half of it in batches; None if the table does not name it."""
     price = prices.get(f"{target.provider}:{target.model}") or prices.get(target.model)
-    if price is None and PROVIDERS[target.provider].free:
-        return Price(read=0, written=0)
-    return price
+    if price is None:
+        return Price(read=0, written=0) if PROVIDERS[target.provider].free else None
+    share = BATCH_PRICE if target.in_batches else 1.0
+    return Price(read=price.read * share, written=price.written * share)
 
 
 def cost_of(tokens: Tokens, price: Price | None) -> float | None:

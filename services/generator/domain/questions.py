@@ -41,6 +41,13 @@ class UnfitProbe(Exception):  # noqa: N818 - an outcome that is recorded, not an
     """A probe does not fit its scaffold; the message says why."""
 
 
+def check_not_batched(probe: Probe, why: str) -> None:
+    """Raise UnfitProbe if a model of the probe is asked in batches."""
+    models = (probe.target, probe.user)
+    if any(model is not None and model.in_batches for model in models):
+        raise UnfitProbe(f"Leave out batch=true: {why}.")
+
+
 def check_purged(probe: Probe) -> None:
     """Raise UnfitProbe if the texts of a probe were purged."""
     texts = [*(message.content for message in probe.messages), *probe.variables.values()]

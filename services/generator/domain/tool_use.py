@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from biaswatch.services.generator.domain.planned_calls import CallResult, PlannedCall, Scaffold
-from biaswatch.services.generator.domain.questions import UnfitProbe
+from biaswatch.services.generator.domain.questions import UnfitProbe, check_not_batched
 from biaswatch.shared.contracts import Message, Probe, Role
 from biaswatch.shared.contracts.response import STEP_LIMIT, TOOL_STEP
 from biaswatch.shared.contracts.tools import ToolStep, tool_results
@@ -18,6 +18,7 @@ class ToolUse(Scaffold):
 
     def first(self, probe: Probe) -> tuple[PlannedCall, ...]:
         """See `Scaffold.first`."""
+        check_not_batched(probe, "each step would take a batch of up to 24 hours")
         if not probe.tools or not probe.messages:
             raise UnfitProbe("The scaffold `tools` needs messages, and tools that the suite names.")
         return (_call_number(1, probe, {}),)

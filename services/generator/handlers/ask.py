@@ -26,6 +26,7 @@ from biaswatch.services.generator.domain.planned_calls import (
 )
 from biaswatch.services.generator.domain.questions import UnfitProbe, check_purged
 from biaswatch.services.generator.domain.scaffolds import scaffold_of
+from biaswatch.services.generator.handlers.batched_calls import WaitsForBatch
 from biaswatch.services.generator.handlers.caller import ModelCaller, ask_model
 from biaswatch.services.generator.handlers.endpoints import Endpoint
 from biaswatch.services.generator.handlers.run_limits import BudgetSpent, RunCancelled
@@ -81,16 +82,28 @@ class Ask:
     async def __call__(self, probe: Probe) -> Sequence[Record]:
         """Return the response to a probe; the stored one if it was answered before.
 
-        A probe of a cancelled run is dropped, as the run no longer waits for it. A probe of a run
+        A probe whose calls are answered in a batch is asked again with their outcomes. A probe of a
+        cancelled run is dropped, as the run no longer waits for it. A probe of a run
         over its budget is dropped too, and the first of them stops the run. If the provider rejects
         all first calls of a run, the run is stopped, and resuming it asks them again.
         """
-        if response := await self._responses.get(response_id_of(probe)):
-            return [response]
+        return await self._records(probe, self._ask_when_allowed)
+
+    async def resume(self, probe: Probe) -> Sequence[Record]:
+        """Return what follows from the outcomes of a batch, also while the target is paused."""
+        return await self._records(probe, lambda p: self._response(p, self._scaffold_response))
+
+    async def _records(
+        self, probe: Probe, respond: Callable[[Probe], Awaitable[Response | None]]
+    ) -> Sequence[Record]:
+        if stored := await self._responses.get(response_id_of(probe)):
+            return [stored]
         try:
             if is_recorded(probe.target.provider):
-                return [await self._response(probe, self._recorded_response)]
-            return await self._caller.rejected.records_of(await self._ask_when_allowed(probe))
+                recorded = await self._response(probe, self._recorded_response)
+                return [recorded] if recorded else []
+            response = await respond(probe)
+            return await self._caller.rejected.records_of(response) if response else []
         except RunCancelled:
             return []
         except BudgetSpent as spent:
@@ -101,14 +114,14 @@ class Ask:
         for endpoint in (*self._endpoints.values(), *self._retired):
             await endpoint.model.close()
 
-    async def _ask_when_allowed(self, probe: Probe) -> Response:
+    async def _ask_when_allowed(self, probe: Probe) -> Response | None:
         """Ask the target once it accepts calls; the probe waits while the target is paused."""
         pause, refused_at = self._pauses.of(probe.target), list[float]()
         while True:
             trial = await pause.wait_until_allowed(lambda: self._caller.cancellation.check(probe))
             try:
                 if trial:
-                    await self._reconnect(probe)
+                    await self.reconnect(probe.target, probe.user)
                 response = await self._response(probe, self._scaffold_response)
             except TargetRefused as refused:
                 if refused.began is not None:
@@ -126,16 +139,18 @@ class Ask:
 
     async def _response(
         self, probe: Probe, respond: Callable[[Probe, Endpoint], Awaitable[Response]]
-    ) -> Response:
-        """Return the response to a probe, small enough for the bus."""
+    ) -> Response | None:
+        """Return the response to a probe, small enough for the bus; None while a batch has it."""
         try:
             try:
-                endpoint = await self._endpoint(probe.target)
+                endpoint = await self.endpoint(probe.target)
             except (ConfigurationError, UsageError) as missing:  # it concerns this target only
                 if is_recorded(probe.target.provider):
                     raise
                 raise TargetRefused(str(missing)) from None
             return shrink_to_bus(await respond(probe, endpoint))
+        except WaitsForBatch:
+            return None
         except UnfitProbe as unfit:
             return failed_response(probe, UNFIT, str(unfit), NOTHING_SPENT, self._now())
         except UNRECORDABLE as error:
@@ -215,18 +230,19 @@ class Ask:
     async def _call(self, probe: Probe, call: PlannedCall, endpoint: Endpoint) -> CallResult:
         """Make one call of a plan; another model than the target has its own endpoint."""
         if call.target is not None and call.target.lane != probe.target.lane:
-            endpoint = await self._endpoint(call.target)
+            endpoint = await self.endpoint(call.target)
         return await self._caller.call(probe, call, endpoint)
 
-    async def _reconnect(self, probe: Probe) -> None:
-        """Replace the endpoints of a probe, so that they use the current keys."""
-        for target in filter(None, (probe.target, probe.user)):
+    async def reconnect(self, *targets: Target | None) -> None:
+        """Replace the endpoints of targets, so that they use the current keys."""
+        for target in filter(None, targets):
             if (old := self._endpoints.pop(target.lane, None)) is not None:
                 self._retired.append(old)
         while len(self._retired) > MAX_RETIRED:
             await self._retired.pop(0).model.close()
 
-    async def _endpoint(self, target: Target) -> Endpoint:
+    async def endpoint(self, target: Target) -> Endpoint:
+        """Return the endpoint of a target; raise ConfigurationError without its key."""
         if target.lane not in self._endpoints:
             async with self._connecting:
                 if target.lane not in self._endpoints:

@@ -12,6 +12,11 @@ from biaswatch.services.generator.domain.model_calls import call_of, cost_of, pa
 from biaswatch.services.generator.domain.outcome import final_answer
 from biaswatch.services.generator.domain.planned_calls import CallResult, PlannedCall
 from biaswatch.services.generator.domain.questions import rating_on
+from biaswatch.services.generator.handlers.batched_calls import (
+    BatchedCalls,
+    WaitsForBatch,
+    batched_model,
+)
 from biaswatch.services.generator.handlers.endpoints import Endpoint
 from biaswatch.services.generator.handlers.paid_calls import PaidCalls, call_id
 from biaswatch.services.generator.handlers.rejected_runs import RejectedRuns
@@ -53,6 +58,7 @@ class ModelCaller:
         *,
         cancellation: CancellationCheck,
         paid: PaidCalls,
+        batched: BatchedCalls,
         budgets: RunBudgets,
         rejected: RejectedRuns,
         clock: Callable[[], float],
@@ -60,7 +66,7 @@ class ModelCaller:
         limits: CallLimits,
     ) -> None:
         self.cancellation, self.budgets, self.rejected = cancellation, budgets, rejected
-        self._paid = paid
+        self._paid, self.batched = paid, batched
         self._answered_from: dict[str, float] = {}
         """Start of the latest answered call, by lane: the key was accepted then."""
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -82,11 +88,15 @@ class ModelCaller:
             The run of the probe must not go on.
         TargetRefused
             The target refuses this call as it would refuse any other.
+        WaitsForBatch
+            The call is answered in a batch.
         """
         async with self._locks.setdefault(call_id(probe, planned.stored_as), asyncio.Lock()):
             if stored := await self._paid.get(probe, planned.stored_as):
                 endpoint.metrics.cached()
                 return _result(planned, stored, 1, None, endpoint)
+            if probe.target.in_batches:
+                return await self._batched(probe, planned, endpoint)
             began = self._clock()
             await self._check(probe, endpoint)
             starts = await self._paid.reserve(probe, planned.stored_as)
@@ -98,6 +108,21 @@ class ModelCaller:
                 await self._paid.release(probe, planned.stored_as)
                 raise
             return _result(planned, outcome, tries, self._clock() - began, endpoint)
+
+    async def _batched(self, probe: Probe, planned: PlannedCall, endpoint: Endpoint) -> CallResult:
+        """Return the outcome of a call in a batch, or add the call to the next batch."""
+        if outcome := await self.batched.outcome(probe, planned.stored_as):
+            if isinstance(outcome, ModelAnswer):
+                self.rejected.accept(probe)
+            return _result(planned, outcome, 1, None, endpoint)
+        await self._check(probe, endpoint)
+        try:
+            call = call_of(probe, planned, self._limits.timeout_s)
+            body = batched_model(endpoint.model).batch_body(call)
+        except CallFailed as failed:
+            return _result(planned, failed, 0, None, endpoint)
+        await self.batched.add(probe, planned.stored_as, body)
+        raise WaitsForBatch
 
     async def _check(self, probe: Probe, endpoint: Endpoint) -> None:
         """Raise RunCancelled or BudgetSpent if the run of the probe must not go on."""
@@ -115,7 +140,7 @@ class ModelCaller:
             attempt = replace(call, attempt=tries) if tries else call
             outcome = await self._attempt(probe, attempt, endpoint)
             tries += 1
-            await self._record(probe, planned, endpoint, (starts, tries), outcome)
+            await self.record(probe, planned.stored_as, endpoint, (starts, tries), outcome)
             if isinstance(outcome, ModelAnswer) or outcome.why not in MAY_PASS:
                 return outcome, tries
             faults += outcome.why is not Failure.RATE_LIMITED
@@ -151,10 +176,10 @@ class ModelCaller:
                 raise TargetRefused(failed.detail, began=began) from None
             return failed
 
-    async def _record(
+    async def record(
         self,
         probe: Probe,
-        planned: PlannedCall,
+        step: str,
         endpoint: Endpoint,
         attempt: tuple[int, int],
         outcome: ModelAnswer | CallFailed,
@@ -168,7 +193,7 @@ class ModelCaller:
         endpoint.metrics.paid(read, written, cost)
         answer = outcome if isinstance(outcome, ModelAnswer) else None
         with self.budgets.adding(probe, tokens, cost):
-            await self._paid.record(probe, planned.stored_as, attempt, answer, cost, tokens)
+            await self._paid.record(probe, step, attempt, answer, cost, tokens)
 
 
 async def ask_model(model: ChatModel, call: ModelCall) -> ModelAnswer:

@@ -86,7 +86,7 @@ class TargetPause:
         the process stops, so that the bus redelivers them.
         """
         if self._loading is not None:
-            await self._load()
+            await self.load()
         if self.paused is None:
             self._show()
             return False
@@ -143,7 +143,7 @@ class TargetPause:
         self._leaving = True
         self._open.set()
 
-    async def _load(self) -> None:
+    async def load(self) -> None:
         """Load the pause from the store; a process that starts tries the target at once."""
         if self._loading is None:
             return

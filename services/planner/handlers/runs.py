@@ -30,6 +30,8 @@ from biaswatch.shared.telemetry import log
 
 MAX_LOST_RECORDS = 2000
 """Approximate number of lost records of a closed run that are published at one look."""
+ROUNDS_OF_BATCHES = 4
+"""Batches of up to 24 hours for which a run waits: two of each step of a scaffold with two."""
 
 
 class RunPlanner:
@@ -58,7 +60,8 @@ class RunPlanner:
         # A stored run keeps the ids it began with, whatever this copy says of them.
         stored = next(self._store.records.get(Run, [run.id]), run)
         expected = self._parts.expected(stored)
-        deadline = now + timedelta(seconds=run.deadline_s or self._deadline_s)
+        rounds = ROUNDS_OF_BATCHES if any(t.in_batches for t in run.targets) else 1
+        deadline = now + timedelta(seconds=run.deadline_s or self._deadline_s * rounds)
         self._store.records.write([run])
         self._store.calls.allow(run.id, run.budget)  # a resumed run may have a larger budget
         cursors = self._cursors(run)

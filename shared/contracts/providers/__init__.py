@@ -24,6 +24,8 @@ class Provider:
     key_variable: str | None = None
     """The variable with the key of the provider's own server, which no other server gets; without
     one, the key is read from BIASWATCH_KEYS_DIR, under the name of the server's host."""
+    batches: bool = False
+    """True if many calls can be sent in one batch, at half the price."""
     takes_cache_key: bool = False
     """True if requests have `user` and `prompt_cache_key`."""
     request_model: type[BaseModel] | None = None

@@ -7,5 +7,6 @@ PROVIDER = Provider(
     adapter="llm.anthropic_messages:AnthropicMessages.connect",
     url="https://api.anthropic.com",
     takes_address=True,
+    batches=True,
     key_variable="ANTHROPIC_API_KEY",
 )

@@ -7,6 +7,7 @@ PROVIDER = Provider(
     adapter="llm.openai_formats:OpenAIResponses.connect",
     url="https://api.openai.com/v1",
     takes_address=True,
+    batches=True,
     key_variable="OPENAI_API_KEY",
     takes_cache_key=True,
 )

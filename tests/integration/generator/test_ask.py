@@ -14,6 +14,7 @@ import pytest
 from biaswatch.services.generator.domain.aimd import AimdBounds
 from biaswatch.services.generator.domain.model_calls import Price
 from biaswatch.services.generator.handlers.ask import Ask
+from biaswatch.services.generator.handlers.batched_calls import BatchedCalls
 from biaswatch.services.generator.handlers.caller import CallLimits, ModelCaller
 from biaswatch.services.generator.handlers.endpoints import CallMetrics, Endpoint, RateLimiter
 from biaswatch.services.generator.handlers.paid_calls import PaidCalls
@@ -98,6 +99,7 @@ def ask_of(
     caller = ModelCaller(
         cancellation=cancellation,
         paid=PaidCalls(store.calls, now=lambda: AT),
+        batched=BatchedCalls(store.batches, now=lambda: AT),
         budgets=budgets,
         rejected=RejectedRuns(store.calls.any_answer, budgets, cancellation, held_s=held_s),
         clock=clock,

@@ -15,6 +15,7 @@ from biaswatch.planning.examinations import pair_examinations, report_examinatio
 from biaswatch.readers.suites import load_suite
 from biaswatch.readers.targets import read_target
 from biaswatch.services.generator.domain.model_calls import Price
+from biaswatch.services.generator.domain.questions import UnfitProbe
 from biaswatch.shared.analysis.judges.controls import controls_count
 from biaswatch.shared.contracts import Suite, parse_target
 from biaswatch.shared.requests.runs import BriefRequest
@@ -55,6 +56,14 @@ def test_the_cost_is_that_of_the_tokens_read_and_written() -> None:
     found = spending_of()
     assert found.tokens_written == found.calls * ANSWER_TOKENS
     assert found.cost == pytest.approx((found.tokens_read + 10 * found.tokens_written) / 1e6)
+
+
+def test_batches_cost_half_and_may_take_a_day() -> None:
+    usual, batched = spending_of(), spending_of(f"{MODEL}?batch=true")
+    assert batched.cost == pytest.approx(0.5 * (usual.cost or 0))
+    assert "up to 24 hours" in in_words(batched)
+    with pytest.raises(UnfitProbe, match="log-probabilities"):
+        spending_of(f"{MODEL}?batch=true", scaffolds=["likelihood"])
 
 
 def test_a_model_without_a_price_has_no_cost_and_says_why() -> None:

@@ -240,6 +240,42 @@ def _create_calls() -> None:
     op.create_index("call_run", "call", ["run_id"])
     op.create_index("call_unit", "call", ["unit_id"])
     op.create_table(
+        "batch",
+        sa.Column("id", sa.String(32), primary_key=True),
+        sa.Column("run_id", sa.String(32), nullable=False),
+        sa.Column("lane", sa.String(96), nullable=False),
+        sa.Column("target", sa.Text, nullable=False),
+        sa.Column("requests", sa.Integer, nullable=False),
+        sa.Column("attempt", sa.Integer, nullable=False),
+        sa.Column("at", TIME, nullable=False),
+        sa.Column("file_id", sa.Text),
+        sa.Column("provider_id", sa.Text),
+        sa.Column("done", sa.Integer, nullable=False),
+        sa.Column("expires_at", TIME),
+        sa.Column("ended", sa.Boolean, nullable=False),
+    )
+    op.create_index("batch_run", "batch", ["run_id"])
+    op.create_index("batch_ended", "batch", ["ended", "at"])
+    op.create_table(
+        "batched_call",
+        sa.Column("id", sa.String(32), primary_key=True),
+        sa.Column("tenant", sa.String(96), nullable=False),
+        sa.Column("run_id", sa.String(32), nullable=False),
+        sa.Column("unit_id", sa.Text, nullable=False),
+        sa.Column("lane", sa.String(96), nullable=False),
+        sa.Column("at", TIME, nullable=False),
+        sa.Column("step", sa.Text, nullable=False),
+        sa.Column("probe", sa.Text),
+        sa.Column("body", sa.Text, nullable=False),
+        sa.Column("batch_id", sa.String(32)),
+        sa.Column("tries", sa.Integer, nullable=False),
+        sa.Column("outcome", sa.Text),
+    )
+    op.create_index("batched_call_batch", "batched_call", ["batch_id"])
+    op.create_index("batched_call_run", "batched_call", ["run_id"])
+    op.create_index("batched_call_unit", "batched_call", ["unit_id"])
+    op.create_index("batched_call_at", "batched_call", ["at"])
+    op.create_table(
         "paused_target",
         sa.Column("lane", sa.String(96), primary_key=True),
         sa.Column("target", sa.Text, nullable=False),
