@@ -52,12 +52,17 @@ def with_file(written: str) -> str:
 
 def check_scaffolds(suite: Suite, targets: Sequence[Target], scaffolds: Sequence[str]) -> None:
     """Raise UsageError if a scaffold cannot present a probe; recordings are not checked."""
-    live = next((target for target in targets if not PROVIDERS[target.provider].recorded), None)
-    if live is None:
+    live = [target for target in targets if not PROVIDERS[target.provider].recorded]
+    if not live:
         return
+    strictest = max(live, key=lambda target: target.in_batches)
     at = datetime.now(UTC)
     run = Run(
-        at=at, suite=suite.name, suite_hash=suite.hash, targets=(live,), scaffolds=tuple(scaffolds)
+        at=at,
+        suite=suite.name,
+        suite_hash=suite.hash,
+        targets=(strictest,),
+        scaffolds=tuple(scaffolds),
     )
     for probe in probes_of(run, suite, at):
         try:

@@ -93,6 +93,10 @@ def test_a_probe_that_does_not_fit_a_scaffold_is_named_before_anything_begins(ru
         run(*words, "decomposed")
     )
     assert "Unknown scaffold magic" in refused(run(*words, "magic"))
+    batched = "openai:m@http://127.0.0.1:9/v1?batch=true"
+    said = refused(run(*words[:-1], "--target", batched, "--scaffold", "likelihood"))
+    assert "Leave out batch=true" in said
+    assert not (run.folder / "state").exists()
 
 
 def test_a_money_budget_without_a_price_is_refused_before_anything_begins(run: Run) -> None:

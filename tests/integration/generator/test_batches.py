@@ -21,7 +21,7 @@ from biaswatch.shared.contracts import Budget, Cancellation, Ending, Probe, Reco
 from biaswatch.shared.contracts.target import parse_target
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.llm.sdk_model import SdkModel
-from biaswatch.shared.store import Store, migrate
+from biaswatch.shared.store import Store
 from biaswatch.shared.store.database import Database
 from tests.integration.generator.test_ask import CV
 from tests.support.batch_server import BatchServer, Line, text_of
@@ -32,16 +32,6 @@ PROVIDERS = ("openai", "openai-responses", "anthropic")
 PRICE = Price(read=1_000_000, written=2_000_000)
 LOOKS = 40
 """More than any test needs."""
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    """A store on SQLite: a kill ends a process between its transactions, on any database."""
-    url = f"sqlite:///{tmp_path}/batches.db"
-    migrate(url)
-    opened = Store.open(url)
-    yield opened
-    opened.close()
 
 
 class Bus:
@@ -151,6 +141,7 @@ async def test_questions_are_sent_in_batches_once_and_at_half_the_price(
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
+@pytest.mark.parametrize("empty_store_url", ["sqlite"], indirect=True)
 async def test_a_kill_at_any_step_sends_no_question_twice_and_loses_none(
     store: Store, tmp_path: Path, provider: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -187,6 +178,29 @@ async def test_a_kill_at_any_step_sends_no_question_twice_and_loses_none(
             kills += 1
         await first.close()
     assert kills > 15
+
+
+@pytest.mark.parametrize("provider", ["openai", "anthropic"])
+async def test_two_generators_send_each_call_in_one_batch(
+    store: Store, store_url: str, tmp_path: Path, provider: str
+) -> None:
+    with serving() as (server, url), Store.open(store_url) as same:
+        target = target_of(provider, url)
+        probes = [question(n, target) for n in range(60)]
+        bus, generators = Bus(), [Generator(s, tmp_path, settle_s=60) for s in (store, same)]
+        first, second = generators
+        await asyncio.gather(first.add(probes[:40], bus), second.add(probes[:19:-1], bus))
+        for _ in range(LOOKS):
+            await asyncio.gather(*(generator.batches.look(bus) for generator in generators))  # type: ignore[arg-type]
+            if len(bus.responses) == len(probes):
+                break
+        for generator in generators:
+            await generator.close()
+    assert len(bus.responses) == len(probes)
+    assert set(server.executed.values()) == {1}
+    assert len(server.executed) == len(probes)
+    [spent] = store.calls.spending([probes[0].run_id]).values()
+    assert spent.tokens == 15 * len(probes)
 
 
 async def test_expired_calls_are_sent_once_more_and_lacking_ones_never(
