@@ -40,8 +40,6 @@ from biaswatch.shared.store import Batches, Calls
 from biaswatch.shared.store.batches import BatchedCall, CallBatch, WaitingCalls
 from biaswatch.shared.telemetry import RepeatedWarning, log
 
-NO_BATCHES = "Check that the target has batches."
-
 
 @dataclass(frozen=True)
 class BatchTimes:
@@ -225,7 +223,7 @@ class BatchJob:
                 outcomes = {call.id: fields_of(failed) for call in calls}
                 await in_thread(self._batches.settle, batch.id, outcomes)
             return
-        detail = f"{failed.detail} {NO_BATCHES}"
+        detail = f"{failed.detail} Check that the target has batches."
         records = self._caller.budgets.stop(probe, PROVIDER_ERRORS, detail)
         for record in records:
             await publisher.publish(record)
