@@ -6,16 +6,16 @@ import socket
 import sys
 import time
 from datetime import UTC, datetime
+from uuid import uuid4
 
 import kopf
 
+from biaswatch.services.operator.handlers.cluster import ClusterApi
+from biaswatch.services.operator.handlers.forgetting import Obligations
 from biaswatch.services.operator.handlers.gateway import GatewayApi
+from biaswatch.services.operator.handlers.leading import Leadership
 from biaswatch.services.operator.handlers.reconciling import Reconciler
-from biaswatch.services.operator.handlers.resources import (
-    configure,
-    missing_definitions,
-    registry_of,
-)
+from biaswatch.services.operator.handlers.resources import configure, registry_of
 from biaswatch.services.operator.settings import OperatorSettings
 from biaswatch.shared.errors import BiaswatchError
 from biaswatch.shared.runtime.health import HealthServer, ServiceHealth
@@ -53,6 +53,12 @@ class OperatorHealth:
         """Return the state for the health server, which calls this in its thread."""
         return ServiceHealth(NAME, self.ready, self.why, time.monotonic() - self._beat_at, ())
 
+    def wait(self, why: str) -> None:
+        """Record and log why no resource is watched, once for each reason."""
+        if why != self.why:
+            log(NAME).info("waiting", why=why)
+        self.why = why
+
     async def beat(self) -> None:
         """Record that the event loop runs."""
         while True:
@@ -61,8 +67,8 @@ class OperatorHealth:
             await asyncio.sleep(BEAT_S)
 
 
-async def operate(settings: OperatorSettings) -> None:
-    """Watch resources until a signal arrives.
+async def operate(settings: OperatorSettings) -> bool:
+    """Watch resources until a signal arrives; return False if another operator took over.
 
     Raises
     ------
@@ -75,39 +81,58 @@ async def operate(settings: OperatorSettings) -> None:
     beating = asyncio.create_task(health.beat())
     token = settings.operator_token.get_secret_value() if settings.operator_token else None
     gateway = GatewayApi(settings.operator_gateway_url, token)
+    cluster = ClusterApi(settings.operator_namespaces)
+    # A pod's name is unique; processes of one machine are told apart by the rest.
+    identity = f"{socket.gethostname()}_{uuid4().hex[:8]}"
+    leadership = Leadership(cluster, identity, settings.operator_lease_s, _now)
     try:
-        await _await_definitions()
-        kopf_settings = kopf.OperatorSettings()
-        configure(kopf_settings)
-        started = asyncio.Event()
-        reporting = asyncio.create_task(_report_start(started, health))
-        await kopf.operator(
-            registry=registry_of(
-                Reconciler(gateway, lambda: datetime.now(UTC)), settings.operator_look_s
-            ),
-            settings=kopf_settings,
-            namespaces=settings.operator_namespaces,
-            # kopf would look up the name of the user, which a pod may not have.
-            identity=f"{NAME}@{socket.gethostname()}",  # type: ignore[arg-type] # a private NewType
-            standalone=True,
-            ready_flag=started,
-        )
-        reporting.cancel()
+        while (why := await cluster.missing_definitions()) is not None:
+            health.wait(why)
+            await asyncio.sleep(DEFINITIONS_POLL_S)
+        await leadership.acquire(health.wait)
+        return await _lead(settings, health, gateway, leadership)
     finally:
         health.why = "stopping"
         beating.cancel()
+        await leadership.release()
         await gateway.close()
         server.close()
 
 
-async def _await_definitions() -> None:
-    """Wait until the API server serves the resources, and log the wait once."""
-    logged = False
-    while (why := await missing_definitions()) is not None:
-        if not logged:
-            log(NAME).info("waiting for the definitions of the resources", why=why)
-        logged = True
-        await asyncio.sleep(DEFINITIONS_POLL_S)
+async def _lead(
+    settings: OperatorSettings, health: OperatorHealth, gateway: GatewayApi, leadership: Leadership
+) -> bool:
+    """Watch resources while this operator holds the Lease; return False if it lost it."""
+    cluster, interval_s = leadership.cluster, settings.operator_look_s
+    obligations = Obligations(cluster, gateway)
+    await obligations.load()
+    kopf_settings = kopf.OperatorSettings()
+    configure(kopf_settings)
+    started, stop = asyncio.Event(), asyncio.Event()
+    leading = asyncio.create_task(leadership.keep())
+    leading.add_done_callback(lambda _: stop.set())
+    beside = [
+        asyncio.create_task(_report_start(started, health)),
+        asyncio.create_task(obligations.meet(interval_s)),
+    ]
+    await kopf.operator(
+        registry=registry_of(Reconciler(gateway, _now), cluster, obligations, interval_s),
+        settings=kopf_settings,
+        namespaces=settings.operator_namespaces,
+        # kopf would look up the name of the user, which a pod may not have.
+        identity=leadership.identity,  # type: ignore[arg-type] # a private NewType
+        standalone=True,
+        ready_flag=started,
+        stop_flag=stop,
+    )
+    led = not leading.done()
+    for task in (leading, *beside):
+        task.cancel()
+    return led
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
 
 
 async def _report_start(started: asyncio.Event, health: OperatorHealth) -> None:
@@ -123,11 +148,11 @@ def main() -> int:
         configure_logs(settings.log_level)
         # At INFO, kopf logs every successful reconciliation.
         logging.basicConfig(level=logging.WARNING, handlers=[KopfLogs()])
-        asyncio.run(operate(settings))
+        led = asyncio.run(operate(settings))
     except BiaswatchError as error:
         sys.stderr.write(f"biaswatch: {error}\n")
         return 2 if error.exit_code == 2 else 1
-    return 0
+    return int(not led)
 
 
 if __name__ == "__main__":

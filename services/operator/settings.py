@@ -15,6 +15,8 @@ class OperatorSettings(Settings):
     operator_token: SecretStr | None = None
     """The operator's token at the gateway, with the role `run`."""
     operator_namespaces: tuple[str, ...] = Field(default=("biaswatch",), min_length=1)
-    """Namespaces of the resources, as JSON; the operator needs its Role in each."""
+    """Namespaces of the resources, as JSON; the first is the operator's own."""
     operator_look_s: float = Field(default=15.0, gt=0)
     """Interval between reconciliations of a resource; changes are reconciled at once."""
+    operator_lease_s: float = Field(default=15.0, ge=1)
+    """Time after which another operator takes over from one that no longer responds."""

@@ -1,5 +1,6 @@
 """The Helm chart equals the overlays, accepts the values of its schema, and refuses others."""
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
+from biaswatch.services.operator.settings import OperatorSettings
 from tests.support.helm_chart import CLUSTER_CHART, chart_findings, chart_objects, chart_refusal
 from tests.support.manifests import BUS_SERVICES, ROOT, clean, objects, rendered_cluster, run
 
@@ -148,6 +150,22 @@ def test_releases_in_two_namespaces_share_no_object() -> None:
         assert {o["metadata"].get("namespace") for o in release} == {namespace}
         other = "biaswatch.svc" if namespace == "team-a" else "team-a"
         assert other not in yaml.safe_dump_all(release)
+
+
+def test_the_operator_serves_further_namespaces_under_a_role_of_the_cluster() -> None:
+    values = {"operator": {"enabled": True, "namespaces": ["team-a", "team-b"]}}
+    resources = _by_name(chart_objects(values))
+    [container] = resources["Deployment", "operator"]["spec"]["template"]["spec"]["containers"]
+    env = {variable["name"]: variable.get("value") for variable in container["env"]}
+    served = env["BIASWATCH_OPERATOR_NAMESPACES"].replace("$(POD_NAMESPACE)", "biaswatch")
+    assert OperatorSettings(operator_namespaces=json.loads(served)).operator_namespaces == (
+        "biaswatch", "team-a", "team-b",
+    )  # fmt: skip
+    own = resources["Role", "operator"]["rules"]
+    role = _by_name(chart_objects({}, CLUSTER_CHART))["ClusterRole", "biaswatch-operator"]
+    # In its own namespace it also writes its records and its Lease, by name.
+    assert [rule for rule in own if "resourceNames" not in rule] == role["rules"]
+    assert all(rule.get("resourceNames", ["operator"]) == ["operator"] for rule in own)
 
 
 def test_pods_accounts_and_objects_of_prometheus_take_labels_and_annotations() -> None:

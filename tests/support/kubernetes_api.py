@@ -23,6 +23,9 @@ from tests.support.structural_schemas import as_json_schema, pruned, with_defaul
 
 PERSON, ROBOT = "a-person", "the-operator"
 """Tokens: one may do everything, the other what a Role says."""
+PLAIN = ("configmaps", "leases")
+"""Kinds without a definition; the operator's manifests bring an object of each."""
+NAMESPACES = ("biaswatch", "team-a")
 VERBS = {"GET": "get", "POST": "create", "PATCH": "patch", "DELETE": "delete"}
 Body = dict[str, Any]
 
@@ -33,15 +36,32 @@ class KubernetesApi:
     def __init__(self, definitions: list[Body], rules: list[Body]) -> None:
         self._kinds = {each["spec"]["names"]["plural"]: each["spec"] for each in definitions}
         self._rules = rules
-        self._objects: dict[tuple[str, str, str], Body] = {}
+        self._objects = {
+            (plural, namespace, "operator"): {"metadata": {
+                "name": "operator", "namespace": namespace, "resourceVersion": "1",
+                "generation": 1, "uid": plural,
+            }} for plural in PLAIN for namespace in NAMESPACES
+        }  # fmt: skip
         self._told: list[Body] = []
-        self._versions = count(1)
+        self._versions = count(2)
         self._changed = asyncio.Condition()
         self.events: list[Body] = []
         self.refused: list[str] = []
         """What the operator asked for and may not."""
+        self.lease_reads = 0
         self.served = True
         """Whether the definitions are there."""
+
+    def object_of(self, *key: str) -> Body:
+        """Return an object by its plural, namespace and name."""
+        plural, namespace, name = key
+        return self._objects[plural, namespace, name]
+
+    def take_lease(self, holder: str) -> None:
+        """Give the Lease to another holder."""
+        lease = self.object_of("leases", "biaswatch", "operator")
+        lease["spec"] = {**lease["spec"], "holderIdentity": holder}
+        lease["metadata"]["resourceVersion"] = str(next(self._versions))
 
     def app(self) -> web.Application:
         """Return the application."""
@@ -52,6 +72,9 @@ class KubernetesApi:
         app.router.add_get("/apis", self._groups)
         app.router.add_get("/apis/biaswatch.io/v1alpha1", self._resources)
         app.router.add_post("/api/v1/namespaces/{namespace}/{plural}", self._event)
+        core = "/api/v1/namespaces/{namespace}/{plural}/{name}"
+        app.router.add_get(core, self._get)
+        app.router.add_patch(core, self._patch)
         app.router.add_get(one, self._list)
         app.router.add_post(one, self._create)
         for path in (f"{one}/{{name}}", f"{one}/{{name}}/{{sub}}"):
@@ -76,6 +99,7 @@ class KubernetesApi:
                 group in rule["apiGroups"]
                 and resource in rule["resources"]
                 and verb in rule["verbs"]
+                and info.get("name") in rule.get("resourceNames", [info.get("name")])
                 for rule in self._rules
             ):
                 self.refused.append(f"{verb} {group} {resource}")
@@ -144,6 +168,7 @@ class KubernetesApi:
                     await reply.write(json.dumps(line).encode() + b"\n")
 
     async def _get(self, request: web.Request) -> web.Response:
+        self.lease_reads += request.match_info["plural"] == "leases"
         found = self._objects.get(_key(request))
         return web.json_response(found) if found else _status(404, "not found")
 
@@ -165,8 +190,13 @@ class KubernetesApi:
         before = self._objects.get(key)
         if before is None:
             return _status(404, "not found")
+        change = await request.json()
+        version = before["metadata"]["resourceVersion"]
+        meta = change.get("metadata", {}) if isinstance(change, dict) else {}
+        if meta.get("resourceVersion", version) != version:
+            return _status(409, "the object has been modified")
         try:
-            after = _patched(before, await request.json(), request.headers["Content-Type"])
+            after = _patched(before, change, request.headers["Content-Type"])
         except (jsonpatch.JsonPatchException, jsonpatch.JsonPointerException) as error:
             return _status(422, str(error))
         if of_status:
@@ -177,7 +207,7 @@ class KubernetesApi:
         fixed = {"uid", "creationTimestamp", "generation", "deletionTimestamp"}
         meta = before["metadata"]
         after["metadata"] |= {name: meta[name] for name in fixed & meta.keys()}
-        after["metadata"]["generation"] += after["spec"] != before["spec"]
+        after["metadata"]["generation"] += after.get("spec") != before.get("spec")
         if after == before:
             return web.json_response(before)
         return await self._keep(key, after, "MODIFIED")
@@ -188,30 +218,33 @@ class KubernetesApi:
         if found is None:
             return _status(404, "not found")
         after = deepcopy(found)
-        after["metadata"].setdefault(
-            "deletionTimestamp", datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        )
-        return await self._keep(key, after, "MODIFIED")
+        if after["metadata"].get("finalizers"):
+            after["metadata"].setdefault(
+                "deletionTimestamp", datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+            )
+        return await self._keep(key, after, "DELETED")
 
     async def _keep(
         self, key: tuple[str, str, str], body: Body, how: str, *, created: bool = False
     ) -> web.Response:
         """Store an object as it would be stored, and tell those who watch."""
-        schema = self._kinds[key[0]]["versions"][0]["schema"]["openAPIV3Schema"]
-        body = with_defaults(schema, pruned(schema, body))
-        try:
-            jsonschema.validate(body, as_json_schema(schema))
-        except jsonschema.ValidationError as error:
-            return _status(422, f"{error.json_path}: {error.message}")
+        if key[0] not in PLAIN:
+            schema = self._kinds[key[0]]["versions"][0]["schema"]["openAPIV3Schema"]
+            body = with_defaults(schema, pruned(schema, body))
+            try:
+                jsonschema.validate(body, as_json_schema(schema))
+            except jsonschema.ValidationError as error:
+                return _status(422, f"{error.json_path}: {error.message}")
         meta = body["metadata"]
         meta["resourceVersion"] = str(next(self._versions))
-        gone = "deletionTimestamp" in meta and not meta.get("finalizers")
+        deleted = how == "DELETED" or "deletionTimestamp" in meta
+        gone = deleted and not meta.get("finalizers")
         if gone:
             self._objects.pop(key, None)
         else:
             self._objects[key] = body
         async with self._changed:
-            what = "DELETED" if gone else how
+            what = "DELETED" if gone else "MODIFIED" if how == "DELETED" else how
             self._told.append({"type": what, "plural": key[0], "object": deepcopy(body)})
             self._changed.notify_all()
         return web.json_response(body, status=201 if created else 200)

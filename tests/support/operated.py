@@ -39,6 +39,7 @@ class OperatedCluster:
             "BIASWATCH_OPERATOR_GATEWAY_URL": self._gateway,
             "BIASWATCH_OPERATOR_TOKEN": TOKEN,
             "BIASWATCH_OPERATOR_LOOK_S": "0.3",
+            "BIASWATCH_OPERATOR_LEASE_S": "1",
             "BIASWATCH_HEALTH_PORT": "0",
             "BIASWATCH_HEALTH_HOST": "127.0.0.1",
         }
@@ -63,6 +64,28 @@ class OperatedCluster:
         self._process.send_signal(number)
         code, self._process = self._process.wait(timeout=60), None
         return code
+
+    def ended(self) -> int:
+        """Return the exit code of an operator that ends by itself."""
+        assert self._process is not None
+        code, self._process = self._process.wait(timeout=60), None
+        return code
+
+    def holder(self) -> str:
+        """Return the operator that holds the Lease."""
+        lease = self.api.object_of("leases", NAMESPACE, "operator")
+        return str(lease.get("spec", {}).get("holderIdentity", ""))
+
+    def records(self) -> Body:
+        """Return what the operator has recorded of resources."""
+        records: Body = self.api.object_of("configmaps", NAMESPACE, "operator").get("data", {})
+        return records
+
+    @asynccontextmanager
+    async def beside(self) -> AsyncIterator["OperatedCluster"]:
+        """Give the same cluster a second operator; it is not started yet."""
+        async with operated_cluster(self.api, self._server, self._gateway) as other:
+            yield other
 
     async def close(self) -> None:
         """End what runs."""

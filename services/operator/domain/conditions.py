@@ -8,8 +8,8 @@ from typing import Any
 
 GROUP, VERSION = "biaswatch.io", "v1alpha1"
 MONITORS, SUITES, RUNS = "biasmonitors", "biassuites", "biasruns"
-FINALIZER = f"{GROUP}/operator"
-"""Keeps a deleted resource until the gateway has done its part."""
+OPERATOR = "operator"
+"""Name of the operator's Lease, and of the ConfigMap with its records."""
 READY = "Ready"
 Status = Mapping[str, Any]
 """The status of a resource, as the API server has it."""

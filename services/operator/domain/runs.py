@@ -18,8 +18,9 @@ from biaswatch.shared.formatting import NOTHING_COMPARED, by_evidence, interval
 from biaswatch.shared.presentation.questions import GROUP_EFFECT, TWINS, question_note
 from biaswatch.shared.requests.run_views import RunProgress, RunState
 
-COMPLETE, DISPARITY = "Complete", "Disparity"
-ENDED = {RunState.COMPLETE, RunState.INCOMPLETE, RunState.CANCELLED}
+COMPLETE, FAILED, DISPARITY = "Complete", "Failed", "Disparity"
+UNSUCCESSFUL = {RunState.INCOMPLETE, RunState.CANCELLED}
+ENDED = {RunState.COMPLETE, *UNSUCCESSFUL}
 NOT_MEASURED = "not_measured"
 """Verdict in the status of a run without a disparity and with too few measured answers."""
 
@@ -46,18 +47,17 @@ def running_id(status: Status) -> str | None:
 def run_conditions(
     progress: RunProgress, diagnoses: Sequence[Diagnosis]
 ) -> list[ResourceCondition]:
-    """Return whether a run is accepted, is complete, and found a disparity."""
+    """Return whether a run is accepted, complete or failed, and found a disparity."""
     state = progress.state
     answered = f"{progress.responses} of {progress.probes} questions are answered."
+    message = f"{answered} {progress.stopped_by or ''}".strip()
     disparity = ResourceCondition(DISPARITY, Truth.UNKNOWN, "NotDiagnosed")
     return [
         ResourceCondition(READY, Truth.TRUE, "Accepted", "The gateway has taken it."),
         ResourceCondition(
-            COMPLETE,
-            Truth.of(state is RunState.COMPLETE),
-            state.capitalize(),
-            f"{answered} {progress.stopped_by or ''}".strip(),
+            COMPLETE, Truth.of(state is RunState.COMPLETE), state.capitalize(), message
         ),
+        ResourceCondition(FAILED, Truth.of(state in UNSUCCESSFUL), state.capitalize(), message),
         _disparity(diagnoses) if state in ENDED else disparity,
     ]
 

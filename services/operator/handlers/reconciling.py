@@ -28,11 +28,11 @@ from biaswatch.services.operator.domain.monitors import (
     wanted_monitor,
 )
 from biaswatch.services.operator.domain.runs import (
+    FAILED,
     run_conditions,
     run_events,
     run_request,
     run_status,
-    running_id,
 )
 from biaswatch.services.operator.domain.suites import (
     NOT_READY,
@@ -149,19 +149,6 @@ class Reconciler:
         status = monitor_status(resource.meta, resource.status, view, conditions, at)
         return Reconciled(status, events, outcome)
 
-    async def delete_monitor(self, resource: Resource, others: Iterable[Mapping[str, Any]]) -> None:
-        """Delete the monitor of a BiasMonitor, unless it is another resource's too.
-
-        A resource that was never applied leaves a monitor of its name alone.
-
-        Raises
-        ------
-        TransientError
-            The gateway does not respond; try again.
-        """
-        if resource.status.get("monitorId") and not list(others):
-            await self.gateway.delete(monitor_name(resource.meta, resource.spec))
-
     async def run(self, resource: Resource, suites: Mapping[str, str]) -> Reconciled:
         """Start the run of a BiasRun once, and report its progress and findings."""
         try:
@@ -174,7 +161,8 @@ class Reconciler:
         except SuiteNotReadyError as error:
             return self._not_ready(resource, NOT_READY, str(error), outcome="waiting")
         except UsageError as error:
-            return self._not_ready(resource, REFUSED, str(error), outcome="refused")
+            failed = ResourceCondition(FAILED, Truth.TRUE, REFUSED, str(error))
+            return self._not_ready(resource, REFUSED, str(error), failed, outcome="refused")
         except TransientError as error:
             return self._unknown(resource, error)
         conditions = run_conditions(progress, diagnoses)
@@ -182,31 +170,28 @@ class Reconciler:
         status = run_status(resource.meta, resource.status, progress, diagnoses, self.now())
         return Reconciled(status, events)
 
-    async def cancel_run(self, resource: Resource) -> None:
-        """Cancel the run of a BiasRun that is deleted while it is under way.
-
-        Raises
-        ------
-        TransientError
-            The gateway does not respond; try again.
-        """
-        if run_id := running_id(resource.status):
-            await self.gateway.cancel(run_id)
-
     def _not_ready(
-        self, resource: Resource, reason: str, message: str, *, outcome: str
+        self,
+        resource: Resource,
+        reason: str,
+        message: str,
+        *conditions: ResourceCondition,
+        outcome: str,
     ) -> Reconciled:
         ready = ResourceCondition(READY, Truth.FALSE, reason, message)
         events = not_ready_events(resource.status, ready)
-        return Reconciled(self._with_ready(resource, ready), events, outcome)
+        return Reconciled(self._with_ready(resource, ready, *conditions), events, outcome)
 
     def _unknown(self, resource: Resource, error: TransientError) -> Reconciled:
         ready = ResourceCondition(READY, Truth.UNKNOWN, UNREACHABLE, str(error))
         return Reconciled(self._with_ready(resource, ready), outcome="unreachable")
 
-    def _with_ready(self, resource: Resource, ready: ResourceCondition) -> dict[str, Any]:
-        """Return the status with a new condition, otherwise unchanged."""
-        fields: dict[str, Any] = {"conditions": merged(resource.status, [ready], self.now())}
+    def _with_ready(
+        self, resource: Resource, ready: ResourceCondition, *others: ResourceCondition
+    ) -> dict[str, Any]:
+        """Return the status with new conditions, otherwise unchanged."""
+        conditions = merged(resource.status, [ready, *others], self.now())
+        fields: dict[str, Any] = {"conditions": conditions}
         if ready.status is not Truth.UNKNOWN:
             fields["observedGeneration"] = resource.meta.get("generation")
         return {**resource.status, **fields}

@@ -1,15 +1,13 @@
-"""Kubernetes resources: kopf handlers, and a check that the definitions are installed."""
+"""Kubernetes resources: each is reconciled at intervals, and when it changes."""
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
-import httpx2
 import kopf
 
 from biaswatch.services.operator.domain.conditions import (
-    FINALIZER,
     GROUP,
     MONITORS,
     RUNS,
@@ -20,34 +18,21 @@ from biaswatch.services.operator.domain.conditions import (
 )
 from biaswatch.services.operator.domain.monitors import monitor_name
 from biaswatch.services.operator.domain.suites import ready_hash
+from biaswatch.services.operator.handlers.cluster import ClusterApi, login
+from biaswatch.services.operator.handlers.forgetting import Obligations
 from biaswatch.services.operator.handlers.reconciling import Reconciler, Resource
-from biaswatch.shared.errors import ConfigurationError, TransientError
+from biaswatch.shared.errors import BiaswatchError, NotFoundError
 from biaswatch.shared.telemetry import LOOKS, log
 
-TIMEOUT_S = 10.0
 OWNER_FIELDS = ("creationTimestamp", "uid", "deletionTimestamp")
 Index = Mapping[Any, Iterable[Any]]
 Arguments = Mapping[str, Any]
 """Keyword arguments of a kopf handler, which contain the indices."""
 Reconcile = Callable[[Resource, Arguments], Awaitable[Reconciled]]
-Finish = Callable[[Resource, Arguments], Awaitable[None]]
-
-
-class NoDiffBase(kopf.DiffBaseStorage):
-    """Stores no copy of the last handled resource: a suite would not fit into an annotation."""
-
-    def fetch(self, **_: Any) -> None:
-        """Return nothing."""
-
-    def store(self, **_: Any) -> None:
-        """Store nothing."""
 
 
 def configure(settings: kopf.OperatorSettings) -> None:
-    """Set what kopf writes to resources, and what it requests of the API server."""
-    settings.persistence.finalizer = FINALIZER
-    settings.persistence.diffbase_storage = NoDiffBase()
-    settings.persistence.progress_storage = kopf.AnnotationsProgressStorage(prefix=GROUP)
+    """Set what kopf requests of the API server, and how its events are named."""
     # It may not list namespaces and definitions of the whole cluster.
     settings.scanning.disabled = True
     settings.posting.reporting_component = "biaswatch"
@@ -55,7 +40,9 @@ def configure(settings: kopf.OperatorSettings) -> None:
     settings.posting.event_name_prefix = "biaswatch-"
 
 
-def registry_of(reconciler: Reconciler, interval_s: float) -> kopf.OperatorRegistry:
+def registry_of(
+    reconciler: Reconciler, cluster: ClusterApi, obligations: Obligations, interval_s: float
+) -> kopf.OperatorRegistry:
     """Return the handlers of every kind of resource."""
     registry = kopf.OperatorRegistry()
     kopf.on.login(registry=registry)(login)
@@ -72,77 +59,82 @@ def registry_of(reconciler: Reconciler, interval_s: float) -> kopf.OperatorRegis
     async def run(resource: Resource, arguments: Arguments) -> Reconciled:
         return await reconciler.run(resource, _suites(resource, arguments))
 
-    async def delete_monitor(resource: Resource, arguments: Arguments) -> None:
-        await reconciler.delete_monitor(resource, _others(resource, arguments))
-
-    async def cancel_run(resource: Resource, _: Arguments) -> None:
-        await reconciler.cancel_run(resource)
-
-    _register(registry, SUITES, suite, interval_s)
-    _register(registry, MONITORS, monitor, interval_s)
-    _register(registry, RUNS, run, interval_s)
-    _register_deletion(registry, MONITORS, delete_monitor, interval_s)
-    _register_deletion(registry, RUNS, cancel_run, interval_s)
+    for plural, reconcile in ((SUITES, suite), (MONITORS, monitor), (RUNS, run)):
+        looking = Looking(plural, reconcile, cluster, obligations, interval_s)
+        kopf.on.event(GROUP, VERSION, plural, id="change", registry=registry)(looking.observe)
     return registry
 
 
-def _register(
-    registry: kopf.OperatorRegistry, plural: str, reconcile: Reconcile, interval_s: float
-) -> None:
-    """Reconcile a kind of resource at intervals, and when a resource changes."""
+class Looking:
+    """Reconciles the resources of a kind, each in a task of its own while it exists.
 
-    async def reconcile_now(patch: kopf.Patch, memo: kopf.Memo, **arguments: Any) -> None:
-        async with _lock_of(memo):
-            body = arguments["body"]
-            if "deletionTimestamp" in body["metadata"]:
-                return
-            resource = _resource(body)
-            reconciled = await reconcile(resource, arguments)
-            LOOKS.labels(plural, reconciled.outcome).inc()
-            for event in reconciled.events:
-                kind = "Warning" if event.warning else "Normal"
-                kopf.event(body, type=kind, reason=event.reason, message=event.message)
-            for name, value in changed_fields(resource.status, reconciled.status).items():
-                patch.status[name] = value
+    Timers of kopf would put a finalizer on every resource, and a namespace that is deleted with its
+    operator would never end.
+    """
 
-    async def reconcile_change(body: kopf.Body, **arguments: Any) -> None:
-        meta = body["metadata"]
-        observed = body.get("status", {}).get("observedGeneration")
-        if FINALIZER in meta.get("finalizers", ()) and observed not in (None, meta["generation"]):
-            await reconcile_now(body=body, **arguments)
+    def __init__(
+        self, plural: str, reconcile: Reconcile, cluster: ClusterApi, obligations: Obligations,
+        interval_s: float,
+    ) -> None:  # fmt: skip
+        self._plural, self._reconcile = plural, reconcile
+        self._cluster, self._obligations = cluster, obligations
+        self._interval_s = interval_s
 
-    kopf.timer(
-        GROUP,
-        VERSION,
-        plural,
-        interval=interval_s,
-        backoff=interval_s,
-        id="look",
-        registry=registry,
-    )(reconcile_now)
-    kopf.on.event(GROUP, VERSION, plural, id="change", registry=registry)(reconcile_change)
+    async def observe(self, body: kopf.Body, memo: kopf.Memo, **arguments: Any) -> None:
+        """Take note of a change, and begin or end looking at a resource."""
+        if arguments["type"] == "DELETED":
+            memo["gone"] = True
+            if "changed" in memo:
+                memo["changed"].set()
+            return
+        raw = dict(body)
+        previous = memo.get("body")
+        if previous is not None and _version(raw) < _version(previous):
+            return
+        memo["body"] = raw
+        if "task" not in memo:
+            memo["changed"] = asyncio.Event()
+            memo["task"] = asyncio.create_task(self._look(memo, arguments))
+        elif raw["metadata"]["generation"] != memo.get("generation"):
+            memo["changed"].set()
 
-
-def _register_deletion(
-    registry: kopf.OperatorRegistry, plural: str, finish: Finish, retry_s: float
-) -> None:
-    """Delay the deletion of a resource until the gateway has done its part."""
-
-    async def delete(memo: kopf.Memo, body: kopf.Body, **arguments: Any) -> None:
-        async with _lock_of(memo):
+    async def _look(self, memo: kopf.Memo, arguments: Arguments) -> None:
+        """Reconcile a resource at intervals, and when its spec changes, until it is deleted."""
+        while "gone" not in memo:
+            memo["changed"].clear()
+            memo["generation"] = memo["body"]["metadata"]["generation"]
             try:
-                await finish(_resource(body), arguments)
-            except TransientError as error:
-                name = body["metadata"]["name"]
-                log("operator").warning("a deletion waits", of=name, why=str(error))
-                raise kopf.TemporaryError(str(error), delay=retry_s) from None
+                await self._reconcile_now(memo, arguments)
+            except NotFoundError:
+                pass  # it was deleted meanwhile
+            except BiaswatchError as error:
+                log("operator").warning("a status is not written", why=str(error))
+            except Exception as error:  # noqa: BLE001 - the next look is made in any case
+                why = f"{type(error).__name__}: {error}"
+                log("operator").error("a resource is not reconciled", why=why)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(memo["changed"].wait(), self._interval_s)
+        self._obligations.deleted.set()
 
-    kopf.on.delete(GROUP, VERSION, plural, registry=registry)(delete)
+    async def _reconcile_now(self, memo: kopf.Memo, arguments: Arguments) -> None:
+        body = memo["body"]
+        if "deletionTimestamp" in body["metadata"]:
+            return
+        resource = Resource(body["metadata"], body["spec"], body.get("status", {}))
+        reconciled = await self._reconcile(resource, arguments)
+        LOOKS.labels(self._plural, reconciled.outcome).inc()
+        await self._obligations.record(
+            self._plural, resource.meta, resource.spec, reconciled.status
+        )
+        if changed := changed_fields(resource.status, reconciled.status):
+            memo["body"] = await self._cluster.write_status(self._plural, resource.meta, changed)
+        for event in reconciled.events:
+            kind = "Warning" if event.warning else "Normal"
+            kopf.event(kopf.Body(body), type=kind, reason=event.reason, message=event.message)
 
 
-def login(**arguments: Any) -> Any:
-    """Return the connection to the API server: from within the cluster, or by a kubeconfig."""
-    return kopf.login_with_service_account(**arguments) or kopf.login_with_kubeconfig(**arguments)
+def _version(body: Mapping[str, Any]) -> int:
+    return int(body["metadata"]["resourceVersion"])
 
 
 def _suite_hash(body: kopf.Body, **_: Any) -> Any:
@@ -170,43 +162,3 @@ def _others(resource: Resource, arguments: Arguments) -> list[Mapping[str, Any]]
         for other in index.get(monitor_name(resource.meta, resource.spec), ())
         if other["uid"] != resource.meta["uid"] and "deletionTimestamp" not in other
     ]
-
-
-def _resource(body: kopf.Body) -> Resource:
-    return Resource(dict(body["metadata"]), dict(body["spec"]), dict(body.get("status", {})))
-
-
-def _lock_of(memo: kopf.Memo) -> asyncio.Lock:
-    """Return the lock that keeps reconciliations of a resource from overlapping."""
-    lock: asyncio.Lock = memo.setdefault("lock", asyncio.Lock())
-    return lock
-
-
-async def missing_definitions() -> str | None:
-    """Return why the resources are not served yet; None once they are.
-
-    Raises
-    ------
-    ConfigurationError
-        The address of the API server is not configured.
-    """
-    connection = login(settings=kopf.OperatorSettings())
-    if connection is None:
-        raise ConfigurationError(
-            "There is neither a service account nor a kubeconfig. Run the operator in a pod of a"
-            " cluster, or set KUBECONFIG."
-        )
-    try:
-        async with httpx2.AsyncClient(
-            verify=connection.as_ssl_context(),
-            headers=connection.as_http_headers(),
-            timeout=TIMEOUT_S,
-        ) as http:
-            reply = await http.get(f"{connection.server.rstrip('/')}/apis/{GROUP}/{VERSION}")
-            if not reply.is_success:
-                return f"the API server answers HTTP {reply.status_code} for {GROUP}/{VERSION}"
-            served = {resource["name"] for resource in reply.json().get("resources", ())}
-    except (httpx2.HTTPError, json.JSONDecodeError) as error:
-        return f"the API server does not answer ({type(error).__name__})"
-    missing = sorted({MONITORS, SUITES, RUNS} - served)
-    return f"not served are {', '.join(missing)}" if missing else None

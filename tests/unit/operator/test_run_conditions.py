@@ -68,6 +68,16 @@ def test_with_too_few_measured_answers_the_condition_is_unknown(
     assert disparity(diagnoses, "running")[0] == "Unknown"
 
 
+@pytest.mark.parametrize(
+    ("state", "status"),
+    [("running", "False"), ("complete", "False"), ("incomplete", "True"), ("cancelled", "True")],
+)
+def test_a_run_that_ends_without_success_has_failed(state: str, status: str) -> None:
+    [failed] = [c for c in run_conditions(seen(state), []) if c.type == "Failed"]
+    assert (failed.status.value, failed.reason) == (status, state.capitalize())
+    assert failed.message == "20 of 20 questions are answered."
+
+
 def test_the_message_says_what_was_not_measured_and_what_missing_answers_could_undo() -> None:
     assert disparity([diagnosis("disparity", 1, survives=False)])[2] == (
         "1 of 1 comparisons show a disparity, but the missing answers could undo 1 of them."
