@@ -45,7 +45,8 @@ def test_an_overlay_fits_the_schemas_of_kubernetes(overlay: str, tmp_path: Path)
         else:
             assert resource["apiVersion"].split("/")[0] in {
                 "v1", "apps", "autoscaling", "policy", "networking.k8s.io",
-                "coordination.k8s.io", "batch", "scheduling.k8s.io", "rbac.authorization.k8s.io", "apiextensions.k8s.io",
+                "coordination.k8s.io", "batch", "scheduling.k8s.io",
+                "rbac.authorization.k8s.io", "apiextensions.k8s.io",
             }, f"no schema knows {kind}"  # fmt: skip
 
 

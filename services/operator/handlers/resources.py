@@ -126,11 +126,11 @@ class Looking:
         await self._obligations.record(
             self._plural, resource.meta, resource.spec, reconciled.status
         )
-        if changed := changed_fields(resource.status, reconciled.status):
-            memo["body"] = await self._cluster.write_status(self._plural, resource.meta, changed)
         for event in reconciled.events:
             kind = "Warning" if event.warning else "Normal"
             kopf.event(kopf.Body(body), type=kind, reason=event.reason, message=event.message)
+        if changed := changed_fields(resource.status, reconciled.status):
+            memo["body"] = await self._cluster.write_status(self._plural, resource.meta, changed)
 
 
 def _version(body: Mapping[str, Any]) -> int:
