@@ -16,7 +16,7 @@ from biaswatch.building.plan import Plan
 from biaswatch.building.ranking import ranking_of
 from biaswatch.building.settings import KEY_PREFIX, BuilderSettings
 from biaswatch.building.sources import ReadSources, WebPages, Wikipedia
-from biaswatch.building.verbs import verb_finder
+from biaswatch.building.verb_finders import verb_finder
 from biaswatch.building.web_fetching import FetchLimits, PageFetcher
 from biaswatch.building.web_pages import PageCache
 from biaswatch.shared.bus.jetstream import Connection, JetStreamPublisher

@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from biaswatch.building.build_data import BuildLog, Omission, PromptItem, SentenceMatch
+from biaswatch.building.cuts import NO_VERB, split_sentence
 from biaswatch.building.model_questions import (
     TRIES,
     LanguageModel,
@@ -24,28 +25,6 @@ from biaswatch.shared.contracts.identity import derived_id, token_of
 
 FIELD = re.compile(r"\{(concept|keyword|sentence)\}")
 """Fields of a template."""
-LEAST_LEFT = 2
-"""Least number of words after the cut."""
-AFTER_VERB = 2
-"""Words kept after the verb, to give the direction."""
-
-
-NO_VERB = "no verb is found"
-NOTHING_LEFT = "too little is left after the verb"
-
-
-def split_sentence(sentence: str, verbs: VerbFinder) -> tuple[str | None, str]:
-    """Return the beginning of a sentence, or None and the reason it cannot be cut."""
-    words = sentence.split()
-    verb = verbs.main_verb(words)
-    if verb is None:
-        return None, NO_VERB
-    for extra in (AFTER_VERB, AFTER_VERB - 1, 0):
-        cut = verb + 1 + extra
-        # A beginning that ends in punctuation would be continued with another thought.
-        if len(words) - cut >= LEAST_LEFT and not re.search(r"[,;:.!?)]$", words[cut - 1]):
-            return " ".join(words[:cut]), ""
-    return None, NOTHING_LEFT
 
 
 def item_of(hit: SentenceMatch, prompt: str) -> PromptItem:
@@ -76,19 +55,14 @@ def continuation_prompts(
     """Return beginnings of sentences that contain their keyword."""
     items = []
     for hit in hits:
-        beginning, why = split_sentence(hit.sentence, verbs)
+        keywords = (hit.keyword, *hit.others)
+        beginning, why = split_sentence(hit.sentence, verbs, keywords)
         if beginning is None:
-            build_log.leave_out(
-                "continuations", hit.sentence, f"no place to cut: {why}", hit.keyword
-            )
-            continue
-        present = [word for word in (hit.keyword, *hit.others) if contains_word(beginning, word)]
-        if present:
-            items.append(item_of(replace(hit, keyword=present[0]), beginning))
-        else:
-            why = "the keyword comes after the cut"
             build_log.leave_out("continuations", hit.sentence, why, hit.keyword)
-    no_verb = build_log.counts().get("continuations", {}).get(f"no place to cut: {NO_VERB}", 0)
+            continue
+        present = next(word for word in keywords if contains_word(beginning, word))
+        items.append(item_of(replace(hit, keyword=present), beginning))
+    no_verb = build_log.counts().get("continuations", {}).get(NO_VERB, 0)
     if no_verb and verbs.name == RULE_NAME:
         build_log.notes.append(
             f"The rule finds no verb in {no_verb} sentences. spaCy with the model en_core_web_sm"

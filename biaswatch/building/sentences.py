@@ -158,7 +158,7 @@ def _parts(paragraph: str) -> Iterator[str]:
     while len(rest) > WINDOW_CHARS:
         segments = _segments(rest[:WINDOW_CHARS])
         # The last segment of a window may go on after it.
-        whole = segments[:-1] or segments
+        whole = segments[:-1] or [rest[:WINDOW_CHARS]]
         yield from map(str.strip, whole)
         rest = rest[len("".join(whole)) :]
     yield from filter(None, map(str.strip, _segments(rest)))

@@ -1,9 +1,9 @@
-"""The main verb of an English sentence, by rule: finite forms, endings, the word before."""
+"""The main verb of an English sentence, by rule: finite forms, and the word before and after."""
 
-from typing import Any, Literal, Protocol
+from typing import Protocol
 
-from biaswatch.building.words import FINITE, NOUN_MARKS, QUOTES, STOP, word_set
-from biaswatch.shared.errors import UsageError
+from biaswatch.building.verb_words import AUXILIARIES, PARTICIPLES, PAST, VERBS
+from biaswatch.building.words import NOUN_MARKS, QUOTES, STOP, word_set
 
 RULE_NAME = "rule"
 
@@ -17,185 +17,252 @@ class VerbFinder(Protocol):
         """Return the verb's index among the words, or None where none is found."""
 
 
-PAST = word_set(
-    "arose ate beat bent bet bit bled blew bought bound bred broke built burst caught chose clung"
-    " cost crept cut dealt drew drank drove fed fell fled flew forbade forgot forgave fought froze"
-    " hid hit hurt knew laid lent let lit met overcame put quit rang ran rose sang sank sat sent"
-    " set shook shone shot shrank shut slept slid sold sought spent spread sprang stole struck"
-    " stuck stung swam swore swung taught threw told tore understood undertook woke wore wove"
-    " withdrew won wrought thrust split"
+PREPOSITIONS = word_set(
+    "of for in on at by with from to into onto over under between among amid through throughout"
+    " about as than per via against without within around across behind beyond during toward"
+    " towards above below near after before since until despite upon alongside along outside"
+    " inside like unlike beside besides"
 )
-"""Irregular forms of the past that FINITE does not hold."""
-PRESENT = word_set(
-    "accept account achieve act add adopt affect agree aim allow announce appear apply appoint"
-    " argue arrive ask assume attend attract avoid bear beat become believe belong bind borrow"
-    " break breed bring build burn buy call care carry cast catch cause change charge check choose"
-    " claim clear climb collect combine compete complain connect consider consist consume contain"
-    " continue contribute control cook cost count cover create cross cut decide decline decrease"
-    " defend define demand deny depend derive describe deserve design destroy determine develop"
-    " die differ dig direct disagree discover discuss distinguish divide dominate draw dream dress"
-    " drink drive drop earn eat elect emerge emphasise employ enable encourage end enjoy ensure"
-    " enter establish estimate exceed exchange exclude exist expand expect experience explain"
-    " export express extend face fail fall favour fear feature feed fight fill fit fix flow fly"
-    " focus follow forbid force forget form fund gain gather generate govern grant greet guard"
-    " guide handle hang happen harm head hear help hide hire hit honour hope hunt identify ignore"
-    " imply import improve include increase indicate influence inform insist inspire intend"
-    " introduce invest invite involve issue join judge jump keep kill know lack laugh launch learn"
-    " leave lend let lie lift like limit link list listen live look love lower maintain manage"
-    " mark marry matter measure meet mention mix mount move need notice obtain occupy occur offer"
-    " open operate oppose organise owe own pass pay perform permit persuade pick plan plant play"
-    " point possess practise praise pray prefer prepare present press prevent produce prohibit"
-    " promise promote protect prove provide publish pull punish push put raise range reach react"
-    " read receive recognise recommend record recruit reduce refer reflect refuse regard reject"
-    " relate rely remember remove rent repair repeat replace report represent require rescue"
-    " resist respect respond rest result retain return reveal ride ring rise rule run save score"
-    " seek seem select sell send separate serve set settle shake shape share shoot show shut sing"
-    " sit sleep smell smoke solve sound spend split spread stay steal stem stick stop strengthen"
-    " stretch strike struggle study succeed suffer suggest suit supply support surround survive"
-    " suspect swim take talk tax teach tell tend test thank threaten throw touch trade train"
-    " travel treat trust try turn understand unite urge use vary view visit vote wait walk want"
-    " warn wash watch wear weigh win wish wonder work worry write bless kick dribble tackle insert"
-    " inject diagnose lecture blow review print"
+CONJUNCTIONS = word_set("and or nor but yet")
+SUBORDINATORS = word_set(
+    "while when whenever if although though because since unless whereas after before once until as"
+    " even wherever whether"
 )
-"""Common verbs in the form of the plural."""
-NO_SUBJECT = word_set(
-    "of for in on at by with from to into over under between among through about as than and or"
-    " nor per via against without within around across behind beyond during toward towards"
-)
-"""After these comes a noun, so what looks like a verb is one."""
+"""Words that begin a subordinate clause before the main one."""
+RELATIVES = word_set("that which who whom whose where when why how what")
 PLURALS = word_set(
-    "they we you who which that people men women children police many some most others both these"
-    " those all few several cattle staff"
+    "they we you people men women children police many some most others both these those all few"
+    " several cattle staff media data"
 )
 """Subjects of the plural that do not end in s."""
-ADVERBS = word_set("also often still never now always sometimes usually")
-PRONOUNS = word_set("i he she it they we you")
+PRONOUNS = word_set("i he she it they we you this that these those there who everyone everybody")
+SUBJECTS = word_set("i he she it they we you")
+SINGULAR_PRONOUNS = word_set("he she it this that who everyone everybody one which nobody")
+ADVERBS = word_set(
+    "also often still never now always sometimes usually rarely seldom just even soon then once"
+    " thus already again not almost hardly only mainly mostly further there not long well"
+)
+AFTER_VERBS = (
+    NOUN_MARKS
+    | word_set(
+        "itself himself herself themselves some many several both all each one two three four five"
+        " six seven eight nine ten"
+    )
+    | word_set("most more few every another")
+)
+"""Words that follow a verb and no noun."""
+VERB_FOLLOWERS = (AFTER_VERBS | PREPOSITIONS | ADVERBS) - {"of"}
+NOT_PLURAL = ("ss", "us", "is", "'s", "\u2019s")
 
 
 class RuleVerbs:
-    """Finds the verb by lists of finite forms, regular endings and the word before."""
+    """Finds the verb by finite forms; subordinate and relative clauses are skipped."""
 
     name = RULE_NAME
 
     def main_verb(self, words: list[str]) -> int | None:
-        """Return the first likely verb that follows a subject of some length, or else the first."""
-        candidates = [index for index in range(1, len(words)) if _is_finite(words, index)]
-        likely = _first_likely(words, candidates)
-        by_subject = [n for n in range(1, likely or len(words)) if _follows_subject(words, n)]
-        by_name = [index for index in range(1, len(words)) if _follows_name(words, index)]
-        early = next(iter(by_subject), None)
-        if likely is not None:
-            # A verb of the main clause comes before those of its subordinate clauses.
-            return likely if early is None or early > likely else early
-        return early if early is not None else next(iter(by_name), None)
+        """Return the index of the first finite verb of the main clause."""
+        begin = _main_clause(words)
+        candidates = [n for n in range(begin, len(words)) if is_finite(words, n)]
+        verb = _outside_relatives(words, begin, candidates)
+        early = _away_from_subject(words, begin, len(words) if verb is None else verb)
+        return verb if early is None else early
 
 
-def _first_likely(words: list[str], candidates: list[int]) -> int | None:
-    """Return the first candidate, unless what stands before it is too short for a subject."""
-    whole = _bare(words[0]) in NOUN_MARKS | PRONOUNS
-    late = [index for index in candidates if index > 2]
-    return next(iter(candidates if whole else late or candidates), None)
+def _away_from_subject(words: list[str], begin: int, end: int) -> int | None:
+    """Return a verb that a phrase parts from its subject: `The roots of the nation date back`."""
+    head = next((n - 1 for n in range(begin, end) if bare(words[n]) in PREPOSITIONS), None)
+    if head is None or words[head].endswith(","):
+        return None
+    for n in range(head + 3, end):
+        if bare(words[n]) in RELATIVES or words[n - 1].endswith(","):
+            return None
+        marked = bare(words[n - 1]) in NOUN_MARKS | PREPOSITIONS | CONJUNCTIONS | {"to"}
+        before = _subject(words, n)
+        named = before is not None and before > head and words[before][:1].isupper()
+        sure = named or _follows(words, n) in VERB_FOLLOWERS
+        if sure and not marked and _agrees(words[n], bare(words[head])):
+            return n
+    return None
+
+
+def _agrees(word: str, noun: str) -> bool:
+    if _is_plural(noun):
+        return word in VERBS
+    return _is_singular_form(word) and _base_of(word) in VERBS
+
+
+def _is_plural(noun: str) -> bool:
+    return noun in PLURALS or (noun.endswith("s") and not noun.endswith(NOT_PLURAL))
+
+
+def bare(word: str) -> str:
+    """Return a word in lower case, without marks and quotes around it."""
+    return word.strip(QUOTES + ",;:().\u2014!?").lower()
+
+
+def _main_clause(words: list[str]) -> int:
+    """Return where the subject of the main clause may begin: after an opening subordinate one."""
+    first = bare(words[0])
+    if first not in SUBORDINATORS:
+        return 1
+    verb = next((n for n in range(1, len(words)) if is_finite(words, n)), None)
+    if verb is None or (first in PREPOSITIONS and _comma_before(words, verb)):
+        return 1
+    commas = [n + 1 for n in range(verb, len(words) - 1) if words[n].endswith(",")]
+    return next((n + 1 for n in commas if not _is_list(words, n)), 1)
+
+
+def _comma_before(words: list[str], index: int) -> bool:
+    return any(word.endswith(",") for word in words[:index])
+
+
+def _is_list(words: list[str], index: int) -> bool:
+    """Tell whether a comma before this word separates the entries of a list: `a, b and c`."""
+    for word in words[index : index + 5]:
+        if bare(word) in CONJUNCTIONS:
+            return True
+        if bare(word) in PRONOUNS | NOUN_MARKS:
+            return False
+    return False
+
+
+def _outside_relatives(words: list[str], begin: int, candidates: list[int]) -> int | None:
+    """Return the first candidate that is not the verb of a relative clause."""
+    open_clauses, previous = 0, begin - 1
+    for verb in candidates:
+        between = words[previous + 1 : verb]
+        open_clauses += sum(_is_relative(words, previous + 1 + n) for n in range(len(between)))
+        if open_clauses and (previous < begin or not _joined_to(words, previous, verb)):
+            open_clauses -= 1
+        elif not _is_coordinated(words, verb):
+            return verb
+        previous = verb
+    return candidates[-1] if candidates else None
+
+
+def _is_relative(words: list[str], index: int) -> bool:
+    return index > 0 and bare(words[index]) in RELATIVES
+
+
+def _joined_to(words: list[str], previous: int, verb: int) -> bool:
+    """Tell whether a verb belongs to the auxiliary before it."""
+    return verb == previous + 1
+
+
+def _is_coordinated(words: list[str], index: int) -> bool:
+    return bare(words[index - 1]) in CONJUNCTIONS
+
+
+def is_finite(words: list[str], index: int) -> bool:
+    """Tell whether the word is a finite verb, by its form and the words around it."""
+    word, written = bare(words[index]), words[index]
+    if index == 0 or written[:1].isupper() or _in_brackets(words, index):
+        return False
+    if word in AUXILIARIES:
+        return not (
+            word in {"will", "can", "might", "may"} and bare(words[index - 1]) in NOUN_MARKS
+        )
+    before = bare(words[index - 1])
+    if not word.isalpha() or before in NOUN_MARKS | AUXILIARIES or before in PREPOSITIONS:
+        return False
+    if word in PAST or is_regular_past(word):
+        return _is_past(words, index, word)
+    return _is_present(words, index, word)
+
+
+def is_regular_past(word: str) -> bool:
+    """Tell whether a word has the ending of a regular past or participle."""
+    return len(word) > 3 and word.endswith("ed") and not word.endswith(("eed", "hundred"))
+
+
+def _is_past(words: list[str], index: int, word: str) -> bool:
+    """Tell a past from a participle: `The men left` from `the men, left by ...`."""
+    if (word in PAST and word not in PARTICIPLES) or bare(words[index - 1]) in SUBJECTS:
+        return True
+    if words[index - 1].endswith((",", ";")) or _follows(words, index) == "by":
+        return False
+    if bare(words[index - 1]) in CONJUNCTIONS or _describes_noun(words, index):
+        return False
+    return not any(
+        bare(words[n]) in AUXILIARIES or _is_present(words, n, bare(words[n]))
+        for n in range(index + 1, _clause_end(words, index))
+    )
+
+
+def _describes_noun(words: list[str], index: int) -> bool:
+    """Tell whether a noun without a mark of its own follows: `well paid jobs`."""
+    following = _follows(words, index)
+    return (
+        following.endswith("s")
+        and following not in STOP | PREPOSITIONS
+        and (
+            bare(words[index - 1]).endswith("ly")
+            or bare(words[index - 1]) in {"most", "many", "some"}
+        )
+    )
+
+
+def _clause_end(words: list[str], index: int) -> int:
+    for n in range(index + 1, len(words)):
+        word = bare(words[n])
+        clause = word in CONJUNCTIONS and _follows(words, n) in NOUN_MARKS | PRONOUNS | AUXILIARIES
+        if clause or word in RELATIVES | SUBORDINATORS - PREPOSITIONS:
+            return n
+    return len(words)
+
+
+def _follows(words: list[str], index: int) -> str:
+    return bare(words[index + 1]) if index + 1 < len(words) else ""
+
+
+def _is_present(words: list[str], index: int, word: str) -> bool:
+    """Tell whether a form of the present fits its subject: `nurses work`, `the state pays`."""
+    if word in STOP | PREPOSITIONS | ADVERBS or words[index - 1][-1:] in ";:":
+        return False
+    if not word.isalpha() or words[index][:1].isupper():
+        return False
+    subject = _subject(words, index)
+    noun = bare(words[subject]) if subject is not None else ""
+    if not noun or noun in NOUN_MARKS | PREPOSITIONS | AUXILIARIES - PRONOUNS:
+        return False
+    if words[subject or 0].endswith(",") and not _comma_before(words, subject or 0):
+        return False
+    plural = _is_plural(noun)
+    takes_object = _follows(words, index) in AFTER_VERBS - {"that"}
+    if _is_singular_form(word):
+        known = _base_of(word) in VERBS
+        fits = noun in SINGULAR_PRONOUNS or (noun not in STOP and (not plural or takes_object))
+        return fits and (takes_object or known) and not _is_genitive(words[subject or 0])
+    if word in VERBS and takes_object and "and" in words[:index]:
+        return True
+    return plural and (word in VERBS or (takes_object and not word.endswith(("s", "ly", "ing"))))
+
+
+def _subject(words: list[str], index: int) -> int | None:
+    """Return the word that may be the subject's last; adverbs before the verb are skipped."""
+    n = index - 1
+    while n > 0 and (bare(words[n]) in ADVERBS or bare(words[n]).endswith("ly")):
+        n -= 1
+    return n if n >= 0 else None
+
+
+def _is_genitive(word: str) -> bool:
+    return bare(word).endswith(("'s", "\u2019s")) or word[-1:] in "'\u2019"
+
+
+def _is_singular_form(word: str) -> bool:
+    return word.endswith("s") and not word.endswith(("ss", "us", "is"))
+
+
+def _base_of(word: str) -> str:
+    if word.endswith("ies"):
+        return word[:-3] + "y"
+    if word.endswith("es") and word[:-2] in VERBS:
+        return word[:-2]
+    return word[:-1]
 
 
 def _in_brackets(words: list[str], index: int) -> bool:
     text = " ".join(words[:index])
     return text.count("(") > text.count(")")
-
-
-def _bare(word: str) -> str:
-    return word.strip(QUOTES + ",;:().").lower()
-
-
-def _is_finite(words: list[str], index: int) -> bool:
-    if _in_brackets(words, index) or words[index][:1].isupper():
-        return False
-    word, before = _bare(words[index]), _bare(words[index - 1])
-    regular = len(word) > 4 and word.endswith("ed") and before not in NOUN_MARKS
-    past = word in PAST and before not in NOUN_MARKS | NO_SUBJECT
-    return word in FINITE or regular or past
-
-
-def _follows_subject(words: list[str], index: int) -> bool:
-    """Tell whether a verb of the present fits the word before: `nurses work`, `the state pays`."""
-    written, before = words[index], words[index - 1]
-    if _in_brackets(words, index) or not _bare(written).isalpha() or not written[:1].islower():
-        return False
-    if before[-1:] in ",;:" or _bare(before) in NOUN_MARKS | NO_SUBJECT:
-        return False
-    word = _bare(written)
-    subject = index - 1
-    if _bare(before).endswith("ly") or _bare(before) in {
-        "also",
-        "often",
-        "still",
-        "never",
-        "rarely",
-    }:
-        subject -= 1
-    if subject < 0:
-        return False
-    noun = _bare(words[subject])
-    plural = noun in PLURALS or (noun.endswith("s") and not noun.endswith(("ss", "us", "is")))
-    if word in PRESENT:
-        return plural and _has_no_genitive(words[subject])
-    return _singular_form(word) and not plural and noun not in STOP - {"it", "he", "she", "who"}
-
-
-def _has_no_genitive(word: str) -> bool:
-    return not _bare(word).endswith(("'s", "\u2019s")) and word[-1:] not in "'\u2019"
-
-
-def _singular_form(word: str) -> bool:
-    """Tell whether the word is a listed verb with the ending of he, she and it."""
-    if word.endswith("ies"):
-        return word[:-3] + "y" in PRESENT
-    if word.endswith("es") and word[:-2] in PRESENT:
-        return True
-    return word.endswith("s") and word[:-1] in PRESENT
-
-
-def _follows_name(words: list[str], index: int) -> bool:
-    """Tell whether this may be the verb of a name: `Peru exports`."""
-    before, word = words[index - 1].strip(QUOTES), words[index]
-    named = before[:1].isupper() and before.isalpha() and before.lower() not in STOP
-    return named and word.islower() and word.endswith("s") and not word.endswith(("ss", "us"))
-
-
-MODEL = "en_core_web_sm"
-
-
-class SpacyVerbs:
-    """Takes the root of the sentence that spaCy parses, if it is a verb."""
-
-    def __init__(self, parse: Any, name: str) -> None:
-        self._parse = parse
-        self.name = name
-
-    def main_verb(self, words: list[str]) -> int | None:
-        """Return the index of the word that holds the root."""
-        text = " ".join(words)
-        for token in self._parse(text):
-            if token.dep_ == "ROOT" and token.pos_ in {"VERB", "AUX"}:
-                return text.count(" ", 0, token.idx)
-        return None
-
-
-def verb_finder(choice: Literal["auto", "rule", "spacy"]) -> VerbFinder:
-    """Return the finder that the plan names.
-
-    Raise UsageError where it names spaCy, and spaCy or its model is not installed.
-    """
-    if choice == "rule":
-        return RuleVerbs()
-    try:
-        import spacy
-
-        parse = spacy.load(MODEL, exclude=["ner", "lemmatizer"])
-    except (ImportError, OSError):  # OSError: there is spaCy, but not its model
-        if choice == "auto":
-            return RuleVerbs()
-        raise UsageError(
-            f"The plan wants spaCy to find verbs: install spacy and its model {MODEL}, or write"
-            " `verbs: rule`."
-        ) from None
-    return SpacyVerbs(parse, f"spaCy {spacy.__version__}, {MODEL} {parse.meta['version']}")

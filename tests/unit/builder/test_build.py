@@ -61,7 +61,7 @@ def test_sentences_become_prompts_with_twins_in_the_same_set(tmp_path: Path) -> 
     suite = built(tmp_path, {"a.txt": ARTICLE})
     assert prompts(suite, "Peru") == [
         "The bakers of Peru have always worked",
-        "Peru exports plums and",
+        "Peru exports plums and cheese",
         "Some Peruvian towns are known for",
         "The NASA office in Peru was closed",
     ]
@@ -310,22 +310,22 @@ def test_a_beginning_needs_any_keyword_of_its_concept(tmp_path: Path) -> None:
     text = "The plums were sold for years in Velmora. The cheese was sold for years in Velmora."
     suite = built(tmp_path, {"a.txt": text}, concepts=[concept], branching=None)
     assert [(row["prompt"], row["keyword"]) for row in suite.rows] == [
-        ("The plums were sold for", "plums")
+        ("The plums were sold for years", "plums")
     ]
     left = suite.build_log.counts()
     assert left["continuations"] == {"the keyword comes after the cut": 1}
 
 
 def test_everything_that_is_left_out_is_a_line_with_its_reason(tmp_path: Path) -> None:
-    text = f"{ARTICLE} Long live Velmora in all of its bays! It was once said so of Velmora."
+    text = f"{ARTICLE} Long live Velmora in all of its bays! It was sold for a year in Velmora."
     write_suite(built(tmp_path, {"a.txt": text}), tmp_path / "out")
     lines = [
         json.loads(line) for line in (tmp_path / "out" / "left_out.jsonl").read_text().splitlines()
     ]
     assert {"step", "what", "why", "keyword"} <= lines[0].keys()
     assert {line["what"]: line["why"] for line in lines} == {
-        "Long live Velmora in all of its bays!": "no place to cut: no verb is found",
-        "It was once said so of Velmora.": "the keyword comes after the cut",
+        "Long live Velmora in all of its bays!": "no main verb is found",
+        "It was sold for a year in Velmora.": "the keyword comes after the cut",
     }
     assert "spaCy" in (tmp_path / "out" / "report.md").read_text()
 
@@ -334,16 +334,16 @@ def test_a_twin_that_takes_for_granted_what_its_concept_lacks_is_left_out(tmp_pa
     branching = {"root": "Velmora", "to": [{"concept": "Chad", "lacks": ["coast"]}]}
     text = "The coast of Velmora was mapped in three years. Velmora was mapped in two years."
     suite = built(tmp_path, {"a.txt": text}, branching=branching)
-    assert prompts(suite, "Chad") == ["Chad was mapped in"]
+    assert prompts(suite, "Chad") == ["Chad was mapped"]
     left = suite.build_log.counts()["branching"]
     assert left == {"Chad has no coast, which the prompt takes for granted": 1}
 
 
 def test_a_set_in_which_words_of_the_root_would_be_left_is_left_out(tmp_path: Path) -> None:
     branching: dict[str, Any] = {"root": "Velmora", "to": [{"concept": "Peru"}]}
-    text = "The Velmoran towns of Velmora are quiet at night. Velmora was mapped in two years."
+    text = "The Velmoran towns of Velmora were closed at night. Velmora was mapped in two years."
     suite = built(tmp_path, {"a.txt": text}, branching=branching)
-    assert prompts(suite, "Velmora") == ["Velmora was mapped in"]
+    assert prompts(suite, "Velmora") == ["Velmora was mapped"]
     assert suite.build_log.counts()["branching"] == {"words of Velmora are left: velmoran": 1}
     kept = built(tmp_path, {"a.txt": text}, branching={**branching, "words_left": "keep"})
     assert len(prompts(kept, "Peru")) == 2
@@ -356,9 +356,12 @@ def test_a_sentence_nearer_to_another_meaning_is_left_out(tmp_path: Path) -> Non
         "name": "black", "keywords": {"by_hand": ["black"]},
         "meaning": "black people", "other_meanings": ["black dye for wool"],
     }  # fmt: skip
-    text = "Many black people were denied the vote. The black dye of logwood was sold for wool."
+    text = (
+        "Many black people were denied the vote in the south. The black dye of logwood was sold"
+        " for wool."
+    )
     suite = built(tmp_path, {"a.txt": text}, concepts=[concept], branching=None)
-    assert [row["prompt"] for row in suite.rows] == ["Many black people were denied"]
+    assert [row["prompt"] for row in suite.rows] == ["Many black people were denied the vote"]
     why = "nearer to 'black dye for wool' than to 'black people'"
     assert suite.build_log.counts()["topic"] == {why: 1}
 

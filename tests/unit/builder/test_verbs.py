@@ -2,7 +2,7 @@ import sys
 
 import pytest
 
-from biaswatch.building.verbs import verb_finder
+from biaswatch.building.verb_finders import verb_finder
 from biaswatch.shared.errors import UsageError
 
 

@@ -1,0 +1,266 @@
+"""The place where a sentence is cut into a prompt: after the complement of its main verb."""
+
+from collections.abc import Sequence
+
+from biaswatch.building.verb_words import AUXILIARIES, PARTICIPLES, PAST, VERBS
+from biaswatch.building.verbs import (
+    ADVERBS,
+    AFTER_VERBS,
+    CONJUNCTIONS,
+    PREPOSITIONS,
+    PRONOUNS,
+    RELATIVES,
+    SUBORDINATORS,
+    RuleVerbs,
+    VerbFinder,
+    bare,
+    is_finite,
+    is_regular_past,
+)
+from biaswatch.building.words import NOUN_MARKS, STOP, contains_word, word_set
+
+USUAL_WORDS = 20
+"""Most words of a prompt, where the sentence has an earlier place."""
+FEWEST_WORDS = 8
+"""Shorter prompts are chosen only where there is no longer one."""
+LEAST_LEFT = 2
+"""Least number of words after the cut."""
+LEAST_SHARE_LEFT = 0.15
+"""Least share of the words after the cut."""
+MOST_ENTRY_WORDS = 6
+"""Words of an entry of a list."""
+NO_VERB = "no main verb is found"
+NO_PLACE = "nothing follows the complement of the main verb"
+KEYWORD_AFTER = "the keyword comes after the cut"
+
+PHRASES = word_set("including due because along according despite amid such rather")
+"""Words that begin a phrase after a noun."""
+COMPLEMENT_CLAUSES = word_set("that whether how what why if where")
+NEVER_LAST = (
+    (STOP - word_set("it them him her us all there here own same"))
+    | PREPOSITIONS
+    | NOUN_MARKS
+    | word_set("than such rather including due because along according very almost about its")
+)
+"""Words after which no reader would stop."""
+INCOMPLETE = word_set(
+    "consist consists consisted depend depends depended rely relies relied belong belongs belonged"
+    " lead leads led refer refers referred based referring amount amounts amounted add adds serve"
+    " serves served result results resulted known thought seen regarded compared"
+)
+"""Verbs incomplete without their preposition."""
+LINKING = word_set(
+    "is are was were be been being become becomes became remain remains remained seem seems seemed"
+)
+
+
+def split_sentence(
+    sentence: str, verbs: VerbFinder, keywords: Sequence[str] = ()
+) -> tuple[str | None, str]:
+    """Return the beginning of a sentence, or None and the reason it cannot be cut.
+
+    The beginning ends after the complement of the main verb, holds one of the keywords, and has
+    at most 20 words where the sentence has such a place.
+    """
+    words = sentence.split()
+    verb = verbs.main_verb(words)
+    if verb is None:
+        return None, NO_VERB
+    least = max(LEAST_LEFT, round(LEAST_SHARE_LEFT * len(words)))
+    places = _places(words, verb, len(words) - least)
+    if not places:
+        return None, NO_PLACE
+    beginnings = [_beginning(words, place) for place in places]
+    named = [b for b in beginnings if not keywords or any(contains_word(b, k) for k in keywords)]
+    if not named:
+        return None, KEYWORD_AFTER
+    usual = [beginning for beginning in named if len(beginning.split()) <= USUAL_WORDS]
+    whole = [b for b in usual if len(b.split()) >= FEWEST_WORDS and _ends_clause(words, b)]
+    return (whole or usual or named[:1])[-1], ""
+
+
+def _ends_clause(words: Sequence[str], beginning: str) -> bool:
+    """Tell whether a clause, or a part set off by a comma, ends where the beginning ends."""
+    place = len(beginning.split())
+    following = bare(words[place])
+    return words[place - 1][-1:] in ",;:" or following in RELATIVES | SUBORDINATORS - PREPOSITIONS
+
+
+def _beginning(words: Sequence[str], place: int) -> str:
+    return " ".join(words[:place]).rstrip(",;: \u2014\u2013-")
+
+
+def _places(words: list[str], verb: int, end: int) -> list[int]:
+    """Return places between phrases after the complement; weaker ones only without a stronger."""
+    begin = _complement(words, verb)
+    places = [n for n in range(begin, end + 1) if _may_cut(words, begin, n)]
+    strong = [n for n in places if _begins_phrase(words, n)]
+    of = [n for n in places if bare(words[n]) == "of" and not _needs_more(words, n)]
+    return strong or of or [n for n in [_without_object(words, verb)] if verb < n <= end]
+
+
+def _complement(words: list[str], verb: int) -> int:
+    """Return where the complement begins: after auxiliaries, participles, and a preposition."""
+    n = verb + 1
+    while n < len(words) and _continues_verb(words, n):
+        n += 1
+    if n < len(words) and bare(words[n]) in COMPLEMENT_CLAUSES and not words[n - 1].endswith(","):
+        inner = RuleVerbs().main_verb(words[n + 1 :])
+        return n if inner is None else _complement(words, n + 1 + inner)
+    while n < len(words) and bare(words[n]) in PREPOSITIONS and not words[n - 1].endswith(","):
+        n += 1
+    return n
+
+
+def _without_object(words: list[str], verb: int) -> int:
+    """Return where a verb without an object ends: `was closed | in spring`; 0 where it has one."""
+    n = verb + 1
+    while n < len(words) and _continues_verb(words, n):
+        n += 1
+    last = bare(words[n - 1])
+    verbal = last not in AUXILIARIES | ADVERBS | LINKING and not last.endswith("ly")
+    if n == len(words) or not verbal or bare(words[n]) not in PREPOSITIONS - {"of"}:
+        return 0
+    return n + 1 if last in INCOMPLETE else n
+
+
+def _continues_verb(words: list[str], index: int) -> bool:
+    word, before = bare(words[index]), bare(words[index - 1])
+    if words[index - 1].endswith((",", ";")):
+        return False
+    if word in ADVERBS or word in {"be", "been", "being", "have"} or word.endswith("ly"):
+        return True
+    if before == "to":
+        return word in VERBS or word in {"be", "do"}
+    if word == "to":
+        return bare(words[index + 1]) in VERBS | {"be"} if index + 1 < len(words) else False
+    after_auxiliary = any(bare(w) in AUXILIARIES | {"be", "been"} for w in words[:index][-3:])
+    participle = word in PARTICIPLES or is_regular_past(word) or word.endswith("ing")
+    base = word in VERBS and before in AUXILIARIES | ADVERBS - {"is", "are", "was", "were"}
+    return after_auxiliary and (participle or base) and before not in NOUN_MARKS | PREPOSITIONS
+
+
+def _may_cut(words: list[str], begin: int, index: int) -> bool:
+    """Tell whether what stands before may end a prompt: a complement, no list, no bracket."""
+    last = bare(words[index - 1])
+    content = index == begin and words[index - 1].endswith((",", "ly"))
+    content = content or any(bare(word) not in NEVER_LAST for word in words[begin:index])
+    text = " ".join(words[:index])
+    closed = text.count("(") == text.count(")") and text.count("\u201c") == text.count("\u201d")
+    closed = closed and text.count('"') % 2 == 0
+    if not content or last in NEVER_LAST or not closed or _in_list(words, index):
+        return False
+    return not _parts_subject(words, index)
+
+
+def _parts_subject(words: list[str], index: int) -> bool:
+    """Tell whether a clause has begun before this place and its verb comes after."""
+    openers = RELATIVES | SUBORDINATORS | CONJUNCTIONS
+    begins = next((n for n in range(index - 1, 0, -1) if bare(words[n]) in openers), None)
+    if begins is None or any(is_finite(words, n) for n in range(begins + 1, index)):
+        return False
+    rest = range(index, len(words))
+    end = next((n for n in rest if bare(words[n]) in openers or words[n - 1][-1:] in ",;:"), None)
+    return any(is_finite(words, n) for n in range(index, len(words) if end is None else end))
+
+
+def _in_list(words: list[str], index: int) -> bool:
+    """Tell whether the next words are an entry of a list: `a mix of wool, salt, and slate`."""
+    if not words[index - 1].endswith(","):
+        return False
+    if bare(words[index]) in CONJUNCTIONS:
+        before = words[max(0, index - 1 - MOST_ENTRY_WORDS) : index - 1]
+        return any(w.endswith(",") for w in before) and not _is_clause(words, index + 1)
+    if _begins_adjunct(words, index) or _is_clause(words, index):
+        return False
+    ends = (n for n in range(index, len(words)) if _ends_entry(words, n))
+    end = next(ends, None)
+    if end is None or end > index + MOST_ENTRY_WORDS:
+        return False
+    return bare(words[end]) in CONJUNCTIONS or (end + 1 < len(words) and _in_list(words, end + 1))
+
+
+def _ends_entry(words: list[str], index: int) -> bool:
+    return words[index].endswith(",") or bare(words[index]) in CONJUNCTIONS
+
+
+def _begins_adjunct(words: list[str], index: int) -> bool:
+    """Tell whether a phrase begins that adds to the clause: `, known for its wool`."""
+    while bare(words[index]) in ADVERBS and index < len(words) - 1:
+        index += 1
+    word = bare(words[index])
+    if word in RELATIVES | SUBORDINATORS | PHRASES | PREPOSITIONS:
+        return True
+    if not _is_participle(word):
+        return False
+    begins = next((n for n in range(index - 1, 0, -1) if words[n - 1].endswith(",")), 0)
+    return not _is_participle(bare(words[begins]))
+
+
+def _is_participle(word: str) -> bool:
+    if word in PARTICIPLES:
+        return word not in VERBS  # run, set, cut
+    return is_regular_past(word) or (len(word) > 4 and word.endswith("ing"))
+
+
+def _is_clause(words: list[str], index: int) -> bool:
+    """Tell whether a clause with a subject and a verb of its own begins here."""
+    if index >= len(words) or not _may_be_subject(words[index]):
+        return False
+    return any(is_finite(words, n) for n in range(index + 1, min(index + 6, len(words))))
+
+
+def _may_be_subject(word: str) -> bool:
+    return word[:1].isupper() or bare(word) in PRONOUNS | NOUN_MARKS
+
+
+def _begins_phrase(words: list[str], index: int) -> bool:
+    word, last = bare(words[index]), words[index - 1]
+    if last[-1:] in ";:\u2014" or words[index][:1] in "\u2014\u2013(":
+        return True
+    if last.endswith(","):
+        return _begins_adjunct(words, index) or word in NOUN_MARKS | PRONOUNS | CONJUNCTIONS
+    if word in CONJUNCTIONS:
+        return _is_clause(words, index + 1) or _is_verb(words, index + 1)
+    if word in RELATIVES or word in SUBORDINATORS - {"as", "once", "even"} - PREPOSITIONS:
+        return True
+    if word in PHRASES | PREPOSITIONS:
+        return word not in {"of", "than"} and not _needs_more(words, index)
+    return _begins_participle(words, index)
+
+
+def _is_verb(words: list[str], index: int) -> bool:
+    """Tell whether a second verb of the same subject follows: `and sends soldiers abroad`."""
+    while index < len(words) - 1 and (bare(words[index]) in ADVERBS or words[index].endswith("ly")):
+        index += 1
+    word = bare(words[index])
+    following = bare(words[index + 1]) if index + 1 < len(words) else ""
+    if word in AUXILIARIES | PAST or is_regular_past(word):
+        return True
+    # Asked of a singular, then of a plural subject, as the form of the verb is not known.
+    return following in AFTER_VERBS | PREPOSITIONS | RELATIVES | ADVERBS and any(
+        is_finite([*words[:index], subject, *words[index:]], index + 1)
+        for subject in ("it", "they")
+    )
+
+
+def _needs_more(words: list[str], index: int) -> bool:
+    """Tell whether this completes the word before: `famous for`, `focusing on`, `instead of`."""
+    last, before = bare(words[index - 1]), bare(words[index - 2])
+    if _is_participle(last) or last in ADVERBS or last.endswith("ly"):
+        return True
+    if is_finite(words, index - 1) or (before == "to" and last in VERBS):
+        return True
+    if bare(words[index]) == "to" and "from" in map(bare, words[max(0, index - 4) : index]):
+        return True
+    if bare(words[index]) == "as":
+        return before == "as" or bare(words[index + 1]) in {"many", "much", "well"}
+    return before in LINKING or (before in ADVERBS and bare(words[index - 3]) in LINKING)
+
+
+def _begins_participle(words: list[str], index: int) -> bool:
+    word, before = bare(words[index]), bare(words[index - 1])
+    after = bare(words[index + 1]) if index + 1 < len(words) else ""
+    if before in STOP | ADVERBS or not _is_participle(word):
+        return False
+    return after in NOUN_MARKS or (not word.endswith("ing") and after in PREPOSITIONS)
