@@ -1,4 +1,4 @@
-"""Write the JSON Schemas of records, plans and files of monitors, and the AsyncAPI document."""
+"""Write the JSON Schemas of records, plans, suites and monitors, and the AsyncAPI document."""
 
 import json
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from biaswatch.building.plan import Plan
-from biaswatch.shared.contracts import ROUTES
+from biaswatch.shared.contracts import ROUTES, Suite
 from biaswatch.shared.requests.monitors import MONITOR_REQUEST
 from tools.asyncapi import asyncapi_document
 
@@ -24,12 +24,27 @@ def monitor_schema() -> dict[str, Any]:
     return schema
 
 
+def suite_schema() -> dict[str, Any]:
+    """Return the schema of a suite's file, which may name a file of probes, and `truth`."""
+    schema = Suite.model_json_schema()
+    probes = schema["properties"]["probes"]
+    path = {"type": "string", "description": "The path of a file of probes, from the folder."}
+    schema["properties"]["probes"] = {"anyOf": [probes, path]}
+    schema["properties"]["truth"] = {
+        "type": "object",
+        "additionalProperties": {"type": "object"},
+        "description": "The right answer for each value of a fact: `{label: {spam: 1}}`.",
+    }
+    return schema
+
+
 def schemas() -> dict[Path, str]:
     """Return the text of every schema by its path."""
     documents = {
         Path("docs/asyncapi.json"): asyncapi_document(),
         Path("docs/plan.schema.json"): Plan.model_json_schema(),
         Path("docs/monitor.schema.json"): monitor_schema(),
+        Path("docs/suite.schema.json"): suite_schema(),
     }
     for route in ROUTES:
         path = RECORDS / f"{route.record.kind}.v{route.record.version}.json"

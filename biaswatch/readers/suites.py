@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from biaswatch.building.prompts import version_of
+from biaswatch.readers.suite_fields import check_spelling
 from biaswatch.readers.targets import check_scaffolds, with_file
 from biaswatch.shared.contracts import TRAFFIC, Suite, SuiteProbe, first_mistake, set_of
 from biaswatch.shared.contracts.suite_limits import check_suite
@@ -52,6 +53,7 @@ def load_suite(path: Path) -> Suite:
     truth = fields.pop("truth", {})
     if isinstance(probes, list):
         fields["probes"] = [_with_truth(_with_facts(probe), truth, file) for probe in probes]
+    check_spelling(fields, file)
     try:
         return check_suite(Suite.model_validate(fields))
     except ValidationError as error:

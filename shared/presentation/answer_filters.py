@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from biaswatch.shared.analysis.findings.measured_columns import why_undefined
 from biaswatch.shared.contracts import Features, Probe, Response, SuiteProbe
 
 ANY_REASON = "any"
@@ -91,6 +92,8 @@ class AnswerFilter(BaseModel):
         if not self.missing:
             return True
         reasons = {row.unscorable for row in chosen} - {None}
+        if response is not None and any(self._is_undefined(row) for row in chosen):
+            reasons.add(why_undefined(response.probe.scaffold))
         if response is not None and response.reason:
             reasons.add(response.reason)
         return bool(reasons) if self.missing == ANY_REASON else self.missing in reasons
@@ -103,7 +106,15 @@ class AnswerFilter(BaseModel):
             return False
         messages = [message.content for message in response.probe.messages]
         texts = [*messages, *response.probe.variables.values(), response.text or ""]
+        texts += response.said.values()
+        for step in response.tool_steps:
+            texts += [step.name, step.arguments, step.result]
         return any(self.q.casefold() in text.casefold() for text in texts)
+
+    def _is_undefined(self, row: Features) -> bool:
+        """Return whether the feature, or any if none is chosen, was measured without a value."""
+        names = [self.number] if self.feature else row.values
+        return any(row.values.get(name, 0.0) is None for name in names)
 
     def _in_range(self, value: float) -> bool:
         is_high_enough = self.low is None or value >= self.low

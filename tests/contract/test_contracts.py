@@ -1,9 +1,11 @@
 """What is committed about the contracts is true, and what was committed before still decodes."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
@@ -57,3 +59,21 @@ def test_the_examples_of_monitors_fit_the_committed_schema(name: str) -> None:
     jsonschema.validate(example, committed)
     with pytest.raises(jsonschema.ValidationError):
         jsonschema.validate({**example, "cadense": "1h"}, committed)
+
+
+def suite_examples() -> list[Any]:
+    """Return the headers of our suites, and the suites that the documentation shows."""
+    headers = [yaml.safe_load(path.read_text()) for path in ROOT.glob("suites/*/suite.yaml")]
+    pages = [(ROOT / "docs" / f"{page}.md").read_text() for page in ("conversations", "agents")]
+    blocks = re.findall(r"```yaml\n(name:.*?)```", "".join(pages), re.DOTALL)
+    return [*headers, *map(yaml.safe_load, blocks)]
+
+
+def test_suites_and_documented_suites_fit_the_committed_schema() -> None:
+    committed = json.loads((ROOT / "docs" / "suite.schema.json").read_text())
+    examples = suite_examples()
+    assert len(examples) > 15
+    for example in examples:
+        jsonschema.validate(example, committed)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**examples[-1], "most_steps": 0}, committed)

@@ -8,7 +8,7 @@ from tools.site.pages import contents, written_pages
 from tools.site.reference import reference_pages
 
 ROOT = Path(__file__).parents[2]
-FILES = ("images", "asyncapi.json", "monitor.schema.json", "plan.schema.json")
+FILES = ("images", "asyncapi.json", "monitor.schema.json", "plan.schema.json", "suite.schema.json")
 """Files that pages link to."""
 INTRODUCTION = (
     "biaswatch measures social bias in large language models and keeps watching for it in"

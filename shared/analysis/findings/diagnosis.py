@@ -20,7 +20,6 @@ from biaswatch.shared.analysis.findings.observations import Observations, within
 from biaswatch.shared.analysis.findings.parities import parities
 from biaswatch.shared.analysis.findings.run_findings import (
     NOT_FINITE,
-    UNDEFINED,
     FindingKey,
     GroupedResponses,
     RunFinding,
@@ -249,8 +248,7 @@ def _summaries(
         rows = np.flatnonzero(levels.codes == code)
         lacking = rows[~np.isfinite(numbers[rows])].tolist()
         reasons = Counter(
-            (responses.why_missing(row) or UNDEFINED) if np.isnan(numbers[row]) else NOT_FINITE
-            for row in lacking
+            responses.why_missing(row) if np.isnan(numbers[row]) else NOT_FINITE for row in lacking
         )
         yield GroupSummary(
             group=level.name,

@@ -17,6 +17,7 @@ from biaswatch.shared.analysis.findings.observations import (
     coded,
     within,
 )
+from biaswatch.shared.contracts import CONVERSATION
 from biaswatch.shared.contracts.likelihood import LIKELIHOOD
 from biaswatch.shared.contracts.response import LARGEST_VALUE
 from biaswatch.shared.parsing.texts import truth_of
@@ -26,6 +27,11 @@ Key = tuple[str, str, str]
 """Target, scaffold and extractor."""
 Words = tuple[tuple[str, str], ...]
 """Levels by dimension, as they come."""
+
+
+def why_undefined(scaffold: str) -> str:
+    """Return the reason of a measured answer without a value of a feature."""
+    return "no value in a turn" if scaffold == CONVERSATION else "undefined"
 
 
 @dataclass(frozen=True)
@@ -105,9 +111,9 @@ class MeasuredColumns:
             return np.full(self.rows, np.nan)
         return np.asarray(self.numbers[self.features.index(feature)])
 
-    def why_missing(self, row: int) -> str | None:
-        """Return why a response has no value of any feature."""
-        return self.reasons[int(self.reasons_of[row])]
+    def why_missing(self, row: int) -> str:
+        """Return why a response has no value of a feature, or of any feature."""
+        return self.reasons[int(self.reasons_of[row])] or why_undefined(self.scaffold)
 
     def reservations_among(self, rows: Whole) -> dict[str, int]:
         """Count the reservations about the values of these rows, by their kind."""

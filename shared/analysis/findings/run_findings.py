@@ -103,7 +103,7 @@ def selection_disparities(
 
 STATISTICS = (Mean(), Median(), StandardDeviation())
 """The mean first; the others are shown beside it."""
-UNDEFINED, NOT_FINITE = "undefined", "not finite, or beyond 1e150"
+NOT_FINITE = "not finite, or beyond 1e150"
 OUTSIDE = "outside the declared range"
 
 
@@ -264,7 +264,7 @@ def _reasons(part: GroupedResponses, rows: Whole, index: int) -> Counter[str]:
     for row in rows[~np.isfinite(part.observations.values[rows, index])].tolist():
         value = float(numbers[row])
         if isnan(value):
-            reasons[part.responses.why_missing(row) or UNDEFINED] += 1
+            reasons[part.responses.why_missing(row)] += 1
         elif not isfinite(value):
             reasons[NOT_FINITE] += 1
         else:

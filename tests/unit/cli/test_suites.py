@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -44,6 +45,33 @@ def test_probes_come_from_tables(tmp_path: Path, ending: str) -> None:
     assert (one.key, one.set, one.prompt) == ("a", "s", "Is it, so?")
     assert two.groups == {"race": "z", "gender": "y"}
     assert two.prompt == 'Is "it"?\nYes?'
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"feature": ["words"]}, r"suite.json: there is no field 'feature'. Is 'features' meant"),
+        ({"probes": [{"key": "a", "promt": "x"}]}, r"probes.0: there is no field 'promt'"),
+        ({"tools": [{"name": "t", "results": [{"wen": {}, "result": "x"}]}]}, "tools.0.results.0"),
+        (
+            {"probes": [{"key": "a", "messages": [{"role": "user", "when": {"refuse": True}}]}]},
+            "probes.0.messages.0.when: there is no field 'refuse'. Is 'refused' meant",
+        ),
+    ],
+)
+def test_a_misspelt_field_is_named_with_its_place(
+    tmp_path: Path, fields: dict[str, Any], sentence: str
+) -> None:
+    whole = {"name": "t", "extractors": ["words"], "probes": [{"key": "a", "prompt": "x"}]}
+    (tmp_path / "suite.json").write_text(json.dumps({**whole, **fields}))
+    with pytest.raises(UsageError, match=sentence):
+        load_suite(tmp_path / "suite.json")
+
+
+def test_columns_of_ones_own_are_no_misspelt_fields(tmp_path: Path) -> None:
+    own = {"key": "a", "prompt": "x", "region": "north", "notes": "y", "age": 3}
+    write_csv(tmp_path / "p.csv", [own])
+    assert [probe.key for probe in suite(tmp_path, "p.csv").probes] == ["a"]
 
 
 def test_a_table_of_the_field_has_the_concept_as_its_dimension(tmp_path: Path) -> None:

@@ -58,7 +58,7 @@ def test_columns_are_the_observations_of_the_responses(seed: int) -> None:
         for dimension, labels in expected.groups.items():
             assert list(seen.groups[dimension]) == list(labels)
         assert [found.why_missing(row) for row in range(found.rows)] == [
-            each.why_missing for each in some
+            each.why_missing or "undefined" for each in some
         ]
         assert list(found.by_stratum.observations(names).groups["topic"]) == [
             each.strata["topic"] for each in some

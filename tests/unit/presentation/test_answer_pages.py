@@ -65,6 +65,28 @@ def test_words_are_found_in_question_and_answer_in_any_case() -> None:
     assert not AnswerFilter(q="fine").fits_texts(None)
 
 
+def test_words_are_also_looked_for_in_earlier_replies_and_steps() -> None:
+    call = ToolStep(step=1, name="refund", arguments='{"percent": 50}', result="Refunded.")
+    response = make_response(text="Bye", said={"turn:1": "Hello."}, tool_steps=(call,))
+    for words in ("hello", "PERCENT", "refunded", "refund"):
+        assert AnswerFilter(q=words).fits_texts(response), words
+
+
+@pytest.mark.parametrize(
+    ("scaffold", "reason"), [("conversation", "no value in a turn"), ("direct", "undefined")]
+)
+def test_answers_without_a_value_are_filtered_by_the_reason_of_findings(
+    scaffold: str, reason: str
+) -> None:
+    response = make_response(probe=make_probe(0, scaffold=scaffold))
+    measured = [make_features(extractor="r", values={"r@1": 2.0, "r@2": None})]
+    for missing in (reason, "any"):
+        for feature, fits in (("", True), ("r.r@2", True), ("r.r@1", False), ("x.r", False)):
+            wanted = AnswerFilter(missing=missing, feature=feature)
+            assert wanted.fits_measurements(response, measured) is fits
+    assert not AnswerFilter(missing="refused").fits_measurements(response, measured)
+
+
 def test_two_twins_stand_side_by_side_and_one_alone_does_not() -> None:
     twins = [view("a", "x"), view("b", "y"), view("c", "z")]
     result = side_by_side(twins, "c", "a", texts=True)
