@@ -116,7 +116,7 @@ def _without_label(text: str, children: Sequence[Token]) -> str:
     opens = next((n for n, child in enumerate(children) if child.content or child.nesting), None)
     if opens is None or children[opens].type != "strong_open":
         return text
-    closes = next(n for n, child in enumerate(children) if child.type == "strong_close")
+    closes = [child.type for child in children].index("strong_close")
     label = "".join(_texts(children[:closes]))
     rest = text[len(label) :]
     labelled = label.rstrip().endswith((":", ".")) or rest.lstrip().startswith(":")
