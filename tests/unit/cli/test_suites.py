@@ -69,7 +69,7 @@ def test_a_misspelt_field_is_named_with_its_place(
 
 
 def test_columns_of_ones_own_are_no_misspelt_fields(tmp_path: Path) -> None:
-    own = {"key": "a", "prompt": "x", "region": "north", "notes": "y", "age": 3}
+    own = {"key": "a", "prompt": "x", "region": "north", "notes": "y", "age": "3"}
     write_csv(tmp_path / "p.csv", [own])
     assert [probe.key for probe in suite(tmp_path, "p.csv").probes] == ["a"]
 
