@@ -1,0 +1,1 @@
+"""Search for disparities under a budget: hypotheses, evidence and allocation."""

@@ -1,0 +1,122 @@
+"""Evidence of a search: an e-process for every hypothesis, by exchange of labels within sets."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from biaswatch.shared.stats.anytime.bets import Bools, Floats, both_ways, log_mean_exp
+from biaswatch.shared.stats.anytime.exchanges import exchange_group, exchange_log_factors
+from biaswatch.shared.stats.anytime.merged import PastDifferences, vector_bets
+from biaswatch.shared.stats.search.hypotheses import Cells, SearchSpace
+
+STAKES = (1.0, 2.0, 4.0, 8.0, 16.0)
+"""Bets on a contrast, in inverse units of the range; the others are learned from earlier sets."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the sets so far say about each hypothesis.
+
+    Parameters
+    ----------
+    past
+        Contrasts of earlier sets, [hypotheses] each.
+    log_wealth
+        [hypotheses, bets]
+    """
+
+    past: PastDifferences
+    log_wealth: Floats
+
+    @classmethod
+    def none(cls, space: SearchSpace) -> "Evidence":
+        """Return the evidence before the first question."""
+        past = PastDifferences(*(np.zeros(space.hypotheses) for _ in range(3)))
+        return cls(past, np.zeros((space.hypotheses, _bets_on(past).shape[1])))
+
+    @property
+    def log_e(self) -> Floats:
+        """Return [hypotheses]: the log e-values, averages over all bets."""
+        return log_mean_exp(self.log_wealth)
+
+    def found(self, space: SearchSpace, alpha: float) -> Bools:
+        """Return [hypotheses]: whether the evidence of each reaches its threshold.
+
+        The chance that any true null hypothesis is ever found is at most alpha, however the sets
+        were chosen and however often the evidence is read: each e-process starts at 1 and has a
+        mean of at most 1 at every time, and the weights sum to 1 (Ville's inequality, union bound).
+        """
+        return np.asarray(self.log_e >= space.log_thresholds(alpha))
+
+
+def updated(evidence: Evidence, space: SearchSpace, cells: Cells, answers: Floats) -> Evidence:
+    """Return the evidence with one more batch of sets.
+
+    The bets on a batch depend on earlier batches alone, so that an answer counts only for
+    hypotheses whose bet and weight were fixed before its question was sent.
+
+    Parameters
+    ----------
+    cells
+        [sets]: where each set was asked.
+    answers
+        [sets, groups]: one answer for each twin, divided by the range of the answers. Sets with a
+        missing answer must be left out by the caller, and counted.
+
+    Returns
+    -------
+    Evidence
+
+    References
+    ----------
+    Fisher (1935), The design of experiments; Ramdas, Grünwald, Vovk and Shafer (2023).
+
+    Examples
+    --------
+    >>> space = SearchSpace(topics=2, contexts=1, groups=2)
+    >>> cells = Cells.of(np.zeros(20, dtype=np.int64), np.zeros(20, dtype=np.int64))
+    >>> answers = np.column_stack([np.full(20, 0.75), np.full(20, 0.25)])
+    >>> evidence = updated(Evidence.none(space), space, cells, answers)
+    >>> evidence.found(space, 0.05).tolist()  # topic 0, topic 1, context, everywhere, crossings
+    [True, False, True, True, True, False]
+    """
+    contrasts = _contrasts(answers)
+    hypotheses = space.of_sets(cells)
+    rows, kinds, columns = np.nonzero(hypotheses >= 0)
+    numbers = hypotheses[rows, kinds, columns]
+    bets = _bets_on(evidence.past)[numbers]
+    drawn = contrasts[rows, :, columns]
+    log_wealth = evidence.log_wealth.copy()
+    np.add.at(log_wealth, numbers, exchange_log_factors(bets[:, :, None] * drawn[:, None, :]))
+    size = space.hypotheses
+    past = PastDifferences(
+        evidence.past.sets + np.bincount(numbers, minlength=size),
+        evidence.past.sums + np.bincount(numbers, drawn[:, 0], size),
+        evidence.past.squares + np.bincount(numbers, drawn[:, 0] ** 2, size),
+    )
+    return Evidence(past, log_wealth)
+
+
+def cannot_find_more(evidence: Evidence, space: SearchSpace, alpha: float, sets_left: int) -> bool:
+    """Return whether no further hypothesis can reach its threshold with the sets that are left.
+
+    A set raises a log e-value by at most the logarithm of the number of exchanges.
+    """
+    largest = np.log(len(exchange_group(space.groups))) * sets_left
+    missing = space.log_thresholds(alpha) - evidence.log_e
+    return not bool(((missing > 0) & (missing <= largest)).any())
+
+
+def _contrasts(answers: Floats) -> Floats:
+    """Return [sets, exchanges, contrasts]: each group minus the mean of the others."""
+    groups = answers.shape[1]
+    exchanged = answers[:, exchange_group(groups)]
+    others = (exchanged.sum(axis=-1, keepdims=True) - exchanged) / (groups - 1)
+    return np.asarray((exchanged - others)[:, :, : 1 if groups == 2 else groups])
+
+
+def _bets_on(past: PastDifferences) -> Floats:
+    """Return [hypotheses, bets]: learned bets, then fixed ones in both directions."""
+    own, _ = vector_bets(past)
+    fixed = both_ways(STAKES)
+    return np.column_stack([own.T, np.broadcast_to(fixed, (own.shape[1], len(fixed)))])

@@ -1,0 +1,143 @@
+"""Hypotheses of a search: what may ever be found, with the share of alpha that each has."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biaswatch.shared.stats.anytime.bets import Floats
+from biaswatch.shared.stats.estimate import check_alpha
+
+Ints = NDArray[np.int64]
+
+
+class Region(StrEnum):
+    """Kind of region in which a group may be treated differently."""
+
+    TOPIC = "topic"
+    CONTEXT = "context"
+    EVERYWHERE = "everywhere"
+    CROSSING = "crossing"
+    SCENARIO = "scenario"
+
+
+WEIGHTS = {
+    Region.TOPIC: 0.5,
+    Region.CONTEXT: 0.15,
+    Region.EVERYWHERE: 0.15,
+    Region.CROSSING: 0.1,
+    Region.SCENARIO: 0.1,
+}
+"""Share of alpha by kind of region, divided equally among its hypotheses; the sum is 1."""
+
+
+@dataclass(frozen=True)
+class SearchSpace:
+    """Sizes of the axes of a search.
+
+    A contrast compares one group with the mean of the others; two groups have one contrast.
+    Hypotheses are numbered by kind of region in the order of `Region`, then by region, then by
+    contrast.
+
+    Parameters
+    ----------
+    topics, contexts, groups
+        At least 1, 1 and 2.
+    scenarios
+        Number of scenarios that may still be proposed; their share of alpha is kept for them.
+
+    Examples
+    --------
+    >>> space = SearchSpace(topics=200, contexts=12, groups=2, scenarios=100)
+    >>> space.hypotheses
+    2713
+    >>> float(space.weights.sum().round(12))
+    1.0
+    """
+
+    topics: int
+    contexts: int
+    groups: int
+    scenarios: int = 0
+
+    def __post_init__(self) -> None:
+        if self.topics < 1 or self.contexts < 1 or self.groups < 2 or self.scenarios < 0:
+            raise ValueError("a search needs a topic, a context and two groups")
+
+    @property
+    def contrasts(self) -> int:
+        """Return the number of contrasts between groups."""
+        return 1 if self.groups == 2 else self.groups
+
+    @property
+    def regions(self) -> dict[Region, int]:
+        """Return the number of regions of each kind."""
+        return {
+            Region.TOPIC: self.topics,
+            Region.CONTEXT: self.contexts,
+            Region.EVERYWHERE: 1,
+            Region.CROSSING: self.topics * self.contexts,
+            Region.SCENARIO: self.scenarios,
+        }
+
+    @property
+    def hypotheses(self) -> int:
+        """Return the number of all hypotheses."""
+        return sum(self.regions.values()) * self.contrasts
+
+    @property
+    def weights(self) -> Floats:
+        """Return [hypotheses]: the share of alpha of each; the sum is at most 1."""
+        shares = [
+            np.full(count * self.contrasts, WEIGHTS[region] / max(count * self.contrasts, 1))
+            for region, count in self.regions.items()
+        ]
+        return np.concatenate(shares)
+
+    def log_thresholds(self, alpha: float) -> Floats:
+        """Return [hypotheses]: the log e-value from which each is found."""
+        check_alpha(alpha)
+        return np.asarray(-np.log(alpha * self.weights), dtype=np.float64)
+
+    def first(self, region: Region) -> int:
+        """Return the number of the first hypothesis of a kind of region."""
+        kinds = list(Region)
+        return sum(self.regions[kind] for kind in kinds[: kinds.index(region)]) * self.contrasts
+
+    def of_sets(self, cells: "Cells") -> Ints:
+        """Return [sets, kinds of region, contrasts]: the hypotheses about each set; -1 for none."""
+        places = {
+            Region.TOPIC: cells.topics,
+            Region.CONTEXT: cells.contexts,
+            Region.EVERYWHERE: np.zeros_like(cells.topics),
+            Region.CROSSING: cells.topics * self.contexts + cells.contexts,
+            Region.SCENARIO: cells.scenarios,
+        }
+        contrasts = np.arange(self.contrasts)
+        numbers = [
+            np.where(
+                place[:, None] >= 0,
+                self.first(region) + place[:, None] * self.contrasts + contrasts,
+                -1,
+            )
+            for region, place in places.items()
+        ]
+        return np.stack(numbers, axis=1)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Where sets of twins are asked: [sets] each; a scenario of -1 is the topic's own."""
+
+    topics: Ints
+    contexts: Ints
+    scenarios: Ints
+
+    @classmethod
+    def of(cls, topics: Ints, contexts: Ints) -> "Cells":
+        """Return cells of the topics' own scenarios."""
+        return cls(topics, contexts, np.full_like(topics, -1))
+
+    def __len__(self) -> int:
+        return len(self.topics)
