@@ -68,7 +68,7 @@ def test_every_topic_is_asked_once_before_leaders_are_followed() -> None:
     answers[first.topics == 7, 0] = 1.0
     evidence = updated(evidence, space, first, answers)
     second = next_cells(evidence, space, ALPHA, 20, rng)
-    assert (second.topics == 7).sum() >= 4
+    assert (second.topics == 7).sum() >= 2
 
 
 def test_regions_that_are_found_get_no_sets_of_their_own() -> None:
