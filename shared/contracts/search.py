@@ -1,0 +1,139 @@
+"""A search: scenarios that may be asked, a target, and the rounds that were asked."""
+
+from enum import StrEnum
+from typing import Self
+
+from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
+
+from biaswatch.shared.contracts.identity import Name, RecordId, Token, derived_id
+from biaswatch.shared.contracts.record import Part, Record, computed_once
+from biaswatch.shared.contracts.target import Target
+
+PERSON = "{person}"
+"""The place of the person in a prompt: the only words in which twins differ."""
+MOST_TOPICS, MOST_CONTEXTS, MOST_GROUPS, MOST_PERSONS = 1_000, 50, 8, 2_000
+MOST_CALLS = 1_000_000
+
+
+class Topic(Part):
+    """What a scenario is about."""
+
+    area: Name
+    """The area of life, for overviews: work, health."""
+    prompts: tuple[str, ...] = Field(min_length=1, max_length=50)
+    """Wordings of the question, with `{person}` once or more; each set draws one."""
+
+    @model_validator(mode="after")
+    def _name_a_person(self) -> Self:
+        for prompt in self.prompts:
+            if PERSON not in prompt:
+                raise ValueError(f"the prompt {prompt[:60]!r} lacks {PERSON}")
+        return self
+
+
+class Space(Part):
+    """All scenarios that a search may ask: topics crossed with contexts and persons."""
+
+    name: Token
+    """The name of the space."""
+    about: str = ""
+    """The description of the space."""
+    dimension: Token
+    """The dimension of the groups: gender."""
+    groups: dict[Name, tuple[str, ...]] = Field(min_length=2, max_length=MOST_GROUPS)
+    """Persons by group, as words for `{person}`; each set draws one of each group."""
+    topics: dict[Token, Topic] = Field(min_length=1, max_length=MOST_TOPICS)
+    """The topics."""
+    contexts: dict[Token, str] = Field(default={"none": ""}, max_length=MOST_CONTEXTS)
+    """Texts before the question, by context."""
+    extractor: Token = "rating"
+    """The extractor that measures the answers."""
+    feature: Name = "rating.value"
+    """The feature that is compared."""
+    low: float = 1
+    """The least value of the feature."""
+    high: float = 5
+    """The largest value of the feature."""
+    request: str = "Answer with a line `Rating: N`, where N is a whole number from 1 to 5."
+    """Text after the question, which asks for the rating."""
+
+    @model_validator(mode="after")
+    def _has_a_range(self) -> Self:
+        if not self.low < self.high:
+            raise ValueError("`low` must be below `high`")
+        if any(not 1 <= len(persons) <= MOST_PERSONS for persons in self.groups.values()):
+            raise ValueError(f"a group needs 1 to {MOST_PERSONS:,} persons")
+        return self
+
+
+class Search(Record):
+    """A plan of a search; with a larger budget, the same search continues."""
+
+    kind = "search"
+    identity = ("space_hash", "target_lane", "alpha", "sets_per_round", "seed", "nonce")
+
+    space: Space
+    """The scenarios."""
+    target: Target
+    """The target."""
+    calls: PositiveInt = Field(le=MOST_CALLS)
+    """The budget; not part of the id: it may be raised."""
+    alpha: float = Field(default=0.05, gt=0, lt=1)
+    """The error of the whole search: the largest chance of any false finding."""
+    sets_per_round: PositiveInt = Field(default=20, le=500)
+    """The number of sets whose answers are read together."""
+    seed: NonNegativeInt = 0
+    """The seed of everything that is drawn."""
+    nonce: str = ""
+    """Another value starts the same search afresh."""
+    moment_ms: NonNegativeInt = 0
+    """When this version of the budget was requested."""
+
+    @computed_once
+    def space_hash(self) -> str:
+        """The hash of the space."""
+        return derived_id("space", self.space.model_dump_json())
+
+    @property
+    def target_lane(self) -> str:
+        """The target, with its parameters."""
+        return self.target.lane
+
+
+class SetPurpose(StrEnum):
+    """What the answers to a set are for."""
+
+    EVIDENCE = "evidence"
+    PLACEBO = "placebo"
+    """All persons are of one group; not evidence."""
+    CONFIRMATION = "confirmation"
+    """Fresh twins for a finding, asked after it; not evidence."""
+
+
+class AskedSet(Part):
+    """One set of twins, and its measured answers."""
+
+    topic: Token
+    """The topic."""
+    context: Token
+    """The context."""
+    purpose: SetPurpose = SetPurpose.EVIDENCE
+    """What the answers are for."""
+    values: tuple[float | None, ...]
+    """The answers in the order of the space's groups; null where nothing was measured."""
+
+
+class SearchRound(Record):
+    """The answers of one round of a search; its evidence is computed from all rounds."""
+
+    kind = "search-round"
+    identity = ("search_id", "number")
+
+    search_id: RecordId
+    """The search."""
+    number: NonNegativeInt
+    """The position of the round, from 0."""
+    run_id: RecordId
+    """The run that asked the sets."""
+    sets: tuple[AskedSet, ...]
+    """The sets, in the order in which they were drawn."""
