@@ -49,7 +49,13 @@ class Evidence:
         return np.asarray(self.log_e >= space.log_thresholds(alpha))
 
 
-def updated(evidence: Evidence, space: SearchSpace, cells: Cells, answers: Floats) -> Evidence:
+def updated(
+    evidence: Evidence,
+    space: SearchSpace,
+    cells: Cells,
+    answers: Floats,
+    counted: Bools | None = None,
+) -> Evidence:
     """Return the evidence with one more batch of sets.
 
     The bets on a batch depend on earlier batches alone, so that an answer counts only for
@@ -62,6 +68,8 @@ def updated(evidence: Evidence, space: SearchSpace, cells: Cells, answers: Float
     answers
         [sets, groups]: one answer for each twin, divided by the range of the answers. Sets with a
         missing answer must be left out by the caller, and counted.
+    counted
+        [sets, kinds of region]: whether each set counts for its region of each kind; all, if None.
 
     Returns
     -------
@@ -82,7 +90,10 @@ def updated(evidence: Evidence, space: SearchSpace, cells: Cells, answers: Float
     """
     contrasts = _contrasts(answers)
     hypotheses = space.of_sets(cells)
-    rows, kinds, columns = np.nonzero(hypotheses >= 0)
+    is_evidence = hypotheses >= 0
+    if counted is not None:
+        is_evidence &= counted[:, :, None]
+    rows, kinds, columns = np.nonzero(is_evidence)
     numbers = hypotheses[rows, kinds, columns]
     bets = _bets_on(evidence.past)[numbers]
     drawn = contrasts[rows, :, columns]

@@ -1,0 +1,141 @@
+"""Drawing of persons and wordings: the same for the same search and rounds."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from biaswatch.shared.contracts.search import AskedSet, Search, SearchRound, SetPurpose
+
+MIN_NAMES = 100
+"""Persons per group from which findings are about the group beyond these names."""
+HELD_OUT_SHARE = 0.2
+"""Share of each group's persons for confirmation twins alone, where there are enough persons."""
+_WORDINGS, _PERSONS = 1, 2
+_Prompt = tuple[str, str, int, str]
+
+
+def is_about_names(search: Search) -> bool:
+    """Return whether findings are about these names alone."""
+    return min(map(len, search.space.groups.values())) < MIN_NAMES
+
+
+@dataclass(frozen=True)
+class DrawnSet:
+    """A set with its persons and its wording."""
+
+    asked: AskedSet
+    number: int
+    """The round."""
+    wording: int
+    """The number of the topic's wording."""
+    persons: tuple[str, ...]
+    """One for each twin."""
+    groups: tuple[int, ...]
+    """The group of each person."""
+    new_prompts: bool
+    """True if none of its prompts was asked before."""
+    counted: tuple[bool, bool, bool, bool]
+    """Whether it counts for its topic, its context, everywhere, and its crossing."""
+
+
+@dataclass
+class _Queue:
+    """Persons of one group in random order; a new order begins where all were drawn."""
+
+    persons: tuple[str, ...]
+    seeds: tuple[int, ...]
+    waiting: list[str] = field(default_factory=list)
+    shuffles: int = 0
+
+    def next(self, asked: set[_Prompt], topic: str, context: str, wording: int) -> str:
+        """Return the next person with a new prompt, or else the next person."""
+        for _ in range(2):
+            for place, person in enumerate(self.waiting):
+                if (topic, context, wording, person) not in asked:
+                    return self.waiting.pop(place)
+            self._shuffle()
+        return self.waiting.pop(0)
+
+    def _shuffle(self) -> None:
+        """Let the persons follow those who wait, in a new order."""
+        rng = np.random.default_rng([*self.seeds, self.shuffles, _PERSONS])
+        self.waiting += [self.persons[place] for place in rng.permutation(len(self.persons))]
+        self.shuffles += 1
+
+
+class Drawing:
+    """Persons that were drawn so far; sets are drawn in the order in which they are asked."""
+
+    def __init__(self, search: Search) -> None:
+        self._search = search
+        self._about_names = is_about_names(search)
+        self._asked: set[_Prompt] = set()
+        self._used: set[tuple[str, ...]] = set()
+        """Persons by region, as evidence."""
+        self._queues = {purpose: self._queues_for(purpose) for purpose in SetPurpose}
+        if self._about_names:
+            self._queues[SetPurpose.CONFIRMATION] = self._queues[SetPurpose.EVIDENCE]
+
+    def _queues_for(self, purpose: SetPurpose) -> list[_Queue]:
+        held_out, place = purpose is SetPurpose.CONFIRMATION, list(SetPurpose).index(purpose)
+        queues = []
+        for group, persons in enumerate(self._search.space.groups.values()):
+            if not self._about_names:
+                rng = np.random.default_rng([self._search.seed, group, _PERSONS])
+                order = [persons[number] for number in rng.permutation(len(persons))]
+                kept = int(HELD_OUT_SHARE * len(persons))
+                persons = tuple(order[:kept] if held_out else order[kept:])
+            queues.append(_Queue(persons, (self._search.seed, place + 1, group + 1)))
+        return queues
+
+    def draw(self, number: int, sets: Sequence[AskedSet]) -> Iterator[DrawnSet]:
+        """Yield the sets of a round with their persons."""
+        rng = np.random.default_rng([self._search.seed, number, _WORDINGS])
+        shares, groups = rng.random(len(sets)), len(self._search.space.groups)
+        placebo = rng.integers(groups, size=len(sets))
+        for place, asked in enumerate(sets):
+            topic = self._search.space.topics[asked.topic]
+            wording = int(shares[place] * len(topic.prompts))
+            of_twins = tuple(range(groups))
+            if asked.purpose is SetPurpose.PLACEBO:
+                of_twins = (int(placebo[place]),) * groups
+            yield self._drawn(asked, number, wording, of_twins)
+
+    def _drawn(
+        self, asked: AskedSet, number: int, wording: int, groups: tuple[int, ...]
+    ) -> DrawnSet:
+        is_placebo = asked.purpose is SetPurpose.PLACEBO
+        prompts: set[_Prompt] = set() if is_placebo else self._asked
+        cell, persons, is_new = (asked.topic, asked.context, wording), [], True
+        for group in groups:
+            person = self._queues[asked.purpose][group].next(prompts, *cell)
+            is_new = is_new and (*cell, person) not in prompts
+            prompts.add((*cell, person))
+            persons.append(person)
+        is_evidence = asked.purpose is SetPurpose.EVIDENCE and is_new
+        counted = self._counted(asked, persons) if is_evidence else (False,) * 4
+        return DrawnSet(asked, number, wording, tuple(persons), groups, is_new, counted)
+
+    def _counted(self, asked: AskedSet, persons: Sequence[str]) -> tuple[bool, bool, bool, bool]:
+        """Return the regions that the set counts for: those in which its persons are new.
+
+        A person's answers are alike, so a second one is no further evidence about the group. Where
+        findings are about these names alone, every new prompt counts.
+        """
+        if self._about_names:
+            return True, True, True, True
+        regions = ("topic", asked.topic), ("context", asked.context), ("everywhere",)
+        topic, context, everywhere = (
+            all((*region, person) not in self._used for person in persons) for region in regions
+        )
+        self._used |= {(*region, person) for region in regions for person in persons}
+        return topic, context, everywhere, topic
+
+
+def drawn_rounds(
+    search: Search, rounds: Sequence[SearchRound]
+) -> tuple[Drawing, list[list[DrawnSet]]]:
+    """Return the sets of each round with their persons, and the drawing that continues them."""
+    drawing = Drawing(search)
+    return drawing, [list(drawing.draw(round_.number, round_.sets)) for round_ in rounds]
