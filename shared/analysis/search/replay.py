@@ -1,15 +1,40 @@
 """Replay of a search: evidence, findings and confirmation, from its rounds alone."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain, islice
+from math import ceil
 
 import numpy as np
 
 from biaswatch.shared.analysis.search.drawing import Drawing, DrawnSet
 from biaswatch.shared.contracts.search import AskedSet, Search, SearchRound, SetPurpose
-from biaswatch.shared.stats.anytime.bets import Bools, Floats
+from biaswatch.shared.stats.anytime.bets import Floats
+from biaswatch.shared.stats.search.distinct import NARROW_TO_WIDE, Batch, distinct_findings
 from biaswatch.shared.stats.search.evidence import Evidence, updated
-from biaswatch.shared.stats.search.hypotheses import Cells, SearchSpace
+from biaswatch.shared.stats.search.hypotheses import Cells, Ints, Region, SearchSpace
+
+MIN_CONFIRMATION_SETS, MAX_CONFIRMATION_SETS = 30, 80
+CONFIRMATION_VARIANCES = 16
+"""Confirmation sets times the squared gap over the variance: a power of about 0.95 at the level
+0.025, less what the observed gap exceeds the true one by."""
+
+
+@dataclass
+class Confirmation:
+    """Fresh twins for a finding."""
+
+    needed: int
+    """Number of sets; fixed when the finding is made."""
+    answers: list[tuple[float | None, ...]] = field(default_factory=list)
+    """The answers of the sets that were asked."""
+
+    @property
+    def pending(self) -> int:
+        """Return the number of sets that are still to be asked."""
+        return self.needed - len(self.answers)
 
 
 @dataclass
@@ -17,43 +42,134 @@ class Replay:
     """The state of a search after its rounds."""
 
     search: Search
-    sizes: SearchSpace
     drawing: Drawing
-    evidence: Evidence
     rounds: list[list[DrawnSet]] = field(default_factory=list)
+    batches: list[Batch] = field(default_factory=list)
+    findings: list[int] = field(default_factory=list)
+    """Hypotheses found that have evidence of their own, strongest first."""
+    found_in: dict[int, int] = field(default_factory=dict)
+    """The round in which each hypothesis was found."""
+    confirmations: dict[int, Confirmation] = field(default_factory=dict)
+    """By hypothesis, in the order in which they began."""
+
+    def __post_init__(self) -> None:
+        space = self.search.space
+        self.sizes = SearchSpace(len(space.topics), len(space.contexts), len(space.groups))
+        self.evidence = Evidence.none(self.sizes)
+        self.asked = np.zeros((len(space.topics), len(space.contexts)), dtype=np.int64)
+        """[topics, contexts]: sets asked as evidence."""
+        self.purposes: Counter[SetPurpose] = Counter()
+        """Sets that were asked."""
+        self.measured = 0
+        """Sets with an answer of every twin."""
 
     @property
     def sets(self) -> int:
         """Return the number of sets that were asked."""
-        return sum(map(len, self.rounds))
+        return self.purposes.total()
 
     @property
     def calls(self) -> int:
         """Return the number of twins that were asked."""
         return self.sets * self.sizes.groups
 
-    @property
-    def measured(self) -> int:
-        """Return the number of sets with an answer of every twin."""
-        return sum(is_complete(drawn.asked) for sets in self.rounds for drawn in sets)
+    @cached_property
+    def topics(self) -> dict[str, int]:
+        """Return the number of each topic."""
+        return {name: place for place, name in enumerate(self.search.space.topics)}
 
-    @property
-    def placebo_sets(self) -> int:
-        """Return the number of placebo sets that were asked."""
-        return sum(d.asked.purpose is SetPurpose.PLACEBO for sets in self.rounds for d in sets)
+    @cached_property
+    def contexts(self) -> dict[str, int]:
+        """Return the number of each context."""
+        return {name: place for place, name in enumerate(self.search.space.contexts)}
 
-    @property
-    def pending_sets(self) -> int:
-        """Return the number of confirmation sets that are still to be asked."""
-        return 0
+    def pending(self) -> Iterator[int]:
+        """Yield the finding of each confirmation set that is still to be asked."""
+        waiting = (n for n in self.confirmations if n in self.findings)
+        return chain.from_iterable([n] * self.confirmations[n].pending for n in waiting)
 
-    def confirmation_sets(self, size: int, rng: np.random.Generator) -> list[AskedSet]:
-        """Return the next confirmation sets."""
-        return []
+    def add(self, number: int, asked: Sequence[AskedSet]) -> None:
+        """Add the answers of a round."""
+        sets = list(self.drawing.draw(number, asked))
+        confirming = [d.asked for d in sets if d.asked.purpose is SetPurpose.CONFIRMATION]
+        for finding, set_ in zip(islice(self.pending(), len(confirming)), confirming, strict=True):
+            self.confirmations[finding].answers.append(set_.values)
+        batch = self._batch(sets)
+        self.rounds.append(sets)
+        self.batches.append(batch)
+        for set_ in asked:
+            self.purposes[set_.purpose] += 1
+            self.measured += is_complete(set_)
+            is_evidence = set_.purpose is SetPurpose.EVIDENCE
+            self.asked[self.topics[set_.topic], self.contexts[set_.context]] += is_evidence
+        self.evidence = updated(
+            self.evidence, self.sizes, batch.cells, batch.answers, batch.counted
+        )
+        self._find(number)
+
+    def _batch(self, sets: Sequence[DrawnSet]) -> Batch:
+        """Return the sets of a round that are evidence."""
+        space, evidence = self.search.space, [d for d in sets if _is_evidence(d)]
+        answers = np.array([d.asked.values for d in evidence], dtype=np.float64)
+        counted = np.array([(*d.counted, False) for d in evidence], dtype=np.bool_)
+        return Batch(
+            self._cells([d.asked for d in evidence]),
+            answers.reshape(len(evidence), self.sizes.groups) / (space.high - space.low),
+            counted.reshape(len(evidence), len(Region)),
+        )
+
+    def _cells(self, sets: Sequence[AskedSet]) -> Cells:
+        return Cells.of(
+            np.array([self.topics[asked.topic] for asked in sets], dtype=np.int64),
+            np.array([self.contexts[asked.context] for asked in sets], dtype=np.int64),
+        )
+
+    def _find(self, number: int) -> None:
+        """Add what the last round found."""
+        found = np.flatnonzero(self.evidence.found(self.sizes, self.search.alpha)).tolist()
+        new = [hypothesis for hypothesis in found if hypothesis not in self.found_in]
+        self.found_in |= dict.fromkeys(new, number)
+        if new:
+            self.findings = distinct_findings(
+                self.sizes, self.search.alpha, self.evidence, self.batches
+            )
+        for finding in self.findings:
+            self.confirmations.setdefault(finding, Confirmation(self._sets_needed(finding)))
+
+    def _sets_needed(self, finding: int) -> int:
+        """Return the number of confirmation sets, by the gap and the variance so far."""
+        past = self.evidence.past
+        mean = past.sums[finding] / past.sets[finding]
+        variance = past.squares[finding] / past.sets[finding] - mean**2
+        needed = ceil(CONFIRMATION_VARIANCES * variance / mean**2) if mean else 0
+        return min(max(needed, MIN_CONFIRMATION_SETS), MAX_CONFIRMATION_SETS)
+
+    def evidence_cells(self, finding: int) -> Ints:
+        """Return [sets, 2]: topic and context of the evidence for a finding alone."""
+        kinds = {number: self.sizes.region_of(number)[0] for number in self.findings}
+        width = NARROW_TO_WIDE.index(kinds[finding])
+        narrower = [n for n, kind in kinds.items() if NARROW_TO_WIDE.index(kind) < width]
+        outside = [batch.outside(self.sizes, narrower) for batch in self.batches]
+        return np.concatenate(
+            [
+                np.column_stack([batch.cells.topics, batch.cells.contexts])[inside]
+                for batch in outside
+                if (inside := self.sizes.contains(finding, batch.cells)).any()
+            ]
+        )
+
+    def sets_for(
+        self, findings: Sequence[int], purpose: SetPurpose, rng: np.random.Generator
+    ) -> list[AskedSet]:
+        """Return a set for each finding, in a scenario drawn from those of its evidence."""
+        cells = {finding: self.evidence_cells(finding) for finding in set(findings)}
+        drawn = [rng.choice(cells[finding]) for finding in findings]
+        pairs = np.array(drawn, dtype=np.int64).reshape(-1, 2)
+        return self.asked_sets(Cells.of(pairs[:, 0], pairs[:, 1]), purpose)
 
     def asked_sets(self, cells: Cells, purpose: SetPurpose) -> list[AskedSet]:
         """Return sets without answers in cells."""
-        topics, contexts = list(self.search.space.topics), list(self.search.space.contexts)
+        topics, contexts = list(self.topics), list(self.contexts)
         return [
             AskedSet(
                 topic=topics[topic],
@@ -67,13 +183,9 @@ class Replay:
 
 def replay(search: Search, rounds: Sequence[SearchRound]) -> Replay:
     """Return the state of a search after its rounds."""
-    space = search.space
-    sizes = SearchSpace(len(space.topics), len(space.contexts), len(space.groups))
-    state = Replay(search, sizes, Drawing(search), Evidence.none(sizes))
+    state = Replay(search, Drawing(search))
     for round_ in rounds:
-        sets = list(state.drawing.draw(round_.number, round_.sets))
-        state.rounds.append(sets)
-        state.evidence = updated(state.evidence, sizes, *evidence_of(search, sets))
+        state.add(round_.number, round_.sets)
     return state
 
 
@@ -82,17 +194,11 @@ def is_complete(asked: AskedSet) -> bool:
     return None not in asked.values
 
 
-def evidence_of(search: Search, sets: Sequence[DrawnSet]) -> tuple[Cells, Floats, Bools]:
-    """Return the cells, answers and counts of the sets that are evidence."""
-    space = search.space
-    topics = {name: place for place, name in enumerate(space.topics)}
-    contexts = {name: place for place, name in enumerate(space.contexts)}
-    counted = [d for d in sets if any(d.counted) and is_complete(d.asked)]
-    cells = Cells.of(
-        np.array([topics[d.asked.topic] for d in counted], dtype=np.int64),
-        np.array([contexts[d.asked.context] for d in counted], dtype=np.int64),
-    )
-    values = np.array([d.asked.values for d in counted], dtype=np.float64)
-    values = values.reshape(len(counted), len(space.groups)) / (space.high - space.low)
-    kinds = np.array([(*d.counted, False) for d in counted], dtype=np.bool_)
-    return cells, values, kinds.reshape(len(counted), 5)
+def contrasts_of(answers: Floats) -> Floats:
+    """Return [sets, groups]: each group's answer minus the mean of the others."""
+    others = (answers.sum(axis=1, keepdims=True) - answers) / (answers.shape[1] - 1)
+    return np.asarray(answers - others)
+
+
+def _is_evidence(drawn: DrawnSet) -> bool:
+    return any(drawn.counted) and is_complete(drawn.asked)

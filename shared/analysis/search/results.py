@@ -2,17 +2,23 @@
 
 from collections.abc import Sequence
 
-from biaswatch.shared.analysis.search.drawing import is_about_names
+from biaswatch.shared.analysis.search.coverage import coverage_of, placebo_of
+from biaswatch.shared.analysis.search.drawing import MIN_NAMES, is_about_names
+from biaswatch.shared.analysis.search.findings import findings_of
 from biaswatch.shared.analysis.search.replay import Replay, replay
 from biaswatch.shared.contracts.search import Search, SearchRound, SetPurpose
+from biaswatch.shared.formatting import number
 from biaswatch.shared.requests.searches import (
-    PlaceboGaps,
-    RegionCoverage,
+    Confirmed,
     SearchCoverage,
+    SearchFinding,
     SearchResults,
     SearchSpent,
 )
-from biaswatch.shared.stats.estimate import SummaryWord, undefined
+from biaswatch.shared.stats.estimate import SummaryWord
+
+SHOWN_FINDINGS = 3
+"""Findings that the headline names."""
 
 
 def results_of(search: Search, rounds: Sequence[SearchRound], ended: str | None) -> SearchResults:
@@ -20,35 +26,74 @@ def results_of(search: Search, rounds: Sequence[SearchRound], ended: str | None)
 
     Parameters
     ----------
+    search
+        The plan.
+    rounds
+        All rounds so far, in order.
     ended
         Why the search ended; None while it goes on.
     """
     state = replay(search, rounds)
-    nothing = RegionCoverage(
-        name="everywhere", sets=0, missing=0, smallest_gap=undefined("not asked")
-    )
+    findings, coverage, spent = findings_of(state), coverage_of(state), _spent(state)
+    word = SummaryWord.INCONCLUSIVE if state.measured else SummaryWord.NOT_MEASURED
     return SearchResults(
-        word=SummaryWord.INCONCLUSIVE if state.measured else SummaryWord.NOT_MEASURED,
-        headline="Nothing was found.",
+        word=SummaryWord.DISPARITY if findings else word,
+        headline=_headline(search, findings, coverage, word),
         ended=ended,
         about_names=is_about_names(search),
-        findings=[],
-        coverage=SearchCoverage(topics=[], contexts=[], areas=[], everywhere=nothing),
-        placebo=PlaceboGaps(sets=0, differing=None, mean_gap=None),
-        spent=spent_of(state),
+        findings=findings,
+        coverage=coverage,
+        placebo=placebo_of(state),
+        spent=spent,
     )
 
 
-def spent_of(state: Replay) -> SearchSpent:
+def _headline(
+    search: Search, findings: Sequence[SearchFinding], coverage: SearchCoverage, word: SummaryWord
+) -> str:
+    """Return the result in a sentence or two."""
+    if word is SummaryWord.NOT_MEASURED:
+        return "No set of twins has been measured."
+    scope = ""
+    if is_about_names(search):
+        scope = f" This is about these names: a group has fewer than {MIN_NAMES} persons."
+    if findings:
+        regions = "one region" if len(findings) == 1 else f"{len(findings)} regions"
+        shown = "; ".join(_finding_words(finding) for finding in findings[:SHOWN_FINDINGS])
+        more = f"; and {len(findings) - SHOWN_FINDINGS} more" * (len(findings) > SHOWN_FINDINGS)
+        return f"Twins are treated differently in {regions}: {shown}{more}.{scope}"
+    gap = coverage.everywhere.smallest_gap
+    sets = f"Nothing was found in {coverage.everywhere.sets:,} sets of twins"
+    if gap.value is None:
+        return f"{sets}; so few sets cannot rule out any gap ({gap.reason}).{scope}"
+    return (
+        f"{sets}. A gap of {number(gap.value)} in all topics and contexts would have been found"
+        f" with a probability of 0.8; smaller gaps, and gaps of single topics, may remain.{scope}"
+    )
+
+
+def _finding_words(finding: SearchFinding) -> str:
+    effect = finding.effect
+    if finding.confirmed is Confirmed.NOT_ASKED or effect.value is None:
+        return f"{finding.title} (fresh twins have not confirmed it yet)"
+    confirmed = "confirmed" if finding.confirmed is Confirmed.YES else "not confirmed"
+    ends = "" if effect.low is None else f", {number(effect.low)} to {number(effect.high)}"
+    return (
+        f"{finding.title} ({confirmed} by {finding.confirmation_sets} fresh sets: a gap of"
+        f" {number(effect.value)}{ends})"
+    )
+
+
+def _spent(state: Replay) -> SearchSpent:
     """Return what was spent."""
     sets = [drawn for sets in state.rounds for drawn in sets]
     return SearchSpent(
         calls=state.calls,
         budget=state.search.calls,
         rounds=len(state.rounds),
-        sets=len(sets),
-        placebo_sets=state.placebo_sets,
-        confirmation_sets=sum(d.asked.purpose is SetPurpose.CONFIRMATION for d in sets),
-        missing=sum(d.asked.values.count(None) for d in sets),
-        repeated_sets=sum(not d.new_prompts for d in sets),
+        sets=state.sets,
+        placebo_sets=state.purposes[SetPurpose.PLACEBO],
+        confirmation_sets=state.purposes[SetPurpose.CONFIRMATION],
+        missing=sum(drawn.asked.values.count(None) for drawn in sets),
+        repeated_sets=sum(not drawn.new_prompts for drawn in sets),
     )

@@ -110,7 +110,7 @@ def _reason_to_end(search: Search, state: Replay, left: int) -> str | None:
         return f"The budget of {search.calls:,} calls is spent."
     if state.sets >= MAX_UNMEASURED_SETS and not state.measured:
         return f"None of {state.sets:,} sets has an answer of every twin."
-    if state.pending_sets:
+    if next(state.pending(), None) is not None:
         return None
     if cannot_find_more(state.evidence, state.sizes, search.alpha, left):
         return f"The {left:,} sets that are left cannot find anything more."
@@ -120,17 +120,18 @@ def _reason_to_end(search: Search, state: Replay, left: int) -> str | None:
 def _sets(search: Search, state: Replay, number: int, size: int, left: int) -> list[AskedSet]:
     """Return the sets of a round: confirmation, then placebo twins, then evidence."""
     rng = np.random.default_rng([search.seed, number])
+    pending = list(state.pending())
     # What is pending has priority over the last sets of the budget.
-    confirming = min(state.pending_sets, max(size // 2, state.pending_sets - (left - size)), size)
-    sets = state.confirmation_sets(confirming, rng)
-    due = int(PLACEBO_SHARE * (state.sets + size)) - state.placebo_sets
-    placebo = min(max(due, 0), size - confirming)
+    confirming = min(max(size // 2, len(pending) - (left - size)), size)
+    sets = state.sets_for(pending[:confirming], SetPurpose.CONFIRMATION, rng)
+    due = int(PLACEBO_SHARE * (state.sets + size)) - state.purposes[SetPurpose.PLACEBO]
+    placebo = min(max(due, 0), size - len(sets))
     spread = Cells.of(
         rng.integers(state.sizes.topics, size=placebo),
         rng.integers(state.sizes.contexts, size=placebo),
     )
     sets += state.asked_sets(spread, SetPurpose.PLACEBO)
     if rest := size - len(sets):
-        cells = next_cells(state.evidence, state.sizes, search.alpha, rest, rng)
+        cells = next_cells(state.evidence, state.sizes, search.alpha, rest, rng, state.asked)
         sets += state.asked_sets(cells, SetPurpose.EVIDENCE)
     return sets

@@ -1,36 +1,62 @@
 """Allocation of a search's questions: where the next batch of sets is asked."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from biaswatch.shared.stats.anytime.bets import Floats, log_mean_exp
-from biaswatch.shared.stats.anytime.merged import PRIOR_VARIANCE, PastDifferences
+from biaswatch.shared.stats.anytime.bets import Bools, Floats, log_mean_exp
+from biaswatch.shared.stats.anytime.merged import PRIOR_VARIANCE
 from biaswatch.shared.stats.search.evidence import Evidence
 from biaswatch.shared.stats.search.hypotheses import Cells, Ints, Region, SearchSpace
 
-FLOOR_SHARE = 0.2
+FLOOR_SHARE = 0.05
 """Share of each batch for the topics with the fewest sets."""
-LEADERS = 6
-"""Topics that share the rest of a batch."""
-EFFECT_SIZES = (0.6, 1.0, 1.6)
+SHARPNESS = 3.0
+"""Power of the probabilities that topics are drawn with: 1 asks them as often as they are likely to
+have an effect, a large one asks the likeliest alone."""
+EFFECT_SIZES = (0.8, 1.2)
 """Effects that a topic may have, in standard deviations of a contrast."""
-CONTEXT_LEADER_SHARE = 0.5
-"""Share of a leader's sets in its most promising context; the others are spread evenly."""
+CONTEXT_LEADER_SHARE = 0.9
+"""Share of a leader's sets in its most promising context; the others are where fewest were."""
+
+_FOUND = -1e6
+"""The log likelihood ratio of what needs no further sets."""
+
+
+@dataclass(frozen=True)
+class _Promise:
+    """Log likelihood ratios of an effect: [topics], and [topics, contexts]."""
+
+    topics: Floats
+    cells: Floats
 
 
 def next_cells(
-    evidence: Evidence, space: SearchSpace, alpha: float, size: int, rng: np.random.Generator
+    evidence: Evidence,
+    space: SearchSpace,
+    alpha: float,
+    size: int,
+    rng: np.random.Generator,
+    asked: Ints | None = None,
 ) -> Cells:
     """Return where the next sets are asked.
 
-    Every topic is asked once. After that, most sets go to the topics whose own evidence, or whose
-    evidence in one context, is nearest to its threshold; the rest goes to the topics with the
-    fewest sets. Regions that are found get no further sets of their own. Any rule is valid, since
-    the evidence does not depend on why a set was asked; this rule is greedy and decides power only.
+    Every topic is asked once. After that, topics are drawn by the sharpened probability that they
+    alone have an effect, in all contexts or in one; a few sets go to the topics with the fewest.
+    Topics and crossings that are found get no further sets. Any rule is valid, since the evidence
+    does not depend on why a set was asked; this rule decides power only.
 
     Parameters
     ----------
     size
         Number of sets, at least 1.
+    asked
+        [topics, contexts]: sets that were asked, with those that are no evidence, since an answer
+        is missing; those that are evidence, if None.
+
+    References
+    ----------
+    Russo (2020), Simple Bayesian algorithms for best-arm identification; its rule, sharpened.
 
     Examples
     --------
@@ -39,61 +65,86 @@ def next_cells(
     >>> sorted(cells.topics.tolist())
     [0, 1, 2]
     """
-    asked = _of_regions(evidence.past.sets, space, Region.TOPIC).max(axis=1)
+    if asked is None:
+        asked = _of_cells(evidence.past.sets, space)[:, :, 0].astype(np.int64)
+    promise, of_topics = _promise(evidence, space, alpha), asked.sum(axis=1)
     shuffled = rng.permutation(space.topics)
-    fewest = shuffled[np.argsort(asked[shuffled], kind="stable")]
-    unasked = int((asked == 0).sum())
-    least = min(size, max(unasked, int(np.ceil(FLOOR_SHARE * size))))
-    spread = np.resize(fewest, least)
-    leading = np.resize(_leaders(evidence, space, alpha, rng), size - least)
-    contexts = np.concatenate(
-        [rng.integers(space.contexts, size=least), _contexts_of(leading, evidence, space, rng)]
+    fewest = shuffled[np.argsort(of_topics[shuffled], kind="stable")]
+    least = min(size, max(int((of_topics == 0).sum()), int(np.ceil(FLOOR_SHARE * size))))
+    topics = np.concatenate(
+        [np.resize(fewest, least), _drawn_topics(promise, size - least, shuffled, rng)]
     )
-    return Cells.of(np.concatenate([spread, leading]), contexts)
+    follows = (rng.random(size) < CONTEXT_LEADER_SHARE) & (np.arange(size) >= least)
+    return Cells.of(topics, _contexts(topics, follows, promise, asked, rng))
 
 
-def _leaders(
-    evidence: Evidence, space: SearchSpace, alpha: float, rng: np.random.Generator
+def _drawn_topics(promise: _Promise, size: int, shuffled: Ints, rng: np.random.Generator) -> Ints:
+    """Return topics drawn systematically by their sharpened probability of an effect."""
+    in_one_context = log_mean_exp(promise.cells)
+    logs = SHARPNESS * np.logaddexp(promise.topics, in_one_context)[shuffled]
+    shares = np.exp(logs - logs.max())
+    points = (np.arange(size) + rng.random()) / max(size, 1) * shares.sum()
+    return shuffled[np.searchsorted(np.cumsum(shares), points).clip(max=len(shuffled) - 1)]
+
+
+def _contexts(
+    topics: Ints, follows: Bools, promise: _Promise, asked: Ints, rng: np.random.Generator
 ) -> Ints:
-    """Return the topics that most likely have an effect, of their own or in one context."""
-    promise = log_likelihood_ratios(evidence.past) + np.log(space.weights)
-    promise = np.where(evidence.found(space, alpha), -np.inf, promise)
-    topics = _of_regions(promise, space, Region.TOPIC).max(axis=1)
-    crossings = _of_regions(promise, space, Region.CROSSING)
-    best = np.maximum(topics, crossings.reshape(space.topics, -1).max(axis=1))
-    shuffled = rng.permutation(space.topics)
-    return shuffled[np.argsort(-best[shuffled], kind="stable")][:LEADERS]
+    """Return a context for each topic: its most promising one, or one with the fewest sets."""
+    counts, contexts = asked.copy(), np.empty(len(topics), dtype=np.int64)
+    ties = rng.random((len(topics), asked.shape[1]))
+    for place, topic in enumerate(topics):
+        fewest = np.lexsort((ties[place], counts[topic]))[0]
+        contexts[place] = promise.cells[topic].argmax() if follows[place] else fewest
+        counts[topic, contexts[place]] += 1
+    return contexts
 
 
-def log_likelihood_ratios(past: PastDifferences) -> Floats:
-    """Return [hypotheses]: log likelihood ratio of an effect against none, for normal contrasts.
+def _promise(evidence: Evidence, space: SearchSpace, alpha: float) -> _Promise:
+    """Return how likely the remaining topics and crossings have an effect.
 
-    The average over effects of `EFFECT_SIZES` in the better direction, with the variance of all
-    sets. Unlike the exchange factor, it falls with sets whose twins are answered alike. It only
-    ranks regions.
+    Sets of crossings that are found are left out of their topics.
     """
-    sets = past.sets.sum()
-    variance = (past.squares.sum() + PRIOR_VARIANCE) / (sets + 1)
+    found = evidence.found(space, alpha)
+    found_topics = _of_topics(found, space).any(axis=1)
+    open_ = ~_of_cells(found, space).any(axis=2, keepdims=True)
+    sets, sums, squares = (
+        _of_cells(values, space) * open_
+        for values in (evidence.past.sets, evidence.past.sums, evidence.past.squares)
+    )
+    # One variance for all regions: that of all sets.
+    variance = (squares[:, :, 0].sum() + PRIOR_VARIANCE) / (sets[:, :, 0].sum() + 1)
+    topics = log_likelihood_ratios(sets.sum(axis=1), sums.sum(axis=1), variance).max(axis=1)
+    cells = log_likelihood_ratios(sets, sums, variance).max(axis=2)
+    is_open = open_[:, :, 0] & ~found_topics[:, None]
+    return _Promise(np.where(is_open.any(axis=1), topics, _FOUND), np.where(is_open, cells, _FOUND))
+
+
+def log_likelihood_ratios(sets: Floats, sums: Floats, variance: float) -> Floats:
+    """Return log likelihood ratios of an effect against none, for normal contrasts.
+
+    The average over effects of `EFFECT_SIZES` in the better direction. Unlike the exchange factor,
+    it falls with sets whose twins are answered alike. It only ranks regions.
+
+    Parameters
+    ----------
+    sets, sums
+        [...]: counts and sums of contrasts.
+    variance
+        The variance of a contrast.
+    """
     effects = np.array(EFFECT_SIZES) * np.sqrt(variance)
-    penalties = np.multiply.outer(past.sets, effects**2 / 2)
-    gains = np.multiply.outer(past.sums, effects)
-    ratios = [log_mean_exp((sign * gains - penalties) / variance) for sign in (1.0, -1.0)]
-    return np.maximum(*ratios)
+    penalties = np.multiply.outer(sets, effects**2 / 2)
+    gains = np.multiply.outer(np.abs(sums), effects)
+    return log_mean_exp((gains - penalties) / variance)
 
 
-def _contexts_of(
-    topics: Ints, evidence: Evidence, space: SearchSpace, rng: np.random.Generator
-) -> Ints:
-    """Return a context for each topic: its most promising one, or any."""
-    shape = (space.topics, space.contexts, space.contrasts)
-    promise = log_likelihood_ratios(evidence.past)
-    promise = _of_regions(promise, space, Region.CROSSING).reshape(shape).max(axis=2)
-    best = promise[topics].argmax(axis=1) if len(topics) else topics
-    any_context = rng.integers(space.contexts, size=len(topics))
-    return np.where(rng.random(len(topics)) < CONTEXT_LEADER_SHARE, best, any_context)
+def _of_topics(values: Floats | Bools, space: SearchSpace) -> Floats:
+    """Return [topics, contrasts]: the values of hypotheses about topics."""
+    return values[: space.topics * space.contrasts].reshape(space.topics, space.contrasts)
 
 
-def _of_regions(values: Floats, space: SearchSpace, region: Region) -> Floats:
-    """Return [regions, contrasts]: the values of hypotheses about one kind of region."""
-    first, count = space.first(region), space.regions[region]
-    return values[first : first + count * space.contrasts].reshape(count, space.contrasts)
+def _of_cells(values: Floats | Bools, space: SearchSpace) -> Floats:
+    """Return [topics, contexts, contrasts]: the values of hypotheses about crossings."""
+    first, shape = (space.first(Region.CROSSING), (space.topics, space.contexts, space.contrasts))
+    return values[first : first + int(np.prod(shape))].reshape(shape)

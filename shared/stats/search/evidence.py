@@ -6,11 +6,14 @@ import numpy as np
 
 from biaswatch.shared.stats.anytime.bets import Bools, Floats, both_ways, log_mean_exp
 from biaswatch.shared.stats.anytime.exchanges import exchange_group, exchange_log_factors
-from biaswatch.shared.stats.anytime.merged import PastDifferences, vector_bets
-from biaswatch.shared.stats.search.hypotheses import Cells, SearchSpace
+from biaswatch.shared.stats.anytime.merged import PastDifferences
+from biaswatch.shared.stats.search.hypotheses import Cells, Ints, SearchSpace
 
-STAKES = (1.0, 2.0, 4.0, 8.0, 16.0)
+STAKES = (1.5, 5.0)
 """Bets on a contrast, in inverse units of the range; the others are learned from earlier sets."""
+OWN_SHARES = (0.5, 1.0)
+"""Multiples of the learned bet."""
+BETS = len(OWN_SHARES) + 2 * len(STAKES)
 
 
 @dataclass(frozen=True)
@@ -23,30 +26,32 @@ class Evidence:
         Contrasts of earlier sets, [hypotheses] each.
     log_wealth
         [hypotheses, bets]
+    log_e
+        [hypotheses]: the log e-values, averages over all bets.
+    largest_log_e
+        [hypotheses]: their largest values so far.
     """
 
     past: PastDifferences
     log_wealth: Floats
+    log_e: Floats
+    largest_log_e: Floats
 
     @classmethod
     def none(cls, space: SearchSpace) -> "Evidence":
         """Return the evidence before the first question."""
         past = PastDifferences(*(np.zeros(space.hypotheses) for _ in range(3)))
-        return cls(past, np.zeros((space.hypotheses, _bets_on(past).shape[1])))
-
-    @property
-    def log_e(self) -> Floats:
-        """Return [hypotheses]: the log e-values, averages over all bets."""
-        return log_mean_exp(self.log_wealth)
+        nothing = np.zeros(space.hypotheses)
+        return cls(past, np.zeros((space.hypotheses, BETS)), nothing, nothing)
 
     def found(self, space: SearchSpace, alpha: float) -> Bools:
-        """Return [hypotheses]: whether the evidence of each reaches its threshold.
+        """Return [hypotheses]: whether the evidence of each has ever reached its threshold.
 
         The chance that any true null hypothesis is ever found is at most alpha, however the sets
         were chosen and however often the evidence is read: each e-process starts at 1 and has a
         mean of at most 1 at every time, and the weights sum to 1 (Ville's inequality, union bound).
         """
-        return np.asarray(self.log_e >= space.log_thresholds(alpha))
+        return np.asarray(self.largest_log_e >= space.log_thresholds(alpha))
 
 
 def updated(
@@ -95,17 +100,21 @@ def updated(
         is_evidence &= counted[:, :, None]
     rows, kinds, columns = np.nonzero(is_evidence)
     numbers = hypotheses[rows, kinds, columns]
-    bets = _bets_on(evidence.past)[numbers]
     drawn = contrasts[rows, :, columns]
-    log_wealth = evidence.log_wealth.copy()
-    np.add.at(log_wealth, numbers, exchange_log_factors(bets[:, :, None] * drawn[:, None, :]))
+    touched, places = np.unique(numbers, return_inverse=True)
+    bets = _bets_on(_of(evidence.past, touched))[places]
+    gains = np.zeros((len(touched), BETS))
+    np.add.at(gains, places, exchange_log_factors(bets[:, :, None] * drawn[:, None, :]))
+    log_wealth, log_e = evidence.log_wealth.copy(), evidence.log_e.copy()
+    log_wealth[touched] += gains
+    log_e[touched] = log_mean_exp(log_wealth[touched])
     size = space.hypotheses
     past = PastDifferences(
         evidence.past.sets + np.bincount(numbers, minlength=size),
         evidence.past.sums + np.bincount(numbers, drawn[:, 0], size),
         evidence.past.squares + np.bincount(numbers, drawn[:, 0] ** 2, size),
     )
-    return Evidence(past, log_wealth)
+    return Evidence(past, log_wealth, log_e, np.maximum(evidence.largest_log_e, log_e))
 
 
 def cannot_find_more(evidence: Evidence, space: SearchSpace, alpha: float, sets_left: int) -> bool:
@@ -115,7 +124,8 @@ def cannot_find_more(evidence: Evidence, space: SearchSpace, alpha: float, sets_
     """
     largest = np.log(len(exchange_group(space.groups))) * sets_left
     missing = space.log_thresholds(alpha) - evidence.log_e
-    return not bool(((missing > 0) & (missing <= largest)).any())
+    open_ = ~evidence.found(space, alpha)
+    return not bool((open_ & (missing <= largest)).any())
 
 
 def _contrasts(answers: Floats) -> Floats:
@@ -128,6 +138,11 @@ def _contrasts(answers: Floats) -> Floats:
 
 def _bets_on(past: PastDifferences) -> Floats:
     """Return [hypotheses, bets]: learned bets, then fixed ones in both directions."""
-    own, _ = vector_bets(past)
+    learned = np.multiply.outer(past.own_bets, OWN_SHARES)
     fixed = both_ways(STAKES)
-    return np.column_stack([own.T, np.broadcast_to(fixed, (own.shape[1], len(fixed)))])
+    return np.column_stack([learned, np.broadcast_to(fixed, (len(learned), len(fixed)))])
+
+
+def _of(past: PastDifferences, hypotheses: Ints) -> PastDifferences:
+    """Return the past of some hypotheses."""
+    return PastDifferences(past.sets[hypotheses], past.sums[hypotheses], past.squares[hypotheses])

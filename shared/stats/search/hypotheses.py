@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biaswatch.shared.stats.anytime.bets import Floats
+from biaswatch.shared.stats.anytime.bets import Bools, Floats
 from biaswatch.shared.stats.estimate import check_alpha
 
 Ints = NDArray[np.int64]
@@ -29,7 +30,8 @@ WEIGHTS = {
     Region.CROSSING: 0.1,
     Region.SCENARIO: 0.1,
 }
-"""Share of alpha by kind of region, divided equally among its hypotheses; the sum is 1."""
+"""Share of alpha by kind of region, divided equally among its hypotheses; the sum is 1. Without
+scenarios that may be proposed, the others take their share in proportion."""
 
 
 @dataclass(frozen=True)
@@ -86,12 +88,14 @@ class SearchSpace:
         """Return the number of all hypotheses."""
         return sum(self.regions.values()) * self.contrasts
 
-    @property
+    @cached_property
     def weights(self) -> Floats:
         """Return [hypotheses]: the share of alpha of each; the sum is at most 1."""
+        present = {region: count for region, count in self.regions.items() if count}
+        total = sum(WEIGHTS[region] for region in present)
         shares = [
-            np.full(count * self.contrasts, WEIGHTS[region] / max(count * self.contrasts, 1))
-            for region, count in self.regions.items()
+            np.full(count * self.contrasts, WEIGHTS[region] / total / (count * self.contrasts))
+            for region, count in present.items()
         ]
         return np.concatenate(shares)
 
@@ -104,6 +108,25 @@ class SearchSpace:
         """Return the number of the first hypothesis of a kind of region."""
         kinds = list(Region)
         return sum(self.regions[kind] for kind in kinds[: kinds.index(region)]) * self.contrasts
+
+    def region_of(self, hypothesis: int) -> tuple[Region, int, int]:
+        """Return the kind of region of a hypothesis, the region's number, and the contrast."""
+        for region in reversed(Region):
+            if hypothesis >= self.first(region):
+                return region, *divmod(hypothesis - self.first(region), self.contrasts)
+        raise ValueError("hypotheses are numbered from 0")
+
+    def is_of(self, region: Region) -> Bools:
+        """Return [hypotheses]: whether each is about a region of this kind."""
+        numbers = np.arange(self.hypotheses) - self.first(region)
+        return (numbers >= 0) & (numbers < self.regions[region] * self.contrasts)
+
+    def contains(self, hypothesis: int, cells: "Cells") -> Bools:
+        """Return [sets]: whether each set lies in the region of a hypothesis."""
+        region, place, _ = self.region_of(hypothesis)
+        kind = list(Region).index(region)
+        first = self.first(region) + place * self.contrasts
+        return np.asarray(self.of_sets(cells)[:, kind, 0] == first)
 
     def of_sets(self, cells: "Cells") -> Ints:
         """Return [sets, kinds of region, contrasts]: the hypotheses about each set; -1 for none."""

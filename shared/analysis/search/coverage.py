@@ -1,0 +1,111 @@
+"""Coverage of a search: what was asked by region, and what would have been found there."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from biaswatch.shared.analysis.search.replay import Replay, contrasts_of, is_complete
+from biaswatch.shared.contracts import Estimate
+from biaswatch.shared.contracts.search import SetPurpose
+from biaswatch.shared.requests.searches import PlaceboGaps, RegionCoverage, SearchCoverage
+from biaswatch.shared.stats.estimate import undefined
+from biaswatch.shared.stats.search.hypotheses import Ints, Region
+from biaswatch.shared.stats.search.reach import fewest_sets, smallest_gap
+
+METHOD = "power 0.8 of the evidence, with the spread of all sets"
+
+
+def coverage_of(state: Replay) -> SearchCoverage:
+    """Return what was asked by topic, context and area, and the gaps it would have found."""
+    missing, reach = _missing(state), _Reach(state)
+    counted = state.evidence.past.sets[:: state.sizes.contrasts]
+    places = {region: state.sizes.first(region) // state.sizes.contrasts for region in Region}
+
+    def covered(name: str, region: Region, place: int, asked: Ints, lost: Ints) -> RegionCoverage:
+        sets = int(counted[places[region] + place])
+        return _covered(name, asked, lost, reach.estimate(region, sets))
+
+    topics = [
+        covered(name, Region.TOPIC, place, state.asked[place], missing[place])
+        for name, place in state.topics.items()
+    ]
+    contexts = [
+        covered(name, Region.CONTEXT, place, state.asked[:, place], missing[:, place])
+        for name, place in state.contexts.items()
+    ]
+    everywhere = covered("everywhere", Region.EVERYWHERE, 0, state.asked, missing)
+    areas: dict[str, list[int]] = {}
+    for name, place in state.topics.items():
+        areas.setdefault(state.search.space.topics[name].area, []).append(place)
+    by_area = [
+        _covered(
+            area,
+            state.asked[rows],
+            missing[rows],
+            reach.estimate(Region.TOPIC, int(counted[rows].mean())),
+        )
+        for area, rows in areas.items()
+    ]
+    return SearchCoverage(topics=topics, contexts=contexts, areas=by_area, everywhere=everywhere)
+
+
+def _covered(name: str, asked: Ints, missing: Ints, gap: Estimate) -> RegionCoverage:
+    sets = int(asked.sum())
+    if not sets:
+        gap = undefined("not asked")
+    return RegionCoverage(name=name, sets=sets, missing=int(missing.sum()), smallest_gap=gap)
+
+
+class _Reach:
+    """The smallest gap that a number of sets would have found, with the spread of all sets."""
+
+    def __init__(self, state: Replay) -> None:
+        answers = [batch.answers for batch in state.batches]
+        whole = np.concatenate(answers) if answers else np.empty((0, state.sizes.groups))
+        self._contrasts = contrasts_of(whole)[:, 0]
+        self._range = state.search.space.high - state.search.space.low
+        thresholds = state.sizes.log_thresholds(state.search.alpha)
+        self._thresholds = {
+            region: float(thresholds[state.sizes.first(region)])
+            for region in (Region.TOPIC, Region.CONTEXT, Region.EVERYWHERE)
+        }
+        self.estimate = lru_cache(maxsize=None)(self._estimate)
+
+    def _estimate(self, region: Region, sets: int) -> Estimate:
+        needed = fewest_sets(self._thresholds[region])
+        if sets < needed:
+            reason = f"{sets} sets that count cannot find any gap: at least {needed} are needed"
+            return undefined(reason, method=METHOD)
+        gap = smallest_gap(sets, self._contrasts, self._thresholds[region])
+        if gap is None:
+            return undefined(f"{sets} sets find no gap with a probability of 0.8", method=METHOD)
+        return Estimate(value=gap * self._range, method=METHOD)
+
+
+def _missing(state: Replay) -> Ints:
+    """Return [topics, contexts]: evidence sets without an answer of every twin."""
+    missing = np.zeros_like(state.asked)
+    for drawn in (drawn for sets in state.rounds for drawn in sets):
+        asked = drawn.asked
+        if asked.purpose is SetPurpose.EVIDENCE and not is_complete(asked):
+            missing[state.topics[asked.topic], state.contexts[asked.context]] += 1
+    return missing
+
+
+def placebo_of(state: Replay) -> PlaceboGaps:
+    """Return the gaps between twins of one group."""
+    sets: Sequence[tuple[float | None, ...]] = [
+        drawn.asked.values
+        for round_ in state.rounds
+        for drawn in round_
+        if drawn.asked.purpose is SetPurpose.PLACEBO and is_complete(drawn.asked)
+    ]
+    if not sets:
+        return PlaceboGaps(sets=0, differing=None, mean_gap=None)
+    answers = np.array(sets, dtype=np.float64)
+    first, second = np.triu_indices(answers.shape[1], 1)
+    gaps = np.abs(answers[:, first] - answers[:, second])
+    return PlaceboGaps(
+        sets=len(sets), differing=float((gaps > 0).mean()), mean_gap=float(gaps.mean())
+    )

@@ -1,0 +1,145 @@
+"""Findings of a search: regions in words, and what fresh twins show of them."""
+
+import numpy as np
+
+from biaswatch.shared.analysis.search.replay import Confirmation, Replay, contrasts_of
+from biaswatch.shared.contracts import Estimate
+from biaswatch.shared.requests.searches import Confirmed, FoundRegion, SearchFinding
+from biaswatch.shared.stats.anytime.bets import Floats
+from biaswatch.shared.stats.comparisons.joint_exchange import joint_exchange
+from biaswatch.shared.stats.comparisons.mean_interval import mean_interval
+from biaswatch.shared.stats.comparisons.sign_flips import sign_flip_p
+from biaswatch.shared.stats.estimate import undefined
+from biaswatch.shared.stats.search.hypotheses import Region
+
+LARGEST_LOG_E = 700.0
+"""Log e-values beyond are shown as this: their exponential has no larger value."""
+OTHERS = "the others"
+
+
+def findings_of(state: Replay) -> list[SearchFinding]:
+    """Return the findings, strongest first, each with the regions that overlap it."""
+    others = [number for number in state.found_in if number not in state.findings]
+    others.sort(key=lambda number: -state.evidence.largest_log_e[number])
+    overlapping: dict[int, list[FoundRegion]] = {finding: [] for finding in state.findings}
+    for number in others:
+        overlapping[_strongest(state, number)].append(FoundRegion(**_region(state, number)))
+    return [_finding(state, finding, overlapping[finding]) for finding in state.findings]
+
+
+def _strongest(state: Replay, number: int) -> int:
+    """Return the finding that shares most sets of evidence with a hypothesis."""
+    shared = [
+        sum(
+            int((state.sizes.contains(number, b.cells) & inside).sum())
+            for b in state.batches
+            if (inside := state.sizes.contains(finding, b.cells)).any()
+        )
+        for finding in state.findings
+    ]
+    return state.findings[int(np.argmax(shared))]
+
+
+def _region(state: Replay, number: int) -> dict[str, object]:
+    """Return the fields of a region found."""
+    region, place, contrast = state.sizes.region_of(number)
+    topics, contexts = list(state.topics), list(state.contexts)
+    topic = context = None
+    if region is Region.TOPIC:
+        topic = topics[place]
+    elif region is Region.CONTEXT:
+        context = contexts[place]
+    elif region is Region.CROSSING:
+        topic, context = topics[place // len(contexts)], contexts[place % len(contexts)]
+    return {
+        "region": region,
+        "topic": topic,
+        "context": context,
+        "group": list(state.search.space.groups)[contrast],
+        "e_value": float(np.exp(min(state.evidence.largest_log_e[number], LARGEST_LOG_E))),
+        "share_of_alpha": float(state.sizes.weights[number]),
+    }
+
+
+def _finding(state: Replay, number: int, overlapping: list[FoundRegion]) -> SearchFinding:
+    region = FoundRegion(**_region(state, number))
+    groups, past = list(state.search.space.groups), state.evidence.past
+    contrast = groups.index(region.group)
+    other = groups[1 - contrast] if len(groups) == 2 else OTHERS
+    round_ = state.found_in[number]
+    level = state.search.alpha / len(state.findings)
+    gaps = _gaps(state, number, contrast)
+    confirmed, p_value = _confirmed(state, number, contrast, level)
+    sets = [drawn for sets in state.rounds[: round_ + 1] for drawn in sets]
+    return SearchFinding(
+        **region.model_dump(),
+        title=_title(region, other, is_lower=past.sums[number] < 0),
+        other=other,
+        p_value=float(np.exp(-max(state.evidence.largest_log_e[number], 0.0))),
+        sets=int(past.sets[number]),
+        round=round_,
+        calls=len(sets) * len(groups),
+        effect=_effect(state, state.confirmations[number], gaps, level),
+        confirmed=confirmed,
+        confirmation_sets=len(gaps),
+        confirmation_p=p_value,
+        confirmation_level=level,
+        overlapping=overlapping,
+    )
+
+
+def _title(region: FoundRegion, other: str, *, is_lower: bool) -> str:
+    """Return the region and the direction of the gap, in words."""
+    parts = []
+    if region.topic is not None:
+        parts.append(f"topic {region.topic}")
+    if region.context is not None:
+        parts.append(f"context {region.context}")
+    place = ", ".join(parts) or "all topics and contexts"
+    return f"{place}: {region.group} lower than {other}" if is_lower else (
+        f"{place}: {region.group} higher than {other}"
+    )  # fmt: skip
+
+
+def _answers(state: Replay, number: int) -> Floats:
+    """Return [sets, groups]: complete answers of confirmation twins."""
+    complete = [values for values in state.confirmations[number].answers if None not in values]
+    return np.array(complete, dtype=np.float64).reshape(len(complete), state.sizes.groups)
+
+
+def _gaps(state: Replay, number: int, contrast: int) -> Floats:
+    return contrasts_of(_answers(state, number))[:, contrast]
+
+
+def _effect(state: Replay, asked: Confirmation, gaps: Floats, level: float) -> Estimate:
+    """Return the gap of the confirmation twins with its interval."""
+    if asked.pending:
+        return undefined(
+            f"{len(asked.answers)} of {asked.needed} confirmation sets were asked; a larger budget"
+            " continues"
+        )
+    space = state.search.space
+    if not len(gaps):
+        return undefined("no confirmation set has an answer of every twin")
+    return mean_interval(gaps, (space.low - space.high, space.high - space.low), level)
+
+
+def _confirmed(
+    state: Replay, number: int, contrast: int, level: float
+) -> tuple[Confirmed, float | None]:
+    """Return whether all confirmation sets together confirm a finding, and their p-value."""
+    answers = _answers(state, number)
+    if state.confirmations[number].pending or not len(answers):
+        return Confirmed.NOT_ASKED, None
+    gaps = contrasts_of(answers)[:, contrast]
+    if state.sizes.contrasts == 1:
+        p_value = sign_flip_p(gaps)
+    else:
+        rng = np.random.default_rng([state.search.seed, number])
+        tests = joint_exchange(answers[:, :, None], against_rest=True, rng=rng)
+        p_value = float(tests.p_values[contrast, 0])
+    if p_value is None:
+        return Confirmed.NOT_ASKED, None
+    is_same_direction = gaps.mean() * state.evidence.past.sums[number] > 0
+    confirmed = Confirmed.YES if p_value <= level and is_same_direction else Confirmed.NO
+    return confirmed, p_value

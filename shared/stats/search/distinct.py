@@ -1,0 +1,127 @@
+"""Distinct findings of a search: overlapping regions with the same evidence are one finding."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from biaswatch.shared.stats.anytime.bets import Bools, Floats
+from biaswatch.shared.stats.search.evidence import Evidence, updated
+from biaswatch.shared.stats.search.hypotheses import Cells, Region, SearchSpace
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Sets whose answers are read together, as `updated` takes them."""
+
+    cells: Cells
+    answers: Floats
+    counted: Bools
+
+    def outside(self, space: SearchSpace, hypotheses: Sequence[int]) -> "Batch":
+        """Return the sets in none of the hypotheses' regions."""
+        inside = np.zeros(len(self.cells), dtype=np.bool_)
+        for hypothesis in hypotheses:
+            inside |= space.contains(hypothesis, self.cells)
+        kept = ~inside
+        cells = Cells(
+            self.cells.topics[kept], self.cells.contexts[kept], self.cells.scenarios[kept]
+        )
+        return Batch(cells, self.answers[kept], self.counted[kept])
+
+
+NARROW_TO_WIDE = (
+    Region.SCENARIO, Region.CROSSING, Region.TOPIC, Region.CONTEXT, Region.EVERYWHERE,
+)  # fmt: skip
+CLEAR_SDS, CLEAR_SHARE = 3.0, 0.5
+"""A region also has evidence of its own where the gap outside narrower findings is this many
+standard errors from 0, and this share of its whole gap."""
+LARGER_GAP_SDS = 4.0
+"""Standard errors by which the gap of a region inside another must be larger to be one more."""
+
+
+def distinct_findings(
+    space: SearchSpace, alpha: float, evidence: Evidence, batches: Sequence[Batch]
+) -> list[int]:
+    """Return the hypotheses found that have evidence of their own, strongest first.
+
+    A failing topic raises the evidence of its crossings, its contexts and of everything together.
+    From narrow regions to wide ones, a hypothesis is distinct if it also shows a gap without the
+    sets of those before it. Half of all topics or contexts come before everything together: where
+    most of them fail, everything does. Regions inside a wider finding are not distinct, unless
+    their gap is clearly larger. All are among the hypotheses found, so the error of the whole
+    search remains alpha.
+
+    Parameters
+    ----------
+    evidence
+        The evidence of all batches.
+    batches
+        All batches, in order.
+
+    Examples
+    --------
+    >>> space = SearchSpace(topics=2, contexts=1, groups=2)
+    >>> cells = Cells.of(np.repeat([0, 1], 20), np.zeros(40, dtype=np.int64))
+    >>> answers = np.column_stack([np.repeat([0.75, 0.25], 20), np.full(40, 0.25)])
+    >>> batch = Batch(cells, answers, np.ones((40, 5), dtype=np.bool_))
+    >>> evidence = updated(Evidence.none(space), space, cells, answers)
+    >>> [number] = distinct_findings(space, 0.05, evidence, [batch])
+    >>> space.region_of(number)
+    (<Region.CROSSING: 'crossing'>, 0, 0)
+    """
+    found, distinct, rest = evidence.found(space, alpha), list[int](), evidence
+    halves = {Region.TOPIC: max(space.topics // 2, 1), Region.CONTEXT: max(space.contexts // 2, 1)}
+    phases = [(region, halves.get(region, space.hypotheses)) for region in NARROW_TO_WIDE]
+    for region, most in (*phases, *((region, space.hypotheses) for region in halves)):
+        candidates = found & space.is_of(region)
+        for _ in range(most):
+            own = candidates & (rest.found(space, alpha) | _is_clear(evidence, rest))
+            if not own.any():
+                break
+            strongest = int(np.where(own, rest.largest_log_e, -np.inf).argmax())
+            distinct = [n for n in distinct if not _is_part(space, evidence, n, strongest)]
+            distinct.append(strongest)
+            rest = _without(space, batches, distinct)
+    return sorted(distinct, key=lambda number: -evidence.largest_log_e[number])
+
+
+def _without(space: SearchSpace, batches: Sequence[Batch], findings: Sequence[int]) -> Evidence:
+    """Return the evidence of the sets in none of the findings' regions."""
+    rest = Evidence.none(space)
+    for batch in (batch.outside(space, findings) for batch in batches):
+        rest = updated(rest, space, batch.cells, batch.answers, batch.counted)
+    return rest
+
+
+def _is_clear(evidence: Evidence, rest: Evidence) -> Bools:
+    """Return [hypotheses]: whether the gap of the rest is clear and like the whole gap."""
+    whole, past = evidence.past, rest.past
+    is_clear = past.sums**2 > CLEAR_SDS**2 * past.squares
+    direction = np.sign(whole.sums)
+    gap, whole_gap = direction * past.sums * whole.sets, direction * whole.sums * past.sets
+    return is_clear & (gap >= CLEAR_SHARE * whole_gap)
+
+
+def _is_part(space: SearchSpace, evidence: Evidence, narrow: int, wide: int) -> bool:
+    """Return whether a region lies inside another, with no clearly larger gap."""
+    region, place, contrast = space.region_of(narrow)
+    outer, outer_place, outer_contrast = space.region_of(wide)
+    places = {Region.EVERYWHERE: 0}
+    if region is Region.CROSSING:
+        topic, context = divmod(place, space.contexts)
+        places |= {Region.TOPIC: topic, Region.CONTEXT: context}
+    if outer is region or places.get(outer) != outer_place:
+        return False
+    means, variances = _moments(evidence, narrow)
+    outer_means, outer_variances = _moments(evidence, wide)
+    if contrast != outer_contrast or means * outer_means < 0:
+        return False
+    return abs(means) - abs(outer_means) < LARGER_GAP_SDS * np.sqrt(variances + outer_variances)
+
+
+def _moments(evidence: Evidence, number: int) -> tuple[float, float]:
+    """Return the mean of a hypothesis' contrasts, and the variance of that mean."""
+    past = evidence.past
+    sets, mean = past.sets[number], past.sums[number] / past.sets[number]
+    return float(mean), float((past.squares[number] / sets - mean**2) / sets)
