@@ -1,14 +1,17 @@
 """Allocation of a search's questions: where the next batch of sets is asked."""
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from biaswatch.shared.stats.anytime.bets import Bools, Floats, log_mean_exp
 from biaswatch.shared.stats.anytime.merged import PRIOR_VARIANCE
 from biaswatch.shared.stats.search.evidence import Evidence
 from biaswatch.shared.stats.search.hypotheses import Cells, Ints, Region, SearchSpace
 
+N = TypeVar("N", np.float64, np.bool_)
 FLOOR_SHARE = 0.05
 """Share of each batch for the topics with the fewest sets."""
 SHARPNESS = 3.0
@@ -84,7 +87,8 @@ def _drawn_topics(promise: _Promise, size: int, shuffled: Ints, rng: np.random.G
     logs = SHARPNESS * np.logaddexp(promise.topics, in_one_context)[shuffled]
     shares = np.exp(logs - logs.max())
     points = (np.arange(size) + rng.random()) / max(size, 1) * shares.sum()
-    return shuffled[np.searchsorted(np.cumsum(shares), points).clip(max=len(shuffled) - 1)]
+    drawn = np.searchsorted(np.cumsum(shares), points).clip(max=len(shuffled) - 1)
+    return np.asarray(shuffled[drawn], dtype=np.int64)
 
 
 def _contexts(
@@ -107,7 +111,7 @@ def _promise(evidence: Evidence, space: SearchSpace, alpha: float) -> _Promise:
     """
     found = evidence.found(space, alpha)
     found_topics = _of_topics(found, space).any(axis=1)
-    open_ = ~_of_cells(found, space).any(axis=2, keepdims=True)
+    open_ = np.logical_not(_of_cells(found, space).any(axis=2, keepdims=True))
     sets, sums, squares = (
         _of_cells(values, space) * open_
         for values in (evidence.past.sets, evidence.past.sums, evidence.past.squares)
@@ -139,12 +143,12 @@ def log_likelihood_ratios(sets: Floats, sums: Floats, variance: float) -> Floats
     return log_mean_exp((gains - penalties) / variance)
 
 
-def _of_topics(values: Floats | Bools, space: SearchSpace) -> Floats:
+def _of_topics(values: NDArray[N], space: SearchSpace) -> NDArray[N]:
     """Return [topics, contrasts]: the values of hypotheses about topics."""
     return values[: space.topics * space.contrasts].reshape(space.topics, space.contrasts)
 
 
-def _of_cells(values: Floats | Bools, space: SearchSpace) -> Floats:
+def _of_cells(values: NDArray[N], space: SearchSpace) -> NDArray[N]:
     """Return [topics, contexts, contrasts]: the values of hypotheses about crossings."""
     first, shape = (space.first(Region.CROSSING), (space.topics, space.contexts, space.contrasts))
     return values[first : first + int(np.prod(shape))].reshape(shape)

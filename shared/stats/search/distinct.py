@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 
@@ -113,11 +114,11 @@ def _is_part(space: SearchSpace, evidence: Evidence, narrow: int, wide: int) -> 
         places |= {Region.TOPIC: topic, Region.CONTEXT: context}
     if outer is region or places.get(outer) != outer_place:
         return False
-    means, variances = _moments(evidence, narrow)
-    outer_means, outer_variances = _moments(evidence, wide)
-    if contrast != outer_contrast or means * outer_means < 0:
+    gap, variance = _moments(evidence, narrow)
+    outer_gap, outer_variance = _moments(evidence, wide)
+    if contrast != outer_contrast or gap * outer_gap < 0:
         return False
-    return abs(means) - abs(outer_means) < LARGER_GAP_SDS * np.sqrt(variances + outer_variances)
+    return abs(gap) - abs(outer_gap) < LARGER_GAP_SDS * sqrt(variance + outer_variance)
 
 
 def _moments(evidence: Evidence, number: int) -> tuple[float, float]:
