@@ -111,7 +111,7 @@ def _promise(evidence: Evidence, space: SearchSpace, alpha: float) -> _Promise:
     """
     found = evidence.found(space, alpha)
     found_topics = _of_topics(found, space).any(axis=1)
-    open_ = np.logical_not(_of_cells(found, space).any(axis=2, keepdims=True))
+    open_ = np.asarray(~_of_cells(found, space).any(axis=2, keepdims=True), dtype=np.bool_)
     sets, sums, squares = (
         _of_cells(values, space) * open_
         for values in (evidence.past.sets, evidence.past.sums, evidence.past.squares)

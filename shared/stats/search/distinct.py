@@ -125,4 +125,4 @@ def _moments(evidence: Evidence, number: int) -> tuple[float, float]:
     """Return the mean of a hypothesis' contrasts, and the variance of that mean."""
     past = evidence.past
     sets, mean = past.sets[number], past.sums[number] / past.sets[number]
-    return float(mean), float((past.squares[number] / sets - mean**2) / sets)
+    return float(mean), max(float(past.squares[number] / sets - mean**2), 0.0) / float(sets)
