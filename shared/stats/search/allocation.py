@@ -110,7 +110,7 @@ def _promise(evidence: Evidence, space: SearchSpace, alpha: float) -> _Promise:
     Sets of crossings that are found are left out of their topics.
     """
     found = evidence.found(space, alpha)
-    found_topics = _of_topics(found, space).any(axis=1)
+    found_topics = np.asarray(_of_topics(found, space).any(axis=1), dtype=np.bool_)
     open_ = np.asarray(~_of_cells(found, space).any(axis=2, keepdims=True), dtype=np.bool_)
     sets, sums, squares = (
         _of_cells(values, space) * open_
