@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from biaswatch.shared.analysis.search.replay import Replay, contrasts_of, is_complete
+from biaswatch.shared.analysis.search.replay import SearchState, contrasts_of, is_complete
 from biaswatch.shared.contracts import Estimate
 from biaswatch.shared.contracts.search import SetPurpose
 from biaswatch.shared.requests.searches import PlaceboGaps, RegionCoverage, SearchCoverage
@@ -16,7 +16,7 @@ from biaswatch.shared.stats.search.reach import fewest_sets, smallest_gap
 METHOD = "power 0.8 of the evidence, with the spread of all sets"
 
 
-def coverage_of(state: Replay) -> SearchCoverage:
+def coverage_of(state: SearchState) -> SearchCoverage:
     """Return what was asked by topic, context and area, and the gaps it would have found."""
     missing, reach = _missing(state), _Reach(state)
     counted = state.evidence.past.sets[:: state.sizes.contrasts]
@@ -60,7 +60,7 @@ def _covered(name: str, asked: Ints, missing: Ints, gap: Estimate) -> RegionCove
 class _Reach:
     """The smallest gap that a number of sets would have found, with the spread of all sets."""
 
-    def __init__(self, state: Replay) -> None:
+    def __init__(self, state: SearchState) -> None:
         answers = [batch.answers for batch in state.batches]
         whole = np.concatenate(answers) if answers else np.empty((0, state.sizes.groups))
         self._contrasts = contrasts_of(whole)[:, 0]
@@ -83,7 +83,7 @@ class _Reach:
         return Estimate(value=gap * self._range, method=METHOD)
 
 
-def _missing(state: Replay) -> Ints:
+def _missing(state: SearchState) -> Ints:
     """Return [topics, contexts]: evidence sets without an answer of every twin."""
     missing = np.zeros_like(state.asked)
     for drawn in (drawn for sets in state.rounds for drawn in sets):
@@ -93,7 +93,7 @@ def _missing(state: Replay) -> Ints:
     return missing
 
 
-def placebo_of(state: Replay) -> PlaceboGaps:
+def placebo_of(state: SearchState) -> PlaceboGaps:
     """Return the gaps between twins of one group."""
     sets: Sequence[tuple[float | None, ...]] = [
         drawn.asked.values

@@ -58,7 +58,7 @@ class _Queue:
         return self.waiting.pop(0)
 
     def _shuffle(self) -> None:
-        """Let the persons follow those who wait, in a new order."""
+        """Append the persons in a new order."""
         rng = np.random.default_rng([*self.seeds, self.shuffles, _PERSONS])
         self.waiting += [self.persons[place] for place in rng.permutation(len(self.persons))]
         self.shuffles += 1

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from biaswatch.shared.analysis.search.replay import Confirmation, Replay, contrasts_of
+from biaswatch.shared.analysis.search.replay import Confirmation, SearchState, contrasts_of
 from biaswatch.shared.contracts import Estimate
 from biaswatch.shared.requests.searches import Confirmed, FoundRegion, SearchFinding
 from biaswatch.shared.stats.anytime.bets import Floats
@@ -17,7 +17,7 @@ LARGEST_LOG_E = 700.0
 OTHERS = "the others"
 
 
-def findings_of(state: Replay) -> list[SearchFinding]:
+def findings_of(state: SearchState) -> list[SearchFinding]:
     """Return the findings, strongest first, each with the regions that overlap it."""
     others = [number for number in state.found_in if number not in state.findings]
     others.sort(key=lambda number: -state.evidence.largest_log_e[number])
@@ -27,7 +27,7 @@ def findings_of(state: Replay) -> list[SearchFinding]:
     return [_finding(state, finding, overlapping[finding]) for finding in state.findings]
 
 
-def _strongest(state: Replay, number: int) -> int:
+def _strongest(state: SearchState, number: int) -> int:
     """Return the finding that shares most sets of evidence with a hypothesis."""
     shared = [
         sum(
@@ -40,7 +40,7 @@ def _strongest(state: Replay, number: int) -> int:
     return state.findings[int(np.argmax(shared))]
 
 
-def _region(state: Replay, number: int) -> dict[str, object]:
+def _region(state: SearchState, number: int) -> dict[str, object]:
     """Return the fields of a region found."""
     region, place, contrast = state.sizes.region_of(number)
     topics, contexts = list(state.topics), list(state.contexts)
@@ -61,7 +61,7 @@ def _region(state: Replay, number: int) -> dict[str, object]:
     }
 
 
-def _finding(state: Replay, number: int, overlapping: list[FoundRegion]) -> SearchFinding:
+def _finding(state: SearchState, number: int, overlapping: list[FoundRegion]) -> SearchFinding:
     region = FoundRegion(**_region(state, number))
     groups, past = list(state.search.space.groups), state.evidence.past
     contrast = groups.index(region.group)
@@ -101,17 +101,17 @@ def _title(region: FoundRegion, other: str, *, is_lower: bool) -> str:
     )  # fmt: skip
 
 
-def _answers(state: Replay, number: int) -> Floats:
+def _answers(state: SearchState, number: int) -> Floats:
     """Return [sets, groups]: complete answers of confirmation twins."""
     complete = [values for values in state.confirmations[number].answers if None not in values]
     return np.array(complete, dtype=np.float64).reshape(len(complete), state.sizes.groups)
 
 
-def _gaps(state: Replay, number: int, contrast: int) -> Floats:
+def _gaps(state: SearchState, number: int, contrast: int) -> Floats:
     return contrasts_of(_answers(state, number))[:, contrast]
 
 
-def _effect(state: Replay, asked: Confirmation, gaps: Floats, level: float) -> Estimate:
+def _effect(state: SearchState, asked: Confirmation, gaps: Floats, level: float) -> Estimate:
     """Return the gap of the confirmation twins with its interval."""
     if asked.pending:
         return undefined(
@@ -125,7 +125,7 @@ def _effect(state: Replay, asked: Confirmation, gaps: Floats, level: float) -> E
 
 
 def _confirmed(
-    state: Replay, number: int, contrast: int, level: float
+    state: SearchState, number: int, contrast: int, level: float
 ) -> tuple[Confirmed, float | None]:
     """Return whether all confirmation sets together confirm a finding, and their p-value."""
     answers = _answers(state, number)

@@ -12,9 +12,9 @@ import numpy as np
 from biaswatch.shared.analysis.search.drawing import Drawing, DrawnSet
 from biaswatch.shared.contracts.search import AskedSet, Search, SearchRound, SetPurpose
 from biaswatch.shared.stats.anytime.bets import Floats
-from biaswatch.shared.stats.search.distinct import NARROW_TO_WIDE, Batch, distinct_findings
-from biaswatch.shared.stats.search.evidence import Evidence, updated
-from biaswatch.shared.stats.search.hypotheses import Cells, Ints, Region, SearchSpace
+from biaswatch.shared.stats.search.distinct import NARROW_TO_WIDE, SearchBatch, distinct_findings
+from biaswatch.shared.stats.search.evidence import SearchEvidence, updated
+from biaswatch.shared.stats.search.hypotheses import AskedCells, Ints, Region, SearchSpace
 
 MIN_CONFIRMATION_SETS, MAX_CONFIRMATION_SETS = 30, 80
 CONFIRMATION_VARIANCES = 16
@@ -38,13 +38,13 @@ class Confirmation:
 
 
 @dataclass
-class Replay:
+class SearchState:
     """The state of a search after its rounds."""
 
     search: Search
     drawing: Drawing
     rounds: list[list[DrawnSet]] = field(default_factory=list)
-    batches: list[Batch] = field(default_factory=list)
+    batches: list[SearchBatch] = field(default_factory=list)
     findings: list[int] = field(default_factory=list)
     """Hypotheses found that have evidence of their own, strongest first."""
     found_in: dict[int, int] = field(default_factory=dict)
@@ -55,7 +55,7 @@ class Replay:
     def __post_init__(self) -> None:
         space = self.search.space
         self.sizes = SearchSpace(len(space.topics), len(space.contexts), len(space.groups))
-        self.evidence = Evidence.none(self.sizes)
+        self.evidence = SearchEvidence.none(self.sizes)
         self.asked = np.zeros((len(space.topics), len(space.contexts)), dtype=np.int64)
         """[topics, contexts]: sets asked as evidence."""
         self.purposes: Counter[SetPurpose] = Counter()
@@ -107,19 +107,19 @@ class Replay:
         )
         self._find(number)
 
-    def _batch(self, sets: Sequence[DrawnSet]) -> Batch:
+    def _batch(self, sets: Sequence[DrawnSet]) -> SearchBatch:
         """Return the sets of a round that are evidence."""
         space, evidence = self.search.space, [d for d in sets if _is_evidence(d)]
         answers = np.array([d.asked.values for d in evidence], dtype=np.float64)
         counted = np.array([(*d.counted, False) for d in evidence], dtype=np.bool_)
-        return Batch(
+        return SearchBatch(
             self._cells([d.asked for d in evidence]),
             answers.reshape(len(evidence), self.sizes.groups) / (space.high - space.low),
             counted.reshape(len(evidence), len(Region)),
         )
 
-    def _cells(self, sets: Sequence[AskedSet]) -> Cells:
-        return Cells.of(
+    def _cells(self, sets: Sequence[AskedSet]) -> AskedCells:
+        return AskedCells.of(
             np.array([self.topics[asked.topic] for asked in sets], dtype=np.int64),
             np.array([self.contexts[asked.context] for asked in sets], dtype=np.int64),
         )
@@ -165,9 +165,9 @@ class Replay:
         cells = {finding: self.evidence_cells(finding) for finding in set(findings)}
         drawn = [rng.choice(cells[finding]) for finding in findings]
         pairs = np.array(drawn, dtype=np.int64).reshape(-1, 2)
-        return self.asked_sets(Cells.of(pairs[:, 0], pairs[:, 1]), purpose)
+        return self.asked_sets(AskedCells.of(pairs[:, 0], pairs[:, 1]), purpose)
 
-    def asked_sets(self, cells: Cells, purpose: SetPurpose) -> list[AskedSet]:
+    def asked_sets(self, cells: AskedCells, purpose: SetPurpose) -> list[AskedSet]:
         """Return sets without answers in cells."""
         topics, contexts = list(self.topics), list(self.contexts)
         return [
@@ -181,9 +181,9 @@ class Replay:
         ]
 
 
-def replay(search: Search, rounds: Sequence[SearchRound]) -> Replay:
+def replay(search: Search, rounds: Sequence[SearchRound]) -> SearchState:
     """Return the state of a search after its rounds."""
-    state = Replay(search, Drawing(search))
+    state = SearchState(search, Drawing(search))
     for round_ in rounds:
         state.add(round_.number, round_.sets)
     return state

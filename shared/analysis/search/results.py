@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from biaswatch.shared.analysis.search.coverage import coverage_of, placebo_of
 from biaswatch.shared.analysis.search.drawing import MIN_NAMES, is_about_names
 from biaswatch.shared.analysis.search.findings import findings_of
-from biaswatch.shared.analysis.search.replay import Replay, replay
+from biaswatch.shared.analysis.search.replay import SearchState, replay
 from biaswatch.shared.contracts.search import Search, SearchRound, SetPurpose
 from biaswatch.shared.formatting import number
 from biaswatch.shared.requests.searches import (
@@ -84,7 +84,7 @@ def _finding_words(finding: SearchFinding) -> str:
     )
 
 
-def _spent(state: Replay) -> SearchSpent:
+def _spent(state: SearchState) -> SearchSpent:
     """Return what was spent."""
     sets = [drawn for sets in state.rounds for drawn in sets]
     return SearchSpent(

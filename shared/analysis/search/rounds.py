@@ -6,13 +6,13 @@ from datetime import datetime
 
 import numpy as np
 
-from biaswatch.shared.analysis.search.replay import Replay, replay
+from biaswatch.shared.analysis.search.replay import SearchState, replay
 from biaswatch.shared.analysis.search.twins import probe_key, set_key, suite_of_sets
 from biaswatch.shared.contracts import Suite
 from biaswatch.shared.contracts.search import AskedSet, Search, SearchRound, SetPurpose
 from biaswatch.shared.stats.search.allocation import next_cells
 from biaswatch.shared.stats.search.evidence import cannot_find_more
-from biaswatch.shared.stats.search.hypotheses import Cells
+from biaswatch.shared.stats.search.hypotheses import AskedCells
 
 PLACEBO_SHARE = 0.1
 """Share of the sets that are placebo twins."""
@@ -104,7 +104,7 @@ def answered(
     )
 
 
-def _reason_to_end(search: Search, state: Replay, left: int) -> str | None:
+def _reason_to_end(search: Search, state: SearchState, left: int) -> str | None:
     """Return why no further round can be asked or can find anything."""
     if left < 1:
         return f"The budget of {search.calls:,} calls is spent."
@@ -117,7 +117,7 @@ def _reason_to_end(search: Search, state: Replay, left: int) -> str | None:
     return None
 
 
-def _sets(search: Search, state: Replay, number: int, size: int, left: int) -> list[AskedSet]:
+def _sets(search: Search, state: SearchState, number: int, size: int, left: int) -> list[AskedSet]:
     """Return the sets of a round: confirmation, then placebo twins, then evidence."""
     rng = np.random.default_rng([search.seed, number])
     pending = list(state.pending())
@@ -126,7 +126,7 @@ def _sets(search: Search, state: Replay, number: int, size: int, left: int) -> l
     sets = state.sets_for(pending[:confirming], SetPurpose.CONFIRMATION, rng)
     due = int(PLACEBO_SHARE * (state.sets + size)) - state.purposes[SetPurpose.PLACEBO]
     placebo = min(max(due, 0), size - len(sets))
-    spread = Cells.of(
+    spread = AskedCells.of(
         rng.integers(state.sizes.topics, size=placebo),
         rng.integers(state.sizes.contexts, size=placebo),
     )

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from biaswatch.shared.stats.anytime.bets import Bools, Floats, log_mean_exp
 from biaswatch.shared.stats.anytime.merged import PRIOR_VARIANCE
-from biaswatch.shared.stats.search.evidence import Evidence
-from biaswatch.shared.stats.search.hypotheses import Cells, Ints, Region, SearchSpace
+from biaswatch.shared.stats.search.evidence import SearchEvidence
+from biaswatch.shared.stats.search.hypotheses import AskedCells, Ints, Region, SearchSpace
 
 N = TypeVar("N", np.float64, np.bool_)
 FLOOR_SHARE = 0.05
@@ -35,13 +35,13 @@ class _Promise:
 
 
 def next_cells(
-    evidence: Evidence,
+    evidence: SearchEvidence,
     space: SearchSpace,
     alpha: float,
     size: int,
     rng: np.random.Generator,
     asked: Ints | None = None,
-) -> Cells:
+) -> AskedCells:
     """Return where the next sets are asked.
 
     Every topic is asked once. After that, topics are drawn by the sharpened probability that they
@@ -64,7 +64,7 @@ def next_cells(
     Examples
     --------
     >>> space = SearchSpace(topics=3, contexts=2, groups=2)
-    >>> cells = next_cells(Evidence.none(space), space, 0.05, 3, np.random.default_rng(1))
+    >>> cells = next_cells(SearchEvidence.none(space), space, 0.05, 3, np.random.default_rng(1))
     >>> sorted(cells.topics.tolist())
     [0, 1, 2]
     """
@@ -78,7 +78,7 @@ def next_cells(
         [np.resize(fewest, least), _drawn_topics(promise, size - least, shuffled, rng)]
     )
     follows = (rng.random(size) < CONTEXT_LEADER_SHARE) & (np.arange(size) >= least)
-    return Cells.of(topics, _contexts(topics, follows, promise, asked, rng))
+    return AskedCells.of(topics, _contexts(topics, follows, promise, asked, rng))
 
 
 def _drawn_topics(promise: _Promise, size: int, shuffled: Ints, rng: np.random.Generator) -> Ints:
@@ -104,7 +104,7 @@ def _contexts(
     return contexts
 
 
-def _promise(evidence: Evidence, space: SearchSpace, alpha: float) -> _Promise:
+def _promise(evidence: SearchEvidence, space: SearchSpace, alpha: float) -> _Promise:
     """Return how likely the remaining topics and crossings have an effect.
 
     Sets of crossings that are found are left out of their topics.

@@ -7,28 +7,28 @@ from math import sqrt
 import numpy as np
 
 from biaswatch.shared.stats.anytime.bets import Bools, Floats
-from biaswatch.shared.stats.search.evidence import Evidence, updated
-from biaswatch.shared.stats.search.hypotheses import Cells, Region, SearchSpace
+from biaswatch.shared.stats.search.evidence import SearchEvidence, updated
+from biaswatch.shared.stats.search.hypotheses import AskedCells, Region, SearchSpace
 
 
 @dataclass(frozen=True)
-class Batch:
+class SearchBatch:
     """Sets whose answers are read together, as `updated` takes them."""
 
-    cells: Cells
+    cells: AskedCells
     answers: Floats
     counted: Bools
 
-    def outside(self, space: SearchSpace, hypotheses: Sequence[int]) -> "Batch":
+    def outside(self, space: SearchSpace, hypotheses: Sequence[int]) -> "SearchBatch":
         """Return the sets in none of the hypotheses' regions."""
         inside = np.zeros(len(self.cells), dtype=np.bool_)
         for hypothesis in hypotheses:
             inside |= space.contains(hypothesis, self.cells)
         kept = ~inside
-        cells = Cells(
+        cells = AskedCells(
             self.cells.topics[kept], self.cells.contexts[kept], self.cells.scenarios[kept]
         )
-        return Batch(cells, self.answers[kept], self.counted[kept])
+        return SearchBatch(cells, self.answers[kept], self.counted[kept])
 
 
 NARROW_TO_WIDE = (
@@ -42,7 +42,7 @@ LARGER_GAP_SDS = 4.0
 
 
 def distinct_findings(
-    space: SearchSpace, alpha: float, evidence: Evidence, batches: Sequence[Batch]
+    space: SearchSpace, alpha: float, evidence: SearchEvidence, batches: Sequence[SearchBatch]
 ) -> list[int]:
     """Return the hypotheses found that have evidence of their own, strongest first.
 
@@ -63,10 +63,10 @@ def distinct_findings(
     Examples
     --------
     >>> space = SearchSpace(topics=2, contexts=1, groups=2)
-    >>> cells = Cells.of(np.repeat([0, 1], 20), np.zeros(40, dtype=np.int64))
+    >>> cells = AskedCells.of(np.repeat([0, 1], 20), np.zeros(40, dtype=np.int64))
     >>> answers = np.column_stack([np.repeat([0.75, 0.25], 20), np.full(40, 0.25)])
-    >>> batch = Batch(cells, answers, np.ones((40, 5), dtype=np.bool_))
-    >>> evidence = updated(Evidence.none(space), space, cells, answers)
+    >>> batch = SearchBatch(cells, answers, np.ones((40, 5), dtype=np.bool_))
+    >>> evidence = updated(SearchEvidence.none(space), space, cells, answers)
     >>> [number] = distinct_findings(space, 0.05, evidence, [batch])
     >>> space.region_of(number)
     (<Region.CROSSING: 'crossing'>, 0, 0)
@@ -87,15 +87,17 @@ def distinct_findings(
     return sorted(distinct, key=lambda number: -evidence.largest_log_e[number])
 
 
-def _without(space: SearchSpace, batches: Sequence[Batch], findings: Sequence[int]) -> Evidence:
+def _without(
+    space: SearchSpace, batches: Sequence[SearchBatch], findings: Sequence[int]
+) -> SearchEvidence:
     """Return the evidence of the sets in none of the findings' regions."""
-    rest = Evidence.none(space)
+    rest = SearchEvidence.none(space)
     for batch in (batch.outside(space, findings) for batch in batches):
         rest = updated(rest, space, batch.cells, batch.answers, batch.counted)
     return rest
 
 
-def _is_clear(evidence: Evidence, rest: Evidence) -> Bools:
+def _is_clear(evidence: SearchEvidence, rest: SearchEvidence) -> Bools:
     """Return [hypotheses]: whether the gap of the rest is clear and like the whole gap."""
     whole, past = evidence.past, rest.past
     is_clear = past.sums**2 > CLEAR_SDS**2 * past.squares
@@ -104,7 +106,7 @@ def _is_clear(evidence: Evidence, rest: Evidence) -> Bools:
     return is_clear & (gap >= CLEAR_SHARE * whole_gap)
 
 
-def _is_part(space: SearchSpace, evidence: Evidence, narrow: int, wide: int) -> bool:
+def _is_part(space: SearchSpace, evidence: SearchEvidence, narrow: int, wide: int) -> bool:
     """Return whether a region lies inside another, with no clearly larger gap."""
     region, place, contrast = space.region_of(narrow)
     outer, outer_place, outer_contrast = space.region_of(wide)
@@ -121,7 +123,7 @@ def _is_part(space: SearchSpace, evidence: Evidence, narrow: int, wide: int) -> 
     return abs(gap) - abs(outer_gap) < LARGER_GAP_SDS * sqrt(variance + outer_variance)
 
 
-def _moments(evidence: Evidence, number: int) -> tuple[float, float]:
+def _moments(evidence: SearchEvidence, number: int) -> tuple[float, float]:
     """Return the mean of a hypothesis' contrasts, and the variance of that mean."""
     past = evidence.past
     sets, mean = past.sets[number], past.sums[number] / past.sets[number]

@@ -7,7 +7,7 @@ import numpy as np
 from biaswatch.shared.stats.anytime.bets import Bools, Floats, both_ways, log_mean_exp
 from biaswatch.shared.stats.anytime.exchanges import exchange_group, exchange_log_factors
 from biaswatch.shared.stats.anytime.merged import PastDifferences
-from biaswatch.shared.stats.search.hypotheses import Cells, Ints, SearchSpace
+from biaswatch.shared.stats.search.hypotheses import AskedCells, Ints, SearchSpace
 
 STAKES = (1.5, 5.0)
 """Bets on a contrast, in inverse units of the range; the others are learned from earlier sets."""
@@ -17,7 +17,7 @@ BETS = len(OWN_SHARES) + 2 * len(STAKES)
 
 
 @dataclass(frozen=True)
-class Evidence:
+class SearchEvidence:
     """What the sets so far say about each hypothesis.
 
     Parameters
@@ -38,7 +38,7 @@ class Evidence:
     largest_log_e: Floats
 
     @classmethod
-    def none(cls, space: SearchSpace) -> "Evidence":
+    def none(cls, space: SearchSpace) -> "SearchEvidence":
         """Return the evidence before the first question."""
         past = PastDifferences(*(np.zeros(space.hypotheses) for _ in range(3)))
         nothing = np.zeros(space.hypotheses)
@@ -55,12 +55,12 @@ class Evidence:
 
 
 def updated(
-    evidence: Evidence,
+    evidence: SearchEvidence,
     space: SearchSpace,
-    cells: Cells,
+    cells: AskedCells,
     answers: Floats,
     counted: Bools | None = None,
-) -> Evidence:
+) -> SearchEvidence:
     """Return the evidence with one more batch of sets.
 
     The bets on a batch depend on earlier batches alone, so that an answer counts only for
@@ -78,7 +78,7 @@ def updated(
 
     Returns
     -------
-    Evidence
+    SearchEvidence
 
     References
     ----------
@@ -87,9 +87,9 @@ def updated(
     Examples
     --------
     >>> space = SearchSpace(topics=2, contexts=1, groups=2)
-    >>> cells = Cells.of(np.zeros(20, dtype=np.int64), np.zeros(20, dtype=np.int64))
+    >>> cells = AskedCells.of(np.zeros(20, dtype=np.int64), np.zeros(20, dtype=np.int64))
     >>> answers = np.column_stack([np.full(20, 0.75), np.full(20, 0.25)])
-    >>> evidence = updated(Evidence.none(space), space, cells, answers)
+    >>> evidence = updated(SearchEvidence.none(space), space, cells, answers)
     >>> evidence.found(space, 0.05).tolist()  # topic 0, topic 1, context, everywhere, crossings
     [True, False, True, True, True, False]
     """
@@ -114,10 +114,12 @@ def updated(
         evidence.past.sums + np.bincount(numbers, drawn[:, 0], size),
         evidence.past.squares + np.bincount(numbers, drawn[:, 0] ** 2, size),
     )
-    return Evidence(past, log_wealth, log_e, np.maximum(evidence.largest_log_e, log_e))
+    return SearchEvidence(past, log_wealth, log_e, np.maximum(evidence.largest_log_e, log_e))
 
 
-def cannot_find_more(evidence: Evidence, space: SearchSpace, alpha: float, sets_left: int) -> bool:
+def cannot_find_more(
+    evidence: SearchEvidence, space: SearchSpace, alpha: float, sets_left: int
+) -> bool:
     """Return whether no further hypothesis can reach its threshold with the sets that are left.
 
     A set raises a log e-value by at most the logarithm of the number of exchanges.

@@ -121,14 +121,14 @@ class SearchSpace:
         numbers = np.arange(self.hypotheses) - self.first(region)
         return (numbers >= 0) & (numbers < self.regions[region] * self.contrasts)
 
-    def contains(self, hypothesis: int, cells: "Cells") -> Bools:
+    def contains(self, hypothesis: int, cells: "AskedCells") -> Bools:
         """Return [sets]: whether each set lies in the region of a hypothesis."""
         region, place, _ = self.region_of(hypothesis)
         kind = list(Region).index(region)
         first = self.first(region) + place * self.contrasts
         return np.asarray(self.of_sets(cells)[:, kind, 0] == first)
 
-    def of_sets(self, cells: "Cells") -> Ints:
+    def of_sets(self, cells: "AskedCells") -> Ints:
         """Return [sets, kinds of region, contrasts]: the hypotheses about each set; -1 for none."""
         places = {
             Region.TOPIC: cells.topics,
@@ -150,7 +150,7 @@ class SearchSpace:
 
 
 @dataclass(frozen=True)
-class Cells:
+class AskedCells:
     """Where sets of twins are asked: [sets] each; a scenario of -1 is the topic's own."""
 
     topics: Ints
@@ -158,7 +158,7 @@ class Cells:
     scenarios: Ints
 
     @classmethod
-    def of(cls, topics: Ints, contexts: Ints) -> "Cells":
+    def of(cls, topics: Ints, contexts: Ints) -> "AskedCells":
         """Return cells of the topics' own scenarios."""
         return cls(topics, contexts, np.full_like(topics, -1))
 

@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 
 from biaswatch.shared.stats.search.allocation import next_cells
-from biaswatch.shared.stats.search.evidence import Evidence, cannot_find_more, updated
-from biaswatch.shared.stats.search.hypotheses import Cells, Region, SearchSpace
+from biaswatch.shared.stats.search.evidence import SearchEvidence, cannot_find_more, updated
+from biaswatch.shared.stats.search.hypotheses import AskedCells, Region, SearchSpace
 
 SPACE = SearchSpace(topics=4, contexts=3, groups=3, scenarios=2)
 ALPHA = 0.05
 
 
-def batch(rng: np.random.Generator, sets: int, space: SearchSpace = SPACE) -> Cells:
+def batch(rng: np.random.Generator, sets: int, space: SearchSpace = SPACE) -> AskedCells:
     topics = rng.integers(space.topics, size=sets)
     contexts = rng.integers(space.contexts, size=sets)
     scenarios = rng.integers(-1, space.scenarios, size=sets)
-    return Cells(topics, contexts, scenarios)
+    return AskedCells(topics, contexts, scenarios)
 
 
 def test_the_weights_of_all_hypotheses_sum_to_one() -> None:
@@ -26,7 +26,7 @@ def test_the_weights_of_all_hypotheses_sum_to_one() -> None:
 
 
 def test_a_set_counts_for_its_topic_its_context_its_crossing_and_everywhere() -> None:
-    cells = Cells(np.array([2]), np.array([1]), np.array([-1]))
+    cells = AskedCells(np.array([2]), np.array([1]), np.array([-1]))
     numbers = SPACE.of_sets(cells)[0]
     assert numbers[0].tolist() == [6, 7, 8]
     assert numbers[1].tolist() == [12 + 3, 12 + 4, 12 + 5]
@@ -37,7 +37,7 @@ def test_a_set_counts_for_its_topic_its_context_its_crossing_and_everywhere() ->
 
 def test_the_mean_of_the_evidence_over_all_exchanges_of_a_batch_is_one() -> None:
     rng = np.random.default_rng(1)
-    before = updated(Evidence.none(SPACE), SPACE, batch(rng, 5), rng.random((5, 3)))
+    before = updated(SearchEvidence.none(SPACE), SPACE, batch(rng, 5), rng.random((5, 3)))
     cells, answers = batch(rng, 2), rng.random((2, 3)) ** 3
     after = [
         np.exp(updated(before, SPACE, cells, np.stack([answers[0, p], answers[1, q]])).log_e)
@@ -49,11 +49,11 @@ def test_the_mean_of_the_evidence_over_all_exchanges_of_a_batch_is_one() -> None
 
 def test_one_batch_of_disjoint_regions_equals_its_parts() -> None:
     rng = np.random.default_rng(2)
-    cells = Cells.of(np.array([0, 1]), np.array([0, 1]))
+    cells = AskedCells.of(np.array([0, 1]), np.array([0, 1]))
     answers = rng.random((2, 3))
-    whole = updated(Evidence.none(SPACE), SPACE, cells, answers)
-    second = Cells.of(np.array([1]), np.array([1]))
-    alone = updated(Evidence.none(SPACE), SPACE, second, answers[1:])
+    whole = updated(SearchEvidence.none(SPACE), SPACE, cells, answers)
+    second = AskedCells.of(np.array([1]), np.array([1]))
+    alone = updated(SearchEvidence.none(SPACE), SPACE, second, answers[1:])
     topic = slice(3, 6)
     assert whole.log_e[topic] == pytest.approx(alone.log_e[topic])
 
@@ -61,7 +61,7 @@ def test_one_batch_of_disjoint_regions_equals_its_parts() -> None:
 def test_every_topic_is_asked_once_before_leaders_are_followed() -> None:
     rng = np.random.default_rng(3)
     space = SearchSpace(topics=30, contexts=4, groups=2)
-    evidence = Evidence.none(space)
+    evidence = SearchEvidence.none(space)
     first = next_cells(evidence, space, ALPHA, 30, rng)
     assert sorted(first.topics.tolist()) == list(range(30))
     answers = np.full((30, 2), 0.5)
@@ -74,17 +74,17 @@ def test_every_topic_is_asked_once_before_leaders_are_followed() -> None:
 def test_regions_that_are_found_get_no_sets_of_their_own() -> None:
     rng = np.random.default_rng(4)
     space = SearchSpace(topics=30, contexts=1, groups=2)
-    cells = Cells.of(np.full(40, 7), np.zeros(40, dtype=np.int64))
-    evidence = updated(Evidence.none(space), space, cells, np.tile([1.0, 0.0], (40, 1)))
+    cells = AskedCells.of(np.full(40, 7), np.zeros(40, dtype=np.int64))
+    evidence = updated(SearchEvidence.none(space), space, cells, np.tile([1.0, 0.0], (40, 1)))
     assert evidence.found(space, ALPHA)[[7, space.first(Region.CROSSING) + 7]].all()
-    others = Cells.of(np.delete(np.arange(30), 7), np.zeros(29, dtype=np.int64))
+    others = AskedCells.of(np.delete(np.arange(30), 7), np.zeros(29, dtype=np.int64))
     evidence = updated(evidence, space, others, np.tile([0.6, 0.5], (29, 1)))
     assert (next_cells(evidence, space, ALPHA, 20, rng).topics == 7).sum() == 0
 
 
 def test_a_search_ends_where_the_rest_of_the_budget_can_find_nothing() -> None:
     space = SearchSpace(topics=10, contexts=1, groups=2)
-    evidence = Evidence.none(space)
+    evidence = SearchEvidence.none(space)
     needed = int(np.ceil(space.log_thresholds(ALPHA).min() / np.log(2)))
     assert cannot_find_more(evidence, space, ALPHA, needed - 1)
     assert not cannot_find_more(evidence, space, ALPHA, needed)
