@@ -14,6 +14,7 @@ from biaswatch.bbq.rows import ROWS, SOURCE, BbqRow, fetch, read_folder
 from biaswatch.bbq.suite import BEGINNING, paired, recording_of, suite_of, write_suite
 from biaswatch.cli.options import Json
 from biaswatch.cli.shortlists import make_shortlists
+from biaswatch.cli.suite_check import check_suite
 from biaswatch.cli.twin_similarity import show_similarity, show_words
 from biaswatch.cli.twins import judged_preferences, make_axes, make_pairs, preference_sentence
 from biaswatch.local.runs import MOST_SHOWN, check_beginning, only_match
@@ -39,6 +40,7 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 app.command("shortlist")(make_shortlists)
+app.command("check")(check_suite)
 Name = Annotated[str, typer.Argument(help="bbq, or a benchmark that `suites list` names.")]
 Category = Annotated[list[str] | None, typer.Option(help="A category of bbq; may be repeated.")]
 
