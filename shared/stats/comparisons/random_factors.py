@@ -7,13 +7,21 @@ each factor, and what two factors share is counted once.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from biaswatch.shared.stats.comparisons.cluster_variance import (
+    Bools,
+    Codes,
+    clustered,
+    distinct,
+    effective_dof,
+    joined,
+    total_variance,
+)
 from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
 from biaswatch.shared.stats.samples import FLAT_RTOL, Vector
 
@@ -26,8 +34,6 @@ NO_ANSWERS = "a group has no answers"
 NO_FACTOR = "no random factor is declared"
 NO_SPREAD = "all answers are equal apart from the gap and the effects of texts"
 _PROJECTIONS, _CONVERGED = 200, 1e-12
-Codes = NDArray[np.intp]
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -63,7 +69,8 @@ class FactorGap:
     gap: float | None
     error: float | None
     """Standard error, above 0; None without a test."""
-    dof: int | None
+    dof: float | None
+    """Fewest values of a factor in a group, minus 1; less where some have most of the answers."""
     p_value: float | None
     """Two-sided, of a gap of 0; None without a test."""
     levels: tuple[LevelCounts, ...]
@@ -103,7 +110,8 @@ def random_factor_gap(
     factor - those by each pair of factors + ..., each the sum over clusters of squared sums of
     weighted residuals, times k / (k - 1) for k clusters of a group. V is not smaller than that by
     any single factor that no other contains. The degrees of freedom are the smallest number of
-    clusters minus 1.
+    clusters minus 1. Where some clusters have most of the answers, V is larger and the degrees are
+    fewer, by Bell and McCaffrey's correction for effects of the clusters.
 
     Answers of one group that share a value of every factor count once, as their mean. With a single
     factor that contains all others (templates above sets), the gap is the mean of the differences
@@ -132,8 +140,8 @@ def random_factor_gap(
 
     Notes
     -----
-    Assumes about as many answers for every value. Holds its level from 2 names per group; with
-    fewer than 5 (`few`), make no claim beyond them.
+    Holds its level from 2 names per group, and where one name has most of the answers; with fewer
+    than 5 (`few`), make no claim beyond them.
 
     References
     ----------
@@ -155,7 +163,7 @@ def random_factor_gap(
     if any(len(codes) != len(values) for codes in (of_a, *factors.values())):
         raise ValueError("values, groups and factors differ in length")
     names = tuple(factors)
-    codes = [_distinct(np.asarray(factors[name], dtype=np.intp)) for name in names]
+    codes = [distinct(np.asarray(factors[name], dtype=np.intp)) for name in names]
     levels = tuple(_levels(*named, of_a) for named in zip(names, codes, strict=True))
     if of_a.all() or not of_a.any():
         return FactorGap(None, None, None, None, levels, NO_ANSWERS)
@@ -165,16 +173,18 @@ def random_factor_gap(
     out = [code for code, taken_out in zip(codes, crossed, strict=True) if taken_out]
     codes = _outermost(codes)
     weights = _weights(of_a, codes)
-    gap, influence = _influence(values, of_a, out, weights)
-    dof = min(level.clusters for level in levels) - 1
-    if dof < 1:
+    gap, influence, shares = _influence(values, of_a, out, weights)
+    most = min(level.clusters for level in levels) - 1
+    if most < 1:
         few = min(levels, key=lambda level: level.clusters)
         reason = f"a group has one value of {few.factor}: a test needs two"
         return FactorGap(gap, None, None, None, levels, reason)
-    variance = _variance(influence, of_a, codes)
+    single = [clustered(influence, shares, of_a, code) for code in codes]
+    variance = total_variance(influence, shares, of_a, codes, [parts.sum() for parts, _ in single])
     if variance <= (FLAT_RTOL * float(np.abs(values).max())) ** 2:
         return FactorGap(gap, None, None, None, levels, NO_SPREAD)
     error = sqrt(variance)
+    dof = min(most, *(effective_dof(*parts) for parts in single))
     p_value = min(1.0, 2 * float(special.stdtr(dof, -abs(gap) / error)))
     return FactorGap(gap, error, dof, p_value, levels)
 
@@ -194,14 +204,6 @@ def nested_p(p_group_effect: float | None, p_same_treatment: float | None) -> fl
     return max(p_group_effect, p_same_treatment)
 
 
-def _distinct(codes: Codes) -> Codes:
-    """Return codes from 0; each one below 0 becomes a value of its own."""
-    own = codes < 0
-    if own.any():
-        codes = np.where(own, codes.max(initial=-1) + 1 + np.arange(len(codes)), codes)
-    return np.asarray(np.unique(codes, return_inverse=True)[1], dtype=np.intp).reshape(-1)
-
-
 def _levels(factor: str, codes: Codes, of_a: Bools) -> LevelCounts:
     count = int(codes.max(initial=-1)) + 1
     in_a = np.bincount(codes[of_a], minlength=count) > 0
@@ -209,17 +211,9 @@ def _levels(factor: str, codes: Codes, of_a: Bools) -> LevelCounts:
     return LevelCounts(factor, int(in_a.sum()), int(in_b.sum()), int((in_a & in_b).sum()))
 
 
-def _joined(codes: Sequence[Codes]) -> Codes:
-    """Return one code for each combination of values."""
-    joined = codes[0]
-    for code in codes[1:]:
-        joined = _distinct(joined * (int(code.max()) + 1) + code)
-    return joined
-
-
 def _cells(values: Vector, of_a: Bools, codes: list[Codes]) -> tuple[Vector, Bools, list[Codes]]:
     """Return one answer, the mean, for each group and combination of values."""
-    cell = _joined([of_a.astype(np.intp), *codes])
+    cell = joined([of_a.astype(np.intp), *codes])
     count = int(cell.max()) + 1
     if count == len(values):
         return values, of_a, codes
@@ -243,7 +237,7 @@ def _within_shared(
             kept &= shared[code]
     if kept.all():
         return values, of_a, codes
-    return values[kept], of_a[kept], [_distinct(code[kept]) for code in codes]
+    return values[kept], of_a[kept], [distinct(code[kept]) for code in codes]
 
 
 def _outermost(codes: list[Codes]) -> list[Codes]:
@@ -266,13 +260,13 @@ def _weights(of_a: Bools, codes: list[Codes]) -> Vector:
 
 def _contains(outer: Codes, inner: Codes) -> bool:
     """Return whether every value of the inner factor has one value of the outer one."""
-    return len(np.unique(_joined([outer, inner]))) == int(inner.max()) + 1
+    return len(np.unique(joined([outer, inner]))) == int(inner.max()) + 1
 
 
 def _influence(
     values: Vector, of_a: Bools, out: Sequence[Codes], weights: Vector
-) -> tuple[float, Vector]:
-    """Return the gap, and the share of each answer in its error.
+) -> tuple[float, Vector, Vector]:
+    """Return the gap, and the shares of each answer in its error and in the gap itself.
 
     Least squares of the answers on the group and the main effects of the factors to take out.
     """
@@ -280,7 +274,8 @@ def _influence(
     left = _residuals(values, out, weights)
     information = float((weights * group * group).sum())
     gap = float((weights * group * left).sum()) / information
-    return gap, np.asarray(weights * group * (left - gap * group) / information)
+    influence = np.asarray(weights * group * (left - gap * group) / information)
+    return gap, influence, weights * group / information
 
 
 def _residuals(values: Vector, out: Sequence[Codes], weights: Vector) -> Vector:
@@ -297,28 +292,3 @@ def _residuals(values: Vector, out: Sequence[Codes], weights: Vector) -> Vector:
         if len(out) == 1 or float(np.abs(left - before).max()) <= _CONVERGED * scale:
             break
     return left
-
-
-def _variance(influence: Vector, of_a: Bools, codes: list[Codes]) -> float:
-    """Return the variance over the clusters of all factors, not below that of any single one."""
-    single = [_clustered(influence, of_a, code) for code in codes]
-    total = sum(single)
-    for size in range(2, len(codes) + 1):
-        sign = 1.0 if size % 2 else -1.0
-        total += sign * sum(
-            _clustered(influence, of_a, _joined(subset)) for subset in combinations(codes, size)
-        )
-    return max(total, *single)
-
-
-def _clustered(influence: Vector, of_a: Bools, code: Codes) -> float:
-    """Return the variance by one factor; clusters of a, of b and of both lose one degree each."""
-    count = int(code.max()) + 1
-    squares = np.square(np.bincount(code, weights=influence, minlength=count))
-    in_a = np.bincount(code[of_a], minlength=count) > 0
-    in_b = np.bincount(code[~of_a], minlength=count) > 0
-    variance = 0.0
-    for cluster in (in_a & in_b, in_a & ~in_b, ~in_a & in_b):
-        clusters = int(cluster.sum())
-        variance += float(squares[cluster].sum()) * clusters / max(clusters - 1, 1)
-    return variance
