@@ -2,11 +2,17 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from biaswatch.shared.errors import UsageError
+
+
+def check_ending(path: Path, endings: Iterable[str]) -> None:
+    """Raise UsageError if no format has the ending of a file; call it before the work."""
+    if path.suffix.lower() not in endings:
+        raise UsageError(f"The name of {path} must end in one of {', '.join(endings)}.")
 
 
 @contextmanager

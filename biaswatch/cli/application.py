@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator, MutableMapping, Sequence
 from contextvars import ContextVar
+from difflib import get_close_matches
 from enum import StrEnum
 from importlib import import_module
 from typing import Annotated, Any
@@ -16,6 +17,8 @@ from typer.exceptions import TyperException
 from biaswatch.cli.verbs import VERBS, Verb
 
 INTERRUPTED_CODE = 130
+MAX_OWNERS = 3
+"""Verbs that a message names for an option which another verb lacks."""
 COMPLETION_VARIABLE = "_BIASWATCH_COMPLETE"
 """Set by the printed script where it asks for words: typer looks for this name."""
 EXTRAS = {
@@ -26,6 +29,7 @@ EXTRAS = {
     "lxml": "build",
     "matplotlib": "figures",
     "narwhals": "tables",
+    "openpyxl": "tables",
     "opentelemetry": "telemetry",
     "pandas": "tables",
     "pyarrow": "tables",
@@ -79,9 +83,14 @@ def loaded(verb: Verb) -> Any:
         outer.add_typer(written)
     else:
         settings = {"ignore_unknown_options": True} if verb.counts else None
-        epilog = getattr(written, "epilog", None)
-        outer.command(verb.name, context_settings=settings, epilog=epilog)(written)
+        outer.command(verb.name, context_settings=settings, epilog=_epilog(verb, written))(written)
     return typer.main.get_group(outer).commands[verb.name]
+
+
+def _epilog(verb: Verb, written: Any) -> str:
+    """Return the end of the help: an example, and the other options and fields."""
+    example = f"Example: biaswatch {verb.example}" if verb.example else ""
+    return "\n\n".join(filter(None, [example, getattr(written, "epilog", "")]))
 
 
 class LazyGroup(TyperGroup):
@@ -153,10 +162,30 @@ def _sentence(mistake: Any) -> str:
     """Return a mistake in the arguments with the command that explains them."""
     from biaswatch.shared.contracts.mistakes import OURS
 
+    if (option := getattr(mistake, "option_name", None)) is not None:
+        return _unknown_option(option, mistake)
     message = mistake.format_message().replace(OURS, "").rstrip(".")
     command = mistake.ctx.command_path if getattr(mistake, "ctx", None) else "biaswatch"
     end = "" if message.endswith("?") else "."
     return f"{message}{end} See `{command} --help`."
+
+
+def _unknown_option(option: str, mistake: Any) -> str:
+    """Return a sentence with what is meant: a field, a similar option, or one of another verb."""
+    verb, field = mistake.ctx.command, option.strip("-").replace("-", "_")
+    hint = ""
+    if field in getattr(verb.callback, "fields", ()):
+        hint = f" Write --config {field}=VALUE."
+    elif similar := get_close_matches(option, mistake.possibilities or (), 1):
+        hint = f" Is {similar[0]} meant?"
+    elif owners := [verb.name for verb in VERBS if _takes(loaded(verb), option)]:
+        listed = ", ".join(f"`{name}`" for name in owners[:MAX_OWNERS])
+        hint = f" It is an option of {listed}."
+    return f"No such option: {option}.{hint} See `{mistake.ctx.command_path} --help`."
+
+
+def _takes(verb: Any, option: str) -> bool:
+    return any(option in parameter.opts for parameter in verb.params)
 
 
 app = typer.Typer(

@@ -37,14 +37,16 @@ class DiagnoseVerb(CheckRequest, DiagnoseRequest):
     map: Path | None = None
     """A YAML file that names the fields of the log (docs/importing.md)."""
     output: Path | None = None
-    """Write each part to a CSV or Parquet file."""
+    """Write a .csv, .parquet or .xlsx file, or a picture of the gaps (.png, .svg)."""
+    plot: Path | None = None
+    """Draw the gaps as a .png or .svg file."""
     all: bool = False
-    """Every comparison, not only the most important ones."""
+    """Every comparison and every statistic by group."""
 
 
 @takes(
-    DiagnoseVerb, "group", "feature", "unit", "set", "random", "truth", "extract", "map",
-    "fail_on", ranges="--range", hidden=("format",),
+    DiagnoseVerb, "group", "feature", "unit", "set", "random", "extract", "fail_on", "all",
+    ranges="--range", output="-o", hidden=("format", "map", "truth", "plot"),
 )  # fmt: skip
 def diagnose(
     source: Annotated[
@@ -60,21 +62,24 @@ def diagnose(
     """Show statistics by group, disparities and corrected comparisons of a run or a table."""
     from rich.console import Console
 
+    from biaswatch.exporting.tables import check_table_file, write_parts
     from biaswatch.render.labels import print_table_corrections
     from biaswatch.render.table_diagnosis import print_tables
-    from biaswatch.render.table_rows import write_rows
 
     rule = request.rule()
+    files = [path for path in (request.output, request.plot) if path is not None]
+    for path in files:
+        check_table_file(path, pictures=True)
     check_source(source)
     data = source_input(source, request)
     result = _with_progress(data, request, rule)
-    if request.output:
-        for path in write_rows(result.parts, request.output):
+    for file in files:
+        for path in write_parts(result.parts, file):
             typer.echo(f"Wrote {path}.", err=True)
     if as_json:
         document = {**result.parts, "about": result.about, "warnings": result.warnings}
         typer.echo(json.dumps(document, indent=2, allow_nan=False))
-    elif not request.output:
+    else:
         print_tables(result.parts, result.about, result.warnings, everything=request.all)
         data.print_corrections()
         if result.corrected:
@@ -185,7 +190,7 @@ class CompareVerb(CheckRequest):
     alpha: float | None = Field(default=None, gt=0, lt=1)
     """The probability that any change is reported between equal runs."""
     output: Path | None = None
-    """Write the changes to a CSV or Parquet file."""
+    """Write the changes to a .csv, .parquet or .xlsx file."""
     all: bool = False
     """All changes, not only the most important ones."""
     fail_on: str | None = None
@@ -206,14 +211,15 @@ def compare(
     """Show what changed between two runs: gaps, means, shares of missing answers."""
     from biaswatch.checks import CHANGED, CheckRule, checked_changes, measurement_warnings
     from biaswatch.diagnosis.comparison import RunPart, comparison_input
+    from biaswatch.exporting.tables import check_table_file, write_frame
     from biaswatch.render import run_changes
-    from biaswatch.render.table_rows import write_frame
     from biaswatch.shared.analysis.changes.matched_changes import compare_runs
     from biaswatch.shared.analysis.changes.run_changes import ChangePlan
     from biaswatch.shared.analysis.changes.unmatched_changes import compare_whole_runs
     from biaswatch.shared.analysis.findings.groupings import ComparisonPlan
 
     rule = request.rule(CHANGE)
+    check_table_file(request.output)
     parts = (
         RunPart(before, request.target, request.scaffold),
         RunPart(

@@ -24,6 +24,7 @@ from biaswatch.shared.contracts.providers import PROVIDERS
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import read_text
 from biaswatch.shared.requests.runs import BOARD_PROFILE, BriefRequest
+from biaswatch.written_files import check_ending
 
 if TYPE_CHECKING:
     from biaswatch.readers.cases import Cases
@@ -73,7 +74,8 @@ class InterpretVerb(CasesVerb):
 )  # fmt: skip
 def interpret(request: InterpretVerb, words: Counts = None, as_json: Json = False) -> None:
     """Have a model interpret a table, and the report checked and graded."""
-    check_ending(request.output)
+    if request.output is not None:
+        check_ending(request.output, ENDINGS)
     body = brief_request(
         subject_of(request.cases("interpret", words or [])),
         writer=writer_model(request.target, request.report, request.profile),
@@ -142,18 +144,6 @@ def _show_examinations(body: BriefRequest) -> None:
 
     for spending in report_examinations(body):
         typer.echo(printable(in_words(spending)), err=True)
-
-
-def check_ending(output: Path | None) -> None:
-    """Refuse a file whose ending names no format.
-
-    Raises
-    ------
-    UsageError
-        The file ends neither in .md nor in .html.
-    """
-    if output is not None and output.suffix.lower() not in ENDINGS:
-        raise UsageError(f"{output} ends in no known format: name a file .md or .html.")
 
 
 def subject_of(cases: "Cases") -> "Subject":

@@ -21,6 +21,7 @@ from biaswatch.shared.stats.studies.local_law_144 import (
     impact_tables,
     unused_unknown_labels,
 )
+from biaswatch.written_files import check_ending
 
 
 class ImpactVerb(VerbRequest):
@@ -39,7 +40,7 @@ class ImpactVerb(VerbRequest):
     unknown: tuple[str, ...] = ()
     """One more label of an unknown category; may be repeated."""
     format: ImpactFormat | None = None
-    """md, csv or json; md into a file, else a table to read."""
+    """md, csv or json; default by extension of -o, else a table to read."""
     output: Path | None = None
     """A file, instead of printing."""
 
@@ -68,6 +69,7 @@ def ll144(
     Without --selected-at-least a file's rate is that of scores above the median of all; a run uses
     the selection that its suite declares, and otherwise the same.
     """
+    form = format_of(request)
     if Path(source).exists():
         document = _file_document(Path(source), request)
     elif not may_name_run(source):
@@ -79,7 +81,15 @@ def ll144(
     if request.format is None and request.output is None:
         document.print_on(Console(emoji=False))
     else:
-        write_document(document.as_text(request.format or ImpactFormat.MD), request.output)
+        write_document(document.as_text(form), request.output)
+
+
+def format_of(request: ImpactVerb) -> ImpactFormat:
+    """Return the requested format, or that of the file's extension; Markdown without either."""
+    if request.format is not None or request.output is None or not request.output.suffix:
+        return request.format or ImpactFormat.MD
+    check_ending(request.output, [f".{form.value}" for form in ImpactFormat])
+    return ImpactFormat(request.output.suffix.lower().removeprefix("."))
 
 
 async def _run_document(client: GatewayClient, run_id: str, body: ImpactRequest) -> ImpactDocument:
@@ -88,7 +98,7 @@ async def _run_document(client: GatewayClient, run_id: str, body: ImpactRequest)
 
 
 def _file_document(path: Path, request: ImpactVerb) -> ImpactDocument:
-    from biaswatch.readers.columns import NAME, check_value_keys
+    from biaswatch.readers.columns import DETECTED, NAME, check_value_keys
     from biaswatch.readers.table_files import frame_of
     from biaswatch.readers.tables import applicants_in
 
@@ -99,7 +109,7 @@ def _file_document(path: Path, request: ImpactVerb) -> ImpactDocument:
             f" {', '.join(map(str, frame.columns))}."
         )
     applicants = applicants_in(frame, path, request.group, request.score, request.unit)
-    for warning in applicants.warnings:
+    for warning in [*frame.attrs.get(DETECTED, []), *applicants.warnings]:
         typer.echo(warning, err=True)
     labels = [
         label for column in applicants.labels.values() for label in column if label is not None

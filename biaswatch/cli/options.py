@@ -52,13 +52,24 @@ def existing_file(ctx: typer.Context, path: Path) -> Path:
     return path
 
 
+def existing_suite(ctx: typer.Context, path: Path) -> Path:
+    """Return the path of a suite, or raise UsageError before other options are checked."""
+    from biaswatch.readers.suites import suite_path
+
+    return path if ctx.resilient_parsing else suite_path(path)
+
+
 SuiteFile = Annotated[
     Path,
     typer.Argument(
-        help="A suite: a YAML or JSON file, or its folder.", callback=existing_file, is_eager=True
+        help="A suite: its name, a YAML or JSON file, or its folder.",
+        callback=existing_suite,
+        is_eager=True,
     ),
 ]
-RunId = Annotated[str, typer.Argument(metavar="RUN", help="The run's id, from `runs`.")]
+RunId = Annotated[
+    str, typer.Argument(metavar="RUN", help="The run's id, from `runs`, or `latest`.")
+]
 Everything = Annotated[
     bool, typer.Option("--all", help="All comparisons, not only the most important ones.")
 ]

@@ -12,7 +12,13 @@ from rich.console import Console
 from biaswatch.cli.options import Json, VerbRequest, ask, gateway
 from biaswatch.cli.requests import takes
 from biaswatch.local.client import GatewayClient
-from biaswatch.readers.suites import is_monitor, load_monitor, load_suite
+from biaswatch.readers.suites import (
+    is_monitor,
+    load_monitor,
+    load_suite,
+    shipped_suites,
+    suite_path,
+)
 from biaswatch.render.terminal import print_json, print_rows
 from biaswatch.shared.contracts import Claim
 from biaswatch.shared.errors import UsageError
@@ -141,10 +147,10 @@ def plan(
     as_json: Json = False,
 ) -> None:
     """Show the size a suite, a monitor or a labelled sample needs to find a gap."""
-    path = Path(source)
+    path = shipped_suites().get(source, Path(source))
     if not path.exists():
         if path.suffix or len(path.parts) > 1:
-            raise UsageError(f"There is no file {path}.")
+            suite_path(path)  # raises an error with similar names
         _plan_labels(source, request, as_json=as_json)
     elif is_monitor(path):
         _plan_monitor(path, request, as_json=as_json)

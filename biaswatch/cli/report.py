@@ -33,8 +33,9 @@ from biaswatch.render.terminal import write_document
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.run_views import FlaggedPair
 from biaswatch.shared.requests.runs import ImpactRequest
+from biaswatch.written_files import check_ending
 
-BY_ENDING = {form.value for form in ReportFormat} - {ReportFormat.LL144.value}
+BY_ENDING = [f".{form.value}" for form in ReportFormat if form is not ReportFormat.LL144]
 WITH_PAIRS = {ReportFormat.MD, ReportFormat.HTML, ReportFormat.JSON, ReportFormat.JSONL}
 WITH_TEXT = {ReportFormat.MD, ReportFormat.HTML, ReportFormat.JSON}
 """Formats with interpretations and the provenance of the numbers."""
@@ -152,9 +153,17 @@ async def _reported(
 
 
 def format_of(output: Path | None) -> ReportFormat:
-    """Return the format of a file's extension; Markdown for others."""
-    ending = output.suffix.lower().removeprefix(".") if output else ""
-    return ReportFormat(ending) if ending in BY_ENDING else ReportFormat.MD
+    """Return the format of a file's extension; Markdown without a file.
+
+    Raises
+    ------
+    UsageError
+        No format has the extension.
+    """
+    if output is None or not output.suffix:
+        return ReportFormat.MD
+    check_ending(output, BY_ENDING)
+    return ReportFormat(output.suffix.lower().removeprefix("."))
 
 
 def export(

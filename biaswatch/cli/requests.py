@@ -43,7 +43,7 @@ def takes(
     names
         Fields with an option of the same name; `--no-NAME` for those that are true by default.
     hidden
-        Fields with an option that help shows among the fields of `--config`.
+        Fields whose option is only named below the others in help.
     spellings
         Fields whose option has another name: `ranges="--range"`.
     """
@@ -83,8 +83,11 @@ def takes(
         parameters = [*arguments, *options_of_model, *others]
         run.__signature__ = signature(verb).replace(parameters=parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-        rest = [name for name in model.model_fields if name not in options or name in hidden]
-        run.epilog = f"Fields for --config alone: {', '.join(rest)}." if rest else None  # type: ignore[attr-defined]
+        rest = [name for name in model.model_fields if name not in options]
+        more = [f"More options: {', '.join(options[name] for name in hidden)}."] if hidden else []
+        more += [f"Fields for --config alone: {', '.join(rest)}."] if rest else []
+        run.epilog = "\n\n".join(more)  # type: ignore[attr-defined]
+        run.fields = rest  # type: ignore[attr-defined]
         return run
 
     return decorate

@@ -17,7 +17,7 @@ from biaswatch.cli.shortlists import make_shortlists
 from biaswatch.cli.suite_check import check_suite
 from biaswatch.cli.twin_similarity import show_similarity, show_words
 from biaswatch.cli.twins import judged_preferences, make_axes, make_pairs, preference_sentence
-from biaswatch.local.runs import MOST_SHOWN, check_beginning, only_match
+from biaswatch.local.runs import LATEST, MOST_SHOWN, check_beginning, latest_of, only_match
 from biaswatch.published.choices import Wording
 from biaswatch.published.datasets import DATASETS, LEFT_OUT, PublishedDataset
 from biaswatch.published.files import checked_files, discard, fetch_files
@@ -272,6 +272,8 @@ def score_run(
 def _run_in(store: Store, written: str) -> str:
     """Return the full id of the stored run with this beginning."""
     check_beginning(written)
+    if written == LATEST:
+        return latest_of(store.records.latest_ids(Run, 1))
     ids = store.records.latest_ids(Run, MOST_SHOWN + 1, begins=written)
     return only_match(written, [(run.id, run.suite) for run in store.records.get(Run, ids)])
 

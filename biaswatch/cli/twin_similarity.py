@@ -31,16 +31,17 @@ def show_similarity(
         typer.Option(help="bleu, rouge_l, recommendations, embedding_distance, vader_shares, ..."),
     ],
     output: Annotated[
-        Path | None, typer.Option("-o", help="Write the pairs to a CSV or Parquet file.")
+        Path | None, typer.Option("-o", help="Write the pairs to a .csv, .parquet or .xlsx file.")
     ] = None,
     target: OnlyTarget = None,
     as_json: Json = False,
 ) -> None:
     """Show how similar the answers of twins are, and those within a group, without a judge."""
+    from biaswatch.exporting.tables import check_table_file, write_frame
     from biaswatch.exporting.twin_similarity import measured_pairs, summaries, twin_pairs
     from biaswatch.measuring import TextMeasurer
-    from biaswatch.render.table_rows import write_frame
 
+    check_table_file(output)
     twins = twin_answers(rows_of_file(answers), group, target)
     pairs = measured_pairs(list(twin_pairs(twins.sets)), TextMeasurer.named(extract))
     if not pairs:

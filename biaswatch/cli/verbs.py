@@ -18,6 +18,8 @@ class Verb:
     """True if arguments may be negative numbers, which are not options."""
     remote: bool = True
     """True if it works with a remote gateway."""
+    example: str = ""
+    """Arguments of an example that runs in a checkout."""
 
 
 VERBS = (

@@ -22,7 +22,7 @@ from biaswatch.shared.requests.exports import (
     FeaturesPage,
     MonitorRun,
 )
-from biaswatch.written_files import written_whole
+from biaswatch.written_files import check_ending, written_whole
 
 PAGE_ROWS = 500
 """Answers of one request."""
@@ -156,9 +156,8 @@ def writer_of(path: Path) -> Write:
         The ending is unknown.
     """
     writers: dict[str, Write] = {".csv": _csv, ".jsonl": _json_lines, ".parquet": _parquet}
-    if (write := writers.get(path.suffix.lower())) is None:
-        raise UsageError(f"The name of {path} must end in one of {', '.join(writers)}.")
-    return write
+    check_ending(path, writers)
+    return writers[path.suffix.lower()]
 
 
 async def write_rows(rows: AsyncIterator[Row], path: Path) -> int:

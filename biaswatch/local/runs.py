@@ -13,7 +13,7 @@ from biaswatch.local.gateway_requests import path
 from biaswatch.readers.run_tables import RunTable
 from biaswatch.services.gateway.runs.measurements import GroupValues
 from biaswatch.services.gateway.runs.provenance import RunProvenance
-from biaswatch.shared.contracts import Assessment, Correction, Diagnosis, Evaluation, is_id
+from biaswatch.shared.contracts import Assessment, Correction, Diagnosis, Evaluation, Purpose, is_id
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.presentation.findings import comparisons
 from biaswatch.shared.presentation.run_summary import mostly_missing
@@ -173,14 +173,16 @@ async def run_table(
     return table
 
 
+LATEST = "latest"
+"""Names the latest run wherever a run id is accepted."""
 _BEGINNING = re.compile(r"[0-9a-f]{4,32}")
 MOST_SHOWN = 4
 """Number of runs that a message lists."""
 
 
 def may_name_run(written: str) -> bool:
-    """Return whether a text is a run id, or can be the beginning of one."""
-    return _BEGINNING.fullmatch(written) is not None
+    """Return whether a text is a run id, can be the beginning of one, or is `latest`."""
+    return written == LATEST or _BEGINNING.fullmatch(written) is not None
 
 
 def neither_run_nor_file(written: str) -> UsageError:
@@ -191,7 +193,7 @@ def neither_run_nor_file(written: str) -> UsageError:
 
 
 async def whole_run_id(client: GatewayClient, written: str, *, or_file: bool = False) -> str:
-    """Return the full id of the only run with this beginning.
+    """Return the full id of the only run with this beginning, or of the latest run.
 
     Raises
     ------
@@ -202,6 +204,8 @@ async def whole_run_id(client: GatewayClient, written: str, *, or_file: bool = F
     if is_id(written):
         return written
     check_beginning(written)
+    if written == LATEST:
+        return latest_of([run.run_id for run in await client.runs(1, purpose=Purpose.STUDY)])
     runs = await client.runs(MOST_SHOWN + 1, begins=written)
     if or_file and not runs:
         raise neither_run_nor_file(written)
@@ -212,6 +216,13 @@ def check_beginning(written: str) -> None:
     """Raise UsageError if a text cannot be the beginning of a run id."""
     if not may_name_run(written):
         raise UsageError(f"{written!r} is not a run id: `biaswatch runs` lists the ids.")
+
+
+def latest_of(run_ids: Sequence[str]) -> str:
+    """Return the first id, or raise UsageError without one."""
+    if not run_ids:
+        raise UsageError("There is no run yet: `biaswatch run SUITE --target MODEL` starts one.")
+    return run_ids[0]
 
 
 def only_match(written: str, runs: Sequence[tuple[str, str]]) -> str:

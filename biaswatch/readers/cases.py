@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biaswatch.readers.columns import (
+    DETECTED,
     NAME,
     as_booleans,
     check_columns,
@@ -151,7 +152,8 @@ def cases_of(path: Path, question: CasesQuestion) -> Cases:
     groups = _groups(path, question, frame)
     for condition in question.where:
         frame = frame[condition.met(frame, path) == 1]
-    notes = [f"{len(frame)} of {rows} rows meet the conditions."] if question.where else []
+    notes = [*frame.attrs.get(DETECTED, [])]
+    notes += [f"{len(frame)} of {rows} rows meet the conditions."] if question.where else []
     labels = column_keys(frame[question.group])
     _check_kept(path, question, labels)
     frame, labels = frame[labels.isin(groups)], labels[labels.isin(groups)]

@@ -24,6 +24,10 @@ NESTED = "nested columns"
 """The attribute of a frame that holds the columns of its file with lists or structures."""
 
 
+DETECTED = "detected"
+"""The attribute of a frame that holds sentences about how its file was read."""
+
+
 def check_columns(wanted: Iterable[str], frame: "pd.DataFrame", source: object) -> None:
     """Raise UsageError if a column is missing, nested, or not unique."""
     wanted, present = list(wanted), list(map(str, frame.columns))

@@ -3,6 +3,7 @@
 import csv
 import re
 from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
 from io import StringIO
 from itertools import chain, islice, zip_longest
 from pathlib import Path
@@ -35,14 +36,38 @@ SHIPPED = Path(__file__).parents[1] / "suites"
 DEMO_SUITE = SHIPPED / "hiring-demo.yaml"
 
 
+def shipped_suites() -> dict[str, Path]:
+    """Return the suites of this package by name."""
+    return {path.stem: path for path in sorted(SHIPPED.iterdir()) if path.name[0].isalpha()}
+
+
+def suite_path(path: Path) -> Path:
+    """Return the path of a suite, which may be named as one of this package's: `cv-hiring`.
+
+    Raises
+    ------
+    UsageError
+        There is no such file or suite; the message names similar ones.
+    """
+    if path.exists():
+        return path
+    shipped = shipped_suites()
+    if str(path) in shipped:
+        return shipped[str(path)]
+    close = get_close_matches(path.stem, shipped, 1, 0.7)
+    hint = f" Is the suite {close[0]!r} meant?" if close else ""
+    raise UsageError(f"There is no file {path}.{hint}")
+
+
 def load_suite(path: Path) -> Suite:
-    """Read a suite; a folder holds it as `suite.yaml`.
+    """Read a suite from a file or a folder with `suite.yaml`, or by the name of a shipped one.
 
     Raises
     ------
     UsageError
         The file cannot be read or is invalid; the message names file, line or probe, and field.
     """
+    path = suite_path(path)
     file = path / "suite.yaml" if path.is_dir() else path
     expected = "a suite is a mapping with name, extractors and probes"
     fields = yaml_mapping(read_text(file, "suite"), file, expected)

@@ -1,72 +1,23 @@
-"""Tables from files of any origin: CSV, Parquet and JSON, bounded before they are read."""
+"""Tables from files of any origin: CSV, Excel, Parquet and JSON, bounded before they are read."""
 
 import csv
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from io import StringIO
-from itertools import islice
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from biaswatch.readers.columns import NESTED, REPEATED
+from biaswatch.readers.columns import NESTED
 from biaswatch.readers.row_ids import exact_frame
+from biaswatch.readers.table_limits import MOST_CELLS, MOST_COLUMNS, check_shape, check_size
+from biaswatch.readers.text_tables import not_utf8, read_csv
+from biaswatch.readers.workbooks import read_workbook
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import json_rows_of_file, not_a_file
 
-SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
-BEGINNINGS = {
-    b"\xff\xfe": "UTF-16",
-    b"\xfe\xff": "UTF-16",
-    b"PK\x03\x04": "a workbook, or another archive",
-    b"PAR1": "Parquet",
-    b"\x1f\x8b": "compressed",
-}
-REMEDY = "Save it as CSV in UTF-8."
-
-
-def not_utf8(path: Path) -> str:
-    """Return a sentence for a file that is not UTF-8."""
-    return f"{path} is not text in UTF-8{_seen(path)}. {REMEDY}"
-
-
-def not_text(path: Path) -> str:
-    """Return a sentence for a file that contains NUL characters."""
-    return f"{path} is not text{_seen(path)}. {REMEDY}"
-
-
-def other_separator(path: Path, names: Sequence[str]) -> str | None:
-    """Return a sentence if the header is a single name that contains another separator."""
-    separators = [name for sign, name in SEPARATORS.items() if len(names) == 1 and sign in names[0]]
-    if not separators:
-        return None
-    return (
-        f"{path} has {separators[0]} between its columns: save it with commas, and with points as"
-        " decimal marks."
-    )
-
-
-def _seen(path: Path) -> str:
-    """Return the format that the first bytes indicate, as part of a sentence."""
-    with path.open("rb") as file:
-        first = file.read(4)
-    known = [name for begins, name in BEGINNINGS.items() if first.startswith(begins)]
-    return f", but {known[0]}" if known else ""
-
-
-MIB = 1024 * 1024
-LARGEST_BYTES = 512 * MIB
-MOST_COLUMNS = 10_000
-MOST_CELLS = 50_000_000
 RAGGED = re.compile(r"Expected (\d+) fields in line (\d+), saw (\d+)")
 """The message of pandas for a row with more cells than the header."""
-LONGEST_LINE = 4 * MIB
-"""Characters of a line of the CSV header check, which reads two lines."""
-MAX_CELL_CHARACTERS = 128 * 1024
-"""Limit for a cell in the header check; the limit of `csv` applies to the whole process."""
-SMALLER = "Leave out columns that are not needed, or split it by domain"
 
 
 def frame_of(path: Path) -> pd.DataFrame:
@@ -88,7 +39,7 @@ def frame_of(path: Path) -> pd.DataFrame:
             " these formats."
         )
     try:
-        _check_size(path)
+        check_size(path)
         return reader(path)
     except FileNotFoundError:
         raise UsageError(f"There is no file {path}.") from None
@@ -117,57 +68,6 @@ def _unreadable(path: Path, error: Exception) -> str:
     return f"{path} cannot be read as {path.suffix[1:]}: {first}."
 
 
-def _check_size(path: Path) -> None:
-    if (size := path.stat().st_size) > LARGEST_BYTES:
-        raise UsageError(
-            f"{path} has {size // MIB} MiB; the limit is {LARGEST_BYTES // MIB} MiB. {SMALLER}."
-        )
-
-
-def _check_shape(path: Path, columns: int, rows: int) -> None:
-    if columns > MOST_COLUMNS:
-        raise UsageError(f"{path} has more than {MOST_COLUMNS:,} columns. {SMALLER}.")
-    if rows * columns > MOST_CELLS:
-        raise UsageError(f"{path} has more than {MOST_CELLS:,} cells. {SMALLER}.")
-
-
-def _csv(path: Path) -> pd.DataFrame:
-    names, columns = _check_first_lines(path)
-    with path.open("rb") as file:
-        parts = iter(lambda: file.read(MIB), b"")
-        _check_shape(path, columns, sum(part.count(b"\n") for part in parts))
-    frame = pd.read_csv(path, dtype=str, keep_default_na=False, na_values=[""])
-    frame.attrs[REPEATED] = [name for name, times in Counter(names).items() if times > 1]
-    if not isinstance(frame.index, pd.RangeIndex):
-        # pandas takes the first cell of such rows as an index and shifts the others.
-        raise UsageError(
-            f"{path}: rows have more cells than the header has names. Name every column, or remove"
-            " the comma at the end of the rows."
-        )
-    return frame
-
-
-def _check_first_lines(path: Path) -> tuple[list[str], int]:
-    """Return the names in the header, and the number of columns of the first two lines."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        first = file.read(2 * LONGEST_LINE)
-    if "\0" in first:
-        raise UsageError(not_text(path))
-    csv.field_size_limit(MAX_CELL_CHARACTERS)
-    try:
-        rows = list(islice(csv.reader(StringIO(first, newline="")), 2))
-    except csv.Error:
-        raise UsageError(
-            f"{path}: a cell of the first two lines has more than {MAX_CELL_CHARACTERS:,}"
-            " characters, or they are not CSV."
-        ) from None
-    columns, names = max(map(len, rows), default=0), rows[0] if rows else []
-    _check_shape(path, columns, 1)
-    if reason := other_separator(path, names):
-        raise UsageError(reason)
-    return names, columns
-
-
 def _json(path: Path) -> pd.DataFrame:
     rows: list[dict[str, Any]] = []
     names: dict[str, None] = {}
@@ -177,7 +77,7 @@ def _json(path: Path) -> pd.DataFrame:
         flat = dict(_flat(row))
         names.update(dict.fromkeys(flat))
         rows.append(flat)
-        _check_shape(path, len(names), len(rows))
+        check_shape(path, len(names), len(rows))
     return exact_frame({name: [row.get(name) for row in rows] for name in names})
 
 
@@ -201,7 +101,9 @@ def _parquet(path: Path) -> pd.DataFrame:
 
 
 READERS: Mapping[str, Callable[[Path], pd.DataFrame]] = {
-    ".csv": _csv,
+    ".csv": read_csv,
+    ".tsv": read_csv,
+    ".xlsx": read_workbook,
     ".parquet": _parquet,
     ".jsonl": _json,
     ".ndjson": _json,

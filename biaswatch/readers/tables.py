@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from biaswatch.readers.columns import (
+    DETECTED,
     MISSING_WORDS,
     as_booleans,
     check_columns,
@@ -114,7 +115,13 @@ def frame_observations(
         selected_at_least=columns.selected_at_least,
     )
     doubtful = label_form_warnings(frame, seen.groups, columns.ids)
-    return seen, [*_repeats(frame, columns, seen), *doubtful, *observation_warnings(seen)]
+    detected = frame.attrs.get(DETECTED, [])
+    return seen, [
+        *detected,
+        *_repeats(frame, columns, seen),
+        *doubtful,
+        *observation_warnings(seen),
+    ]
 
 
 def _boolean_ranges(frame: pd.DataFrame, features: Sequence[str]) -> dict[str, Bounds]:

@@ -1,7 +1,7 @@
 """Diagnosis of a table on a terminal."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from textwrap import wrap
 from typing import Any
@@ -39,6 +39,8 @@ from biaswatch.shared.presentation.tables import words
 
 MAX_COMPARISONS = 10
 """Comparisons on a terminal, unless all are requested."""
+MAX_MEANS, MORE_GROUPS = 8, "; {} more"
+MORE = "All statistics: --all. Files and pictures: -o."
 WIDE_CHARS = 120
 """Terminal width with room for gap and effect size side by side."""
 NUMBER_CHARS = 32
@@ -52,34 +54,70 @@ SHOWN_METRICS = ("Max-Min", "Min/Max", "Max Z-Score", "Min Z-Score", "Dixon Q")
 def print_tables(
     parts: Parts, about: Row, warnings: Sequence[str], *, everything: bool = False
 ) -> None:
-    """Print all parts: the decisive sentence and the strongest comparisons first."""
+    """Print the decisive sentence, the strongest comparisons and the means of groups.
+
+    With `everything`, print all comparisons with effect sizes, and every part.
+    """
     console = Console(emoji=False)
     level = coverage(about["alpha"])
     compared = parts["comparisons"]
     shown = compared if everything else compared[:MAX_COMPARISONS]
     print_sentence(console, verdict_counts(compared), style="bold")
-    table = comparison_table(shown, level, console.width, assigned=about["assigned"])
-    print_table(console, table)
-    for remark in (*comparison_row_remarks(compared, about), *_undefined(compared)):
+    table = comparison_table(
+        shown, level, console.width, assigned=about["assigned"], everything=everything
+    )
+    print_table(console, table, "")
+    remarks = comparison_row_remarks(compared, about, everything=everything)
+    for remark in (*remarks, *_undefined(compared, everything=everything)):
         print_sentence(console, remark, style="dim")
-    console.print()
     if left := len(compared) - len(shown):
-        print_sentence(console, f"The {left} that say least: --all, --json, -o.")
+        print_sentence(console, f"{left} weaker comparisons are not shown.")
     for sentence in (
-        *overall_sentences(parts["overall"]),
+        *(overall_sentences(parts["overall"]) if everything else ()),
         *interaction_sentences(parts.get("interactions", []), about["alpha"]),
     ):
         print_sentence(console, sentence)
     rates, parity = parts.get("error_rates", []), parts.get("parity", [])
     _print_all(console, error_rate_tables(rates, parity, level))
-    _print_all(console, _group_mean_tables(parts["group_means"], level))
-    _print_disparities(console, parts["disparity"])
-    _print_all(console, _summary_tables(parts["summary"], level))
-    for sentence in _missing_tests(parts["missingness"]):
+    if everything:
+        _print_statistics(console, parts, level)
+    features = {row["feature"] for row in shown}
+    means = [] if everything else _means(parts["summary"], features)
+    for sentence in (*means, *_missing_tests(parts["missingness"])):
         print_sentence(console, sentence)
     print_sentence(console, " ".join(unit_sentences(about)), style="dim")
     for warning in warnings:
         print_sentence(console, warning, style="yellow")
+    if not everything:
+        print_sentence(console, MORE, style="dim")
+
+
+def _print_statistics(console: Console, parts: Parts, level: str) -> None:
+    """Print means with ranks, disparities, and all statistics of each group."""
+    console.print()
+    _print_all(console, _group_mean_tables(parts["group_means"], level))
+    _print_disparities(console, parts["disparity"])
+    _print_all(console, _summary_tables(parts["summary"], level))
+
+
+def _means(rows: Sequence[Row], features: Container[str]) -> Iterator[str]:
+    """Yield the first statistic of all groups for some features, the largest first."""
+    chosen = (row for row in rows if row["feature"] in features)
+    for feature, group in groupby(chosen, key=lambda row: row["feature"]):
+        members = list(group)
+        name = members[0]["statistic"]
+        values = sorted(
+            (row for row in members if row["statistic"] == name and row["value"] is not None),
+            key=lambda row: -row["value"],
+        )
+        if values:
+            listed = "; ".join(
+                f"{', '.join(filter(None, [row['domain'], *row['group'].values()]))}"
+                f" {number(row['value'])} (n = {row['n']})"
+                for row in values[:MAX_MEANS]
+            )
+            more = MORE_GROUPS.format(len(values) - MAX_MEANS) if len(values) > MAX_MEANS else ""
+            yield f"{words(name).capitalize()} {feature}: {listed}{more}."
 
 
 def _print_all(console: Console, tables: Iterable[RichTable]) -> None:
@@ -95,14 +133,14 @@ def _missing_tests(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def comparison_table(
-    rows: Sequence[Row], level: str, width: int, *, assigned: bool = False
+    rows: Sequence[Row], level: str, width: int, *, assigned: bool = False, everything: bool = False
 ) -> RichTable:
-    """Return a row for each comparison; narrow terminals have all numbers below the gap."""
+    """Return a row for each comparison; narrow terminals have effect sizes below the gap."""
     is_wide = width >= WIDE_CHARS
-    has_shift = any(row.get("constant_shift_ci") for row in rows)
-    numbers = [f"gap [{level}]"]
+    has_shift = everything and any(row.get("constant_shift_ci") for row in rows)
+    numbers = [f"gap [{level}]", "p"]
     if is_wide:
-        numbers += ["p adjusted", f"effect size [{level}]"]
+        numbers.append(f"effect size [{level}]")
     answers = [verdicts_of(row) for row in rows]
     questions = answered_questions(answers, assigned=assigned)
     cells = []
@@ -112,9 +150,9 @@ def comparison_table(
             gap += "\nshift " + _with_bounds({"constant_shift_ci": None, **row}, *SHIFT)
         effect = _with_bounds(row, "effect_size", "effect_size_ci")
         p = comparable_p(row)
-        below = [f"{p_equals(p)} adjusted"] if p is not None else []
-        below += [f"effect {effect}"] if row["effect_size"] is not None else []
-        values = (gap, p_value(p), effect) if is_wide else ("\n".join([gap, *below]),)
+        if everything and not is_wide and row["effect_size"] is not None:
+            gap += f"\neffect {effect}"
+        values = (gap, p_value(p), effect) if is_wide else (gap, p_value(p))
         cells.append(
             (
                 row["feature"],
@@ -137,11 +175,12 @@ def comparison_table(
     return table
 
 
-def _undefined(rows: Sequence[Row]) -> Iterator[str]:
+def _undefined(rows: Sequence[Row], *, everything: bool) -> Iterator[str]:
     """Yield the reasons for gaps without interval and for undefined effect sizes."""
     gaps = Counter(row["reason"] for row in rows if row["ci"] is None and row["gap"] is not None)
     effects = Counter(row["effect_size_reason"] for row in rows if row["effect_size"] is None)
-    for kind, reasons in (("gaps without interval", gaps), ("undefined effect sizes", effects)):
+    undefined = [("gaps without interval", gaps), ("undefined effect sizes", effects)]
+    for kind, reasons in undefined if everything else undefined[:1]:
         for reason, count in reasons.items():
             yield f"{count} of {len(rows)} {kind}: {reason}."
 

@@ -1,7 +1,6 @@
 """Diagnosis of a table as rows for JSON and files, and its sentences."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from biaswatch.checks import is_unmeasured_row
@@ -9,7 +8,6 @@ from biaswatch.render.error_rates import error_rate_rows
 from biaswatch.shared.analysis.findings.group_comparison import GroupComparison
 from biaswatch.shared.analysis.findings.table_diagnosis import TableDiagnosis
 from biaswatch.shared.contracts import Claim, Verdicts
-from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import (
     TOO_SMALL,
     by_evidence,
@@ -29,7 +27,6 @@ from biaswatch.shared.presentation.questions import (
     verdict_remarks,
 )
 from biaswatch.shared.stats.estimate import Estimate
-from biaswatch.written_files import written_whole
 
 Row = dict[str, Any]
 Parts = dict[str, list[Row]]
@@ -159,11 +156,15 @@ def verdicts_of(row: Mapping[str, Any]) -> Verdicts:
     return Verdicts.model_validate({name: row[name] for name in VERDICT_COLUMNS})
 
 
-def comparison_row_remarks(rows: Sequence[Row], about: Row) -> Iterator[str]:
-    """Yield what the verdicts are about, and the reasons for missing answers."""
+def comparison_row_remarks(
+    rows: Sequence[Row], about: Row, *, everything: bool = True
+) -> Iterator[str]:
+    """Yield what the verdicts are about, and with `everything` why questions are not answered."""
     verdicts = [verdicts_of(row) for row in rows if not is_unmeasured_row(row)]
     family, p_anywhere, alpha = about["family"], about["p_anywhere"], about["alpha"]
-    yield from verdict_remarks(verdicts, family, p_anywhere, alpha, assigned=about["assigned"])
+    yield from verdict_remarks(
+        verdicts, family, p_anywhere, alpha, assigned=about["assigned"], reasons=everything
+    )
 
 
 def comparable_p(row: Mapping[str, Any]) -> float | None:
@@ -173,37 +174,6 @@ def comparable_p(row: Mapping[str, Any]) -> float | None:
 
 def _order(row: Row) -> tuple[int, float, float]:
     return by_evidence(row["summary"] or "", comparable_p(row), row["gap"])
-
-
-def write_frame(rows: Sequence[Row], path: Path) -> None:
-    """Write rows as CSV or Parquet.
-
-    Raises
-    ------
-    UsageError
-        The ending is neither .csv nor .parquet, or the file cannot be written.
-    """
-    if path.suffix not in {".csv", ".parquet"}:
-        raise UsageError(f"{path} is neither CSV nor Parquet: choose one of these endings.")
-    import pandas as pd  # slow to load
-
-    frame = pd.json_normalize(list(rows))
-    with written_whole(path) as part:
-        frame.to_csv(part, index=False) if path.suffix == ".csv" else frame.to_parquet(part)
-
-
-def write_rows(parts: Parts, output: Path) -> Iterator[Path]:
-    """Write each part beside `output`: `gaps.csv` becomes `gaps.summary.csv`, and so on.
-
-    Raises
-    ------
-    UsageError
-        The ending is neither .csv nor .parquet, or the folder cannot be written.
-    """
-    for name, rows in parts.items():
-        path = output.with_suffix(f".{name}{output.suffix}")
-        write_frame(rows, path)
-        yield path
 
 
 def row_verdict(row: Row) -> str:

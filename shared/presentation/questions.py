@@ -132,15 +132,17 @@ def answered_questions(
     return [question for question in questions if any(question.answer(row) for row in answers)]
 
 
-def question_remarks(answers: Sequence[Answers], *, assigned: bool = False) -> Iterator[str]:
+def question_remarks(
+    answers: Sequence[Answers], *, assigned: bool = False, reasons: bool = True
+) -> Iterator[str]:
     """Yield the questions behind the columns, and the reasons for missing answers."""
     if questions := answered_questions(answers, assigned=assigned):
         yield " ".join(
             f"{question.heading.capitalize()}: {question.question}" for question in questions
         )
-    for question in QUESTIONS:
-        reasons = Counter(filter(None, map(question.reason, answers)))
-        for reason, count in reasons.items():
+    for question in QUESTIONS if reasons else ():
+        untested = Counter(filter(None, map(question.reason, answers)))
+        for reason, count in untested.items():
             where = "" if count == len(answers) else f" in {count} of {len(answers)} comparisons"
             yield f"{question.untested}{where} ({reason})."
 
@@ -152,6 +154,7 @@ def verdict_remarks(
     alpha: float,
     *,
     assigned: bool = False,
+    reasons: bool = True,
 ) -> Iterator[str]:
     """Yield what the verdicts are about, then the remarks on the other questions.
 
@@ -167,6 +170,8 @@ def verdict_remarks(
         The level of the family.
     assigned
         True if labels were assigned to units at random.
+    reasons
+        False to leave out why a question is not answered.
     """
     if not verdicts:
         return
@@ -180,7 +185,7 @@ def verdict_remarks(
             "Shares: twins, and placebo twins (which differ, but not in the group), that were"
             " answered differently."
         )
-    yield from question_remarks(verdicts, assigned=assigned)
+    yield from question_remarks(verdicts, assigned=assigned, reasons=reasons)
     if family > 1 and p_anywhere is not None:
         differ = "are treated differently somewhere"
         if p_anywhere > alpha:

@@ -179,9 +179,11 @@ def csv_text(titles: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
 def _csv_line(row: Iterable[object]) -> str:
     """Return a row as a line; csv's own line ends make it quote carriage returns."""
     line = io.StringIO()
-    csv.writer(line).writerow(f"'{cell}" if _is_formula(cell) else cell for cell in row)
+    csv.writer(line).writerow(map(disarmed, row))
     return line.getvalue().removesuffix("\r\n") + "\n"
 
 
-def _is_formula(cell: object) -> bool:
-    return isinstance(cell, str) and cell.startswith(FORMULA_STARTS)
+def disarmed(cell: object) -> object:
+    """Return a cell of a spreadsheet, with an apostrophe before what would be a formula."""
+    is_formula = isinstance(cell, str) and cell.startswith(FORMULA_STARTS)
+    return f"'{cell}" if is_formula else cell
