@@ -9,7 +9,6 @@ import pandas as pd
 from pydantic import ValidationError
 
 from biaswatch.api import frames
-from biaswatch.api.figures import gap_figure
 from biaswatch.api.frames import Names, as_pandas, flattened, listed
 from biaswatch.api.platforms import FinishedRun
 from biaswatch.checks import (
@@ -22,6 +21,7 @@ from biaswatch.checks import (
 from biaswatch.diagnosis.diagnosis import Diagnosed, diagnosed, run_columns, table_columns
 from biaswatch.diagnosis.sources import frame_input, measured_input
 from biaswatch.readers.run_tables import RunTable
+from biaswatch.render.figures.gaps import gap_figure
 from biaswatch.render.table_rows import Parts, comparable_p, overall_sentences, verdicts_of
 from biaswatch.shared.contracts import LEAST_MEASURED_SHARE, SummaryWord
 from biaswatch.shared.contracts.mistakes import first_mistake

@@ -62,9 +62,9 @@ def diagnose(
     """Show statistics by group, disparities and corrected comparisons of a run or a table."""
     from rich.console import Console
 
-    from biaswatch.exporting.tables import check_table_file, write_parts
     from biaswatch.render.labels import print_table_corrections
     from biaswatch.render.table_diagnosis import print_tables
+    from biaswatch.render.written_tables import check_table_file, write_parts
 
     rule = request.rule()
     files = [path for path in (request.output, request.plot) if path is not None]
@@ -211,8 +211,8 @@ def compare(
     """Show what changed between two runs: gaps, means, shares of missing answers."""
     from biaswatch.checks import CHANGED, CheckRule, checked_changes, measurement_warnings
     from biaswatch.diagnosis.comparison import RunPart, comparison_input
-    from biaswatch.exporting.tables import check_table_file, write_frame
     from biaswatch.render import run_changes
+    from biaswatch.render.written_tables import check_table_file, write_frame
     from biaswatch.shared.analysis.changes.matched_changes import compare_runs
     from biaswatch.shared.analysis.changes.run_changes import ChangePlan
     from biaswatch.shared.analysis.changes.unmatched_changes import compare_whole_runs

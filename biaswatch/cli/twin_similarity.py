@@ -37,9 +37,9 @@ def show_similarity(
     as_json: Json = False,
 ) -> None:
     """Show how similar the answers of twins are, and those within a group, without a judge."""
-    from biaswatch.exporting.tables import check_table_file, write_frame
     from biaswatch.exporting.twin_similarity import measured_pairs, summaries, twin_pairs
     from biaswatch.measuring import TextMeasurer
+    from biaswatch.render.written_tables import check_table_file, write_frame
 
     check_table_file(output)
     twins = twin_answers(rows_of_file(answers), group, target)

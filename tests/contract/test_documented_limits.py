@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from biaswatch.building.settings import BuilderSettings
-from biaswatch.readers import parquet_files, table_files
+from biaswatch.readers import parquet_files, table_limits
 from biaswatch.services.evaluator.settings import EvaluatorSettings
 from biaswatch.services.extractor.settings import ExtractorSettings
 from biaswatch.services.gateway import bodies, json_bodies, middleware
@@ -94,8 +94,8 @@ LIMITS = {
     "dead letters of wrong answers that one tenant sent over the bus":
     f"{USUAL.dead_per_tenant:,}",
     "probes of one target, answers of one live system on the bus": f"{USUAL.outstanding:,}",
-    "file of a table": f"{table_files.LARGEST_BYTES // MIB} MiB, {table_files.MOST_COLUMNS:,}"
-    f" columns, {table_files.MOST_CELLS:,} cells",
+    "file of a table": f"{table_limits.LARGEST_BYTES // MIB} MiB, {table_limits.MOST_COLUMNS:,}"
+    f" columns, {table_limits.MOST_CELLS:,} cells",
     "Parquet file, unfolded": f"{parquet_files.MOST_BYTES // GIB} GiB",
     "line of a log in JSON": f"{LARGEST_LINE_BYTES // MIB} MiB",
     "YAML": f"{yaml_values.MAX_CHARACTERS // MIB} MiB, {yaml_values.MAX_VALUES:,} values",

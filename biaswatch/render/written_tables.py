@@ -67,7 +67,7 @@ def write_parts(parts: Mapping[str, Rows], output: Path) -> Iterator[Path]:
     """
     ending = output.suffix.lower()
     if ending in PICTURES:
-        from biaswatch.api.figures import gap_figure
+        from biaswatch.render.figures.gaps import gap_figure
 
         figure = gap_figure(parts[FIRST])
         with written_whole(output) as part:
