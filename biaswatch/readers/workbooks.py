@@ -24,11 +24,11 @@ def read_workbook(path: Path) -> pd.DataFrame:
     from openpyxl import load_workbook
 
     _check_unpacked_size(path)
-    try:
-        book = load_workbook(path, read_only=True, data_only=True)
-    except (KeyError, TypeError) as error:  # an archive without the parts of a workbook
-        raise UsageError(f"{path} cannot be read as a workbook: {error}.") from None
-    try:
+    with path.open("rb") as file:
+        try:
+            book = load_workbook(file, read_only=True, data_only=True)
+        except (KeyError, TypeError) as error:  # an archive without the parts of a workbook
+            raise UsageError(f"{path} cannot be read as a workbook: {error}.") from None
         first, *others = book.worksheets
         rows = first.iter_rows(values_only=True)
         names = _names(path, next(rows, ()))
@@ -37,8 +37,6 @@ def read_workbook(path: Path) -> pd.DataFrame:
             if any(cell is not None for cell in row):
                 cells.append(row[: len(names)])
                 check_shape(path, len(names), len(cells))
-    finally:
-        book.close()
     frame = exact_frame({name: [row[k] for row in cells] for k, name in enumerate(names)})
     frame.attrs[REPEATED] = [name for name, times in Counter(names).items() if times > 1]
     if others:

@@ -138,7 +138,7 @@ def comparison_table(
     """Return a row for each comparison; narrow terminals have effect sizes below the gap."""
     is_wide = width >= WIDE_CHARS
     has_shift = everything and any(row.get("constant_shift_ci") for row in rows)
-    numbers = [f"gap [{level}]", "p"]
+    numbers = [f"gap [{level}]", "adjusted p"]
     if is_wide:
         numbers.append(f"effect size [{level}]")
     answers = [verdicts_of(row) for row in rows]

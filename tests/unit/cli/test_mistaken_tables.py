@@ -28,30 +28,15 @@ def said_of(path: Path, content: bytes) -> str:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (PLAIN.encode("utf-16"), " is not text in UTF-8, but UTF-16. Save it as CSV in UTF-8."),
-        (PLAIN.encode("utf-16-le"), " is not text in UTF-8. Save it as CSV in UTF-8."),
+        (PLAIN.encode("utf-16-le"), " is not text. Save it as CSV in UTF-8."),
         ("name,rating\na,1\n".encode("utf-16-le"), " is not text. Save it as CSV in UTF-8."),
-        (PLAIN.encode("latin-1"), " is not text in UTF-8. Save it as CSV in UTF-8."),
+        (PLAIN.encode().replace(b"Zo", b"\x81"), " is not text in UTF-8. Save it as CSV in UTF-8."),
         (
             b"PK\x03\x04" + bytes(200),
             " is not text, but a workbook, or another archive. Save it as CSV in UTF-8.",
         ),
         (b"", " is empty: it has no columns and no rows."),
         (b"prompt,name,rating\n", " has no rows."),
-        (
-            PLAIN.replace(",", ";").encode(),
-            (
-                " has semicolons between its columns: save it with commas, and with points as"
-                " decimal marks."
-            ),
-        ),
-        (
-            b"name;rating\nEmily;1,5\nLakisha;2,5\n",
-            (
-                " has semicolons between its columns: save it with commas, and with points as"
-                " decimal marks."
-            ),
-        ),
         (
             b"name,rating\na,1\nb,2,3,4\n",
             (
@@ -80,6 +65,59 @@ def test_a_mistake_is_named_with_its_remedy(tmp_path: Path, content: bytes, said
     assert said_of(tmp_path / "t.csv", content) == said
 
 
+@pytest.mark.parametrize(
+    ("content", "detected"),
+    [
+        (PLAIN.encode(), None),
+        (PLAIN.encode("utf-16"), "UTF-16"),
+        (PLAIN.encode("latin-1"), "Windows-1252"),
+        (PLAIN.replace(",", "\t").encode(), "tabs between columns"),
+        (
+            PLAIN.replace(",", ";").replace("0\n", "0,0\n").encode("latin-1"),
+            "Windows-1252, semicolons between columns, decimal commas in rating",
+        ),
+    ],
+)
+def test_the_form_of_a_text_table_is_detected(
+    tmp_path: Path, content: bytes, detected: str | None
+) -> None:
+    (path := tmp_path / "t.csv").write_bytes(content)
+    rows, warnings = observations(path, COLUMNS)
+    assert rows.values[:, 0].tolist() == [n % 4 for n in range(12) for _ in range(2)]
+    assert sorted(set(rows.groups["name"])) == ["Müller", "Zoë"]
+    sentence = f"Detected in {path}: {detected}."
+    assert [text for text in warnings if "Detected" in text] == [sentence] * bool(detected)
+
+
+def test_the_first_sheet_of_a_workbook_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "t.xlsx"
+    with pd.ExcelWriter(path) as book:
+        pd.DataFrame({"name": ["a", "b", None], "rating": [1, 2.5, None]}).to_excel(
+            book, sheet_name="ratings", index=False
+        )
+        pd.DataFrame({"other": [1]}).to_excel(book, sheet_name="notes", index=False)
+    rows, warnings = observations(path, COLUMNS)
+    assert rows.values[:, 0].tolist() == [1, 2.5]
+    assert f"{path} has 2 sheets; 'ratings' is read." in warnings
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"name,rating\na,1\n", " is not an Excel workbook."),
+        (None, ": column 2 of the first row has no name."),
+    ],
+)
+def test_workbooks_that_cannot_be_read(tmp_path: Path, content: bytes | None, said: str) -> None:
+    path = tmp_path / "t.xlsx"
+    if content is None:
+        pd.DataFrame([["name", None, "rating"], ["a", "b", 1]]).to_excel(
+            path, header=False, index=False
+        )
+        content = path.read_bytes()
+    assert said_of(path, content) == said
+
+
 def test_json_lines_without_a_line_are_empty(tmp_path: Path) -> None:
     assert said_of(tmp_path / "t.jsonl", b"\n") == " is empty: it has no columns and no rows."
 
@@ -105,7 +143,7 @@ def test_a_column_without_any_value_is_doubted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (PLAIN.encode("utf-16"), " is not text in UTF-8, but UTF-16. Save it as CSV in UTF-8."),
+        (PLAIN.encode("utf-16"), " is not text in UTF-8. Save it as CSV in UTF-8."),
         (b"response_id;value\n1;2\n", " has semicolons between its columns: save it with commas"),
     ],
 )

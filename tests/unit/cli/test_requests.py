@@ -89,3 +89,28 @@ def test_a_pilot_has_whole_sets_of_every_group() -> None:
     assert list(pilot.probes) == [probe for probe in suite.probes if set_of(probe) in chosen]
     assert pilot.name.endswith("-pilot-3")
     assert pilot_of(suite, 10_000) is suite
+
+
+@pytest.mark.parametrize(
+    ("option", "hint"),
+    [
+        ("--alpha", "Write --config alpha=VALUE."),
+        ("--grup", "Is --group meant?"),
+        ("--dry-run", "It is an option of `run`"),
+        ("--zzz", "No such option: --zzz. See"),
+    ],
+)
+def test_an_unknown_option_names_what_may_be_meant(option: str, hint: str) -> None:
+    assert hint in CliRunner().invoke(app, ["diagnose", "a.csv", option, "1"]).output
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [("cv-hirng", "There is no file cv-hirng. Is the suite 'cv-hiring' meant?"),
+     ("xyz", "There is no file xyz.")],
+)  # fmt: skip
+def test_suites_are_named_and_similar_names_are_suggested(name: str, hint: str) -> None:
+    assert load_suite(Path("cv-hiring")).name == "cv-hiring"
+    with pytest.raises(UsageError) as refused:
+        load_suite(Path(name))
+    assert str(refused.value) == hint

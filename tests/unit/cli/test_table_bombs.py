@@ -11,7 +11,7 @@ import pyarrow.parquet
 import pytest
 
 from biaswatch.importing.rows import rows_of
-from biaswatch.readers import parquet_files, suites, table_files
+from biaswatch.readers import parquet_files, suites, table_limits
 from biaswatch.readers.suites import read_probes
 from biaswatch.readers.table_files import frame_of
 from biaswatch.shared.errors import UsageError
@@ -93,7 +93,7 @@ def test_too_many_columns_are_refused(tmp_path: Path) -> None:
 def test_rows_that_each_have_a_column_of_their_own_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(table_files, "MOST_CELLS", 1_000)
+    monkeypatch.setattr(table_limits, "MOST_CELLS", 1_000)
     path = tmp_path / "diagonal.jsonl"
     path.write_text("".join(f'{{"c{number}": 1}}\n' for number in range(40)))
     with pytest.raises(UsageError, match="more than 1,000 cells"):
@@ -103,7 +103,7 @@ def test_rows_that_each_have_a_column_of_their_own_are_refused(
 def test_a_table_larger_than_its_bound_is_not_opened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(table_files, "LARGEST_BYTES", 1024 * 1024)
+    monkeypatch.setattr(table_limits, "LARGEST_BYTES", 1024 * 1024)
     for ending in ("csv", "jsonl", "parquet"):
         path = tmp_path / f"large.{ending}"
         with path.open("wb") as file:

@@ -118,10 +118,7 @@ def test_a_shell_is_told_the_verbs_that_begin_so() -> None:
     ("words", "sentence"),
     [
         ("rnus", "No such command 'rnus'. Did you mean 'runs'? See `biaswatch --help`."),
-        (
-            "runs --lsat 3",
-            "No such option: --lsat (Possible options: --last). See `biaswatch runs --help`.",
-        ),
+        ("runs --lsat 3", "No such option: --lsat. Is --last meant? See `biaswatch runs --help`."),
         ("show", "Missing argument 'RUN'. See `biaswatch show --help`."),
         (
             "monitor shw x",

@@ -25,7 +25,8 @@ def row(**fields: Any) -> dict[str, Any]:
 
 def printed(width: int, *rows: dict[str, Any]) -> list[str]:
     out = io.StringIO()
-    Console(file=out, width=width).print(comparison_table(rows, "95 %", width))
+    table = comparison_table(rows, "95 %", width, everything=True)
+    Console(file=out, width=width).print(table)
     return out.getvalue().splitlines()
 
 

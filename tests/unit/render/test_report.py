@@ -27,6 +27,7 @@ from biaswatch.shared.contracts import (
     OverallTest,
     Verdict,
 )
+from biaswatch.shared.errors import UsageError
 from biaswatch.shared.presentation.columns import (
     FindingColumn,
     Shown,
@@ -280,9 +281,10 @@ def test_a_feature_has_its_extractor_unless_the_names_are_alike() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "form"),
-    [("r.html", "html"), ("r.JSON", "json"), ("r.csv", "csv"), ("r.txt", "md"), ("r", "md")],
+    ("name", "form"), [("r.html", "html"), ("r.JSON", "json"), ("r.csv", "csv"), ("r", "md")]
 )
 def test_the_ending_of_a_file_is_the_format(name: str, form: str) -> None:
     assert format_of(Path(name)).value == form
     assert format_of(None).value == "md"
+    with pytest.raises(UsageError, match=r"r\.pdf must end in one of \.md, \.html"):
+        format_of(Path("r.pdf"))
