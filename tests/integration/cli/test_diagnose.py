@@ -199,26 +199,31 @@ def test_every_output_says_what_a_unit_was_and_repeats_without_one_are_warned_of
 
 def test_parts_are_written_beside_the_named_file(command: CommandLine, tmp_path: Path) -> None:
     path, _ = table_of(tmp_path, ".csv")
-    said = command(
-        "diagnose",
-        path,
-        "--group",
-        "race",
-        "--feature",
-        "score",
-        "--config",
-        f"output={tmp_path / 'out.csv'}",
-    )
-    assert said.returncode == 0, said.stderr
-    for part in ("summary", "disparity", "comparisons", "missingness"):
+    words = ["diagnose", path, "--group", "race", "--feature", "score", "-o"]
+    written = command(*words, str(tmp_path / "out.csv"))
+    assert written.returncode == 0, written.stderr
+    compared = pd.read_csv(tmp_path / "out.csv")
+    for part in ("summary", "disparity", "missingness"):
         assert not pd.read_csv(tmp_path / f"out.{part}.csv").empty
+    assert command(*words, str(tmp_path / "out.xlsx")).returncode == 0
+    sheets = pd.read_excel(tmp_path / "out.xlsx", sheet_name=None)
+    assert sheets["comparisons"]["gap"].tolist() == pytest.approx(compared["gap"].tolist())
+    assert command(*words, str(tmp_path / "out.svg")).returncode == 0
+    assert (tmp_path / "out.svg").read_text().startswith("<?xml")
+    refused = command(*words, str(tmp_path / "out.pdf"))
+    assert "must end in one of .csv, .parquet, .xlsx, .png, .svg" in refused.stderr
 
 
 def test_people_get_tables(command: CommandLine, tmp_path: Path) -> None:
     path, _ = table_of(tmp_path, ".csv")
-    said = command("diagnose", path, "--group", "race", "--feature", "score").stdout
-    for word in ("black", "white", "The only comparison", "Disparity", "median"):
-        assert word in said
+    words = ["diagnose", path, "--group", "race", "--feature", "score"]
+    brief = command(*words).stdout
+    for word in ("black", "white", "The only comparison", "Mean score:"):
+        assert word in brief
+    assert len(brief.splitlines()) <= 15
+    whole = command(*words, "--all").stdout
+    assert "Disparity" in whole
+    assert "median" in whole
 
 
 @pytest.mark.parametrize(
@@ -228,7 +233,7 @@ def test_people_get_tables(command: CommandLine, tmp_path: Path) -> None:
         (["nowhere.csv"], "There is no file nowhere.csv"),
         (["nowhere.txt"], "There is no file nowhere.txt"),
         (["t.csv"], "with --group and --feature. Its columns are g, x"),
-        (["t.txt", "--group", "g", "--feature", "x"], "is not one of .csv, .parquet, .jsonl"),
+        (["t.txt", "--group", "g", "--feature", "x"], "is not one of .csv, .tsv, .xlsx, .parquet"),
         (["t.csv", "--group", "race", "--feature", "x"], "has no column 'race'. Its columns are"),
         (
             ["t.csv", "--group", "g", "--feature", "word"],
