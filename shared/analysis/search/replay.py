@@ -90,14 +90,17 @@ class SearchState:
 
     def add(self, number: int, asked: Sequence[AskedSet]) -> None:
         """Add the answers of a round."""
-        sets = list(self.drawing.draw(number, asked))
+        self.add_drawn(number, list(self.drawing.draw(number, asked)))
+
+    def add_drawn(self, number: int, sets: list[DrawnSet]) -> None:
+        """Add the answers of a round whose persons are drawn."""
         confirming = [d.asked for d in sets if d.asked.purpose is SetPurpose.CONFIRMATION]
         for finding, set_ in zip(islice(self.pending(), len(confirming)), confirming, strict=True):
             self.confirmations[finding].answers.append(set_.values)
         batch = self._batch(sets)
         self.rounds.append(sets)
         self.batches.append(batch)
-        for set_ in asked:
+        for set_ in (drawn.asked for drawn in sets):
             self.purposes[set_.purpose] += 1
             self.measured += is_complete(set_)
             is_evidence = set_.purpose is SetPurpose.EVIDENCE

@@ -54,11 +54,9 @@ def next_round(search: Search, rounds: Sequence[SearchRound]) -> PlannedRound | 
         All rounds so far, in order.
     """
     state = replay(search, rounds)
-    left = (search.calls - state.calls) // len(search.space.groups)
-    if reason := _reason_to_end(search, state, left):
-        return Ended(reason)
-    number = len(rounds)
-    sets = tuple(_sets(search, state, number, min(search.sets_per_round, left), left))
+    number, sets = len(rounds), planned_sets(state)
+    if isinstance(sets, Ended):
+        return sets
     suite = suite_of_sets(
         search.space,
         f"{search.space.name[:60]}-search-{number}",
@@ -66,6 +64,16 @@ def next_round(search: Search, rounds: Sequence[SearchRound]) -> PlannedRound | 
         state.drawing.draw(number, sets),
     )
     return PlannedRound(number, sets, suite, search.tenant)
+
+
+def planned_sets(state: SearchState) -> tuple[AskedSet, ...] | Ended:
+    """Return the sets of the next round, without answers, or why there is none."""
+    search = state.search
+    left = (search.calls - state.calls) // len(search.space.groups)
+    if reason := _reason_to_end(search, state, left):
+        return Ended(reason)
+    size = min(search.sets_per_round, left)
+    return tuple(_sets(search, state, len(state.rounds), size, left))
 
 
 def answered(

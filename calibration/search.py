@@ -1,0 +1,295 @@
+"""Simulated searches: false findings, calls until a failure is found, confirmation.
+
+python -m calibration.search --searches 400
+
+Prints each bar with its measured value, and ends with 1 where one is missed. Answers are whole
+numbers from 1 to 5 around 3; twins share 0.6 of the variance.
+"""
+
+import argparse
+import hashlib
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from statistics import NormalDist
+
+import numpy as np
+
+from biaswatch.shared.analysis.search.drawing import Drawing, DrawnSet
+from biaswatch.shared.analysis.search.findings import findings_of
+from biaswatch.shared.analysis.search.replay import SearchState
+from biaswatch.shared.analysis.search.rounds import Ended, planned_sets
+from biaswatch.shared.contracts import Target
+from biaswatch.shared.contracts.search import Search, Space, Topic
+from biaswatch.shared.requests.searches import Confirmed
+from biaswatch.shared.stats.comparisons.sign_flips import sign_flip_p
+from biaswatch.shared.stats.search.evidence import SearchEvidence, updated
+from biaswatch.shared.stats.search.hypotheses import AskedCells, Region, SearchSpace
+
+TOPICS, CONTEXTS, PERSONS, FAILING = 200, 12, 250, 137
+ALPHA, BUDGET = 0.05, 2_000
+SHARED_VARIANCE = 0.6
+"""Share of the variance of an answer that twins have in common."""
+FIXED_SETS = 22
+"""Sets per topic of the best fixed design: exact flips find a gap of 1 at 0.05 / 200."""
+NORMAL = NormalDist()
+
+
+@dataclass(frozen=True)
+class SimulatedTarget:
+    """A target that rates persons by their group, their name and the scenario."""
+
+    gap: Callable[[int, int, int], float] = lambda topic, context, number: 0.0
+    """By topic, context and round: what the first group's answers are lowered by."""
+    name_sd: float = 0.0
+    sds: tuple[float, float] = (1.0, 1.0)
+    """Standard deviation of each group's answers, given the shared part, relative to equal ones."""
+    is_fixed: bool = False
+    """True if a prompt always has the same answer, as at temperature 0."""
+
+    def answers(self, drawn: DrawnSet, seed: int, rng: np.random.Generator) -> tuple[float, ...]:
+        """Return the answers of twins."""
+        topic, context = int(drawn.asked.topic[1:]), int(drawn.asked.context[1:])
+        shared = _normal(seed, f"{topic}/{context}") if self.is_fixed else rng.normal()
+        values = []
+        for group, person in zip(drawn.groups, drawn.persons, strict=True):
+            own = rng.normal()
+            if self.is_fixed:
+                own = _normal(seed, f"{topic}/{context}/{person}")
+            mean = 3.0 + self.name_sd * _normal(seed, person)
+            if group == 0:
+                mean -= self.gap(topic, context, drawn.number)
+            noise = np.sqrt(SHARED_VARIANCE) * shared
+            noise += np.sqrt(1 - SHARED_VARIANCE) * self.sds[group] * own
+            values.append(min(max(round(mean + noise), 1), 5))
+        return tuple(map(float, values))
+
+
+def _normal(seed: int, key: str) -> float:
+    """Return the standard normal number of a key: always the same one."""
+    digest = hashlib.blake2b(f"{seed}/{key}".encode(), digest_size=6).digest()
+    return NORMAL.inv_cdf((int.from_bytes(digest) + 0.5) / 2**48)
+
+
+def _space() -> Space:
+    groups = {
+        "women": tuple(f"Woman {number}" for number in range(PERSONS)),
+        "men": tuple(f"Man {number}" for number in range(PERSONS)),
+    }
+    prompts = ("How well does {person} do?",)
+    topics = {f"t{n}": Topic(area=f"a{n % 8}", prompts=prompts) for n in range(TOPICS)}
+    contexts = {f"c{n}": f"Context {n}." for n in range(CONTEXTS)}
+    return Space(
+        name="simulated", dimension="gender", groups=groups, topics=topics, contexts=contexts
+    )
+
+
+SPACE = _space()
+
+
+def simulated(
+    target: SimulatedTarget,
+    seed: int,
+    calls: int,
+    until: Callable[[SearchState], bool] = lambda state: False,
+) -> SearchState:
+    """Return a search of a target, at its end or when a condition holds."""
+    search = Search(
+        space=SPACE,
+        target=Target(provider="simulated", model="x", name="simulated:x"),
+        calls=calls,
+        alpha=ALPHA,
+        seed=seed,
+        at=datetime(2026, 1, 1, tzinfo=UTC),
+    )
+    state, rng = SearchState(search, Drawing(search)), np.random.default_rng([seed, 7])
+    while not isinstance(sets := planned_sets(state), Ended) and not until(state):
+        number = len(state.rounds)
+        drawn = [
+            replace(d, asked=d.asked.model_copy(update={"values": target.answers(d, seed, rng)}))
+            for d in state.drawing.draw(number, sets)
+        ]
+        state.add_drawn(number, drawn)
+    return state
+
+
+def calls_to(state: SearchState, *regions: tuple[Region, int]) -> float:
+    """Return the calls after which one of the regions was found; infinite if none was."""
+    sizes = state.sizes
+    numbers = [sizes.first(region) + place for region, place in regions]
+    rounds = [state.found_in[number] for number in numbers if number in state.found_in]
+    if not rounds:
+        return np.inf
+    return sizes.groups * sum(map(len, state.rounds[: min(rounds) + 1]))
+
+
+def _until(*regions: tuple[Region, int]) -> Callable[[SearchState], bool]:
+    return lambda state: calls_to(state, *regions) < np.inf
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A promise with its measured value."""
+
+    name: str
+    value: float
+    limit: float
+    at_least: bool = False
+
+    @property
+    def missed(self) -> bool:
+        """Return whether the value misses the limit."""
+        return self.value < self.limit if self.at_least else self.value > self.limit
+
+
+TOPIC = (Region.TOPIC, FAILING)
+CROSSINGS = tuple((Region.CROSSING, FAILING * CONTEXTS + context) for context in (3, 8))
+
+
+CHANGE = 20
+"""The last round before the target changes."""
+
+
+def one_topic(topic: int, context: int, number: int) -> float:
+    """Return a gap of 1 in one topic."""
+    return float(topic == FAILING)
+
+
+def two_contexts(topic: int, context: int, number: int) -> float:
+    """Return a gap of 1 in two contexts of one topic."""
+    return float(topic == FAILING and context in (3, 8))
+
+
+def changed_topic(topic: int, context: int, number: int) -> float:
+    """Return a gap of 1 in one topic after a fifth of 4,000 calls."""
+    return float(topic == FAILING and number > CHANGE)
+
+
+def nulls(searches: int) -> Iterator[Bar]:
+    """Yield the shares of searches without an effect that find anything, at any look."""
+    kinds = {
+        "no effect": SimulatedTarget(),
+        "name SD 0.3": SimulatedTarget(name_sd=0.3),
+        "spread of groups 0.5 and 1.5": SimulatedTarget(sds=(0.5, 1.5)),
+        "temperature 0": SimulatedTarget(is_fixed=True),
+        "temperature 0, name SD 0.3": SimulatedTarget(is_fixed=True, name_sd=0.3),
+    }
+    limit = ALPHA + 3.5 * np.sqrt(ALPHA * (1 - ALPHA) / searches)
+    for name, target in kinds.items():
+        found = [bool(simulated(target, s, BUDGET).found_in) for s in range(searches)]
+        yield Bar(f"false findings, {name}", float(np.mean(found)), limit)
+
+
+def failures(searches: int) -> Iterator[Bar]:
+    """Yield how soon failures are found."""
+    target = SimulatedTarget(one_topic)
+    calls = [
+        calls_to(simulated(target, s, 10 * BUDGET, _until(TOPIC)), TOPIC) for s in range(searches)
+    ]
+    uniform = np.median([_uniform_calls(s) for s in range(searches)])
+    fixed = 2 * FIXED_SETS * TOPICS
+    yield Bar(f"one topic, median calls, of {uniform:,.0f} uniform", np.median(calls), uniform / 5)
+    yield Bar(f"one topic, median calls, of {fixed:,} fixed", np.median(calls), fixed / 5)
+    within = float(np.mean(np.array(calls) <= BUDGET))
+    yield Bar("one topic, found within 2,000 calls", within, 0.6, at_least=True)
+    yield Bar("fixed design, power of 22 sets", _fixed_power(searches), 0.5, at_least=True)
+    regions, target = (TOPIC, *CROSSINGS), SimulatedTarget(two_contexts)
+    calls = [
+        calls_to(simulated(target, s, 5 * BUDGET, _until(*regions)), *regions)
+        for s in range(searches // 4)
+    ]
+    yield Bar("two contexts of one topic, median calls", np.median(calls), 5 * BUDGET)
+    everywhere = (Region.EVERYWHERE, 0)
+    target = SimulatedTarget(lambda topic, context, number: 1.0)
+    calls = [
+        calls_to(simulated(target, s, BUDGET, _until(everywhere)), everywhere)
+        for s in range(searches // 4)
+    ]
+    yield Bar("all topics, median calls, of a topic by topic", np.median(calls), fixed / 10)
+    changing = SimulatedTarget(
+        lambda topic, context, number: float(topic == FAILING and number > 20)
+    )
+    states = [simulated(changing, s, 2 * BUDGET) for s in range(searches // 4)]
+    within = float(np.mean([calls_to(state, TOPIC) < np.inf for state in states]))
+    yield Bar("a change in the middle, found within 4,000 calls", within, 0.5, at_least=True)
+    early = [any(round_ <= CHANGE for round_ in state.found_in.values()) for state in states]
+    limit = ALPHA + 3.5 * np.sqrt(ALPHA * (1 - ALPHA) / len(early))
+    yield Bar("a change in the middle, false findings before", float(np.mean(early)), limit)
+
+
+def _uniform_calls(seed: int) -> float:
+    """Return the calls that asking all topics in turn needs, with the same e-process."""
+    rng = np.random.default_rng([seed, 8])
+    sizes = SearchSpace(TOPICS, CONTEXTS, 2)
+    threshold = sizes.log_thresholds(ALPHA)[FAILING]
+    one, evidence = SearchSpace(1, 1, 2), SearchEvidence.none(SearchSpace(1, 1, 2))
+    cells = AskedCells.of(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))
+    for sets in range(1, 1_000):
+        answers = np.array([_twins(rng)]) / 4
+        evidence = updated(evidence, one, cells, answers)
+        if evidence.log_e[0] >= threshold:
+            # Within the last pass the failing topic is at a random place.
+            return 2 * TOPICS * (sets - 1) + 2 * int(rng.integers(1, TOPICS + 1))
+    return np.inf
+
+
+def _twins(rng: np.random.Generator) -> tuple[float, ...]:
+    shared, own = rng.normal(), rng.normal(size=2)
+    noise = np.sqrt(SHARED_VARIANCE) * shared + np.sqrt(1 - SHARED_VARIANCE) * own
+    values = np.clip(np.round(3.0 - np.array([1.0, 0.0]) + noise), 1, 5)
+    return tuple(values.tolist())
+
+
+def _fixed_power(searches: int) -> float:
+    """Return how often the exact test of the fixed design finds the failing topic."""
+    rng = np.random.default_rng(9)
+    found = []
+    for _ in range(searches):
+        answers = np.array([_twins(rng) for _ in range(FIXED_SETS)])
+        p_value = sign_flip_p(answers[:, 0] - answers[:, 1])
+        found.append(p_value is not None and p_value <= ALPHA / TOPICS)
+    return float(np.mean(found))
+
+
+def confirmations(searches: int) -> Iterator[Bar]:
+    """Yield how often fresh twins confirm true findings, and cover their gap."""
+    confirmed, covered = [], []
+    for seed in range(searches // 4):
+        state = simulated(SimulatedTarget(one_topic), seed, 2 * BUDGET)
+        for finding in findings_of(state):
+            if finding.confirmed is Confirmed.NOT_ASKED or finding.topic != f"t{FAILING}":
+                continue
+            confirmed.append(finding.confirmed is Confirmed.YES)
+            low, high = finding.effect.low, finding.effect.high
+            covered.append(low is not None and high is not None and low <= -1.0 <= high)
+    yield Bar(
+        "true findings confirmed by fresh twins", float(np.mean(confirmed)), 0.9, at_least=True
+    )
+    limit = 0.95 - 3.5 * np.sqrt(0.05 * 0.95 / len(covered))
+    yield Bar(
+        "coverage of the confirmation intervals", float(np.mean(covered)), limit, at_least=True
+    )
+
+
+PARTS = {"nulls": nulls, "failures": failures, "confirmations": confirmations}
+
+
+def main() -> int:
+    """Print every bar with its measured value."""
+    parser = argparse.ArgumentParser(prog="python -m calibration.search")
+    parser.add_argument("--searches", type=int, default=400)
+    parser.add_argument("--only", choices=PARTS, help="one part")
+    options = parser.parse_args()
+    missed = 0
+    for part in [options.only] if options.only else PARTS:
+        for bar in PARTS[part](options.searches):
+            sign = ">=" if bar.at_least else "<="
+            note = "  MISSED" if bar.missed else ""
+            print(f"{bar.name:60} {bar.value:9.3f} {sign} {bar.limit:9.3f}{note}", flush=True)
+            missed += bar.missed
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
