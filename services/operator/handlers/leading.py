@@ -66,7 +66,7 @@ class Leadership:
         log("operator").error("another operator may hold the Lease: this one stops")
 
     async def release(self) -> None:
-        """Give up the Lease, so that the next operator need not wait."""
+        """Release the Lease, so that the next operator need not wait."""
         try:
             lease = await self.cluster.lease()
             if lease["spec"].get("holderIdentity") == self.identity:
