@@ -11,7 +11,6 @@ from biaswatch.services.extractor.settings import ExtractorSettings
 from biaswatch.shared.contracts import Claim
 from biaswatch.shared.errors import ConfigurationError, UsageError
 from biaswatch.shared.lookup import first
-from biaswatch.shared.models.device import ModelOptions
 from biaswatch.shared.parsing.model_reasoning import ReasonedText, after_reasoning
 from biaswatch.shared.requests.exports import (
     AnswerMeasurements,
@@ -46,7 +45,7 @@ class TextMeasurer:
         if not wanted:
             raise UsageError("Name an extractor: sentiment, refusal, words, ...")
         settings = load_settings(ExtractorSettings)
-        models = ModelOptions(settings.extractor_device, settings.extractor_download)
+        models = settings.models
         try:
             return cls(load(wanted, settings.extractor_folder, models=models))
         except (ConfigurationError, UsageError) as error:

@@ -201,9 +201,8 @@ def _groups(written: Sequence[str]) -> dict[str, tuple[str, ...]]:
 def _extractor(name: str, settings: "ExtractorSettings") -> "Extractor":
     from biaswatch.services.extractor.handlers.loading import load as load_extractors
     from biaswatch.services.extractor.handlers.loading import load_file
-    from biaswatch.shared.models.device import ModelOptions
 
-    models = ModelOptions(settings.extractor_device, settings.extractor_download)
+    models = settings.models
     if name.endswith(".py"):
         return load_file(Path(name), {"models": models})
     if settings.extractor_models:

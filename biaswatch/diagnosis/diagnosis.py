@@ -29,7 +29,10 @@ from biaswatch.shared.contracts import Against
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.presentation.correction_rows import table_correction_rows
 from biaswatch.shared.requests.diagnoses import DiagnoseRequest, Names
+from biaswatch.shared.runtime.user_functions import user_function
 from biaswatch.shared.stats.groups.registry import added, parse_statistic
+from biaswatch.shared.stats.groups.summary import Statistic
+from biaswatch.shared.stats.groups.user_statistic import FunctionStatistic
 
 MAX_COMPARISONS = 2_000_000
 ENTRY_POINTS = "biaswatch.statistics"
@@ -222,7 +225,7 @@ def _diagnosis(
     try:
         return diagnose_table(
             _calibrated(rows) if request.calibrate else rows,
-            [parse_statistic(name, _own_statistics()) for name in request.statistic or default],
+            [_statistic(name) for name in request.statistic or default],
             plan,
             ddof=request.ddof,
             rng=np.random.default_rng(request.seed),
@@ -269,6 +272,13 @@ def _corrected(source: DiagnosisInput, plan: ComparisonPlan) -> list[TableCorrec
         plan.alpha, plan.tolerance, ranges=ranges, claim=plan.claim, against=plan.against
     )
     return table_corrections(source.rows, source.labelled, analysis)
+
+
+def _statistic(name: str) -> Statistic:
+    """Return a named statistic, or that of a user's `module:function`."""
+    if ":" in name:
+        return FunctionStatistic(name, user_function(name))
+    return parse_statistic(name, _own_statistics())
 
 
 @cache

@@ -14,7 +14,6 @@ from biaswatch.services.extractor.settings import ExtractorSettings
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.bus.stage import Stage
 from biaswatch.shared.contracts import Response
-from biaswatch.shared.models.device import ModelOptions
 from biaswatch.shared.runtime.jobs import Job
 from biaswatch.shared.runtime.process import serve
 from biaswatch.shared.runtime.service import Service
@@ -29,7 +28,7 @@ def now() -> datetime:
 def build(settings: ExtractorSettings) -> Service:
     """Return the extractor service with the extractors of its settings."""
     names = [name.strip() for name in settings.extractor_names.split(",")]
-    models = ModelOptions(settings.extractor_device, settings.extractor_download)
+    models = settings.models
     extractors = load(names, settings.extractor_folder, models=models)
     if settings.extractor_models:
         extractors |= configured(settings.extractor_models, models)

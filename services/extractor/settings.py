@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from biaswatch.shared.models.device import MINILM, ModelOptions
 from biaswatch.shared.runtime.settings import Settings
 
 
@@ -26,9 +27,24 @@ class ExtractorSettings(Settings):
     """Device of models; `auto` uses a GPU if there is one."""
     extractor_download: bool = False
     """True if missing models may be downloaded."""
+    extractor_embedder: str = MINILM
+    """The sentence-transformers model of distances and clusters: a folder, or a name in the
+    cache."""
+    extractor_distance: str | None = None
+    """Your distance of two embeddings, `module:function`; a feature of `embedding_distance`."""
     extractor_models: Path | None = None
     """A YAML file of Hugging Face text classifiers: name, model, label -> feature."""
     extractor_discover_s: float = Field(default=1, gt=0)
     """Interval at which drop-in extractors are looked for on the bus."""
     extractor_call_s: float = Field(default=30, gt=0)
     """Time limit of one call of a drop-in."""
+
+    @property
+    def models(self) -> ModelOptions:
+        """The options for loading models."""
+        return ModelOptions(
+            self.extractor_device,
+            self.extractor_download,
+            self.extractor_embedder,
+            self.extractor_distance,
+        )

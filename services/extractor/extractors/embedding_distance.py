@@ -16,6 +16,10 @@ from biaswatch.services.extractor.domain import (
 from biaswatch.services.extractor.extractors.classifiers import unscorable_if_unavailable
 from biaswatch.shared.models.device import ModelOptions
 from biaswatch.shared.models.text_models import Embedder
+from biaswatch.shared.runtime.user_functions import user_function
+
+DISTANCES = ("cosine_distance", "l1_distance", "l2_distance")
+OWN_DISTANCE = "own_distance"
 
 
 @dataclass(frozen=True)
@@ -25,12 +29,19 @@ class EmbeddingDistanceExtractor:
     model: str
     embed: Callable[[Sequence[str]], list[Any]]
     name: str = "embedding_distance"
-    features: tuple[str, ...] = ("cosine_distance", "l1_distance", "l2_distance")
+    own_distance: Callable[[Any, Any], float] | None = None
+    """A user's distance of two embeddings."""
+    distance_name: str = ""
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The distances, with the user's own as the last."""
+        return (*DISTANCES, *([OWN_DISTANCE] if self.own_distance else []))
 
     @property
     def version(self) -> str:
-        """The edition of the formula and the model."""
-        return f"1 {self.model}"
+        """The edition of the formula, the model, and the user's function."""
+        return " ".join(filter(None, ["1", self.model, self.distance_name]))
 
     @property
     def instrument(self) -> str:
@@ -50,9 +61,18 @@ class EmbeddingDistanceExtractor:
         except Unscorable as unavailable:
             return [pair if isinstance(pair, Unscorable) else unavailable for pair in pairs]
         return [
-            pair if isinstance(pair, Unscorable) else _distances(vectors[pair[0]], vectors[pair[1]])
+            pair if isinstance(pair, Unscorable) else self._distances(*map(vectors.get, pair))
             for pair in pairs
         ]
+
+    def _distances(self, text: Any, base: Any) -> Outcome:
+        distances = _distances(text, base)
+        if self.own_distance is None or isinstance(distances, Unscorable):
+            return distances
+        try:
+            return {**distances, OWN_DISTANCE: float(self.own_distance(text, base))}
+        except Exception as error:  # noqa: BLE001 - a function of a user may raise anything
+            return Unscorable(f"{self.distance_name} failed: {type(error).__name__}")
 
 
 def _pair(reading: Reading) -> tuple[str, str] | Unscorable:
@@ -75,10 +95,15 @@ def _distances(text: Any, base: Any) -> Outcome:
 
 
 def build(models: ModelOptions) -> Extractor:
-    """Return the extractor with the default embedding model."""
+    """Return the extractor with the embedding model and the distance of the options."""
     models.require()
-    embedder = Embedder(models)
-    return EmbeddingDistanceExtractor(embedder.model, unscorable_if_unavailable(embedder.vectors))
+    embedder = Embedder(models, models.embedder)
+    return EmbeddingDistanceExtractor(
+        embedder.model,
+        unscorable_if_unavailable(embedder.vectors),
+        own_distance=user_function(models.distance) if models.distance else None,
+        distance_name=models.distance or "",
+    )
 
 
 EXTRACTORS: Mapping[str, Callable[..., Extractor]] = {"embedding_distance": build}
