@@ -1,7 +1,8 @@
 """Measure social bias of language models: `import biaswatch as bw`.
 
 `bw.diagnose(frame, group=..., feature=...)` diagnoses a frame, `bw.table(a, b, c, d)` a 2x2 table,
-`bw.measure(texts, extractors)` measures texts, `bw.run(suite, target)` asks a model, and
+`bw.measure(texts, extractors)` measures texts, `bw.run(suite, target)` asks a model,
+`bw.search(target, space)` looks for bias anywhere in a space of scenarios, and
 `bw.connect(url)` talks to a platform elsewhere. Names are loaded at their first use.
 """
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
         run,
         run_async,
     )
+    from biaswatch.api.searches import search, search_async
     from biaswatch.api.tables import TableFindings, measure, table
     from biaswatch.shared.contracts import Suite
     from biaswatch.shared.errors import UsageError
@@ -40,6 +42,8 @@ __all__ = [
     "measure",
     "run",
     "run_async",
+    "search",
+    "search_async",
     "table",
 ]
 _PLATFORM_NAMES = (
@@ -51,6 +55,7 @@ _MODULE_OF = {
     "FrameDiagnosis": "api.diagnosis",
     "diagnose": "api.diagnosis",
     **dict.fromkeys(_PLATFORM_NAMES, "api.platforms"),
+    **dict.fromkeys(("search", "search_async"), "api.searches"),
     **dict.fromkeys(("TableFindings", "measure", "table"), "api.tables"),
     "Suite": "shared.contracts",
     "UsageError": "shared.errors",

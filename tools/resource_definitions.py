@@ -1,4 +1,4 @@
-"""Write the definitions of BiasMonitor, BiasSuite and BiasRun from the requests of the gateway."""
+"""Write the definitions of the custom resources from the requests of the gateway."""
 
 import sys
 from pathlib import Path
@@ -6,10 +6,25 @@ from typing import Any
 
 import yaml
 
-from biaswatch.services.operator.domain.conditions import GROUP, MONITORS, RUNS, SUITES, VERSION
+from biaswatch.services.operator.domain.conditions import (
+    GROUP,
+    MONITORS,
+    RUNS,
+    SEARCHES,
+    SUITES,
+    VERSION,
+)
 from biaswatch.shared.contracts import TRAFFIC, Suite, Verdict
+from biaswatch.shared.contracts.search import (
+    MOST_CONTEXTS,
+    MOST_GROUPS,
+    MOST_PERSONS,
+    MOST_TOPICS,
+    Topic,
+)
 from biaswatch.shared.requests.monitors import MonitorRequest, TrafficMonitorRequest
 from biaswatch.shared.requests.runs import RunRequest
+from biaswatch.shared.requests.search_views import SearchRequest
 from tools.structural_schema import Schema, structural
 
 NAME = {
@@ -79,6 +94,7 @@ def definitions() -> list[dict[str, Any]]:
         _definition("BiasMonitor", MONITORS, "bm", *monitor),
         _definition("BiasSuite", SUITES, "bs", _suite_spec(), SUITE_STATUS, SUITE_COLUMNS),
         _definition("BiasRun", RUNS, "br", _run_spec(), RUN_STATUS, RUN_COLUMNS),
+        _definition("BiasSearch", SEARCHES, "bsr", _search_spec(), SEARCH_STATUS, SEARCH_COLUMNS),
     ]  # fmt: skip
 
 
@@ -200,6 +216,31 @@ def _run_spec() -> Schema:
     }
 
 
+def _search_spec() -> Schema:
+    """Return the request for a search; every field but the budget is immutable."""
+    fields = structural(SearchRequest.model_json_schema())["properties"]
+    space, topic = fields["space"]["properties"], structural(Topic.model_json_schema())
+    for name, value, most in (
+        ("groups", {"type": "array", "items": TEXT, "maxItems": MOST_PERSONS}, MOST_GROUPS),
+        ("topics", topic, MOST_TOPICS),
+        ("contexts", TEXT, MOST_CONTEXTS),
+    ):
+        del space[name]["x-kubernetes-preserve-unknown-fields"]
+        space[name] |= {"additionalProperties": value, "maxProperties": most}
+    grows = {"rule": "self >= oldSelf", "message": "the budget of a search never falls"}
+    fixed = {"rule": "self == oldSelf", "message": "only the budget of a search may change"}
+    properties = {
+        name: {**field, "x-kubernetes-validations": [grows if name == "calls" else fixed]}
+        for name, field in fields.items()
+    }
+    return {
+        "type": "object",
+        "description": "What `biaswatch search` asks for, with the space as a mapping.",
+        "required": ["space", "target"],
+        "properties": properties,
+    }
+
+
 def _status(fields: Schema) -> Schema:
     condition = {
         "type": "object",
@@ -262,6 +303,18 @@ RUN_STATUS: Schema = {
     "run": TEXT, "state": TEXT, "answered": TEXT, "verdict": RUN_VERDICT, "gap": TEXT,
     "comparison": TEXT, **QUESTIONS,
 }  # fmt: skip
+SEARCH_STATUS: Schema = {
+    "search": TEXT, "state": TEXT, "budget": NUMBER, "asked": TEXT, "verdict": RUN_VERDICT,
+    "findings": {"type": "array", "items": TEXT},
+}  # fmt: skip
+SEARCH_COLUMNS = [
+    _condition("Ready"),
+    _column("State", ".status.state"),
+    _column("Asked", ".status.asked"),
+    _column("Verdict", ".status.verdict"),
+    _column("Findings", ".status.findings", wide=True),
+    _column("Search", ".status.search", wide=True),
+]
 MONITOR_COLUMNS = [
     _condition("Ready"),
     _condition("Alarming"),

@@ -20,6 +20,7 @@ from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import connected
 from biaswatch.local.gateway_requests import path
 from biaswatch.local.runs import RunResults, run_results, run_table
+from biaswatch.local.searches import AnySpace, finished_search, search_request
 from biaswatch.readers.run_tables import RunTable
 from biaswatch.readers.suites import load_suite
 from biaswatch.readers.targets import read_target, with_file
@@ -37,6 +38,7 @@ from biaswatch.shared.presentation.questions import verdict_columns
 from biaswatch.shared.presentation.run_summary import run_summary
 from biaswatch.shared.requests.run_views import RunState
 from biaswatch.shared.requests.runs import RunRequest
+from biaswatch.shared.requests.search_views import SearchView
 from biaswatch.shared.requests.traffic import MAX_BATCH, AcceptedBatch
 
 T = TypeVar("T")
@@ -185,6 +187,12 @@ class AsyncPlatform:
                 pass
             return await _finished(client, started.run.id)
 
+    async def search(self, target: str, space: AnySpace, **options: Any) -> SearchView:
+        """Search a space for bias and wait for the end; see `biaswatch.search`."""
+        request = search_request(target, space, **options)
+        async with self._client(with_models=True) as client:
+            return await finished_search(client, request)
+
     async def results(self, run_id: str) -> FinishedRun:
         """Return an existing run, with its answers."""
         async with self._client(with_models=False) as client:
@@ -247,6 +255,10 @@ class ConnectedPlatform:
                 suite, target, repeats=repeats, scaffolds=scaffolds, nonce=nonce
             )
         )
+
+    def search(self, target: str, space: AnySpace, **options: Any) -> SearchView:
+        """See `biaswatch.search`."""
+        return _waited(lambda: self._platform.search(target, space, **options))
 
     def results(self, run_id: str) -> FinishedRun:
         """See `AsyncPlatform.results`."""

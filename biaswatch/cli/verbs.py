@@ -56,6 +56,13 @@ VERBS = (
         "Write the findings of a run: a document, a page, JSON, CSV, flagged pairs as JSONL.",
     ),
     Verb(
+        "search",
+        "search:search",
+        MEASURE,
+        "Look for bias anywhere in a space of scenarios. Repeated, it resumes.",
+    ),
+    Verb("searches", "search:app", MEASURE, "Searches for bias: list, show, cancel."),
+    Verb(
         "diagnose",
         "diagnose:diagnose",
         MEASURE,

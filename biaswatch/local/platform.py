@@ -32,6 +32,8 @@ from biaswatch.services.planner import app as planner
 from biaswatch.services.planner.settings import PlannerSettings
 from biaswatch.services.recorder import app as recorder
 from biaswatch.services.recorder.settings import RecorderSettings
+from biaswatch.services.searcher import app as searcher
+from biaswatch.services.searcher.settings import SearcherSettings
 from biaswatch.services.simulator import app as simulator
 from biaswatch.services.simulator.domain.planted_bias import PlantedModel
 from biaswatch.shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
@@ -48,7 +50,7 @@ from biaswatch.shared.telemetry import log
 
 SERVICES = (
     *("planner", "generator", "extractor", "recorder", "diagnoser", "notifier", "oracle"),
-    *("evaluator", "gateway"),
+    *("evaluator", "searcher", "gateway"),
 )
 LOOK_S = 0.02
 STORE_PATIENCE_S, STORE_PAUSE_S = 30.0, 1.0
@@ -214,6 +216,7 @@ async def _in_this_process(where: ServiceSettings, store: Store, port: int) -> A
         notifier.build(NotifierSettings(**common), where.clock),
         oracle.build(OracleSettings(**common)),
         evaluator.build(EvaluatorSettings(**common)),
+        searcher.build(SearcherSettings(**common), where.clock),
         Service(
             "gateway",
             gateway_settings,

@@ -31,6 +31,7 @@ from biaswatch.services.gateway.otlp.intake import signal_intake
 from biaswatch.services.gateway.otlp.joining import AnswerJoiner
 from biaswatch.services.gateway.otlp.routes import join_job
 from biaswatch.services.gateway.runs import routes as runs
+from biaswatch.services.gateway.searches import routes as searches
 from biaswatch.services.gateway.settings import GatewaySettings
 from biaswatch.services.gateway.traffic import routes as traffic
 from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
@@ -159,6 +160,7 @@ FEATURES = (
     labels,
     exports,
     monitors,
+    searches,
     channels,
     otlp,
     administration,

@@ -15,6 +15,7 @@ from biaswatch.shared.contracts.suite_limits import (
     MOST_MONITORS,
     MOST_PROBES,
     MOST_RUNS,
+    MOST_SEARCHES,
     MOST_SUITES,
 )
 from biaswatch.shared.errors import UsageError
@@ -147,6 +148,8 @@ class GatewaySettings(Settings):
     """Maximum number of monitors of a tenant, including paused and ended ones."""
     gateway_runs_under_way: int = Field(default=MOST_RUNS, ge=1)
     """Maximum number of runs of a tenant at one time; rounds of monitors do not count."""
+    gateway_searches_under_way: int = Field(default=MOST_SEARCHES, ge=1)
+    """Maximum number of searches of a tenant at one time; their rounds do not count as runs."""
     gateway_targets: tuple[Annotated[str, AfterValidator(check_pattern)], ...] | None = None
     """Targets that requests may name, as JSON: `["openai:gpt-5*", "openai:*@https://llm.example/v1",
     "http:https://app.example/ask"]`, or `["*"]`. Default: providers' own servers, the

@@ -23,6 +23,8 @@ class AuditAction(StrEnum):
 
     RUN_START = "run.start"
     RUN_CANCEL = "run.cancel"
+    SEARCH_START = "search.start"
+    SEARCH_CANCEL = "search.cancel"
     INTERPRETATION_START = "interpretation.start"
     MONITOR_APPLY = "monitor.apply"
     MONITOR_PAUSE = "monitor.pause"

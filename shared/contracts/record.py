@@ -51,6 +51,7 @@ class Purpose(StrEnum):
     MONITOR = "monitor"
     JUDGE = "judge"
     PRODUCTION = "production"
+    SEARCH = "search"
 
 
 def empty_mapping() -> Any:
@@ -95,7 +96,7 @@ class Record(Part):
     tenant: Token = "default"
     """Whose record it is."""
     purpose: Purpose = Purpose.STUDY
-    """Why it was made: study, monitor, judge or production."""
+    """Why it was made: study, monitor, judge, production or search."""
     at: AwareDatetime
     """When it was made; not part of the id."""
 

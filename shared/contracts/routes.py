@@ -77,7 +77,9 @@ class Route:
 
 
 ROUTES = (
-    Route(Run, "RUNS", producers=("gateway", "planner"), consumers=("planner", "recorder")),
+    Route(
+        Run, "RUNS", producers=("gateway", "planner", "searcher"), consumers=("planner", "recorder")
+    ),
     Route(
         Cancellation,
         "CANCELLATIONS",

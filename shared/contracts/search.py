@@ -6,7 +6,7 @@ from typing import Self
 from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
 
 from biaswatch.shared.contracts.identity import Name, RecordId, Token, derived_id
-from biaswatch.shared.contracts.record import Part, Record, computed_once
+from biaswatch.shared.contracts.record import Part, Purpose, Record, computed_once
 from biaswatch.shared.contracts.target import Target
 
 PERSON = "{person}"
@@ -48,7 +48,7 @@ class Space(Part):
     """Texts before the question, by context."""
     extractor: Token = "rating"
     """The extractor that measures the answers."""
-    feature: Name = "rating.value"
+    feature: Name = "rating"
     """The feature that is compared."""
     low: float = 1
     """The least value of the feature."""
@@ -72,6 +72,8 @@ class Search(Record):
     kind = "search"
     identity = ("space_hash", "target_lane", "alpha", "sets_per_round", "seed", "nonce")
 
+    purpose: Purpose = Purpose.SEARCH
+    """That of its runs."""
     space: Space
     """The scenarios."""
     target: Target
@@ -86,8 +88,6 @@ class Search(Record):
     """The seed of everything that is drawn."""
     nonce: str = ""
     """Another value starts the same search afresh."""
-    moment_ms: NonNegativeInt = 0
-    """When this version of the budget was requested."""
 
     @computed_once
     def space_hash(self) -> str:
@@ -129,6 +129,8 @@ class SearchRound(Record):
     kind = "search-round"
     identity = ("search_id", "number")
 
+    purpose: Purpose = Purpose.SEARCH
+    """That of its run."""
     search_id: RecordId
     """The search."""
     number: NonNegativeInt

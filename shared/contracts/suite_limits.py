@@ -24,6 +24,8 @@ MOST_RUNS = 500
 """Limit of a tenant's runs under way, unless the operator allows more."""
 MOST_SUITES = 10_000
 """Limit of a tenant's suites, unless the operator allows more."""
+MOST_SEARCHES = 20
+"""Limit of a tenant's searches under way, unless the operator allows more."""
 MOST_MONITORS = 200
 """Limit of a tenant's monitors, unless the operator allows more."""
 MAX_SHOWN_NUMBER = 10**15

@@ -18,6 +18,7 @@ from biaswatch.shared.presentation.findings import (
     ranked_groups,
 )
 from biaswatch.shared.presentation.monitor_tables import stratum_name
+from biaswatch.shared.requests.searches import SearchFinding
 
 WIDTH = 1000.0
 BINS = 24
@@ -107,6 +108,18 @@ def strata_plot(view: StrataView) -> IntervalPlot:
     gaps += [(stratum_name(row), row.adjusted, row.unadjusted) for row in view.strata]
     axis = _axis_of((gap for _, *both in gaps for gap in both), 0.0)
     rows = [_interval_row(axis, name, gap, other.value) for name, gap, other in gaps]
+    return IntervalPlot(tuple(rows), axis, axis.at(0.0), "0")
+
+
+def search_plot(findings: Sequence[SearchFinding]) -> IntervalPlot | None:
+    """Return the confirmed gaps of a search's findings; None without any gap."""
+    if all(finding.effect.value is None for finding in findings):
+        return None
+    axis = _axis_of((finding.effect for finding in findings), 0.0)
+    rows = (
+        _interval_row(axis, f"{finding.title}: {finding.group}", finding.effect, None)
+        for finding in findings
+    )
     return IntervalPlot(tuple(rows), axis, axis.at(0.0), "0")
 
 

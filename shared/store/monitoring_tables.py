@@ -1,4 +1,4 @@
-"""Tables of monitors, production traffic, alarms, the archive and the audit trail."""
+"""Tables of monitors, searches, production traffic, alarms, the archive and the audit trail."""
 
 from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, String, Table, Text, false
 
@@ -19,6 +19,36 @@ SCHEDULE = Table(
     Column("ended", Text),
 )
 """The next round of each monitor, when it is due, and the run of the previous round."""
+
+SEARCHES = Table(
+    "search",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("tenant", String(96), nullable=False),
+    Column("at", UtcDateTime, nullable=False),
+    Column("space", String(96), nullable=False),
+    Column("target", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("calls", Integer, nullable=False),
+    Column("asked", Integer, nullable=False),
+    Column("missing", Integer, nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("why", Text),
+    Column("next_round", Integer, nullable=False),
+    Column("run", Text),
+    Column("planned_calls", Integer),
+    Index("search_state", "state"),
+)
+"""Searches: the budget, the next round, and the run of a round under way with its budget."""
+
+SEARCH_ROUNDS = Table(
+    "search_round",
+    metadata,
+    Column("search_id", String(32), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),
+    Column("body", Text, nullable=False),
+)
+"""Measured answers of closed rounds, in order; nothing else is evidence of a search."""
 
 ENROLLED_UNITS = Table(
     "entry",

@@ -37,6 +37,7 @@ from biaswatch.shared.store.run_results import (
     UnansweredProbes,
 )
 from biaswatch.shared.store.run_tables import JUDGING_CURSORS
+from biaswatch.shared.store.searches import Searches
 from biaswatch.shared.store.sent_forms import SentForms
 from biaswatch.shared.store.suites import UNNAMED, Suites
 from biaswatch.shared.store.texts import Purges
@@ -80,6 +81,7 @@ class Store:
         self.calibrations = Calibrations(db)
         self.monitor_definitions = MonitorDefinitions(db, self.records)
         self.schedule = Schedule(db)
+        self.searches = Searches(db)
         self.enrolled_units = EnrolledUnits(db)
         self.window_answers = WindowAnswers(db)
         self.window_readings = WindowReadings(self.records, self.window_answers)

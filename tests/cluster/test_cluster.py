@@ -169,7 +169,8 @@ def test_what_is_wrong_is_refused_by_the_api_server_or_in_the_status(
 
 
 def test_deleted_resources_are_gone_and_so_is_the_monitor(platform: InstalledPlatform) -> None:
-    platform.kubectl("delete", "biasmonitors,biasruns,biassuites", "--all", "--timeout=180s")
+    kinds = "biasmonitors,biasruns,biassearches,biassuites"
+    platform.kubectl("delete", kinds, "--all", "--timeout=180s")
     assert platform.ask("/v1/monitors") == []
 
 

@@ -12,6 +12,7 @@ from biaswatch.services.evaluator.settings import EvaluatorSettings
 from biaswatch.services.extractor.settings import ExtractorSettings
 from biaswatch.services.gateway import bodies, json_bodies, middleware
 from biaswatch.services.gateway.otlp import joining, protobuf, protobuf_fields, wire
+from biaswatch.services.gateway.searches.commands import MAX_SPACE_BYTES
 from biaswatch.services.gateway.settings import GatewaySettings
 from biaswatch.services.gateway.traffic.batches import MAX_QUEUED
 from biaswatch.services.generator.domain.outcome import MAX_ANSWER_BYTES
@@ -27,6 +28,7 @@ from biaswatch.shared.contracts.suite_limits import (
     MOST_MONITORS,
     MOST_PROBES,
     MOST_RUNS,
+    MOST_SEARCHES,
 )
 from biaswatch.shared.files import LARGEST_LINE_BYTES
 from biaswatch.shared.llm.bounded_replies import MAX_REPLY_BYTES
@@ -57,6 +59,8 @@ LIMITS = {
     "targets of one run": f"{MOST_TARGETS}",
     "judges, and repeats, of one interpretation": f"{MOST_JUDGEMENTS}",
     "runs of one tenant under way, besides rounds of monitors": f"{MOST_RUNS}",
+    "searches of one tenant under way": f"{MOST_SEARCHES}",
+    "space of a search, as JSON": f"{MAX_SPACE_BYTES // MIB} MiB",
     "monitors of one tenant, paused and ended ones included": f"{MOST_MONITORS}",
     "probe of a suite, as JSON": f"{LARGEST_PROBE_BYTES // KIB} KiB",
     "record on the bus": f"{MAX_RECORD_BYTES // KIB} KiB",

@@ -12,6 +12,11 @@ from tests.support.manifests import resource_definitions
 
 ASKS: dict[str, Any] = {"suite": {"name": "a"}, "target": "openai:x", "cadence": "6h"}
 TRAFFIC: dict[str, Any] = {"target": "traffic:chat", "window": "1h"}
+SEARCH: dict[str, Any] = {
+    "target": "openai:x",
+    "calls": 100,
+    "space": {"name": "desk", "groups": {"a": ["Ann"], "b": ["Bob"]}},
+}
 RUN: dict[str, Any] = {"suite": {"hash": "0" * 32}, "targets": ["a"], "repeats": 1}
 CASES: list[tuple[str, dict[str, Any], dict[str, Any] | None, str | None]] = [
     ("BiasMonitor", ASKS, None, None),
@@ -36,6 +41,10 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any] | None, str | None]] = [
     ("BiasRun", RUN, RUN, None),
     ("BiasRun", {**RUN, "repeats": 2}, RUN, "a run never changes"),
     ("BiasRun", {**RUN, "parameters": {"a": 1}}, {**RUN, "parameters": {"a": 2}}, "never changes"),
+    ("BiasSearch", {**SEARCH, "calls": 200}, SEARCH, None),
+    ("BiasSearch", {**SEARCH, "calls": 50}, SEARCH, "never falls"),
+    ("BiasSearch", {**SEARCH, "target": "openai:y"}, SEARCH, "only the budget"),
+    ("BiasSearch", {**SEARCH, "space": {**SEARCH["space"], "groups": {}}}, SEARCH, "only the"),
 ]
 
 TEXT = {"type": "string"}

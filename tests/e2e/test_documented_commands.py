@@ -100,7 +100,9 @@ def as_the_reader(command: DocumentedCommand, reader: CommandLine) -> list[str]:
     """Return a command's words with those of the reader in place of words that stand for any."""
     listed = json.loads(reader("runs", "--json").stdout)
     runs = [each["run_id"] for each in listed if each["suite"] == SMALL]
+    searches = json.loads(reader("searches", "list", "--json").stdout)
     words = {
+        "SEARCH": searches[0]["search_id"] if searches else "SEARCH",
         "RUN": runs[0], "AFTER": runs[0], "BEFORE": runs[1], "TABLE": "table.csv",
         "A": "simulator:biased", "B": "simulator:unbiased", KEYED_MODEL: SIMULATED,
     }  # fmt: skip

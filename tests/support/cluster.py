@@ -23,7 +23,7 @@ NAMESPACE = "biaswatch-test"
 MINUTE_S = 60.0
 PATIENCE_S = 15 * MINUTE_S
 """Nodes may have to fetch every image first."""
-DEFINITIONS = ("biasmonitors", "biassuites", "biasruns")
+DEFINITIONS = ("biasmonitors", "biassuites", "biasruns", "biassearches")
 UNREACHABLE = "http://127.0.0.1:9"
 """An address without a server."""
 OURS = "app.kubernetes.io/part-of=biaswatch"

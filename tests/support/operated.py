@@ -153,7 +153,8 @@ def condition(status: Body, kind: str) -> Body:
 
 
 def _path(kind: str) -> str:
-    return f"/apis/biaswatch.io/v1alpha1/namespaces/{NAMESPACE}/{kind.lower()}s"
+    plural = "biassearches" if kind == "BiasSearch" else f"{kind.lower()}s"
+    return f"/apis/biaswatch.io/v1alpha1/namespaces/{NAMESPACE}/{plural}"
 
 
 def as_user(user: int) -> list[str]:

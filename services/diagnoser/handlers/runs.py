@@ -28,6 +28,7 @@ from biaswatch.shared.contracts import (
     Diagnosis,
     Features,
     Probe,
+    Purpose,
     Record,
     Response,
     Run,
@@ -234,6 +235,8 @@ class OnCompletion:
             The recorder has not yet written everything the run closed with.
         """
         [run] = self._store.records.get(Run, [completion.run_id])
+        if run.purpose is Purpose.SEARCH:  # only the whole search controls its error
+            return ()
         if run.window is not None:  # it knows which features it needs, and gives up what is lost
             return self._watch(completion, run)
         stored = self._store.records.count(Features, run_id=completion.run_id)

@@ -18,13 +18,16 @@ from biaswatch.services.gateway.dashboard import (
     monitor_pages,
     overview_pages,
     run_pages,
+    search_pages,
     start_pages,
 )
 from biaswatch.services.gateway.dashboard.rendering import page, static_file, style_sheet
 from biaswatch.services.gateway.runs.studies import StudyQueries
 from biaswatch.shared.lookup import first
 
-PAGES = (live_pages, forms, start_pages, monitor_pages, answer_pages, label_pages)
+PAGES = (
+    live_pages, forms, start_pages, monitor_pages, search_pages, answer_pages, label_pages,
+)  # fmt: skip
 
 
 def router(ctx: GatewayContext) -> APIRouter:

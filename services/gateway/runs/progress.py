@@ -11,6 +11,7 @@ from biaswatch.shared.contracts import (
     GatherState,
     PairVerdict,
     PausedTarget,
+    Purpose,
     Response,
     Run,
     SuiteOutline,
@@ -96,8 +97,9 @@ class ProgressQueries:
 
     def _state(self, stored: _StoredRun) -> RunState:
         run, gather, suite = stored.run, stored.gather, stored.suite
-        # Rounds of monitors become evidence instead of diagnoses.
-        undiagnosed = run.monitor_id is not None or suite is None or not suite.has_findings
+        # Rounds of monitors and searches become evidence instead of diagnoses.
+        is_round = run.monitor_id is not None or run.purpose is Purpose.SEARCH
+        undiagnosed = is_round or suite is None or not suite.has_findings
         return state_of(
             closed_by=gather.closed_by if gather else None,
             complete=gather is not None and gather.arrived >= gather.expected,

@@ -8,6 +8,7 @@ from typing import Any
 
 GROUP, VERSION = "biaswatch.io", "v1alpha1"
 MONITORS, SUITES, RUNS = "biasmonitors", "biassuites", "biasruns"
+SEARCHES = "biassearches"
 OPERATOR = "operator"
 """Name of the operator's Lease, and of the ConfigMap with its records."""
 READY = "Ready"

@@ -12,6 +12,7 @@ from biaswatch.services.operator.domain.conditions import (
     MONITORS,
     OPERATOR,
     RUNS,
+    SEARCHES,
     SUITES,
     VERSION,
 )
@@ -53,7 +54,7 @@ class ClusterApi:
         except TransientError as error:
             return str(error)
         served = {resource["name"] for resource in reply.get("resources", ())}
-        missing = sorted({MONITORS, SUITES, RUNS} - served)
+        missing = sorted({MONITORS, SUITES, RUNS, SEARCHES} - served)
         return f"not served are {', '.join(missing)}" if missing else None
 
     async def list(self, plural: str, namespace: str) -> list[dict[str, Any]]:

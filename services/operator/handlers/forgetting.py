@@ -4,17 +4,19 @@ import asyncio
 import json
 from collections.abc import Mapping
 from contextlib import suppress
+from itertools import chain
 from typing import Any
 
-from biaswatch.services.operator.domain.conditions import MONITORS, RUNS
+from biaswatch.services.operator.domain.conditions import MONITORS, RUNS, SEARCHES
 from biaswatch.services.operator.domain.monitors import monitor_name
 from biaswatch.services.operator.domain.runs import running_id
+from biaswatch.services.operator.domain.searches import running_search
 from biaswatch.services.operator.handlers.cluster import ClusterApi
 from biaswatch.services.operator.handlers.gateway import GatewayApi
 from biaswatch.shared.errors import NotFoundError, TransientError, UsageError
 from biaswatch.shared.telemetry import log
 
-MONITOR, RUN = "monitor", "run"
+MONITOR, RUN, SEARCH = "monitor", "run", "search"
 
 
 class Obligations:
@@ -60,8 +62,8 @@ class Obligations:
         for namespace in self._cluster.namespaces:
             monitors = await self._cluster.list(MONITORS, namespace)
             names |= {monitor_name(body["metadata"], body["spec"]) for body in monitors}
-            runs = await self._cluster.list(RUNS, namespace)
-            present |= {body["metadata"]["uid"] for body in (*monitors, *runs)}
+            others = [await self._cluster.list(kind, namespace) for kind in (RUNS, SEARCHES)]
+            present |= {body["metadata"]["uid"] for body in chain(monitors, *others)}
         for uid in known.keys() - present:
             duty = json.loads(known[uid])
             if duty["namespace"] in self._cluster.namespaces:
@@ -69,10 +71,12 @@ class Obligations:
                 await self._write(uid, None)
 
     async def _forget(self, duty: Mapping[str, str], names: set[str]) -> None:
-        """Delete a monitor, unless another resource declares it too; cancel a run."""
+        """Delete a monitor, unless another resource declares it too; cancel others."""
         try:
             if RUN in duty:
                 await self._gateway.cancel(duty[RUN])
+            elif SEARCH in duty:
+                await self._gateway.cancel_search(duty[SEARCH])
             elif duty[MONITOR] not in names:
                 await self._gateway.delete(duty[MONITOR])
         except UsageError as error:
@@ -92,6 +96,8 @@ def _duty(plural: str, meta: Mapping[str, Any], spec: Any, status: Any) -> str |
         duty = {MONITOR: monitor_name(meta, spec)}
     elif plural == RUNS and (run_id := running_id(status)):
         duty = {RUN: run_id}
+    elif plural == SEARCHES and (search_id := running_search(status)):
+        duty = {SEARCH: search_id}
     else:
         return None
     return json.dumps({"namespace": meta["namespace"], **duty}, sort_keys=True)

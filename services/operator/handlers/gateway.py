@@ -12,6 +12,7 @@ from biaswatch.shared.errors import NotFoundError, TransientError, UsageError
 from biaswatch.shared.network.outgoing import RequestFailedError, outgoing_client, request_failures
 from biaswatch.shared.requests.monitor_views import AppliedMonitor, MonitorView
 from biaswatch.shared.requests.run_views import RunProgress, StartedRun, StoredSuite, SuiteView
+from biaswatch.shared.requests.search_views import SearchProgress, SearchView
 
 TIMEOUT_S = 60.0
 UNAUTHORIZED = {401, 403}
@@ -78,6 +79,21 @@ class GatewayApi:
         """Cancel a run, if it exists."""
         try:
             await self._send("POST", _path("runs", run_id, "cancel"))
+        except NotFoundError:
+            return
+
+    async def search(self, body: Mapping[str, Any]) -> str:
+        """Start a search or raise its budget, and return its id."""
+        return (await self._request(SearchProgress, "POST", "/v1/searches", body)).search_id
+
+    async def found(self, search_id: str) -> SearchView:
+        """Return the state and the results of a search."""
+        return await self._request(SearchView, "GET", _path("searches", search_id))
+
+    async def cancel_search(self, search_id: str) -> None:
+        """Cancel a search, if it exists."""
+        try:
+            await self._send("POST", _path("searches", search_id, "cancel"))
         except NotFoundError:
             return
 

@@ -34,6 +34,12 @@ from biaswatch.services.operator.domain.runs import (
     run_request,
     run_status,
 )
+from biaswatch.services.operator.domain.searches import (
+    has_to_start,
+    search_conditions,
+    search_events,
+    search_status,
+)
 from biaswatch.services.operator.domain.suites import (
     NOT_READY,
     SuiteNotReadyError,
@@ -168,6 +174,23 @@ class Reconciler:
         conditions = run_conditions(progress, diagnoses)
         events = run_events(resource.status, progress, conditions)
         status = run_status(resource.meta, resource.status, progress, diagnoses, self.now())
+        return Reconciled(status, events)
+
+    async def search(self, resource: Resource) -> Reconciled:
+        """Start the search of a BiasSearch, raise its budget, and report its findings."""
+        try:
+            search_id = resource.status.get("search")
+            if has_to_start(resource.spec, resource.status):
+                search_id = await self.gateway.search(resource.spec)
+            view = await self.gateway.found(str(search_id))
+        except UsageError as error:
+            failed = ResourceCondition(FAILED, Truth.TRUE, REFUSED, str(error))
+            return self._not_ready(resource, REFUSED, str(error), failed, outcome="refused")
+        except TransientError as error:
+            return self._unknown(resource, error)
+        conditions = search_conditions(view)
+        events = search_events(resource.status, view, conditions)
+        status = search_status(resource.meta, resource.status, view, conditions, self.now())
         return Reconciled(status, events)
 
     def _not_ready(

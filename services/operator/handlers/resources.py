@@ -11,6 +11,7 @@ from biaswatch.services.operator.domain.conditions import (
     GROUP,
     MONITORS,
     RUNS,
+    SEARCHES,
     SUITES,
     VERSION,
     Reconciled,
@@ -59,7 +60,11 @@ def registry_of(
     async def run(resource: Resource, arguments: Arguments) -> Reconciled:
         return await reconciler.run(resource, _suites(resource, arguments))
 
-    for plural, reconcile in ((SUITES, suite), (MONITORS, monitor), (RUNS, run)):
+    async def search(resource: Resource, _: Arguments) -> Reconciled:
+        return await reconciler.search(resource)
+
+    kinds = ((SUITES, suite), (MONITORS, monitor), (RUNS, run), (SEARCHES, search))
+    for plural, reconcile in kinds:
         looking = Looking(plural, reconcile, cluster, obligations, interval_s)
         kopf.on.event(GROUP, VERSION, plural, id="change", registry=registry)(looking.observe)
     return registry

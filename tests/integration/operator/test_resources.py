@@ -20,6 +20,7 @@ from tests.support.operated import (
     operated_cluster,
     why_no_other_user,
 )
+from tests.support.searched import small_space
 from tests.support.waiting import eventually
 
 SUITE = yaml.safe_load(Path("suites/hiring-demo.yaml").read_text())
@@ -204,6 +205,32 @@ async def test_a_run_is_carried_out_once_and_ends_when_its_resource_is_deleted(
 
     async def cancelled() -> bool:
         return bool((await http.get(f"/v1/runs/{status['run']}")).json()["state"] == "cancelled")
+
+    await eventually(cancelled)
+
+
+async def test_a_search_reports_its_findings_and_ends_when_its_resource_is_deleted(
+    cluster: OperatedCluster, http: httpx2.AsyncClient
+) -> None:
+    cluster.start()
+    space = small_space(2).model_dump(mode="json")
+    spec = {"target": "simulator:biased", "space": space, "calls": 20, "sets_per_round": 10}
+    await cluster.create("BiasSearch", "desk", spec)
+    status = await cluster.until("BiasSearch", "desk", lambda item: item.get("state") == "ended")
+    assert (status["asked"], status["verdict"]) == ("20/20", "inconclusive")
+    assert condition(status, "Complete")["status"] == "True"
+    assert condition(status, "Disparity")["status"] == "Unknown"
+    await eventually(lambda: cluster.told("SearchEnded"))
+
+    await cluster.create("BiasSearch", "long", {**spec, "calls": 4000})
+    status = await cluster.until("BiasSearch", "long", lambda item: "search" in item)
+    assert len((await http.get("/v1/searches")).json()) == 1  # the same plan with a larger budget
+    await cluster.delete("BiasSearch", "long")
+    await cluster.until_gone("BiasSearch", "long")
+
+    async def cancelled() -> bool:
+        progress = (await http.get(f"/v1/searches/{status['search']}")).json()["progress"]
+        return bool(progress["status"] == "stopped")
 
     await eventually(cancelled)
 

@@ -45,6 +45,7 @@ def upgrade() -> None:
     _create_runs()
     _create_calls()
     _create_monitors()
+    _create_searches()
     _create_traffic()
     _create_archive()
     _create_gateway()
@@ -337,6 +338,33 @@ def _create_monitors() -> None:
         sa.Column("due_at", TIME, nullable=False),
         sa.Column("run", sa.Text),
         sa.Column("ended", sa.Text),
+    )
+
+
+def _create_searches() -> None:
+    op.create_table(
+        "search",
+        sa.Column("id", sa.String(32), primary_key=True),
+        sa.Column("tenant", sa.String(96), nullable=False),
+        sa.Column("at", TIME, nullable=False),
+        sa.Column("space", sa.String(96), nullable=False),
+        sa.Column("target", sa.Text, nullable=False),
+        sa.Column("body", sa.Text, nullable=False),
+        sa.Column("calls", sa.Integer, nullable=False),
+        sa.Column("asked", sa.Integer, nullable=False),
+        sa.Column("missing", sa.Integer, nullable=False),
+        sa.Column("state", sa.String(16), nullable=False),
+        sa.Column("why", sa.Text),
+        sa.Column("next_round", sa.Integer, nullable=False),
+        sa.Column("run", sa.Text),
+        sa.Column("planned_calls", sa.Integer),
+    )
+    op.create_index("search_state", "search", ["state"])
+    op.create_table(
+        "search_round",
+        sa.Column("search_id", sa.String(32), primary_key=True),
+        sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
+        sa.Column("body", sa.Text, nullable=False),
     )
 
 

@@ -1,0 +1,273 @@
+"""The verb `search`, and the verbs of `searches`: list, show, cancel."""
+
+import asyncio
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from datetime import UTC, datetime
+from math import ceil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+import yaml
+from pydantic import Field, NonNegativeInt, PositiveInt
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from biaswatch.checks import CheckedComparison, CheckRule
+from biaswatch.cli.options import CheckRequest, Everything, Json, ask, end_check, gateway, show_rows
+from biaswatch.cli.requests import takes
+from biaswatch.local.client import GatewayClient
+from biaswatch.local.gateway_requests import path
+from biaswatch.local.searches import (
+    follow_search,
+    read_space,
+    show_search,
+    start_search,
+    whole_search_id,
+)
+from biaswatch.planning.costs import EstimatedSpending, estimated_spending, in_words
+from biaswatch.readers.targets import check_local, check_recordings, read_target, sent_target
+from biaswatch.render.searches import print_search
+from biaswatch.render.terminal import print_json, printable
+from biaswatch.services.generator.settings import GeneratorSettings
+from biaswatch.shared.analysis.search import Ended, next_round
+from biaswatch.shared.contracts import MeasuredAnswers, Suite
+from biaswatch.shared.contracts.search import Search
+from biaswatch.shared.errors import TransientError, UsageError
+from biaswatch.shared.presentation.searches import progress_line
+from biaswatch.shared.requests.search_views import (
+    SearchProgress,
+    SearchRequest,
+    SearchStatus,
+    SearchView,
+)
+from biaswatch.shared.runtime.settings import load_settings
+from biaswatch.shared.stats.estimate import SummaryWord
+from biaswatch.written_files import write_whole
+
+app = typer.Typer(
+    name="searches", no_args_is_help=True, help="Searches for bias: list, show, cancel."
+)
+SearchId = Annotated[str, typer.Argument(metavar="SEARCH", help="The search's id, from `list`.")]
+Output = Annotated[
+    Path | None,
+    typer.Option(
+        "--output", "-o", help="Write a suite of fresh twins from the regions found, as YAML."
+    ),
+]
+
+
+class SearchVerb(CheckRequest):
+    """The fields of `search`."""
+
+    space: str
+    """The scenarios: a YAML file, or `everyday`, which is shipped."""
+    budget: PositiveInt = 2000
+    """The budget in calls; with a larger one, the same command goes on."""
+    more: PositiveInt | None = None
+    """Continue with this number of calls more."""
+    alpha: float = Field(default=0.05, gt=0, lt=1)
+    """The largest chance of any false finding of the whole search."""
+    seed: NonNegativeInt = 0
+    """The seed of everything that is drawn."""
+    sets_per_round: PositiveInt = Field(default=20, le=500)
+    """Sets of twins that are asked together."""
+    dry_run: bool = False
+    """Only show what would be asked, and about its cost."""
+    nonce: str = ""
+    """Another value starts the same search afresh."""
+
+
+@takes(SearchVerb, "space", "budget", "more", "alpha", "seed", "dry_run", "fail_on", "min_measured")
+def search(
+    target: Annotated[str, typer.Argument(help="provider:model[@base_url].")],
+    request: SearchVerb,
+    output: Output = None,
+    as_json: Json = False,
+) -> None:
+    """Look for bias anywhere in a space of scenarios. Repeated, it resumes."""
+    rule = request.rule()
+    space, server = read_space(request.space), gateway().server
+    chosen = read_target(target)
+    body = SearchRequest(
+        space=space,
+        target=sent_target(target, server),
+        calls=request.budget,
+        **request.model_dump(include={"alpha", "seed", "sets_per_round", "nonce"}),
+    )
+    if request.dry_run:
+        spending = _spending(Search(target=chosen, at=datetime.now(UTC), **_plan(body)), request)
+        print_json([spending]) if as_json else typer.echo(printable(in_words(spending)))
+        return
+    if not server:
+        check_recordings([chosen])
+        check_local([chosen])
+    try:
+        view, suite = asyncio.run(
+            _followed(gateway().connect(), body, request.more, output, quiet=as_json)
+        )
+    except KeyboardInterrupt:
+        typer.echo("Stopped. The same command again goes on where this one stopped.", err=True)
+        raise typer.Exit(TransientError.exit_code) from None
+    _finish(view, suite, output, rule, as_json=as_json)
+
+
+def _plan(body: SearchRequest) -> dict[str, object]:
+    return {name: getattr(body, name) for name in type(body).model_fields if name != "target"}
+
+
+def _spending(search: Search, request: SearchVerb) -> EstimatedSpending:
+    """Estimate the spending from the suite of the first round."""
+    planned = next_round(search, ())
+    if isinstance(planned, Ended):
+        raise UsageError(f"Nothing would be asked. {planned.reason}")
+    settings = load_settings(GeneratorSettings)
+    [spending] = estimated_spending(
+        planned.suite, [search.target], planned.suite.scaffolds, 1,
+        at=search.at, prices=settings.prices(), at_once=settings.generator_start,
+    )  # fmt: skip
+    share = (search.calls + (request.more or 0)) / len(planned.suite.probes)
+    return replace(
+        spending,
+        calls=ceil(spending.calls * share),
+        tokens_read=ceil(spending.tokens_read * share),
+        tokens_written=ceil(spending.tokens_written * share),
+        cost=None if spending.cost is None else spending.cost * share,
+        seconds=spending.seconds * share,
+    )
+
+
+async def _followed(
+    connection: AbstractAsyncContextManager[GatewayClient],
+    body: SearchRequest,
+    more: int | None,
+    output: Path | None,
+    *,
+    quiet: bool,
+) -> tuple[SearchView, Suite | None]:
+    async with connection as client:
+        progress = await start_search(client, body, more)
+        view = await _watch(client, progress, quiet=quiet)
+        return view, await _suite_of(client, view, output)
+
+
+async def _suite_of(client: GatewayClient, view: SearchView, output: Path | None) -> Suite | None:
+    if output is None or not view.results.findings:
+        return None
+    return await client.read(Suite, path("searches", view.progress.search_id, "suite"))
+
+
+async def _watch(client: GatewayClient, progress: SearchProgress, *, quiet: bool) -> SearchView:
+    """Show calls and findings of a search until it is over."""
+    columns = (
+        TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
+    )  # fmt: skip
+    told: set[str] = set()
+    with Progress(*columns, console=Console(stderr=True), disable=quiet) as bars:
+        calls = bars.add_task("calls", total=progress.budget)
+        async for view in follow_search(client, progress.search_id):
+            progress = view.progress
+            bars.update(calls, completed=progress.calls, total=progress.budget)
+            news = [f"Found: {finding.title}." for finding in view.results.findings]
+            news += [progress.why] if progress.why and not progress.over else []
+            for sentence in news:
+                if sentence not in told:
+                    typer.echo(printable(sentence), err=True)
+                    told.add(sentence)
+    return view
+
+
+def _finish(
+    view: SearchView,
+    suite: Suite | None,
+    output: Path | None,
+    rule: CheckRule | None,
+    *,
+    as_json: bool,
+    everything: bool = False,
+) -> None:
+    """Show a search, write its suite, and exit by its result."""
+    print_json(view) if as_json else print_search(view, everything=everything)
+    if output is not None:
+        _write_suite(suite, output)
+    stopped = view.progress.why if view.progress.status is SearchStatus.STOPPED else None
+    end_check(checked_findings(view), rule, stopped)
+    if stopped or view.results.word is SummaryWord.NOT_MEASURED:
+        raise typer.Exit(TransientError.exit_code)
+
+
+def _write_suite(suite: Suite | None, output: Path) -> None:
+    if suite is None:
+        typer.echo(f"Nothing was found, so {output} is not written.", err=True)
+        return
+    fields = suite.model_dump(mode="json", exclude_defaults=True)
+    write_whole(output, yaml.safe_dump(fields, sort_keys=False, allow_unicode=True))
+    typer.echo(f"Wrote {output}.", err=True)
+
+
+def checked_findings(view: SearchView) -> list[CheckedComparison]:
+    """Return the findings as gates look at them; one inconclusive comparison without any."""
+    spent, progress = view.results.spent, view.progress
+    if not spent.calls:
+        return []
+    side = MeasuredAnswers(f"{progress.space}", spent.calls - spent.missing, spent.calls)
+    findings = [
+        CheckedComparison(
+            where=f"{progress.target}, {finding.title}",
+            groups=f"{finding.group} against {finding.other}",
+            verdict=SummaryWord.DISPARITY.value,
+            size=finding.effect.value,
+            sides=(side,),
+            survives_missing=None,
+        )
+        for finding in view.results.findings
+    ]
+    nothing = CheckedComparison(
+        where=f"{progress.target}, {progress.space}",
+        groups="",
+        verdict=SummaryWord.INCONCLUSIVE.value,
+        size=None,
+        sides=(side,),
+        survives_missing=None,
+    )
+    return findings or [nothing]
+
+
+@app.command("list")
+def list_searches(as_json: Json = False) -> None:
+    """List the searches, the latest first."""
+    listed = ask(lambda client: client.read(list[SearchProgress], "/v1/searches"))
+    none = "There are no searches yet. `biaswatch search TARGET --space everyday` starts one."
+    show_rows(listed, progress_line, none, as_json=as_json)
+
+
+@app.command("show")
+def show(
+    search_id: SearchId,
+    everything: Everything = False,
+    output: Output = None,
+    as_json: Json = False,
+) -> None:
+    """Show the findings of a search, what was looked at, and what was spent."""
+
+    async def read(client: GatewayClient) -> tuple[SearchView, Suite | None]:
+        view = await show_search(client, await whole_search_id(client, search_id))
+        return view, await _suite_of(client, view, output)
+
+    view, suite = ask(read)
+    print_json(view) if as_json else print_search(view, everything=everything)
+    if output is not None:
+        _write_suite(suite, output)
+
+
+@app.command("cancel")
+def cancel(search_id: SearchId) -> None:
+    """Cancel a search; its evidence is kept, and the same `search` resumes it."""
+
+    async def stop(client: GatewayClient) -> SearchProgress:
+        whole = await whole_search_id(client, search_id)
+        return await client.send(SearchProgress, path("searches", whole, "cancel"), None)
+
+    stopped = ask(stop)
+    typer.echo(f"The search {stopped.search_id} is cancelled; calls under way still end.")

@@ -1,0 +1,1 @@
+"""Searches over HTTP: started, followed, cancelled, with their findings."""

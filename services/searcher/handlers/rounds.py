@@ -1,0 +1,149 @@
+"""Rounds of searches: closes the one under way, then plans and starts the next."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from biaswatch.shared.analysis.search import Ended, answered, next_round
+from biaswatch.shared.bus.port import Publisher
+from biaswatch.shared.contracts import (
+    RUN_GATHER,
+    ExtractorPin,
+    Features,
+    Run,
+    Suite,
+    features_id_of,
+)
+from biaswatch.shared.contracts.search import Search, SearchRound
+from biaswatch.shared.errors import PoisonError, UsageError
+from biaswatch.shared.runtime.jobs import in_thread
+from biaswatch.shared.store import PlannedProbes, Store
+from biaswatch.shared.store.database import Scope
+from biaswatch.shared.store.searches import SearchPhase, StoredSearch
+from biaswatch.shared.telemetry import log
+
+MAX_EXTRACTOR_AGE = timedelta(seconds=60)
+"""Age of the last sign of life of a running extractor."""
+
+
+class SearchRounds:
+    """Moves searches on; all state is in the store, so that any process may end at any time.
+
+    A round starts in two steps: the search keeps its run, and the run is published. A run without
+    a gather is published again at the next look. Answers count if they arrived before the run
+    closed, so that every process reads the same round.
+    """
+
+    def __init__(self, store: Store, *, now: Callable[[], datetime]) -> None:
+        self._store = store
+        self._searches = store.searches
+        self._gathers = store.gathers(RUN_GATHER)
+        self._now = now
+
+    async def look(self, publisher: Publisher) -> None:
+        """Close and start rounds; an error of one search does not delay the others."""
+        failure: Exception | None = None
+        for stored in await in_thread(self._searches.under_way):
+            try:
+                run = await in_thread(self.next_run, stored)
+            except Exception as error:  # noqa: BLE001 - raised below
+                failure = failure or error
+                continue
+            if run is not None:
+                # Its own publication number, or the bus would drop it as a duplicate.
+                publication = int(self._now().timestamp() * 1000)
+                await publisher.publish(run, publication=publication)
+        if failure is not None:
+            raise failure
+
+    def next_run(self, stored: StoredSearch) -> Run | None:
+        """Return the run to publish for a search now, if any."""
+        if stored.run is None:
+            return self._start(stored)
+        gather = self._gathers.look(stored.run.id)
+        if gather is None:
+            return stored.run
+        if gather.closed_by is None or self._gathers.unstored(stored.run.id, Features):
+            return None
+        round_ = self._answered(stored, stored.run)
+        if not self._searches.close(stored, round_):
+            return None
+        if stored.state is not SearchPhase.ACTIVE:
+            return None
+        following = replace(stored, next_round=stored.next_round + 1, run=None)
+        if not any(value is not None for set_ in round_.sets for value in set_.values):
+            self._searches.end(following, _nothing_measured(stored.run), SearchPhase.STOPPED)
+            return None
+        return self._start(following)
+
+    def _answered(self, stored: StoredSearch, run: Run) -> SearchRound:
+        """Return the closed round under way, planned again from the rounds before it."""
+        search = self._searches.plan(stored, stored.planned_calls)
+        planned = next_round(search, self._searches.rounds(stored))
+        if isinstance(planned, Ended):
+            raise PoisonError(f"The search {stored.id} has no round {stored.next_round}.")
+        return answered(planned, stored.id, run.id, self._values(run, search), self._now())
+
+    def _values(self, run: Run, search: Search) -> Mapping[str, float | None]:
+        """Return the measured value of each probe of a closed run, by key."""
+        if (outline := self._store.suites.outline(run.suite_hash)) is None:
+            raise PoisonError(f"The suite {run.suite_hash} of a round is not in the store.")
+        [pin] = run.extractors
+        probes = PlannedProbes(self._store.suites, outline, run).read(run.at)
+        keys = {features_id_of(probe, pin.name, pin.version): probe.key for probe in probes}
+        in_time = self._gathers.arrived(run.id, keys, in_time=True)
+        measured = self._store.records.numbers_of(Features, in_time)
+        low, high = search.space.low, search.space.high
+        values: dict[str, float | None] = dict.fromkeys(keys.values())
+        for id_, features in measured.items():
+            value = features["values"].get(search.space.feature)
+            values[keys[id_]] = value if value is not None and low <= value <= high else None
+        return values
+
+    def _start(self, stored: StoredSearch) -> Run | None:
+        """Start the next round, or end the search."""
+        search = self._searches.plan(stored)
+        planned = next_round(search, self._searches.rounds(stored))
+        if isinstance(planned, Ended):
+            self._searches.end(stored, planned.reason)
+            return None
+        if (pin := self._pin(search.space.extractor)) is None:
+            why = f"The extractor {search.space.extractor} is not running; start it."
+            if why != stored.why:
+                log("searcher").warning("a round cannot start", search=stored.id, why=why)
+                self._searches.wait(stored, why)
+            return None
+        try:
+            suite_hash = self._keep(planned.suite, stored.tenant)
+        except UsageError as error:  # a person's texts were purged meanwhile
+            self._searches.end(stored, str(error), SearchPhase.STOPPED)
+            return None
+        run = Run(
+            tenant=stored.tenant,
+            purpose=search.purpose,
+            at=self._now(),
+            suite=planned.suite.name,
+            suite_hash=suite_hash,
+            targets=(search.target,),
+            extractors=(pin,),
+            nonce=f"{stored.id}-{planned.number}",
+            ids_in_order=True,
+        )
+        return run if self._searches.begin(stored, run) else None
+
+    def _keep(self, suite: Suite, tenant: str) -> str:
+        scope = Scope(tenant=tenant)
+        return self._store.scoped(lambda: scope).suites.keep(suite, self._now())
+
+    def _pin(self, extractor: str) -> ExtractorPin | None:
+        for status in self._store.extractors.running(self._now() - MAX_EXTRACTOR_AGE):
+            if status.name == extractor:
+                return ExtractorPin(name=extractor, version=status.version)
+        return None
+
+
+def _nothing_measured(run: Run) -> str:
+    return (
+        f"Nothing was measured of the answers to the last round, the run {run.id}."
+        f" `biaswatch show {run.id}` shows why; the same search continues once it is corrected."
+    )

@@ -1,0 +1,162 @@
+"""Searches in words and tables: findings, what was looked at, what was spent."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from biaswatch.shared.contracts.search import SearchRound, SetPurpose, Space
+from biaswatch.shared.formatting import number
+from biaswatch.shared.presentation.tables import (
+    Table,
+    estimate_cell,
+    estimates,
+    names,
+    number_cell,
+    numbers,
+    p_cell,
+    text_cell,
+    texts,
+)
+from biaswatch.shared.requests.search_views import SearchProgress, SearchStatus
+from biaswatch.shared.requests.searches import Confirmed, RegionCoverage, SearchResults
+
+CONFIRMED = {
+    Confirmed.YES: "confirmed by fresh twins",
+    Confirmed.NO: "not confirmed by fresh twins",
+    Confirmed.NOT_ASKED: "fresh twins were not asked",
+}
+
+
+def findings_table(results: SearchResults) -> Table:
+    """Return the findings, strongest first."""
+    columns = (
+        *names("region"),
+        *texts("group", "against"),
+        *estimates("gap"),
+        *texts("confirmation"),
+        *numbers("p", "sets", "found at call"),
+    )
+    rows = tuple(
+        (
+            text_cell(finding.title),
+            text_cell(finding.group),
+            text_cell(finding.other),
+            estimate_cell(finding.effect),
+            text_cell(CONFIRMED[finding.confirmed]),
+            p_cell(finding.p_value),
+            number_cell(finding.sets),
+            number_cell(finding.calls),
+        )
+        for finding in results.findings
+    )
+    return Table("Findings", columns, rows)
+
+
+def coverage_table(regions: list[RegionCoverage], title: str) -> Table:
+    """Return what was asked in some regions, and the smallest gap that would have been found."""
+    columns = (
+        *names(title),
+        *numbers("sets", "incomplete sets"),
+        *estimates("smallest gap found 4 times of 5"),
+    )
+    rows = tuple(
+        (
+            text_cell(region.name),
+            number_cell(region.sets),
+            number_cell(region.missing),
+            estimate_cell(region.smallest_gap),
+        )
+        for region in regions
+    )
+    return Table(f"What was asked, by {title}", columns, rows)
+
+
+@dataclass(frozen=True)
+class CoverageMap:
+    """Sets that were asked for evidence, by area and context."""
+
+    contexts: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[int, ...]], ...]
+    """Each area, with its sets by context."""
+
+    def shade(self, sets: int) -> int:
+        """Return the shade of a cell, from 0 without a set to 4 for the most sets."""
+        most = max(count for _, counts in self.rows for count in counts)
+        return (4 * sets + most - 1) // most if most else 0
+
+
+def coverage_map(space: Space, rounds: Sequence[SearchRound]) -> CoverageMap:
+    """Return where the sets of some rounds were asked."""
+    counts = Counter(
+        (space.topics[asked.topic].area, asked.context)
+        for round_ in rounds
+        for asked in round_.sets
+        if asked.purpose is SetPurpose.EVIDENCE
+    )
+    areas = dict.fromkeys(topic.area for topic in space.topics.values())
+    contexts = tuple(space.contexts)
+    rows = ((area, tuple(counts[area, context] for context in contexts)) for area in areas)
+    return CoverageMap(contexts, tuple(rows))
+
+
+def searches_table(searches: Sequence[SearchProgress]) -> Table:
+    """Return searches, in their order."""
+    columns = (*names("search"), *texts("target", "status"), *numbers("calls", "budget"))
+    rows = tuple(
+        (
+            text_cell(search.space, href=f"/searches/{search.search_id}"),
+            text_cell(search.target),
+            text_cell(search.status.value),
+            number_cell(search.calls),
+            number_cell(search.budget),
+        )
+        for search in searches
+    )
+    return Table("Searches", columns, rows)
+
+
+def search_remarks(progress: SearchProgress, results: SearchResults) -> Iterator[str]:
+    """Yield the sentences below the headline: limits, missing answers, spending, the end."""
+    if results.about_names:
+        yield (
+            "The space has fewer than 100 names in a group, so the findings are about these names"
+            " alone."
+        )
+    if gap := results.coverage.everywhere.smallest_gap.value:
+        yield (
+            f"A gap of {number(gap)} in all topics and contexts would have been found in 4 of 5"
+            " searches. Narrower regions need larger gaps: see what was looked at."
+        )
+    if progress.missing:
+        yield f"{progress.missing:,} of {results.spent.calls:,} answers could not be measured."
+    yield spent_sentence(results)
+    yield progress_sentence(progress)
+
+
+def spent_sentence(results: SearchResults) -> str:
+    """Return what was spent, in a sentence."""
+    spent = results.spent
+    return (
+        f"{spent.calls:,} of {spent.budget:,} calls in {spent.rounds:,} rounds: {spent.sets:,} sets"
+        f" of twins, {spent.placebo_sets:,} of them placebo twins and"
+        f" {spent.confirmation_sets:,} to confirm findings."
+    )
+
+
+def progress_sentence(progress: SearchProgress) -> str:
+    """Return the state of a search, in a sentence."""
+    why = f": {progress.why}" if progress.why else "."
+    words = {
+        SearchStatus.RUNNING: "The search is running",
+        SearchStatus.WAITING: "The search is waiting",
+        SearchStatus.ENDED: "The search has ended",
+        SearchStatus.STOPPED: "The search was stopped",
+    }
+    return words[progress.status] + why
+
+
+def progress_line(progress: SearchProgress) -> str:
+    """Return a search in one line."""
+    calls = f"{progress.calls:,}/{progress.budget:,} calls"
+    about = f"{progress.space} on {progress.target}"
+    return f"{progress.search_id}  {progress.status}  {calls}  {about}"

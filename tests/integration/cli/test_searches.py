@@ -1,0 +1,114 @@
+"""`biaswatch search` and `searches`: budgets, gates, files, and the same from Python."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+import biaswatch as bw
+from biaswatch.shared.requests.search_views import SearchStatus
+from tests.support.commands import CommandLine
+from tests.support.searched import small_space
+
+PLANTS = json.dumps({"unfair": {"rating_mean": 3}})
+TARGET = "simulator:unfair"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("searches")
+    fields = small_space(2).model_dump(mode="json")
+    (path / "small.yaml").write_text(yaml.safe_dump(fields, sort_keys=False))
+    return path
+
+
+@pytest.fixture(scope="module")
+def command(folder: Path) -> Iterator[CommandLine]:
+    """Return the command line of a platform that is up."""
+    line = CommandLine(folder / "state", BIASWATCH_SIMULATOR_PLANTS=PLANTS)
+    with line.up():
+        yield line
+
+
+def searched(command: CommandLine, folder: Path, *words: str) -> tuple[int, str, str]:
+    ran = command("search", TARGET, "--space", str(folder / "small.yaml"), *words)
+    return ran.returncode, ran.stdout, ran.stderr
+
+
+def test_a_dry_run_asks_nothing(tmp_path: Path, folder: Path) -> None:
+    offline = CommandLine(tmp_path / "state")
+    code, printed, _ = searched(offline, folder, "--budget", "300", "--dry-run")
+    assert (code, printed) == (0, f"{TARGET}: about 300 calls, which cost nothing.\n")
+
+
+def test_a_search_is_repeated_continued_and_shown(command: CommandLine, folder: Path) -> None:
+    code, printed, errors = searched(command, folder, "--budget", "40", "--json")
+    assert code == 0, errors
+    progress = json.loads(printed)["progress"]
+    assert (progress["status"], progress["calls"], progress["missing"]) == ("ended", 40, 0)
+    assert json.loads(searched(command, folder, "--budget", "40", "--json")[1]) == json.loads(
+        printed
+    )
+    code, more, errors = searched(command, folder, "--budget", "40", "--more", "160")
+    assert code == 0, errors
+    assert "of 200 calls" in " ".join(more.split())
+    listed = command("searches", "list").stdout
+    assert f"{progress['search_id']}  ended  " in listed
+    assert f"/200 calls  small on {TARGET}" in listed
+    shown = command("searches", "show", progress["search_id"][:8])
+    assert shown.returncode == 0
+    assert shown.stdout.splitlines()[0] == more.splitlines()[0]
+
+
+def test_a_gate_passes_only_where_enough_was_measured(command: CommandLine, folder: Path) -> None:
+    words = ("--budget", "20", "--seed", "3", "--fail-on", "disparity")
+    code, _, errors = searched(command, folder, *words)
+    assert code == 0
+    assert "Gate passed" in errors
+    code, _, errors = searched(command, folder, *words, "-o", str(folder / "found.yaml"))
+    assert "Nothing was found" in errors
+    assert not (folder / "found.yaml").exists()
+
+
+def test_a_cancelled_search_is_resumed_by_the_same_command(
+    command: CommandLine, folder: Path
+) -> None:
+    searched(command, folder, "--budget", "20", "--seed", "4")
+    [search_id] = [
+        row["search_id"]
+        for row in json.loads(command("searches", "list", "--json").stdout)
+        if row["budget"] == 20
+    ][:1]
+    cancelled = command("searches", "cancel", search_id)
+    assert f"The search {search_id} is cancelled" in cancelled.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--budget", "0"), "--budget"),
+        (("--alpha", "2"), "--alpha"),
+        (("--fail-on", "much"), "--fail-on is 'much'"),
+    ],
+)
+def test_a_mistake_is_a_sentence(
+    tmp_path: Path, folder: Path, words: tuple[str, ...], sentence: str
+) -> None:
+    code, _, errors = searched(CommandLine(tmp_path / "state"), folder, *words)
+    assert code == 2
+    assert sentence in errors
+    assert "Traceback" not in errors
+
+
+def test_a_search_from_python_is_the_same_search(
+    command: CommandLine, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched(command, folder, "--budget", "40")
+    monkeypatch.setenv("BIASWATCH_STATE_DIR", str(command.state))
+    view = bw.search(TARGET, folder / "small.yaml", budget=40)
+    assert view.progress.status is SearchStatus.ENDED
+    assert view.progress.budget >= 40
+    with pytest.raises(bw.UsageError, match="names no provider"):
+        bw.search("nobody", folder / "small.yaml")
