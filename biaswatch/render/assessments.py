@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from statistics import fmean
 
 from rich.console import Console
 
@@ -21,6 +22,7 @@ from biaswatch.shared.presentation.tables import (
     text_cell,
     texts,
 )
+from biaswatch.shared.stats.studies.hiring import quality_of_error
 
 
 def print_assessments(
@@ -32,6 +34,8 @@ def print_assessments(
     console.print("\n[bold]Beyond the gaps[/] (sd: over repeats of a prompt)", highlight=False)
     model_names = ModelNames.among(assessments)
     print_table(console, rich_table(_terminal_summary(assessments, model_names)))
+    if sentence := anonymised_sentence(assessments):
+        console.print(sentence, highlight=False, soft_wrap=True)
     for row in assessments if everything else ():
         for table in _detail_tables(row):
             title = f"{model_names.of(row)}: {table.caption}"
@@ -45,6 +49,8 @@ def assessment_lines(assessments: Sequence[Assessment]) -> Iterator[str]:
         return
     model_names = ModelNames.among(assessments)
     yield from table_lines(_summary(assessments, model_names))
+    if sentence := anonymised_sentence(assessments):
+        yield from ("", sentence)
     tables: dict[str, Table] = {}
     for row in assessments:
         for table in _detail_tables(row):
@@ -126,9 +132,17 @@ def _detail_tables(assessment: Assessment) -> Iterator[Table]:
         )
     if errors := assessment.quality.against_anonymised:
         yield _table(
-            "mean absolute error, identified against anonymised",
-            ("identified", "anonymised", f"difference [{level}]"),
-            [(number(errors.identified), number(errors.anonymised), errors.gap)],
+            "error and quality, identified against anonymised",
+            (
+                *("error identified", "error anonymised", f"difference [{level}]"),
+                *("quality identified", "quality anonymised"),
+            ),
+            [
+                (
+                    *(number(errors.identified), number(errors.anonymised), errors.gap),
+                    *map(number, map(quality_of_error, (errors.identified, errors.anonymised))),
+                )
+            ],
         )
     if cells := assessment.cells:
         yield _table(
@@ -145,6 +159,26 @@ def _detail_tables(assessment: Assessment) -> Iterator[Table]:
                 for c in criteria
             ),
         )
+
+
+def anonymised_sentence(assessments: Sequence[Assessment]) -> str | None:
+    """Return in how many models and scaffolds names left out bring answers nearer the right ones.
+
+    None without anonymised twins.
+    """
+    pairs = [row.quality.against_anonymised for row in assessments]
+    errors = [pair for pair in pairs if pair is not None]
+    if not errors:
+        return None
+    better = sum(pair.anonymised < pair.identified for pair in errors)
+    sure = sum(pair.gap.low is not None and pair.gap.low > 0 for pair in errors)
+    identified = fmean(pair.identified for pair in errors)
+    anonymised = fmean(pair.anonymised for pair in errors)
+    return (
+        f"Without names, {better} of {len(errors)} combinations of model and scaffold are nearer to"
+        f" the right answers ({sure} with an interval above 0); the mean absolute error over all"
+        f" combinations is {number(identified)} with names and {number(anonymised)} without."
+    )
 
 
 def _table(caption: str, titles: Sequence[str], rows: Iterable[Sequence[str | Estimate]]) -> Table:

@@ -119,7 +119,9 @@ def detail_tables(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
         tests = markdown_table(("number", "model", "p", "how"), missing[:MAX_ROWS])
         title = "Are answers missing alike in all groups?"
         yield from folded(title, [*tests, *_rest(len(missing) - MAX_ROWS)])
-    if notes := [f"- {escape_md(note)}" for row in diagnoses for note in gap_notes(row)]:
+    if notes := [
+        f"- {escape_md(f'{names.of(row)}: {note}')}" for row in diagnoses for note in gap_notes(row)
+    ]:
         title = f"Other tests, which decide nothing ({len(notes)})"
         yield from folded(title, [*notes[:MAX_ROWS], *_rest(len(notes) - MAX_ROWS)])
 

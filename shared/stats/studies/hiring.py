@@ -238,7 +238,18 @@ def quality(ratings: Iterable[CvRating], truth: Mapping[str, float]) -> RatingQu
     if not errors:
         return RatingQuality(None, None, 0, unparsed, "no rating could be read")
     mae = float(np.mean(errors))
-    return RatingQuality(100 - QUALITY_PER_POINT * mae, mae, len(errors), unparsed)
+    return RatingQuality(quality_of_error(mae), mae, len(errors), unparsed)
+
+
+def quality_of_error(error: float) -> float:
+    """Return 100 - 20 MAE, for a mean absolute error in points.
+
+    Examples
+    --------
+    >>> quality_of_error(0.5)
+    90.0
+    """
+    return 100 - QUALITY_PER_POINT * error
 
 
 def consistency(ratings: Iterable[CvRating], *, ddof: int = 1) -> RatingConsistency:
