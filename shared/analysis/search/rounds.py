@@ -130,7 +130,7 @@ def _sets(search: Search, state: SearchState, number: int, size: int, left: int)
     rng = np.random.default_rng([search.seed, number])
     pending = list(state.pending())
     # What is pending has priority over the last sets of the budget.
-    confirming = min(max(size // 2, len(pending) - (left - size)), size)
+    confirming = min(max((size + 1) // 2, len(pending) - (left - size)), size)
     sets = state.sets_for(pending[:confirming], SetPurpose.CONFIRMATION, rng)
     due = int(PLACEBO_SHARE * (state.sets + size)) - state.purposes[SetPurpose.PLACEBO]
     placebo = min(max(due, 0), size - len(sets))

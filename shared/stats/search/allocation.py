@@ -73,7 +73,8 @@ def next_cells(
     promise, of_topics = _promise(evidence, space, alpha), asked.sum(axis=1)
     shuffled = rng.permutation(space.topics)
     fewest = shuffled[np.argsort(of_topics[shuffled], kind="stable")]
-    least = min(size, max(int((of_topics == 0).sum()), int(np.ceil(FLOOR_SHARE * size))))
+    floor = int(FLOOR_SHARE * size + rng.random())
+    least = min(size, max(int((of_topics == 0).sum()), floor))
     topics = np.concatenate(
         [np.resize(fewest, least), _drawn_topics(promise, size - least, shuffled, rng)]
     )

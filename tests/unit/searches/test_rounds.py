@@ -243,3 +243,11 @@ def test_three_groups_are_searched_each_against_the_others() -> None:
     finding = results_of(search, rounds, ended).findings[0]
     assert (finding.topic, finding.group, finding.other) == ("t4", "b", "the others")
     assert finding.confirmed is Confirmed.YES
+
+
+def test_a_search_of_single_sets_follows_what_is_likely_and_confirms_it() -> None:
+    search = a_search(a_space(topics=5), calls=280, sets_per_round=1)
+    rounds, ended = searched(search, FAILING)
+    results = results_of(search, rounds, ended)
+    assert [finding.topic for finding in results.findings] == ["t4"]
+    assert results.findings[0].confirmation_sets == 30

@@ -5,9 +5,12 @@ from itertools import permutations
 import numpy as np
 import pytest
 
+from biaswatch.shared.stats.anytime.bets import Floats
 from biaswatch.shared.stats.search.allocation import next_cells
+from biaswatch.shared.stats.search.distinct import SearchBatch, distinct_findings
 from biaswatch.shared.stats.search.evidence import SearchEvidence, cannot_find_more, updated
 from biaswatch.shared.stats.search.hypotheses import AskedCells, Region, SearchSpace
+from biaswatch.shared.stats.search.reach import smallest_gap
 
 SPACE = SearchSpace(topics=4, contexts=3, groups=3, scenarios=2)
 ALPHA = 0.05
@@ -96,3 +99,71 @@ def test_a_space_without_a_topic_context_or_pair_of_groups_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match="a topic, a context and two groups"):
         SearchSpace(*sizes)
+
+
+def normal_answers(rng: np.random.Generator, cells: AskedCells, gaps: dict[int, float]) -> Floats:
+    noise = rng.normal(0.5, 0.15, (len(cells), 2))
+    noise[:, 0] -= [gaps.get(topic, 0.0) for topic in cells.topics]
+    return noise
+
+
+def searched(
+    rng: np.random.Generator, space: SearchSpace, rounds: int, gaps: dict[int, float]
+) -> tuple[SearchEvidence, list[SearchBatch]]:
+    evidence, batches = SearchEvidence.none(space), list[SearchBatch]()
+    for _ in range(rounds):
+        topics = np.repeat(np.arange(space.topics), 4)
+        cells = AskedCells.of(topics, rng.integers(space.contexts, size=len(topics)))
+        answers = normal_answers(rng, cells, gaps)
+        counted = np.ones((len(cells), len(Region)), dtype=np.bool_)
+        batches.append(SearchBatch(cells, answers, counted))
+        evidence = updated(evidence, space, cells, answers)
+    return evidence, batches
+
+
+@pytest.mark.parametrize("sets", [24, 60, 100])
+def test_the_smallest_gap_is_found_with_a_probability_of_four_fifths(sets: int) -> None:
+    rng = np.random.default_rng(5)
+    noise = rng.normal(0, 0.15 * np.sqrt(2), 400)
+    threshold = float(SearchSpace(topics=200, contexts=12, groups=2).log_thresholds(ALPHA)[0])
+    gap = smallest_gap(sets, noise, threshold)
+    assert gap is not None
+    one, times = SearchSpace(topics=1, contexts=1, groups=2), 100
+    found = 0
+    for _ in range(times):
+        evidence, _ = searched(rng, one, sets // 4, {0: gap})
+        found += evidence.largest_log_e[0] >= threshold
+    assert 0.65 <= found / times <= 0.97
+
+
+def test_distinct_findings_are_the_topics_that_fail_and_not_what_contains_them() -> None:
+    space = SearchSpace(topics=12, contexts=3, groups=2)
+    evidence, batches = searched(np.random.default_rng(6), space, 8, {3: 0.3, 7: 0.25})
+    assert evidence.found(space, ALPHA)[space.first(Region.EVERYWHERE)]
+    found = [space.region_of(n)[:2] for n in distinct_findings(space, ALPHA, evidence, batches)]
+    assert sorted(found) == [(Region.TOPIC, 3), (Region.TOPIC, 7)]
+
+
+def test_a_gap_in_every_topic_is_one_distinct_finding() -> None:
+    space = SearchSpace(topics=12, contexts=3, groups=2)
+    gaps = dict.fromkeys(range(12), 0.2)
+    evidence, batches = searched(np.random.default_rng(7), space, 8, gaps)
+    found = [space.region_of(n)[0] for n in distinct_findings(space, ALPHA, evidence, batches)]
+    assert found == [Region.EVERYWHERE]
+
+
+def test_a_much_larger_gap_inside_a_wider_finding_is_one_more() -> None:
+    space = SearchSpace(topics=12, contexts=3, groups=2)
+    gaps = dict.fromkeys(range(12), 0.1) | {5: 0.5}
+    evidence, batches = searched(np.random.default_rng(8), space, 10, gaps)
+    found = [space.region_of(n)[:2] for n in distinct_findings(space, ALPHA, evidence, batches)]
+    assert set(found) == {(Region.EVERYWHERE, 0), (Region.TOPIC, 5)}
+
+
+def test_every_hypothesis_has_one_region() -> None:
+    regions = [SPACE.region_of(number) for number in range(SPACE.hypotheses)]
+    assert len(set(regions)) == SPACE.hypotheses
+    for number in (0, 20, 40, SPACE.hypotheses - 1):
+        region, place, contrast = SPACE.region_of(number)
+        assert SPACE.is_of(region)[number]
+        assert SPACE.first(region) + place * SPACE.contrasts + contrast == number
