@@ -167,3 +167,11 @@ def test_every_hypothesis_has_one_region() -> None:
         region, place, contrast = SPACE.region_of(number)
         assert SPACE.is_of(region)[number]
         assert SPACE.first(region) + place * SPACE.contrasts + contrast == number
+
+
+def test_batches_of_single_sets_follow_a_leader() -> None:
+    space = SearchSpace(topics=12, contexts=3, groups=2)
+    rng = np.random.default_rng(9)
+    evidence, _ = searched(rng, space, 1, {3: 0.4})
+    topics = [next_cells(evidence, space, ALPHA, 1, rng).topics[0] for _ in range(40)]
+    assert topics.count(3) >= 30
