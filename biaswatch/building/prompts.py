@@ -22,6 +22,7 @@ from biaswatch.building.quality import SuiteQuality
 from biaswatch.building.verbs import RULE_NAME, VerbFinder
 from biaswatch.building.words import contains_word
 from biaswatch.shared.contracts.identity import derived_id, token_of
+from biaswatch.shared.lookup import first
 
 FIELD = re.compile(r"\{(concept|keyword|sentence)\}")
 """Fields of a template."""
@@ -60,7 +61,8 @@ def continuation_prompts(
         if beginning is None:
             build_log.leave_out("continuations", hit.sentence, why, hit.keyword)
             continue
-        present = next(word for word in keywords if contains_word(beginning, word))
+        kept = (word for word in keywords if contains_word(beginning, word))
+        present = first(kept, f"No keyword is in the beginning {beginning!r}.")
         items.append(item_of(replace(hit, keyword=present), beginning))
     no_verb = build_log.counts().get("continuations", {}).get(NO_VERB, 0)
     if no_verb and verbs.name == RULE_NAME:
