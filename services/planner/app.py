@@ -29,7 +29,12 @@ def now() -> datetime:
 def build(settings: PlannerSettings, clock: Callable[[], datetime] = now) -> Service:
     """Return the planner; the clock of a test makes monitors run faster."""
     store = Store.open(settings.store, statement_s=settings.store_statement_s)
-    planner = RunPlanner(store, now=clock, deadline_s=settings.planner_deadline_s)
+    planner = RunPlanner(
+        store,
+        now=clock,
+        deadline_s=settings.planner_deadline_s,
+        stalled_s=settings.planner_reconcile_s,
+    )
     skew_s = settings.planner_clock_skew_s
     scheduler = RoundScheduler(store, now=clock, wall=now, clock_skew_s=skew_s)
 

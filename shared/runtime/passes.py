@@ -21,6 +21,8 @@ from biaswatch.shared.telemetry import RepeatedWarning, log
 LOOK_S = 1.0
 """Interval at which passes of other or dead processes are looked for."""
 BACK_PRESSURE_S = 0.5
+ROOM_S = 0.2
+"""Interval of looks for room where no pass has any."""
 FAULT_PAUSE_S = 10.0
 """Pause after an unexpected error."""
 PUBLISHED_AT_ONCE = 64
@@ -47,6 +49,8 @@ class PassSteps:
     """Tells whether the run is still open."""
     turn_of: Callable[[PlanningCursor], str]
     """Passes with the same turn alternate, one part each; others run concurrently."""
+    has_room: Callable[[PlanningCursor], bool] = lambda _: True
+    """Tells whether the pass may publish its next part now."""
 
 
 class Passes:
@@ -94,11 +98,14 @@ class Passes:
         """Advance the passes of a turn in rotation, until all have ended."""
         try:
             while cursors := await in_thread(self._unfinished, turn):
-                for cursor in cursors:
+                with_room = [c for c in cursors if await in_thread(self._steps.has_room, c)]
+                for cursor in with_room:
                     part = await in_thread(self._steps.prepare, cursor)
                     if part is not None:
                         await self._publish(part.records, cursor, publisher)
                     await in_thread(self._steps.settle, cursor, part)
+                if not with_room:
+                    await asyncio.sleep(ROOM_S)
         except TransientError as error:  # the next look continues
             self._waits.warn(error, turn=turn)
         except ConfigurationError:

@@ -4,8 +4,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from itertools import islice
 
+from biaswatch.services.planner.handlers.pacing import Pacing
 from biaswatch.shared.contracts import (
     RUN_GATHER,
     Features,
@@ -149,13 +151,18 @@ class Planning:
         *,
         now: Callable[[], datetime],
         on_arrival: Callable[[], None],
+        stalled_s: float,
     ) -> None:
         self._store = store
         self._parts = parts
         self._gathers = store.gathers(RUN_GATHER)
         self._now = now
         self._on_arrival = on_arrival
-        steps = PassSteps(self.prepare, self.settle, self._is_open, lambda cursor: cursor.lane)
+        missing = partial(store.records.missing, Response)
+        self._pacing = Pacing(missing, now=now, stalled_s=stalled_s)
+        steps = PassSteps(
+            self.prepare, self.settle, self._is_open, lambda cursor: cursor.lane, self._has_room
+        )
         self.passes = Passes(store.planning_cursors, steps, stage="planner")
 
     def prepare(self, cursor: PlanningCursor) -> PreparedPart | None:
@@ -177,16 +184,29 @@ class Planning:
             records = self._parts.republished(run, part, unmeasured=missing, unanswered=unanswered)
         else:
             records = [probe for id_, probe in part.probes.items() if id_ in unanswered]
+        if not any(target.in_batches for target in run.targets):  # batches take all there is
+            self._pacing.published(_pass_of(cursor), unanswered)
         return PreparedPart(records, part.reached)
 
     def settle(self, cursor: PlanningCursor, part: PreparedPart | None) -> None:
         """Move a pass on, or end it."""
-        self._store.planning_cursors.settle(cursor, part.reached if part else None)
+        reached = part.reached if part else None
+        if reached is None:
+            self._pacing.ended(_pass_of(cursor))
+        self._store.planning_cursors.settle(cursor, reached)
         self._on_arrival()  # expected features may have arrived already
+
+    def _has_room(self, cursor: PlanningCursor) -> bool:
+        """Return whether the target has room for more of a run, or the pass is to end."""
+        return self._pacing.has_room(_pass_of(cursor)) or not self._is_open(cursor)
 
     def _is_open(self, cursor: PlanningCursor) -> bool:
         state = self._gathers.look(cursor.run_id)
         return state is not None and state.closed_by is None
+
+
+def _pass_of(cursor: PlanningCursor) -> tuple[str, str, int]:
+    return cursor.run_id, cursor.lane, cursor.publication
 
 
 def _for_all_extractors(response: Response, run: Run) -> Response:

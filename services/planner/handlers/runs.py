@@ -30,6 +30,8 @@ from biaswatch.shared.telemetry import log
 
 MAX_LOST_RECORDS = 2000
 """Approximate number of lost records of a closed run that are published at one look."""
+STALLED_S = 60.0
+"""Time without answers after which a run publishes more questions."""
 ROUNDS_OF_BATCHES = 4
 """Batches of up to 24 hours for which a run waits: two of each step of a scaffold with two."""
 
@@ -37,7 +39,14 @@ ROUNDS_OF_BATCHES = 4
 class RunPlanner:
     """Plans runs; all state is in the store, so that any process may end at any time."""
 
-    def __init__(self, store: Store, *, now: Callable[[], datetime], deadline_s: float) -> None:
+    def __init__(
+        self,
+        store: Store,
+        *,
+        now: Callable[[], datetime],
+        deadline_s: float,
+        stalled_s: float = STALLED_S,
+    ) -> None:
         self._store = store
         self._gathers = store.gathers(RUN_GATHER)
         self._judging = store.gathers(JUDGING_GATHER)
@@ -46,7 +55,9 @@ class RunPlanner:
         self._stuck = StalledKeys()
         self._parts = PlannedParts(store, now=now)
         self.gather = Gather(self._gathers, completion_of, now=now)
-        self.planning = Planning(store, self._parts, now=now, on_arrival=self.gather.wake)
+        self.planning = Planning(
+            store, self._parts, now=now, on_arrival=self.gather.wake, stalled_s=stalled_s
+        )
 
     async def plan(self, run: Run) -> Sequence[Record]:
         """Begin or resume a run; its probes are published from now on."""
