@@ -14,7 +14,8 @@ from biaswatch.services.operator.domain.conditions import (
     SUITES,
     VERSION,
 )
-from biaswatch.shared.contracts import TRAFFIC, Suite, Verdict
+from biaswatch.shared.contracts import TRAFFIC, Suite, Upkeep, Verdict
+from biaswatch.shared.contracts.providers import PROVIDERS
 from biaswatch.shared.contracts.search import (
     MOST_CONTEXTS,
     MOST_GROUPS,
@@ -23,7 +24,7 @@ from biaswatch.shared.contracts.search import (
     Topic,
 )
 from biaswatch.shared.requests.monitors import MonitorRequest, TrafficMonitorRequest
-from biaswatch.shared.requests.runs import RunRequest
+from biaswatch.shared.requests.runs import NO_JUDGE, SELF, RunRequest
 from biaswatch.shared.requests.search_views import SearchRequest
 from tools.structural_schema import Schema, structural
 
@@ -45,6 +46,9 @@ SUITE = {
         {"rule": "has(self.name) != has(self.hash)", "message": "name the suite by name or by hash"}
     ],
 }
+MAX_TARGET_CHARACTERS = 2048
+MAX_FEATURES, MAX_COMPARISONS = 50, 500
+"""Limits on which the cost of rules depends."""
 WATCHES = f"self.target.startsWith('{TRAFFIC}:')"
 MAX_NAME_CHARACTERS = 96
 """The limit of the pattern of names; the cost of a rule depends on it."""
@@ -148,9 +152,13 @@ def _monitor_spec() -> Schema:
     }
     both["deadline"] = {key: own["deadline"][key] for key in own["deadline"] if key != "default"}
     del both["features"]["items"]["properties"]["method"]["default"]
-    both["target"] = {"type": "string", "minLength": 1, "maxLength": 2048} | {
+    both["target"] = _target(TRAFFIC) | {
         "description": "A model, as `provider:model[@base_url]`, or a live system: `traffic:name`."
     }
+    url = structural(Upkeep.model_json_schema())["properties"]["webhook"]["pattern"]
+    both["webhook"] |= {"pattern": url, "maxLength": MAX_TARGET_CHARACTERS}
+    _check_features(both["features"])
+    _check_comparisons(both["comparisons"])
     only_asks = {name: _optional(own[name]) for name in own if name not in theirs}
     only_watches = {name: _optional(theirs[name]) for name in theirs if name not in own}
     paused = {
@@ -166,6 +174,8 @@ def _monitor_spec() -> Schema:
          f"a monitor of traffic has none of: {', '.join(sorted(only_asks))}"),
         (f"{WATCHES} || !({_any_of(only_watches)})",
          f"only a monitor of traffic has: {', '.join(sorted(only_watches))}"),
+        (f"self.features.all(f, self.features.exists_one(g, {SAME_FEATURE}))",
+         "a feature is watched twice by one method"),
         ("has(self.name) == has(oldSelf.name) && (!has(self.name) || self.name == oldSelf.name)",
          "the name of a monitor never changes; make another"),
     ]  # fmt: skip
@@ -176,6 +186,54 @@ def _monitor_spec() -> Schema:
         "properties": {**both, "suite": SUITE, **only_asks, **only_watches, "paused": paused},
         "x-kubernetes-validations": [{"rule": rule, "message": message} for rule, message in rules],
     }
+
+
+def _target(*others: str) -> Schema:
+    """Return a target: a known provider, and no user or password in its address."""
+    providers = "|".join([*PROVIDERS, *others])
+    return {
+        "type": "string",
+        "maxLength": MAX_TARGET_CHARACTERS,
+        "pattern": f"^({providers}):.",
+        "x-kubernetes-validations": [
+            {
+                "rule": "!self.matches('://[^/?#]*@')",
+                "message": "an address must hold no user or password; set the key instead",
+            }
+        ],
+    }
+
+
+def _check_features(features: Schema) -> None:
+    """Refuse ranges that no number fits."""
+    features["maxItems"] = MAX_FEATURES
+    features["items"]["properties"]["extractor"]["maxLength"] = MAX_NAME_CHARACTERS
+    features["items"]["x-kubernetes-validations"] = [
+        {"rule": "self.low < self.high", "message": "low must be below high"}
+    ]
+
+
+def _check_comparisons(comparisons: Schema) -> None:
+    """Refuse a comparison that is declared twice, and of a group with itself."""
+    comparisons |= {"maxItems": MAX_COMPARISONS, "x-kubernetes-list-type": "set"}
+    comparisons["items"] |= {
+        "x-kubernetes-map-type": "atomic",
+        "x-kubernetes-validations": [
+            {
+                "rule": "!has(self.b) || self.a != self.b",
+                "message": "a group cannot be compared with itself",
+            }
+        ],
+    }
+
+
+SAME_FEATURE = " && ".join(
+    [
+        "f.extractor == g.extractor",
+        "f.feature == g.feature",
+        "(has(f.method) ? f.method : '') == (has(g.method) ? g.method : '')",
+    ]
+)
 
 
 def _optional(schema: Schema) -> Schema:
@@ -205,6 +263,10 @@ def _suite_spec() -> Schema:
 def _run_spec() -> Schema:
     fields = structural(RunRequest.model_json_schema())["properties"]
     del fields["suite_hash"]
+    target = _target()
+    judge = target | {"pattern": f"{target['pattern']}|^({SELF}|{NO_JUDGE})$"}
+    fields["targets"]["items"], fields["judges"]["items"] = target, judge
+    fields["user"] = target
     return {
         "type": "object",
         "description": "What `biaswatch run` asks for, with the suite by name or by hash.",
@@ -227,10 +289,17 @@ def _search_spec() -> Schema:
     ):
         del space[name]["x-kubernetes-preserve-unknown-fields"]
         space[name] |= {"additionalProperties": value, "maxProperties": most}
+    fields["target"] = _target()
     grows = {"rule": "self >= oldSelf", "message": "the budget of a search never falls"}
     fixed = {"rule": "self == oldSelf", "message": "only the budget of a search may change"}
     properties = {
-        name: {**field, "x-kubernetes-validations": [grows if name == "calls" else fixed]}
+        name: field
+        | {
+            "x-kubernetes-validations": [
+                *field.get("x-kubernetes-validations", ()),
+                grows if name == "calls" else fixed,
+            ]
+        }
         for name, field in fields.items()
     }
     return {

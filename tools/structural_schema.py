@@ -70,7 +70,8 @@ def _union(part: Schema, definitions: dict[str, Schema], *, defaults: bool) -> S
         # Durations: whole seconds, or text like 6h; a pattern applies to text alone.
         [text] = [option for option in values if option["type"] == "string"]
         pattern = {"pattern": text["pattern"]} if "pattern" in text else {}
-        schema = deepcopy(INT_OR_STRING) | pattern
+        positive = any(option.get("exclusiveMinimum") == 0 for option in values)
+        schema = deepcopy(INT_OR_STRING) | pattern | ({"minimum": 1} if positive else {})
     else:
         raise ValueError(f"No structural schema expresses this union: {sorted(map(str, kinds))}")
     return schema | nullable | _description(part)

@@ -62,7 +62,8 @@ def within_longest(duration_s: float) -> float:
 DURATION_SCHEMA = {
     "anyOf": [
         {"type": "number", "exclusiveMinimum": 0},
-        {"type": "string", "pattern": f"^{DURATION.pattern}$"},
+        # A number that is not 0, and its unit.
+        {"type": "string", "pattern": r"^(\d*[1-9]\d*(\.\d+)?|\d+\.\d*[1-9]\d*)\s*[smhdw]$"},
     ]
 }
 Duration = Annotated[

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from biaswatch.shared.contracts import Suite
+from biaswatch.shared.contracts.providers import PROVIDERS
 from biaswatch.shared.requests.monitors import MONITOR_REQUEST
 from biaswatch.shared.requests.runs import RunRequest
 from tests.support.manifests import resource_definitions
@@ -61,6 +62,7 @@ def test_a_schema_keeps_the_rules_of_structural_schemas(kind: str) -> None:
         ("$ref", {"$ref": "#/$defs/X"}),
         ("exclusive", {"type": "integer", "exclusiveMinimum": 0}),
         ("a list without items", {"type": "array"}),
+        ("atomic", {"type": "array", "items": {"type": "object"}, "x-kubernetes-list-type": "set"}),
         ("default with null", {"type": "object", "properties": {}, "default": {"a": None}}),
     ],
 )  # fmt: skip
@@ -96,12 +98,36 @@ def test_a_stored_run_is_one_that_the_gateway_takes() -> None:
     assert RunRequest.model_validate(kept) == asked
 
 
+@pytest.mark.parametrize("window", ["1h", "90 s", "0.5h", "10.0m", "1.05d", 1, 3600])
+def test_every_positive_duration_is_stored(window: str | int) -> None:
+    assert stored("BiasMonitor", {**TRAFFIC, "window": window})["window"] == window
+
+
+def test_every_form_of_a_target_is_stored() -> None:
+    examples = [provider.example.split()[-1] for provider in PROVIDERS.values()]
+    targets = [*examples, "openai:m@https://host/v1?temperature=0&role=play a@b.c"]
+    spec = {"suite": {}, "targets": targets, "judges": ["self"], "user": examples[0]}
+    assert stored("BiasRun", spec)["targets"] == targets
+
+
 @pytest.mark.parametrize(
     ("kind", "spec"),
     [
         ("BiasMonitor", {**TRAFFIC, "alpha": 2}),
         ("BiasMonitor", {**TRAFFIC, "window": "soon"}),
+        ("BiasMonitor", {**TRAFFIC, "window": "0s"}),
+        ("BiasMonitor", {**TRAFFIC, "window": "0.0 h"}),
+        ("BiasMonitor", {**TRAFFIC, "window": -5}),
+        ("BiasMonitor", {**TRAFFIC, "window": 0}),
         ("BiasMonitor", {**TRAFFIC, "features": []}),
+        ("BiasMonitor", {**TRAFFIC, "comparisons": 2 * [{"dimension": "race", "a": "x"}]}),
+        ("BiasMonitor", {**TRAFFIC, "target": "gpt-5"}),
+        ("BiasMonitor", {**TRAFFIC, "target": "nobody:gpt-5"}),
+        ("BiasMonitor", {**TRAFFIC, "webhook": "hello"}),
+        ("BiasMonitor", {**TRAFFIC, "webhook": "https://user:password@example.com"}),
+        ("BiasRun", {"suite": {}, "targets": ["gpt-5"]}),
+        ("BiasRun", {"suite": {}, "targets": ["openai:m"], "judges": ["gpt-5"]}),
+        ("BiasRun", {"suite": {}, "targets": ["openai:m"], "user": "traffic:x"}),
         ("BiasRun", {"suite": {}, "targets": ["a"], "repeats": 0}),
         ("BiasSuite", {"content": {"name": "no probes", "extractors": ["words"]}}),
     ],

@@ -10,8 +10,12 @@ import pytest
 
 from tests.support.manifests import resource_definitions
 
-ASKS: dict[str, Any] = {"suite": {"name": "a"}, "target": "openai:x", "cadence": "6h"}
-TRAFFIC: dict[str, Any] = {"target": "traffic:chat", "window": "1h"}
+RATING: dict[str, Any] = {"extractor": "rating", "feature": "rating", "low": 1, "high": 5}
+FEATURES: dict[str, Any] = {"features": [RATING], "comparisons": [{"a": "x"}]}
+ASKS: dict[str, Any] = {
+    "suite": {"name": "a"}, "target": "openai:x", "cadence": "6h", **FEATURES,
+}  # fmt: skip
+TRAFFIC: dict[str, Any] = {"target": "traffic:chat", "window": "1h", **FEATURES}
 SEARCH: dict[str, Any] = {
     "target": "openai:x",
     "calls": 100,
@@ -22,11 +26,11 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any] | None, str | None]] = [
     ("BiasMonitor", ASKS, None, None),
     ("BiasMonitor", TRAFFIC, None, None),
     ("BiasMonitor", ASKS, ASKS, None),
-    ("BiasMonitor", {"target": "openai:x", "cadence": "6h"}, None, "names its suite"),
+    ("BiasMonitor", {"target": "openai:x", "cadence": "6h", **FEATURES}, None, "names its suite"),
     ("BiasMonitor", {**TRAFFIC, "suite": {"name": "a"}}, None, "monitor of traffic has none"),
     ("BiasMonitor", {**ASKS, "suite": {"name": "a", "hash": "b"}}, None, "by name or by hash"),
     ("BiasMonitor", {**ASKS, "suite": {}}, None, "by name or by hash"),
-    ("BiasMonitor", {"target": "traffic:chat"}, None, "a monitor of traffic has a window"),
+    ("BiasMonitor", {"target": "traffic:chat", **FEATURES}, None, "of traffic has a window"),
     ("BiasMonitor", {**TRAFFIC, "repeats": 2}, None, "a monitor of traffic has none of"),
     ("BiasMonitor", {**TRAFFIC, "parameters": {"top_k": 1}}, None, "has none of"),
     ("BiasMonitor", {**TRAFFIC, "parameters": {}}, None, "has none of"),
@@ -34,6 +38,17 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any] | None, str | None]] = [
     ("BiasMonitor", {**ASKS, "lateness": "1m"}, None, "only a monitor of traffic has"),
     ("BiasMonitor", {**ASKS, "name": "b"}, {**ASKS, "name": "a"}, "never changes"),
     ("BiasMonitor", {**ASKS, "name": "b"}, ASKS, "never changes"),
+    ("BiasMonitor", {**ASKS, "features": [RATING]}, None, None),
+    ("BiasMonitor", {**ASKS, "features": [{**RATING, "low": 5}]}, None, "low must be below high"),
+    ("BiasMonitor", {**ASKS, "features": 2 * [RATING]}, None, "is watched twice"),
+    ("BiasMonitor", {**ASKS, "features": [RATING, {**RATING, "method": "odds"}]}, None, None),
+    ("BiasMonitor", {**ASKS, "comparisons": [{"a": "x", "b": "x"}]}, None, "with itself"),
+    ("BiasMonitor", {**ASKS, "comparisons": [{"a": "x"}, {"a": "x", "b": "y"}]}, None, None),
+    ("BiasMonitor", {**ASKS, "target": "openai:x@https://u:p@host/v1"}, None, "no user or pass"),
+    ("BiasMonitor", {**ASKS, "target": "openai:x@https://host/v1?role=a@b"}, None, None),
+    ("BiasRun", {**RUN, "targets": ["a", "openai:x@https://u@host"]}, None, "no user or pass"),
+    ("BiasRun", {**RUN, "judges": ["openai:x@https://u@host"]}, None, "no user or password"),
+    ("BiasRun", {**RUN, "user": "openai:x@https://u@host"}, None, "no user or password"),
     ("BiasSuite", {"hash": "a"}, None, None),
     ("BiasSuite", {"content": {}}, None, None),
     ("BiasSuite", {}, None, "give the suite's content"),
@@ -55,6 +70,11 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     (ANYTHING, "has(self.part)", "undefined field"),
     (TEXT, "self.part == oldSelf.part", "has no maxLength"),
     ({"type": "array", "items": TEXT}, "self.part.exists(x, x == 'a')", "has no maxItems"),
+    (
+        {"type": "array", "maxItems": 9, "items": {"type": "object", "properties": {"x": TEXT}}},
+        "self.part.all(i, i.x == 'a')",
+        "i.x has no maxLength",
+    ),
     (TEXT, "self.part > 1", "no matching overload"),
     ({"type": "integer"}, "self.part", "not true or false"),
 ]

@@ -13,6 +13,7 @@ SCALARS = {"boolean": cel.Type.BOOL, "integer": cel.Type.INT, "number": cel.Type
            "string": cel.Type.STRING}  # fmt: skip
 VALUE_READ = re.compile(r"(?<!has\()\b(?:self|oldSelf)\.((?:\w+\.)*\w+)(?![\w.]*\()")
 RECEIVER = re.compile(r"\b(?:self|oldSelf)\.((?:\w+\.)*\w+)\.\w+\(")
+ITERATION = re.compile(r"\bself\.(\w+)\.(?:all|exists|exists_one|filter|map)\((\w+),")
 BOUND_OF = {"string": "maxLength", "array": "maxItems", "object": "maxProperties"}
 
 
@@ -55,9 +56,18 @@ def unbounded_reads(schema: Schema, rule: str) -> Iterator[tuple[str, str]]:
         part = schema
         for name in path.split("."):
             part = part["properties"][name]
-        bound = BOUND_OF.get(part.get("type", ""))
-        if bound and bound not in part and "enum" not in part and "properties" not in part:
-            yield path, bound
+        yield from ((path, bound) for bound in missing_bounds(part))
+    for field, variable in ITERATION.findall(rule):
+        items = schema["properties"][field]["items"].get("properties", {})
+        for name in set(re.findall(rf"(?<!has\()\b{variable}\.(\w+)", rule)):
+            yield from ((f"{variable}.{name}", bound) for bound in missing_bounds(items[name]))
+
+
+def missing_bounds(part: Schema) -> list[str]:
+    """Return the bound that a part lacks: the cost of reading it is unknown."""
+    bound = BOUND_OF.get(part.get("type", ""))
+    known = bound is None or bound in part or "enum" in part or "properties" in part
+    return [] if known else [str(bound)]
 
 
 def broken(schema: Schema, new: Any, old: Any) -> list[str]:
@@ -73,6 +83,9 @@ def broken(schema: Schema, new: Any, old: Any) -> list[str]:
     for name, part in schema.get("properties", {}).items():
         if isinstance(new, dict) and name in new:
             refusals += broken(part, new[name], (old or {}).get(name))
+    if isinstance(new, list):
+        for item in new:  # items of a list have no old value
+            refusals += broken(schema["items"], item, None)
     return refusals
 
 

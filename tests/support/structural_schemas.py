@@ -5,6 +5,7 @@ from typing import Any
 
 Schema = dict[str, Any]
 ANYTHING = "x-kubernetes-preserve-unknown-fields"
+LIST_TYPE, MAP_TYPE = "x-kubernetes-list-type", "x-kubernetes-map-type"
 INT_OR_STRING = "x-kubernetes-int-or-string"
 OBJECT_FIELDS = {"apiVersion", "kind", "metadata"}
 
@@ -51,6 +52,8 @@ def as_json_schema(schema: Schema) -> Schema:
         key: item for key, item in schema.items()
         if not key.startswith("x-kubernetes") and key not in {"nullable", "default", "format"}
     }  # fmt: skip
+    if schema.get(LIST_TYPE) == "set":
+        converted["uniqueItems"] = True
     for bound in ("Minimum", "Maximum"):
         if converted.pop(f"exclusive{bound}", False):
             converted[f"exclusive{bound}"] = converted.pop(bound.lower())
@@ -90,6 +93,9 @@ def _own_mistakes(schema: Schema) -> list[str]:
         "a list without items": schema.get("type") != "array" or "items" in schema,
         "an exclusive bound is true or false": all(isinstance(bound, bool) for bound in bounds),
         "a default with null": not _holds_null(schema.get("default")),
+        "the objects of a set are atomic": schema.get(LIST_TYPE) != "set"
+        or schema["items"].get("type") != "object"
+        or schema["items"].get(MAP_TYPE) == "atomic",
         "something required is not there": set(schema.get("required", ()))
         <= schema.get("properties", {}).keys(),
     }

@@ -192,7 +192,7 @@ async def test_a_run_is_carried_out_once_and_ends_when_its_resource_is_deleted(
     assert len((await http.get("/v1/runs")).json()) == 1
     assert cluster.records() == {}  # it has ended: nothing is left to cancel
 
-    await cluster.create("BiasRun", "wrong", {**spec, "targets": ["nobody:model"]})
+    await cluster.create("BiasRun", "wrong", {**spec, "suite": {"hash": "0" * 32}})
     status = await cluster.until("BiasRun", "wrong", lambda item: condition(item, "Failed"))
     assert condition(status, "Failed") == condition(status, READY) | {
         "type": "Failed", "status": "True",
