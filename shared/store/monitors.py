@@ -1,9 +1,11 @@
 """Monitors: definitions, schedule, closed rounds and enrolled units."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from threading import Lock
 from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, Row, and_, func, select, update
@@ -22,6 +24,10 @@ from biaswatch.shared.store.monitoring_tables import ENROLLED_UNITS, SCHEDULE
 from biaswatch.shared.store.records import Records
 from biaswatch.shared.store.tables import RECORDS
 
+_CHANGING = Lock()
+"""Held before a connection is, as the waiting threads would hold all of them."""
+LOCK_HEX_DIGITS = 15
+"""Digits of a hash in the number of an advisory lock, which has 63 bits."""
 CACHED_BODIES = 5000
 """Monitors and runs that are kept decoded; the schedule is read every second."""
 K = TypeVar("K", Round, Description)
@@ -33,6 +39,16 @@ class MonitorDefinitions:
 
     db: Database
     records: Records
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Let one thread of one process at a time count a tenant's monitors and add one."""
+        with _CHANGING, ExitStack() as stack:
+            if self.db.engine.dialect.name == "postgresql":  # SQLite has one gateway
+                connection = stack.enter_context(self.db.writing())
+                number = int(derived_id("monitors", self.db.tenant)[:LOCK_HEX_DIGITS], 16)
+                connection.execute(select(func.pg_advisory_xact_lock(number)))
+            yield
 
     def latest(self, name: str | None = None) -> list[Monitor]:
         """Return the latest definition of each monitor, or of one, oldest first.

@@ -107,8 +107,17 @@ class MonitorCommands:
             )
 
     def store_definition(self, monitor: Monitor) -> None:
-        """Store a definition before it is published."""
-        self.store.records.write([monitor])
+        """Store a definition before it is published.
+
+        Raises
+        ------
+        UsageError
+            Another request has meanwhile added the last monitor that is allowed.
+        """
+        with self.store.monitor_definitions.changing():
+            if monitor.state is not MonitorState.DELETED:
+                self._check_monitors(self.queries.definition(monitor.name))
+            self.store.records.write([monitor])
 
     def _check_measured(self, plan: MonitorPlan) -> None:
         """Raise UsageError for a feature that no running extractor measures."""

@@ -1,5 +1,6 @@
 """What one tenant may have at once: refused with a sentence beyond it, and nobody else's affair."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -111,6 +112,15 @@ async def test_a_tenant_with_all_its_monitors_may_change_them_and_delete_one_for
         assert (await callers.post("/v1/monitors", {**MONITOR, "name": "three"}))[0] == 200
         # A monitor that was deleted is one more when it is applied again.
         assert (await callers.post("/v1/monitors", {**MONITOR, "name": "two"}))[0] == 422
+
+
+async def test_monitors_that_are_added_at_once_keep_the_limit(
+    bus: ProvisionedBus, store: Store, tmp_path: Path
+) -> None:
+    async with gateway(bus, store, tmp_path, gateway_monitors=3) as callers:
+        requests = ({**MONITOR, "name": f"m{n}"} for n in range(12))
+        replies = await asyncio.gather(*(callers.post("/v1/monitors", r) for r in requests))
+        assert sorted(status for status, _ in replies) == 3 * [200] + 9 * [422]
 
 
 async def test_a_tenant_with_all_its_runs_under_way_may_ask_for_them_again_and_waits_for_others(
