@@ -22,6 +22,7 @@ from biaswatch.shared.errors import ConfigurationError, UsageError
 from biaswatch.shared.formatting import coverage, p_value
 from biaswatch.shared.formatting import number as number_text
 from biaswatch.shared.presentation.tables import estimate_text
+from biaswatch.shared.runtime.health import served_health
 from biaswatch.shared.runtime.settings import Settings, load_settings
 from biaswatch.shared.store import Store, migrate
 
@@ -85,6 +86,9 @@ def try_one(
 def serve(
     path: Annotated[Path, typer.Argument(help="A Python file with one extractor.")],
     name: Annotated[str | None, typer.Option(help="Its name; the file's by default.")] = None,
+    health_port: Annotated[
+        int | None, typer.Option(help="Port for /healthz, /readyz and /metrics.")
+    ] = None,
 ) -> None:
     """Serve a one-file extractor as a drop-in, without restarting anything. Ctrl-C stops it."""
     from biaswatch.services.extractor.handlers.dropin_testing import (
@@ -104,6 +108,7 @@ def serve(
             serve_endpoints(
                 connection, spec.name, spec.version, answers_of(extractor, spec), code=code
             ),
+            served_health(spec.name, health_port),
         ):
             typer.echo(f"Serving {spec.name} {spec.version}. Ctrl-C stops it.")
             await connection.lost.wait()

@@ -1,7 +1,10 @@
 """Health, readiness and metrics of a service, on a port of their own."""
 
+import asyncio
 import json
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from socketserver import ThreadingMixIn
 from threading import Thread
@@ -15,6 +18,8 @@ from biaswatch.shared.bus.worker import Worker
 from biaswatch.shared.errors import ConfigurationError
 from biaswatch.shared.runtime.jobs import GuardedJob, Job, guarded, in_thread
 
+BEAT_S = 0.5
+"""Interval at which an event loop shows that it runs."""
 STALLED_AFTER_S = 30.0
 """An event loop that is blocked for this long does not recover by itself."""
 
@@ -104,6 +109,38 @@ class HealthServer:
             return _reply(start, healthy=state.ready, state=state)
         start("404 Not Found", [("Content-Type", "text/plain")])
         return [b"This port serves /healthz, /readyz and /metrics.\n"]
+
+
+@asynccontextmanager
+async def served_health(service: str, port: int | None) -> AsyncIterator[None]:
+    """Serve health and metrics of a process without stages; without a port, nothing.
+
+    Raises
+    ------
+    ConfigurationError
+        The port cannot be opened.
+    """
+    if port is None:
+        yield
+        return
+    beat_at = time.monotonic()
+
+    def state() -> ServiceHealth:
+        return ServiceHealth(service, True, WORKING, time.monotonic() - beat_at, ())
+
+    async def beat() -> None:
+        nonlocal beat_at
+        while True:
+            beat_at = time.monotonic()
+            await asyncio.sleep(BEAT_S)
+
+    server = HealthServer("0.0.0.0", port, state)  # noqa: S104 - probes come from other machines
+    beating = asyncio.create_task(beat())
+    try:
+        yield
+    finally:
+        beating.cancel()
+        await asyncio.to_thread(server.close)
 
 
 def _reply(start: Callable[..., Any], *, healthy: bool, state: ServiceHealth) -> list[bytes]:

@@ -307,6 +307,21 @@ def test_a_copy_of_the_example_has_the_name_of_its_folder(tmp_path: Path) -> Non
     assert names == {"drop-in-exclaims": "exclaims", "drop-in-shouts": "shouts"}
 
 
+def test_a_drop_in_has_probes_a_budget_and_replicas_by_load() -> None:
+    values = {"dropIns": {"one": {"extractor": EXCLAIMS, "maxReplicas": 4}}}
+    resources = _by_name(chart_objects(values))
+    [container] = resources["Deployment", "drop-in-one"]["spec"]["template"]["spec"]["containers"]
+    assert container["command"][-2:] == ["--health-port", "9797"]
+    assert container["ports"] == [{"name": "health", "containerPort": 9797}]
+    assert {"startupProbe", "livenessProbe", "readinessProbe"} <= container.keys()
+    labels = resources["Deployment", "drop-in-one"]["spec"]["selector"]
+    assert resources["PodDisruptionBudget", "drop-in-one"]["spec"]["selector"] == labels
+    scaler = resources["HorizontalPodAutoscaler", "drop-in-one"]["spec"]
+    assert (scaler["scaleTargetRef"]["name"], scaler["maxReplicas"]) == ("drop-in-one", 4)
+    without = _by_name(chart_objects({"dropIns": {"one": {"extractor": EXCLAIMS}}}))
+    assert ("HorizontalPodAutoscaler", "drop-in-one") not in without
+
+
 def test_changed_code_of_a_drop_in_makes_a_new_pod_and_ends_the_old_one_first() -> None:
     def spec_of(code: str) -> Any:
         resources = chart_objects({"dropIns": {"exclaims": {"extractor": code}}})
@@ -336,7 +351,7 @@ def _extractor_name(deployment: dict[str, Any]) -> str:
     [container] = template["spec"]["containers"]
     [path] = [variable["valueFrom"]["fieldRef"]["fieldPath"]
               for variable in container["env"] if variable["name"] == "EXTRACTOR"]  # fmt: skip
-    assert container["command"][-2:] == ["--name", "$(EXTRACTOR)"]
+    assert container["command"][-4:-2] == ["--name", "$(EXTRACTOR)"]
     label = re.fullmatch(r"metadata\.labels\['(.+)'\]", path)
     assert label is not None
     return str(template["metadata"]["labels"][label.group(1)])
