@@ -49,6 +49,7 @@ CASES: list[tuple[str, dict[str, Any], dict[str, Any] | None, str | None]] = [
     ("BiasRun", {**RUN, "targets": ["a", "openai:x@https://u@host"]}, None, "no user or pass"),
     ("BiasRun", {**RUN, "judges": ["openai:x@https://u@host"]}, None, "no user or password"),
     ("BiasRun", {**RUN, "user": "openai:x@https://u@host"}, None, "no user or password"),
+    ("BiasSearch", {**SEARCH, "target": "openai:x@https://u@host"}, None, "no user or password"),
     ("BiasSuite", {"hash": "a"}, None, None),
     ("BiasSuite", {"content": {}}, None, None),
     ("BiasSuite", {}, None, "give the suite's content"),
