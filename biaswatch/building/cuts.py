@@ -23,6 +23,8 @@ USUAL_WORDS = 20
 """Most words of a prompt, where the sentence has an earlier place."""
 FEWEST_WORDS = 8
 """Shorter prompts are chosen only where there is no longer one."""
+FEWEST_EVER = 3
+"""Least number of words of a prompt."""
 LEAST_LEFT = 2
 """Least number of words after the cut."""
 LEAST_SHARE_LEFT = 0.15
@@ -46,9 +48,11 @@ NEVER_LAST = (
 INCOMPLETE = word_set(
     "consist consists consisted depend depends depended rely relies relied belong belongs belonged"
     " lead leads led refer refers referred based referring amount amounts amounted add adds serve"
-    " serves served result results resulted known thought seen regarded compared"
+    " serves served result results resulted"
 )
 """Verbs incomplete without their preposition."""
+NAMING = word_set("known thought seen regarded compared")
+"""Participles that are kept with their preposition: `known for`."""
 LINKING = word_set(
     "is are was were be been being become becomes became remain remains remained seem seems seemed"
 )
@@ -91,12 +95,11 @@ def _beginning(words: Sequence[str], place: int) -> str:
 
 
 def _places(words: list[str], verb: int, end: int) -> list[int]:
-    """Return places between phrases after the complement; weaker ones only without a stronger."""
+    """Return places between phrases after the complement, or after a verb without an object."""
     begin = _complement(words, verb)
     places = [n for n in range(begin, end + 1) if _may_cut(words, begin, n)]
     strong = [n for n in places if _begins_phrase(words, n)]
-    of = [n for n in places if bare(words[n]) == "of" and not _needs_more(words, n)]
-    return strong or of or [n for n in [_without_object(words, verb)] if verb < n <= end]
+    return strong or [n for n in [_without_object(words, verb)] if verb < n <= end]
 
 
 def _complement(words: list[str], verb: int) -> int:
@@ -119,9 +122,15 @@ def _without_object(words: list[str], verb: int) -> int:
         n += 1
     last = bare(words[n - 1])
     verbal = last not in AUXILIARIES | ADVERBS | LINKING and not last.endswith("ly")
-    if n == len(words) or not verbal or bare(words[n]) not in PREPOSITIONS - {"of"}:
+    if (
+        n == len(words)
+        or not verbal
+        or bare(words[n]) not in PREPOSITIONS - {"of", "about", "over"}
+    ):
         return 0
-    return n + 1 if last in INCOMPLETE else n
+    if n < FEWEST_EVER or last in INCOMPLETE:
+        return 0
+    return n + 1 if last in NAMING else n
 
 
 def _continues_verb(words: list[str], index: int) -> bool:
@@ -220,7 +229,7 @@ def _begins_phrase(words: list[str], index: int) -> bool:
         return True
     if last.endswith(","):
         return _begins_adjunct(words, index) or word in NOUN_MARKS | PRONOUNS | CONJUNCTIONS
-    if word in CONJUNCTIONS:
+    if word in CONJUNCTIONS - {"nor"}:
         return _is_clause(words, index + 1) or _is_verb(words, index + 1)
     if word in RELATIVES or word in SUBORDINATORS - {"as", "once", "even"} - PREPOSITIONS:
         return True
@@ -249,12 +258,15 @@ def _needs_more(words: list[str], index: int) -> bool:
     last, before = bare(words[index - 1]), bare(words[index - 2])
     if _is_participle(last) or last in ADVERBS or last.endswith("ly"):
         return True
-    if is_finite(words, index - 1) or (before == "to" and last in VERBS):
+    if is_finite(words, index - 1) or (before in CONJUNCTIONS | {"to"} and last in VERBS):
         return True
+    earlier = [bare(word) for word in words[:index]]
+    if "and" in earlier[-3:] and bare(words[index]) in earlier[-8:]:
+        return True  # the second half of a parallel: high on income and low | on property
     if bare(words[index]) == "to" and "from" in map(bare, words[max(0, index - 4) : index]):
         return True
     if bare(words[index]) == "as":
-        return before == "as" or bare(words[index + 1]) in {"many", "much", "well"}
+        return "as" in earlier[-4:] or bare(words[index + 1]) in {"many", "much", "well"}
     return before in LINKING or (before in ADVERBS and bare(words[index - 3]) in LINKING)
 
 

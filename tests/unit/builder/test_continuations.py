@@ -83,5 +83,5 @@ def test_the_article_of_the_source_gives_beginnings_without_markup() -> None:
     usable = [beginning for beginning in beginnings if beginning is not None]
     assert len(found) > 90
     assert not any(mark in text for text in (*found, *usable) for mark in "*_#`|<>\\[]{}~")
-    assert len(usable) > 40
+    assert len(usable) > 30
     assert 10 < sum(len(beginning.split()) for beginning in usable) / len(usable) <= USUAL_WORDS
