@@ -4,7 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from biaswatch.planning.observed import ComparedShape, ObservedSpread, compared_shapes, smallest
-from biaswatch.shared.contracts import LIKELIHOOD, Claim, Suite
+from biaswatch.shared.contracts import CONVERSATION, LIKELIHOOD, Claim, Suite
+from biaswatch.shared.contracts.derived_features import SEPARATOR
+from biaswatch.shared.contracts.probe import count_turns
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.comparisons.assumed_answers import AssumedAnswers
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
@@ -84,7 +86,7 @@ def planned_run(
     shapes = compared_shapes(suite)
     compared = smallest(shapes, options.dimension)
     comparisons = sum(shape.testable for shape in shapes)
-    features = options.features or len(suite.features) or 1
+    features = options.features or measured_features(suite)
     is_drawn = LIKELIHOOD not in suite.scaffolds
     claim = (options.claim or suite.claim) if is_drawn else Claim.POPULATION
     test = PlannedTest(
@@ -102,6 +104,15 @@ def planned_run(
     search = _Search(suite, compared, answers, test, options, progress)
     rows = search.of_fixed_prompts() if test.fixed_prompts else search.of_sets()
     return RunPlan(compared, answers, test, rows, options.power, comparisons)
+
+
+def measured_features(suite: Suite) -> int:
+    """Return the number of compared features; a conversation has them by turn, and their drift."""
+    names = suite.features or ("",)
+    if CONVERSATION not in suite.scaffolds:
+        return len(names)
+    turns = max(count_turns(probe.as_messages) for probe in suite.probes)
+    return sum(1 if SEPARATOR in name else turns + 2 for name in names)
 
 
 def _with_range(assumed: Assumed, suite: Suite) -> Assumed:

@@ -74,6 +74,13 @@ def with_replies(messages: Sequence[Message]) -> list[tuple[Message, bool]]:
     return list(zip(messages, [*following, False][: len(messages)], strict=True))
 
 
+def count_turns(messages: Sequence[Message]) -> int:
+    """Return the number of user messages of a conversation that the model has to answer."""
+    return sum(
+        message.role is Role.USER and not has_reply for message, has_reply in with_replies(messages)
+    )
+
+
 class MeasuredPart(StrEnum):
     """The part of an answer that an extractor of the same name measures."""
 

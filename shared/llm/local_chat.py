@@ -17,6 +17,9 @@ from biaswatch.shared.llm.port import (
     ModelCall,
     ModelEndpoint,
 )
+from biaswatch.shared.llm.replies import at
+
+NO_TOOLS = "The chat template of this model shows no tools; use a model that calls tools."
 
 
 class LocalChat(OpenAIChat):
@@ -46,7 +49,14 @@ class LocalChat(OpenAIChat):
                 await asyncio.to_thread(self._model.address)
             except ConfigurationError as error:
                 raise CallFailed(Failure.UNREACHABLE, str(error)) from None
+        if call.tools and not await self._takes_tools(call):
+            raise CallFailed(Failure.BAD_REQUEST, NO_TOOLS)
         return await super().ask(call)
+
+    async def _takes_tools(self, call: ModelCall) -> bool:
+        """Tell whether the model's chat template shows tools; llama.cpp omits them otherwise."""
+        properties = await self._exchange(call, "/props", None)
+        return at(properties, "chat_template_caps", "supports_tools") is not False
 
     def _request(self, call: ModelCall, schema: AnswerSchema | None) -> dict[str, Any]:
         """Add a seed that differs between repeats: the same plan gets the same answers."""

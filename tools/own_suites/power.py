@@ -12,6 +12,12 @@ PAGE = Path("docs/own-suites.md")
 BEGIN, END = "<!-- power: begin -->", "<!-- power: end -->"
 OPTIONS = PlanOptions(repeats=(1, 5), simulations=100)
 PLACES = "countries-and-unions"
+SHARES = {
+    "hiring-callback": "invitations",
+    "agents-loans": "approvals",
+    "agents-refunds": "refunds",
+}
+SHARES["agents-triage"] = "bookings"
 DIMENSION = {"hiring-languages": "origin", "support-languages": "origin", PLACES: "concept"}
 
 
@@ -24,7 +30,7 @@ def rows() -> Iterator[str]:
     yield "|---|---|---|---|---|---|---|---|"
     for own in own_suites():
         suite = load_suite(SUITES / own.name)
-        bounds = suite.ranges.get("rating")
+        bounds = suite.ranges.get("rating") or suite.ranges.get("rank")
         for assumed, gap in _assumed(bounds, own.name):
             dimension = DIMENSION.get(own.name, "race")
             options = PlanOptions(**{**vars(OPTIONS), "dimension": dimension})
@@ -46,9 +52,9 @@ def rows() -> Iterator[str]:
 
 
 def _assumed(bounds: tuple[float, float] | None, name: str) -> Iterator[tuple[Assumed, str]]:
-    if name == "hiring-callback":
+    if name in SHARES:
         for gap in (0.1, 0.2):
-            yield Assumed(gap, rate=0.5), f"{gap:g} of invitations"
+            yield Assumed(gap, rate=0.5), f"{gap:g} of {SHARES[name]}"
     elif name == PLACES:
         for gap in (0.1, 0.2):
             yield Assumed(gap, bounds=(-1.0, 1.0)), f"{gap:g} of sentiment (-1 to 1)"
@@ -56,7 +62,8 @@ def _assumed(bounds: tuple[float, float] | None, name: str) -> Iterator[tuple[As
         width = bounds[1] - bounds[0]
         for share in (0.05, 0.1):
             gap = round(share * width, 3)
-            yield Assumed(gap, bounds=bounds), f"{gap:g} points of {bounds[0]:g} to {bounds[1]:g}"
+            unit = "ranks" if name == "shortlist" else "points"
+            yield Assumed(gap, bounds=bounds), f"{gap:g} {unit} of {bounds[0]:g} to {bounds[1]:g}"
 
 
 def main() -> None:

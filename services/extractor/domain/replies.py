@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from biaswatch.services.extractor.domain.extractor import Measured
-from biaswatch.shared.contracts import CONVERSATION, Ending, Response, Role
+from biaswatch.shared.contracts import CONVERSATION, Ending, Response
 from biaswatch.shared.contracts.derived_features import over_conversation
-from biaswatch.shared.contracts.probe import with_replies
+from biaswatch.shared.contracts.probe import count_turns
 from biaswatch.shared.contracts.providers import is_recorded
 from biaswatch.shared.contracts.response import STEP_LIMIT, TURN_STEP
 from biaswatch.shared.contracts.tools import TOOLS, ToolStep
@@ -59,12 +59,6 @@ def steps_of(response: Response) -> tuple[ToolStep, ...] | None:
     return response.tool_steps if recorded else None
 
 
-def turn_count(response: Response) -> int:
-    """Return the number of a conversation's user messages that the model has to answer."""
-    messages = with_replies(response.probe.messages)
-    return sum(message.role is Role.USER and not has_reply for message, has_reply in messages)
-
-
 def combined(
     response: Response, features: Sequence[str], measured: Sequence[tuple[ReplyText, Measured]]
 ) -> Measured:
@@ -75,4 +69,4 @@ def combined(
     if len(reasons) == len(measured):
         return {}, reasons[0]
     turns = {text.turn: values for text, (values, _) in measured}
-    return over_conversation(features, turns, turn_count(response)), None
+    return over_conversation(features, turns, count_turns(response.probe.messages)), None

@@ -33,6 +33,19 @@ def twins(sets: int, groups: tuple[str, ...] = ("France", "Peru")) -> list[dict[
     ]
 
 
+def test_a_conversation_is_compared_by_turn_over_all_turns_and_in_its_drift() -> None:
+    turn = {"role": "user", "content": "How far?"}
+    history = [{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hello."}]
+    probes = [{**probe, "messages": [*history, turn, turn, turn]} for probe in twins(20)]
+    for probe in probes:
+        del probe["prompt"]
+    family = {}
+    for features in (("words",), ("words@drift",), ("words", "other@2")):
+        suite = suite_of(probes, features=features, scaffolds=("conversation",))
+        family[features] = planned_run(suite, SELECTS, QUICK, lambda _: None).test.family
+    assert list(family.values()) == [5, 1, 6]
+
+
 def alone(group: str, count: int) -> list[dict[str, Any]]:
     return [
         {"key": f"{group}{n}", "groups": {"place": group}, "prompt": "Describe."}

@@ -1,6 +1,7 @@
 """Calls of tools in the formats of providers and applications, valid, hostile and too large."""
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -9,8 +10,10 @@ from biaswatch.shared.contracts.providers.http import StepPointers
 from biaswatch.shared.contracts.tools import ScriptedResult, Tool, ToolCall, tool_results
 from biaswatch.shared.llm.anthropic_messages import AnthropicMessages
 from biaswatch.shared.llm.http_app import steps_in
+from biaswatch.shared.llm.local_chat import LocalChat
 from biaswatch.shared.llm.openai_formats import OpenAIChat, OpenAIResponses
 from biaswatch.shared.llm.port import CallFailed, Failure, ModelAnswer, ModelCall, ModelEndpoint
+from tests.support.model_server import model_server
 
 TOOL = Tool(name="refund", description="Refunds.", parameters={"percent": {"type": "number"}})
 MADE = {"id": "c1", "type": "function", "function": {"name": "refund", "arguments": '{"a": 1}'}}
@@ -48,6 +51,45 @@ def test_chat_completions_declares_tools_and_reads_calls() -> None:
     answer = chat_answer(call_with('{"percent": 80}'))
     assert (answer.text, answer.tokens) == ("", (3, 2))
     assert answer.calls == (ToolCall(id="c1", name="refund", arguments='{"percent": 80}'),)
+
+
+@dataclass(frozen=True)
+class OwnServer:
+    """A llama.cpp server of this machine that runs already."""
+
+    url: str
+    runs: bool = True
+
+    def address(self) -> str:
+        return self.url
+
+
+@pytest.mark.parametrize("shows_tools", [True, False])
+async def test_a_local_model_whose_template_shows_no_tools_is_refused(shows_tools: bool) -> None:
+    message = {"role": "assistant", "content": None, "tool_calls": [call_with("{}")]}
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] != "http":
+            return
+        while (await receive()).get("more_body"):
+            pass
+        answer = {"choices": [{"message": message, "finish_reason": "tool_calls"}], "usage": {}}
+        properties = {"chat_template_caps": {"supports_tools": shows_tools}}
+        body = json.dumps(properties if scope["path"] == "/props" else answer).encode()
+        headers = [(b"content-type", b"application/json")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+    with model_server(app) as url:
+        server = url.removesuffix("/v1")
+        chat = LocalChat(OwnServer(server), ModelEndpoint(url=f"{server}/v1"))
+        if shows_tools:
+            assert [made.name for made in (await chat.ask(CALL)).calls] == ["refund"]
+        else:
+            with pytest.raises(CallFailed, match="shows no tools") as refused:
+                await chat.ask(CALL)
+            assert refused.value.why is Failure.BAD_REQUEST
+        await chat.close()
 
 
 def test_anthropic_messages_declares_tools_and_reads_calls() -> None:
