@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from biaswatch.planning.observed import ComparedShape, ObservedSpread, compared_shapes, smallest
 from biaswatch.shared.contracts import CONVERSATION, LIKELIHOOD, Claim, Suite
 from biaswatch.shared.contracts.derived_features import SEPARATOR
-from biaswatch.shared.contracts.probe import count_turns
+from biaswatch.shared.contracts.probe import turn_count
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.comparisons.assumed_answers import AssumedAnswers
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
@@ -111,7 +111,7 @@ def measured_features(suite: Suite) -> int:
     names = suite.features or ("",)
     if CONVERSATION not in suite.scaffolds:
         return len(names)
-    turns = max(count_turns(probe.as_messages) for probe in suite.probes)
+    turns = max(turn_count(probe.as_messages) for probe in suite.probes)
     return sum(1 if SEPARATOR in name else turns + 2 for name in names)
 
 

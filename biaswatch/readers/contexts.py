@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from biaswatch.readers.suites import MAX_PILOT_NAME
 from biaswatch.shared.contracts import Claim, Message, Role, Suite, SuiteProbe
 from biaswatch.shared.contracts.derived_features import DRIFT, SEPARATOR
-from biaswatch.shared.contracts.probe import count_turns, with_replies
+from biaswatch.shared.contracts.probe import turn_count, with_replies
 from biaswatch.shared.contracts.suite_limits import check_suite
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import checked, read_text
@@ -102,7 +102,7 @@ def _context(file: Path) -> Context:
 def _history(file: Path, messages: Any) -> tuple[Message, ...]:
     """Return earlier messages, with a reply to every user message."""
     history = checked(_History, {"messages": messages}, file).messages
-    if count_turns(history):
+    if turn_count(history):
         raise UsageError(f"{file}: each user message of a history needs its assistant message.")
     return history
 

@@ -74,7 +74,7 @@ def with_replies(messages: Sequence[Message]) -> list[tuple[Message, bool]]:
     return list(zip(messages, [*following, False][: len(messages)], strict=True))
 
 
-def count_turns(messages: Sequence[Message]) -> int:
+def turn_count(messages: Sequence[Message]) -> int:
     """Return the number of user messages of a conversation that the model has to answer."""
     return sum(
         message.role is Role.USER and not has_reply for message, has_reply in with_replies(messages)

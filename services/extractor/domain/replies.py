@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from biaswatch.services.extractor.domain.extractor import Measured
 from biaswatch.shared.contracts import CONVERSATION, Ending, Response
 from biaswatch.shared.contracts.derived_features import over_conversation
-from biaswatch.shared.contracts.probe import count_turns
+from biaswatch.shared.contracts.probe import turn_count
 from biaswatch.shared.contracts.providers import is_recorded
 from biaswatch.shared.contracts.response import STEP_LIMIT, TURN_STEP
 from biaswatch.shared.contracts.tools import TOOLS, ToolStep
@@ -69,4 +69,4 @@ def combined(
     if len(reasons) == len(measured):
         return {}, reasons[0]
     turns = {text.turn: values for text, (values, _) in measured}
-    return over_conversation(features, turns, count_turns(response.probe.messages)), None
+    return over_conversation(features, turns, turn_count(response.probe.messages)), None
