@@ -80,7 +80,7 @@ def loaded(verb: Verb) -> Any:
     outer = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     outer.callback()(lambda: None)
     if isinstance(written, typer.Typer):
-        outer.add_typer(written)
+        outer.add_typer(written, epilog=_epilog(verb, written))
     else:
         settings = {"ignore_unknown_options": True} if verb.counts else None
         outer.command(verb.name, context_settings=settings, epilog=_epilog(verb, written))(written)
@@ -109,7 +109,13 @@ class LazyGroup(TyperGroup):
             verb.name: TyperCommand(verb.name, help=verb.summary, rich_help_panel=verb.panel)
             for verb in self.verbs
         }
-        return TyperGroup(name=self.name, commands=commands, help=self.help, params=self.params)
+        return TyperGroup(
+            name=self.name,
+            commands=commands,
+            help=self.help,
+            params=self.params,
+            epilog=self.epilog,
+        )
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help from the list of verbs."""

@@ -1,15 +1,19 @@
 """The list of verbs is true, and nothing is loaded before it is used."""
 
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.core import TyperGroup
 from typer.testing import CliRunner
 
 import biaswatch
-from biaswatch.cli.application import LoadedVerbs, app
+from biaswatch.cli.application import LoadedVerbs, app, loaded
 from biaswatch.cli.verbs import VERBS, Verb
 
 RUNNER = CliRunner()
@@ -129,3 +133,17 @@ def test_a_shell_is_told_the_verbs_that_begin_so() -> None:
 def test_a_mistake_in_the_command_line_is_one_sentence(words: str, sentence: str) -> None:
     result = CliRunner().invoke(app, words.split(), prog_name="biaswatch")
     assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"biaswatch: {sentence}\n")
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=attrgetter("name"))
+def test_help_of_each_verb_ends_with_an_example_that_can_be_read(
+    verb: Verb, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(Path(__file__).parents[3])
+    shown = CliRunner().invoke(app, [verb.name, "--help"], env={"COLUMNS": "200"})
+    assert f"Example: biaswatch {verb.example}" in shown.stdout
+    name, *arguments = shlex.split(verb.example)
+    command = loaded(verb)
+    context = command.make_context(name, arguments)
+    if isinstance(command, TyperGroup):
+        command.resolve_command(context, arguments)
