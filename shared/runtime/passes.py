@@ -21,8 +21,8 @@ from biaswatch.shared.telemetry import RepeatedWarning, log
 LOOK_S = 1.0
 """Interval at which passes of other or dead processes are looked for."""
 BACK_PRESSURE_S = 0.5
-ROOM_S = 0.2
-"""Interval of looks for room where no pass has any."""
+PACE_S = 0.2
+"""Interval of looks where no pass may publish."""
 FAULT_PAUSE_S = 10.0
 """Pause after an unexpected error."""
 PUBLISHED_AT_ONCE = 64
@@ -49,7 +49,7 @@ class PassSteps:
     """Tells whether the run is still open."""
     turn_of: Callable[[PlanningCursor], str]
     """Passes with the same turn alternate, one part each; others run concurrently."""
-    has_room: Callable[[PlanningCursor], bool] = lambda _: True
+    may_publish: Callable[[PlanningCursor], bool] = lambda _: True
     """Tells whether the pass may publish its next part now."""
 
 
@@ -98,14 +98,14 @@ class Passes:
         """Advance the passes of a turn in rotation, until all have ended."""
         try:
             while cursors := await in_thread(self._unfinished, turn):
-                with_room = [c for c in cursors if await in_thread(self._steps.has_room, c)]
-                for cursor in with_room:
+                ready = [c for c in cursors if await in_thread(self._steps.may_publish, c)]
+                for cursor in ready:
                     part = await in_thread(self._steps.prepare, cursor)
                     if part is not None:
                         await self._publish(part.records, cursor, publisher)
                     await in_thread(self._steps.settle, cursor, part)
-                if not with_room:
-                    await asyncio.sleep(ROOM_S)
+                if not ready:
+                    await asyncio.sleep(PACE_S)
         except TransientError as error:  # the next look continues
             self._waits.warn(error, turn=turn)
         except ConfigurationError:

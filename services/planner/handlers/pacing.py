@@ -68,7 +68,7 @@ class Pacing:
         """Forget a pass."""
         self._paces.pop(key, None)
 
-    def has_room(self, key: object) -> bool:
+    def may_publish(self, key: object) -> bool:
         """Return whether a pass may publish its next part.
 
         Where no answer arrives for long, it may: questions may be lost, and are asked again once

@@ -161,7 +161,7 @@ class Planning:
         missing = partial(store.records.missing, Response)
         self._pacing = Pacing(missing, now=now, stalled_s=stalled_s)
         steps = PassSteps(
-            self.prepare, self.settle, self._is_open, lambda cursor: cursor.lane, self._has_room
+            self.prepare, self.settle, self._is_open, lambda cursor: cursor.lane, self._may_publish
         )
         self.passes = Passes(store.planning_cursors, steps, stage="planner")
 
@@ -196,9 +196,9 @@ class Planning:
         self._store.planning_cursors.settle(cursor, reached)
         self._on_arrival()  # expected features may have arrived already
 
-    def _has_room(self, cursor: PlanningCursor) -> bool:
-        """Return whether the target has room for more of a run, or the pass is to end."""
-        return self._pacing.has_room(_pass_of(cursor)) or not self._is_open(cursor)
+    def _may_publish(self, cursor: PlanningCursor) -> bool:
+        """Return whether a pass may publish its next part, or is to end."""
+        return self._pacing.may_publish(_pass_of(cursor)) or not self._is_open(cursor)
 
     def _is_open(self, cursor: PlanningCursor) -> bool:
         state = self._gathers.look(cursor.run_id)

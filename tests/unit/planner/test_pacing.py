@@ -49,7 +49,7 @@ def longest_queue(per_s: float, seconds: float) -> tuple[int, int]:
     target = SlowTarget(per_s)
     pacing, part, longest, empty = target.pacing(), 0, 0, 0
     for _ in range(int(seconds / 0.2)):
-        while pacing.has_room("large"):
+        while pacing.may_publish("large"):
             target.publish(pacing, "large", part)
             part += 1
         longest = max(longest, len(target.waiting))
@@ -74,15 +74,15 @@ def test_a_run_goes_on_where_its_questions_were_lost() -> None:
     target = SlowTarget(0)
     pacing = target.pacing()
     target.publish(pacing, "large", 0)
-    assert not pacing.has_room("large")
+    assert not pacing.may_publish("large")
     target.wait(29)
-    assert not pacing.has_room("large")
+    assert not pacing.may_publish("large")
     target.wait(2)
-    assert pacing.has_room("large")
+    assert pacing.may_publish("large")
     target.publish(pacing, "large", 1)
-    assert not pacing.has_room("large")
+    assert not pacing.may_publish("large")
     pacing.ended("large")
-    assert pacing.has_room("large")
+    assert pacing.may_publish("large")
 
 
 LARGE, SMALL = "a" * 32, "b" * 32
