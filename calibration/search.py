@@ -50,7 +50,7 @@ class SimulatedTarget:
 
     def answers(self, drawn: DrawnSet, seed: int, rng: np.random.Generator) -> tuple[float, ...]:
         """Return the answers of twins."""
-        topic, context = int(drawn.asked.topic[1:]), int(drawn.asked.context[1:])
+        topic, context = int(drawn.record.topic[1:]), int(drawn.record.context[1:])
         shared = _normal(seed, f"{topic}/{context}") if self.is_fixed else rng.normal()
         values = []
         for group, person in zip(drawn.groups, drawn.persons, strict=True):
@@ -107,7 +107,7 @@ def simulated(
     while not isinstance(sets := planned_sets(state), Ended) and not until(state):
         number = len(state.rounds)
         drawn = [
-            replace(d, asked=d.asked.model_copy(update={"values": target.answers(d, seed, rng)}))
+            replace(d, record=d.record.model_copy(update={"values": target.answers(d, seed, rng)}))
             for d in state.drawing.draw(number, sets)
         ]
         state.add_drawn(number, drawn)

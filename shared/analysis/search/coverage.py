@@ -1,4 +1,4 @@
-"""Coverage of a search: what was asked by region, and what would have been found there."""
+"""Coverage of a search: what was sent by region, and what would have been found there."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -17,31 +17,31 @@ METHOD = "power 0.8 of the evidence, with the spread of all sets"
 
 
 def coverage_of(state: SearchState) -> SearchCoverage:
-    """Return what was asked by topic, context and area, and the gaps it would have found."""
+    """Return what was sent by topic, context and area, and the gaps it would have found."""
     missing, reach = _missing(state), _Reach(state)
     counted = state.evidence.past.sets[:: state.sizes.contrasts]
     places = {region: state.sizes.first(region) // state.sizes.contrasts for region in Region}
 
-    def covered(name: str, region: Region, place: int, asked: Ints, lost: Ints) -> RegionCoverage:
+    def covered(name: str, region: Region, place: int, sent: Ints, lost: Ints) -> RegionCoverage:
         sets = int(counted[places[region] + place])
-        return _covered(name, asked, lost, reach.estimate(region, sets))
+        return _covered(name, sent, lost, reach.estimate(region, sets))
 
     topics = [
-        covered(name, Region.TOPIC, place, state.asked[place], missing[place])
+        covered(name, Region.TOPIC, place, state.sets_by_cell[place], missing[place])
         for name, place in state.topics.items()
     ]
     contexts = [
-        covered(name, Region.CONTEXT, place, state.asked[:, place], missing[:, place])
+        covered(name, Region.CONTEXT, place, state.sets_by_cell[:, place], missing[:, place])
         for name, place in state.contexts.items()
     ]
-    everywhere = covered("everywhere", Region.EVERYWHERE, 0, state.asked, missing)
+    everywhere = covered("everywhere", Region.EVERYWHERE, 0, state.sets_by_cell, missing)
     areas: dict[str, list[int]] = {}
     for name, place in state.topics.items():
         areas.setdefault(state.search.space.topics[name].area, []).append(place)
     by_area = [
         _covered(
             area,
-            state.asked[rows],
+            state.sets_by_cell[rows],
             missing[rows],
             reach.estimate(Region.TOPIC, int(counted[rows].mean())),
         )
@@ -50,8 +50,8 @@ def coverage_of(state: SearchState) -> SearchCoverage:
     return SearchCoverage(topics=topics, contexts=contexts, areas=by_area, everywhere=everywhere)
 
 
-def _covered(name: str, asked: Ints, missing: Ints, gap: Estimate) -> RegionCoverage:
-    sets = int(asked.sum())
+def _covered(name: str, sent: Ints, missing: Ints, gap: Estimate) -> RegionCoverage:
+    sets = int(sent.sum())
     if not sets:
         gap = undefined("not asked")
     return RegionCoverage(name=name, sets=sets, missing=int(missing.sum()), smallest_gap=gap)
@@ -85,21 +85,21 @@ class _Reach:
 
 def _missing(state: SearchState) -> Ints:
     """Return [topics, contexts]: evidence sets without an answer of every twin."""
-    missing = np.zeros_like(state.asked)
+    missing = np.zeros_like(state.sets_by_cell)
     for drawn in (drawn for sets in state.rounds for drawn in sets):
-        asked = drawn.asked
-        if asked.purpose is SetPurpose.EVIDENCE and not is_complete(asked):
-            missing[state.topics[asked.topic], state.contexts[asked.context]] += 1
+        record = drawn.record
+        if record.purpose is SetPurpose.EVIDENCE and not is_complete(record):
+            missing[state.topics[record.topic], state.contexts[record.context]] += 1
     return missing
 
 
 def placebo_of(state: SearchState) -> PlaceboGaps:
     """Return the gaps between twins of one group."""
     sets: Sequence[tuple[float | None, ...]] = [
-        drawn.asked.values
+        drawn.record.values
         for round_ in state.rounds
         for drawn in round_
-        if drawn.asked.purpose is SetPurpose.PLACEBO and is_complete(drawn.asked)
+        if drawn.record.purpose is SetPurpose.PLACEBO and is_complete(drawn.record)
     ]
     if not sets:
         return PlaceboGaps(sets=0, differing=None, mean_gap=None)

@@ -24,7 +24,7 @@ def is_about_names(search: Search) -> bool:
 class DrawnSet:
     """A set with its persons and its wording."""
 
-    asked: AskedSet
+    record: AskedSet
     number: int
     """The round."""
     wording: int
@@ -34,7 +34,7 @@ class DrawnSet:
     groups: tuple[int, ...]
     """The group of each person."""
     new_prompts: bool
-    """True if none of its prompts was asked before."""
+    """True if none of its prompts was sent before."""
     counted: tuple[bool, bool, bool, bool]
     """Whether it counts for its topic, its context, everywhere, and its crossing."""
 
@@ -48,11 +48,11 @@ class _Queue:
     waiting: list[str] = field(default_factory=list)
     shuffles: int = 0
 
-    def next(self, asked: set[_Prompt], topic: str, context: str, wording: int) -> str:
+    def next(self, record: set[_Prompt], topic: str, context: str, wording: int) -> str:
         """Return the next person with a new prompt, or else the next person."""
         for _ in range(2):
             for place, person in enumerate(self.waiting):
-                if (topic, context, wording, person) not in asked:
+                if (topic, context, wording, person) not in record:
                     return self.waiting.pop(place)
             self._shuffle()
         return self.waiting.pop(0)
@@ -65,7 +65,7 @@ class _Queue:
 
 
 class Drawing:
-    """Persons that were drawn so far; sets are drawn in the order in which they are asked."""
+    """Persons that were drawn so far; sets are drawn in the order in which they are sent."""
 
     def __init__(self, search: Search) -> None:
         self._search = search
@@ -94,30 +94,30 @@ class Drawing:
         rng = np.random.default_rng([self._search.seed, number, _WORDINGS])
         shares, groups = rng.random(len(sets)), len(self._search.space.groups)
         placebo = rng.integers(groups, size=len(sets))
-        for place, asked in enumerate(sets):
-            topic = self._search.space.topics[asked.topic]
+        for place, record in enumerate(sets):
+            topic = self._search.space.topics[record.topic]
             wording = int(shares[place] * len(topic.prompts))
             of_twins = tuple(range(groups))
-            if asked.purpose is SetPurpose.PLACEBO:
+            if record.purpose is SetPurpose.PLACEBO:
                 of_twins = (int(placebo[place]),) * groups
-            yield self._drawn(asked, number, wording, of_twins)
+            yield self._drawn(record, number, wording, of_twins)
 
     def _drawn(
-        self, asked: AskedSet, number: int, wording: int, groups: tuple[int, ...]
+        self, record: AskedSet, number: int, wording: int, groups: tuple[int, ...]
     ) -> DrawnSet:
-        is_placebo = asked.purpose is SetPurpose.PLACEBO
+        is_placebo = record.purpose is SetPurpose.PLACEBO
         prompts: set[_Prompt] = set() if is_placebo else self._asked
-        cell, persons, is_new = (asked.topic, asked.context, wording), [], True
+        cell, persons, is_new = (record.topic, record.context, wording), [], True
         for group in groups:
-            person = self._queues[asked.purpose][group].next(prompts, *cell)
+            person = self._queues[record.purpose][group].next(prompts, *cell)
             is_new = is_new and (*cell, person) not in prompts
             prompts.add((*cell, person))
             persons.append(person)
-        is_evidence = asked.purpose is SetPurpose.EVIDENCE and is_new
-        counted = self._counted(asked, persons) if is_evidence else (False,) * 4
-        return DrawnSet(asked, number, wording, tuple(persons), groups, is_new, counted)
+        is_evidence = record.purpose is SetPurpose.EVIDENCE and is_new
+        counted = self._counted(record, persons) if is_evidence else (False,) * 4
+        return DrawnSet(record, number, wording, tuple(persons), groups, is_new, counted)
 
-    def _counted(self, asked: AskedSet, persons: Sequence[str]) -> tuple[bool, bool, bool, bool]:
+    def _counted(self, record: AskedSet, persons: Sequence[str]) -> tuple[bool, bool, bool, bool]:
         """Return the regions that the set counts for: those in which its persons are new.
 
         A person's answers are alike, so a second one is no further evidence about the group. Where
@@ -125,7 +125,7 @@ class Drawing:
         """
         if self._about_names:
             return True, True, True, True
-        regions = ("topic", asked.topic), ("context", asked.context), ("everywhere",)
+        regions = ("topic", record.topic), ("context", record.context), ("everywhere",)
         topic, context, everywhere = (
             all((*region, person) not in self._used for person in persons) for region in regions
         )

@@ -111,11 +111,11 @@ def _gaps(state: SearchState, number: int, contrast: int) -> Floats:
     return contrasts_of(_answers(state, number))[:, contrast]
 
 
-def _effect(state: SearchState, asked: Confirmation, gaps: Floats, level: float) -> Estimate:
+def _effect(state: SearchState, confirmation: Confirmation, gaps: Floats, level: float) -> Estimate:
     """Return the gap of the confirmation twins with its interval."""
-    if asked.pending:
+    if confirmation.pending:
         return undefined(
-            f"{len(asked.answers)} of {asked.needed} confirmation sets were asked; a larger budget"
+            f"{len(confirmation.answers)} of {confirmation.needed} confirmation sets were asked; a larger budget"
             " continues"
         )
     space = state.search.space

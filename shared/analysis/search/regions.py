@@ -35,12 +35,12 @@ def suite_of_findings(search: Search, rounds: Sequence[SearchRound], sets: int) 
     number = len(rounds)
     rng = np.random.default_rng([search.seed, number])
     numbers = [finding for finding in state.findings for _ in range(sets)]
-    asked = state.sets_for(numbers, SetPurpose.CONFIRMATION, rng)
+    record = state.sets_for(numbers, SetPurpose.CONFIRMATION, rng)
     suite = suite_of_sets(
         search.space,
         f"{search.space.name[:60]}-findings",
         "Fresh twins of the regions that a search has found.",
-        state.drawing.draw(number, asked),
+        state.drawing.draw(number, record),
     )
     twins = sets * len(search.space.groups)
     probes = tuple(

@@ -29,11 +29,11 @@ class Confirmation:
     needed: int
     """Number of sets; fixed when the finding is made."""
     answers: list[tuple[float | None, ...]] = field(default_factory=list)
-    """The answers of the sets that were asked."""
+    """The answers of the sets that were sent."""
 
     @property
     def pending(self) -> int:
-        """Return the number of sets that are still to be asked."""
+        """Return the number of sets that are still to be sent."""
         return self.needed - len(self.answers)
 
 
@@ -56,21 +56,21 @@ class SearchState:
         space = self.search.space
         self.sizes = SearchSpace(len(space.topics), len(space.contexts), len(space.groups))
         self.evidence = SearchEvidence.none(self.sizes)
-        self.asked = np.zeros((len(space.topics), len(space.contexts)), dtype=np.int64)
+        self.sets_by_cell = np.zeros((len(space.topics), len(space.contexts)), dtype=np.int64)
         """[topics, contexts]: sets asked as evidence."""
         self.purposes: Counter[SetPurpose] = Counter()
-        """Sets that were asked."""
+        """Sets that were sent."""
         self.measured = 0
         """Sets with an answer of every twin."""
 
     @property
     def sets(self) -> int:
-        """Return the number of sets that were asked."""
+        """Return the number of sets that were sent."""
         return self.purposes.total()
 
     @property
     def calls(self) -> int:
-        """Return the number of twins that were asked."""
+        """Return the number of twins that were sent."""
         return self.sets * self.sizes.groups
 
     @cached_property
@@ -84,27 +84,27 @@ class SearchState:
         return {name: place for place, name in enumerate(self.search.space.contexts)}
 
     def pending(self) -> Iterator[int]:
-        """Yield the finding of each confirmation set that is still to be asked."""
+        """Yield the finding of each confirmation set that is still to be sent."""
         waiting = (n for n in self.confirmations if n in self.findings)
         return chain.from_iterable([n] * self.confirmations[n].pending for n in waiting)
 
-    def add(self, number: int, asked: Sequence[AskedSet]) -> None:
+    def add(self, number: int, record: Sequence[AskedSet]) -> None:
         """Add the answers of a round."""
-        self.add_drawn(number, list(self.drawing.draw(number, asked)))
+        self.add_drawn(number, list(self.drawing.draw(number, record)))
 
     def add_drawn(self, number: int, sets: list[DrawnSet]) -> None:
         """Add the answers of a round whose persons are drawn."""
-        confirming = [d.asked for d in sets if d.asked.purpose is SetPurpose.CONFIRMATION]
+        confirming = [d.record for d in sets if d.record.purpose is SetPurpose.CONFIRMATION]
         for finding, set_ in zip(islice(self.pending(), len(confirming)), confirming, strict=True):
             self.confirmations[finding].answers.append(set_.values)
         batch = self._batch(sets)
         self.rounds.append(sets)
         self.batches.append(batch)
-        for set_ in (drawn.asked for drawn in sets):
+        for set_ in (drawn.record for drawn in sets):
             self.purposes[set_.purpose] += 1
             self.measured += is_complete(set_)
             is_evidence = set_.purpose is SetPurpose.EVIDENCE
-            self.asked[self.topics[set_.topic], self.contexts[set_.context]] += is_evidence
+            self.sets_by_cell[self.topics[set_.topic], self.contexts[set_.context]] += is_evidence
         self.evidence = updated(
             self.evidence, self.sizes, batch.cells, batch.answers, batch.counted
         )
@@ -113,18 +113,18 @@ class SearchState:
     def _batch(self, sets: Sequence[DrawnSet]) -> SearchBatch:
         """Return the sets of a round that are evidence."""
         space, evidence = self.search.space, [d for d in sets if _is_evidence(d)]
-        answers = np.array([d.asked.values for d in evidence], dtype=np.float64)
+        answers = np.array([d.record.values for d in evidence], dtype=np.float64)
         counted = np.array([(*d.counted, False) for d in evidence], dtype=np.bool_)
         return SearchBatch(
-            self._cells([d.asked for d in evidence]),
+            self._cells([d.record for d in evidence]),
             answers.reshape(len(evidence), self.sizes.groups) / (space.high - space.low),
             counted.reshape(len(evidence), len(Region)),
         )
 
     def _cells(self, sets: Sequence[AskedSet]) -> AskedCells:
         return AskedCells.of(
-            np.array([self.topics[asked.topic] for asked in sets], dtype=np.int64),
-            np.array([self.contexts[asked.context] for asked in sets], dtype=np.int64),
+            np.array([self.topics[record.topic] for record in sets], dtype=np.int64),
+            np.array([self.contexts[record.context] for record in sets], dtype=np.int64),
         )
 
     def _find(self, number: int) -> None:
@@ -192,9 +192,9 @@ def replay(search: Search, rounds: Sequence[SearchRound]) -> SearchState:
     return state
 
 
-def is_complete(asked: AskedSet) -> bool:
+def is_complete(record: AskedSet) -> bool:
     """Return whether every twin has an answer."""
-    return None not in asked.values
+    return None not in record.values
 
 
 def contrasts_of(answers: Floats) -> Floats:
@@ -204,4 +204,4 @@ def contrasts_of(answers: Floats) -> Floats:
 
 
 def _is_evidence(drawn: DrawnSet) -> bool:
-    return any(drawn.counted) and is_complete(drawn.asked)
+    return any(drawn.counted) and is_complete(drawn.record)

@@ -94,6 +94,6 @@ def _spent(state: SearchState) -> SearchSpent:
         sets=state.sets,
         placebo_sets=state.purposes[SetPurpose.PLACEBO],
         confirmation_sets=state.purposes[SetPurpose.CONFIRMATION],
-        missing=sum(drawn.asked.values.count(None) for drawn in sets),
+        missing=sum(drawn.record.values.count(None) for drawn in sets),
         repeated_sets=sum(not drawn.new_prompts for drawn in sets),
     )

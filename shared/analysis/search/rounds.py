@@ -92,7 +92,7 @@ def answered(
     """
     twins = len(planned.sets[0].values)
     sets = tuple(
-        asked.model_copy(
+        record.model_copy(
             update={
                 "values": tuple(
                     values.get(probe_key(set_key(planned.number, place), twin))
@@ -100,7 +100,7 @@ def answered(
                 )
             }
         )
-        for place, asked in enumerate(planned.sets)
+        for place, record in enumerate(planned.sets)
     )
     return SearchRound(
         tenant=planned.tenant,
@@ -113,7 +113,7 @@ def answered(
 
 
 def _reason_to_end(search: Search, state: SearchState, left: int) -> str | None:
-    """Return why no further round can be asked or can find anything."""
+    """Return why no further round can be sent or can find anything."""
     if left < 1:
         return f"The budget of {search.calls:,} calls is spent."
     if state.sets >= MAX_UNMEASURED_SETS and not state.measured:
@@ -140,6 +140,6 @@ def _sets(search: Search, state: SearchState, number: int, size: int, left: int)
     )
     sets += state.asked_sets(spread, SetPurpose.PLACEBO)
     if rest := size - len(sets):
-        cells = next_cells(state.evidence, state.sizes, search.alpha, rest, rng, state.asked)
+        cells = next_cells(state.evidence, state.sizes, search.alpha, rest, rng, state.sets_by_cell)
         sets += state.asked_sets(cells, SetPurpose.EVIDENCE)
     return sets

@@ -43,11 +43,11 @@ def probe_key(set_key: str, twin: int) -> str:
 
 
 def _probes(space: Space, key: str, drawn: DrawnSet) -> Iterator[SuiteProbe]:
-    asked, topic = drawn.asked, space.topics[drawn.asked.topic]
-    text = f"{asked.topic}/{drawn.wording}" if len(topic.prompts) > 1 else asked.topic
+    record, topic = drawn.record, space.topics[drawn.record.topic]
+    text = f"{record.topic}/{drawn.wording}" if len(topic.prompts) > 1 else record.topic
     names = list(space.groups)
     for twin, (person, group) in enumerate(zip(drawn.persons, drawn.groups, strict=True)):
-        is_placebo = asked.purpose is SetPurpose.PLACEBO
+        is_placebo = record.purpose is SetPurpose.PLACEBO
         groups = {PLACEBO: f"twin {twin + 1}"} if is_placebo else {space.dimension: names[group]}
         yield SuiteProbe(
             key=probe_key(key, twin),
@@ -56,9 +56,9 @@ def _probes(space: Space, key: str, drawn: DrawnSet) -> Iterator[SuiteProbe]:
             groups=groups,
             stimuli={"name": person, "text": text},
             facts={
-                "topic": asked.topic,
-                "context": asked.context,
-                "purpose": asked.purpose.value,
+                "topic": record.topic,
+                "context": record.context,
+                "purpose": record.purpose.value,
                 "area": topic.area,
             },
         )
@@ -66,8 +66,8 @@ def _probes(space: Space, key: str, drawn: DrawnSet) -> Iterator[SuiteProbe]:
 
 def prompt_of(space: Space, drawn: DrawnSet, person: str) -> str:
     """Return the prompt about a person; nothing but the person differs between twins."""
-    question = space.topics[drawn.asked.topic].prompts[drawn.wording]
+    question = space.topics[drawn.record.topic].prompts[drawn.wording]
     parts = (
-        space.contexts[drawn.asked.context], question.replace(PERSON, person), space.request,
+        space.contexts[drawn.record.context], question.replace(PERSON, person), space.request,
     )  # fmt: skip
     return "\n\n".join(part.strip() for part in parts if part.strip())

@@ -1,4 +1,4 @@
-"""Allocation of a search's questions: where the next batch of sets is asked."""
+"""Allocation of a search's questions: where the next batch of sets is sent."""
 
 from dataclasses import dataclass
 from typing import TypeVar
@@ -40,21 +40,21 @@ def next_cells(
     alpha: float,
     size: int,
     rng: np.random.Generator,
-    asked: Ints | None = None,
+    sets_by_cell: Ints | None = None,
 ) -> AskedCells:
-    """Return where the next sets are asked.
+    """Return where the next sets are sent.
 
-    Every topic is asked once. After that, topics are drawn by the sharpened probability that they
+    Every topic is sent once. After that, topics are drawn by the sharpened probability that they
     alone have an effect, in all contexts or in one; a few sets go to the topics with the fewest.
     Topics and crossings that are found get no further sets. Any rule is valid, since the evidence
-    does not depend on why a set was asked; this rule decides power only.
+    does not depend on why a set was sent; this rule decides power only.
 
     Parameters
     ----------
     size
         Number of sets, at least 1.
     asked
-        [topics, contexts]: sets that were asked, with those that are no evidence, since an answer
+        [topics, contexts]: sets that were sent, with those that are no evidence, since an answer
         is missing; those that are evidence, if None.
 
     References
@@ -68,9 +68,9 @@ def next_cells(
     >>> sorted(cells.topics.tolist())
     [0, 1, 2]
     """
-    if asked is None:
-        asked = _of_cells(evidence.past.sets, space)[:, :, 0].astype(np.int64)
-    promise, of_topics = _promise(evidence, space, alpha), asked.sum(axis=1)
+    if sets_by_cell is None:
+        sets_by_cell = _of_cells(evidence.past.sets, space)[:, :, 0].astype(np.int64)
+    promise, of_topics = _promise(evidence, space, alpha), sets_by_cell.sum(axis=1)
     shuffled = rng.permutation(space.topics)
     fewest = shuffled[np.argsort(of_topics[shuffled], kind="stable")]
     floor = int(FLOOR_SHARE * size + rng.random())
@@ -79,7 +79,7 @@ def next_cells(
         [np.resize(fewest, least), _drawn_topics(promise, size - least, shuffled, rng)]
     )
     follows = (rng.random(size) < CONTEXT_LEADER_SHARE) & (np.arange(size) >= least)
-    return AskedCells.of(topics, _contexts(topics, follows, promise, asked, rng))
+    return AskedCells.of(topics, _contexts(topics, follows, promise, sets_by_cell, rng))
 
 
 def _drawn_topics(promise: _Promise, size: int, shuffled: Ints, rng: np.random.Generator) -> Ints:
@@ -93,11 +93,11 @@ def _drawn_topics(promise: _Promise, size: int, shuffled: Ints, rng: np.random.G
 
 
 def _contexts(
-    topics: Ints, follows: Bools, promise: _Promise, asked: Ints, rng: np.random.Generator
+    topics: Ints, follows: Bools, promise: _Promise, sets_by_cell: Ints, rng: np.random.Generator
 ) -> Ints:
     """Return a context for each topic: its most promising one, or one with the fewest sets."""
-    counts, contexts = asked.copy(), np.empty(len(topics), dtype=np.int64)
-    ties = rng.random((len(topics), asked.shape[1]))
+    counts, contexts = sets_by_cell.copy(), np.empty(len(topics), dtype=np.int64)
+    ties = rng.random((len(topics), sets_by_cell.shape[1]))
     for place, topic in enumerate(topics):
         fewest = np.lexsort((ties[place], counts[topic]))[0]
         contexts[place] = promise.cells[topic].argmax() if follows[place] else fewest

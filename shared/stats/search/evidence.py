@@ -69,7 +69,7 @@ def updated(
     Parameters
     ----------
     cells
-        [sets]: where each set was asked.
+        [sets]: where each set was sent.
     answers
         [sets, groups]: one answer for each twin, divided by the range of the answers. Sets with a
         missing answer must be left out by the caller, and counted.

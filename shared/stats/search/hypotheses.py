@@ -151,7 +151,7 @@ class SearchSpace:
 
 @dataclass(frozen=True)
 class AskedCells:
-    """Where sets of twins are asked: [sets] each; a scenario of -1 is the topic's own."""
+    """Where sets of twins are sent: [sets] each; a scenario of -1 is the topic's own."""
 
     topics: Ints
     contexts: Ints
