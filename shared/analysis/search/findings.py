@@ -115,8 +115,8 @@ def _effect(state: SearchState, confirmation: Confirmation, gaps: Floats, level:
     """Return the gap of the confirmation twins with its interval."""
     if confirmation.pending:
         return undefined(
-            f"{len(confirmation.answers)} of {confirmation.needed} confirmation sets were asked; a larger budget"
-            " continues"
+            f"{len(confirmation.answers)} of {confirmation.needed} confirmation sets were asked;"
+            " a larger budget continues"
         )
     space = state.search.space
     if not len(gaps):
