@@ -5,7 +5,12 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from biaswatch.shared.stats.comparisons.answer_exchange import PromptAnswers, answer_exchange_p
+from biaswatch.shared.stats.comparisons.answer_exchange import (
+    PromptAnswers,
+    answer_exchange_p,
+    tail_bound,
+)
+from biaswatch.shared.stats.comparisons.relabelling import Stratum
 from biaswatch.shared.stats.comparisons.sign_flips import sign_flip_p
 
 SETS = {"a0": 0, "b0": 0, "a1": 1, "b1": 1, "a2": 2, "b2": 2}
@@ -76,3 +81,26 @@ def test_skewed_answers_in_unequal_numbers_keep_the_level() -> None:
         answers += p_value is not None and p_value <= 0.05
         flips += (sign_flip_p(values[:, 0] - values[:, 1:].mean(axis=1)) or 1.0) <= 0.05
     assert answers / studies <= 0.085 < flips / studies
+
+
+@pytest.mark.parametrize(("n", "m"), [(1, 1), (2, 2), (1, 3), (3, 2)])
+def test_the_bound_of_a_tail_is_never_below_all_exchanges(n: int, m: int) -> None:
+    rng = np.random.default_rng(n * 10 + m)
+    for shift in (0.0, 1.0, 3.0):
+        sets = [(rng.normal(shift, 1, n), rng.normal(0, 1, m)) for _ in range(3)]
+        scale = 1 / n + 1 / m
+        strata = [Stratum(a * scale, b * scale) for a, b in sets]
+        exact = brute_force([list(a) for a, _ in sets], [list(b) for _, b in sets]) / 2
+        assert exact * (1 - 1e-9) <= tail_bound(strata) <= 1
+    ones = [Stratum(np.full(n, 1.0), np.zeros(m)) for _ in range(3)]
+    assert tail_bound(ones) <= 0.75 ** (3 * min(n, m)) * 1.001
+
+
+def test_a_family_of_a_thousand_comparisons_can_find_a_difference() -> None:
+    """Random exchanges alone have no p-value below 2 / 10,000."""
+    a = {f"a{place}": [4.0, 4.0, 5.0] for place in range(30)}
+    b = {f"b{place}": [2.0, 3.0, 2.0] for place in range(30)}
+    sets = {f"{side}{place}": place for side in "ab" for place in range(30)}
+    p_value = answer_exchange_p(a, b, sets, rng=np.random.default_rng(0))
+    assert p_value is not None
+    assert p_value < 0.05 / 1000
