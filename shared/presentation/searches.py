@@ -56,15 +56,14 @@ def coverage_table(regions: list[RegionCoverage], title: str) -> Table:
     """Return what was asked in some regions, and the smallest gap that would have been found."""
     columns = (
         *names(title),
-        *numbers("sets", "incomplete sets"),
-        *estimates("smallest gap found 4 times of 5"),
+        *numbers("sets", "incomplete sets", "smallest gap found 4 times of 5 (-: no gap)"),
     )
     rows = tuple(
         (
             text_cell(region.name),
             number_cell(region.sets),
             number_cell(region.missing),
-            estimate_cell(region.smallest_gap),
+            number_cell(region.smallest_gap.value),
         )
         for region in regions
     )
