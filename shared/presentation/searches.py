@@ -54,10 +54,7 @@ def findings_table(results: SearchResults) -> Table:
 
 def coverage_table(regions: list[RegionCoverage], title: str) -> Table:
     """Return what was asked in some regions, and the smallest gap that would have been found."""
-    columns = (
-        *names(title),
-        *numbers("sets", "incomplete sets", "smallest gap found 4 times of 5 (-: no gap)"),
-    )
+    columns = (*names(title), *numbers("sets", "incomplete sets", "smallest findable gap"))
     rows = tuple(
         (
             text_cell(region.name),
