@@ -24,6 +24,14 @@ from tests.support.measured_runs import (
 )
 from tests.support.records import make_traffic_monitor
 
+SPACE = {
+    "name": "desk",
+    "dimension": "gender",
+    "groups": {"female": ["Emily Walsh"], "male": ["Greg Walsh"]},
+    "topics": {"refund": {"area": "money", "prompts": ["How far do you trust {person}?"]}},
+}
+"""The scenarios of a search."""
+
 HERE = Path(__file__).parent
 TOOLS = HERE.parents[1] / ".venv-api" / "bin"
 MEASURED = make_suite(sets=4)
@@ -108,6 +116,8 @@ def test_a_generated_client_calls_every_operation(url: str, tmp_path: Path) -> N
         "post_purges": {"unit": "u"},
         "post_runs_by_run_id_labels_samples": {"feature": "words"},
         "post_runs_by_run_id_labels": {"extractor": "words", "feature": "words", "labels": []},
+        "post_searches": {"target": "simulator:biased", "space": SPACE},
+        "post_searches_by_search_id_budget": {"calls": 10},
     }  # fmt: skip
     samples = json.dumps({"bodies": bodies, "paths": {"run_id": RUN.id}, "streams": [ENDLESS]})
     script = HERE / "call_each_operation.py"
