@@ -9,7 +9,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "own-suites", "published-benchmarks", "hiring-audit", "otlp", "importing", "release-gate",
         "monitors", "traffic", "channels", "adding-an-extractor",
         "building-benchmarks", "diagnosing", "error-rates", "shortlists", "twin-answers", "targets",
-        "conversations", "agents", "replay",
+        "batches", "searching", "conversations", "agents", "replay",
         "simulator", "bbq", "labels",
         "dashboard", "access", "install", "operations", "archive", "scale", "kubernetes",
     ),
