@@ -108,7 +108,7 @@ CITATION = re.compile(
 WHOLE = re.compile(rf"[.!?…][{re.escape(CLOSING)}]*$")
 HEADING = re.compile(r"=.*=", re.DOTALL)
 SPACE = re.compile(r"[^\S\n]+")
-WINDOW_CHARS = 2_000
+WINDOW_CHARS = 1_000
 """Characters segmented at once: the time of pysbd grows with their square."""
 MARKUP = re.compile(
     r"[*`|\\^_]|~~|==|\$\$|::|</?[A-Za-z!]|\]\(|\[\[|\[\^|(?:^|\s)[#>]{1,6}\s|&#?\w{1,8};"

@@ -32,13 +32,16 @@ FIELD_FILES = {".yaml", ".yml", ".json"}
 FIELD_NAMES = re.compile(r"""^\s*{?\s*["']?(target|probes)["']?\s*:""", re.MULTILINE)
 MOST_COLUMNS = 1_000
 MOST_CELLS = 5_000_000
+SPACE_END = "-space"
+"""The end of the names of spaces, which lie beside the suites."""
 SHIPPED = Path(__file__).parents[1] / "suites"
 DEMO_SUITE = SHIPPED / "hiring-demo.yaml"
 
 
 def shipped_suites() -> dict[str, Path]:
     """Return the suites of this package by name."""
-    return {path.stem: path for path in sorted(SHIPPED.iterdir()) if path.name[0].isalpha()}
+    paths = sorted(SHIPPED.iterdir())
+    return {path.stem: path for path in paths if not path.stem.endswith(SPACE_END)}
 
 
 def suite_path(path: Path) -> Path:

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 
 from biaswatch.building import model_questions as builder
-from biaswatch.building.sentences import sentences
+from biaswatch.building.sentences import parts_of, problem_of
 from biaswatch.services.evaluator.domain import model_questions as evaluator
 from biaswatch.services.evaluator.domain.reading.foreign import read_report
 from biaswatch.services.evaluator.domain.writing.draft import draft_in
@@ -75,7 +75,7 @@ def readers() -> Mapping[str, Reader]:
         "builder: terms": builder.terms_in,
         "builder: pairs of terms": builder.term_pairs_in,
         "builder: yes or no": builder.yes_or_no,
-        "builder: sentences": lambda text: list(sentences(text)),
+        "builder: sentences": lambda text: list(map(problem_of, parts_of.__wrapped__(text))),
     }
 
 

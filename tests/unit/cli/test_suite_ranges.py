@@ -4,11 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from biaswatch.readers.suites import load_suite, undeclared_range
+from biaswatch.readers.suites import load_suite, shipped_suites, undeclared_range
 from biaswatch.shared.contracts import Suite, SuiteProbe
 from biaswatch.shared.contracts.probe import MeasuredPart
-
-SUITES = Path("suites")
 
 
 def suite(prompt: str, **fields: object) -> Suite:
@@ -32,7 +30,7 @@ def test_other_numbers_are_no_scale(prompt: str) -> None:
     assert undeclared_range(suite(prompt)) is None
 
 
-@pytest.mark.parametrize("path", sorted(SUITES.iterdir()), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", shipped_suites().values(), ids=lambda path: path.stem)
 def test_our_own_suites_declare_what_their_answers_need(path: Path) -> None:
     shipped = load_suite(path)
     assert undeclared_range(shipped) is None

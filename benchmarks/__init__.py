@@ -1,0 +1,1 @@
+"""Ratios of speed, measured in one run."""
