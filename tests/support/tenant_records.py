@@ -54,6 +54,7 @@ from tests.support.records import (
     make_traffic_monitor,
     make_verdict,
 )
+from tests.support.searched import small_search, small_space
 
 TEXT = "words-of-a-user"
 """What every text holds, so that a reply which shows any holds it too."""
@@ -75,6 +76,7 @@ class TenantRecords:
     label_sample: LabelSample
     labelled: Run
     """A run whose answers can be drawn, and one of them is labelled."""
+    search_id: str
 
     @property
     def secret(self) -> str:
@@ -126,7 +128,11 @@ def add_tenant(store: Store, tenant: str) -> TenantRecords:
     [alarm] = own.records.all(Alarm)
     _send(store, alarm)
     labelled = _labelled(own, tenant, suite, run)
-    return TenantRecords(tenant, suite, run, monitor, brief, alarm.id, diagnosis.id, *labelled)
+    space = small_space().model_copy(update={"about": secret_of(tenant)})
+    search = own.searches.start(small_search(tenant=tenant, space=space, target=target))
+    return TenantRecords(
+        tenant, suite, run, monitor, brief, alarm.id, diagnosis.id, *labelled, search.id
+    )
 
 
 def _labelled(own: Store, tenant: str, suite: Suite, run: Run) -> tuple[LabelSample, Run]:

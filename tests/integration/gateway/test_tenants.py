@@ -31,6 +31,7 @@ from biaswatch.shared.store import Store
 from biaswatch.shared.store.database import Scope
 from biaswatch.shared.store.tables import RECORDS
 from tests.support.bus import ProvisionedBus
+from tests.support.searched import small_space
 from tests.support.tenant_records import (
     CHANNEL,
     MONITOR,
@@ -66,6 +67,8 @@ class Asked:
     """Whether it is for browsers: somebody unknown is sent to sign in."""
     follows: bool = False
     """Whether the reply goes on until a run has ended."""
+    status: int = 200
+    """The status of a reply to those who may read it."""
     form: bool = False
     """Whether it takes a form of a page, with the token of one that this browser was shown."""
 
@@ -259,6 +262,28 @@ ASKED: dict[tuple[str, str], Asked] = {
     ("POST", "/runs/{run_id}/label/{sample_id}"): Asked(
         RUN, path="/runs/{labelled}/label/{sample_id}", page=True, names=True, form=True
     ),
+    ("GET", "/v1/searches"): Asked(READ),
+    ("GET", "/v1/searches/{search_id}"): Asked(READ, names=True),
+    ("GET", "/v1/searches/{search_id}/examples"): Asked(READ, names=True),
+    # It has found nothing yet.
+    ("GET", "/v1/searches/{search_id}/suite"): Asked(READ, names=True, status=422),
+    ("GET", "/searches"): Asked(READ, page=True),
+    ("GET", "/searches/{search_id}"): Asked(READ, page=True, names=True),
+    ("POST", "/v1/searches"): Asked(
+        RUN,
+        body={
+            "space": small_space().model_dump(mode="json"),
+            "target": "simulator:unfair",
+            "nonce": "{nonce}",
+        },
+        action=AuditAction.SEARCH_START,
+    ),
+    ("POST", "/v1/searches/{search_id}/budget"): Asked(
+        RUN, body={"calls": 500}, names=True, action=AuditAction.SEARCH_START
+    ),
+    ("POST", "/v1/searches/{search_id}/cancel"): Asked(
+        RUN, names=True, action=AuditAction.SEARCH_CANCEL
+    ),
     ("GET", "/docs"): Asked(READ, page=True),
     ("GET", "/openapi.json"): Asked(None),
     ("GET", "/login"): Asked(None),
@@ -330,6 +355,7 @@ class Gateway:
             .replace("{run_id}", self.ours.run.id)
             .replace("{labelled}", self.ours.labelled.id)
             .replace("{sample_id}", self.ours.label_sample.id)
+            .replace("{search_id}", self.ours.search_id)
             .replace("{brief_id}", self.ours.brief.id)
             .replace("{name}", MONITOR)
             .replace("{source}", TRAFFIC)
@@ -467,7 +493,7 @@ async def test_texts_are_shown_to_those_who_may_read_them_alone(gateway: Gateway
         for texts in (True, False):
             for role in (TokenRole.READ, TokenRole.ADMIN):
                 status, text = await gateway.ask(route, token(OURS, role, texts=texts))
-                if status != FOUND or (TEXT in text) is not (texts and request.texts):
+                if status != request.status or (TEXT in text) is not (texts and request.texts):
                     wrong.append((route, role, texts, status, text[:300]))
                 if ("biaswatch-texts" in text) is texts and not request.follows:
                     wrong.append((route, role, texts, "the header is wrong"))
