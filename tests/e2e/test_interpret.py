@@ -58,7 +58,7 @@ def test_a_board_gets_a_report_without_any_model_and_a_text_of_others_is_checked
     assert (refused.returncode, f"The report {empty} is empty" in refused.stderr) == (2, True)
     said = biaswatch(tmp_path, *table, *judged, "-o", "report.odt")
     assert said.returncode == 2
-    assert "name a file .md or .html" in said.stderr
+    assert "must end in one of .md, .html" in said.stderr
 
 
 def test_a_missing_key_is_named_at_once(tmp_path: Path) -> None:

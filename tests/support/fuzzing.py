@@ -18,7 +18,7 @@ bounded = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 """The same examples every time."""
-SENTENCES_END = (".", ">", ")", "…", '"', "'")
+SENTENCES_END = (".", "?", ">", ")", "…", '"', "'")
 
 odd_texts = st.one_of(
     st.text(max_size=20),

@@ -52,7 +52,8 @@ class Obligations:
             except (NotFoundError, TransientError) as error:
                 log("operator").warning("a deletion waits", why=str(error))
             with suppress(TimeoutError):
-                await asyncio.wait_for(self.deleted.wait(), interval_s)
+                async with asyncio.timeout(interval_s):
+                    await self.deleted.wait()
 
     async def _meet_once(self) -> None:
         if not self._records:

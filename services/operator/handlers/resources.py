@@ -118,7 +118,8 @@ class Looking:
                 why = f"{type(error).__name__}: {error}"
                 log("operator").error("a resource is not reconciled", why=why)
             with suppress(TimeoutError):
-                await asyncio.wait_for(memo["changed"].wait(), self._interval_s)
+                async with asyncio.timeout(self._interval_s):
+                    await memo["changed"].wait()
         self._obligations.deleted.set()
 
     async def _reconcile_now(self, memo: kopf.Memo, arguments: Arguments) -> None:

@@ -234,7 +234,7 @@ def test_people_read_units_domains_and_why_answers_are_missing(
     assert "12 did not arrive, 47 refused" in text
     out = command("diagnose", run.id, "--config", f"output={tmp_path / 'run.parquet'}")
     assert out.returncode == 0, out.stderr
-    assert (tmp_path / "run.comparisons.parquet").exists()
+    assert (tmp_path / "run.parquet").exists()
 
 
 @pytest.mark.parametrize(

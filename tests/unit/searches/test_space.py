@@ -36,6 +36,10 @@ def test_nothing_but_the_person_names_a_gender_in_the_shipped_space() -> None:
         assert not set(re.findall(r"[A-Z][a-z]+", rest)) & names, prompt
 
 
+def test_the_example_is_a_space() -> None:
+    assert set(load_space("examples/desk-space.yaml").contexts) >= {"none", "busy"}
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
