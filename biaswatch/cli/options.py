@@ -54,7 +54,7 @@ def existing_file(ctx: typer.Context, path: Path) -> Path:
 
 def existing_suite(ctx: typer.Context, path: Path) -> Path:
     """Return the path of a suite, or raise UsageError before other options are checked."""
-    from biaswatch.readers.suites import suite_path
+    from biaswatch.readers.suite_names import suite_path
 
     return path if ctx.resilient_parsing else suite_path(path)
 

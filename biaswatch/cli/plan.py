@@ -12,13 +12,8 @@ from rich.console import Console
 from biaswatch.cli.options import Json, VerbRequest, ask, gateway
 from biaswatch.cli.requests import takes
 from biaswatch.local.client import GatewayClient
-from biaswatch.readers.suites import (
-    is_monitor,
-    load_monitor,
-    load_suite,
-    shipped_suites,
-    suite_path,
-)
+from biaswatch.readers.suite_names import shipped_suites, suite_path
+from biaswatch.readers.suites import is_monitor, load_monitor, load_suite
 from biaswatch.render.terminal import print_json, print_rows
 from biaswatch.shared.contracts import Claim
 from biaswatch.shared.errors import UsageError

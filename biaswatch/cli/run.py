@@ -31,7 +31,8 @@ from biaswatch.local.runs import InterpretedGap, RunResults, run_results
 from biaswatch.planning.costs import EstimatedSpending, estimated_spending, in_words
 from biaswatch.planning.findable_gaps import with_findable
 from biaswatch.readers.contexts import with_contexts
-from biaswatch.readers.suites import DEMO_SUITE, SHIPPED, load_suite, pilot_of, undeclared_range
+from biaswatch.readers.suite_names import DEMO_SUITE, SHIPPED
+from biaswatch.readers.suites import load_suite, pilot_of, undeclared_range
 from biaswatch.readers.targets import (
     check_local,
     check_means,

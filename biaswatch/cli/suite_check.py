@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from biaswatch.cli.options import Json
+from biaswatch.cli.options import Json, SuiteFile
 from biaswatch.readers.suites import load_suite
 from biaswatch.render.terminal import escape
 from biaswatch.shared.files import read_text, yaml_mapping
@@ -20,7 +20,7 @@ FOUND = 1
 
 
 def check_suite(
-    suite: Annotated[Path, typer.Argument(help="A suite: its folder or file.")],
+    suite: SuiteFile,
     word: Annotated[
         list[str] | None, typer.Option(help="A word that names a group; may be repeated.")
     ] = None,

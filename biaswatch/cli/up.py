@@ -10,7 +10,8 @@ import typer
 
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import AddressFile, RunningPlatform
-from biaswatch.readers.suites import DEMO_SUITE, load_suite
+from biaswatch.readers.suite_names import DEMO_SUITE
+from biaswatch.readers.suites import load_suite
 from biaswatch.readers.targets import check_local, read_target
 from biaswatch.render.terminal import printable
 from biaswatch.shared.bus.server import check_unused

@@ -9,7 +9,7 @@ from biaswatch.local.client import GatewayClient
 from biaswatch.local.gateway_requests import path
 from biaswatch.local.runs import check_beginning, only_match
 from biaswatch.readers.spaces import load_space
-from biaswatch.readers.suites import SHIPPED
+from biaswatch.readers.suite_names import SHIPPED
 from biaswatch.readers.targets import read_target, with_file
 from biaswatch.shared.contracts import as_usage_error, is_id
 from biaswatch.shared.contracts.search import Space

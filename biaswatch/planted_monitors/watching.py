@@ -18,7 +18,8 @@ from biaswatch.planted_monitors.cases import (
     effect_row,
     relapse_row,
 )
-from biaswatch.readers.suites import DEMO_SUITE, load_suite
+from biaswatch.readers.suite_names import DEMO_SUITE
+from biaswatch.readers.suites import load_suite
 from biaswatch.shared.contracts import Alarm, Monitor, Round, RoundEvidence, Suite, evidence_in
 from biaswatch.shared.errors import TransientError
 from biaswatch.shared.runtime.jobs import in_thread

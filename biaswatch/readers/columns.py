@@ -2,11 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from itertools import compress, islice
 from typing import TYPE_CHECKING
 
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.lookup import similar_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -69,8 +69,7 @@ def _similar_column(name: str, present: Sequence[str]) -> str:
     for candidate in present:
         if candidate != name and candidate.strip() == name.strip():
             return f" Its column {candidate!r} has an extra space: remove it in the file."
-    close = get_close_matches(name, present, 1, 0.8)
-    return f" Is {close[0]!r} meant?" if close else ""
+    return similar_name(name, present)
 
 
 BOOLEANS = {"true": True, "false": False}
@@ -121,7 +120,7 @@ def check_value_keys(names: Sequence[str], keys: Sequence[str], sentence: str) -
         if value_key(name) not in keys:
             values = f"Its values are {listed_names(_in_order(keys))}." if keys else "It is empty."
             reason = sentence.replace(NAME, repr(name))
-            raise UsageError(f"{reason}{_similar_value(name, keys)} {values}")
+            raise UsageError(f"{reason}{similar_name(name, keys)} {values}")
 
 
 def _in_order(keys: Sequence[str]) -> list[str]:
@@ -130,13 +129,6 @@ def _in_order(keys: Sequence[str]) -> list[str]:
         return sorted(keys, key=float)
     except ValueError:
         return sorted(keys)
-
-
-def _similar_value(name: str, keys: Sequence[str]) -> str:
-    """Return a sentence with the value likely meant, or an empty text."""
-    by_case = {key.casefold(): key for key in keys}
-    close = get_close_matches(name.casefold(), by_case, 1, 0.8)
-    return f" Is {by_case[close[0]]!r} meant?" if close else ""
 
 
 def is_boolean(column: "pd.Series[Any]") -> bool:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from biaswatch.readers.suites import SHIPPED
+from biaswatch.readers.suite_names import SHIPPED
 from biaswatch.shared.contracts.search import Space
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import read_text, sentence, yaml_mapping

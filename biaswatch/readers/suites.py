@@ -3,7 +3,6 @@
 import csv
 import re
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
 from io import StringIO
 from itertools import chain, islice, zip_longest
 from pathlib import Path
@@ -13,6 +12,7 @@ from pydantic import ValidationError
 
 from biaswatch.building.prompts import version_of
 from biaswatch.readers.suite_fields import check_spelling
+from biaswatch.readers.suite_names import suite_path
 from biaswatch.readers.targets import check_scaffolds, with_file
 from biaswatch.shared.contracts import TRAFFIC, Suite, SuiteProbe, first_mistake, set_of
 from biaswatch.shared.contracts.suite_limits import check_suite
@@ -32,34 +32,6 @@ FIELD_FILES = {".yaml", ".yml", ".json"}
 FIELD_NAMES = re.compile(r"""^\s*{?\s*["']?(target|probes)["']?\s*:""", re.MULTILINE)
 MOST_COLUMNS = 1_000
 MOST_CELLS = 5_000_000
-SPACE_END = "-space"
-"""The end of the names of spaces, which lie beside the suites."""
-SHIPPED = Path(__file__).parents[1] / "suites"
-DEMO_SUITE = SHIPPED / "hiring-demo.yaml"
-
-
-def shipped_suites() -> dict[str, Path]:
-    """Return the suites of this package by name."""
-    paths = sorted(SHIPPED.iterdir())
-    return {path.stem: path for path in paths if not path.stem.endswith(SPACE_END)}
-
-
-def suite_path(path: Path) -> Path:
-    """Return the path of a suite, which may be named as one of this package's: `cv-hiring`.
-
-    Raises
-    ------
-    UsageError
-        There is no such file or suite; the message names similar ones.
-    """
-    if path.exists():
-        return path
-    shipped = shipped_suites()
-    if str(path) in shipped:
-        return shipped[str(path)]
-    close = get_close_matches(path.stem, shipped, 1, 0.7)
-    hint = f" Is the suite {close[0]!r} meant?" if close else ""
-    raise UsageError(f"There is no file {path}.{hint}")
 
 
 def load_suite(path: Path) -> Suite:

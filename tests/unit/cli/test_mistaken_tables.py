@@ -56,6 +56,10 @@ def said_of(path: Path, content: bytes) -> str:
             " has no column 'name'. Is 'names' meant? Its columns are names, rating.",
         ),
         (
+            b"Name,rating\na,1\n",
+            " has no column 'name'. Is 'Name' meant? Its columns are Name, rating.",
+        ),
+        (
             b"name,rating,name\na,1,b\n",
             " has several columns named 'name'. Give each column a different name.",
         ),

@@ -106,11 +106,13 @@ def test_an_unknown_option_names_what_may_be_meant(option: str, hint: str) -> No
 
 @pytest.mark.parametrize(
     ("name", "hint"),
-    [("cv-hirng", "There is no file cv-hirng. Is the suite 'cv-hiring' meant?"),
+    [("cv-hirng", "There is no file cv-hirng. Is 'cv-hiring' meant?"),
      ("xyz", "There is no file xyz.")],
 )  # fmt: skip
 def test_suites_are_named_and_similar_names_are_suggested(name: str, hint: str) -> None:
     assert load_suite(Path("cv-hiring")).name == "cv-hiring"
+    checked = CliRunner().invoke(app, ["suites", "check", "cv-hiring"])
+    assert checked.exit_code == 0, checked.output
     with pytest.raises(UsageError) as refused:
         load_suite(Path(name))
     assert str(refused.value) == hint

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from biaswatch.readers.suites import load_suite, shipped_suites, undeclared_range
+from biaswatch.readers.suite_names import shipped_suites
+from biaswatch.readers.suites import load_suite, undeclared_range
 from biaswatch.shared.contracts import Suite, SuiteProbe
 from biaswatch.shared.contracts.probe import MeasuredPart
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from biaswatch.readers.suites import SHIPPED, load_suite
+from biaswatch.readers.suite_names import SHIPPED
+from biaswatch.readers.suites import load_suite
 from biaswatch.shared.contracts import Suite
 from biaswatch.shared.errors import UsageError
 

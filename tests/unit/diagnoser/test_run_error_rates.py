@@ -9,7 +9,8 @@ import pytest
 from pydantic import ValidationError
 
 import biaswatch as bw
-from biaswatch.readers.suites import SHIPPED, load_suite
+from biaswatch.readers.suite_names import SHIPPED
+from biaswatch.readers.suites import load_suite
 from biaswatch.shared.analysis.findings import AnalysisPlan, MeasuredResponse, diagnose, folded
 from biaswatch.shared.contracts import Suite
 from biaswatch.shared.contracts.mistakes import first_mistake

@@ -1,0 +1,33 @@
+"""Suites by name: those of this package, and the name likely meant."""
+
+from pathlib import Path
+
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.lookup import similar_name
+
+SPACE_END = "-space"
+"""The end of the names of spaces, which lie beside the suites."""
+SHIPPED = Path(__file__).parents[1] / "suites"
+DEMO_SUITE = SHIPPED / "hiring-demo.yaml"
+
+
+def shipped_suites() -> dict[str, Path]:
+    """Return the suites of this package by name."""
+    paths = sorted(SHIPPED.iterdir())
+    return {path.stem: path for path in paths if not path.stem.endswith(SPACE_END)}
+
+
+def suite_path(path: Path) -> Path:
+    """Return the path of a suite, which may be named as one of this package's: `cv-hiring`.
+
+    Raises
+    ------
+    UsageError
+        There is no such file or suite; the message names similar ones.
+    """
+    if path.exists():
+        return path
+    shipped = shipped_suites()
+    if str(path) in shipped:
+        return shipped[str(path)]
+    raise UsageError(f"There is no file {path}.{similar_name(path.stem, shipped)}")
