@@ -66,9 +66,9 @@ def _twins_differ_in_groups(
         return SuiteCheck(name, None, "The suite has no twins: no set holds two groups.")
     differences = unexplained(twins, named)
     if not differences:
-        return SuiteCheck(name, True, f"True of all twins in {len(twins)} sets.")
+        return SuiteCheck(name, True, f"Holds in all {len(twins)} sets.")
     sets = len({difference.set for difference in differences})
-    sentence = f"Not in {sets} of {len(twins)} sets."
+    sentence = f"Fails in {sets} of {len(twins)} sets."
     return SuiteCheck(name, False, sentence, tuple(map(_difference_text, differences)))
 
 
@@ -98,7 +98,7 @@ def _sets_are_complete(suite: Suite) -> SuiteCheck:
     if missing:
         sentence = f"{len(missing)} of {total} sets lack a group; their twins count for less."
         return SuiteCheck(name, False, sentence, tuple(missing))
-    return SuiteCheck(name, True, f"True of all {total} sets.")
+    return SuiteCheck(name, True, f"Holds in all {total} sets.")
 
 
 def _names_are_balanced(suite: Suite, twins: Sequence[Sequence[SuiteProbe]]) -> SuiteCheck:
@@ -112,11 +112,11 @@ def _names_are_balanced(suite: Suite, twins: Sequence[Sequence[SuiteProbe]]) -> 
         for (factor, dimension), by_group in values.items()
         for problem in _imbalances(f"{factor} of {dimension}", by_group)
     ]
-    note = "Compared are uses, characters and words; tokens depend on the model, and no published"
+    note = "Uses, characters and words are compared; tokens depend on the model, and no published"
     note += " ratings of names are stored."
     if problems:
-        return SuiteCheck(name, False, f"Not in every group. {note}", tuple(problems))
-    return SuiteCheck(name, True, f"True of all groups. {note}")
+        return SuiteCheck(name, False, f"Fails for some groups. {note}", tuple(problems))
+    return SuiteCheck(name, True, f"Holds for all groups. {note}")
 
 
 def _imbalances(of: str, by_group: Mapping[str, Counter[str]]) -> Iterator[str]:
@@ -176,7 +176,9 @@ def _answers_do_not_leak(suite: Suite) -> SuiteCheck:
     problems += _answers_by_group(expected)
     if problems:
         return SuiteCheck(name, False, "They can be guessed without the question.", tuple(problems))
-    return SuiteCheck(name, True, f"No text states one, and none of {len(shares)} prevails.")
+    return SuiteCheck(
+        name, True, "No text states its answer, and no answer is far more frequent than the others."
+    )
 
 
 def _states_answer(probe: SuiteProbe) -> bool:
@@ -234,4 +236,4 @@ def _factors_are_declared(suite: Suite) -> SuiteCheck:
         return SuiteCheck(name, False, sentence)
     if not factors:
         return SuiteCheck(name, None, "The suite has no stimuli.")
-    return SuiteCheck(name, True, f"Declared are {', '.join(suite.random)}.")
+    return SuiteCheck(name, True, f"Random factors: {', '.join(suite.random)}.")
