@@ -16,10 +16,10 @@ MIN_SHOWN_P = 1e-4
 LEAST_P = 1e-300
 """Smaller p-values cannot be distinguished from 0 in floating point."""
 TOO_SMALL = f"smaller than {LEAST_P:g}, the least that is computed"
-DISPARITY = "disparity"
+DISPARITY, NO_DISPARITY = "disparity", "no_disparity"
 VERDICT_WORDS = {
     DISPARITY: "disparity",
-    "no_disparity": "no disparity beyond the tolerance",
+    NO_DISPARITY: "no disparity beyond the tolerance",
     "inconclusive": "inconclusive",
 }
 NOT_MEASURED = "not measured"
@@ -50,6 +50,8 @@ def verdict_words(
 def verdict_lead(concluded: Sequence[tuple[str, bool | None, bool]], *, brief: bool = False) -> str:
     """Return the number of comparisons with a disparity, and the outcomes of the others.
 
+    "None shows a disparity" only where a comparison shows that there is none.
+
     Parameters
     ----------
     concluded
@@ -76,6 +78,10 @@ def verdict_lead(concluded: Sequence[tuple[str, bool | None, bool]], *, brief: b
     total = f"{len(concluded)} comparison{'' if len(concluded) == 1 else 's'}"
     shows = "show" if len(disparities) > 1 else "shows"
     head = f"{len(disparities) or 'None'} of {total} {shows} a disparity{doubt}"
+    if not disparities and not endings[VERDICT_WORDS[NO_DISPARITY]]:
+        if len(endings) == 1:
+            return f"All {total}: {next(iter(endings))}."
+        head = f"None of {total} is decided"
     return f"{head}; {listed}." if listed else f"{head}."
 
 

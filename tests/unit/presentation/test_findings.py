@@ -106,9 +106,9 @@ def test_the_lead_counts_doubtful_and_unmeasured_comparisons() -> None:
         " measured: 1."
     )
     summary = run_summary([finding(gap("a", p=0.5, b="b"), empty, groups=groups)])
-    assert summary.lead == (
-        "None of 2 comparisons shows a disparity; inconclusive: 1, not measured: 1."
-    )
+    assert summary.lead == ("None of 2 comparisons is decided; inconclusive: 1, not measured: 1.")
+    both = finding(gap("a", p=0.5, b="b"), gap("a", p=0.6, b="c"))
+    assert run_summary([both]).lead == "All 2 comparisons: inconclusive."
     assert [row.count for row in (*summary.undecided, *summary.unmeasured)] == [1, 1]
     assert summary.unmeasured[0].note == "0 of 9 answers about c gave a number (9 refused)"
 
