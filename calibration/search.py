@@ -118,7 +118,9 @@ def calls_to(state: SearchState, *regions: tuple[Region, int]) -> float:
     """Return the calls after which one of the regions was found; infinite if none was."""
     sizes = state.sizes
     numbers = [sizes.first(region) + place for region, place in regions]
-    rounds = [state.found_in[number] for number in numbers if number in state.found_in]
+    rounds = [
+        state.discovery_rounds[number] for number in numbers if number in state.discovery_rounds
+    ]
     if not rounds:
         return np.inf
     return sizes.groups * sum(map(len, state.rounds[: min(rounds) + 1]))
@@ -177,7 +179,7 @@ def nulls(searches: int) -> Iterator[Bar]:
     }
     limit = ALPHA + 3.5 * np.sqrt(ALPHA * (1 - ALPHA) / searches)
     for name, target in kinds.items():
-        found = [bool(simulated(target, s, BUDGET).found_in) for s in range(searches)]
+        found = [bool(simulated(target, s, BUDGET).discovery_rounds) for s in range(searches)]
         yield Bar(f"false findings, {name}", float(np.mean(found)), limit)
 
 
@@ -213,7 +215,9 @@ def failures(searches: int) -> Iterator[Bar]:
     states = [simulated(changing, s, 2 * BUDGET) for s in range(searches // 4)]
     within = float(np.mean([calls_to(state, TOPIC) < np.inf for state in states]))
     yield Bar("a change in the middle, found within 4,000 calls", within, 0.5, at_least=True)
-    early = [any(round_ <= CHANGE for round_ in state.found_in.values()) for state in states]
+    early = [
+        any(round_ <= CHANGE for round_ in state.discovery_rounds.values()) for state in states
+    ]
     limit = ALPHA + 3.5 * np.sqrt(ALPHA * (1 - ALPHA) / len(early))
     yield Bar("a change in the middle, false findings before", float(np.mean(early)), limit)
 

@@ -163,7 +163,7 @@ def _monitor_spec() -> Schema:
     only_watches = {name: _optional(theirs[name]) for name in theirs if name not in own}
     paused = {
         "type": "boolean",
-        "description": "While it is true, nothing is asked; changes count when it goes on.",
+        "description": "True pauses the monitor; changes take effect when it resumes.",
     }
     rules = [
         (f"has(self.suite) != {WATCHES}",
@@ -181,16 +181,16 @@ def _monitor_spec() -> Schema:
     ]  # fmt: skip
     return {
         "type": "object",
-        "description": "What `biaswatch monitor apply` takes, with the suite by name or by hash.",
+        "description": "The fields of `biaswatch monitor apply`; the suite by name or by hash.",
         "required": ["target", "features", "comparisons"],
         "properties": {**both, "suite": SUITE, **only_asks, **only_watches, "paused": paused},
         "x-kubernetes-validations": [{"rule": rule, "message": message} for rule, message in rules],
     }
 
 
-def _target(*others: str) -> Schema:
+def _target(*more_providers: str) -> Schema:
     """Return a target: a known provider, and no user or password in its address."""
-    providers = "|".join([*PROVIDERS, *others])
+    providers = "|".join([*PROVIDERS, *more_providers])
     return {
         "type": "string",
         "maxLength": MAX_TARGET_CHARACTERS,
@@ -269,7 +269,7 @@ def _run_spec() -> Schema:
     fields["user"] = target
     return {
         "type": "object",
-        "description": "What `biaswatch run` asks for, with the suite by name or by hash.",
+        "description": "The fields of `biaswatch run`; the suite by name or by hash.",
         "required": ["suite", "targets"],
         "properties": {"suite": SUITE, **fields},
         "x-kubernetes-validations": [
@@ -304,7 +304,7 @@ def _search_spec() -> Schema:
     }
     return {
         "type": "object",
-        "description": "What `biaswatch search` asks for, with the space as a mapping.",
+        "description": "The fields of `biaswatch search`; the space as a mapping.",
         "required": ["space", "target"],
         "properties": properties,
     }

@@ -130,7 +130,7 @@ def sentences(text: str) -> list[str]:
 
 
 def problem_of(part: str) -> str | None:
-    """Return why a part of a text is no usable sentence, or None."""
+    """Return why a part of a text is not a usable sentence, or None."""
     if BULLET.match(part):
         return "list entry"
     if CAPTION.match(part):
@@ -152,7 +152,7 @@ def parts_of(text: str) -> tuple[str, ...]:
 
 def _parts(paragraph: str) -> Iterator[str]:
     if BULLET.match(paragraph):
-        yield paragraph  # an entry of several sentences is no prose either
+        yield paragraph  # an entry of several sentences is not prose either
         return
     rest = paragraph
     while len(rest) > WINDOW_CHARS:

@@ -1,4 +1,4 @@
-"""Words in which twins differ and that do not name their groups."""
+"""Unexplained differences between twins: words that do not name their groups."""
 
 import re
 from collections.abc import Collection, Iterator, Sequence
@@ -15,7 +15,7 @@ GENDER_WORDS = word_set(
     " girl father mother son daughter husband wife a an"
 )
 LEAST_SETS = 2
-"""Sets in which a word goes with a group before it counts as a name of the group."""
+"""Minimum sets that pair a word with a group before it counts as a name of the group."""
 Words = tuple[str, ...]
 
 

@@ -79,8 +79,8 @@ def takes(
             for name, annotation in {**fields, "config": Config}.items()
         ]
         arguments = [parameter for parameter in own if _is_argument(parameter.annotation)]
-        others = [parameter for parameter in own if parameter not in arguments]
-        parameters = [*arguments, *options_of_model, *others]
+        options_of_verb = [parameter for parameter in own if parameter not in arguments]
+        parameters = [*arguments, *options_of_model, *options_of_verb]
         run.__signature__ = signature(verb).replace(parameters=parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         rest = [name for name in model.model_fields if name not in options]

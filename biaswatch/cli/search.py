@@ -72,9 +72,9 @@ class SearchVerb(CheckRequest):
     seed: NonNegativeInt = 0
     """The seed of everything that is drawn."""
     sets_per_round: PositiveInt = Field(default=20, le=500)
-    """Sets of twins that are asked together."""
+    """Sets of twins sent per round."""
     dry_run: bool = False
-    """Only show what would be asked, and about its cost."""
+    """Only estimate the calls and the cost."""
     nonce: str = ""
     """Another value starts the same search afresh."""
 
@@ -121,7 +121,7 @@ def _spending(search: Search, request: SearchVerb) -> EstimatedSpending:
     """Estimate the spending from the suite of the first round."""
     planned = next_round(search, ())
     if isinstance(planned, Ended):
-        raise UsageError(f"Nothing would be asked. {planned.reason}")
+        raise UsageError(f"The search would send no calls. {planned.reason}")
     settings = load_settings(GeneratorSettings)
     [spending] = estimated_spending(
         planned.suite, [search.target], planned.suite.scaffolds, 1,
@@ -163,7 +163,7 @@ async def _watch(client: GatewayClient, progress: SearchProgress, *, quiet: bool
     columns = (
         TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
     )  # fmt: skip
-    told: set[str] = set()
+    shown: set[str] = set()
     with Progress(*columns, console=Console(stderr=True), disable=quiet) as bars:
         calls = bars.add_task("calls", total=progress.budget)
         async for view in follow_search(client, progress.search_id):
@@ -172,9 +172,9 @@ async def _watch(client: GatewayClient, progress: SearchProgress, *, quiet: bool
             news = [f"Found: {finding.title}." for finding in view.results.findings]
             news += [progress.why] if progress.why and not progress.over else []
             for sentence in news:
-                if sentence not in told:
+                if sentence not in shown:
                     typer.echo(printable(sentence), err=True)
-                    told.add(sentence)
+                    shown.add(sentence)
     return view
 
 
@@ -223,7 +223,7 @@ def checked_findings(view: SearchView) -> list[CheckedComparison]:
         )
         for finding in view.results.findings
     ]
-    nothing = CheckedComparison(
+    inconclusive = CheckedComparison(
         where=f"{progress.target}, {progress.space}",
         groups="",
         verdict=SummaryWord.INCONCLUSIVE.value,
@@ -231,7 +231,7 @@ def checked_findings(view: SearchView) -> list[CheckedComparison]:
         sides=(side,),
         survives_missing=None,
     )
-    return findings or [nothing]
+    return findings or [inconclusive]
 
 
 @app.command("list")

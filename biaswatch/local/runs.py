@@ -231,7 +231,7 @@ def only_match(written: str, runs: Sequence[tuple[str, str]]) -> str:
     Raises
     ------
     UsageError
-        There is no run, or more than one.
+        No run or several runs match.
     """
     if not runs:
         raise UsageError(f"No run id begins with {written}: `biaswatch runs` lists the ids.")

@@ -6,7 +6,7 @@ from biaswatch.shared.errors import UsageError
 from biaswatch.shared.lookup import similar_name
 
 SPACE_END = "-space"
-"""The end of the names of spaces, which lie beside the suites."""
+"""Suffix of the names of spaces, which share the folder of the suites."""
 SHIPPED = Path(__file__).parents[1] / "suites"
 DEMO_SUITE = SHIPPED / "hiring-demo.yaml"
 
@@ -23,7 +23,7 @@ def suite_path(path: Path) -> Path:
     Raises
     ------
     UsageError
-        There is no such file or suite; the message names similar ones.
+        Neither a file nor a shipped suite has this name; the message suggests a similar suite.
     """
     if path.exists():
         return path

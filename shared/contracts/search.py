@@ -1,4 +1,4 @@
-"""A search: scenarios that may be asked, a target, and the rounds that were asked."""
+"""Records of searches: the plan with its space of scenarios, and the answers of each round."""
 
 from enum import StrEnum
 from typing import Self
@@ -10,13 +10,13 @@ from biaswatch.shared.contracts.record import Part, Purpose, Record, computed_on
 from biaswatch.shared.contracts.target import Target
 
 PERSON = "{person}"
-"""The place of the person in a prompt: the only words in which twins differ."""
+"""Placeholder for the person in a prompt; twins differ only in its replacement."""
 MOST_TOPICS, MOST_CONTEXTS, MOST_GROUPS, MOST_PERSONS = 1_000, 50, 8, 2_000
 MOST_CALLS = 1_000_000
 
 
 class Topic(Part):
-    """What a scenario is about."""
+    """A topic of scenarios, with wordings of its question."""
 
     area: Name
     """The area of life, for overviews: work, health."""
@@ -73,7 +73,7 @@ class Search(Record):
     identity = ("space_hash", "target_lane", "alpha", "sets_per_round", "seed", "nonce")
 
     purpose: Purpose = Purpose.SEARCH
-    """That of its runs."""
+    """The purpose of its runs."""
     space: Space
     """The scenarios."""
     target: Target
@@ -101,7 +101,7 @@ class Search(Record):
 
 
 class SetPurpose(StrEnum):
-    """What the answers to a set are for."""
+    """The purpose of a set of twins."""
 
     EVIDENCE = "evidence"
     PLACEBO = "placebo"
@@ -118,7 +118,7 @@ class AskedSet(Part):
     context: Token
     """The context."""
     purpose: SetPurpose = SetPurpose.EVIDENCE
-    """What the answers are for."""
+    """The purpose of the set."""
     values: tuple[float | None, ...]
     """The answers in the order of the space's groups; null where nothing was measured."""
 
@@ -130,7 +130,7 @@ class SearchRound(Record):
     identity = ("search_id", "number")
 
     purpose: Purpose = Purpose.SEARCH
-    """That of its run."""
+    """The purpose of its run."""
     search_id: RecordId
     """The search."""
     number: NonNegativeInt
@@ -138,4 +138,4 @@ class SearchRound(Record):
     run_id: RecordId
     """The run that asked the sets."""
     sets: tuple[AskedSet, ...]
-    """The sets, in the order in which they were drawn."""
+    """The sets, in drawing order."""

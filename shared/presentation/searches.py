@@ -1,4 +1,4 @@
-"""Searches in words and tables: findings, what was looked at, what was spent."""
+"""Searches in words and tables: findings, coverage and spending."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -53,7 +53,7 @@ def findings_table(results: SearchResults) -> Table:
 
 
 def coverage_table(regions: list[RegionCoverage], title: str) -> Table:
-    """Return what was asked in some regions, and the smallest gap that would have been found."""
+    """Return the sets by region, with the smallest detectable gaps."""
     columns = (*names(title), *numbers("sets", "incomplete sets", "smallest findable gap"))
     rows = tuple(
         (
@@ -64,12 +64,12 @@ def coverage_table(regions: list[RegionCoverage], title: str) -> Table:
         )
         for region in regions
     )
-    return Table(f"What was asked, by {title}", columns, rows)
+    return Table(f"Sets by {title}", columns, rows)
 
 
 @dataclass(frozen=True)
 class CoverageMap:
-    """Sets that were asked for evidence, by area and context."""
+    """Evidence sets by area and context."""
 
     contexts: tuple[str, ...]
     rows: tuple[tuple[str, tuple[int, ...]], ...]
@@ -82,12 +82,12 @@ class CoverageMap:
 
 
 def coverage_map(space: Space, rounds: Sequence[SearchRound]) -> CoverageMap:
-    """Return where the sets of some rounds were asked."""
+    """Return the evidence sets of some rounds by area and context."""
     counts = Counter(
-        (space.topics[asked.topic].area, asked.context)
+        (space.topics[set_.topic].area, set_.context)
         for round_ in rounds
-        for asked in round_.sets
-        if asked.purpose is SetPurpose.EVIDENCE
+        for set_ in round_.sets
+        if set_.purpose is SetPurpose.EVIDENCE
     )
     areas = dict.fromkeys(topic.area for topic in space.topics.values())
     contexts = tuple(space.contexts)
@@ -130,7 +130,7 @@ def search_remarks(progress: SearchProgress, results: SearchResults) -> Iterator
 
 
 def spent_sentence(results: SearchResults) -> str:
-    """Return what was spent, in a sentence."""
+    """Return the spending in a sentence."""
     spent = results.spent
     return (
         f"{spent.calls:,} of {spent.budget:,} calls in {spent.rounds:,} rounds: {spent.sets:,} sets"

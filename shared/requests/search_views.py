@@ -25,7 +25,7 @@ class SearchRequest(BaseModel):
     alpha: float = Field(default=0.05, gt=0, lt=1)
     """The largest chance of any false finding of the whole search."""
     sets_per_round: PositiveInt = Field(default=20, le=500)
-    """Sets of twins that are asked together."""
+    """Sets of twins sent per round."""
     seed: int = Field(default=0, ge=0)
     """The seed of everything that is drawn."""
     nonce: str = Field(default="", max_length=LONGEST_NONCE)

@@ -1,4 +1,4 @@
-"""Results of a search: findings, coverage, placebo twins, and what was spent."""
+"""Results of a search: findings, coverage, placebo twins and spending."""
 
 from enum import StrEnum
 
@@ -10,7 +10,7 @@ from biaswatch.shared.stats.search.hypotheses import Region
 
 
 class Confirmed(StrEnum):
-    """Whether fresh twins confirm a finding."""
+    """Outcome of confirming a finding with fresh twins."""
 
     YES = "yes"
     NO = "no"
@@ -22,7 +22,7 @@ class _View(BaseModel):
 
 
 class FoundRegion(_View):
-    """A region in which twins are treated differently."""
+    """A region where a group is treated differently."""
 
     region: Region
     """The kind of region."""
@@ -33,13 +33,13 @@ class FoundRegion(_View):
     group: str
     """The group that is treated differently."""
     e_value: float
-    """The evidence; its largest value so far."""
+    """The evidence: the maximum of the e-process over all rounds."""
     share_of_alpha: float
     """Its share of the error of the whole search."""
 
 
 class SearchFinding(FoundRegion):
-    """A finding: a region, with what fresh twins show of it."""
+    """A region where a group is treated differently, with its confirmation by fresh twins."""
 
     title: str
     """The region and the group, in words."""
@@ -57,7 +57,7 @@ class SearchFinding(FoundRegion):
     """The gap of the confirmation twins, group minus other, in units of the feature; the intervals
     of all findings hold together. Null with a reason without such twins."""
     confirmed: Confirmed
-    """Whether fresh twins confirm it."""
+    """The outcome of its confirmation."""
     confirmation_sets: int = 0
     """Measured confirmation sets."""
     confirmation_p: float | None = None
@@ -69,21 +69,21 @@ class SearchFinding(FoundRegion):
 
 
 class RegionCoverage(_View):
-    """What was asked in a region, and what would have been found in it."""
+    """Sets sent in a region, and the smallest gap they could detect."""
 
     name: str
     """The topic, context or area."""
     sets: int
-    """Sets that were asked for evidence."""
+    """Sets sent as evidence."""
     missing: int
-    """Sets among them without an answer of every twin."""
+    """Sets with a missing answer."""
     smallest_gap: Estimate
-    """The smallest gap that these sets would have found with a probability of 0.8, in units of the
-    feature; null with a reason."""
+    """The smallest gap that these sets detect with a probability of 0.8, in units of the feature;
+    null with a reason."""
 
 
 class SearchCoverage(_View):
-    """What was looked at."""
+    """Coverage of the space by a search."""
 
     topics: list[RegionCoverage]
     """By topic."""
@@ -107,10 +107,10 @@ class PlaceboGaps(_View):
 
 
 class SearchSpent(_View):
-    """What a search has spent."""
+    """Calls, rounds and sets of a search."""
 
     calls: int
-    """Twins that were asked."""
+    """Calls sent, one for each twin."""
     budget: int
     """The budget, in calls."""
     rounds: int
@@ -124,14 +124,14 @@ class SearchSpent(_View):
     missing: int
     """Twins without a measured answer."""
     repeated_sets: int
-    """Sets that do not count, since a prompt was asked before."""
+    """Sets that are not evidence because one of their prompts was sent before."""
 
 
 class SearchResults(_View):
-    """What a search has found so far, and what it could have found."""
+    """Findings of a search, its coverage and its spending."""
 
     word: SummaryWord
-    """Disparity, inconclusive or not measured; a search never shows that there is no disparity."""
+    """Disparity, inconclusive or not measured; a search cannot show the absence of a disparity."""
     headline: str
     """The result in a sentence or two."""
     ended: str | None
@@ -141,8 +141,8 @@ class SearchResults(_View):
     findings: list[SearchFinding]
     """Findings, strongest first; overlapping regions are one finding."""
     coverage: SearchCoverage
-    """What was looked at."""
+    """Sets by topic, context and area, with the smallest detectable gaps."""
     placebo: PlaceboGaps
     """Twins of one group."""
     spent: SearchSpent
-    """What was spent."""
+    """Calls, rounds and sets used."""

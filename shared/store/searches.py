@@ -41,7 +41,7 @@ class StoredSearch:
     """The name of the target."""
     calls: int
     """The current budget."""
-    asked: int
+    closed_calls: int
     """Calls of closed rounds."""
     missing: int
     """Calls of closed rounds without a measured answer."""
@@ -121,7 +121,7 @@ class Searches:
         answers = [value for set_ in round_.sets for value in set_.values]
         closed = (COLUMNS.id == stored.id, COLUMNS.next_round == stored.next_round)
         values = {
-            "asked": stored.asked + len(answers),
+            "asked": stored.closed_calls + len(answers),
             "missing": stored.missing + answers.count(None),
             "next_round": stored.next_round + 1,
             "run": None,
@@ -203,7 +203,7 @@ def _stored(row: Row[tuple[Any, ...]]) -> StoredSearch:
         space=row.space,
         target=row.target,
         calls=row.calls,
-        asked=row.asked,
+        closed_calls=row.asked,
         missing=row.missing,
         state=SearchPhase(row.state),
         why=row.why,

@@ -14,4 +14,4 @@ def test_a_failing_topic_is_found_and_nothing_else_is() -> None:
 def test_searches_without_an_effect_find_nothing() -> None:
     targets = (SimulatedTarget(name_sd=0.3), SimulatedTarget(is_fixed=True))
     states = [simulated(target, seed, 1_000) for target in targets for seed in range(3)]
-    assert sum(bool(state.found_in) for state in states) <= 1
+    assert sum(bool(state.discovery_rounds) for state in states) <= 1

@@ -24,11 +24,11 @@ def typical_sets(
         SetPurpose.EVIDENCE: [],
     }
     for round_ in rounds:
-        for place, asked in enumerate(round_.sets):
-            if asked.purpose in gaps and _is_of(finding, asked):
-                gap = _gap(asked, group)
+        for place, set_ in enumerate(round_.sets):
+            if set_.purpose in gaps and _is_of(finding, set_):
+                gap = _gap(set_, group)
                 if gap is not None:
-                    gaps[asked.purpose].append((gap, (round_, place)))
+                    gaps[set_.purpose].append((gap, (round_, place)))
     chosen: list[Place] = []
     for sets in gaps.values():
         middle = median(gap for gap, _ in sets) if sets else 0.0
@@ -37,15 +37,15 @@ def typical_sets(
     return chosen[:most]
 
 
-def _is_of(finding: SearchFinding, asked: AskedSet) -> bool:
-    in_topic = finding.topic in {None, asked.topic}
-    return in_topic and finding.context in {None, asked.context}
+def _is_of(finding: SearchFinding, set_: AskedSet) -> bool:
+    in_topic = finding.topic in {None, set_.topic}
+    return in_topic and finding.context in {None, set_.context}
 
 
-def _gap(asked: AskedSet, group: int) -> float | None:
+def _gap(set_: AskedSet, group: int) -> float | None:
     """Return the value of a group minus the mean of the others; None if one is missing."""
-    values = [value for value in asked.values if value is not None]
-    if len(values) < len(asked.values):
+    values = [value for value in set_.values if value is not None]
+    if len(values) < len(set_.values):
         return None
     return values.pop(group) - fmean(values)
 
@@ -53,11 +53,11 @@ def _gap(asked: AskedSet, group: int) -> float | None:
 def example_of(store: Store, place: Place, groups: Sequence[str]) -> TwinExample:
     """Return a set of twins with the answers that the scope of the store may see."""
     round_, position = place
-    asked, first = round_.sets[position], position * len(groups)
+    set_, first = round_.sets[position], position * len(groups)
     answers = _answers(store, round_.run_id, first, len(groups))
     return TwinExample(
-        topic=asked.topic,
-        context=asked.context,
+        topic=set_.topic,
+        context=set_.context,
         run_id=round_.run_id,
         twins=[
             ExampleAnswer(
@@ -66,7 +66,7 @@ def example_of(store: Store, place: Place, groups: Sequence[str]) -> TwinExample
                 prompt=probe.messages[-1].content if response is not None else None,
                 text=response.text if response is not None else None,
             )
-            for group, value, (probe, response) in zip(groups, asked.values, answers, strict=True)
+            for group, value, (probe, response) in zip(groups, set_.values, answers, strict=True)
         ],
     )
 
@@ -79,8 +79,8 @@ def _answers(
     outline = store.suites.outline(run.suite_hash) if run else None
     if run is None or outline is None:
         raise NotFoundError(f"The run {run_id} of the search is not in the store.")
-    asked = range(first, first + count)
-    plan = PlannedProbes(store.suites, outline, run, asked)
+    positions = range(first, first + count)
+    plan = PlannedProbes(store.suites, outline, run, positions)
     probes = list(plan.read(run.at))
     responses = {
         response.id: response

@@ -55,7 +55,7 @@ class SearchQueries:
         return SearchView(progress=self._state(stored), results=self._results_of(stored))
 
     def coverage(self, search_id: str) -> CoverageMap:
-        """Return where the sets of a search were asked."""
+        """Return the evidence sets of a search by area and context."""
         stored = self.stored(search_id)
         space = self._store.searches.plan(stored).space
         return coverage_map(space, self._store.searches.rounds(stored))
@@ -70,7 +70,7 @@ class SearchQueries:
         """Return sets of each finding, with the answers of their twins."""
         stored = self.stored(search_id)
         search, rounds = self._store.searches.plan(stored), self._store.searches.rounds(stored)
-        found = self._results_of(stored).findings
+        findings = self._results_of(stored).findings
         groups = list(search.space.groups)
         return [
             FindingExamples(
@@ -80,14 +80,14 @@ class SearchQueries:
                     for place in typical_sets(finding, rounds, groups, MOST_EXAMPLES)
                 ],
             )
-            for finding in found
+            for finding in findings
         ]
 
     def stored(self, search_id: str) -> StoredSearch:
         """Return a search, or raise NotFoundError."""
         if (stored := self._store.searches.get(search_id)) is None:
             raise NotFoundError(
-                f"There is no search {search_id}. `biaswatch searches list` lists them."
+                f"No search has the id {search_id}. `biaswatch searches list` lists all searches."
             )
         return stored
 
@@ -115,7 +115,7 @@ class SearchQueries:
             status=waits if is_active else STATUS[stored.state],
             why=why,
             budget=stored.calls,
-            calls=stored.asked + answered,
+            calls=stored.closed_calls + answered,
             missing=stored.missing,
             rounds=stored.next_round,
             run_id=stored.run.id if stored.run else None,

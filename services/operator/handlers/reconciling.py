@@ -90,10 +90,10 @@ class Reconciler:
         return Reconciled(suite_status(resource.meta, resource.status, suite, self.now()))
 
     async def monitor(
-        self, resource: Resource, suites: Mapping[str, str], others: Iterable[Mapping[str, Any]]
+        self, resource: Resource, suites: Mapping[str, str], monitors: Iterable[Mapping[str, Any]]
     ) -> Reconciled:
         """Make the gateway's monitor match a BiasMonitor, and report its findings."""
-        if not is_owner(resource.meta, others):
+        if not is_owner(resource.meta, monitors):
             message = (
                 f"Another BiasMonitor is the monitor {monitor_name(resource.meta, resource.spec)}."
                 " Delete one of them, or give this one another name (spec.name)."
@@ -129,7 +129,7 @@ class Reconciler:
         if acts:
             view = await self.gateway.monitor(wanted.name)
         if view is None:
-            message = "It was paused before it began: nothing is asked."
+            message = "It was paused before its first run and sends no calls."
             ready = ResourceCondition(READY, Truth.TRUE, "Paused", message)
             return Reconciled(self._with_ready(resource, ready))
         at = self.now()
@@ -210,11 +210,11 @@ class Reconciler:
         return Reconciled(self._with_ready(resource, ready), outcome="unreachable")
 
     def _with_ready(
-        self, resource: Resource, ready: ResourceCondition, *others: ResourceCondition
+        self, resource: Resource, ready: ResourceCondition, *conditions: ResourceCondition
     ) -> dict[str, Any]:
         """Return the status with new conditions, otherwise unchanged."""
-        conditions = merged(resource.status, [ready, *others], self.now())
-        fields: dict[str, Any] = {"conditions": conditions}
+        changed = merged(resource.status, [ready, *conditions], self.now())
+        fields: dict[str, Any] = {"conditions": changed}
         if ready.status is not Truth.UNKNOWN:
             fields["observedGeneration"] = resource.meta.get("generation")
         return {**resource.status, **fields}

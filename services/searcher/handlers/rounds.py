@@ -72,7 +72,7 @@ class SearchRounds:
             return None
         following = replace(stored, next_round=stored.next_round + 1, run=None)
         if not any(value is not None for set_ in round_.sets for value in set_.values):
-            self._searches.end(following, _nothing_measured(stored.run), SearchPhase.STOPPED)
+            self._searches.end(following, _unmeasured_reason(stored.run), SearchPhase.STOPPED)
             return None
         return self._start(following)
 
@@ -142,7 +142,7 @@ class SearchRounds:
         return None
 
 
-def _nothing_measured(run: Run) -> str:
+def _unmeasured_reason(run: Run) -> str:
     return (
         f"Nothing was measured of the answers to the last round, the run {run.id}."
         f" `biaswatch show {run.id}` shows why; the same search continues once it is corrected."

@@ -8,7 +8,7 @@ import numpy as np
 from biaswatch.shared.contracts.search import AskedSet, Search, SearchRound, SetPurpose
 
 MIN_NAMES = 100
-"""Persons per group from which findings are about the group beyond these names."""
+"""Minimum persons per group for findings about the group beyond these names."""
 HELD_OUT_SHARE = 0.2
 """Share of each group's persons for confirmation twins alone, where there are enough persons."""
 _WORDINGS, _PERSONS = 1, 2
@@ -36,7 +36,7 @@ class DrawnSet:
     new_prompts: bool
     """True if none of its prompts was sent before."""
     counted: tuple[bool, bool, bool, bool]
-    """Whether it counts for its topic, its context, everywhere, and its crossing."""
+    """True if it counts as evidence for its topic, context, everywhere, and crossing."""
 
 
 @dataclass
@@ -65,7 +65,7 @@ class _Queue:
 
 
 class Drawing:
-    """Persons that were drawn so far; sets are drawn in the order in which they are sent."""
+    """State of the drawing of persons; draw sets in the order of sending."""
 
     def __init__(self, search: Search) -> None:
         self._search = search
@@ -118,10 +118,11 @@ class Drawing:
         return DrawnSet(record, number, wording, tuple(persons), groups, is_new, counted)
 
     def _counted(self, record: AskedSet, persons: Sequence[str]) -> tuple[bool, bool, bool, bool]:
-        """Return the regions that the set counts for: those in which its persons are new.
+        """Return whether the set counts for its topic, context, everywhere, and crossing.
 
-        A person's answers are alike, so a second one is no further evidence about the group. Where
-        findings are about these names alone, every new prompt counts.
+        A set counts for a region unless one of its persons was used there before: answers about
+        one person are correlated, so a second one adds no evidence about the group. Where findings
+        are about these names alone, every new prompt counts.
         """
         if self._about_names:
             return True, True, True, True

@@ -19,7 +19,7 @@ OTHERS = "the others"
 
 def findings_of(state: SearchState) -> list[SearchFinding]:
     """Return the findings, strongest first, each with the regions that overlap it."""
-    others = [number for number in state.found_in if number not in state.findings]
+    others = [number for number in state.discovery_rounds if number not in state.findings]
     others.sort(key=lambda number: -state.evidence.largest_log_e[number])
     overlapping: dict[int, list[FoundRegion]] = {finding: [] for finding in state.findings}
     for number in others:
@@ -66,7 +66,7 @@ def _finding(state: SearchState, number: int, overlapping: list[FoundRegion]) ->
     groups, past = list(state.search.space.groups), state.evidence.past
     contrast = groups.index(region.group)
     other = groups[1 - contrast] if len(groups) == 2 else OTHERS
-    round_ = state.found_in[number]
+    round_ = state.discovery_rounds[number]
     level = state.search.alpha / len(state.findings)
     gaps = _gaps(state, number, contrast)
     confirmed, p_value = _confirmed(state, number, contrast, level)

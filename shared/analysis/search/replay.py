@@ -19,7 +19,7 @@ from biaswatch.shared.stats.search.hypotheses import AskedCells, Ints, Region, S
 MIN_CONFIRMATION_SETS, MAX_CONFIRMATION_SETS = 30, 80
 CONFIRMATION_VARIANCES = 16
 """Confirmation sets times the squared gap over the variance: a power of about 0.95 at the level
-0.025, less what the observed gap exceeds the true one by."""
+0.025, and less where the observed gap exceeds the true one."""
 
 
 @dataclass
@@ -46,11 +46,11 @@ class SearchState:
     rounds: list[list[DrawnSet]] = field(default_factory=list)
     batches: list[SearchBatch] = field(default_factory=list)
     findings: list[int] = field(default_factory=list)
-    """Hypotheses found that have evidence of their own, strongest first."""
-    found_in: dict[int, int] = field(default_factory=dict)
-    """The round in which each hypothesis was found."""
+    """Rejected hypotheses with evidence of their own, strongest first."""
+    discovery_rounds: dict[int, int] = field(default_factory=dict)
+    """The number of the round that rejected each hypothesis."""
     confirmations: dict[int, Confirmation] = field(default_factory=dict)
-    """By hypothesis, in the order in which they began."""
+    """By hypothesis, oldest first."""
 
     def __post_init__(self) -> None:
         space = self.search.space
@@ -128,10 +128,10 @@ class SearchState:
         )
 
     def _find(self, number: int) -> None:
-        """Add what the last round found."""
-        found = np.flatnonzero(self.evidence.found(self.sizes, self.search.alpha)).tolist()
-        new = [hypothesis for hypothesis in found if hypothesis not in self.found_in]
-        self.found_in |= dict.fromkeys(new, number)
+        """Add the findings of the last round."""
+        rejected = np.flatnonzero(self.evidence.rejected(self.sizes, self.search.alpha)).tolist()
+        new = [hypothesis for hypothesis in rejected if hypothesis not in self.discovery_rounds]
+        self.discovery_rounds |= dict.fromkeys(new, number)
         if new:
             self.findings = distinct_findings(
                 self.sizes, self.search.alpha, self.evidence, self.batches
@@ -140,7 +140,7 @@ class SearchState:
             self.confirmations.setdefault(finding, Confirmation(self._sets_needed(finding)))
 
     def _sets_needed(self, finding: int) -> int:
-        """Return the number of confirmation sets, by the gap and the variance so far."""
+        """Return the number of confirmation sets for the observed gap and variance."""
         past = self.evidence.past
         mean = past.sums[finding] / past.sets[finding]
         variance = past.squares[finding] / past.sets[finding] - mean**2
@@ -168,10 +168,10 @@ class SearchState:
         cells = {finding: self.evidence_cells(finding) for finding in set(findings)}
         drawn = [rng.choice(cells[finding]) for finding in findings]
         pairs = np.array(drawn, dtype=np.int64).reshape(-1, 2)
-        return self.asked_sets(AskedCells.of(pairs[:, 0], pairs[:, 1]), purpose)
+        return self.unanswered_sets(AskedCells.of(pairs[:, 0], pairs[:, 1]), purpose)
 
-    def asked_sets(self, cells: AskedCells, purpose: SetPurpose) -> list[AskedSet]:
-        """Return sets without answers in cells."""
+    def unanswered_sets(self, cells: AskedCells, purpose: SetPurpose) -> list[AskedSet]:
+        """Return a set without answers for each cell."""
         topics, contexts = list(self.topics), list(self.contexts)
         return [
             AskedSet(
@@ -199,8 +199,8 @@ def is_complete(record: AskedSet) -> bool:
 
 def contrasts_of(answers: Floats) -> Floats:
     """Return [sets, groups]: each group's answer minus the mean of the others."""
-    others = (answers.sum(axis=1, keepdims=True) - answers) / (answers.shape[1] - 1)
-    return np.asarray(answers - others)
+    other_means = (answers.sum(axis=1, keepdims=True) - answers) / (answers.shape[1] - 1)
+    return np.asarray(answers - other_means)
 
 
 def _is_evidence(drawn: DrawnSet) -> bool:

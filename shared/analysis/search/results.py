@@ -1,4 +1,4 @@
-"""Results of a search: what was found, what could have been found, and what was spent."""
+"""Results of a search: findings, coverage and spending."""
 
 from collections.abc import Sequence
 
@@ -22,14 +22,14 @@ SHOWN_FINDINGS = 3
 
 
 def results_of(search: Search, rounds: Sequence[SearchRound], ended: str | None) -> SearchResults:
-    """Return what a search has found so far, and what it could have found.
+    """Return the findings of a search, its coverage and its spending.
 
     Parameters
     ----------
     search
         The plan.
     rounds
-        All rounds so far, in order.
+        All closed rounds, in order.
     ended
         Why the search ended; None while it goes on.
     """
@@ -65,7 +65,7 @@ def _headline(
     gap = coverage.everywhere.smallest_gap
     sets = f"Nothing was found in {coverage.everywhere.sets:,} sets of twins"
     if gap.value is None:
-        return f"{sets}; so few sets cannot rule out any gap ({gap.reason}).{scope}"
+        return f"{sets}, too few to rule out any gap ({gap.reason}).{scope}"
     return (
         f"{sets}. A gap of {number(gap.value)} in all topics and contexts would have been found"
         f" with a probability of 0.8; smaller gaps, and gaps of single topics, may remain.{scope}"
@@ -85,7 +85,7 @@ def _finding_words(finding: SearchFinding) -> str:
 
 
 def _spent(state: SearchState) -> SearchSpent:
-    """Return what was spent."""
+    """Return the calls, rounds and sets of a search."""
     sets = [drawn for sets in state.rounds for drawn in sets]
     return SearchSpent(
         calls=state.calls,

@@ -1,4 +1,4 @@
-"""The next round of a search, as a function of its plan and the rounds so far."""
+"""The next round of a search, as a function of its plan and closed rounds."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from biaswatch.shared.stats.search.hypotheses import AskedCells
 PLACEBO_SHARE = 0.1
 """Share of the sets that are placebo twins."""
 MAX_UNMEASURED_SETS = 100
-"""Sets after which a search ends that has not measured any."""
+"""Sets after which a search without a measured set ends."""
 
 
 @dataclass(frozen=True)
@@ -41,17 +41,17 @@ class Ended:
 
 
 def next_round(search: Search, rounds: Sequence[SearchRound]) -> PlannedRound | Ended:
-    """Return the next round of a search, or why there is none.
+    """Return the next round of a search, or the reason to end it.
 
-    The same search and rounds always have the same next round: what is drawn depends on the seed
-    of the search and the number of the round.
+    The same search and rounds always have the same next round: drawing depends on the seed of
+    the search and the number of the round.
 
     Parameters
     ----------
     search
         The plan; only its budget may have been raised since the first round.
     rounds
-        All rounds so far, in order.
+        All closed rounds, in order.
     """
     state = replay(search, rounds)
     number, sets = len(rounds), planned_sets(state)
@@ -67,7 +67,7 @@ def next_round(search: Search, rounds: Sequence[SearchRound]) -> PlannedRound | 
 
 
 def planned_sets(state: SearchState) -> tuple[AskedSet, ...] | Ended:
-    """Return the sets of the next round, without answers, or why there is none."""
+    """Return the sets of the next round, without answers, or the reason to end."""
     search = state.search
     left = (search.calls - state.calls) // len(search.space.groups)
     if reason := _reason_to_end(search, state, left):
@@ -129,7 +129,7 @@ def _sets(search: Search, state: SearchState, number: int, size: int, left: int)
     """Return the sets of a round: confirmation, then placebo twins, then evidence."""
     rng = np.random.default_rng([search.seed, number])
     pending = list(state.pending())
-    # What is pending has priority over the last sets of the budget.
+    # Pending confirmation has priority over the last sets of the budget.
     confirming = min(max((size + 1) // 2, len(pending) - (left - size)), size)
     sets = state.sets_for(pending[:confirming], SetPurpose.CONFIRMATION, rng)
     due = int(PLACEBO_SHARE * (state.sets + size)) - state.purposes[SetPurpose.PLACEBO]
@@ -138,8 +138,8 @@ def _sets(search: Search, state: SearchState, number: int, size: int, left: int)
         rng.integers(state.sizes.topics, size=placebo),
         rng.integers(state.sizes.contexts, size=placebo),
     )
-    sets += state.asked_sets(spread, SetPurpose.PLACEBO)
+    sets += state.unanswered_sets(spread, SetPurpose.PLACEBO)
     if rest := size - len(sets):
         cells = next_cells(state.evidence, state.sizes, search.alpha, rest, rng, state.sets_by_cell)
-        sets += state.asked_sets(cells, SetPurpose.EVIDENCE)
+        sets += state.unanswered_sets(cells, SetPurpose.EVIDENCE)
     return sets

@@ -110,7 +110,7 @@ def _promise(evidence: SearchEvidence, space: SearchSpace, alpha: float) -> _Pro
 
     Sets of crossings that are found are left out of their topics.
     """
-    found = evidence.found(space, alpha)
+    found = evidence.rejected(space, alpha)
     found_topics = np.asarray(_of_topics(found, space).any(axis=1), dtype=np.bool_)
     open_ = np.asarray(~_of_cells(found, space).any(axis=2, keepdims=True), dtype=np.bool_)
     sets, sums, squares = (

@@ -71,13 +71,13 @@ def distinct_findings(
     >>> space.region_of(number)
     (<Region.CROSSING: 'crossing'>, 0, 0)
     """
-    found, distinct, rest = evidence.found(space, alpha), list[int](), evidence
+    found, distinct, rest = evidence.rejected(space, alpha), list[int](), evidence
     halves = {Region.TOPIC: max(space.topics // 2, 1), Region.CONTEXT: max(space.contexts // 2, 1)}
     phases = [(region, halves.get(region, space.hypotheses)) for region in NARROW_TO_WIDE]
     for region, most in (*phases, *((region, space.hypotheses) for region in halves)):
         candidates = found & space.is_of(region)
         for _ in range(most):
-            own = candidates & (rest.found(space, alpha) | _is_clear(evidence, rest))
+            own = candidates & (rest.rejected(space, alpha) | _is_clear(evidence, rest))
             if not own.any():
                 break
             strongest = int(np.where(own, rest.largest_log_e, -np.inf).argmax())

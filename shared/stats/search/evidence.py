@@ -18,7 +18,7 @@ BETS = len(OWN_SHARES) + 2 * len(STAKES)
 
 @dataclass(frozen=True)
 class SearchEvidence:
-    """What the sets so far say about each hypothesis.
+    """State of the e-processes of all hypotheses.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class SearchEvidence:
     log_e
         [hypotheses]: the log e-values, averages over all bets.
     largest_log_e
-        [hypotheses]: their largest values so far.
+        [hypotheses]: the running maximum of `log_e`.
     """
 
     past: PastDifferences
@@ -41,13 +41,13 @@ class SearchEvidence:
     def none(cls, space: SearchSpace) -> "SearchEvidence":
         """Return the evidence before the first question."""
         past = PastDifferences(*(np.zeros(space.hypotheses) for _ in range(3)))
-        nothing = np.zeros(space.hypotheses)
-        return cls(past, np.zeros((space.hypotheses, BETS)), nothing, nothing)
+        zeros = np.zeros(space.hypotheses)
+        return cls(past, np.zeros((space.hypotheses, BETS)), zeros, zeros)
 
-    def found(self, space: SearchSpace, alpha: float) -> Bools:
+    def rejected(self, space: SearchSpace, alpha: float) -> Bools:
         """Return [hypotheses]: whether the evidence of each has ever reached its threshold.
 
-        The chance that any true null hypothesis is ever found is at most alpha, however the sets
+        The chance that any true null hypothesis is ever rejected is at most alpha, however the sets
         were chosen and however often the evidence is read: each e-process starts at 1 and has a
         mean of at most 1 at every time, and the weights sum to 1 (Ville's inequality, union bound).
         """
@@ -90,7 +90,7 @@ def updated(
     >>> cells = AskedCells.of(np.zeros(20, dtype=np.int64), np.zeros(20, dtype=np.int64))
     >>> answers = np.column_stack([np.full(20, 0.75), np.full(20, 0.25)])
     >>> evidence = updated(SearchEvidence.none(space), space, cells, answers)
-    >>> evidence.found(space, 0.05).tolist()  # topic 0, topic 1, context, everywhere, crossings
+    >>> evidence.rejected(space, 0.05).tolist()  # topic 0, topic 1, context, everywhere, crossings
     [True, False, True, True, True, False]
     """
     contrasts = _contrasts(answers)
@@ -126,7 +126,7 @@ def cannot_find_more(
     """
     largest = np.log(len(exchange_group(space.groups))) * sets_left
     missing = space.log_thresholds(alpha) - evidence.log_e
-    open_ = ~evidence.found(space, alpha)
+    open_ = ~evidence.rejected(space, alpha)
     return not bool((open_ & (missing <= largest)).any())
 
 
@@ -134,8 +134,8 @@ def _contrasts(answers: Floats) -> Floats:
     """Return [sets, exchanges, contrasts]: each group minus the mean of the others."""
     groups = answers.shape[1]
     exchanged = answers[:, exchange_group(groups)]
-    others = (exchanged.sum(axis=-1, keepdims=True) - exchanged) / (groups - 1)
-    return np.asarray((exchanged - others)[:, :, : 1 if groups == 2 else groups])
+    other_means = (exchanged.sum(axis=-1, keepdims=True) - exchanged) / (groups - 1)
+    return np.asarray((exchanged - other_means)[:, :, : 1 if groups == 2 else groups])
 
 
 def _bets_on(past: PastDifferences) -> Floats:

@@ -1,4 +1,4 @@
-"""Hypotheses of a search: what may ever be found, with the share of alpha that each has."""
+"""Hypotheses of a search, and the share of alpha of each."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,7 +14,7 @@ Ints = NDArray[np.int64]
 
 
 class Region(StrEnum):
-    """Kind of region in which a group may be treated differently."""
+    """Kind of region of a hypothesis."""
 
     TOPIC = "topic"
     CONTEXT = "context"
@@ -100,7 +100,7 @@ class SearchSpace:
         return np.concatenate(shares)
 
     def log_thresholds(self, alpha: float) -> Floats:
-        """Return [hypotheses]: the log e-value from which each is found."""
+        """Return [hypotheses]: the log e-value required to reject each."""
         check_alpha(alpha)
         return np.asarray(-np.log(alpha * self.weights), dtype=np.float64)
 
@@ -122,7 +122,7 @@ class SearchSpace:
         return (numbers >= 0) & (numbers < self.regions[region] * self.contrasts)
 
     def contains(self, hypothesis: int, cells: "AskedCells") -> Bools:
-        """Return [sets]: whether each set lies in the region of a hypothesis."""
+        """Return [sets]: whether each set is in the region of a hypothesis."""
         region, place, _ = self.region_of(hypothesis)
         kind = list(Region).index(region)
         first = self.first(region) + place * self.contrasts

@@ -63,7 +63,7 @@ def test_a_search_spends_its_budget_and_ends(store: Store) -> None:
     stored = stored_of(store, search)
     assert stored.state is SearchPhase.ENDED
     assert stored.why
-    assert (stored.asked, stored.missing, stored.run) == (60, 0, None)
+    assert (stored.closed_calls, stored.missing, stored.run) == (60, 0, None)
     [first, *_] = store.searches.rounds(stored)
     run = next(store.records.get(Run, [first.run_id]))
     assert run.purpose is Purpose.SEARCH
@@ -136,7 +136,7 @@ def test_two_searchers_ask_every_round_once(store: Store) -> None:
     rounds = store.searches.rounds(stored_of(store, search))
     assert published == {round_.run_id for round_ in rounds}
     assert [round_.number for round_ in rounds] == list(range(len(rounds)))
-    assert stored_of(store, search).asked == 80
+    assert stored_of(store, search).closed_calls == 80
 
 
 def test_a_larger_budget_continues_with_the_same_evidence(
@@ -147,11 +147,11 @@ def test_a_larger_budget_continues_with_the_same_evidence(
     undisturbed(whole, search)
     small = search.model_copy(update={"calls": 60})
     undisturbed(halves, small)
-    assert stored_of(halves, search).asked == 60
+    assert stored_of(halves, search).closed_calls == 60
     halves.searches.start(search)
     target = UnfairTarget(halves)
     target.finish(search)
-    assert stored_of(halves, search).asked == 120
+    assert stored_of(halves, search).closed_calls == 120
     evidence = rounds_of(halves, search)
     assert len(evidence) == len(rounds_of(whole, search))
     assert evidence[:3] == rounds_of(whole, search)[:3]
@@ -192,13 +192,13 @@ def test_missing_answers_are_counted_and_a_round_without_any_stops_the_search(he
     target.expire()
     assert target.look() == []
     stored = stored_of(here, search)
-    assert (stored.state, stored.asked, stored.missing) == (SearchPhase.STOPPED, 20, 20)
+    assert (stored.state, stored.closed_calls, stored.missing) == (SearchPhase.STOPPED, 20, 20)
     assert stored.why is not None
     assert "Nothing was measured" in stored.why
     target.answering = True
     here.searches.start(search)  # the same request continues it
     target.finish(search)
-    assert (stored_of(here, search).asked, stored_of(here, search).missing) == (60, 20)
+    assert (stored_of(here, search).closed_calls, stored_of(here, search).missing) == (60, 20)
 
 
 def test_answers_after_the_close_of_a_run_change_no_evidence(here: Store) -> None:
@@ -226,7 +226,7 @@ def test_a_cancelled_search_closes_its_round_and_asks_nothing_more(here: Store) 
     target.publish(run)
     assert target.look() == []
     assert here.searches.under_way() == []
-    assert stored_of(here, search).asked == 20
+    assert stored_of(here, search).closed_calls == 20
 
 
 def test_rounds_have_no_diagnosis_and_are_no_runs_of_the_list(here: Store) -> None:

@@ -79,7 +79,7 @@ def test_regions_that_are_found_get_no_sets_of_their_own() -> None:
     space = SearchSpace(topics=30, contexts=1, groups=2)
     cells = AskedCells.of(np.full(40, 7), np.zeros(40, dtype=np.int64))
     evidence = updated(SearchEvidence.none(space), space, cells, np.tile([1.0, 0.0], (40, 1)))
-    assert evidence.found(space, ALPHA)[[7, space.first(Region.CROSSING) + 7]].all()
+    assert evidence.rejected(space, ALPHA)[[7, space.first(Region.CROSSING) + 7]].all()
     others = AskedCells.of(np.delete(np.arange(30), 7), np.zeros(29, dtype=np.int64))
     evidence = updated(evidence, space, others, np.tile([0.6, 0.5], (29, 1)))
     assert (next_cells(evidence, space, ALPHA, 20, rng).topics == 7).sum() == 0
@@ -139,7 +139,7 @@ def test_the_smallest_gap_is_found_with_a_probability_of_four_fifths(sets: int) 
 def test_distinct_findings_are_the_topics_that_fail_and_not_what_contains_them() -> None:
     space = SearchSpace(topics=12, contexts=3, groups=2)
     evidence, batches = searched(np.random.default_rng(6), space, 8, {3: 0.3, 7: 0.25})
-    assert evidence.found(space, ALPHA)[space.first(Region.EVERYWHERE)]
+    assert evidence.rejected(space, ALPHA)[space.first(Region.EVERYWHERE)]
     found = [space.region_of(n)[:2] for n in distinct_findings(space, ALPHA, evidence, batches)]
     assert sorted(found) == [(Region.TOPIC, 3), (Region.TOPIC, 7)]
 
