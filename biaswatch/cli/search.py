@@ -32,8 +32,8 @@ from biaswatch.render.searches import print_search
 from biaswatch.render.terminal import print_json, printable
 from biaswatch.services.generator.settings import GeneratorSettings
 from biaswatch.shared.analysis.search import Ended, next_round
-from biaswatch.shared.contracts import MeasuredAnswers, Suite
-from biaswatch.shared.contracts.search import Search
+from biaswatch.shared.contracts import MeasuredAnswers, Suite, as_usage_error
+from biaswatch.shared.contracts.search import MOST_CALLS, Search
 from biaswatch.shared.errors import TransientError, UsageError
 from biaswatch.shared.presentation.searches import progress_line
 from biaswatch.shared.requests.search_views import (
@@ -49,7 +49,9 @@ from biaswatch.written_files import write_whole
 app = typer.Typer(
     name="searches", no_args_is_help=True, help="Searches for bias: list, show, cancel."
 )
-SearchId = Annotated[str, typer.Argument(metavar="SEARCH", help="The search's id, from `list`.")]
+SearchId = Annotated[
+    str, typer.Argument(metavar="SEARCH", help="The id, its beginning, or `latest`.")
+]
 Output = Annotated[
     Path | None,
     typer.Option(
@@ -63,7 +65,7 @@ class SearchVerb(CheckRequest):
 
     space: str
     """The scenarios: a YAML file, or `everyday`, which is shipped."""
-    budget: PositiveInt = 2000
+    budget: PositiveInt = Field(default=2000, le=MOST_CALLS)
     """The budget in calls; with a larger one, the same command goes on."""
     more: PositiveInt | None = None
     """Continue with this number of calls more."""
@@ -90,12 +92,13 @@ def search(
     rule = request.rule()
     space, server = read_space(request.space), gateway().server
     chosen = read_target(target)
-    body = SearchRequest(
-        space=space,
-        target=sent_target(target, server),
-        calls=request.budget,
-        **request.model_dump(include={"alpha", "seed", "sets_per_round", "nonce"}),
-    )
+    with as_usage_error("The search"):
+        body = SearchRequest(
+            space=space,
+            target=sent_target(target, server),
+            calls=request.budget,
+            **request.model_dump(include={"alpha", "seed", "sets_per_round", "nonce"}),
+        )
     if request.dry_run:
         spending = _spending(Search(target=chosen, at=datetime.now(UTC), **_plan(body)), request)
         print_json([spending]) if as_json else typer.echo(printable(in_words(spending)))
@@ -192,9 +195,18 @@ def _finish(
     if output is not None:
         _write_suite(suite, output)
     stopped = view.progress.why if view.progress.status is SearchStatus.STOPPED else None
-    end_check(checked_findings(view), rule, stopped)
+    end_check(checked_findings(view), rule, stopped or _unknown_sizes(view, rule))
     if stopped or view.results.word is SummaryWord.NOT_MEASURED:
         raise typer.Exit(TransientError.exit_code)
+
+
+def _unknown_sizes(view: SearchView, rule: CheckRule | None) -> str | None:
+    """Return why a gate on the size of gaps cannot pass; None if each finding has a gap."""
+    if rule is None or not rule.least_size:
+        return None
+    unknown = [one for one in view.results.findings if one.effect.value is None]
+    reasons = (f"The gap of {one.title} is not known: {one.effect.reason}." for one in unknown)
+    return " ".join(reasons) or None
 
 
 def _write_suite(suite: Suite | None, output: Path) -> None:

@@ -212,10 +212,10 @@ async def whole_run_id(client: GatewayClient, written: str, *, or_file: bool = F
     return only_match(written, [(run.run_id, run.suite) for run in runs])
 
 
-def check_beginning(written: str) -> None:
-    """Raise UsageError if a text cannot be the beginning of a run id."""
+def check_beginning(written: str, kind: str = "run", verb: str = "runs") -> None:
+    """Raise UsageError if a text cannot be the beginning of an id."""
     if not may_name_run(written):
-        raise UsageError(f"{written!r} is not a run id: `biaswatch runs` lists the ids.")
+        raise UsageError(f"{written!r} is not a {kind} id: `biaswatch {verb}` lists the ids.")
 
 
 def latest_of(run_ids: Sequence[str]) -> str:
@@ -225,7 +225,9 @@ def latest_of(run_ids: Sequence[str]) -> str:
     return run_ids[0]
 
 
-def only_match(written: str, runs: Sequence[tuple[str, str]]) -> str:
+def only_match(
+    written: str, runs: Sequence[tuple[str, str]], kind: str = "run", verb: str = "runs"
+) -> str:
     """Return the id of the only run; runs are pairs of id and suite name.
 
     Raises
@@ -234,8 +236,8 @@ def only_match(written: str, runs: Sequence[tuple[str, str]]) -> str:
         No run or several runs match.
     """
     if not runs:
-        raise UsageError(f"No run id begins with {written}: `biaswatch runs` lists the ids.")
+        raise UsageError(f"No {kind} id begins with {written}: `biaswatch {verb}` lists the ids.")
     if len(runs) > 1:
         listed = "".join(f"\n  {run_id}  {suite}" for run_id, suite in runs[:MOST_SHOWN])
-        raise UsageError(f"Several run ids begin with {written}; write more of the id:{listed}")
+        raise UsageError(f"Several {kind} ids begin with {written}; write more of the id:{listed}")
     return runs[0][0]

@@ -2,8 +2,9 @@
 
 from datetime import datetime
 from enum import StrEnum
+from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt
+from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
 
 from biaswatch.shared.contracts.search import MOST_CALLS, Space
 from biaswatch.shared.requests.searches import SearchResults
@@ -30,6 +31,12 @@ class SearchRequest(BaseModel):
     """The seed of everything that is drawn."""
     nonce: str = Field(default="", max_length=LONGEST_NONCE)
     """Another value starts the same search afresh."""
+
+    @model_validator(mode="after")
+    def _asks_a_set(self) -> Self:
+        if self.calls < (twins := len(self.space.groups)):
+            raise ValueError(f"a set of twins needs {twins} calls, and the budget is {self.calls}")
+        return self
 
 
 class SearchBudget(BaseModel):

@@ -12,7 +12,10 @@ from biaswatch.shared.requests.search_views import SearchStatus
 from tests.support.commands import CommandLine
 from tests.support.searched import small_space
 
-PLANTS = json.dumps({"unfair": {"rating_mean": 3}})
+PLANTS = json.dumps(
+    {"unfair": {"rating_mean": 3}, "harsh": {"rating_mean": 3.4, "rating_gaps": {"female": -1.2}}}
+)
+MARKERS = json.dumps({"Ms": ["female"]})
 TARGET = "simulator:unfair"
 
 
@@ -27,7 +30,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def command(folder: Path) -> Iterator[CommandLine]:
     """Return the command line of a platform that is up."""
-    line = CommandLine(folder / "state", BIASWATCH_SIMULATOR_PLANTS=PLANTS)
+    line = CommandLine(
+        folder / "state", BIASWATCH_SIMULATOR_PLANTS=PLANTS, BIASWATCH_SIMULATOR_MARKERS=MARKERS
+    )
     with line.up():
         yield line
 
@@ -57,9 +62,21 @@ def test_a_search_is_repeated_continued_and_shown(command: CommandLine, folder: 
     listed = command("searches", "list").stdout
     assert f"{progress['search_id']}  ended  " in listed
     assert f"/200 calls  small on {TARGET}" in listed
-    shown = command("searches", "show", progress["search_id"][:8])
-    assert shown.returncode == 0
-    assert shown.stdout.splitlines()[0] == more.splitlines()[0]
+    for name in (progress["search_id"][:8], "latest"):
+        shown = command("searches", "show", name)
+        assert shown.returncode == 0
+        assert shown.stdout.splitlines()[0] == more.splitlines()[0]
+
+
+@pytest.mark.parametrize("verb", ["show", "cancel"])
+def test_an_unknown_search_is_a_sentence(command: CommandLine, verb: str) -> None:
+    for name, sentence in (
+        ("dead0000", "No search id begins with dead0000: `biaswatch searches list` lists"),
+        ("desk", "'desk' is not a search id: `biaswatch searches list` lists"),
+    ):
+        ran = command("searches", verb, name)
+        assert ran.returncode == 2
+        assert sentence in ran.stderr
 
 
 def test_a_gate_passes_only_where_enough_was_measured(command: CommandLine, folder: Path) -> None:
@@ -70,6 +87,17 @@ def test_a_gate_passes_only_where_enough_was_measured(command: CommandLine, fold
     code, _, errors = searched(command, folder, *words, "-o", str(folder / "found.yaml"))
     assert "Nothing was found" in errors
     assert not (folder / "found.yaml").exists()
+
+
+def test_a_gate_on_the_gap_does_not_pass_before_fresh_twins_show_the_gap(
+    command: CommandLine, folder: Path
+) -> None:
+    words = ("--space", str(folder / "small.yaml"), "--budget", "60")
+    target = "simulator:harsh"
+    ran = command("search", target, *words, "--fail-on", "0.5")
+    assert "confirmation sets were asked" in " ".join(ran.stderr.split())
+    assert (ran.returncode, "Gate not passed" in ran.stderr) == (3, True)
+    assert command("search", target, *words, "--fail-on", "disparity").returncode == 1
 
 
 def test_a_cancelled_search_is_resumed_by_the_same_command(
@@ -89,6 +117,8 @@ def test_a_cancelled_search_is_resumed_by_the_same_command(
     ("words", "sentence"),
     [
         (("--budget", "0"), "--budget"),
+        (("--budget", "1"), "a set of twins needs 2 calls"),
+        (("--budget", "1000001"), "--budget: this must be at most 1000000"),
         (("--alpha", "2"), "--alpha"),
         (("--fail-on", "much"), "--fail-on is 'much'"),
     ],

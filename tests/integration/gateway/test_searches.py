@@ -127,6 +127,7 @@ async def test_acts_are_in_the_audit_trail(api: httpx2.AsyncClient, store: Store
         ({"target": "nobody:x"}, "no provider that is known"),
         ({"target": "openai:m@http://inside.example/v1"}, "does not allow the target"),
         ({"calls": 0}, "calls"),
+        ({"calls": 1}, "a set of twins needs 2 calls"),
         ({"alpha": 2}, "alpha"),
         ({"space": REQUEST["space"] | {"topics": {}}}, "topics"),
         ({"space": REQUEST["space"] | {"about": "x" * 2**20}}, "1,048,576 are allowed"),
