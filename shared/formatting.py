@@ -80,7 +80,8 @@ def verdict_lead(concluded: Sequence[tuple[str, bool | None, bool]], *, brief: b
     head = f"{len(disparities) or 'None'} of {total} {shows} a disparity{doubt}"
     if not disparities and not endings[VERDICT_WORDS[NO_DISPARITY]]:
         if len(endings) == 1:
-            return f"All {total}: {next(iter(endings))}."
+            [ending] = endings
+            return f"All {total}: {ending}."
         head = f"None of {total} is decided"
     return f"{head}; {listed}." if listed else f"{head}."
 
