@@ -59,6 +59,11 @@ Output = Annotated[
     ),
 ]
 
+INTERRUPTED = (
+    "Stopped. The same command again goes on where this one stopped. A platform that is up"
+    " continues the search: `biaswatch searches cancel SEARCH` ends it."
+)
+
 
 class SearchVerb(CheckRequest):
     """The fields of `search`."""
@@ -111,7 +116,7 @@ def search(
             _followed(gateway().connect(), body, request.more, output, quiet=as_json)
         )
     except KeyboardInterrupt:
-        typer.echo("Stopped. The same command again goes on where this one stopped.", err=True)
+        typer.echo(INTERRUPTED, err=True)
         raise typer.Exit(TransientError.exit_code) from None
     _finish(view, suite, output, rule, as_json=as_json)
 
@@ -282,4 +287,7 @@ def cancel(search_id: SearchId) -> None:
         return await client.send(SearchProgress, path("searches", whole, "cancel"), None)
 
     stopped = ask(stop)
-    typer.echo(f"The search {stopped.search_id} is cancelled; calls under way still end.")
+    if stopped.status is SearchStatus.STOPPED:
+        typer.echo(f"The search {stopped.search_id} is cancelled; calls under way still end.")
+    else:
+        typer.echo(f"The search {stopped.search_id} had already ended.")

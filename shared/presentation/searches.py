@@ -23,7 +23,7 @@ from biaswatch.shared.requests.searches import Confirmed, RegionCoverage, Search
 CONFIRMED = {
     Confirmed.YES: "confirmed by fresh twins",
     Confirmed.NO: "not confirmed by fresh twins",
-    Confirmed.NOT_ASKED: "fresh twins were not asked",
+    Confirmed.NOT_ASKED: "not confirmed yet",
 }
 
 
@@ -82,12 +82,12 @@ class CoverageMap:
 
 
 def coverage_map(space: Space, rounds: Sequence[SearchRound]) -> CoverageMap:
-    """Return the evidence sets of some rounds by area and context."""
+    """Return the complete evidence sets of some rounds by area and context."""
     counts = Counter(
         (space.topics[set_.topic].area, set_.context)
         for round_ in rounds
         for set_ in round_.sets
-        if set_.purpose is SetPurpose.EVIDENCE
+        if set_.purpose is SetPurpose.EVIDENCE and None not in set_.values
     )
     areas = dict.fromkeys(topic.area for topic in space.topics.values())
     contexts = tuple(space.contexts)

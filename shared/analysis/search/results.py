@@ -63,7 +63,8 @@ def _headline(
         more = f"; and {len(findings) - SHOWN_FINDINGS} more" * (len(findings) > SHOWN_FINDINGS)
         return f"Twins are treated differently in {regions}: {shown}{more}.{scope}"
     gap = coverage.everywhere.smallest_gap
-    sets = f"Nothing was found in {coverage.everywhere.sets:,} sets of twins"
+    complete = coverage.everywhere.sets - coverage.everywhere.missing
+    sets = f"Nothing was found in {complete:,} complete sets of twins"
     if gap.value is None:
         return f"{sets}, too few to rule out any gap ({gap.reason}).{scope}"
     return (

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import httpx2
 import pytest
 import yaml
 
@@ -100,17 +101,18 @@ def test_a_gate_on_the_gap_does_not_pass_before_fresh_twins_show_the_gap(
     assert command("search", target, *words, "--fail-on", "disparity").returncode == 1
 
 
-def test_a_cancelled_search_is_resumed_by_the_same_command(
+def test_a_search_under_way_is_cancelled_and_one_that_has_ended_is_not(
     command: CommandLine, folder: Path
 ) -> None:
     searched(command, folder, "--budget", "20", "--seed", "4")
-    [search_id] = [
-        row["search_id"]
-        for row in json.loads(command("searches", "list", "--json").stdout)
-        if row["budget"] == 20
-    ][:1]
-    cancelled = command("searches", "cancel", search_id)
-    assert f"The search {search_id} is cancelled" in cancelled.stdout
+    assert "had already ended" in command("searches", "cancel", "latest").stdout
+    space = small_space(2).model_dump(mode="json") | {"extractor": "missing"}
+    url = json.loads((command.state / "platform.json").read_text())["url"]
+    waiting = httpx2.post(f"{url}/v1/searches", json={"space": space, "target": TARGET}).json()
+    cancelled = command("searches", "cancel", "latest").stdout
+    assert f"The search {waiting['search_id']} is cancelled" in cancelled
+    shown = command("searches", "show", "latest").stdout
+    assert "No set of twins has been measured" in shown
 
 
 @pytest.mark.parametrize(

@@ -97,6 +97,7 @@ async def test_a_page_without_findings_shows_what_was_looked_at(store: Store) ->
     assert "Sets by area and context" in shown
     assert "What was looked at" in shown
     assert "no disparity" not in shown
+    assert "found.yaml" not in shown
 
 
 async def test_the_list_links_every_search(store: Store) -> None:

@@ -18,6 +18,7 @@ from biaswatch.shared.analysis.search.drawing import HELD_OUT_SHARE
 from biaswatch.shared.contracts.search import PERSON, Search, SearchRound, SetPurpose
 from biaswatch.shared.contracts.suite_limits import check_suite
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.presentation.searches import coverage_map
 from biaswatch.shared.requests.searches import Confirmed, SearchResults
 from biaswatch.shared.stats.estimate import SummaryWord
 from biaswatch.shared.stats.search.hypotheses import Region
@@ -159,6 +160,10 @@ def test_missing_answers_are_counted_and_are_no_evidence() -> None:
         s for r in rounds for s in r.sets if s.purpose is SetPurpose.EVIDENCE and None in s.values
     ]
     assert coverage.missing == len(incomplete)
+    complete = coverage.sets - coverage.missing
+    assert f"Nothing was found in {complete} complete sets of twins" in results.headline
+    counts = [count for _, row in coverage_map(search.space, rounds).rows for count in row]
+    assert sum(counts) == complete
 
 
 def test_a_search_without_any_answer_ends_and_is_not_measured() -> None:
