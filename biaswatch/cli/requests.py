@@ -147,11 +147,19 @@ def _settings(text: str) -> tuple[dict[str, Any], str]:
     """Return the fields of a file, or of one `field=value`, and the name of their source."""
     name, assigned, value = text.partition("=")
     path = Path(text)
-    if assigned and not path.exists():
+    exists = _exists(path)
+    if assigned and not exists:
         return {name.strip(): parse_yaml(value)}, "--config"
-    if not path.exists():
+    if not exists:
         raise UsageError(f"There is no file {text}. Write --config FILE or --config FIELD=VALUE.")
     return yaml_mapping(read_text(path, "configuration"), path, EXPECTED), text
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # a value that is too long for the name of a file
+        return False
 
 
 def _annotation(field: FieldInfo, spelling: str, *, hidden: bool) -> Any:

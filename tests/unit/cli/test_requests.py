@@ -52,6 +52,10 @@ def test_options_win_over_a_file_and_later_fields_over_earlier_ones(tmp_path: Pa
     assert request.ranges == {"score": (1.0, 5.0), "words": None}
 
 
+def test_a_long_value_is_not_taken_for_a_file() -> None:
+    assert read((f"labels={'x' * 5_000}",)).labels == ("x" * 5_000,)
+
+
 def test_a_field_of_several_values_is_repeated_or_a_list() -> None:
     repeated = read(("statistic=mean", "statistic=median"))
     assert repeated.statistic == read(("statistic=[mean, median]",)).statistic == ("mean", "median")
