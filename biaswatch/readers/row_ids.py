@@ -160,12 +160,18 @@ def repeats_warning(
     feature: str,
     values: NDArray[np.float64],
     clusters: str | None = None,
+    random: Sequence[str] = (),
 ) -> str | None:
     """Return a warning if an unused column appears to identify prompts.
 
-    Given the column of sets, or units: if one repeats within groups across these.
+    Given the column of sets, or units: if one repeats within groups across these. A column within
+    a random factor needs no warning, since the factor's clusters contain its own.
     """
-    columns = list(_repeated(frame, used, groups, values, clusters))
+    columns = [
+        column
+        for column in _repeated(frame, used, groups, values, clusters)
+        if not any(_lies_within(frame, column.name, factor) for factor in random)
+    ]
     if not columns:
         return None
     best = max(columns, key=lambda column: (column.is_named_so, column.correlation or 0.0))
@@ -219,6 +225,13 @@ def _repeated(
         is_correlated = p_value is not None and p_value < SURE and count >= LEAST_VALUES
         if named_so or is_correlated:
             yield RepeatedColumn(str(name), count, named_so, correlation, p_value)
+
+
+def _lies_within(frame: pd.DataFrame, inner: str, outer: str) -> bool:
+    """Return whether each value of a column has a single value of another."""
+    return not frame[outer].isna().any() and bool(
+        (frame.groupby(inner)[outer].nunique() == 1).all()
+    )
 
 
 def _joined_codes(frame: pd.DataFrame, groups: Sequence[str]) -> NDArray[np.intp]:

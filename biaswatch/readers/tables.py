@@ -98,6 +98,11 @@ def frame_observations(
         A column or a value cannot be used; the message names it.
     """
     check_columns(columns.all, frame, path)
+    if compared := sorted(set(columns.groups) & set(columns.random)):
+        raise UsageError(
+            f"{compared[0]} is a group, so it cannot be random, too: declare names, texts or"
+            " templates as random."
+        )
     if frame.empty:
         raise UsageError(f"{path} has no rows.")
     values = np.column_stack([numbers_in(path, frame, name) for name in columns.features])
@@ -140,6 +145,7 @@ def _repeats(frame: pd.DataFrame, columns: TableColumns, seen: Observations) -> 
         feature=columns.features[0],
         values=seen.values[:, 0],
         clusters=columns.set or columns.unit,
+        random=columns.random,
     )
     return [] if warning is None else [warning]
 
@@ -216,6 +222,12 @@ def observation_warnings(seen: Observations) -> list[str]:
             f"{unknown} rows have no truth: error rates are those of the other rows, as if chance"
             " had chosen them within each group."
         )
+    for name, labels in seen.random.items():
+        if without := sum(label is None for label in labels):
+            warnings.append(
+                f"{without} rows have no {name}, and each counts as a {name} of its own. If some"
+                f" share one, fill in the column; otherwise p-values are too small."
+            )
     for name, labels in seen.groups.items():
         if without := sum(label is None for label in labels):
             warnings.append(f"{without} rows have no {name} and belong to none of its groups.")

@@ -9,7 +9,7 @@ from biaswatch.shared.contracts.diagnosis import Gap, Verdicts
 from biaswatch.shared.formatting import COULD_UNDO, UNDEFINED, number, p_equals
 from biaswatch.shared.presentation.tables import TableCell
 from biaswatch.shared.requests.evidence import EvidenceView
-from biaswatch.shared.stats.estimate import DIFFERS, TOO_FEW, Question, SummaryWord
+from biaswatch.shared.stats.estimate import DIFFERS, TOO_FEW, Question, SummaryWord, Verdict
 
 
 class Answers(Protocol):
@@ -234,12 +234,15 @@ def headline(
     if verdicts.summary is SummaryWord.NO_DISPARITY:
         return f"no disparity beyond the tolerance ({gap}){scope}{undone}."
     if verdicts.summary is SummaryWord.INCONCLUSIVE:
+        p = p_equals(verdicts.p_same_treatment, 3)
         if question is Question.SAME_TREATMENT and verdicts.same_treatment == DIFFERS:
-            p = p_equals(verdicts.p_same_treatment, 3)
             return (
                 f"inconclusive{scope} ({gap}): twins are treated differently, {family}{p}, with"
                 f" {verdicts.group_effect} for a conclusion about the group{_placebo(verdicts)}."
             )
+        if question is Question.SAME_TREATMENT and verdicts.verdict is Verdict.DISPARITY:
+            untold = "twins are not shown to be treated differently"
+            return f"inconclusive{scope} ({gap}): {untold}, {family}{p}."
         return f"inconclusive{scope} ({gap})."
     if question is Question.SAME_TREATMENT:
         p = p_equals(verdicts.p_same_treatment, 3)

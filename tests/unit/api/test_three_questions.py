@@ -139,3 +139,30 @@ def test_an_interval_with_random_names_stays_within_the_declared_range() -> None
     )
     [low], [high] = found.comparisons["ci_low"], found.comparisons["ci_high"]
     assert (low, high) == (-1, 1)
+
+
+def test_an_interval_without_0_beside_too_few_sets_says_what_was_not_shown() -> None:
+    frame = crossed(gap=1.0)
+    four = frame[frame["text"].isin(["t0", "t1", "t2", "t3"])]
+    row = diagnosed(four, random=RANDOM)
+    assert (row["verdict"], row["summary"]) == ("disparity", "inconclusive")
+    result = bw.diagnose(
+        four, group="group", feature="rating", unit="unit", set="set", random=RANDOM,
+        permutations=0,
+    )  # fmt: skip
+    assert "not shown to be treated differently, adjusted p = 0.125" in str(result)
+
+
+def test_a_compared_group_is_no_random_factor() -> None:
+    with pytest.raises(bw.UsageError, match="group is a group, so it cannot be random"):
+        diagnosed(crossed(), random=["group"])
+
+
+def test_rows_without_a_name_are_counted_in_a_warning() -> None:
+    frame = crossed()
+    frame.loc[frame["name"] == "a0", "name"] = None
+    result = bw.diagnose(
+        frame, group="group", feature="rating", unit="unit", set="set", random=RANDOM,
+        permutations=0,
+    )  # fmt: skip
+    assert any("12 rows have no name" in warning for warning in result.warnings)

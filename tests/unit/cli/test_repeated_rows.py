@@ -76,3 +76,9 @@ def test_the_correlation_is_that_of_the_analysis_of_variance() -> None:
     correlation, p_value = intraclass_correlation(values, np.zeros(24, dtype=np.intp), targets)
     assert correlation == pytest.approx(0.17, abs=0.005)
     assert p_value == pytest.approx(0.165, abs=0.005)
+
+
+def test_a_column_within_a_random_factor_needs_no_warning(tmp_path: Path) -> None:
+    prompts = np.repeat(range(PROMPTS), REPEATS)
+    frame = repeated_frame(prompt=prompts, text=[f"t{n}" for n in prompts])
+    assert not warnings_of(frame, tmp_path, random=["text"])
