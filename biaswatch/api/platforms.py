@@ -16,6 +16,7 @@ from pydantic_core import to_jsonable_python
 from biaswatch.api.frames import html_of, native_frame
 from biaswatch.checks import CheckResult, CheckRule, check_result, checked_diagnoses
 from biaswatch.exporting.answers import exported_rows, in_store, runs_named
+from biaswatch.exporting.gaps import gap_rows
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import connected
 from biaswatch.local.gateway_requests import path
@@ -28,13 +29,8 @@ from biaswatch.services.gateway.runs.provenance import RunProvenance
 from biaswatch.shared.contracts import LEAST_MEASURED_SHARE, Suite, SummaryWord
 from biaswatch.shared.errors import TransientError
 from biaswatch.shared.presentation.conclusions import conclusions
-from biaswatch.shared.presentation.correction_rows import (
-    corrected_columns,
-    corrected_gaps,
-    correction_rows,
-)
+from biaswatch.shared.presentation.correction_rows import correction_rows
 from biaswatch.shared.presentation.corrections import correction_sentences
-from biaswatch.shared.presentation.questions import verdict_columns
 from biaswatch.shared.presentation.run_summary import run_summary
 from biaswatch.shared.requests.run_views import RunState
 from biaswatch.shared.requests.runs import RunRequest
@@ -106,7 +102,7 @@ class FinishedRun:
 
         Columns `corrected...` hold the values corrected by labels; null without labels.
         """
-        return native_frame(self._gaps(), backend)
+        return native_frame(gap_rows(self.results), backend)
 
     def corrections(self, backend: Any = pd) -> Any:
         """Return the gaps corrected by labels, with ratios and the bias of the instrument."""
@@ -119,28 +115,7 @@ class FinishedRun:
         return f"<FinishedRun {self.id}: {run_summary(self.results.diagnoses).lead}>"
 
     def _repr_html_(self) -> str:
-        return html_of([*self.sentences, *self.warnings], {"Gaps": self._gaps()})
-
-    def _gaps(self) -> list[dict[str, Any]]:
-        corrected = corrected_gaps(self.results.corrections)
-        return [
-            {
-                "target": diagnosis.target, "scaffold": diagnosis.scaffold,
-                "feature": diagnosis.feature, "dimension": diagnosis.dimension,
-                "a": gap.a, "b": gap.b, "gap": gap.gap.value,
-                "ci_low": gap.gap.low, "ci_high": gap.gap.high, "p_adjusted": gap.p_adjusted,
-                **verdict_columns(gap),
-                "survives_missing": gap.survives_missing,
-                **corrected_columns(
-                    corrected.get(
-                        (diagnosis.target, diagnosis.scaffold, diagnosis.extractor,
-                         diagnosis.feature, diagnosis.dimension, gap.a, gap.b)
-                    )
-                ),
-            }
-            for diagnosis in self.results.diagnoses
-            for gap in diagnosis.gaps
-        ]  # fmt: skip
+        return html_of([*self.sentences, *self.warnings], {"Gaps": gap_rows(self.results)})
 
 
 class AsyncPlatform:

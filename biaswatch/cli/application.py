@@ -27,6 +27,7 @@ EXTRAS = {
     "datasets": "datasets",
     "duckdb": "engines",
     "lxml": "build",
+    "mcp": "mcp",
     "matplotlib": "figures",
     "narwhals": "tables",
     "openpyxl": "tables",

@@ -163,6 +163,13 @@ VERBS = (
         example="targets list",
     ),
     Verb(
+        "mcp",
+        "mcp:mcp",
+        WATCH,
+        "Serve runs, monitors, suites and plans to an agent over MCP (stdio); it only reads.",
+        example="mcp",
+    ),
+    Verb(
         "plan",
         "plan:plan",
         BUILD,

@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from lxml import html
 
-from tools.site.pages import SECTIONS, with_links_inside
+from tools.site.pages import SECTIONS, llms_index, with_links_inside
 
 ROOT = Path(__file__).parents[2]
 BUILT = ROOT / "build" / "site"
@@ -52,6 +52,12 @@ def test_every_page_of_the_docs_is_in_the_contents_or_reached_from_them(
             todo += [target for target, _, _ in links_of(page, pages[page])]
     written = {BUILT / path.relative_to(DOCS).with_suffix(".html") for path in DOCS.rglob("*.md")}
     assert written - reached == set()
+
+
+def test_llms_txt_is_the_index_of_the_docs_in_checkout_and_site() -> None:
+    index = llms_index(DOCS)
+    assert (ROOT / "llms.txt").read_text() == index, "`make contracts` writes it."
+    assert (BUILT / "llms.txt").read_text() == index
 
 
 def test_each_section_of_the_contents_is_there() -> None:

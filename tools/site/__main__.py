@@ -4,16 +4,13 @@ import shutil
 import sys
 from pathlib import Path
 
-from tools.site.pages import contents, written_pages
+from tools.site.pages import ABOUT, contents, llms_index, written_pages
 from tools.site.reference import reference_pages
 
 ROOT = Path(__file__).parents[2]
 FILES = ("images", "asyncapi.json", "monitor.schema.json", "plan.schema.json", "suite.schema.json")
 """Files that pages link to."""
-INTRODUCTION = (
-    "biaswatch measures social bias in large language models and keeps watching for it in"
-    " production. Begin with the [tutorial](tutorial.md): ten minutes, no key, no network."
-)
+INTRODUCTION = f"{ABOUT} Begin with the [tutorial](tutorial.md): ten minutes, no key, no network."
 
 
 def write_sources(folder: Path) -> None:
@@ -30,6 +27,7 @@ def write_sources(folder: Path) -> None:
             shutil.copytree(source, folder / name)
         else:
             shutil.copyfile(source, folder / name)
+    (folder / "llms.txt").write_text(llms_index(ROOT / "docs"), encoding="utf-8")
     shutil.copyfile(Path(__file__).parent / "sphinx_settings.py", folder / "conf.py")
 
 

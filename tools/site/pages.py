@@ -25,6 +25,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 """Every page but single decisions, in the order of the contents."""
+ABOUT = "biaswatch measures social bias in large language models and monitors it in production."
 ORPHAN = "---\norphan: true\n---\n\n"
 _LINK = re.compile(r"(!?)\[(?P<text>[^\]]*)\]\((?P<where>[^)\s]+)\)")
 
@@ -64,6 +65,24 @@ def contents(title: str, introduction: str) -> str:
         for caption, names in SECTIONS.items()
     ]
     return "\n\n".join((f"# {title}", introduction, *trees)) + "\n"
+
+
+def llms_index(docs: Path) -> str:
+    """Return `llms.txt` (llmstxt.org): each page with its title and first sentence, for agents."""
+    parts = ["# biaswatch", "", f"> {ABOUT}"]
+    for caption, names in SECTIONS.items():
+        written = [name for name in names if (docs / f"{name}.md").exists()]
+        entries = [_entry(name, (docs / f"{name}.md").read_text("utf-8")) for name in written]
+        parts += ["", f"## {caption}", "", *entries]
+    return "\n".join(parts) + "\n"
+
+
+def _entry(name: str, text: str) -> str:
+    title, *paragraphs = text.split("\n\n")
+    prose = [part for part in paragraphs if not part.startswith(("#", "```", "<", "|"))]
+    paragraph = " ".join(_LINK.sub(r"\g<text>", prose[0]).split())
+    sentence = re.split(r"(?<=[.:]) (?=[A-Z])", paragraph)[0]
+    return f"- [{title.lstrip('# ')}](docs/{name}.md): {sentence}"
 
 
 def _inside(page: str, where: str, docs: Path) -> bool:

@@ -21,6 +21,7 @@ from biaswatch.services.gateway.settings import GatewaySettings
 from biaswatch.shared import telemetry
 from biaswatch.shared.contracts import ROUTES
 from biaswatch.shared.runtime.settings import Settings
+from tools.site.pages import llms_index
 
 _NOTHING: Any = SimpleNamespace(publish=None, scoped=lambda _: _NOTHING)
 """A store and a bus without content."""
@@ -179,3 +180,4 @@ def _first_line(doc: str | None) -> str:
 if __name__ == "__main__":
     for name in COMMITTED:
         Path("docs", name).write_text(reference_pages()[name], encoding="utf-8")
+    Path("llms.txt").write_text(llms_index(Path("docs")), encoding="utf-8")
