@@ -1,7 +1,6 @@
-"""The verbs `report` and `export`: write a run's findings and its answers to files."""
+"""The verbs `report` and `export`: write findings and answers to files and other tools."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,20 +8,17 @@ from typing import Annotated, Literal
 
 import typer
 from pydantic import Field
-from rich.console import Console
-from rich.progress import Progress
 
 from biaswatch.checks import checked_diagnoses
 from biaswatch.cli.interpret import interpret_run, text_written_elsewhere, writer_model
 from biaswatch.cli.options import CheckRequest, RunId, ask, end_check, gateway
 from biaswatch.cli.requests import takes
-from biaswatch.exporting.answers import (
-    Row,
-    exported_rows,
-    in_store,
-    runs_named,
-    write_rows,
-    writer_of,
+from biaswatch.integrations.formats import (
+    ANSWERS,
+    ANY_RUN,
+    FORMATS,
+    ExportRequest,
+    formats_in_words,
 )
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.runs import RunResults, run_results, whole_run_id, with_background
@@ -168,31 +164,26 @@ def format_of(output: Path | None) -> ReportFormat:
 
 def export(
     source: Annotated[
-        str, typer.Argument(metavar="RUN | MONITOR | SOURCE", help="Source of the answers.")
+        str, typer.Argument(metavar="RUN | MONITOR | SOURCE | SUITE", help="What to export.")
     ],
-    output: Annotated[Path, typer.Option("-o", help="A .parquet, .csv or .jsonl file.")],
+    output: Annotated[
+        str, typer.Option("-o", metavar="FILE | FOLDER | URL", help="Where to; see below.")
+    ],
+    to: Annotated[
+        str, typer.Option(metavar="FORMAT", help=f"The format: {', '.join(FORMATS)}.")
+    ] = ANSWERS,
     since: Annotated[
         datetime | None, typer.Option(help="Earliest time (UTC), for a monitor or live system.")
     ] = None,
 ) -> None:
-    """Write every answer with its groups, facts, baselines and measurements to a file."""
-    writer_of(output)  # refuses an unknown extension before anything is read
+    """Write answers to a file; or runs, monitors and suites for other tools."""
+    if (form := FORMATS.get(to)) is None:
+        raise UsageError(f"There is no format {to!r}: --to is one of {', '.join(FORMATS)}.")
+    if since is not None and form.source != ANY_RUN:
+        raise UsageError(f"--since is for answers; --to {to} has no use for it.")
     begin = since if since is None or since.tzinfo else since.replace(tzinfo=UTC)
-    count = asyncio.run(_export(source, output, begin))
-    typer.echo(f"Wrote {count} answers to {output}.", err=True)
+    request = ExportRequest(source, output, begin, lambda: gateway().connect(with_models=False))
+    typer.echo(asyncio.run(form.write(request)), err=True)
 
 
-async def _export(source: str, output: Path, since: datetime | None) -> int:
-    async with gateway().connect(with_models=False) as client:
-        runs, left_out = in_store(await runs_named(client, source, since))
-        if left_out:
-            typer.echo(left_out, err=True)
-        with Progress(console=Console(stderr=True), transient=True) as bars:
-            task = bars.add_task("exporting", total=None)
-
-            async def counted() -> AsyncIterator[Row]:
-                async for row in exported_rows(client, runs):
-                    bars.advance(task)
-                    yield row
-
-            return await write_rows(counted(), output)
+vars(export)["epilog"] = formats_in_words()

@@ -6,7 +6,8 @@ from pathlib import Path, PurePosixPath
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Tutorial": ("tutorial",),
     "How to": (
-        "own-suites", "published-benchmarks", "hiring-audit", "otlp", "importing", "release-gate",
+        "own-suites", "published-benchmarks", "hiring-audit", "otlp", "importing", "other-tools",
+        "release-gate",
         "monitors", "traffic", "channels", "adding-an-extractor",
         "building-benchmarks", "diagnosing", "error-rates", "shortlists", "twin-answers", "targets",
         "batches", "searching", "conversations", "agents", "replay",

@@ -1,0 +1,69 @@
+"""The registry of exports: a module of this package for each format."""
+
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from importlib import import_module
+from typing import Any
+
+from biaswatch.local.client import GatewayClient
+
+ANSWERS = "answers"
+ANY_RUN, RUN_OR_MONITOR, SUITE = "run, monitor or live system", "run or monitor", "suite"
+
+
+@dataclass(frozen=True)
+class ExportRequest:
+    """What to export, and where to."""
+
+    source: str
+    """A run's id, the name of a monitor or a live system, or a suite."""
+    destination: str
+    """A file, a folder, or the address of a server."""
+    since: datetime | None
+    connect: Callable[[], AbstractAsyncContextManager[GatewayClient]]
+    """Connects to the gateway; exports of suites do not use it."""
+
+
+@dataclass(frozen=True)
+class ExportFormat:
+    """A format of `biaswatch export`."""
+
+    source: str
+    """What it exports."""
+    content: str
+    destination: str
+    """What `-o` names."""
+    module: str
+
+    @property
+    def write(self) -> Callable[[ExportRequest], Coroutine[Any, Any, str]]:
+        """The function that exports, and returns a sentence about it."""
+        written: Callable[[ExportRequest], Coroutine[Any, Any, str]] = import_module(
+            f"{__package__}.{self.module}"
+        ).export
+        return written
+
+
+FORMATS: Mapping[str, ExportFormat] = {
+    ANSWERS: ExportFormat(
+        ANY_RUN, "every answer, a row each", ".parquet, .csv or .jsonl file", "answers"
+    ),
+    "mlflow": ExportFormat(
+        RUN_OR_MONITOR,
+        "findings, reports and figures as an MLflow run",
+        "tracking server",
+        "mlflow",
+    ),
+}
+"""The formats of `--to`."""
+
+
+def formats_in_words() -> str:
+    """Return the formats as paragraphs of a help text."""
+    lines = (
+        f"--to {name}: {form.content}; of a {form.source}; -o names a {form.destination}."
+        for name, form in FORMATS.items()
+    )
+    return "\n\n".join(lines)
