@@ -32,6 +32,7 @@ VALUES: dict[str, dict[str, Any]] = {
     "operator": {"operator": {"enabled": True}},
     "own-database": {"postgres": {"enabled": False}},
     "prometheus-operator": {"monitoring": {"podMonitor": True, "rules": True}},
+    "sign-in": {"signIn": {"issuer": "https://id.example.com"}},
     "simulator": {"simulator": {"enabled": True}},
 }
 """The values that enable a component, for those that are not enabled by default."""

@@ -208,6 +208,13 @@ VERBS = (
         example="admin tokens list",
     ),
     Verb(
+        "login",
+        "login:login",
+        OPERATE,
+        "Sign in at a gateway with OpenID Connect; commands then need no token.",
+    ),
+    Verb("logout", "login:logout", OPERATE, "Forget and end the login at a gateway."),
+    Verb(
         "completion",
         "application:completion",
         OPERATE,

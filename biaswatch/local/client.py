@@ -40,6 +40,7 @@ from biaswatch.shared.requests.platform import (
     PurgedTexts,
     PurgeRequest,
     RetriedChannel,
+    SignInView,
 )
 from biaswatch.shared.requests.run_views import (
     FlaggedPair,
@@ -69,10 +70,19 @@ class GatewayClient:
     """Call the operations of the gateway; refusals are raised as errors with its sentence."""
 
     def __init__(
-        self, url: str, token: str | None = None, *, gone: Callable[[], bool] = lambda: False
+        self,
+        url: str,
+        token: str | None = None,
+        *,
+        gone: Callable[[], bool] = lambda: False,
+        auth: httpx2.Auth | None = None,
     ) -> None:
         self._url = url
-        self._requests = GatewayRequests(url, token, gone=gone)
+        self._requests = GatewayRequests(url, token, gone=gone, auth=auth)
+
+    async def sign_in(self) -> SignInView:
+        """Return how the gateway signs people in."""
+        return await self._ask(SignInView, "GET", path("sign-in"))
 
     async def keep(self, suite: Suite) -> str:
         """Upload a suite; return its hash."""

@@ -14,6 +14,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from biaswatch.local.client import GatewayClient
+from biaswatch.local.logins import LoginAuth, LoginFile
 from biaswatch.shared.bus.jetstream import Connection
 from biaswatch.shared.bus.permissions import OPERATOR
 from biaswatch.shared.bus.server import EmbeddedServer, alive, disk_usage_bytes
@@ -132,7 +133,8 @@ async def connected(
     """Yield a client of the named gateway, of the running one, or of one started now.
 
     Without `with_models`, a gateway started now calls no model: reading resumes no run, and a run
-    that cannot continue can still be shown and stopped.
+    that cannot continue can still be shown and stopped. Without a token, a named gateway gets the
+    token of the login there.
     """
     settings = load_settings(Settings)
     running = AddressFile(settings.state_dir).read()
@@ -142,9 +144,19 @@ async def connected(
         if not (url := server or (running and running.url)):
             url = await stack.enter_async_context(_started(settings, as_processes, with_models))
         here = None if server else running
-        client = GatewayClient(url, token, gone=lambda: here is not None and not alive(here.pid))
+        auth = _login_auth(settings, server) if server and not token else None
+        client = GatewayClient(
+            url, token, gone=lambda: here is not None and not alive(here.pid), auth=auth
+        )
         stack.push_async_callback(client.close)
         yield client
+
+
+def _login_auth(settings: Settings, server: str) -> LoginAuth | None:
+    """Return the login at a gateway, if there is one."""
+    file = LoginFile(settings.state_dir)
+    login = file.read(server)
+    return LoginAuth(file, server, login) if login else None
 
 
 @asynccontextmanager

@@ -32,12 +32,13 @@ class GatewayRequests:
         *,
         gone: Callable[[], bool],
         patience_s: float = PATIENCE_S,
+        auth: httpx2.Auth | None = None,
     ) -> None:
         if token and not (token.isascii() and token.isprintable()):
             raise UsageError("The token has invalid characters; see BIASWATCH_TOKEN.")
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._url = url
-        self._http = httpx2.AsyncClient(base_url=url, headers=headers, timeout=TIMEOUT_S)
+        self._http = httpx2.AsyncClient(base_url=url, headers=headers, timeout=TIMEOUT_S, auth=auth)
         self._gone, self._patience_s = gone, patience_s
         self._has_answered = False
 

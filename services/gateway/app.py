@@ -33,6 +33,7 @@ from biaswatch.services.gateway.otlp.routes import join_job
 from biaswatch.services.gateway.runs import routes as runs
 from biaswatch.services.gateway.searches import routes as searches
 from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.services.gateway.sign_in import routes as sign_in_routes
 from biaswatch.services.gateway.traffic import routes as traffic
 from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
 from biaswatch.services.gateway.traffic.intake_files import redaction_of
@@ -165,6 +166,7 @@ FEATURES = (
     otlp,
     administration,
     status,
+    sign_in_routes,
     dashboard,
 )
 
@@ -182,15 +184,21 @@ def web_app(
     Raises
     ------
     ConfigurationError
-        The tokens file, the redaction file or the mapping file is wrong.
+        The tokens file, the redaction file, the mapping file or a setting of the sign-in is wrong.
     """
     known = KnownTokens(settings, now=now)
+    sign_in = None
+    if settings.gateway_oidc_issuer is not None:
+        from biaswatch.services.gateway.sign_in.sessions import sign_in_of
+
+        sign_in = sign_in_of(settings.gateway_oidc_issuer, settings, now=now)
     writer = AuditWriter(store, publisher, now=now)
     ctx = GatewayContext(
         settings=settings,
         store=store.scoped(caller_scope),
         publisher=publisher,
         tokens=Tokens(known),
+        sign_in=sign_in,
         audit=CallerAudit(writer),
         backlog=backlog,
         watchers_ttl_s=watchers_ttl_s,
@@ -208,7 +216,8 @@ def web_app(
     if not known.needed:
         app.add_middleware(LocalhostOnly)
     # The last middleware is the outermost.
-    app.add_middleware(CallerIdentity, known=known, audit=TokenAudit(store, writer, known))
+    audit = TokenAudit(store, writer, known)
+    app.add_middleware(CallerIdentity, known=known, audit=audit, sign_in=sign_in)
     return app
 
 
@@ -223,8 +232,8 @@ def build(settings: GatewaySettings) -> Service:
     if settings.gateway_host not in THIS_MACHINE and not settings.guarded:
         raise ConfigurationError(
             f"The gateway would serve every client that reaches {settings.gateway_host}. Set"
-            " BIASWATCH_GATEWAY_TOKENS_FILE or BIASWATCH_GATEWAY_RUN_TOKEN, or"
-            " BIASWATCH_GATEWAY_HOST to 127.0.0.1."
+            " BIASWATCH_GATEWAY_TOKENS_FILE, BIASWATCH_GATEWAY_OIDC_ISSUER or"
+            " BIASWATCH_GATEWAY_RUN_TOKEN, or BIASWATCH_GATEWAY_HOST to 127.0.0.1."
         )
     store = Store.open(settings.store, statement_s=settings.store_statement_s)
     backlog = AnswerBacklog()

@@ -42,7 +42,10 @@ SCRIPTED_HEADERS = {
 }
 """Headers of pages with charts: only our own scripts run, and they cannot create HTML from text."""
 SESSION_S = 12 * 3600
-UNKNOWN = "The gateway refuses the token. Set BIASWATCH_TOKEN to one it knows."
+UNKNOWN = (
+    "The gateway refuses the token. Set BIASWATCH_TOKEN to one it knows, or sign in with `biaswatch"
+    " login` if it offers that."
+)
 TOKEN_CHANGE = AuditedAct(
     actor="tokens file", role="operator", source="gateway", action=AuditAction.TOKEN_ADD
 )

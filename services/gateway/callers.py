@@ -63,6 +63,16 @@ class Caller:
         return Scope(tenant=self.tenant, texts=self.texts)
 
 
+@dataclass(frozen=True)
+class Identity:
+    """A person or program that a proxy or an issuer has signed in."""
+
+    name: str
+    groups: frozenset[str]
+    via: str
+    """The host that signed them in."""
+
+
 THIS_MACHINE = Caller("this machine", TokenRole.ADMIN, "default", True, "this machine")
 """The caller of a gateway without tokens, which serves its own machine only."""
 
@@ -160,13 +170,27 @@ def _by_proxy(known: TokensFile, headers: Mapping[str, str], peer: str) -> Calle
     name = next(filter(None, names), None)
     if name is None:
         return None
-    groups = {group.strip() for group in headers.get(GROUPS_HEADER, "").split(",")}
-    grant = next((grant for grant in known.groups if grant.group in groups), None)
+    groups = frozenset(group.strip() for group in headers.get(GROUPS_HEADER, "").split(","))
     client = _one_line(headers.get("x-forwarded-for", "").rpartition(",")[2])
-    source = f"{client} by {peer}" if client else peer
+    if client:
+        return caller_of_identity(known, Identity(name, groups, peer), client, by_proxy=True)
+    return caller_of_identity(known, Identity(name, groups, ""), peer, by_proxy=True)
+
+
+def caller_of_identity(
+    known: TokensFile,
+    identity: Identity,
+    peer: str,
+    *,
+    by_session: bool = False,
+    by_proxy: bool = False,
+) -> Caller:
+    """Return the caller with the rights of the first group in the file that they are in."""
+    grant = next((grant for grant in known.groups if grant.group in identity.groups), None)
+    name, source = _one_line(identity.name), f"{peer} by {identity.via}" if identity.via else peer
     if grant is None:
-        return Caller(name, None, "default", texts=False, source=source, by_proxy=True)
-    return _caller_with(grant, name, source, by_proxy=True)
+        return Caller(name, None, "default", False, source, by_session, by_proxy)
+    return _caller_with(grant, name, source, by_session=by_session, by_proxy=by_proxy)
 
 
 def _caller_with(

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from biaswatch.services.gateway.auth import CallerAudit, Tokens
 from biaswatch.services.gateway.bodies import IntakeSlots
@@ -12,6 +13,9 @@ from biaswatch.shared.contracts import Brief, Cancellation, Label, LabelSample, 
 from biaswatch.shared.errors import ArchivedError
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.archived_runs import ArchivedRun, ArchiveState
+
+if TYPE_CHECKING:
+    from biaswatch.services.gateway.sign_in.sessions import SignIn
 
 Sent = Run | Cancellation | Brief | Monitor | Label | LabelSample
 """Records that routes publish."""
@@ -41,6 +45,7 @@ class GatewayContext:
     """The store in the scope of the caller: no route sees the records of another tenant."""
     publisher: Publisher
     tokens: Tokens
+    sign_in: "SignIn | None"
     audit: CallerAudit
     backlog: Callable[[], IntakeBacklog] = IntakeBacklog
     watchers_ttl_s: float = 0.0

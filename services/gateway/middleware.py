@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from fastapi import HTTPException
@@ -21,6 +22,10 @@ from biaswatch.services.gateway.callers import (
     current_caller,
     set_caller,
 )
+from biaswatch.shared.errors import TransientError, UsageError
+
+if TYPE_CHECKING:
+    from biaswatch.services.gateway.sign_in.sessions import SignIn
 
 MAX_BYTES = 4 * 1024 * 1024
 """Body with a token, on routes that are not named below."""
@@ -47,6 +52,7 @@ TOO_SLOW = (
     "The body did not come within the time that its size allows. Send it at once, or ask the"
     " gateway's operator to raise BIASWATCH_GATEWAY_BODY_S."
 )
+ISSUER_RETRY_S = "10"
 OTHER_SITE = "A page of another site made the browser send this, so it is refused."
 LOCALHOST_ONLY = (
     "This gateway has no tokens and serves this machine alone: not another host's name, and not the"
@@ -69,15 +75,25 @@ class CallerIdentity:
     app: ASGIApp
     known: KnownTokens
     audit: TokenAudit
+    sign_in: "SignIn | None" = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Set the caller and pass the request on."""
+        """Set the caller and pass the request on; answer here if a signed token is refused."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         await self.audit.note()
         headers = Headers(scope=scope)
-        caller = self._caller(scope, headers)
+        try:
+            caller = await self._caller(scope, headers)
+        except UsageError as error:
+            refusal = JSONResponse({"detail": str(error)}, 401, {"WWW-Authenticate": "Bearer"})
+            await refusal(scope, receive, send)
+            return
+        except TransientError as error:
+            refusal = JSONResponse({"detail": str(error)}, 503, {"Retry-After": ISSUER_RETRY_S})
+            await refusal(scope, receive, send)
+            return
         set_caller(caller)
         if caller is not None and caller.by_proxy and _is_cross_site(scope, headers):
             await JSONResponse({"detail": OTHER_SITE}, 403)(scope, receive, send)
@@ -94,14 +110,19 @@ class CallerIdentity:
 
         await self.app(scope, receive, send_with_headers)
 
-    def _caller(self, scope: Scope, headers: Headers) -> Caller | None:
+    async def _caller(self, scope: Scope, headers: Headers) -> Caller | None:
         if not self.known.needed:
             return THIS_MACHINE
         peer = scope["client"][0] if scope.get("client") else "unknown"
         known, now = self.known.current(), self.known.now()
         # Browsers repeat basic credentials for other sites, so only Langfuse's paths accept them.
         keys = scope["path"].startswith(LANGFUSE_PATHS)
-        return caller_of(known, headers, _session(headers), peer, now, keys=keys)
+        session = _session(headers)
+        caller = caller_of(known, headers, session, peer, now, keys=keys)
+        if caller is None and self.sign_in is not None:
+            bearer = headers.get("authorization", "").removeprefix("Bearer ")
+            return await self.sign_in.caller(known, bearer, session, peer)
+        return caller
 
 
 def _session(headers: Headers) -> str | None:

@@ -120,6 +120,21 @@ class GatewaySettings(Settings):
     the audit trail shows its acts."""
     gateway_ingest_token: SecretStr | None = None
     """Token to send production answers, and for nothing else, in the tenant `default`."""
+    gateway_oidc_issuer: str | None = Field(default=None, pattern=r"^https?://[^\s@?#]+$")
+    """OpenID Connect issuer that signs people in, as it writes its own address. What they may do
+    follows from `groups` in the tokens file."""
+    gateway_oidc_client: str | None = None
+    """Client of the issuer for pages, with a secret."""
+    gateway_oidc_secret: SecretStr | None = None
+    """Secret of that client; it also signs the sessions of pages."""
+    gateway_oidc_cli_client: str | None = None
+    """Public client of the issuer for `biaswatch login`, with the device flow."""
+    gateway_oidc_audiences: tuple[str, ...] = ()
+    """Audiences of accepted tokens in addition to these clients, as JSON."""
+    gateway_oidc_groups_claim: str = Field(default="groups", min_length=1)
+    """Claim with the groups of a person, or a path such as `realm_access.roles`."""
+    gateway_oidc_scopes: str = "openid profile email"
+    """Scopes to ask for, separated by spaces; some issuers need `groups` and `offline_access`."""
     gateway_redaction_file: Path | None = None
     """File of what is redacted in production answers before anything is stored."""
     gateway_mapping_file: Path | None = None
@@ -158,13 +173,14 @@ class GatewaySettings(Settings):
     @property
     def guarded(self) -> bool:
         """True if requests need a token."""
-        tokens = (
+        credentials = (
+            self.gateway_oidc_issuer,
             self.gateway_read_token,
             self.gateway_run_token,
             self.gateway_operator_token,
             self.gateway_ingest_token,
         )
-        return self.gateway_tokens_file is not None or any(tokens)
+        return self.gateway_tokens_file is not None or any(credentials)
 
     @property
     def evaluated_tenants(self) -> tuple[str, ...]:

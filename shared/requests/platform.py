@@ -35,6 +35,17 @@ class AuditRequest(BaseModel):
     """Maximum number of entries."""
 
 
+class SignInView(BaseModel):
+    """How `biaswatch login` signs in."""
+
+    issuer: str
+    """The OpenID Connect issuer."""
+    client: str
+    """The public client for the device flow."""
+    scopes: str
+    """The scopes to ask for, separated by spaces."""
+
+
 class PurgeRequest(BaseModel):
     """Texts to remove, by exactly one of these fields."""
 

@@ -24,6 +24,7 @@ from biaswatch.services.gateway.dashboard import (
 from biaswatch.services.gateway.dashboard.rendering import page, static_file, style_sheet
 from biaswatch.services.gateway.runs.studies import StudyQueries
 from biaswatch.shared.lookup import first
+from biaswatch.shared.network.outgoing import host_of
 
 PAGES = (
     live_pages, forms, start_pages, monitor_pages, search_pages, answer_pages, label_pages,
@@ -65,14 +66,20 @@ def _session_routes(ctx: GatewayContext) -> APIRouter:
 
     @router.get("/login")
     async def show_login(next_path: Annotated[str, Depends(local_path)]) -> HTMLResponse:
-        return page("login.html", next=next_path, refused=False)
+        return login_page(next_path, refused=False)
 
     @router.post("/login")
     async def log_in(request: Request) -> Response:
         fields = parse_qs((await request.body()).decode("utf-8", "replace"))  # any may be missing
         next_path = local_path(fields.get("next", ["/"])[0])
         session = ctx.tokens.begin_session(fields.get("token", [""])[0], next_path, request)
-        return session or page("login.html", 401, next=next_path, refused=True)
+        return session or login_page(next_path, refused=True)
+
+    def login_page(next_path: str, *, refused: bool) -> HTMLResponse:
+        offers_issuer = ctx.sign_in is not None and ctx.sign_in.cookies is not None
+        issuer = host_of(ctx.settings.gateway_oidc_issuer or "") if offers_issuer else None
+        status = 401 if refused else 200
+        return page("login.html", status, next=next_path, refused=refused, issuer=issuer)
 
     return router
 

@@ -288,6 +288,10 @@ ASKED: dict[tuple[str, str], Asked] = {
     ("GET", "/openapi.json"): Asked(None),
     ("GET", "/login"): Asked(None),
     ("POST", "/login"): Asked(None),
+    ("GET", "/v1/sign-in"): Asked(None),
+    ("GET", "/login/openid"): Asked(None),
+    ("GET", "/login/openid/callback"): Asked(None),
+    ("POST", "/logout"): Asked(None),
     ("GET", "/style.css"): Asked(None),
     ("GET", "/static/{name}"): Asked(None, path="/static/monitor-charts.js"),
     # Last, because nothing is left after it:
@@ -305,6 +309,7 @@ UNAUDITED = {
         "/v1/runs/{run_id}/labels",
         "/runs/{run_id}/label/{sample_id}",
         "/login",
+        "/logout",
     )
 }
 """What only adds: nothing starts, changes or ends by it."""

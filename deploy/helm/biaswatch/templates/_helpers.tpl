@@ -139,3 +139,14 @@ rollingUpdate:
     cidr: ::/0
     except: ["::1/128", "fc00::/7", "fe80::/10"]
 {{- end }}
+
+{{/* Variables of the gateway for `signIn`. */}}
+{{- define "biaswatch.signInVariables" -}}
+- {name: BIASWATCH_GATEWAY_TOKENS_FILE, value: /etc/biaswatch-access/tokens.yaml}
+- {name: BIASWATCH_GATEWAY_OIDC_ISSUER, value: {{ .issuer | quote }}}
+- {name: BIASWATCH_GATEWAY_OIDC_CLIENT, value: {{ .client | quote }}}
+- {name: BIASWATCH_GATEWAY_OIDC_CLI_CLIENT, value: {{ .cliClient | quote }}}
+- {name: BIASWATCH_GATEWAY_OIDC_AUDIENCES, value: {{ .audiences | toJson | quote }}}
+- {name: BIASWATCH_GATEWAY_OIDC_GROUPS_CLAIM, value: {{ .groupsClaim | quote }}}
+- {name: BIASWATCH_GATEWAY_OIDC_SCOPES, value: {{ .scopes | quote }}}
+{{- end }}
