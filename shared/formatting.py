@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from unicodedata import bidirectional, category
 
 UNDEFINED = "-"
@@ -16,14 +16,16 @@ MIN_SHOWN_P = 1e-4
 LEAST_P = 1e-300
 """Smaller p-values cannot be distinguished from 0 in floating point."""
 TOO_SMALL = f"smaller than {LEAST_P:g}, the least that is computed"
-DISPARITY, NO_DISPARITY = "disparity", "no_disparity"
+DISPARITY, NO_DISPARITY, INCONCLUSIVE = "disparity", "no_disparity", "inconclusive"
 VERDICT_WORDS = {
     DISPARITY: "disparity",
     NO_DISPARITY: "no disparity beyond the tolerance",
-    "inconclusive": "inconclusive",
+    INCONCLUSIVE: "inconclusive",
 }
 NOT_MEASURED = "not measured"
 """Replaces the verdict if a group has no measured answer."""
+MAX_SIZES = 3
+"""Features whose undetected gaps a sentence states."""
 NOTHING_COMPARED = "No two groups were compared."
 COULD_UNDO = "the missing answers could undo it"
 _RANKS = {verdict: rank for rank, verdict in enumerate(VERDICT_WORDS)}
@@ -47,43 +49,112 @@ def verdict_words(
     return f"{words}, but {COULD_UNDO}" if survives_missing is False else words
 
 
-def verdict_lead(concluded: Sequence[tuple[str, bool | None, bool]], *, brief: bool = False) -> str:
-    """Return the number of comparisons with a disparity, and the outcomes of the others.
+def summary_word(outcomes: Collection[str]) -> str | None:
+    """Return one word for several outcomes; None where none was measured.
 
-    "None shows a disparity" only where a comparison shows that there is none.
+    Parameters
+    ----------
+    outcomes
+        The verdict of each measured comparison.
+
+    Examples
+    --------
+    >>> summary_word(["no_disparity", "inconclusive"])
+    'inconclusive'
+    """
+    if not outcomes or DISPARITY in outcomes:
+        return DISPARITY if outcomes else None
+    return NO_DISPARITY if set(outcomes) == {NO_DISPARITY} else INCONCLUSIVE
+
+
+Undetected = dict[str, float | None]
+"""The largest gap that inconclusive comparisons leave possible, by feature; None for any size."""
+
+
+def undetected_gaps(gaps: Iterable[tuple[str, float | None, float | None]]) -> Undetected:
+    """Return the farthest end of the intervals of each feature.
+
+    Examples
+    --------
+    >>> undetected_gaps([("rating", -0.2, 0.6), ("rating", -0.8, 0.1), ("length", None, None)])
+    {'rating': 0.8, 'length': None}
+    """
+    largest: Undetected = {}
+    for feature, low, high in gaps:
+        known = largest.get(feature, 0.0)
+        is_open = known is None or low is None or high is None
+        largest[feature] = None if is_open else max(known or 0.0, abs(low or 0.0), abs(high or 0.0))
+    return largest
+
+
+def undetected_words(undetected: Undetected) -> str:
+    """Return the size of gaps that could remain undetected as a clause.
+
+    Examples
+    --------
+    >>> undetected_words({"rating": 0.8})
+    'a gap of up to 0.8 in rating could remain undetected'
+    """
+    sizes = [
+        f"{'any size' if size is None else f'up to {number(size, 2)}'} in {name.replace('_', ' ')}"
+        for name, size in list(undetected.items())[:MAX_SIZES]
+    ]
+    if not sizes:
+        return ""
+    left = len(undetected) - MAX_SIZES
+    more = f" (and {left} more numbers)" if left > 0 else ""
+    return f"a gap of {', '.join(sizes)}{more} could remain undetected"
+
+
+def verdict_lead(
+    concluded: Sequence[tuple[str, bool | None, bool]],
+    undetected: Undetected | None = None,
+    *,
+    brief: bool = False,
+) -> str:
+    """Return the outcome of comparisons in a sentence that begins with its one word.
 
     Parameters
     ----------
     concluded
         For each comparison: its verdict, whether it survives the missing answers, and whether it
         is unmeasured.
+    undetected
+        The largest gaps that the inconclusive comparisons leave possible.
     brief
         If there is a disparity, count only unmeasured comparisons among the others.
     """
     if not concluded:
         return NOTHING_COMPARED
-    disparities = [survives for verdict, survives, _ in concluded if verdict == DISPARITY]
-    undone = disparities.count(False)
-    which = "it" if len(disparities) == 1 else f"{undone} of them"
-    doubt = f", but the missing answers could undo {which}" if undone else ""
-    endings = Counter(
-        verdict_words(verdict, unmeasured=unmeasured)
-        for verdict, _, unmeasured in concluded
-        if verdict != DISPARITY
+    outcomes = [NOT_MEASURED if unmeasured else verdict for verdict, _, unmeasured in concluded]
+    word = summary_word([outcome for outcome in outcomes if outcome != NOT_MEASURED])
+    counts, total = Counter(outcomes), len(outcomes)
+    noun = "the only comparison" if total == 1 else f"{total} comparisons"
+    if word is None:
+        is_measured = f"{noun} is not" if total == 1 else f"none of {noun} is"
+        return f"Inconclusive: {is_measured} measured."
+    others = [NOT_MEASURED] if brief and word == DISPARITY else [*VERDICT_WORDS, NOT_MEASURED]
+    listed = (
+        f"{VERDICT_WORDS.get(other, other)}: {counts[other]}"
+        for other in others
+        if counts[other] and other != word
     )
-    words = [NOT_MEASURED] if brief and disparities else [*VERDICT_WORDS.values(), NOT_MEASURED]
-    listed = ", ".join(f"{ending}: {endings[ending]}" for ending in words if endings[ending])
-    if len(concluded) == 1 and not disparities:
-        return f"The only comparison: {listed[: listed.index(':')]}."
-    total = f"{len(concluded)} comparison{'' if len(concluded) == 1 else 's'}"
-    shows = "show" if len(disparities) > 1 else "shows"
-    head = f"{len(disparities) or 'None'} of {total} {shows} a disparity{doubt}"
-    if not disparities and not endings[VERDICT_WORDS[NO_DISPARITY]]:
-        if len(endings) == 1:
-            [ending] = endings
-            return f"All {total}: {ending}."
-        head = f"None of {total} is decided"
-    return f"{head}; {listed}." if listed else f"{head}."
+    size = undetected_words(undetected or {}) if word == INCONCLUSIVE else ""
+    head = _lead_head(word, counts[word], total, noun)
+    if word == DISPARITY and (undone := [c[1] for c in concluded if c[0] == word].count(False)):
+        which = "it" if counts[word] == 1 else f"{undone} of them"
+        head += f", but the missing answers could undo {which}"
+    return "; ".join(filter(None, (head, size, ", ".join(listed)))) + "."
+
+
+def _lead_head(word: str, count: int, total: int, noun: str) -> str:
+    """Return the first clause of the sentence about several comparisons."""
+    if word == NO_DISPARITY:
+        return f"No disparity beyond the tolerance in {noun if total == 1 else f'any of {noun}'}"
+    of = noun if total == 1 else f"{count} of {noun}"
+    if word == DISPARITY:
+        return f"Disparity in {of}"
+    return f"Inconclusive: {of} {'has' if count == 1 else 'have'} too little data"
 
 
 def number(value: float | None, digits: int = DIGITS, *, signed: bool = False) -> str:

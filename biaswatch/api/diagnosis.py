@@ -22,11 +22,17 @@ from biaswatch.diagnosis.diagnosis import Diagnosed, diagnosed, run_columns, tab
 from biaswatch.diagnosis.sources import frame_input, measured_input
 from biaswatch.readers.run_tables import RunTable
 from biaswatch.render.figures.gaps import gap_figure
-from biaswatch.render.table_rows import Parts, comparable_p, overall_sentences, verdicts_of
+from biaswatch.render.table_rows import (
+    Parts,
+    comparable_p,
+    overall_sentences,
+    verdict_counts,
+    verdicts_of,
+)
 from biaswatch.shared.contracts import LEAST_MEASURED_SHARE, SummaryWord
 from biaswatch.shared.contracts.mistakes import first_mistake
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.formatting import NOT_MEASURED, interval, verdict_lead
+from biaswatch.shared.formatting import NOT_MEASURED, interval
 from biaswatch.shared.presentation.corrections import (
     SAMPLING_ASSUMPTION,
     table_correction_sentences,
@@ -144,11 +150,7 @@ class FrameDiagnosis:
         return "\n".join([*self.sentences, *self.corrected_sentences, *self.warnings])
 
     def __repr__(self) -> str:
-        rows = self.result.comparisons
-        concluded = [
-            (row["summary"], row["survives_missing"], is_unmeasured_row(row)) for row in rows
-        ]
-        return f"<FrameDiagnosis: {verdict_lead(concluded)}>"
+        return f"<FrameDiagnosis: {verdict_counts(self.result.comparisons)}>"
 
     def _repr_html_(self) -> str:
         rows = [flattened(row) for row in self.result.comparisons]

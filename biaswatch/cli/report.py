@@ -27,6 +27,7 @@ from biaswatch.render.report import ReportFormat, picture_lines, report_text
 from biaswatch.render.studies import MAX_PAIRS
 from biaswatch.render.terminal import write_document
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.presentation.forests import checked_against
 from biaswatch.shared.requests.run_views import FlaggedPair
 from biaswatch.shared.requests.runs import ImpactRequest
 from biaswatch.written_files import check_ending
@@ -49,6 +50,8 @@ class ReportVerb(CheckRequest):
     """md, html, json, csv, ll144, or jsonl for flagged pairs; default by extension of -o, or md."""
     output: Path | None = None
     """Write to a file instead of printing."""
+    reference: str = ""
+    """The group that comparisons subtract, where they involve it."""
     pairs: str = str(MAX_PAIRS)
     """How many flagged pairs a document shows: a number, or `all`; as jsonl, `all` adds the pairs
     without a flag."""
@@ -89,8 +92,8 @@ class ReportVerb(CheckRequest):
 
 
 @takes(
-    ReportVerb, "format", "pairs", "figures", "interpret", "target", "judge", "report", "controls",
-    "count_failed_judges", "fail_on", output="-o",
+    ReportVerb, "format", "reference", "pairs", "figures", "interpret", "target", "judge",
+    "report", "controls", "count_failed_judges", "fail_on", output="-o",
 )  # fmt: skip
 def report(run_id: RunId, request: ReportVerb) -> None:
     """Write the findings of a run: a document, a page, JSON, CSV, flagged pairs as JSONL."""
@@ -126,6 +129,7 @@ async def _reported(
         every = form is ReportFormat.JSONL and request.most_pairs is None
         flagged = await client.flagged(whole, count_failed=count_failed, unflagged=every)
     results = await run_results(client, whole, count_failed=count_failed)
+    results = replace(results, diagnoses=checked_against(results.diagnoses, request.reference))
     if form in WITH_TEXT or request.figures is not None:
         results = await with_background(client, results)
     if form is ReportFormat.LL144:

@@ -1,6 +1,7 @@
 """The verbs `runs`, `show`, `stop`, `status` and `targets`."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -27,6 +28,9 @@ from biaswatch.render.run_results import print_results
 from biaswatch.render.terminal import print_json, print_sentence, printable
 from biaswatch.shared.contracts import Purpose
 from biaswatch.shared.contracts.completion import PausedTarget
+from biaswatch.shared.presentation.forests import checked_against
+from biaswatch.shared.presentation.overview import counts_note
+from biaswatch.shared.presentation.tables import words
 from biaswatch.shared.requests.platform import AlarmLine, DaySpending, PlatformStatus
 from biaswatch.shared.requests.run_views import RunProgress
 
@@ -46,34 +50,29 @@ def runs(
     if not listed:
         typer.echo("There are no runs yet.")
         return
-    typer.echo(f"{'run':<32}  {'state':<10}  {'responses':<13}  disparities")
+    typer.echo(f"{'run':<32}  {'state':<10}  {'responses':<13}  found")
     console = Console(emoji=False)
     for run in listed:
         answered = f"{run.responses}/{run.probes}"
-        typer.echo(f"{run.run_id}  {run.state:<10}  {answered:<13}  {_disparities(run)}")
+        typer.echo(f"{run.run_id}  {run.state:<10}  {answered:<13}  {_found(run)}")
         about = f"{run.suite}, {run.at:%Y-%m-%d %H:%M} UTC: {', '.join(run.targets)}"
         batches = (batch.in_words() for batch in run.batches)
         for sentence in (about, *(paused.in_words() for paused in run.paused), *batches):
             print_sentence(console, sentence, bullet="    ")
 
 
-def _disparities(run: RunProgress) -> str:
-    """Return the number of disparities of a run, or the reason for a missing number."""
+def _found(run: RunProgress) -> str:
+    """Return the word of a run with its numbers, or why there is none."""
     if not run.found:
         return "no groups compared" if run.ended else "not yet"
-    unmeasured, comparisons = run.found.unmeasured, run.found.comparisons
-    if unmeasured == comparisons:
-        return "not measured"
-    undecided = run.found.undecided
-    suffix = f", {undecided} inconclusive" if undecided else ""
-    suffix += f", {unmeasured} not measured" if unmeasured else ""
-    return f"{run.found.disparities} of {comparisons}{suffix}"
+    return f"{words(run.found.word)}: {counts_note(run.found)}"
 
 
 def show(
     run_id: RunId,
     everything: Everything = False,
     count_failed_judges: CountFailed = False,
+    reference: Annotated[str, typer.Option(help="The group that comparisons subtract.")] = "",
     fail_on: FailOn = None,
     min_measured: MinMeasured = None,
     as_json: Json = False,
@@ -88,6 +87,7 @@ def show(
         )
 
     results = ask(read)
+    results = replace(results, diagnoses=checked_against(results.diagnoses, reference))
     print_results(results, as_json=as_json, everything=everything)
     end_check(checked_diagnoses(results.diagnoses), rule, results.incomplete)
 

@@ -20,6 +20,7 @@ from biaswatch.shared.formatting import number, number_name
 from biaswatch.shared.presentation.monitor_tables import (
     evidence_table,
     labelled_table,
+    monitor_lead,
     window_table,
 )
 from biaswatch.shared.presentation.questions import question_remarks
@@ -75,11 +76,9 @@ def channel_in_words(channel: ChannelView) -> str:
 
 def monitor_line(monitor: MonitorStatus) -> str:
     """Return the state of a monitor in one line."""
-    verdicts = ", ".join(f"{n} {words(name)}" for name, n in sorted(monitor.verdicts.items()))
     watched = f"{monitor.suite} on {monitor.target}" if monitor.suite else monitor.target
     rounds, alarms = _counted(monitor.rounds, "round"), _counted(monitor.alarms, "alarm")
-    evidence = verdicts or "no evidence yet"
-    return f"{monitor.name}  {monitor.state}  {watched}  {rounds}  {evidence}  {alarms}"
+    return f"{monitor.name}  {words(monitor.word)}  {monitor.state}  {watched}  {rounds}  {alarms}"
 
 
 def print_monitor(view: MonitorView, *, everything: bool = False) -> None:
@@ -112,10 +111,8 @@ def print_monitor(view: MonitorView, *, everything: bool = False) -> None:
 
 def _print_alarms(view: MonitorView, console: Console) -> None:
     alarms = [row for row in view.evidence if row.standing]
-    count, total = len(alarms), len(view.evidence)
-    of = f"{count or 'None'} of {_counted(total, 'comparison')}"
-    lead = f"{of} {'alarm' if count > 1 else 'alarms'}."
-    print_sentence(console, lead, style="bold red" if count else "bold")
+    count = len(alarms)
+    print_sentence(console, monitor_lead(view), style="bold red" if count else "bold")
     print_bullets(console, (f"{_title(row)}: gap {_signed(row.gap)}." for row in alarms))
     labelled = (
         f"{row.title}: as labels correct it, gap {_signed(row.gap)}."

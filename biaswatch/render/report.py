@@ -21,14 +21,23 @@ from biaswatch.local.runs import RunResults
 from biaswatch.render.figures import can_draw, caption, draw
 from biaswatch.render.ll144 import ImpactFormat, run_document
 from biaswatch.render.markdown import FOLD_BEGINS, FOLD_ENDS, anchor
-from biaswatch.render.report_markdown import FIGURES_PLACEHOLDER, as_csv, as_markdown
+from biaswatch.render.report_markdown import (
+    FIGURES_PLACEHOLDER,
+    FORESTS_PLACEHOLDER,
+    as_csv,
+    as_markdown,
+)
 from biaswatch.render.studies import MAX_PAIRS, as_jsonl
 from biaswatch.shared.formatting import shown
 from biaswatch.shared.lookup import first
+from biaswatch.shared.presentation.drawing import Forest, drawing_style, forest_figure, markup
+from biaswatch.shared.presentation.forests import run_forests
 from biaswatch.shared.requests.run_views import FlaggedPair
 
 CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """The page loads nothing and runs nothing."""
+FOREST = "comparisons"
+"""The figure that the page draws by itself, under its headline."""
 MAX_WHOLE_CHARS = 10
 """Words of a cell up to this length are not broken."""
 MIN_CARD_COLUMNS = 4
@@ -83,10 +92,19 @@ def report_text(
         case ReportFormat.HTML:
             with TemporaryDirectory() as folder:
                 written = draw(results, Path(folder)) if can_draw() else []
-                svg = [path for path in written if path.suffix == ".svg"]
-                places = [FIGURES_PLACEHOLDER] if svg else []
-                text = as_markdown(results, flagged, pictures=places, most_pairs=most_pairs)
-                return report_page(results.run.suite, text, svg)
+                svg = [path for path in written if path.suffix == ".svg" and path.stem != FOREST]
+                return report_page(
+                    results.run.suite,
+                    as_markdown(
+                        results,
+                        flagged,
+                        pictures=[FIGURES_PLACEHOLDER] if svg else [],
+                        forests=[FORESTS_PLACEHOLDER],
+                        most_pairs=most_pairs,
+                    ),
+                    svg,
+                    run_forests(results.diagnoses),
+                )
 
 
 def picture_lines(pictures: Sequence[Path], output: Path | None) -> list[str]:
@@ -99,13 +117,17 @@ def picture_lines(pictures: Sequence[Path], output: Path | None) -> list[str]:
     return lines
 
 
-def report_page(title: str, markdown: str, pictures: Sequence[Path] = ()) -> str:
+def report_page(
+    title: str, markdown: str, pictures: Sequence[Path] = (), forests: Sequence[Forest] = ()
+) -> str:
     """Return the page; markup in the text stays text, and SVG figures are inside."""
+    drawn = "".join(markup(forest_figure(forest)) for forest in forests)
+    figures = "".join(map(_figure, pictures))
     body = _html(markdown)
-    if pictures:  # the first such paragraph is ours: texts of models come later
-        placeholder = f"<p>{escape_html(FIGURES_PLACEHOLDER)}</p>\n"
-        body = body.replace(placeholder, "".join(map(_figure, pictures)), 1)
-    style = (files(__package__) / "report.css").read_text(encoding="utf-8")
+    for name, inside in ((FORESTS_PLACEHOLDER, drawn), (FIGURES_PLACEHOLDER, figures)):
+        # The first such paragraph is ours: texts of models come later.
+        body = body.replace(f"<p>{escape_html(name)}</p>\n", inside, 1) if inside else body
+    style = (files(__package__) / "report.css").read_text(encoding="utf-8") + drawing_style()
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{CONTENT_POLICY}">\n'

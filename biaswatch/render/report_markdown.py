@@ -164,6 +164,7 @@ def _rest(left: int) -> Iterable[str]:
 
 
 FIGURES_PLACEHOLDER = "<!-- figures -->"
+FORESTS_PLACEHOLDER = "<!-- forests -->"
 
 
 def as_markdown(
@@ -171,12 +172,13 @@ def as_markdown(
     flagged: Sequence[FlaggedPair] = (),
     *,
     pictures: Sequence[str] = (),
+    forests: Sequence[str] = (),
     most_pairs: int | None = studies.MAX_PAIRS,
 ) -> str:
     """Return the report; texts of models and users are never markup.
 
-    `pictures` are lines that show the figures, or a placeholder; `most_pairs` flagged pairs are
-    shown, or all for None.
+    `pictures` are lines that show the figures, or a placeholder; `forests` the same of the gaps
+    under the headline; `most_pairs` flagged pairs are shown, or all for None.
     """
     run = results.run
     head = (
@@ -191,7 +193,7 @@ def as_markdown(
         if (lines := list(section))
     ]
     contents = (f"- [{title}](#{anchor(title)})" for title, _ in sections)
-    lines = [f"# {escape_md(run.suite)}", "", head, "", *conclusions_page(results)]
+    lines = [f"# {escape_md(run.suite)}", "", head, "", *conclusions_page(results, forests)]
     lines += ["", "## Contents", "", *contents]
     for title, section in sections:
         lines += ["", f"## {title}", "", *section]

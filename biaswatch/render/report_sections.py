@@ -53,12 +53,12 @@ MISSING_METHOD = (
 )
 
 
-def conclusions_page(results: RunResults) -> Iterator[str]:
-    """Yield the lines of the first page, each section under its heading."""
+def conclusions_page(results: RunResults, pictures: Sequence[str] = ()) -> Iterator[str]:
+    """Yield the lines of the first page, each section under its heading; pictures come first."""
     compared = _compared(results)
     summary = run_summary(compared)
     yield from ("## What was found", "")
-    yield from _disparities(results, summary)
+    yield from _disparities(results, summary, pictures)
     if certainty_lines := list(_certainty(results, compared)):
         yield from ("", "## How sure this is", "")
         yield from _bullets(certainty_lines)
@@ -82,7 +82,9 @@ def _is_traffic(results: RunResults) -> bool:
     return bool(results.provenance and results.provenance.suite_hash is None)
 
 
-def _disparities(results: RunResults, summary: RunSummary) -> Iterator[str]:
+def _disparities(
+    results: RunResults, summary: RunSummary, pictures: Sequence[str]
+) -> Iterator[str]:
     if scores := score_conclusions(results.studies):
         yield from (f"**{score_lead(results.studies.scores if results.studies else [])}**", "")
         yield from (f"- {escape_md(score)}" for score in scores[:MAX_SCORES])
@@ -92,7 +94,7 @@ def _disparities(results: RunResults, summary: RunSummary) -> Iterator[str]:
             return
         yield ""
     yield f"**{WINDOW_LEAD if _is_traffic(results) else summary.lead}**"
-    yield ""
+    yield from ("", *pictures, "")
     for row in summary.strongest:
         feature = reading(words(row.diagnosis.feature), row.instrument or row.diagnosis.feature)
         between = f", between {row.between}" if row.between else ""

@@ -9,12 +9,14 @@ from biaswatch.shared.analysis.findings.group_comparison import GroupComparison
 from biaswatch.shared.analysis.findings.table_diagnosis import TableDiagnosis
 from biaswatch.shared.contracts import Claim, Verdicts
 from biaswatch.shared.formatting import (
+    INCONCLUSIVE,
     TOO_SMALL,
     by_evidence,
     computed_p,
     interval,
     number,
     p_equals,
+    undetected_gaps,
     verdict_lead,
     verdict_words,
 )
@@ -184,7 +186,12 @@ def row_verdict(row: Row) -> str:
 def verdict_counts(rows: Sequence[Row]) -> str:
     """Return the number of comparisons by verdict, disparities first."""
     return verdict_lead(
-        [(row["summary"], row["survives_missing"], is_unmeasured_row(row)) for row in rows]
+        [(row["summary"], row["survives_missing"], is_unmeasured_row(row)) for row in rows],
+        undetected_gaps(
+            (row["feature"], *(row["ci"] or (None, None)))
+            for row in rows
+            if row["summary"] == INCONCLUSIVE and not is_unmeasured_row(row)
+        ),
     )
 
 

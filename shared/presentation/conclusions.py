@@ -2,10 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from statistics import median
 from typing import Any
 
-from biaswatch.shared.contracts import Diagnosis, Gap, SummaryWord
+from biaswatch.shared.contracts import Diagnosis, SummaryWord
 from biaswatch.shared.formatting import coverage, number, p_equals
 from biaswatch.shared.lookup import first
 from biaswatch.shared.presentation.findings import ComparisonView, comparisons, reading, title_of
@@ -190,14 +189,6 @@ def certainty(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
     elif disparities and all(row.gap.survives_missing for row in disparities):
         yield "The missing answers could undo no disparity, whatever they would have been."
     yield from _instrument_sentences(disparities)
-    hidden: dict[str, list[float]] = {}
-    for diagnosis in diagnoses:
-        ends = (_farthest_end(g) for g in diagnosis.gaps if g.summary is SummaryWord.INCONCLUSIVE)
-        hidden.setdefault(diagnosis.feature, []).extend(end for end in ends if end is not None)
-    medians = [(name, median(ends)) for name, ends in hidden.items() if ends][:MAX_FEATURES]
-    if medians:
-        listed = ", ".join(f"{number(end, 2)} in {words(name)}" for name, end in medians)
-        yield f"Half of the undecided comparisons could hide a gap of up to {listed}, or more."
 
 
 def families_of(diagnoses: Sequence[Diagnosis]) -> str:
@@ -246,10 +237,6 @@ def _exceeds_instrument(row: ComparisonView) -> bool:
         return False
     tolerance = row.diagnosis.tolerance
     return gap.low - own.high > tolerance or gap.high - own.low < -tolerance
-
-
-def _farthest_end(gap: Gap) -> float | None:
-    return max((abs(end) for end in (gap.gap.low, gap.gap.high) if end is not None), default=None)
 
 
 SHOWN_METRICS = ("Max-Min", "Min/Max", "Impact Ratio", "Max Z-Score", "Min Z-Score", "Dixon Q")

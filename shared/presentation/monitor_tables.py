@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 from urllib.parse import quote
 
 from biaswatch.shared.analysis.monitors.strata_views import StrataView, StratumView
-from biaswatch.shared.contracts import ACCOUNTS, AnswerAccounts, Estimate
+from biaswatch.shared.contracts import ACCOUNTS, AnswerAccounts, Estimate, SummaryWord, Verdict
 from biaswatch.shared.contracts.answer_accounts import account_label
-from biaswatch.shared.formatting import number_name
+from biaswatch.shared.formatting import number_name, undetected_words
 from biaswatch.shared.presentation.questions import QUESTIONS, answered_questions, evidence_note
 from biaswatch.shared.presentation.tables import (
     Table,
@@ -24,7 +24,12 @@ from biaswatch.shared.presentation.tables import (
     words,
 )
 from biaswatch.shared.requests.evidence import EvidenceView, WindowView
-from biaswatch.shared.requests.monitor_views import History, HistoryPoint, LabelledEvidence
+from biaswatch.shared.requests.monitor_views import (
+    History,
+    HistoryPoint,
+    LabelledEvidence,
+    MonitorView,
+)
 
 RANGES = {"day": timedelta(days=1), "week": timedelta(days=7), "month": timedelta(days=30)}
 """Lengths of time that a chart can show; by default it shows all."""
@@ -33,6 +38,24 @@ SIDES = (
     *("first group", "second group", "first, compared", "second, compared"),
     *("mean of the first", "mean of the second"),
 )
+
+
+def monitor_lead(view: MonitorView) -> str:
+    """Return the state of a monitor in a sentence that begins with its one word."""
+    status, total = view.status, f"{len(view.evidence)} comparison"
+    total += "" if len(view.evidence) == 1 else "s"
+    if not view.evidence:
+        return "Inconclusive: no round has closed yet."
+    if status.alarms:
+        plural = "" if status.alarms == 1 else "s"
+        return f"Disparity: {status.alarms} alarm{plural} raised, of {total}."
+    if status.word is SummaryWord.DISPARITY:
+        shown = status.verdicts[Verdict.DISPARITY]
+        return f"Disparity in {shown} of {total}; no alarm is raised."
+    if status.word is SummaryWord.NO_DISPARITY:
+        return f"No disparity beyond the tolerance in any of {total}; no alarm is raised."
+    size = undetected_words(status.undetected)
+    return "; ".join(filter(None, (f"Inconclusive: no alarm in {total} so far", size))) + "."
 
 
 def evidence_table(

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from biaswatch.shared.contracts import Run, derived_id
-from biaswatch.shared.formatting import NOT_MEASURED, number
+from biaswatch.shared.contracts import Run, SummaryWord, derived_id
+from biaswatch.shared.formatting import NOT_MEASURED, number, undetected_words
 from biaswatch.shared.presentation.bias_scores import score_counts, score_headline
 from biaswatch.shared.presentation.tables import (
     Table,
@@ -16,9 +16,10 @@ from biaswatch.shared.presentation.tables import (
     numbers,
     text_cell,
     texts,
+    words,
 )
 from biaswatch.shared.requests.monitor_views import MonitorStatus
-from biaswatch.shared.requests.run_views import RunProgress, Scores
+from biaswatch.shared.requests.run_views import RunProgress, RunVerdicts, Scores
 
 SINGLE_CALL = frozenset({"direct", "chain_of_thought", "reason_and_choose"})
 """Scaffolds that take one call to the model for an answer."""
@@ -89,16 +90,8 @@ def runs_table(
 def _findings_cell(run: RunProgress, scored: RunScored | None) -> TableCell:
     """Return the findings of a run in a few words, or the reason for missing ones."""
     if counts := run.found:
-        text = f"{counts.disparities or 'no'} disparit{'y' if counts.disparities == 1 else 'ies'}"
-        if counts.unmeasured == counts.comparisons:
-            text = NOT_MEASURED
-        elif counts.undecided and not counts.disparities:
-            text = "inconclusive"
-        note = f"of {counts.comparisons}"
-        note += f", {counts.undecided} inconclusive" if counts.undecided else ""
-        note += f", {counts.unmeasured} not measured" if counts.unmeasured else ""
-        note += f"; {'; '.join(scored.summary)}" if scored else ""
-        return text_cell(text, chip="raised" if counts.disparities else None, note=note)
+        note = "; ".join([counts_note(counts), *(scored.summary if scored else ())])
+        return text_cell(words(counts.word), chip=counts.word.value, note=note)
     if not run.ended:
         return text_cell("nothing yet")
     if scored:
@@ -106,6 +99,17 @@ def _findings_cell(run: RunProgress, scored: RunScored | None) -> TableCell:
         return text_cell(text, note=note)
     note_archived = "its answers are archived" if run.archived else None
     return text_cell("no groups compared", note=note_archived)
+
+
+def counts_note(counts: RunVerdicts) -> str:
+    """Return the numbers of comparisons behind the word of a run, or what could be undetected."""
+    if counts.unmeasured == counts.comparisons:
+        return NOT_MEASURED
+    if counts.word is SummaryWord.DISPARITY:
+        return f"{counts.disparities} of {counts.comparisons}"
+    if counts.word is SummaryWord.NO_DISPARITY:
+        return f"{counts.comparisons} of {counts.comparisons}"
+    return undetected_words(counts.undetected)
 
 
 class LiveNumbers(BaseModel):

@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from itertools import chain
 
 from biaswatch.shared.contracts import Diagnosis, Verdict
-from biaswatch.shared.formatting import NOT_MEASURED, VERDICT_WORDS, number, p_equals, verdict_lead
+from biaswatch.shared.formatting import (
+    NOT_MEASURED,
+    VERDICT_WORDS,
+    Undetected,
+    number,
+    p_equals,
+    summary_word,
+    undetected_gaps,
+    verdict_lead,
+)
 from biaswatch.shared.presentation.findings import (
     THE_REST,
     ComparisonView,
@@ -65,6 +74,8 @@ class RunSummary:
     missing: list[UnmeasuredAnswers]
     lead: str
     """The decisive sentence."""
+    word: str | None = None
+    """Its one word: disparity, no_disparity or inconclusive; None where nothing is compared."""
     unmeasured_reason: str | None = None
     """Why there are no findings: every answer lacks a number."""
 
@@ -83,6 +94,7 @@ def run_summary(diagnoses: Sequence[Diagnosis]) -> RunSummary:
         unmeasured=_counts(diagnoses, NOT_MEASURED),
         missing=list(_missing(diagnoses)),
         lead=reason or _lead(rows),
+        word=_word(rows),
         unmeasured_reason=reason,
     )
 
@@ -90,7 +102,23 @@ def run_summary(diagnoses: Sequence[Diagnosis]) -> RunSummary:
 def _lead(rows: Sequence[ComparisonView]) -> str:
     if not rows:
         return "There is nothing to compare: no probe names a group."
-    return verdict_lead([row.conclusion for row in rows], brief=True)
+    return verdict_lead([row.conclusion for row in rows], undetected_among(rows), brief=True)
+
+
+def _word(rows: Sequence[ComparisonView]) -> str | None:
+    """Return the word of a run; comparisons without any measured answer are inconclusive."""
+    conclusions = [row.conclusion for row in rows]
+    measured = [verdict for verdict, _, unmeasured in conclusions if not unmeasured]
+    return summary_word(measured) or (Verdict.INCONCLUSIVE.value if rows else None)
+
+
+def undetected_among(rows: Sequence[ComparisonView]) -> Undetected:
+    """Return the largest gaps that the inconclusive comparisons leave possible, by feature."""
+    return undetected_gaps(
+        (row.diagnosis.feature, row.gap.gap.low, row.gap.gap.high)
+        for row in rows
+        if row.verdict == INCONCLUSIVE
+    )
 
 
 def _unmeasured_reason(diagnoses: Sequence[Diagnosis]) -> str | None:

@@ -21,6 +21,7 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.contracts.alarm import AlarmDelivery
 from biaswatch.shared.requests.evidence import EvidenceView, WindowView
+from biaswatch.shared.stats.estimate import SummaryWord
 
 
 class LabelledEvidence(BaseModel):
@@ -115,6 +116,12 @@ class MonitorStatus(BaseModel):
     comparisons: int
     verdicts: dict[Verdict, int] = {}
     alarms: int
+    word: SummaryWord = SummaryWord.INCONCLUSIVE
+    """The one word for the monitor: a disparity or a raised alarm, no disparity in all, otherwise
+    inconclusive."""
+    undetected: dict[str, float | None] = {}
+    """The largest gap that an inconclusive comparison leaves possible, by feature; null where it
+    may have any size."""
     flagged: int = 0
     """Comparisons that are flagged over the whole deployment (e-BH)."""
     alpha: float

@@ -4,11 +4,12 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, computed_field
 
 from biaswatch.shared.contracts import ClosedBy, Estimate, Evaluation, PausedTarget, Run
 from biaswatch.shared.contracts.completion import BatchProgress
 from biaswatch.shared.requests.unanswered import RunOutcomes
+from biaswatch.shared.stats.estimate import SummaryWord
 from biaswatch.shared.stats.judges.results import KindResult
 from biaswatch.shared.stats.studies.local_law_144 import ImpactTables
 
@@ -50,6 +51,18 @@ class RunVerdicts(BaseModel):
     """Comparisons with too little evidence; the rest shows no disparity beyond the tolerance."""
     unmeasured: int = 0
     """Comparisons with a group without measured answers; the other counts exclude them."""
+    undetected: dict[str, float | None] = {}
+    """The largest gap that an inconclusive comparison leaves possible, by feature; null where it
+    may have any size."""
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def word(self) -> SummaryWord:
+        """The one word for the run: a disparity, no disparity in all, otherwise inconclusive."""
+        if self.disparities:
+            return SummaryWord.DISPARITY
+        is_open = self.undecided or self.unmeasured == self.comparisons
+        return SummaryWord.INCONCLUSIVE if is_open else SummaryWord.NO_DISPARITY
 
 
 class RunProgress(RunOutcomes):

@@ -60,7 +60,7 @@ def test_the_demo_finds_what_is_planted_and_nothing_where_nothing_is(tmp_path: P
     what = "black against white, rating:"
     assert f"simulator:biased: {what} a disparity: twins are treated" in said_on_one_line
     assert f"simulator:unbiased: {what} inconclusive" in said_on_one_line
-    assert again.stdout.startswith("1 of 4 comparisons shows a disparity.\n")
+    assert again.stdout.startswith("Disparity in 1 of 4 comparisons.\n")
     runs = json.loads(biaswatch(tmp_path, "runs", "--json").stdout)
     assert len(runs) == 1  # the same plan is the same run
 

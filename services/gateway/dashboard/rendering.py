@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+from xml.etree.ElementTree import Element
 
 from fastapi.responses import HTMLResponse, Response
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -26,6 +27,7 @@ from biaswatch.shared.formatting import (
     shown,
     visible,
 )
+from biaswatch.shared.presentation.drawing import drawing_style, forest_figure, markup
 from biaswatch.shared.presentation.tables import Table, csv_of, words
 
 UPLOT, UPLOT_STYLE = "uplot-1.6.32.min.js", "uplot-1.6.32.min.css"
@@ -109,7 +111,8 @@ def csv_file(table: Table, name: str) -> Response:
 
 def style_sheet() -> str:
     """Return the style sheet of all pages."""
-    return (files(dashboard.__name__) / "templates" / "style.css").read_text(encoding="utf-8")
+    own = (files(dashboard.__name__) / "templates" / "style.css").read_text(encoding="utf-8")
+    return own + drawing_style()
 
 
 def choice_words(option: str) -> str:
@@ -148,6 +151,11 @@ def breakable(name: str) -> Markup:
 def reply(text: str) -> Markup:
     """Return a text for an element of its own whose `dir` is `auto`."""
     return Markup(escape(visible(text)))  # noqa: S704 - escaped right here
+
+
+def drawn(picture: Element | None) -> Markup:
+    """Return a picture as markup; its tree escapes every text."""
+    return Markup("" if picture is None else markup(picture))  # noqa: S704 - escaped by the tree
 
 
 def as_sent(text: object) -> Markup:
@@ -198,6 +206,8 @@ FILTERS: tuple[Callable[..., object], ...] = (
     capitalize_first,
     reply,
     as_sent,
+    drawn,
+    forest_figure,
     by_rank,
 )
 

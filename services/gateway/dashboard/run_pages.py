@@ -30,6 +30,7 @@ from biaswatch.shared.presentation.comparison_tables import (
 from biaswatch.shared.presentation.conclusions import certainty, disparities_table, parities_table
 from biaswatch.shared.presentation.corrections import correction_sentences, error_tables
 from biaswatch.shared.presentation.findings import comparisons, title_of
+from biaswatch.shared.presentation.forests import against, reference_groups, run_forests
 from biaswatch.shared.presentation.interactions import tested_interactions
 from biaswatch.shared.presentation.names import STATEMENTS, ModelNames
 from biaswatch.shared.presentation.overview import live_run
@@ -64,11 +65,12 @@ def router(ctx: GatewayContext, studies: StudyQueries) -> APIRouter:
         run_id: str,
         forms: Annotated[PageForms, Depends(page_forms)],
         finding: str = "",
+        reference: Annotated[str, NAME] = "",
         *,
         live: bool = False,
     ) -> HTMLResponse:
         progress = runs.progress(run_id)
-        run, diagnoses = runs.run(run_id), runs.diagnoses(run_id)
+        run, diagnoses = runs.run(run_id), against(runs.diagnoses(run_id), reference)
         chosen, names = _chosen(diagnoses, finding), ModelNames.among(diagnoses)
         values = group_values.values(run, chosen) if chosen else None
         has_pairs = run.judging is not None and not progress.archived
@@ -83,6 +85,9 @@ def router(ctx: GatewayContext, studies: StudyQueries) -> APIRouter:
             live=None if progress.ended else live,
             run=progress,
             summary=run_summary(diagnoses),
+            forests=run_forests(diagnoses, f"/runs/{run_id}"),
+            references=reference_groups(diagnoses),
+            reference=reference,
             certainty=list(certainty([diagnosis for diagnosis in diagnoses if diagnosis.gaps])),
             scores=_shown_scores(scores),
             unscored=progress.ended and not scores and studies.is_scored(run_id),

@@ -21,12 +21,15 @@ from biaswatch.shared.contracts import (
     Round,
     RoundEvidence,
     Run,
+    SummaryWord,
+    Verdict,
     evidence_fields,
     evidence_in,
     open_alarms_of,
     window_at,
 )
 from biaswatch.shared.contracts.alarm import AlarmDelivery
+from biaswatch.shared.formatting import summary_word, undetected_gaps
 from biaswatch.shared.requests.evidence import WindowState, WindowView, evidence_view, window_view
 from biaswatch.shared.requests.monitor_views import (
     MOMENT_FIELDS,
@@ -221,6 +224,9 @@ def _status(stored: StoredMonitor, flagged: int) -> MonitorStatus:
     monitor, last, entry = stored.monitor, stored.last, stored.scheduled
     ended = entry.ended if entry else None
     continues = monitor.state is MonitorState.ACTIVE and not ended
+    verdicts = Counter(part.verdict for part in stored.evidence)
+    alarms = len(open_alarms_of(stored.alarms))
+    word = Verdict.DISPARITY if alarms else summary_word(verdicts)
     shares = [part.share_left for part in stored.evidence if part.share_left is not None]
     return MonitorStatus(
         name=monitor.name,
@@ -235,8 +241,14 @@ def _status(stored: StoredMonitor, flagged: int) -> MonitorStatus:
         last_round_at=last.at if last else None,
         next_round_at=entry.due if entry and continues else None,
         comparisons=len(monitor.plan.watched),
-        verdicts=Counter(part.verdict for part in stored.evidence),
-        alarms=len(open_alarms_of(stored.alarms)),
+        verdicts=verdicts,
+        alarms=alarms,
+        word=SummaryWord(word or Verdict.INCONCLUSIVE),
+        undetected=undetected_gaps(
+            (part.comparison.watched.feature, part.gap.low, part.gap.high)
+            for part in stored.evidence
+            if part.verdict is Verdict.INCONCLUSIVE
+        ),
         flagged=flagged,
         alpha=monitor.plan.alpha,
         share_left=min(shares, default=None),

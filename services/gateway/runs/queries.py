@@ -25,6 +25,7 @@ from biaswatch.shared.contracts import (
     derived_id,
 )
 from biaswatch.shared.errors import NotFoundError
+from biaswatch.shared.formatting import undetected_gaps
 from biaswatch.shared.requests.run_views import Interpretation, RunProgress, RunVerdicts, SuiteView
 from biaswatch.shared.requests.unanswered import unanswered_reasons
 from biaswatch.shared.store import Store
@@ -113,11 +114,18 @@ class RunQueries:
 
     def _count_verdicts(self, run_id: str) -> RunVerdicts | None:
         by_completion: dict[str, Counter[str]] = defaultdict(Counter)
+        ends: dict[str, list[tuple[str, float | None, float | None]]] = defaultdict(list)
         moments: dict[str, str] = {}
         for row in self._store.records.numbers(Diagnosis, run_id=run_id):
             if not row.get("stratum"):
                 completion = row["completion_id"]
-                by_completion[completion].update(_outcomes(row))
+                outcomes = list(_outcomes(row))
+                by_completion[completion].update(outcomes)
+                ends[completion] += [
+                    (row["feature"], gap["gap"]["low"], gap["gap"]["high"])
+                    for gap, outcome in zip(row["gaps"], outcomes, strict=True)
+                    if outcome == Verdict.INCONCLUSIVE
+                ]
                 moments[completion] = max(moments.get(completion, ""), row["at"])
         last = max(moments, key=moments.__getitem__, default=None)
         counts = by_completion[last] if last else Counter[str]()
@@ -128,6 +136,7 @@ class RunQueries:
             disparities=counts[Verdict.DISPARITY],
             undecided=counts[Verdict.INCONCLUSIVE],
             unmeasured=counts[UNMEASURED],
+            undetected=undetected_gaps(ends[last]) if last else {},
         )
 
     def progress(self, run_id: str) -> RunProgress:

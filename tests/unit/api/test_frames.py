@@ -147,6 +147,6 @@ def test_a_diagnosis_is_shown_as_its_counts_and_its_strongest_gap_comes_first() 
     frame = pd.DataFrame({"group": list("abc") * 30, "score": [1.0, 2.0, 5.0] * 30})
     frame["score"] += np.random.default_rng(0).normal(0, 0.5, 90)
     found = bw.diagnose(frame, group="group", feature="score")
-    assert repr(found) == "<FrameDiagnosis: 3 of 3 comparisons show a disparity.>"
+    assert repr(found) == "<FrameDiagnosis: Disparity in 3 of 3 comparisons.>"
     assert found.sentences[0].startswith("a against c")
     assert "all 3 groups together" in found.sentences[-1]

@@ -102,13 +102,16 @@ def test_the_lead_counts_doubtful_and_unmeasured_comparisons() -> None:
     doubted = gap("a", DISPARITY, 0.01, b="b", survives_missing=False)
     empty = gap("a", b="c")
     assert run_summary([finding(doubted, empty, groups=groups)]).lead == (
-        "1 of 2 comparisons shows a disparity, but the missing answers could undo it; not"
-        " measured: 1."
+        "Disparity in 1 of 2 comparisons, but the missing answers could undo it; not measured: 1."
     )
     summary = run_summary([finding(gap("a", p=0.5, b="b"), empty, groups=groups)])
-    assert summary.lead == ("None of 2 comparisons is decided; inconclusive: 1, not measured: 1.")
+    assert summary.word == "inconclusive"
+    assert summary.lead == (
+        "Inconclusive: 1 of 2 comparisons has too little data; a gap of up to 0.6 in rating could"
+        " remain undetected; not measured: 1."
+    )
     both = finding(gap("a", p=0.5, b="b"), gap("a", p=0.6, b="c"))
-    assert run_summary([both]).lead == "All 2 comparisons: inconclusive."
+    assert run_summary([both]).lead.startswith("Inconclusive: 2 of 2 comparisons have too little")
     assert [row.count for row in (*summary.undecided, *summary.unmeasured)] == [1, 1]
     assert summary.unmeasured[0].note == "0 of 9 answers about c gave a number (9 refused)"
 

@@ -95,7 +95,7 @@ def test_ten_of_210_comparisons_are_shown_unless_all_are_requested(
     results = RunResults(make_progress(), [many_comparisons()])
     print_results(results, as_json=False)
     few = capsys.readouterr().out
-    assert few.splitlines()[0] == "1 of 210 comparisons shows a disparity."
+    assert few.splitlines()[0] == "Disparity in 1 of 210 comparisons."
     assert "Herzegovina_77 against" in few.splitlines()[1] + few.splitlines()[2]
     assert few.count("• ") == 10
     assert "The other 200 comparisons: inconclusive." in few

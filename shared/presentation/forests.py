@@ -1,0 +1,103 @@
+"""Forest plots of runs and monitors: which gaps are drawn, in which order and direction."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from urllib.parse import quote
+
+from biaswatch.shared.contracts import Diagnosis, Estimate, Gap, SummaryWord
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.presentation.drawing import Forest, ForestRow
+from biaswatch.shared.presentation.findings import ComparisonView, comparisons, title_of
+from biaswatch.shared.requests.evidence import EvidenceView
+
+MAX_ROWS, MAX_FORESTS = 10, 4
+SIGNED = ("gap", "by_itself", "effect_size", "constant_shift", "by_set", "instrument")
+"""Fields of a gap that change their sign with its direction."""
+
+
+def against(diagnoses: Sequence[Diagnosis], reference: str) -> list[Diagnosis]:
+    """Return findings whose comparisons subtract a reference group, where they involve it."""
+    if not reference:
+        return list(diagnoses)
+    return [
+        row.model_copy(update={"gaps": tuple(_turned(gap, reference) for gap in row.gaps)})
+        for row in diagnoses
+    ]
+
+
+def checked_against(diagnoses: Sequence[Diagnosis], reference: str) -> list[Diagnosis]:
+    """Return the same, or raise UsageError for a group that no comparison has."""
+    if reference and reference not in (groups := reference_groups(diagnoses)):
+        raise UsageError(f"No comparison has the group {reference!r}; it has {', '.join(groups)}.")
+    return against(diagnoses, reference)
+
+
+def _turned(gap: Gap, reference: str) -> Gap:
+    if gap.a != reference:
+        return gap
+    signed = {name: negated(getattr(gap, name)) for name in SIGNED}
+    return gap.model_copy(update={"a": gap.b, "b": gap.a, **signed})
+
+
+def negated(estimate: Estimate | None) -> Estimate | None:
+    """Return an estimate with the opposite sign, or None of none."""
+    if estimate is None:
+        return None
+    value, low, high = (
+        None if end is None else -end for end in (estimate.value, estimate.high, estimate.low)
+    )
+    return replace(estimate, value=value, low=low, high=high)
+
+
+def reference_groups(diagnoses: Sequence[Diagnosis]) -> list[str]:
+    """Return the groups that a reader may choose as a reference."""
+    return sorted({name for row in diagnoses for gap in row.gaps for name in (gap.a, gap.b)})
+
+
+def run_forests(diagnoses: Sequence[Diagnosis], run_path: str = "") -> list[Forest]:
+    """Return a plot for each number by grouping, the strongest evidence first."""
+    rows = [row for row in comparisons(diagnoses) if not row.conclusion[2]]
+    several = len({row.model for row in rows}) > 1
+    titles = list(dict.fromkeys(title_of(row.diagnosis) for row in rows))
+    forests = []
+    for title in titles[:MAX_FORESTS]:
+        own = [row for row in rows if title_of(row.diagnosis) == title]
+        forests.append(
+            Forest(
+                f"Gap in {title}, first group minus second",
+                [_run_row(row, run_path, several) for row in own[:MAX_ROWS]],
+                own[0].diagnosis.tolerance,
+                max(0, len(own) - MAX_ROWS),
+            )
+        )
+    return forests
+
+
+def _run_row(row: ComparisonView, run_path: str, several: bool) -> ForestRow:
+    href = f"{run_path}/answers?{row.answers}" if run_path else None
+    name = f"{row.gap.a} minus {row.gap.b}"
+    return ForestRow(name, row.gap.gap, row.gap.summary, row.model if several else "", href)
+
+
+def monitor_forests(
+    monitor: str, evidence: Sequence[EvidenceView], titles: Mapping[str, str]
+) -> list[Forest]:
+    """Return a plot for each number that a monitor watches, alarms first."""
+    measured = [row for row in evidence if row.gap.value is not None]
+    numbers = list(dict.fromkeys(row.number for row in measured))
+    address = f"/monitors/{quote(monitor)}"
+    forests = []
+    for name in numbers[:MAX_FORESTS]:
+        own = [row for row in measured if row.number == name]
+        rows = [
+            ForestRow(
+                titles.get(row.comparison, row.comparison),
+                row.gap,
+                SummaryWord.DISPARITY if row.standing else row.verdict,
+                "alarm" if row.standing else "",
+                f"{address}?comparison={quote(row.comparison)}#over-time",
+            )
+            for row in own[:MAX_ROWS]
+        ]
+        forests.append(Forest(f"Gap in {name}", rows, own[0].tolerance, len(own) - len(rows)))
+    return forests
