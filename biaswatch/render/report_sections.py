@@ -94,7 +94,7 @@ def _disparities(
             return
         yield ""
     yield f"**{WINDOW_LEAD if _is_traffic(results) else summary.lead}**"
-    yield from ("", *pictures, "")
+    yield from ("", *pictures, "") if pictures else ("",)
     for row in summary.strongest:
         feature = reading(words(row.diagnosis.feature), row.instrument or row.diagnosis.feature)
         between = f", between {row.between}" if row.between else ""

@@ -12,7 +12,7 @@ from biaswatch.services.gateway.channels import ChannelQueries
 from biaswatch.services.gateway.context import GatewayContext, now
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
 from biaswatch.services.gateway.runs.queries import RunQueries
-from biaswatch.shared.contracts import Alarm, MonitorState, Purpose, Run, open_alarms_of
+from biaswatch.shared.contracts import Alarm, MonitorState, Purpose, Response, Run, open_alarms_of
 from biaswatch.shared.requests.platform import (
     AlarmLine,
     DaySpending,
@@ -62,7 +62,7 @@ class StatusQueries:
             monitors=len(active),
             under_way=[run for run in runs if not run.ended],
             ended=[run for run in runs if run.ended and run.at >= since],
-            spending=self._spending_since(since),
+            spending=self.spending_since(since),
             unwatched={
                 source.source: source.answers
                 for source in self.store.unwatched_answers.read()
@@ -118,14 +118,15 @@ class StatusQueries:
         ]
         return troubles
 
-    def _spending_since(self, moment: datetime) -> DaySpending:
-        since = self.store.records.since
-        runs = [run.id for purpose in Purpose for run in since(Run, moment, purpose=purpose)]
+    def spending_since(self, moment: datetime) -> DaySpending:
+        """Return the answers and spending of the runs that began after a moment."""
+        runs = self.store.records.ids_since(Run, moment)
         spending = self.store.calls.spending(runs).values()
         unpriced = sum(spent.unknown_cost for spent in spending)
         cost = sum(spent.cost for spent in spending)
         return DaySpending(
             runs=len(runs),
+            answers=sum(self.store.records.count_by(Response, "run_id", runs).values()),
             tokens=sum(spent.tokens for spent in spending),
             cost=None if unpriced and not cost else cost,
             unpriced_calls=unpriced,

@@ -6,6 +6,7 @@ from itertools import groupby
 
 from biaswatch.shared.contracts import Diagnosis, Gap, SummaryWord
 from biaswatch.shared.formatting import COULD_UNDO, number, p_equals
+from biaswatch.shared.presentation.drawing import Slope
 from biaswatch.shared.presentation.findings import ComparisonView, comparisons, title_of
 from biaswatch.shared.presentation.names import ModelNames
 from biaswatch.shared.presentation.questions import answered_questions, question_cell
@@ -27,6 +28,7 @@ MAX_COLUMNS = 6
 STRONG_P, WEAK_P = 0.01, 0.05
 """Uncorrected levels for the color of a cell; they are no verdicts."""
 BOTH = "before", "after"
+MAX_SLOPES, MAX_PICTURES = 8, 4
 Pair = tuple[str, str]
 
 
@@ -147,6 +149,7 @@ class ComparedGap:
     groups: str
     before: Gap
     after: Gap
+    tolerance: float = 0.0
 
     @property
     def moved(self) -> float | None:
@@ -211,6 +214,7 @@ def compared_runs(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) -> Co
                 groups=f"{gap.a} minus {gap.b}",
                 before=gap,
                 after=later.gap,
+                tolerance=later.diagnosis.tolerance,
             )
         )
     return ComparedRuns(
@@ -218,6 +222,25 @@ def compared_runs(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) -> Co
         only_before=len(one.keys() - two.keys()),
         only_after=len(two.keys() - one.keys()),
     )
+
+
+def slopes_of(compared: ComparedRuns) -> list[tuple[str, float, list[Slope]]]:
+    """Return the gaps of each number that moved most, with the tolerance of the later run."""
+    several = len({gap.model for gap in compared.gaps}) > 1
+    pictures = []
+    for what in list(dict.fromkeys(gap.what for gap in compared.gaps))[:MAX_PICTURES]:
+        own = [gap for gap in compared.gaps if gap.what == what][:MAX_SLOPES]
+        slopes = [
+            Slope(
+                f"{gap.groups}, {gap.model}" if several else gap.groups,
+                gap.before.gap,
+                gap.after.gap,
+                (gap.before.summary, gap.after.summary),
+            )
+            for gap in own
+        ]
+        pictures.append((f"Gap in {what}, before and after", own[0].tolerance, slopes))
+    return pictures
 
 
 def compared_table(compared: ComparedRuns, max_rows: int | None = None) -> Table:

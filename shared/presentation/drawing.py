@@ -20,6 +20,7 @@ MARK = 5
 """Half the size of a mark."""
 MAX_TICKS = 4
 SPARK_WIDTH, SPARK_HEIGHT = 160, 36
+SLOPE_HEIGHT, BEFORE, AFTER = 260, "20%", "80%"
 COLORS = {
     SummaryWord.DISPARITY: "#a8231b",
     SummaryWord.NO_DISPARITY: "#27613a",
@@ -103,7 +104,8 @@ def _legend(forest: Forest) -> str:
     marks = ", ".join(f"{MARKS[word]}: {words(word)}" for word in MARKS if word in present)
     band = f" Grey: gaps up to {number(forest.tolerance)}, which do not matter."
     left = f" {forest.left_out} more comparisons are in the tables." if forest.left_out else ""
-    return f"{marks.capitalize()}.{band if forest.tolerance else ''}{left}"
+    marks = f"Line: the interval; upright: no gap. {marks.capitalize()}."
+    return f"{marks}{band if forest.tolerance else ''}{left}"
 
 
 def _axis_row(rows: Element, axis: Axis) -> None:
@@ -196,6 +198,85 @@ def sparkline(
     _add(svg, "polyline", points=_points(line), **{"class": "line"})
     _add(svg, "circle", cx=f"{line[-1][0]}", cy=f"{line[-1][1]}", r="3", **{"class": "dot"})
     return svg
+
+
+@dataclass(frozen=True)
+class Slope:
+    """A gap before and after."""
+
+    name: str
+    before: Estimate
+    after: Estimate
+    words: tuple[SummaryWord, SummaryWord]
+
+
+def slope_figure(title: str, slopes: Sequence[Slope], tolerance: float) -> Element:
+    """Draw gaps before and after as lines between two scales, numbered as in the list below."""
+    figure = Element("figure", {"class": "slopes"})
+    _add(figure, "figcaption", title)
+    svg = _add(
+        figure, "svg", width="100%", height=f"{SLOPE_HEIGHT}", role="img",
+        **{"aria-label": shown(f"{title}; the list below has the numbers"), "class": "slope"},
+    )  # fmt: skip
+    ends = [
+        end
+        for slope in slopes
+        for gap in (slope.before, slope.after)
+        for end in (gap.low, gap.value, gap.high)
+        if end is not None
+    ]
+    y = padded_axis([*ends, 0.0, tolerance, -tolerance], SLOPE_HEIGHT - 6.0, 24.0)
+    if tolerance:
+        top, bottom = y.at(tolerance), y.at(-tolerance)
+        height = f"{round(bottom - top, 1)}"
+        place = {"x": BEFORE, "width": "60%", "y": f"{top}", "height": height}
+        _add(svg, "rect", **place, fill=PALE, **{"class": "tolerance"})
+    for x, name in ((BEFORE, "before"), (AFTER, "after")):
+        _add(svg, "text", name, x=x, y="14", **{"text-anchor": "middle"})
+        _add(
+            svg,
+            "line",
+            x1=x,
+            x2=x,
+            y1="22",
+            y2=f"{SLOPE_HEIGHT}",
+            stroke=GREY,
+            **{"class": "level"},
+        )
+    for value in ticks(y.low, y.high, MAX_TICKS):
+        at = f"{y.at(value) + MARK}"
+        _add(svg, "text", f"{value:g}", x="16%", y=at, **{"text-anchor": "end"})
+    zero = {"y1": f"{y.at(0.0)}", "y2": f"{y.at(0.0)}", "stroke": GREY, "class": "level"}
+    _add(svg, "line", x1=BEFORE, x2=AFTER, **zero)
+    for n, slope in enumerate(slopes, start=1):
+        _draw_slope(svg, f"{n}", slope, y)
+    lines = _add(figure, "ol")
+    for slope in slopes:
+        line = _add(lines, "li")
+        _add(line, "bdi", slope.name)
+        for gap, word in zip((slope.before, slope.after), slope.words, strict=True):
+            if gap is slope.after:
+                _add(line, "span", "then")
+            _add(line, "span", words(word), **{"class": f"chip {word.value}"})
+            _add(line, "span", gap_text(gap), **{"class": "said"})
+    return figure
+
+
+def _draw_slope(svg: Element, number_: str, slope: Slope, y: Axis) -> None:
+    word = slope.words[1]
+    line = _add(svg, "g", **{"class": f"row-of {word.value}"})
+    look = {"stroke": COLORS[word], "class": "reach"}
+    known = [gap.value for gap in (slope.before, slope.after) if gap.value is not None]
+    for x, gap in ((BEFORE, slope.before), (AFTER, slope.after)):
+        if gap.low is not None and gap.high is not None:
+            _add(line, "line", x1=x, x2=x, y1=f"{y.at(gap.low)}", y2=f"{y.at(gap.high)}", **look)
+        if gap.value is not None:
+            _add(line, "circle", cx=x, cy=f"{y.at(gap.value)}", r="4", fill=COLORS[word],
+                 **{"class": "mark"})  # fmt: skip
+    if len(known) > 1:
+        first, second = (f"{y.at(value)}" for value in known)
+        _add(line, "line", x1=BEFORE, x2=AFTER, y1=first, y2=second, **look)
+        _add(line, "text", number_, x="84%", y=f"{y.at(known[1]) + 4}")
 
 
 def _strip(parent: Element, height: int) -> Element:

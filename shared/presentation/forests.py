@@ -6,8 +6,10 @@ from urllib.parse import quote
 
 from biaswatch.shared.contracts import Diagnosis, Estimate, Gap, SummaryWord
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.formatting import number_name
 from biaswatch.shared.presentation.drawing import Forest, ForestRow
 from biaswatch.shared.presentation.findings import ComparisonView, comparisons, title_of
+from biaswatch.shared.presentation.monitor_tables import is_quiet_about_missing
 from biaswatch.shared.requests.evidence import EvidenceView
 
 MAX_ROWS, MAX_FORESTS = 10, 4
@@ -83,8 +85,11 @@ def monitor_forests(
     monitor: str, evidence: Sequence[EvidenceView], titles: Mapping[str, str]
 ) -> list[Forest]:
     """Return a plot for each number that a monitor watches, alarms first."""
-    measured = [row for row in evidence if row.gap.value is not None]
+    measured = [
+        row for row in evidence if row.gap.value is not None and not is_quiet_about_missing(row)
+    ]
     numbers = list(dict.fromkeys(row.number for row in measured))
+    watched = [(extractor, feature) for extractor, feature in (n.split(".", 1) for n in numbers)]
     address = f"/monitors/{quote(monitor)}"
     forests = []
     for name in numbers[:MAX_FORESTS]:
@@ -99,5 +104,13 @@ def monitor_forests(
             )
             for row in own[:MAX_ROWS]
         ]
-        forests.append(Forest(f"Gap in {name}", rows, own[0].tolerance, len(own) - len(rows)))
+        shown = number_name(*name.split(".", 1), watched)
+        forests.append(
+            Forest(
+                f"Gap in {shown}, first group minus second",
+                rows,
+                own[0].tolerance,
+                len(own) - len(rows),
+            )
+        )
     return forests

@@ -1,5 +1,6 @@
 """Tables of a monitor: comparisons, windows of traffic, history, strata."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -8,6 +9,7 @@ from urllib.parse import quote
 from biaswatch.shared.analysis.monitors.strata_views import StrataView, StratumView
 from biaswatch.shared.contracts import ACCOUNTS, AnswerAccounts, Estimate, SummaryWord, Verdict
 from biaswatch.shared.contracts.answer_accounts import account_label
+from biaswatch.shared.contracts.comparison import MISSING
 from biaswatch.shared.formatting import number_name, undetected_words
 from biaswatch.shared.presentation.questions import QUESTIONS, answered_questions, evidence_note
 from biaswatch.shared.presentation.tables import (
@@ -56,6 +58,25 @@ def monitor_lead(view: MonitorView) -> str:
         return f"No disparity beyond the tolerance in any of {total}; no alarm is raised."
     size = undetected_words(status.undetected)
     return "; ".join(filter(None, (f"Inconclusive: no alarm in {total} so far", size))) + "."
+
+
+def is_quiet_about_missing(row: EvidenceView) -> bool:
+    """Return whether a comparison is about missing answers and shows nothing to look at."""
+    is_missing = row.number.rpartition(".")[2] == MISSING
+    return is_missing and row.standing is None and row.verdict is not Verdict.DISPARITY
+
+
+def unanswered_sentence(evidence: Sequence[EvidenceView]) -> str:
+    """Return what the comparisons about missing answers say together, "" without any."""
+    rows = [row for row in evidence if is_quiet_about_missing(row)]
+    if not rows:
+        return ""
+    verdicts = Counter(words(row.verdict) for row in rows)
+    counted = ", ".join(f"{verdict}: {count}" for verdict, count in verdicts.items())
+    return (
+        f"Missing answers by group ({len(rows)} comparisons): {counted}. None alarms; the file of"
+        " the table has each."
+    )
 
 
 def evidence_table(

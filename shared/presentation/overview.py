@@ -19,6 +19,7 @@ from biaswatch.shared.presentation.tables import (
     words,
 )
 from biaswatch.shared.requests.monitor_views import MonitorStatus
+from biaswatch.shared.requests.platform import DaySpending
 from biaswatch.shared.requests.run_views import RunProgress, RunVerdicts, Scores
 
 SINGLE_CALL = frozenset({"direct", "chain_of_thought", "reason_and_choose"})
@@ -101,6 +102,48 @@ def _findings_cell(run: RunProgress, scored: RunScored | None) -> TableCell:
     return text_cell("no groups compared", note=note_archived)
 
 
+@dataclass(frozen=True)
+class Tile:
+    """A number at the top of the overview."""
+
+    value: str
+    label: str
+    href: str
+    note: str = ""
+    kind: str = ""
+    """The verdict whose colour it has."""
+
+
+def overview_tiles(
+    alarms: int, monitors: Sequence[MonitorStatus], runs: Sequence[RunProgress], day: DaySpending
+) -> list[Tile]:
+    """Return raised alarms, what is inconclusive, and the answers and spending of the last day."""
+    words_of = [monitor.word for monitor in monitors] + [
+        run.found.word for run in runs if run.found
+    ]
+    undecided = words_of.count(SummaryWord.INCONCLUSIVE)
+    cost = number(day.cost) if day.cost else f"{day.tokens:,}"
+    unit = "by your price table" if day.cost else "tokens, without a price"
+    return [
+        Tile(
+            f"{alarms}",
+            "alarm" if alarms == 1 else "alarms",
+            "#alarms",
+            "raised now",
+            "disparity" if alarms else "",
+        ),
+        Tile(
+            f"{undecided}",
+            "inconclusive",
+            "#monitors",
+            f"of {len(words_of)} monitors and latest runs",
+            "inconclusive" if undecided else "",
+        ),
+        Tile(f"{day.answers:,}", "answers", "#runs", f"{day.runs:,} runs and rounds, last 24 h"),
+        Tile(cost, "spent", "#runs", f"{unit}, last 24 h"),
+    ]
+
+
 def counts_note(counts: RunVerdicts) -> str:
     """Return the numbers of comparisons behind the word of a run, or what could be undetected."""
     if counts.unmeasured == counts.comparisons:
@@ -109,7 +152,8 @@ def counts_note(counts: RunVerdicts) -> str:
         return f"{counts.disparities} of {counts.comparisons}"
     if counts.word is SummaryWord.NO_DISPARITY:
         return f"{counts.comparisons} of {counts.comparisons}"
-    return undetected_words(counts.undetected)
+    undecided = f"{counts.undecided} of {counts.comparisons}"
+    return "; ".join(filter(None, (undecided, undetected_words(counts.undetected))))
 
 
 class LiveNumbers(BaseModel):

@@ -96,6 +96,18 @@ class AppliedMonitor(BaseModel):
     """Detectable effects and advice, in sentences."""
 
 
+class LeadingGap(BaseModel):
+    """The comparison of a monitor that matters most: a raised alarm, or the strongest evidence."""
+
+    comparison: str
+    title: str
+    number: str
+    """The extractor and its feature."""
+    gap: Estimate
+    """First group minus second, with its confidence sequence."""
+    tolerance: float
+
+
 class MonitorStatus(BaseModel):
     """A monitor in one line: target, state, rounds, verdicts and alarms."""
 
@@ -122,6 +134,8 @@ class MonitorStatus(BaseModel):
     undetected: dict[str, float | None] = {}
     """The largest gap that an inconclusive comparison leaves possible, by feature; null where it
     may have any size."""
+    leading: LeadingGap | None = None
+    """The comparison that matters most; null before any gap is measured."""
     flagged: int = 0
     """Comparisons that are flagged over the whole deployment (e-BH)."""
     alpha: float

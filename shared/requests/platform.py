@@ -136,6 +136,8 @@ class DaySpending(BaseModel):
     """Spending of runs, rounds and windows that began in the last day."""
 
     runs: int
+    answers: int = 0
+    """Answers of these runs."""
     tokens: int
     cost: float | None
     """Cost by the price table; null if it has no price for any of their models."""

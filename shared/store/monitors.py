@@ -187,8 +187,17 @@ class ClosedRounds:
 
     def latest(self, kind: type[K], monitor: Monitor, limit: int) -> list[K]:
         """Return the records of the latest rounds, in order."""
-        end = self.closed(monitor)
-        ids = [_id_of(kind, monitor, number) for number in range(max(0, end - limit), end)]
+        return self.latest_of(kind, [(monitor, self.closed(monitor))], limit)
+
+    def latest_of(
+        self, kind: type[K], closed: Iterable[tuple[Monitor, int]], limit: int
+    ) -> list[K]:
+        """Return those of several monitors with their numbers of closed rounds, in one query."""
+        ids = [
+            _id_of(kind, monitor, number)
+            for monitor, end in closed
+            for number in range(max(0, end - limit), end)
+        ]
         return sorted(self.records.get(kind, ids), key=lambda record: record.round)
 
 

@@ -249,6 +249,12 @@ class Records:
         query = select(table).where(table.c.purpose == purpose.value, table.c.at >= time)
         return list(self._read(kind, query.where(*self._visible(table))))
 
+    def ids_since(self, kind: type[Record], time: datetime) -> list[str]:
+        """Return the ids of the records of a kind made at or after a time, of every purpose."""
+        table = RECORDS[kind.kind]
+        query = select(table.c.id).where(table.c.at >= time, *self._visible(table))
+        return self.db.scalars(query)
+
     def ids_of_run(self, kind: type[Record], run_id: str, *, after: str, most: int) -> list[str]:
         """Return the ids of a run's records after an id, in order."""
         table = RECORDS[kind.kind]

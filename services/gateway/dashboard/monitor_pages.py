@@ -28,15 +28,19 @@ from biaswatch.shared.presentation.charts import (
     evidence_chart,
     gap_chart,
 )
+from biaswatch.shared.presentation.forests import monitor_forests
 from biaswatch.shared.presentation.monitor_tables import (
     RANGES,
     accounts_table,
     evidence_table,
     history_table,
     in_time,
+    is_quiet_about_missing,
     labelled_table,
+    monitor_lead,
     strata_table,
     table_of_one,
+    unanswered_sentence,
     window_table,
 )
 from biaswatch.shared.presentation.overview import live_monitor
@@ -80,6 +84,7 @@ def router(ctx: GatewayContext) -> APIRouter:
         histories = _in_span(monitors, monitor, plotted, span)
         windows = monitors.windows_of(monitor, TABLE_WINDOWS) if view.accounts else []
         evidence, merged = sorted(view.evidence, key=_urgency), view.status.merged
+        measured = [part for part in evidence if not is_quiet_about_missing(part)]
         shown = page(
             "monitor.html",
             scripts=(UPLOT_STYLE, UPLOT, MONITOR_CHARTS, LIVE),
@@ -92,12 +97,16 @@ def router(ctx: GatewayContext) -> APIRouter:
             titles=titles,
             evidence=evidence,
             alarms=list(open_alarms_of(view.alarms).values()),
-            comparisons=evidence_table(name, evidence, titles),
+            lead=monitor_lead(view),
+            forests=monitor_forests(name, evidence, titles),
+            comparisons=evidence_table(name, measured, titles),
+            unanswered=unanswered_sentence(evidence),
             remarks=list(question_remarks(evidence)),
             searched=any(part.change_searched for part in evidence),
             charts=[
                 (history, gap_chart(history, title), evidence_chart(history, title))
                 for history in histories
+                if any(moment.gap.value is not None for moment in history.moments)
                 for title in [titles.get(history.comparison, history.comparison)]
             ],
             total=len(view.evidence),
@@ -211,8 +220,10 @@ def _chosen(monitor: Monitor, evidence: Sequence[EvidenceView], comparison: str)
         evidence,
         key=lambda part: (part.standing is None, declared.get(part.comparison, len(declared))),
     )
-    keys = [part.comparison for part in ordered]
-    return [comparison] if comparison in keys else keys[:MAX_CHARTS]
+    if comparison in {part.comparison for part in evidence}:
+        return [comparison]
+    drawn = [part.comparison for part in ordered if not is_quiet_about_missing(part)]
+    return drawn[:MAX_CHARTS]
 
 
 def _urgency(evidence: EvidenceView) -> tuple[bool, float]:

@@ -1,10 +1,11 @@
 """The overview, and pages on operation: alarms, audit trail, extractors, traffic."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
+from xml.etree.ElementTree import Element
 
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import HTMLResponse, Response
@@ -12,20 +13,22 @@ from fastapi.responses import HTMLResponse, Response
 from biaswatch.services.gateway.callers import Caller
 from biaswatch.services.gateway.context import GatewayContext, now
 from biaswatch.services.gateway.dashboard.rendering import LIVE, csv_file, page
-from biaswatch.services.gateway.monitors.queries import MonitorQueries
+from biaswatch.services.gateway.monitors.queries import TREND_ROUNDS, MonitorQueries
 from biaswatch.services.gateway.runs.studies import MAX_SCORED_QUESTIONS, StudyQueries
-from biaswatch.services.gateway.status import status_queries
+from biaswatch.services.gateway.status import DAY, status_queries
 from biaswatch.shared.contracts import (
     Alarm,
     AuditAction,
     AuditEntry,
     Brief,
+    Estimate,
     Monitor,
     Right,
     Round,
     Run,
     comparison_titles,
 )
+from biaswatch.shared.presentation.drawing import gap_text, sparkline
 from biaswatch.shared.presentation.names import is_about_a_run, kind_of
 from biaswatch.shared.presentation.operation_tables import (
     TrafficSource,
@@ -35,13 +38,22 @@ from biaswatch.shared.presentation.operation_tables import (
     traffic_table,
     unwatched_table,
 )
-from biaswatch.shared.presentation.overview import RunScored, RunSpent, live_overview, runs_table
+from biaswatch.shared.presentation.overview import (
+    RunScored,
+    RunSpent,
+    live_overview,
+    overview_tiles,
+    runs_table,
+)
+from biaswatch.shared.requests.monitor_views import MonitorStatus
 from biaswatch.shared.requests.run_views import RunProgress
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.audit import AuditFilter
 
 RELOAD_S = 30
 MAX_RUNS = 25
+MAX_SPARKS = 20
+"""Monitors with a small chart."""
 TABLE_WINDOWS = 24
 MAX_ENTRIES = 200
 MAX_NOTES, SEARCHED_NOTES = 20, 2000
@@ -113,6 +125,13 @@ class OverviewQueries:
         run = next(self.store.records.get(Run, [first.run_id]), None)
         return run.window.begins if run and run.window else first.at
 
+    def sparks(self, statuses: Sequence[MonitorStatus]) -> dict[str, Element | None]:
+        """Return the leading gap of each monitor over time; of the first ones of a long list."""
+        definitions = self.monitors.latest()
+        shown = [(definitions[status.name], status) for status in statuses[:MAX_SPARKS]]
+        trends = self.monitors.trends(shown)
+        return {status.name: _spark(status, trends.get(status.name, [])) for status in statuses}
+
     def sources(self) -> list[TrafficSource]:
         """Return the watched live systems."""
         monitors = self.monitors.latest()
@@ -138,6 +157,13 @@ class OverviewQueries:
             if entry.subject in ids and entry.failure is None:
                 notes[entry.subject].append(entry)
         return {id_: entries[:MAX_NOTES] for id_, entries in notes.items()}
+
+
+def _spark(status: MonitorStatus, gaps: Sequence[Estimate]) -> Element | None:
+    if status.leading is None or not gaps:
+        return None
+    title = f"{status.leading.title}, last {len(gaps)} rounds: now {gap_text(status.leading.gap)}"
+    return sparkline(title, gaps, status.leading.tolerance, status.word)
 
 
 def scored_runs(runs: Iterable[RunProgress], studies: StudyQueries) -> dict[str, RunScored]:
@@ -173,6 +199,7 @@ def router(ctx: GatewayContext, studies: StudyQueries) -> APIRouter:
     ) -> HTMLResponse:
         runs, statuses = status.runs.latest(MAX_RUNS, found=True), monitors.statuses()
         raised, changes = status.raised(), status.changes()
+        spent = status.spending_since(now() - DAY)
         return page(
             "overview.html",
             scripts=(LIVE,),
@@ -185,6 +212,9 @@ def router(ctx: GatewayContext, studies: StudyQueries) -> APIRouter:
             titles=_titles(monitors, changes),
             troubles=status.troubles(),
             monitors=statuses,
+            sparks=overview.sparks(statuses),
+            trend_rounds=TREND_ROUNDS,
+            tiles=overview_tiles(len(raised), statuses, runs, spent),
             runs=runs_table(runs, overview.spent(runs), scored_runs(runs, studies)),
             now=now(),
         )

@@ -25,9 +25,10 @@ from biaswatch.shared.formatting import (
     p_equals,
     p_value,
     shown,
+    undetected_words,
     visible,
 )
-from biaswatch.shared.presentation.drawing import drawing_style, forest_figure, markup
+from biaswatch.shared.presentation.drawing import drawing_style, forest_figure, gap_text, markup
 from biaswatch.shared.presentation.tables import Table, csv_of, words
 
 UPLOT, UPLOT_STYLE = "uplot-1.6.32.min.js", "uplot-1.6.32.min.css"
@@ -208,6 +209,8 @@ FILTERS: tuple[Callable[..., object], ...] = (
     as_sent,
     drawn,
     forest_figure,
+    gap_text,
+    undetected_words,
     by_rank,
 )
 

@@ -26,9 +26,11 @@ from biaswatch.shared.presentation.comparison_tables import (
     compared_runs,
     compared_table,
     matrices_of,
+    slopes_of,
 )
 from biaswatch.shared.presentation.conclusions import certainty, disparities_table, parities_table
 from biaswatch.shared.presentation.corrections import correction_sentences, error_tables
+from biaswatch.shared.presentation.drawing import slope_figure
 from biaswatch.shared.presentation.findings import comparisons, title_of
 from biaswatch.shared.presentation.forests import against, reference_groups, run_forests
 from biaswatch.shared.presentation.interactions import tested_interactions
@@ -182,8 +184,10 @@ def _comparison_routes(runs: RunQueries) -> APIRouter:
         before: Annotated[str, NAME] = "", after: Annotated[str, NAME] = ""
     ) -> HTMLResponse:
         latest, compared = runs.latest(MAX_CHOICES), None
+        both: tuple[list[Diagnosis], list[Diagnosis]] = [], []
         if before and after:
-            compared = compared_runs(runs.diagnoses(before), runs.diagnoses(after))
+            both = runs.diagnoses(before), runs.diagnoses(after)
+            compared = compared_runs(*both)
         return page(
             "compare.html",
             before=before,
@@ -194,6 +198,14 @@ def _comparison_routes(runs: RunQueries) -> APIRouter:
             ],
             found=compared,
             table=compared_table(compared, MAX_COMPARED) if compared else None,
+            pictures=[
+                slope_figure(title, slopes, tolerance)
+                for title, tolerance, slopes in (slopes_of(compared) if compared else ())
+            ],
+            leads=[
+                (when, run_summary(rows))
+                for when, rows in zip(("Before", "After"), both, strict=True)
+            ],
         )
 
     @router.get("/compare.csv")

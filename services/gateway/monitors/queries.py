@@ -15,6 +15,7 @@ from biaswatch.shared.contracts import (
     AccountedWindow,
     Alarm,
     Description,
+    Estimate,
     Monitor,
     MonitorState,
     Response,
@@ -23,6 +24,7 @@ from biaswatch.shared.contracts import (
     Run,
     SummaryWord,
     Verdict,
+    comparison_title,
     evidence_fields,
     evidence_in,
     open_alarms_of,
@@ -35,6 +37,7 @@ from biaswatch.shared.requests.monitor_views import (
     MOMENT_FIELDS,
     AlarmView,
     History,
+    LeadingGap,
     MonitorStatus,
     MonitorView,
     TwinAnswer,
@@ -51,6 +54,8 @@ DEPLOYMENT_ALPHA = 0.05
 MAX_WINDOWS = 1000
 MAX_PLOTTED_ROUNDS = 500
 """Rounds of a chart, which is about as many points wide."""
+TREND_ROUNDS, TREND_FIELDS = 24, frozenset({"gap"})
+"""Rounds and fields of a small chart on the overview."""
 SEARCHED_WINDOWS = 20
 """Windows among which the last one that was read is searched."""
 
@@ -142,6 +147,24 @@ class MonitorQueries:
             for key, fields in points.items()
             if fields
         ]
+
+    def trends(self, shown: Sequence[tuple[Monitor, MonitorStatus]]) -> dict[str, list[Estimate]]:
+        """Return the leading gap of each monitor over its last rounds, in two queries."""
+        closed = [(monitor, status.rounds) for monitor, status in shown]
+        rounds = self.store.rounds.latest_of(Round, closed, TREND_ROUNDS)
+        wanted = {
+            (status.monitor_id, status.leading.comparison): status.name
+            for _, status in shown
+            if status.leading
+        }
+        records = self.store.records.of_runs(RoundEvidence, (round_.run_id for round_ in rounds))
+        gaps: dict[str, dict[int, Estimate]] = defaultdict(dict)
+        for record in records:
+            keys = {key for monitor, key in wanted if monitor == record.monitor_id}
+            for key, fields in evidence_fields([record], TREND_FIELDS, keys):
+                name = wanted[record.monitor_id, key]
+                gaps[name][record.round] = Estimate(**(fields.get("gap") or {}))
+        return {name: [by[n] for n in sorted(by)] for name, by in gaps.items()}
 
     def _round_evidence(self, monitor: Monitor, most: int) -> Iterable[RoundEvidence]:
         rounds = self.store.rounds.latest(Round, monitor, most)
@@ -249,12 +272,30 @@ def _status(stored: StoredMonitor, flagged: int) -> MonitorStatus:
             for part in stored.evidence
             if part.verdict is Verdict.INCONCLUSIVE
         ),
+        leading=_leading(stored),
         flagged=flagged,
         alpha=monitor.plan.alpha,
         share_left=min(shares, default=None),
         merged=last.merged if last else None,
         since=monitor.since,
         history_of=monitor.history.of if monitor.history else None,
+    )
+
+
+def _leading(stored: StoredMonitor) -> LeadingGap | None:
+    """Return the measured comparison with an alarm, or else with the strongest evidence."""
+    alarmed = {alarm.comparison_key for alarm in open_alarms_of(stored.alarms).values()}
+    measured = [part for part in stored.evidence if part.gap.value is not None]
+    if not measured:
+        return None
+    part = max(measured, key=lambda part: (part.comparison_key in alarmed, part.log_e / part.bound))
+    watched = part.comparison.watched
+    return LeadingGap(
+        comparison=part.comparison_key,
+        title=comparison_title(part.comparison, stored.monitor.plan.numbers),
+        number=f"{watched.extractor}.{watched.feature}",
+        gap=part.gap,
+        tolerance=watched.tolerance,
     )
 
 

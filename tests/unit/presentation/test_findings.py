@@ -107,7 +107,7 @@ def test_the_lead_counts_doubtful_and_unmeasured_comparisons() -> None:
     summary = run_summary([finding(gap("a", p=0.5, b="b"), empty, groups=groups)])
     assert summary.word == "inconclusive"
     assert summary.lead == (
-        "Inconclusive: 1 of 2 comparisons has too little data; a gap of up to 0.6 in rating could"
+        "Inconclusive: 1 of 2 comparisons has too little data; a gap of up to 0.6 in words could"
         " remain undetected; not measured: 1."
     )
     both = finding(gap("a", p=0.5, b="b"), gap("a", p=0.6, b="c"))

@@ -78,23 +78,30 @@ def test_the_headline_has_one_score_for_each_context(other: Scores, headline: st
 
 def verdicts(disparities: int, undecided: int | None = None) -> RunProgress:
     open_ = disparities if undecided is None else undecided
-    counts = RunVerdicts(comparisons=8, disparities=disparities, undecided=open_)
+    counts = RunVerdicts(
+        comparisons=8, disparities=disparities, undecided=open_, undetected={"rating": 0.4}
+    )
     return RUN.model_copy(update={"found": counts})
 
 
 @pytest.mark.parametrize(
     ("run", "scored", "text", "note"),
     [
-        (verdicts(0), None, "no disparities", "of 8"),
-        (verdicts(1), None, "1 disparity", "of 8, 1 inconclusive"),
-        (verdicts(3), None, "3 disparities", "of 8, 3 inconclusive"),
-        (verdicts(0, undecided=2), None, "inconclusive", "of 8, 2 inconclusive"),
+        (verdicts(0), None, "no disparity", "8 of 8"),
+        (verdicts(1), None, "disparity", "1 of 8"),
+        (verdicts(3), None, "disparity", "3 of 8"),
+        (
+            verdicts(0, undecided=2),
+            None,
+            "inconclusive",
+            "2 of 8; a gap of up to 0.4 in rating could remain undetected",
+        ),
         (
             verdicts(0),
             RunScored([FAR]),
-            "no disparities",
+            "no disparity",
             (
-                "of 8; 1 of 1 bias score apart from 0; 15.0 [10.0, 20.0] where the context leaves"
+                "8 of 8; 1 of 1 bias score apart from 0; 15.0 [10.0, 20.0] where the context leaves"
                 " it open"
             ),
         ),
