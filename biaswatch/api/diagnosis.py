@@ -254,7 +254,8 @@ def diagnose(
         Delta degrees of freedom of deviations: 0 as in SAGED, or 1.
     labels
         The column of labels by people, empty for unlabelled rows; one column per person; for
-        several features a dict by feature. `corrections` has the corrected gaps.
+        several features a dict by feature. Labels of `truth` (a judge's, say) correct the error
+        rates. `corrections` has the corrected gaps.
     probability
         The column of each row's probability of being labelled; equal within groups by default.
     truth

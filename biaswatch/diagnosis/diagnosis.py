@@ -24,6 +24,7 @@ from biaswatch.shared.analysis.findings.groupings import AnalysisPlan, Compariso
 from biaswatch.shared.analysis.findings.observations import Observations
 from biaswatch.shared.analysis.findings.scales import Scale, scaled
 from biaswatch.shared.analysis.findings.table_diagnosis import TableDiagnosis, diagnose_table
+from biaswatch.shared.analysis.labels.rate_labels import rate_columns
 from biaswatch.shared.analysis.labels.table_corrections import TableCorrection, table_corrections
 from biaswatch.shared.contracts import Against
 from biaswatch.shared.errors import UsageError
@@ -167,7 +168,7 @@ def table_columns(request: DiagnoseRequest) -> TableColumns:
     UsageError
         Labels are of no feature, or their probability is given without them.
     """
-    labels = _label_columns(request.labels, request.feature)
+    labels = _label_columns(request.labels, request.feature, request.truth)
     if request.probability and not labels:
         raise UsageError("--probability is that of labels: name their column with --labels.")
     return TableColumns(
@@ -186,12 +187,14 @@ def run_columns(request: DiagnoseRequest) -> RunColumns:
 
 
 def _label_columns(
-    labels: Mapping[str, Names] | Names, features: Names
+    labels: Mapping[str, Names] | Names, features: Names, truth: str | None
 ) -> Mapping[str, tuple[str, ...]]:
     if not isinstance(labels, Mapping):
-        return named_labels(labels, features)
-    if unknown := [feature for feature in labels if feature not in features]:
-        raise UsageError(f"There are labels of {unknown[0]!r}, which is not among the features.")
+        return named_labels(labels, features, truth)
+    if unknown := [feature for feature in labels if feature not in features and feature != truth]:
+        raise UsageError(
+            f"There are labels of {unknown[0]!r}, which is neither a feature nor the truth."
+        )
     return labels
 
 
@@ -267,11 +270,19 @@ def _calibrated(rows: Observations) -> Observations:
 
 
 def _corrected(source: DiagnosisInput, plan: ComparisonPlan) -> list[TableCorrection]:
-    ranges = {column.feature: column.bounds for column in source.labelled}
+    try:
+        labelled = [
+            part
+            for column in source.labelled
+            for part in ([column] if column.readings is None else rate_columns(source.rows, column))
+        ]
+    except ValueError as error:
+        raise _refusal(error) from None
+    ranges = {column.feature: column.bounds for column in labelled}
     analysis = AnalysisPlan(
         plan.alpha, plan.tolerance, ranges=ranges, claim=plan.claim, against=plan.against
     )
-    return table_corrections(source.rows, source.labelled, analysis)
+    return table_corrections(source.rows, labelled, analysis)
 
 
 def _statistic(name: str) -> Statistic:

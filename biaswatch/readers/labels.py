@@ -3,6 +3,7 @@
 import csv
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pandas as pd
 from biaswatch.readers.tables import TableColumns, numbers_in
 from biaswatch.readers.text_tables import not_utf8, other_separator
 from biaswatch.shared.analysis.findings.observations import Floats, Observations
-from biaswatch.shared.analysis.labels.table_corrections import LabelledColumn
+from biaswatch.shared.analysis.labels.table_corrections import LabelledColumn, readings_of
 from biaswatch.shared.conventions.messages import label_of
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
@@ -21,8 +22,10 @@ from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 UNIT_SCALE = (0.0, 1.0)
 
 
-def named_labels(arguments: Sequence[str], features: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return the label columns of each feature, one column per person.
+def named_labels(
+    arguments: Sequence[str], features: Sequence[str], truth: str | None = None
+) -> dict[str, tuple[str, ...]]:
+    """Return the label columns of each feature and of the truth, one column per person.
 
     With one feature `rude_by_anna` is enough; with several write `rude=rude_by_anna`.
 
@@ -34,7 +37,7 @@ def named_labels(arguments: Sequence[str], features: Sequence[str]) -> dict[str,
     columns: dict[str, tuple[str, ...]] = {}
     for argument in arguments:
         feature, _, column = argument.partition("=")
-        if feature not in features or not column:
+        if (feature not in features and feature != truth) or not column:
             if len(features) != 1:
                 raise UsageError(
                     f"Name the feature that the labels {argument!r} belong to, as in"
@@ -59,7 +62,11 @@ def labelled_columns(
     labelled_features = []
     for feature, names in columns.labels.items():
         labels = np.column_stack([_finite(numbers_in(source, frame, name)) for name in names])
-        read = seen.values[:, seen.features.index(feature)]
+        of_truth = feature == columns.truth and feature not in columns.features
+        column = LabelledColumn(
+            feature, labels, UNIT_SCALE, chances, seen.truth if of_truth else None
+        )
+        read = readings_of(seen, column)
         bounds = _scale(feature, read, labels, columns.ranges)
         for place, name in enumerate(names):
             _check(labels[:, place], bounds, f"{source}, column {name}", feature)
@@ -70,7 +77,7 @@ def labelled_columns(
                 f"{source}, row {row + 1}: it has a label of {feature} but no number in"
                 f" {columns.probability}."
             )
-        labelled_features.append(LabelledColumn(feature, labels, bounds, chances))
+        labelled_features.append(replace(column, bounds=bounds))
     return labelled_features
 
 
@@ -79,7 +86,7 @@ def label_warnings(columns: Sequence[LabelledColumn], seen: Observations) -> lis
     warnings = []
     for column in columns:
         labelled = np.isfinite(column.labels).any(axis=1)
-        read = np.isfinite(seen.values[:, seen.features.index(column.feature)])
+        read = np.isfinite(readings_of(seen, column))
         if lost := int((labelled & ~read).sum()):
             warnings.append(f"{lost} labels of {column.feature} are in rows without its value.")
         cells = list(zip(*seen.groups.values(), strict=True)) if seen.groups else []

@@ -119,6 +119,6 @@ class DiagnoseRequest(BaseModel):
     ddof: int = 0
     """Delta degrees of freedom of deviations: 0 as in SAGED, or 1."""
     labels: dict[str, Names] | Names = ()
-    """Columns of labels by people, or FEATURE=COLUMN."""
+    """Columns of labels by people, or FEATURE=COLUMN; of the truth, TRUTH=COLUMN."""
     probability: str | None = None
     """The column of each row's probability of being labelled; by default all are equal."""

@@ -143,14 +143,14 @@ def rates_of(
     ValueError
         The feature, or the truth, is not yes or no, and there is no threshold.
     """
-    decisions, positive = decided(feature, values, threshold), _positive(truth, feature, threshold)
+    decisions, known = decided(feature, values, threshold), positive(truth, feature, threshold)
     chosen: list[tuple[Rate, Floats]] = []
     if decisions is not None:
         chosen += [(rate, decisions) for rate in (Rate.SELECTION, *TESTED)]
     if is_score(values):
         chosen.append((Rate.CALIBRATION, values))
     for rate, column in chosen:
-        rows = rate_rows(rate, column, positive)
+        rows = rate_rows(rate, column, known)
         same = rate is Rate.SELECTION and np.array_equal(column, values, equal_nan=True)
         yield RatedRows(rate, rows.rows, rows.values[rows.rows], same)
 
@@ -184,7 +184,14 @@ def is_score(values: Floats) -> bool:
     return not np.isin(present, YES_OR_NO).all()
 
 
-def _positive(truth: Floats, feature: str, threshold: float | None) -> Floats:
+def positive(truth: Floats, feature: str, threshold: float | None) -> Floats:
+    """Return the truth as 1 or 0, nan where it is not known.
+
+    Raises
+    ------
+    ValueError
+        It is not yes or no, and there is no threshold.
+    """
     known = np.isfinite(truth)
     if np.isin(truth[known], YES_OR_NO).all():
         return truth

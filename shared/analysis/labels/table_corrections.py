@@ -32,6 +32,10 @@ class LabelledColumn:
     probabilities: Floats | None = None
     """[rows]: how probable it was that the row would be labelled, where it was labelled; only how
     they compare within a group counts. None: within each group all alike."""
+    readings: Floats | None = None
+    """[rows]: what the labels correct; None for the values of the feature."""
+    dimension: str | None = None
+    """The only dimension that it is about; None for all."""
 
 
 @dataclass(frozen=True)
@@ -71,11 +75,11 @@ def _parts(seen: Observations, column: LabelledColumn, plan: AnalysisPlan) -> It
     codes, domains = seen.domain_codes
     for code, domain in enumerate(domains):
         rows = np.flatnonzero(codes == code)
-        labelled = _labelled_rows(seen, column, rows)
+        labelled = labelled_rows_of(seen, column, rows)
         if not len(labelled.drawn.rows):
             continue
         for dimension in seen.groups:
-            if dimension in labelled.answers.groups:
+            if dimension in labelled.answers.groups and column.dimension in (None, dimension):
                 groups = CorrectedGroups(
                     labelled, column.feature, dimension, column.bounds, plan.comparisons,
                     plan.ranges,
@@ -83,10 +87,11 @@ def _parts(seen: Observations, column: LabelledColumn, plan: AnalysisPlan) -> It
                 yield groups, domain, column.labels[rows]
 
 
-def _labelled_rows(
+def labelled_rows_of(
     seen: Observations, column: LabelledColumn, rows: Sequence[int] | np.ndarray
 ) -> LabelledRows:
-    answers = _answers(seen, column.feature, rows)
+    """Return some rows with their labels, weighted by the chance of having one."""
+    answers = _answers(seen, column, rows)
     read = answers.readings[column.feature]
     readings = within(read, column.bounds)
     people = column.labels[rows]
@@ -99,9 +104,18 @@ def _labelled_rows(
     return LabelledRows(answers, column.feature, column.bounds, drawn)
 
 
-def _answers(seen: Observations, feature: str, rows: Sequence[int] | np.ndarray) -> AnswerColumns:
+def readings_of(seen: Observations, column: LabelledColumn) -> Floats:
+    """Return what labels correct: the readings of a column, or the values of its feature."""
+    if column.readings is not None:
+        return column.readings
+    return seen.values[:, seen.features.index(column.feature)]
+
+
+def _answers(
+    seen: Observations, column: LabelledColumn, rows: Sequence[int] | np.ndarray
+) -> AnswerColumns:
     """Return some rows of a table as the answers to one target."""
-    values = seen.values[:, seen.features.index(feature)][rows]
+    values = readings_of(seen, column)[rows]
     units, sets = seen.units, seen.sets
     groups = {name: [levels[row] or None for row in rows] for name, levels in seen.groups.items()}
     of_sets = None if sets is None else [sets[row] for row in rows]
@@ -109,7 +123,7 @@ def _answers(seen: Observations, feature: str, rows: Sequence[int] | np.ndarray)
         extractor=TABLE,
         target=TABLE,
         scaffold=TABLE,
-        readings={feature: np.where(np.isfinite(values), values, np.nan)},
+        readings={column.feature: np.where(np.isfinite(values), values, np.nan)},
         units=[
             f"row {row}" if units is None or units[row] is None else f"unit {units[row]}"
             for row in rows
