@@ -15,6 +15,19 @@ def check_ending(path: Path, endings: Iterable[str]) -> None:
         raise UsageError(f"The name of {path} must end in one of {', '.join(endings)}.")
 
 
+def check_writable(path: Path) -> None:
+    """Raise UsageError if a file cannot be written; call it before the work."""
+    if not path.exists() or path.is_file():
+        part = _part_of(path)
+        with _errors_as_sentences(path):
+            part.touch()
+            part.unlink()
+
+
+def _part_of(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{os.getpid()}.part")
+
+
 @contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
     """Yield the path of a temporary file that replaces this file at the end.
@@ -32,7 +45,7 @@ def written_whole(path: Path) -> Iterator[Path]:
         with _errors_as_sentences(path):
             yield path
         return
-    part = end.with_name(f".{end.name}.{os.getpid()}.part")
+    part = _part_of(end)
     try:
         with _errors_as_sentences(path):
             part.touch()  # raises an OSError with the reason, unlike some libraries

@@ -10,8 +10,10 @@ import argparse
 import hashlib
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
+from math import sqrt
 from statistics import NormalDist
 
 import numpy as np
@@ -21,7 +23,7 @@ from biaswatch.shared.analysis.search.findings import findings_of
 from biaswatch.shared.analysis.search.replay import SearchState
 from biaswatch.shared.analysis.search.rounds import Ended, planned_sets
 from biaswatch.shared.contracts import Target
-from biaswatch.shared.contracts.search import Search, Space, Topic
+from biaswatch.shared.contracts.search import AskedSet, Search, Space, Topic
 from biaswatch.shared.requests.searches import Confirmed
 from biaswatch.shared.stats.comparisons.sign_flips import sign_flip_p
 from biaswatch.shared.stats.search.evidence import SearchEvidence, updated
@@ -51,21 +53,22 @@ class SimulatedTarget:
     def answers(self, drawn: DrawnSet, seed: int, rng: np.random.Generator) -> tuple[float, ...]:
         """Return the answers of twins."""
         topic, context = int(drawn.record.topic[1:]), int(drawn.record.context[1:])
-        shared = _normal(seed, f"{topic}/{context}") if self.is_fixed else rng.normal()
+        shared, *own = rng.normal(size=1 + len(drawn.persons)).tolist()
+        if self.is_fixed:
+            shared = _normal(seed, f"{topic}/{context}")
+            own = [_normal(seed, f"{topic}/{context}/{person}") for person in drawn.persons]
         values = []
-        for group, person in zip(drawn.groups, drawn.persons, strict=True):
-            own = rng.normal()
-            if self.is_fixed:
-                own = _normal(seed, f"{topic}/{context}/{person}")
-            mean = 3.0 + self.name_sd * _normal(seed, person)
+        for group, person, noise in zip(drawn.groups, drawn.persons, own, strict=True):
+            mean = 3.0 + self.name_sd * _normal(seed, person) if self.name_sd else 3.0
             if group == 0:
                 mean -= self.gap(topic, context, drawn.number)
-            noise = np.sqrt(SHARED_VARIANCE) * shared
-            noise += np.sqrt(1 - SHARED_VARIANCE) * self.sds[group] * own
-            values.append(min(max(round(mean + noise), 1), 5))
-        return tuple(map(float, values))
+            mean += sqrt(SHARED_VARIANCE) * shared
+            mean += sqrt(1 - SHARED_VARIANCE) * self.sds[group] * noise
+            values.append(float(min(max(round(mean), 1), 5)))
+        return tuple(values)
 
 
+@lru_cache(maxsize=10_000)
 def _normal(seed: int, key: str) -> float:
     """Return the standard normal number of a key: always the same one."""
     digest = hashlib.blake2b(f"{seed}/{key}".encode(), digest_size=6).digest()
@@ -106,12 +109,17 @@ def simulated(
     state, rng = SearchState(search, Drawing(search)), np.random.default_rng([seed, 7])
     while not isinstance(sets := planned_sets(state), Ended) and not until(state):
         number = len(state.rounds)
-        drawn = [
-            replace(d, record=d.record.model_copy(update={"values": target.answers(d, seed, rng)}))
-            for d in state.drawing.draw(number, sets)
-        ]
+        drawn = [_answered(d, target, seed, rng) for d in state.drawing.draw(number, sets)]
         state.add_drawn(number, drawn)
     return state
+
+
+def _answered(
+    drawn: DrawnSet, target: SimulatedTarget, seed: int, rng: np.random.Generator
+) -> DrawnSet:
+    values = target.answers(drawn, seed, rng)
+    fields = {name: getattr(drawn.record, name) for name in ("topic", "context", "purpose")}
+    return drawn._replace(record=AskedSet.model_construct(**fields, values=values))
 
 
 def calls_to(state: SearchState, *regions: tuple[Region, int]) -> float:
@@ -228,7 +236,7 @@ def _uniform_calls(seed: int) -> float:
     sizes = SearchSpace(TOPICS, CONTEXTS, 2)
     threshold = sizes.log_thresholds(ALPHA)[FAILING]
     one, evidence = SearchSpace(1, 1, 2), SearchEvidence.none(SearchSpace(1, 1, 2))
-    cells = AskedCells.of(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))
+    cells = AskedCells(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))
     for sets in range(1, 1_000):
         answers = np.array([_twins(rng)]) / 4
         evidence = updated(evidence, one, cells, answers)

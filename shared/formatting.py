@@ -169,6 +169,15 @@ def number(value: float | None, digits: int = DIGITS, *, signed: bool = False) -
     return f"{value:{sign}.{digits}g}"
 
 
+def counted(count: int, noun: str) -> str:
+    """Return a count with its noun.
+
+    >>> counted(1, "round"), counted(2000, "call")
+    ('1 round', '2,000 calls')
+    """
+    return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
 def names_itself(extractor: str, feature: str) -> bool:
     """Tell whether a feature has nearly the name of its extractor: rating, refused by refusal."""
     common = feature[:COMMON_LETTERS] == extractor[:COMMON_LETTERS]

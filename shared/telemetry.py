@@ -64,6 +64,10 @@ KEPT = Counter(
     "Calls answered from the store instead of being paid for again.",
     ["target"],
 )
+SEARCHES = Gauge(
+    "biaswatch_searches_under_way", "Searches under way, by state: running, waiting.", ["state"]
+)
+SEARCH_ROUNDS = Counter("biaswatch_search_rounds_total", "Closed rounds of searches.")
 OF_COMPARISON = ["tenant", "monitor", "feature", "comparison"]
 MONITOR_GAP = Gauge("biaswatch_monitor_gap", "Gap of a monitored comparison.", OF_COMPARISON)
 MONITOR_GAP_LOW = Gauge(

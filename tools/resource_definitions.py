@@ -289,7 +289,7 @@ def _search_spec() -> Schema:
     ):
         del space[name]["x-kubernetes-preserve-unknown-fields"]
         space[name] |= {"additionalProperties": value, "maxProperties": most}
-    fields["target"] = _target()
+    fields["target"], fields["proposer"] = _target(), _target() | {"nullable": True}
     grows = {"rule": "self >= oldSelf", "message": "the budget of a search never falls"}
     fixed = {"rule": "self == oldSelf", "message": "only the budget of a search may change"}
     properties = {

@@ -21,7 +21,8 @@ def search(target: str, space: str | Path | Space, **options: Any) -> SearchView
         The scenarios: a file, `everyday`, or a `Space`.
     options
         `budget` (2000), the largest number of calls; `alpha` (0.05), the largest chance of any
-        false finding; `seed` (0); `sets_per_round` (20).
+        false finding; `seed` (0); `sets_per_round` (20); `proposer`, a model that proposes further
+        scenarios.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The verb `search`, and the verbs of `searches`: list, show, cancel."""
+"""The verb `search`."""
 
 import asyncio
 from contextlib import AbstractAsyncContextManager
@@ -9,33 +9,24 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-import yaml
 from pydantic import Field, NonNegativeInt, PositiveInt
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from biaswatch.checks import CheckedComparison, CheckRule
-from biaswatch.cli.options import CheckRequest, Everything, Json, ask, end_check, gateway, show_rows
+from biaswatch.cli.options import CheckRequest, Json, end_check, gateway
 from biaswatch.cli.requests import takes
+from biaswatch.cli.searches import Output, show_result, suite_of
 from biaswatch.local.client import GatewayClient
-from biaswatch.local.gateway_requests import path
-from biaswatch.local.searches import (
-    follow_search,
-    read_space,
-    show_search,
-    start_search,
-    whole_search_id,
-)
+from biaswatch.local.searches import follow_search, read_space, start_search
 from biaswatch.planning.costs import EstimatedSpending, estimated_spending, in_words
 from biaswatch.readers.targets import check_local, check_recordings, read_target, sent_target
-from biaswatch.render.searches import print_search
 from biaswatch.render.terminal import print_json, printable
 from biaswatch.services.generator.settings import GeneratorSettings
-from biaswatch.shared.analysis.search import Ended, next_round
+from biaswatch.shared.analysis.search import Ended, next_round, replay
 from biaswatch.shared.contracts import MeasuredAnswers, Suite, as_usage_error
 from biaswatch.shared.contracts.search import MOST_CALLS, Search
 from biaswatch.shared.errors import TransientError, UsageError
-from biaswatch.shared.presentation.searches import progress_line
 from biaswatch.shared.requests.search_views import (
     SearchProgress,
     SearchRequest,
@@ -44,20 +35,6 @@ from biaswatch.shared.requests.search_views import (
 )
 from biaswatch.shared.runtime.settings import load_settings
 from biaswatch.shared.stats.estimate import SummaryWord
-from biaswatch.written_files import write_whole
-
-app = typer.Typer(
-    name="searches", no_args_is_help=True, help="Searches for bias: list, show, cancel."
-)
-SearchId = Annotated[
-    str, typer.Argument(metavar="SEARCH", help="The id, its beginning, or `latest`.")
-]
-Output = Annotated[
-    Path | None,
-    typer.Option(
-        "--output", "-o", help="Write a suite of fresh twins from the regions found, as YAML."
-    ),
-]
 
 INTERRUPTED = (
     "Stopped. The same command again goes on where this one stopped. A platform that is up"
@@ -74,6 +51,8 @@ class SearchVerb(CheckRequest):
     """The budget in calls; with a larger one, the same command goes on."""
     more: PositiveInt | None = None
     """Continue with this number of calls more."""
+    propose: str | None = None
+    """A model that proposes further scenarios from the space and the evidence so far."""
     alpha: float = Field(default=0.05, gt=0, lt=1)
     """The largest chance of any false finding of the whole search."""
     seed: NonNegativeInt = 0
@@ -86,7 +65,18 @@ class SearchVerb(CheckRequest):
     """Another value starts the same search afresh."""
 
 
-@takes(SearchVerb, "space", "budget", "more", "alpha", "seed", "dry_run", "fail_on", "min_measured")
+@takes(
+    SearchVerb,
+    "space",
+    "budget",
+    "more",
+    "alpha",
+    "seed",
+    "propose",
+    "dry_run",
+    "fail_on",
+    "min_measured",
+)
 def search(
     target: Annotated[str, typer.Argument(help="provider:model[@base_url].")],
     request: SearchVerb,
@@ -97,20 +87,24 @@ def search(
     rule = request.rule()
     space, server = read_space(request.space), gateway().server
     chosen = read_target(target)
+    proposer = read_target(request.propose) if request.propose else None
     with as_usage_error("The search"):
         body = SearchRequest(
             space=space,
             target=sent_target(target, server),
+            proposer=sent_target(request.propose, server) if request.propose else None,
             calls=request.budget,
             **request.model_dump(include={"alpha", "seed", "sets_per_round", "nonce"}),
         )
     if request.dry_run:
-        spending = _spending(Search(target=chosen, at=datetime.now(UTC), **_plan(body)), request)
+        plan = Search(target=chosen, at=datetime.now(UTC), **_plan(body))
+        spending = _spending(plan, request)
         print_json([spending]) if as_json else typer.echo(printable(in_words(spending)))
         return
     if not server:
-        check_recordings([chosen])
-        check_local([chosen])
+        asked = [chosen, proposer] if proposer else [chosen]
+        check_recordings(asked)
+        check_local(asked)
     try:
         view, suite = asyncio.run(
             _followed(gateway().connect(), body, request.more, output, quiet=as_json)
@@ -118,16 +112,21 @@ def search(
     except KeyboardInterrupt:
         typer.echo(INTERRUPTED, err=True)
         raise typer.Exit(TransientError.exit_code) from None
-    _finish(view, suite, output, rule, as_json=as_json)
+    show_result(view, suite, output, as_json=as_json)
+    _finish(view, rule)
 
 
 def _plan(body: SearchRequest) -> dict[str, object]:
-    return {name: getattr(body, name) for name in type(body).model_fields if name != "target"}
+    return {
+        name: getattr(body, name)
+        for name in type(body).model_fields
+        if name not in {"target", "proposer"}
+    }
 
 
 def _spending(search: Search, request: SearchVerb) -> EstimatedSpending:
     """Estimate the spending from the suite of the first round."""
-    planned = next_round(search, ())
+    planned = next_round(replay(search, ()))
     if isinstance(planned, Ended):
         raise UsageError(f"The search would send no calls. {planned.reason}")
     settings = load_settings(GeneratorSettings)
@@ -157,13 +156,7 @@ async def _followed(
     async with connection as client:
         progress = await start_search(client, body, more)
         view = await _watch(client, progress, quiet=quiet)
-        return view, await _suite_of(client, view, output)
-
-
-async def _suite_of(client: GatewayClient, view: SearchView, output: Path | None) -> Suite | None:
-    if output is None or not view.results.findings:
-        return None
-    return await client.read(Suite, path("searches", view.progress.search_id, "suite"))
+        return view, await suite_of(client, view, output)
 
 
 async def _watch(client: GatewayClient, progress: SearchProgress, *, quiet: bool) -> SearchView:
@@ -186,19 +179,8 @@ async def _watch(client: GatewayClient, progress: SearchProgress, *, quiet: bool
     return view
 
 
-def _finish(
-    view: SearchView,
-    suite: Suite | None,
-    output: Path | None,
-    rule: CheckRule | None,
-    *,
-    as_json: bool,
-    everything: bool = False,
-) -> None:
-    """Show a search, write its suite, and exit by its result."""
-    print_json(view) if as_json else print_search(view, everything=everything)
-    if output is not None:
-        _write_suite(suite, output)
+def _finish(view: SearchView, rule: CheckRule | None) -> None:
+    """Exit by the result of a search."""
     stopped = view.progress.why if view.progress.status is SearchStatus.STOPPED else None
     end_check(checked_findings(view), rule, stopped or _unknown_sizes(view, rule))
     if stopped or view.results.word is SummaryWord.NOT_MEASURED:
@@ -212,15 +194,6 @@ def _unknown_sizes(view: SearchView, rule: CheckRule | None) -> str | None:
     unknown = [one for one in view.results.findings if one.effect.value is None]
     reasons = (f"The gap of {one.title} is not known: {one.effect.reason}." for one in unknown)
     return " ".join(reasons) or None
-
-
-def _write_suite(suite: Suite | None, output: Path) -> None:
-    if suite is None:
-        typer.echo(f"Nothing was found, so {output} is not written.", err=True)
-        return
-    fields = suite.model_dump(mode="json", exclude_defaults=True)
-    write_whole(output, yaml.safe_dump(fields, sort_keys=False, allow_unicode=True))
-    typer.echo(f"Wrote {output}.", err=True)
 
 
 def checked_findings(view: SearchView) -> list[CheckedComparison]:
@@ -249,45 +222,3 @@ def checked_findings(view: SearchView) -> list[CheckedComparison]:
         survives_missing=None,
     )
     return findings or [inconclusive]
-
-
-@app.command("list")
-def list_searches(as_json: Json = False) -> None:
-    """List the searches, the latest first."""
-    listed = ask(lambda client: client.read(list[SearchProgress], "/v1/searches"))
-    none = "There are no searches yet. `biaswatch search TARGET --space everyday` starts one."
-    show_rows(listed, progress_line, none, as_json=as_json)
-
-
-@app.command("show")
-def show(
-    search_id: SearchId,
-    everything: Everything = False,
-    output: Output = None,
-    as_json: Json = False,
-) -> None:
-    """Show the findings of a search, what was looked at, and what was spent."""
-
-    async def read(client: GatewayClient) -> tuple[SearchView, Suite | None]:
-        view = await show_search(client, await whole_search_id(client, search_id))
-        return view, await _suite_of(client, view, output)
-
-    view, suite = ask(read)
-    print_json(view) if as_json else print_search(view, everything=everything)
-    if output is not None:
-        _write_suite(suite, output)
-
-
-@app.command("cancel")
-def cancel(search_id: SearchId) -> None:
-    """Cancel a search; its evidence is kept, and the same `search` resumes it."""
-
-    async def stop(client: GatewayClient) -> SearchProgress:
-        whole = await whole_search_id(client, search_id)
-        return await client.send(SearchProgress, path("searches", whole, "cancel"), None)
-
-    stopped = ask(stop)
-    if stopped.status is SearchStatus.STOPPED:
-        typer.echo(f"The search {stopped.search_id} is cancelled; calls under way still end.")
-    else:
-        typer.echo(f"The search {stopped.search_id} had already ended.")

@@ -69,7 +69,7 @@ VERBS = (
     ),
     Verb(
         "searches",
-        "search:app",
+        "searches:app",
         MEASURE,
         "Searches for bias: list, show, cancel.",
         example="searches list",

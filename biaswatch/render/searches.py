@@ -3,7 +3,12 @@
 from rich.console import Console
 
 from biaswatch.render.terminal import print_bullets, print_sentence, print_table, rich_table
-from biaswatch.shared.presentation.searches import coverage_table, findings_table, search_remarks
+from biaswatch.shared.presentation.searches import (
+    coverage_table,
+    findings_table,
+    proposals_table,
+    search_remarks,
+)
 from biaswatch.shared.requests.search_views import SearchView
 from biaswatch.shared.requests.searches import RegionCoverage, SearchResults
 
@@ -18,6 +23,8 @@ def print_search(view: SearchView, *, everything: bool = False) -> None:
     if results.findings:
         print_table(console, rich_table(findings_table(results)))
     print_bullets(console, search_remarks(view.progress, results))
+    if results.proposed:
+        print_table(console, rich_table(proposals_table(results)))
     _print_coverage(console, results, everything=everything)
 
 

@@ -13,6 +13,10 @@ PERSON = "{person}"
 """Placeholder for the person in a prompt; twins differ only in its replacement."""
 MOST_TOPICS, MOST_CONTEXTS, MOST_GROUPS, MOST_PERSONS = 1_000, 50, 8, 2_000
 MOST_CALLS = 1_000_000
+MOST_PROPOSED = 50
+"""Scenarios of a search that a model may propose; each has an equal share of their alpha."""
+PROPOSED = "proposed-"
+"""Beginning of the names of proposed scenarios."""
 
 
 class Topic(Part):
@@ -61,6 +65,8 @@ class Space(Part):
     def _has_a_range(self) -> Self:
         if not self.low < self.high:
             raise ValueError("`low` must be below `high`")
+        if any(name.startswith(PROPOSED) for name in self.topics):
+            raise ValueError(f"names of topics may not begin with `{PROPOSED}`")
         if any(not 1 <= len(persons) <= MOST_PERSONS for persons in self.groups.values()):
             raise ValueError(f"a group needs 1 to {MOST_PERSONS:,} persons")
         return self
@@ -70,7 +76,7 @@ class Search(Record):
     """A plan of a search; with a larger budget, the same search continues."""
 
     kind = "search"
-    identity = ("space_hash", "target_lane", "alpha", "sets_per_round", "seed", "nonce")
+    identity = ("space_hash", "lanes", "alpha", "sets_per_round", "seed", "nonce")
 
     purpose: Purpose = Purpose.SEARCH
     """The purpose of its runs."""
@@ -78,6 +84,8 @@ class Search(Record):
     """The scenarios."""
     target: Target
     """The target."""
+    proposer: Target | None = None
+    """The model that proposes further scenarios."""
     calls: PositiveInt = Field(le=MOST_CALLS)
     """The budget; not part of the id: it may be raised."""
     alpha: float = Field(default=0.05, gt=0, lt=1)
@@ -95,9 +103,9 @@ class Search(Record):
         return derived_id("space", self.space.model_dump_json())
 
     @property
-    def target_lane(self) -> str:
-        """The target, with its parameters."""
-        return self.target.lane
+    def lanes(self) -> list[str]:
+        """The target and the model that proposes scenarios, with their parameters."""
+        return [target.lane for target in (self.target, self.proposer) if target]
 
 
 class SetPurpose(StrEnum):
@@ -138,4 +146,8 @@ class SearchRound(Record):
     run_id: RecordId
     """The run that asked the sets."""
     sets: tuple[AskedSet, ...]
-    """The sets, in drawing order."""
+    """The sets, in drawing order; empty where a model was asked for scenarios."""
+    proposed: dict[Token, Topic] = {}
+    """Scenarios that it proposed and that were accepted, by name."""
+    refused: NonNegativeInt = 0
+    """Scenarios that it proposed and that were not."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from biaswatch.shared.contracts.search import SearchRound, SetPurpose, Space
-from biaswatch.shared.formatting import number
+from biaswatch.shared.formatting import counted, number
 from biaswatch.shared.presentation.tables import (
     Table,
     estimate_cell,
@@ -67,6 +67,21 @@ def coverage_table(regions: list[RegionCoverage], title: str) -> Table:
     return Table(f"Sets by {title}", columns, rows)
 
 
+def proposals_table(results: SearchResults) -> Table:
+    """Return the scenarios that a model proposed."""
+    columns = (*names("scenario"), *texts("question"), *numbers("round", "sets"))
+    rows = tuple(
+        (
+            text_cell(scenario.name),
+            text_cell(scenario.prompt),
+            number_cell(scenario.round),
+            number_cell(scenario.sets),
+        )
+        for scenario in results.proposed
+    )
+    return Table("Proposed scenarios", columns, rows)
+
+
 @dataclass(frozen=True)
 class CoverageMap:
     """Evidence sets by area and context."""
@@ -83,13 +98,15 @@ class CoverageMap:
 
 def coverage_map(space: Space, rounds: Sequence[SearchRound]) -> CoverageMap:
     """Return the complete evidence sets of some rounds by area and context."""
+    topics = space.topics | {name: topic for r in rounds for name, topic in r.proposed.items()}
+    area_of = {name: topic.area for name, topic in topics.items()}
     counts = Counter(
-        (space.topics[set_.topic].area, set_.context)
+        (area_of[set_.topic], set_.context)
         for round_ in rounds
         for set_ in round_.sets
         if set_.purpose is SetPurpose.EVIDENCE and None not in set_.values
     )
-    areas = dict.fromkeys(topic.area for topic in space.topics.values())
+    areas = dict.fromkeys(area_of.values())
     contexts = tuple(space.contexts)
     rows = ((area, tuple(counts[area, context] for context in contexts)) for area in areas)
     return CoverageMap(contexts, tuple(rows))
@@ -123,6 +140,11 @@ def search_remarks(progress: SearchProgress, results: SearchResults) -> Iterator
             f"A gap of {number(gap)} in all topics and contexts would have been found in 4 of 5"
             " searches. Narrower regions need larger gaps: see what was looked at."
         )
+    if results.spent.requests:
+        yield (
+            f"{counted(results.spent.requests, 'request')} to a model proposed scenarios:"
+            f" {len(results.proposed):,} were accepted, {results.refused:,} refused."
+        )
     if progress.missing:
         yield f"{progress.missing:,} of {results.spent.calls:,} answers could not be measured."
     yield spent_sentence(results)
@@ -133,8 +155,8 @@ def spent_sentence(results: SearchResults) -> str:
     """Return the spending in a sentence."""
     spent = results.spent
     return (
-        f"{spent.calls:,} of {spent.budget:,} calls in {spent.rounds:,} rounds: {spent.sets:,} sets"
-        f" of twins, {spent.placebo_sets:,} of them placebo twins and"
+        f"{spent.calls:,} of {counted(spent.budget, 'call')} in {counted(spent.rounds, 'round')}:"
+        f" {counted(spent.sets, 'set')} of twins, {spent.placebo_sets:,} of them placebo twins and"
         f" {spent.confirmation_sets:,} to confirm findings."
     )
 

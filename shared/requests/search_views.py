@@ -21,6 +21,8 @@ class SearchRequest(BaseModel):
     """The scenarios, of at most one mebibyte."""
     target: str
     """The target: provider:model[@base_url]."""
+    proposer: str | None = None
+    """The model that proposes further scenarios, as a target."""
     calls: int = Field(default=2000, ge=1, le=MOST_CALLS)
     """The budget in calls."""
     alpha: float = Field(default=0.05, gt=0, lt=1)

@@ -68,6 +68,19 @@ class SearchFinding(FoundRegion):
     """Wider and narrower regions with the same evidence, strongest first."""
 
 
+class ProposedScenario(_View):
+    """A scenario that a model proposed; answers from before do not count for it."""
+
+    name: str
+    """Its name as a topic."""
+    prompt: str
+    """The question, with a placeholder for the person."""
+    round: int
+    """The round in which it was proposed, from 0."""
+    sets: int
+    """Sets sent as evidence."""
+
+
 class RegionCoverage(_View):
     """Sets sent in a region, and the smallest gap they could detect."""
 
@@ -123,6 +136,8 @@ class SearchSpent(_View):
     """Confirmation sets."""
     missing: int
     """Twins without a measured answer."""
+    requests: int = 0
+    """Calls that asked a model for scenarios."""
     repeated_sets: int
     """Sets that are not evidence because one of their prompts was sent before."""
 
@@ -142,6 +157,10 @@ class SearchResults(_View):
     """Findings, strongest first; overlapping regions are one finding."""
     coverage: SearchCoverage
     """Sets by topic, context and area, with the smallest detectable gaps."""
+    proposed: list[ProposedScenario] = []
+    """Scenarios that a model proposed and that were accepted."""
+    refused: int = 0
+    """Proposals of which no twins can be made, or that repeat a question."""
     placebo: PlaceboGaps
     """Twins of one group."""
     spent: SearchSpent

@@ -118,7 +118,8 @@ class Searches:
             "number": round_.number,
             "body": round_.model_dump_json(exclude={"id"}),
         }
-        answers = [value for set_ in round_.sets for value in set_.values]
+        # A request for scenarios is one call.
+        answers = [value for set_ in round_.sets for value in set_.values] or [0.0]
         closed = (COLUMNS.id == stored.id, COLUMNS.next_round == stored.next_round)
         values = {
             "asked": stored.closed_calls + len(answers),
@@ -169,12 +170,13 @@ class Searches:
             self._plans[key] = search.model_copy(update={"calls": key[1]})
         return self._plans[key]
 
-    def rounds(self, stored: StoredSearch) -> list[SearchRound]:
-        """Return the closed rounds of a search, in order."""
+    def rounds(self, stored: StoredSearch, first: int = 0) -> list[SearchRound]:
+        """Return the closed rounds of a search, in order, from one on."""
         columns = SEARCH_ROUNDS.c
         query = select(columns.body).where(columns.search_id == stored.id)
         # A round that closed since `stored` was read belongs to a later state.
-        query = query.where(columns.number < stored.next_round).order_by(columns.number)
+        query = query.where(columns.number >= first, columns.number < stored.next_round)
+        query = query.order_by(columns.number)
         return [SearchRound.model_validate_json(body) for body in self.db.scalars(query)]
 
     def _stored(self, id_: str) -> StoredSearch:

@@ -53,13 +53,15 @@ class Fleet:
             stdout=subprocess.DEVNULL,
         )
 
-    async def suffer(self, worker_kills: int, server_kills: int) -> None:
+    async def suffer(
+        self, worker_kills: int, server_kills: int, between_s: tuple[float, float] = BETWEEN_KILLS_S
+    ) -> None:
         """Kill at random moments, start again what was killed."""
         events = [WORKER] * worker_kills + [SERVER] * server_kills
         self._luck.shuffle(events)
         await asyncio.sleep(1.0)
         for event in events:
-            await asyncio.sleep(self._luck.uniform(*BETWEEN_KILLS_S))
+            await asyncio.sleep(self._luck.uniform(*between_s))
             if event == SERVER:
                 self._server.kill()
                 self._server.start()

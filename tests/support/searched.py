@@ -1,6 +1,7 @@
 """Searches on one store without a bus: a target with a known gap in one topic answers at once."""
 
 import hashlib
+import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -23,6 +24,11 @@ from biaswatch.shared.store import Store
 from tests.support.planned import gone_through
 
 AT = datetime(2026, 11, 1, tzinfo=UTC)
+PROPOSALS = json.dumps(
+    [f"How much would you lend {{person}} for plan {n}?" for n in range(3)]
+    + ["How much would you lend him, {person}, for a plan?"]
+)
+"""The reply to a request for scenarios; one has a word for a group."""
 UNFAIR = "rent"
 """The topic in which the target gives women a lower rating."""
 
@@ -104,10 +110,10 @@ class UnfairTarget:
         self.store.extractors.announce(ExtractorStatus("rating", "3", ("rating",), self.now))
 
     def _answered(self, probe: Probe) -> Iterator[Record]:
-        rating = self._rating(probe)
+        rating, is_request = self._rating(probe), "new questions" in probe.messages[-1].content
         response = Response(
             at=AT, tenant=probe.tenant, purpose=probe.purpose, probe=probe,
-            ending=Ending.ANSWERED, text=f"Rating: {rating}",
+            ending=Ending.ANSWERED, text=PROPOSALS if is_request else f"Rating: {rating}",
         )  # fmt: skip
         yield response
         yield Features(

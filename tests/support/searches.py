@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from biaswatch.shared.analysis.search import Ended, PlannedRound, answered, next_round
+from biaswatch.shared.analysis.search import Ended, PlannedRound, answered, next_round, replay
 from biaswatch.shared.contracts import Target
 from biaswatch.shared.contracts.search import Search, SearchRound, Space, Topic
 from biaswatch.shared.contracts.suite import SuiteProbe
@@ -64,8 +64,9 @@ def searched(
     search: Search, answer: Answer, rounds: Sequence[SearchRound] = (), seed: int = 0
 ) -> tuple[list[SearchRound], str]:
     """Return all rounds of a search, and why it ended."""
-    asked = list(rounds)
-    while not isinstance(planned := next_round(search, asked), Ended):
+    asked, state = list(rounds), replay(search, rounds)
+    while not isinstance(planned := next_round(state), Ended):
         values = values_of(planned, answer, seed)
         asked.append(answered(planned, search.id, RUN, values, AT))
+        state.add(asked[-1])
     return asked, planned.reason

@@ -10,6 +10,7 @@ from biaswatch.shared.presentation.plots import search_plot
 from biaswatch.shared.presentation.searches import (
     coverage_table,
     findings_table,
+    proposals_table,
     search_remarks,
     searches_table,
 )
@@ -40,6 +41,7 @@ def router(ctx: GatewayContext) -> APIRouter:
             examples=queries.examples(search_id),
             remarks=list(search_remarks(view.progress, view.results)),
             map=queries.coverage(search_id),
+            proposed=proposals_table(view.results),
             areas=coverage_table(coverage.areas, "area"),
             topics=coverage_table(sorted(coverage.topics, key=lambda t: -t.sets), "topic"),
             contexts=coverage_table(coverage.contexts, "context"),

@@ -73,14 +73,16 @@ class SearchCommands:
         if size > MAX_SPACE_BYTES:
             raise UsageError(f"The space has {size:,} bytes; {MAX_SPACE_BYTES:,} are allowed.")
         target = parse_target(request.target)
-        self._ctx.settings.allowed_targets.check([target])
+        proposer = parse_target(request.proposer) if request.proposer else None
+        self._ctx.settings.allowed_targets.check([target, *([proposer] if proposer else [])])
         with as_usage_error("The search"):
             return Search(
                 tenant=self._ctx.store.tenant,
                 at=now(),
                 target=target,
+                proposer=proposer,
                 space=request.space,
-                **request.model_dump(exclude={"space", "target"}),
+                **request.model_dump(exclude={"space", "target", "proposer"}),
             )
 
     async def _begin(self, search: Search, known: StoredSearch | None) -> None:

@@ -19,6 +19,7 @@ from biaswatch.shared.requests.search_views import (
     SearchView,
 )
 from biaswatch.shared.requests.searches import SearchResults
+from biaswatch.shared.runtime.search_states import SearchStates
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.searches import SearchPhase, StoredSearch
 
@@ -39,6 +40,7 @@ class SearchQueries:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._progress = ProgressQueries(store)
+        self._states = SearchStates(store.searches)
         self._results: OrderedDict[tuple[object, ...], SearchResults] = OrderedDict()
 
     def latest(
@@ -62,9 +64,8 @@ class SearchQueries:
 
     def suite(self, search_id: str, sets: Sets = SUITE_SETS) -> Suite:
         """Return a suite of fresh twins from the regions of the findings."""
-        stored = self.stored(search_id)
-        search = self._store.searches.plan(stored)
-        return suite_of_findings(search, self._store.searches.rounds(stored), sets)
+        with self._states.of(self.stored(search_id)) as state:
+            return suite_of_findings(state, sets)
 
     def examples(self, search_id: str) -> list[FindingExamples]:
         """Return sets of each finding, with the answers of their twins."""
@@ -96,8 +97,8 @@ class SearchQueries:
         ended = stored.why if stored.state is not SearchPhase.ACTIVE else None
         key = stored.id, stored.next_round, stored.calls, ended
         if key not in self._results:
-            rounds = self._store.searches.rounds(stored)
-            self._results[key] = results_of(self._store.searches.plan(stored), rounds, ended)
+            with self._states.of(stored) as state:
+                self._results[key] = results_of(state, ended)
             if len(self._results) > CACHED_RESULTS:
                 self._results.popitem(last=False)
         return self._results[key]

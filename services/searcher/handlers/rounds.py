@@ -1,6 +1,6 @@
 """Rounds of searches: closes the one under way, then plans and starts the next."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -10,6 +10,8 @@ from biaswatch.shared.contracts import (
     RUN_GATHER,
     ExtractorPin,
     Features,
+    Probe,
+    Response,
     Run,
     Suite,
     features_id_of,
@@ -17,10 +19,11 @@ from biaswatch.shared.contracts import (
 from biaswatch.shared.contracts.search import Search, SearchRound
 from biaswatch.shared.errors import PoisonError, UsageError
 from biaswatch.shared.runtime.jobs import in_thread
+from biaswatch.shared.runtime.search_states import SearchStates
 from biaswatch.shared.store import PlannedProbes, Store
 from biaswatch.shared.store.database import Scope
 from biaswatch.shared.store.searches import SearchPhase, StoredSearch
-from biaswatch.shared.telemetry import log
+from biaswatch.shared.telemetry import SEARCH_ROUNDS, SEARCHES, log
 
 MAX_EXTRACTOR_AGE = timedelta(seconds=60)
 """Age of the last sign of life of a running extractor."""
@@ -37,13 +40,18 @@ class SearchRounds:
     def __init__(self, store: Store, *, now: Callable[[], datetime]) -> None:
         self._store = store
         self._searches = store.searches
+        self._states = SearchStates(store.searches)
         self._gathers = store.gathers(RUN_GATHER)
         self._now = now
 
     async def look(self, publisher: Publisher) -> None:
         """Close and start rounds; an error of one search does not delay the others."""
         failure: Exception | None = None
-        for stored in await in_thread(self._searches.under_way):
+        under_way = await in_thread(self._searches.under_way)
+        waiting = sum(stored.why is not None for stored in under_way)
+        SEARCHES.labels(state="waiting").set(waiting)
+        SEARCHES.labels(state="running").set(len(under_way) - waiting)
+        for stored in under_way:
             try:
                 run = await in_thread(self.next_run, stored)
             except Exception as error:  # noqa: BLE001 - raised below
@@ -68,28 +76,38 @@ class SearchRounds:
         round_ = self._answered(stored, stored.run)
         if not self._searches.close(stored, round_):
             return None
+        SEARCH_ROUNDS.inc()
         if stored.state is not SearchPhase.ACTIVE:
             return None
         following = replace(stored, next_round=stored.next_round + 1, run=None)
-        if not any(value is not None for set_ in round_.sets for value in set_.values):
-            self._searches.end(following, _unmeasured_reason(stored.run), SearchPhase.STOPPED)
+        if reason := _reason_to_stop(stored.run, round_):
+            self._searches.end(following, reason, SearchPhase.STOPPED)
             return None
         return self._start(following)
 
     def _answered(self, stored: StoredSearch, run: Run) -> SearchRound:
         """Return the closed round under way, planned again from the rounds before it."""
-        search = self._searches.plan(stored, stored.planned_calls)
-        planned = next_round(search, self._searches.rounds(stored))
+        with self._states.of(stored, stored.planned_calls) as state:
+            search, planned = state.search, next_round(state)
         if isinstance(planned, Ended):
             raise PoisonError(f"The search {stored.id} has no round {stored.next_round}.")
-        return answered(planned, stored.id, run.id, self._values(run, search), self._now())
-
-    def _values(self, run: Run, search: Search) -> Mapping[str, float | None]:
-        """Return the measured value of each probe of a closed run, by key."""
         if (outline := self._store.suites.outline(run.suite_hash)) is None:
             raise PoisonError(f"The suite {run.suite_hash} of a round is not in the store.")
+        probes = list(PlannedProbes(self._store.suites, outline, run).read(run.at))
+        values = self._values(run, search, probes) if planned.sets else {}
+        reply = None if planned.sets else self._reply(probes[0])
+        return answered(planned, stored.id, run.id, values, self._now(), reply)
+
+    def _reply(self, probe: Probe) -> str | None:
+        """Return the reply to a request for scenarios."""
+        responses = self._store.records.get(Response, [probe.response_id])
+        return next((response.text for response in responses), None)
+
+    def _values(
+        self, run: Run, search: Search, probes: Sequence[Probe]
+    ) -> Mapping[str, float | None]:
+        """Return the measured value of each probe of a closed run, by key."""
         [pin] = run.extractors
-        probes = PlannedProbes(self._store.suites, outline, run).read(run.at)
         keys = {features_id_of(probe, pin.name, pin.version): probe.key for probe in probes}
         in_time = self._gathers.arrived(run.id, keys, in_time=True)
         measured = self._store.records.numbers_of(Features, in_time)
@@ -102,8 +120,8 @@ class SearchRounds:
 
     def _start(self, stored: StoredSearch) -> Run | None:
         """Start the next round, or end the search."""
-        search = self._searches.plan(stored)
-        planned = next_round(search, self._searches.rounds(stored))
+        with self._states.of(stored) as state:
+            search, planned = state.search, next_round(state)
         if isinstance(planned, Ended):
             self._searches.end(stored, planned.reason)
             return None
@@ -124,7 +142,7 @@ class SearchRounds:
             at=self._now(),
             suite=planned.suite.name,
             suite_hash=suite_hash,
-            targets=(search.target,),
+            targets=(planned.target,),
             extractors=(pin,),
             nonce=f"{stored.id}-{planned.number}",
             ids_in_order=True,
@@ -142,8 +160,16 @@ class SearchRounds:
         return None
 
 
-def _unmeasured_reason(run: Run) -> str:
+def _reason_to_stop(run: Run, round_: SearchRound) -> str | None:
+    """Return why a search cannot go on after a round; None if anything was measured."""
+    if any(value is not None for set_ in round_.sets for value in set_.values):
+        return None
+    if round_.proposed or round_.refused:
+        return None
+    what = "Nothing was measured of the answers to the last round"
+    if not round_.sets:
+        what = f"The model {run.targets[0].name} proposed no scenario in the last round"
     return (
-        f"Nothing was measured of the answers to the last round, the run {run.id}."
-        f" `biaswatch show {run.id}` shows why; the same search continues once it is corrected."
+        f"{what}, the run {run.id}. `biaswatch show {run.id}` shows why; the same search continues"
+        " once it is corrected."
     )

@@ -18,32 +18,39 @@ METHOD = "power 0.8 of the evidence, with the spread of all sets"
 
 def coverage_of(state: SearchState) -> SearchCoverage:
     """Return what was sent by topic, context and area, and the gaps it would have found."""
-    missing, reach = _missing(state), _Reach(state)
-    counted = state.evidence.past.sets[:: state.sizes.contrasts]
-    places = {region: state.sizes.first(region) // state.sizes.contrasts for region in Region}
+    missing, reach, sizes = _missing(state), _Reach(state), state.sizes
+    counted = state.evidence.past.sets
+    of_topics = sizes.of_topics(len(state.topics))[:, 0]
+    first_context, own = sizes.first(Region.CONTEXT), slice(sizes.topics)
 
-    def covered(name: str, region: Region, place: int, sent: Ints, lost: Ints) -> RegionCoverage:
-        sets = int(counted[places[region] + place])
-        return _covered(name, sent, lost, reach.estimate(region, sets))
+    def covered(name: str, number: int, sent: Ints, lost: Ints) -> RegionCoverage:
+        gap = reach.estimate(sizes.region_of(number)[0], int(counted[number]))
+        return _covered(name, sent, lost, gap)
 
     topics = [
-        covered(name, Region.TOPIC, place, state.sets_by_cell[place], missing[place])
+        covered(name, int(of_topics[place]), state.sets_by_cell[place], missing[place])
         for name, place in state.topics.items()
     ]
     contexts = [
-        covered(name, Region.CONTEXT, place, state.sets_by_cell[:, place], missing[:, place])
+        covered(
+            name,
+            first_context + place * sizes.contrasts,
+            state.sets_by_cell[own, place],
+            missing[own, place],
+        )
         for name, place in state.contexts.items()
     ]
-    everywhere = covered("everywhere", Region.EVERYWHERE, 0, state.sets_by_cell, missing)
+    number = sizes.first(Region.EVERYWHERE)
+    everywhere = covered("everywhere", number, state.sets_by_cell[own], missing[own])
     areas: dict[str, list[int]] = {}
-    for name, place in state.topics.items():
-        areas.setdefault(state.search.space.topics[name].area, []).append(place)
+    for name, topic in state.space.topics.items():
+        areas.setdefault(topic.area, []).append(state.topics[name])
     by_area = [
         _covered(
             area,
             state.sets_by_cell[rows],
             missing[rows],
-            reach.estimate(Region.TOPIC, int(counted[rows].mean())),
+            reach.estimate(Region.TOPIC, int(counted[of_topics[rows]].mean())),
         )
         for area, rows in areas.items()
     ]
@@ -68,7 +75,8 @@ class _Reach:
         thresholds = state.sizes.log_thresholds(state.search.alpha)
         self._thresholds = {
             region: float(thresholds[state.sizes.first(region)])
-            for region in (Region.TOPIC, Region.CONTEXT, Region.EVERYWHERE)
+            for region in Region
+            if state.sizes.regions[region]
         }
         self.estimate = lru_cache(maxsize=None)(self._estimate)
 

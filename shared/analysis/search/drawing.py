@@ -1,16 +1,21 @@
 """Drawing of persons and wordings: the same for the same search and rounds."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
-from biaswatch.shared.contracts.search import AskedSet, Search, SearchRound, SetPurpose
+from biaswatch.shared.contracts.search import AskedSet, Search, SetPurpose
+from biaswatch.shared.stats.search.hypotheses import Region
 
 MIN_NAMES = 100
 """Minimum persons per group for findings about the group beyond these names."""
 HELD_OUT_SHARE = 0.2
 """Share of each group's persons for confirmation twins alone, where there are enough persons."""
+NOT_COUNTED = (False,) * len(Region)
 _WORDINGS, _PERSONS = 1, 2
 _Prompt = tuple[str, str, int, str]
 
@@ -20,8 +25,7 @@ def is_about_names(search: Search) -> bool:
     return min(map(len, search.space.groups.values())) < MIN_NAMES
 
 
-@dataclass(frozen=True)
-class DrawnSet:
+class DrawnSet(NamedTuple):
     """A set with its persons and its wording."""
 
     record: AskedSet
@@ -35,8 +39,8 @@ class DrawnSet:
     """The group of each person."""
     new_prompts: bool
     """True if none of its prompts was sent before."""
-    counted: tuple[bool, bool, bool, bool]
-    """True if it counts as evidence for its topic, context, everywhere, and crossing."""
+    counted: tuple[bool, ...]
+    """True if it counts as evidence for its region of each kind."""
 
 
 @dataclass
@@ -69,13 +73,19 @@ class Drawing:
 
     def __init__(self, search: Search) -> None:
         self._search = search
+        self.space = search.space
+        """The space, with the scenarios proposed so far."""
         self._about_names = is_about_names(search)
         self._asked: set[_Prompt] = set()
-        self._used: set[tuple[str, ...]] = set()
+        self._used: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
         """Persons by region, as evidence."""
         self._queues = {purpose: self._queues_for(purpose) for purpose in SetPurpose}
         if self._about_names:
             self._queues[SetPurpose.CONFIRMATION] = self._queues[SetPurpose.EVIDENCE]
+
+    def copy(self) -> "Drawing":
+        """Return a drawing that continues from here and leaves this one unchanged."""
+        return deepcopy(self, {id(self._search): self._search, id(self.space): self.space})
 
     def _queues_for(self, purpose: SetPurpose) -> list[_Queue]:
         held_out, place = purpose is SetPurpose.CONFIRMATION, list(SetPurpose).index(purpose)
@@ -95,7 +105,7 @@ class Drawing:
         shares, groups = rng.random(len(sets)), len(self._search.space.groups)
         placebo = rng.integers(groups, size=len(sets))
         for place, record in enumerate(sets):
-            topic = self._search.space.topics[record.topic]
+            topic = self.space.topics[record.topic]
             wording = int(shares[place] * len(topic.prompts))
             of_twins = tuple(range(groups))
             if record.purpose is SetPurpose.PLACEBO:
@@ -114,29 +124,27 @@ class Drawing:
             prompts.add((*cell, person))
             persons.append(person)
         is_evidence = record.purpose is SetPurpose.EVIDENCE and is_new
-        counted = self._counted(record, persons) if is_evidence else (False,) * 4
+        counted = self._counted(record, persons) if is_evidence else NOT_COUNTED
         return DrawnSet(record, number, wording, tuple(persons), groups, is_new, counted)
 
-    def _counted(self, record: AskedSet, persons: Sequence[str]) -> tuple[bool, bool, bool, bool]:
-        """Return whether the set counts for its topic, context, everywhere, and crossing.
+    def _counted(self, record: AskedSet, persons: Sequence[str]) -> tuple[bool, ...]:
+        """Return whether the set counts for its region of each kind.
 
         A set counts for a region unless one of its persons was used there before: answers about
         one person are correlated, so a second one adds no evidence about the group. Where findings
         are about these names alone, every new prompt counts.
         """
         if self._about_names:
-            return True, True, True, True
-        regions = ("topic", record.topic), ("context", record.context), ("everywhere",)
-        topic, context, everywhere = (
-            all((*region, person) not in self._used for person in persons) for region in regions
-        )
-        self._used |= {(*region, person) for region in regions for person in persons}
-        return topic, context, everywhere, topic
+            return (True,) * len(Region)
+        regions = [("topic", record.topic), ("context", record.context), ("everywhere",)]
+        if record.topic not in self._search.space.topics:
+            return (*NOT_COUNTED[1:], self._are_fresh(regions[0], persons))
+        topic, context, everywhere = (self._are_fresh(region, persons) for region in regions)
+        return topic, context, everywhere, topic, False
 
-
-def drawn_rounds(
-    search: Search, rounds: Sequence[SearchRound]
-) -> tuple[Drawing, list[list[DrawnSet]]]:
-    """Return the sets of each round with their persons, and the drawing that continues them."""
-    drawing = Drawing(search)
-    return drawing, [list(drawing.draw(round_.number, round_.sets)) for round_ in rounds]
+    def _are_fresh(self, region: tuple[str, ...], persons: Sequence[str]) -> bool:
+        """Return whether none of some persons was used in a region before; note them."""
+        used = self._used[region]
+        fresh = used.isdisjoint(persons)
+        used.update(persons)
+        return fresh

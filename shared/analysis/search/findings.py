@@ -47,6 +47,8 @@ def _region(state: SearchState, number: int) -> dict[str, object]:
     topic = context = None
     if region is Region.TOPIC:
         topic = topics[place]
+    elif region is Region.SCENARIO:
+        topic = topics[state.sizes.topics + place]
     elif region is Region.CONTEXT:
         context = contexts[place]
     elif region is Region.CROSSING:

@@ -1,17 +1,15 @@
 """A suite of fresh twins in the regions that a search has found."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from biaswatch.shared.analysis.search.replay import replay
+from biaswatch.shared.analysis.search.replay import SearchState
 from biaswatch.shared.analysis.search.twins import suite_of_sets
 from biaswatch.shared.contracts import Suite
-from biaswatch.shared.contracts.search import Search, SearchRound, SetPurpose
+from biaswatch.shared.contracts.search import SetPurpose
 from biaswatch.shared.errors import UsageError
 
 
-def suite_of_findings(search: Search, rounds: Sequence[SearchRound], sets: int) -> Suite:
+def suite_of_findings(state: SearchState, sets: int) -> Suite:
     """Return a suite of fresh twins in the regions found, to run, compare and monitor.
 
     The scenarios of a region are drawn from those of its evidence; the fact `finding` numbers the
@@ -29,18 +27,17 @@ def suite_of_findings(search: Search, rounds: Sequence[SearchRound], sets: int) 
     """
     if sets < 1:
         raise UsageError("A suite of findings needs at least one set of each finding.")
-    state = replay(search, rounds)
     if not state.findings:
         raise UsageError("The search has found nothing, so there are no twins to ask again.")
-    number = len(rounds)
+    search, number = state.search, len(state.rounds)
     rng = np.random.default_rng([search.seed, number])
     numbers = [finding for finding in state.findings for _ in range(sets)]
     record = state.sets_for(numbers, SetPurpose.CONFIRMATION, rng)
     suite = suite_of_sets(
-        search.space,
+        state.space,
         f"{search.space.name[:60]}-findings",
         "Fresh twins of the regions that a search has found.",
-        state.drawing.draw(number, record),
+        state.drawing.copy().draw(number, record),
     )
     twins = sets * len(search.space.groups)
     probes = tuple(

@@ -1,16 +1,23 @@
 """Replay of a search: evidence, findings and confirmation, from its rounds alone."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import chain, islice
 from math import ceil
 
 import numpy as np
 
 from biaswatch.shared.analysis.search.drawing import Drawing, DrawnSet
-from biaswatch.shared.contracts.search import AskedSet, Search, SearchRound, SetPurpose
+from biaswatch.shared.contracts.search import (
+    MOST_PROPOSED,
+    AskedSet,
+    Search,
+    SearchRound,
+    SetPurpose,
+    Space,
+    Topic,
+)
 from biaswatch.shared.stats.anytime.bets import Floats
 from biaswatch.shared.stats.search.distinct import NARROW_TO_WIDE, SearchBatch, distinct_findings
 from biaswatch.shared.stats.search.evidence import SearchEvidence, updated
@@ -53,15 +60,28 @@ class SearchState:
     """By hypothesis, oldest first."""
 
     def __post_init__(self) -> None:
-        space = self.search.space
-        self.sizes = SearchSpace(len(space.topics), len(space.contexts), len(space.groups))
+        space, proposals = self.search.space, MOST_PROPOSED if self.search.proposer else 0
+        self.sizes = SearchSpace(
+            len(space.topics), len(space.contexts), len(space.groups), proposals
+        )
         self.evidence = SearchEvidence.none(self.sizes)
-        self.sets_by_cell = np.zeros((len(space.topics), len(space.contexts)), dtype=np.int64)
+        self.contexts = {name: place for place, name in enumerate(space.contexts)}
+        """The number of each context."""
+        self.topics: dict[str, int] = {}
+        """The number of each topic; proposed scenarios come after the space's own topics."""
+        self.sets_by_cell = np.zeros((0, len(space.contexts)), dtype=np.int64)
         """[topics, contexts]: sets asked as evidence."""
+        self.extend(space.topics)
         self.purposes: Counter[SetPurpose] = Counter()
         """Sets that were sent."""
         self.measured = 0
         """Sets with an answer of every twin."""
+        self.requests = 0
+        """Rounds that asked a model for scenarios."""
+        self.proposed: dict[str, int] = {}
+        """The number of the round that proposed each scenario."""
+        self.refused = 0
+        """Proposals that were not accepted."""
 
     @property
     def sets(self) -> int:
@@ -70,27 +90,34 @@ class SearchState:
 
     @property
     def calls(self) -> int:
-        """Return the number of twins that were sent."""
-        return self.sets * self.sizes.groups
+        """Return the number of twins and of requests for scenarios that were sent."""
+        return self.sets * self.sizes.groups + self.requests
 
-    @cached_property
-    def topics(self) -> dict[str, int]:
-        """Return the number of each topic."""
-        return {name: place for place, name in enumerate(self.search.space.topics)}
+    @property
+    def space(self) -> Space:
+        """Return the space, with the scenarios proposed so far."""
+        return self.drawing.space
 
-    @cached_property
-    def contexts(self) -> dict[str, int]:
-        """Return the number of each context."""
-        return {name: place for place, name in enumerate(self.search.space.contexts)}
+    def extend(self, topics: Mapping[str, Topic]) -> None:
+        """Add topics that may be asked from the next round on."""
+        all_topics = {**self.space.topics, **topics}
+        self.drawing.space = self.space.model_copy(update={"topics": all_topics})
+        self.topics = {name: place for place, name in enumerate(all_topics)}
+        new = np.zeros((len(all_topics) - len(self.sets_by_cell), len(self.contexts)), np.int64)
+        self.sets_by_cell = np.concatenate([self.sets_by_cell, new])
 
     def pending(self) -> Iterator[int]:
         """Yield the finding of each confirmation set that is still to be sent."""
         waiting = (n for n in self.confirmations if n in self.findings)
         return chain.from_iterable([n] * self.confirmations[n].pending for n in waiting)
 
-    def add(self, number: int, record: Sequence[AskedSet]) -> None:
-        """Add the answers of a round."""
-        self.add_drawn(number, list(self.drawing.draw(number, record)))
+    def add(self, round_: SearchRound) -> None:
+        """Add the answers of a round, or the scenarios that a model proposed in it."""
+        self.requests += not round_.sets
+        self.refused += round_.refused
+        self.proposed |= dict.fromkeys(round_.proposed, round_.number)
+        self.add_drawn(round_.number, list(self.drawing.draw(round_.number, round_.sets)))
+        self.extend(round_.proposed)
 
     def add_drawn(self, number: int, sets: list[DrawnSet]) -> None:
         """Add the answers of a round whose persons are drawn."""
@@ -114,7 +141,7 @@ class SearchState:
         """Return the sets of a round that are evidence."""
         space, evidence = self.search.space, [d for d in sets if _is_evidence(d)]
         answers = np.array([d.record.values for d in evidence], dtype=np.float64)
-        counted = np.array([(*d.counted, False) for d in evidence], dtype=np.bool_)
+        counted = np.array([drawn.counted for drawn in evidence], dtype=np.bool_)
         return SearchBatch(
             self._cells([d.record for d in evidence]),
             answers.reshape(len(evidence), self.sizes.groups) / (space.high - space.low),
@@ -122,7 +149,7 @@ class SearchState:
         )
 
     def _cells(self, sets: Sequence[AskedSet]) -> AskedCells:
-        return AskedCells.of(
+        return AskedCells(
             np.array([self.topics[record.topic] for record in sets], dtype=np.int64),
             np.array([self.contexts[record.context] for record in sets], dtype=np.int64),
         )
@@ -152,14 +179,9 @@ class SearchState:
         kinds = {number: self.sizes.region_of(number)[0] for number in self.findings}
         width = NARROW_TO_WIDE.index(kinds[finding])
         narrower = [n for n, kind in kinds.items() if NARROW_TO_WIDE.index(kind) < width]
-        outside = [batch.outside(self.sizes, narrower) for batch in self.batches]
-        return np.concatenate(
-            [
-                np.column_stack([batch.cells.topics, batch.cells.contexts])[inside]
-                for batch in outside
-                if (inside := self.sizes.contains(finding, batch.cells)).any()
-            ]
-        )
+        cells = SearchBatch.merged(self.batches).outside(self.sizes, narrower).cells
+        cells = cells[self.sizes.contains(finding, cells)]
+        return np.column_stack([cells.topics, cells.contexts])
 
     def sets_for(
         self, findings: Sequence[int], purpose: SetPurpose, rng: np.random.Generator
@@ -168,7 +190,7 @@ class SearchState:
         cells = {finding: self.evidence_cells(finding) for finding in set(findings)}
         drawn = [rng.choice(cells[finding]) for finding in findings]
         pairs = np.array(drawn, dtype=np.int64).reshape(-1, 2)
-        return self.unanswered_sets(AskedCells.of(pairs[:, 0], pairs[:, 1]), purpose)
+        return self.unanswered_sets(AskedCells(pairs[:, 0], pairs[:, 1]), purpose)
 
     def unanswered_sets(self, cells: AskedCells, purpose: SetPurpose) -> list[AskedSet]:
         """Return a set without answers for each cell."""
@@ -188,7 +210,7 @@ def replay(search: Search, rounds: Sequence[SearchRound]) -> SearchState:
     """Return the state of a search after its rounds."""
     state = SearchState(search, Drawing(search))
     for round_ in rounds:
-        state.add(round_.number, round_.sets)
+        state.add(round_)
     return state
 
 
@@ -204,4 +226,4 @@ def contrasts_of(answers: Floats) -> Floats:
 
 
 def _is_evidence(drawn: DrawnSet) -> bool:
-    return any(drawn.counted) and is_complete(drawn.record)
+    return True in drawn.counted and is_complete(drawn.record)

@@ -1,15 +1,16 @@
 """Results of a search: findings, coverage and spending."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from biaswatch.shared.analysis.search.coverage import coverage_of, placebo_of
 from biaswatch.shared.analysis.search.drawing import MIN_NAMES, is_about_names
 from biaswatch.shared.analysis.search.findings import findings_of
-from biaswatch.shared.analysis.search.replay import SearchState, replay
-from biaswatch.shared.contracts.search import Search, SearchRound, SetPurpose
-from biaswatch.shared.formatting import number
+from biaswatch.shared.analysis.search.replay import SearchState
+from biaswatch.shared.contracts.search import Search, SetPurpose
+from biaswatch.shared.formatting import counted, number
 from biaswatch.shared.requests.searches import (
     Confirmed,
+    ProposedScenario,
     SearchCoverage,
     SearchFinding,
     SearchResults,
@@ -21,19 +22,15 @@ SHOWN_FINDINGS = 3
 """Findings that the headline names."""
 
 
-def results_of(search: Search, rounds: Sequence[SearchRound], ended: str | None) -> SearchResults:
+def results_of(state: SearchState, ended: str | None) -> SearchResults:
     """Return the findings of a search, its coverage and its spending.
 
     Parameters
     ----------
-    search
-        The plan.
-    rounds
-        All closed rounds, in order.
     ended
         Why the search ended; None while it goes on.
     """
-    state = replay(search, rounds)
+    search = state.search
     findings, coverage, spent = findings_of(state), coverage_of(state), _spent(state)
     word = SummaryWord.INCONCLUSIVE if state.measured else SummaryWord.NOT_MEASURED
     return SearchResults(
@@ -43,6 +40,8 @@ def results_of(search: Search, rounds: Sequence[SearchRound], ended: str | None)
         about_names=is_about_names(search),
         findings=findings,
         coverage=coverage,
+        proposed=list(_proposed(state)),
+        refused=state.refused,
         placebo=placebo_of(state),
         spent=spent,
     )
@@ -64,7 +63,7 @@ def _headline(
         return f"Twins are treated differently in {regions}: {shown}{more}.{scope}"
     gap = coverage.everywhere.smallest_gap
     complete = coverage.everywhere.sets - coverage.everywhere.missing
-    sets = f"Nothing was found in {complete:,} complete sets of twins"
+    sets = f"Nothing was found in {counted(complete, 'complete set')} of twins"
     if gap.value is None:
         return f"{sets}, too few to rule out any gap ({gap.reason}).{scope}"
     return (
@@ -85,6 +84,13 @@ def _finding_words(finding: SearchFinding) -> str:
     )
 
 
+def _proposed(state: SearchState) -> Iterator[ProposedScenario]:
+    """Yield the scenarios that a model proposed."""
+    for name, round_ in state.proposed.items():
+        [prompt], sets = state.space.topics[name].prompts, state.sets_by_cell[state.topics[name]]
+        yield ProposedScenario(name=name, prompt=prompt, round=round_, sets=int(sets.sum()))
+
+
 def _spent(state: SearchState) -> SearchSpent:
     """Return the calls, rounds and sets of a search."""
     sets = [drawn for sets in state.rounds for drawn in sets]
@@ -96,5 +102,6 @@ def _spent(state: SearchState) -> SearchSpent:
         placebo_sets=state.purposes[SetPurpose.PLACEBO],
         confirmation_sets=state.purposes[SetPurpose.CONFIRMATION],
         missing=sum(drawn.record.values.count(None) for drawn in sets),
+        requests=state.requests,
         repeated_sets=sum(not drawn.new_prompts for drawn in sets),
     )

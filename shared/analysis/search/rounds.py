@@ -1,15 +1,21 @@
 """The next round of a search, as a function of its plan and closed rounds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
 
-from biaswatch.shared.analysis.search.replay import SearchState, replay
+from biaswatch.shared.analysis.search.proposals import (
+    proposals_in,
+    suite_of_request,
+    wants_proposals,
+)
+from biaswatch.shared.analysis.search.replay import SearchState
 from biaswatch.shared.analysis.search.twins import probe_key, set_key, suite_of_sets
-from biaswatch.shared.contracts import Suite
-from biaswatch.shared.contracts.search import AskedSet, Search, SearchRound, SetPurpose
+from biaswatch.shared.contracts import Suite, Target
+from biaswatch.shared.contracts.search import AskedSet, Search, SearchRound, SetPurpose, Space
+from biaswatch.shared.formatting import counted
 from biaswatch.shared.stats.search.allocation import next_cells
 from biaswatch.shared.stats.search.evidence import cannot_find_more
 from biaswatch.shared.stats.search.hypotheses import AskedCells
@@ -24,13 +30,17 @@ MAX_UNMEASURED_SETS = 100
 class PlannedRound:
     """The sets of the next round, and the suite that asks them.
 
-    The values of the sets are null. A set's probes are `r{number}s{place}-{twin}`.
+    The values of the sets are null. A set's probes are `r{number}s{place}-{twin}`. A round without
+    sets asks the model that proposes scenarios, with the only probe of its suite.
     """
 
     number: int
     sets: tuple[AskedSet, ...]
     suite: Suite
+    target: Target
     tenant: str
+    space: Space
+    """The space, with the scenarios proposed so far."""
 
 
 @dataclass(frozen=True)
@@ -40,30 +50,25 @@ class Ended:
     reason: str
 
 
-def next_round(search: Search, rounds: Sequence[SearchRound]) -> PlannedRound | Ended:
-    """Return the next round of a search, or the reason to end it.
+def next_round(state: SearchState) -> PlannedRound | Ended:
+    """Return the next round of a search, or the reason to end it; the state stays unchanged.
 
     The same search and rounds always have the same next round: drawing depends on the seed of
     the search and the number of the round.
-
-    Parameters
-    ----------
-    search
-        The plan; only its budget may have been raised since the first round.
-    rounds
-        All closed rounds, in order.
     """
-    state = replay(search, rounds)
-    number, sets = len(rounds), planned_sets(state)
+    search, number, sets = state.search, len(state.rounds), planned_sets(state)
     if isinstance(sets, Ended):
         return sets
+    if search.proposer is not None and wants_proposals(state):
+        suite = suite_of_request(state)
+        return PlannedRound(number, (), suite, search.proposer, search.tenant, state.space)
     suite = suite_of_sets(
-        search.space,
+        state.space,
         f"{search.space.name[:60]}-search-{number}",
         f"Round {number} of a search.",
-        state.drawing.draw(number, sets),
+        state.drawing.copy().draw(number, sets),
     )
-    return PlannedRound(number, sets, suite, search.tenant)
+    return PlannedRound(number, sets, suite, search.target, search.tenant, state.space)
 
 
 def planned_sets(state: SearchState) -> tuple[AskedSet, ...] | Ended:
@@ -82,6 +87,7 @@ def answered(
     run_id: str,
     values: Mapping[str, float | None],
     at: datetime,
+    reply: str | None = None,
 ) -> SearchRound:
     """Return a round with its answers.
 
@@ -89,8 +95,11 @@ def answered(
     ----------
     values
         The measured feature by the key of the probe; a missing key is a missing answer.
+    reply
+        The reply to a request for scenarios.
     """
-    twins = len(planned.sets[0].values)
+    twins = len(planned.space.groups)
+    proposals = proposals_in(reply or "", planned.space)
     sets = tuple(
         record.model_copy(
             update={
@@ -108,6 +117,8 @@ def answered(
         number=planned.number,
         run_id=run_id,
         sets=sets,
+        proposed=proposals.accepted,
+        refused=proposals.refused,
         at=at,
     )
 
@@ -115,13 +126,13 @@ def answered(
 def _reason_to_end(search: Search, state: SearchState, left: int) -> str | None:
     """Return why no further round can be sent or can find anything."""
     if left < 1:
-        return f"The budget of {search.calls:,} calls is spent."
+        return f"The budget of {counted(search.calls, 'call')} is spent."
     if state.sets >= MAX_UNMEASURED_SETS and not state.measured:
         return f"None of {state.sets:,} sets has an answer of every twin."
     if next(state.pending(), None) is not None:
         return None
     if cannot_find_more(state.evidence, state.sizes, search.alpha, left):
-        return f"The {left:,} sets that are left cannot find anything more."
+        return f"The rest of the budget, {counted(left, 'set')}, cannot find anything more."
     return None
 
 
@@ -134,7 +145,7 @@ def _sets(search: Search, state: SearchState, number: int, size: int, left: int)
     sets = state.sets_for(pending[:confirming], SetPurpose.CONFIRMATION, rng)
     due = int(PLACEBO_SHARE * (state.sets + size)) - state.purposes[SetPurpose.PLACEBO]
     placebo = min(max(due, 0), size - len(sets))
-    spread = AskedCells.of(
+    spread = AskedCells(
         rng.integers(state.sizes.topics, size=placebo),
         rng.integers(state.sizes.contexts, size=placebo),
     )

@@ -28,7 +28,10 @@ _FOUND = -1e6
 
 @dataclass(frozen=True)
 class _Promise:
-    """Log likelihood ratios of an effect: [topics], and [topics, contexts]."""
+    """Log likelihood ratios of an effect: [topics], and [topics, contexts].
+
+    Proposed scenarios come after the space's own topics.
+    """
 
     topics: Floats
     cells: Floats
@@ -53,9 +56,10 @@ def next_cells(
     ----------
     size
         Number of sets, at least 1.
-    asked
+    sets_by_cell
         [topics, contexts]: sets that were sent, with those that are no evidence, since an answer
-        is missing; those that are evidence, if None.
+        is missing; those that are evidence, if None. Scenarios proposed so far come after the
+        space's own topics.
 
     References
     ----------
@@ -70,8 +74,9 @@ def next_cells(
     """
     if sets_by_cell is None:
         sets_by_cell = _of_cells(evidence.past.sets, space)[:, :, 0].astype(np.int64)
-    promise, of_topics = _promise(evidence, space, alpha), sets_by_cell.sum(axis=1)
-    shuffled = rng.permutation(space.topics)
+    of_topics = sets_by_cell.sum(axis=1)
+    promise = _promise(evidence, space, alpha, len(of_topics))
+    shuffled = rng.permutation(len(of_topics))
     fewest = shuffled[np.argsort(of_topics[shuffled], kind="stable")]
     floor = int(FLOOR_SHARE * size + rng.random())
     least = min(size, max(int((of_topics == 0).sum()), floor))
@@ -79,7 +84,7 @@ def next_cells(
         [np.resize(fewest, least), _drawn_topics(promise, size - least, shuffled, rng)]
     )
     follows = (rng.random(size) < CONTEXT_LEADER_SHARE) & (np.arange(size) >= least)
-    return AskedCells.of(topics, _contexts(topics, follows, promise, sets_by_cell, rng))
+    return AskedCells(topics, _contexts(topics, follows, promise, sets_by_cell, rng))
 
 
 def _drawn_topics(promise: _Promise, size: int, shuffled: Ints, rng: np.random.Generator) -> Ints:
@@ -105,24 +110,29 @@ def _contexts(
     return contexts
 
 
-def _promise(evidence: SearchEvidence, space: SearchSpace, alpha: float) -> _Promise:
-    """Return how likely the remaining topics and crossings have an effect.
+def _promise(evidence: SearchEvidence, space: SearchSpace, alpha: float, topics: int) -> _Promise:
+    """Return how likely the remaining topics, crossings and proposed scenarios have an effect.
 
-    Sets of crossings that are found are left out of their topics.
+    Sets of crossings that are found are left out of their topics. Proposed scenarios have no
+    crossings.
     """
-    found = evidence.rejected(space, alpha)
-    found_topics = np.asarray(_of_topics(found, space).any(axis=1), dtype=np.bool_)
-    open_ = np.asarray(~_of_cells(found, space).any(axis=2, keepdims=True), dtype=np.bool_)
+    past, found, of_topics = evidence.past, evidence.rejected(space, alpha), space.of_topics(topics)
+    is_found = _of_cells(found, space).any(axis=2, keepdims=True)
     sets, sums, squares = (
-        _of_cells(values, space) * open_
-        for values in (evidence.past.sets, evidence.past.sums, evidence.past.squares)
+        _of_cells(values, space) * ~is_found for values in (past.sets, past.sums, past.squares)
     )
     # One variance for all regions: that of all sets.
     variance = (squares[:, :, 0].sum() + PRIOR_VARIANCE) / (sets[:, :, 0].sum() + 1)
-    topics = log_likelihood_ratios(sets.sum(axis=1), sums.sum(axis=1), variance).max(axis=1)
-    cells = log_likelihood_ratios(sets, sums, variance).max(axis=2)
-    is_open = open_[:, :, 0] & ~found_topics[:, None]
-    return _Promise(np.where(is_open.any(axis=1), topics, _FOUND), np.where(is_open, cells, _FOUND))
+    topic_sets, topic_sums = past.sets[of_topics], past.sums[of_topics]
+    topic_sets[: space.topics], topic_sums[: space.topics] = sets.sum(axis=1), sums.sum(axis=1)
+    cells = np.full((topics, space.contexts), _FOUND)
+    cells[: space.topics] = log_likelihood_ratios(sets, sums, variance).max(axis=2)
+    cells[: space.topics][is_found[:, :, 0]] = _FOUND
+    whole = log_likelihood_ratios(topic_sets, topic_sums, variance).max(axis=1)
+    is_over = found[of_topics].any(axis=1)
+    is_over[: space.topics] |= is_found[:, :, 0].all(axis=1)
+    cells[is_over] = _FOUND
+    return _Promise(np.where(is_over, _FOUND, whole), cells)
 
 
 def log_likelihood_ratios(sets: Floats, sums: Floats, variance: float) -> Floats:
@@ -138,15 +148,9 @@ def log_likelihood_ratios(sets: Floats, sums: Floats, variance: float) -> Floats
     variance
         The variance of a contrast.
     """
-    effects = np.array(EFFECT_SIZES) * np.sqrt(variance)
-    penalties = np.multiply.outer(sets, effects**2 / 2)
-    gains = np.multiply.outer(np.abs(sums), effects)
-    return log_mean_exp((gains - penalties) / variance)
-
-
-def _of_topics(values: NDArray[N], space: SearchSpace) -> NDArray[N]:
-    """Return [topics, contrasts]: the values of hypotheses about topics."""
-    return values[: space.topics * space.contrasts].reshape(space.topics, space.contrasts)
+    spread = np.sqrt(variance)
+    ratios = [np.abs(sums) * (size / spread) - sets * (size**2 / 2) for size in EFFECT_SIZES]
+    return np.asarray(np.logaddexp.reduce(ratios) - np.log(len(ratios)))
 
 
 def _of_cells(values: NDArray[N], space: SearchSpace) -> NDArray[N]:

@@ -19,16 +19,26 @@ class SearchBatch:
     answers: Floats
     counted: Bools
 
+    @classmethod
+    def merged(cls, batches: Sequence["SearchBatch"]) -> "SearchBatch":
+        """Return the sets of at least one batch, in order."""
+        topics, contexts = (
+            np.concatenate([getattr(batch.cells, axis) for batch in batches])
+            for axis in ("topics", "contexts")
+        )
+        answers, counted = (
+            np.concatenate([getattr(batch, name) for batch in batches])
+            for name in ("answers", "counted")
+        )
+        return cls(AskedCells(topics, contexts), answers, counted)
+
     def outside(self, space: SearchSpace, hypotheses: Sequence[int]) -> "SearchBatch":
         """Return the sets in none of the hypotheses' regions."""
         inside = np.zeros(len(self.cells), dtype=np.bool_)
         for hypothesis in hypotheses:
             inside |= space.contains(hypothesis, self.cells)
         kept = ~inside
-        cells = AskedCells(
-            self.cells.topics[kept], self.cells.contexts[kept], self.cells.scenarios[kept]
-        )
-        return SearchBatch(cells, self.answers[kept], self.counted[kept])
+        return SearchBatch(self.cells[kept], self.answers[kept], self.counted[kept])
 
 
 NARROW_TO_WIDE = (
@@ -63,7 +73,7 @@ def distinct_findings(
     Examples
     --------
     >>> space = SearchSpace(topics=2, contexts=1, groups=2)
-    >>> cells = AskedCells.of(np.repeat([0, 1], 20), np.zeros(40, dtype=np.int64))
+    >>> cells = AskedCells(np.repeat([0, 1], 20), np.zeros(40, dtype=np.int64))
     >>> answers = np.column_stack([np.repeat([0.75, 0.25], 20), np.full(40, 0.25)])
     >>> batch = SearchBatch(cells, answers, np.ones((40, 5), dtype=np.bool_))
     >>> evidence = updated(SearchEvidence.none(space), space, cells, answers)

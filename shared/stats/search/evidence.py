@@ -87,7 +87,7 @@ def updated(
     Examples
     --------
     >>> space = SearchSpace(topics=2, contexts=1, groups=2)
-    >>> cells = AskedCells.of(np.zeros(20, dtype=np.int64), np.zeros(20, dtype=np.int64))
+    >>> cells = AskedCells(np.zeros(20, dtype=np.int64), np.zeros(20, dtype=np.int64))
     >>> answers = np.column_stack([np.full(20, 0.75), np.full(20, 0.25)])
     >>> evidence = updated(SearchEvidence.none(space), space, cells, answers)
     >>> evidence.rejected(space, 0.05).tolist()  # topic 0, topic 1, context, everywhere, crossings

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from itertools import accumulate
+from math import log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,7 +88,7 @@ class SearchSpace:
     @property
     def hypotheses(self) -> int:
         """Return the number of all hypotheses."""
-        return sum(self.regions.values()) * self.contrasts
+        return self._firsts[None]
 
     @cached_property
     def weights(self) -> Floats:
@@ -102,12 +104,22 @@ class SearchSpace:
     def log_thresholds(self, alpha: float) -> Floats:
         """Return [hypotheses]: the log e-value required to reject each."""
         check_alpha(alpha)
-        return np.asarray(-np.log(alpha * self.weights), dtype=np.float64)
+        return self._log_inverse_weights - log(alpha)
+
+    @cached_property
+    def _log_inverse_weights(self) -> Floats:
+        return np.asarray(-np.log(self.weights), dtype=np.float64)
+
+    @cached_property
+    def _firsts(self) -> dict[Region | None, int]:
+        """Return the first hypothesis of each kind of region, and the number of all."""
+        ends = accumulate(self.regions.values(), initial=0)
+        kinds = [*Region, None]
+        return {kind: end * self.contrasts for kind, end in zip(kinds, ends, strict=True)}
 
     def first(self, region: Region) -> int:
         """Return the number of the first hypothesis of a kind of region."""
-        kinds = list(Region)
-        return sum(self.regions[kind] for kind in kinds[: kinds.index(region)]) * self.contrasts
+        return self._firsts[region]
 
     def region_of(self, hypothesis: int) -> tuple[Region, int, int]:
         """Return the kind of region of a hypothesis, the region's number, and the contrast."""
@@ -128,39 +140,39 @@ class SearchSpace:
         first = self.first(region) + place * self.contrasts
         return np.asarray(self.of_sets(cells)[:, kind, 0] == first)
 
+    def of_topics(self, count: int) -> Ints:
+        """Return [topics, contrasts]: the hypotheses of topics, proposed scenarios after them."""
+        own, first = self.first(Region.CONTEXT), self.first(Region.SCENARIO)
+        proposed = (count - self.topics) * self.contrasts
+        numbers = np.concatenate([np.arange(own), np.arange(first, first + proposed)])
+        return numbers.reshape(count, self.contrasts)
+
     def of_sets(self, cells: "AskedCells") -> Ints:
-        """Return [sets, kinds of region, contrasts]: the hypotheses about each set; -1 for none."""
-        places = {
-            Region.TOPIC: cells.topics,
-            Region.CONTEXT: cells.contexts,
-            Region.EVERYWHERE: np.zeros_like(cells.topics),
-            Region.CROSSING: cells.topics * self.contexts + cells.contexts,
-            Region.SCENARIO: cells.scenarios,
-        }
-        contrasts = np.arange(self.contrasts)
-        numbers = [
-            np.where(
-                place[:, None] >= 0,
-                self.first(region) + place[:, None] * self.contrasts + contrasts,
-                -1,
-            )
-            for region, place in places.items()
-        ]
-        return np.stack(numbers, axis=1)
+        """Return [sets, kinds of region, contrasts]: the hypotheses about each set; -1 for none.
+
+        A set of a proposed scenario counts for that scenario alone.
+        """
+        topics, contexts = cells.topics, cells.contexts
+        places = (topics, contexts, np.zeros_like(topics), topics * self.contexts + contexts)
+        is_own, shape = topics < self.topics, (len(topics), len(Region))
+        numbers = np.full(shape, -1, dtype=np.int64)
+        for kind, (region, place) in enumerate(zip(Region, places, strict=False)):
+            numbers[is_own, kind] = self.first(region) + place[is_own] * self.contrasts
+        proposed = topics[~is_own] - self.topics
+        numbers[~is_own, -1] = self.first(Region.SCENARIO) + proposed * self.contrasts
+        contrasts = np.where(numbers[:, :, None] < 0, 0, np.arange(self.contrasts))
+        return numbers[:, :, None] + contrasts
 
 
 @dataclass(frozen=True)
 class AskedCells:
-    """Where sets of twins are sent: [sets] each; a scenario of -1 is the topic's own."""
+    """Where sets of twins are sent: [sets] each; proposed scenarios are numbered after topics."""
 
     topics: Ints
     contexts: Ints
-    scenarios: Ints
-
-    @classmethod
-    def of(cls, topics: Ints, contexts: Ints) -> "AskedCells":
-        """Return cells of the topics' own scenarios."""
-        return cls(topics, contexts, np.full_like(topics, -1))
 
     def __len__(self) -> int:
         return len(self.topics)
+
+    def __getitem__(self, kept: Bools) -> "AskedCells":
+        return AskedCells(self.topics[kept], self.contexts[kept])

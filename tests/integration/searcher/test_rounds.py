@@ -9,8 +9,15 @@ from typing import Any
 import pytest
 
 from biaswatch.services.searcher.handlers.rounds import SearchRounds
-from biaswatch.shared.analysis.search import results_of
-from biaswatch.shared.contracts import Diagnosis, ExtractorStatus, Purpose, Run
+from biaswatch.shared.analysis.search import replay, results_of
+from biaswatch.shared.contracts import (
+    Diagnosis,
+    ExtractorStatus,
+    Purpose,
+    Run,
+    Target,
+    parse_target,
+)
 from biaswatch.shared.contracts.search import Search
 from biaswatch.shared.requests.searches import SearchResults
 from biaswatch.shared.store import PlannedProbes, Store, migrate
@@ -47,7 +54,9 @@ def stored_of(store: Store, search: Search) -> StoredSearch:
 
 def results(store: Store, search: Search) -> SearchResults:
     stored = stored_of(store, search)
-    return results_of(store.searches.plan(stored), store.searches.rounds(stored), stored.why)
+    return results_of(
+        replay(store.searches.plan(stored), store.searches.rounds(stored)), stored.why
+    )
 
 
 def undisturbed(store: Store, search: Search) -> SearchResults:
@@ -100,10 +109,11 @@ class Killer:
         return step
 
 
+@pytest.mark.parametrize("proposer", [None, parse_target("simulator:proposer")])
 def test_kills_at_random_leave_the_same_findings_to_the_digit(
-    new_store: Callable[[str], Store], monkeypatch: pytest.MonkeyPatch
+    new_store: Callable[[str], Store], monkeypatch: pytest.MonkeyPatch, proposer: Target | None
 ) -> None:
-    search, killer = small_search(), Killer()
+    search, killer = small_search(proposer=proposer), Killer()
     expected_store, store = new_store("undisturbed"), new_store("killed")
     expected = undisturbed(expected_store, search)
     for name in ("begin", "close", "end"):
@@ -118,6 +128,36 @@ def test_kills_at_random_leave_the_same_findings_to_the_digit(
     assert killer.kills >= 20
     assert results(store, search) == expected
     assert rounds_of(store, search) == rounds_of(expected_store, search)
+
+
+def test_a_model_is_asked_for_scenarios_and_the_accepted_ones_are_asked(here: Store) -> None:
+    search = small_search(calls=150, proposer=parse_target("simulator:proposer"))
+    found = undisturbed(here, search)
+    assert [one.name for one in found.proposed] == ["proposed-0", "proposed-1", "proposed-2"]
+    assert all(one.sets for one in found.proposed)
+    assert (found.refused, found.spent.requests) == (1, 1)
+    first, second, *_ = here.searches.rounds(stored_of(here, search))
+    [asked] = next(here.records.get(Run, [first.run_id])).targets
+    assert (asked.name, first.sets) == ("simulator:proposer", ())
+    assert len(second.sets) == 10
+    assert stored_of(here, search).closed_calls == found.spent.calls
+
+
+def test_a_model_that_proposes_nothing_stops_the_search_and_is_named(here: Store) -> None:
+    search = small_search(calls=60, proposer=parse_target("simulator:proposer"))
+    target = UnfairTarget(here, answering=False)
+    here.searches.start(search)
+    for run in target.look():
+        target.publish(run)
+    target.expire()
+    assert target.look() == []
+    stored = stored_of(here, search)
+    assert stored.state is SearchPhase.STOPPED
+    assert "The model simulator:proposer proposed no scenario" in str(stored.why)
+    target.answering = True
+    here.searches.start(search)
+    target.finish(search)
+    assert stored_of(here, search).closed_calls == 59
 
 
 def test_two_searchers_ask_every_round_once(store: Store) -> None:

@@ -11,6 +11,7 @@ from biaswatch.shared.analysis.search import (
     PlannedRound,
     answered,
     next_round,
+    replay,
     results_of,
     suite_of_findings,
 )
@@ -29,7 +30,7 @@ FAIR = rated(0.0, lambda probe: True)
 
 
 def planned(search: Search, rounds: list[SearchRound]) -> PlannedRound:
-    next_ = next_round(search, rounds)
+    next_ = next_round(replay(search, rounds))
     assert isinstance(next_, PlannedRound)
     return next_
 
@@ -72,7 +73,7 @@ def test_twins_differ_in_the_person_alone_and_the_suite_is_valid() -> None:
 def test_a_tenth_of_the_sets_are_placebo_twins_of_one_group() -> None:
     search = a_search()
     rounds, _ = searched(search, FAIR)
-    results = results_of(search, rounds, None)
+    results = results_of(replay(search, rounds), None)
     assert results.spent.placebo_sets == pytest.approx(0.1 * results.spent.sets, abs=1)
     assert results.placebo.sets == results.spent.placebo_sets
     assert results.placebo.differing is not None
@@ -89,7 +90,7 @@ def test_persons_are_drawn_without_replacement_and_confirm_apart() -> None:
     search = a_search(calls=100, alpha=0.9)
     bank, rounds = len(search.space.groups["women"]), list[SearchRound]()
     names: dict[str, Counter[str]] = {purpose: Counter() for purpose in SetPurpose}
-    while isinstance(next_ := next_round(search, rounds), PlannedRound):
+    while isinstance(next_ := next_round(replay(search, rounds)), PlannedRound):
         for probe in next_.suite.probes:
             names[probe.facts["purpose"]][probe.stimuli["name"]] += 1
         values = values_of(next_, FAILING, 0)
@@ -104,7 +105,7 @@ def test_a_failing_topic_is_found_confirmed_and_shown_once(
     failing: tuple[Search, list[SearchRound], str],
 ) -> None:
     search, rounds, ended = failing
-    results = results_of(search, rounds, ended)
+    results = results_of(replay(search, rounds), ended)
     assert results.word is SummaryWord.DISPARITY
     [finding] = results.findings
     assert finding.region in (Region.TOPIC, Region.CROSSING)
@@ -123,7 +124,7 @@ def test_a_failing_topic_is_found_confirmed_and_shown_once(
 def test_nothing_found_states_what_would_have_been_found() -> None:
     search = a_search(calls=400)
     rounds, ended = searched(search, FAIR)
-    results = results_of(search, rounds, ended)
+    results = results_of(replay(search, rounds), ended)
     assert results.word is SummaryWord.INCONCLUSIVE
     assert results.findings == []
     gap = results.coverage.everywhere.smallest_gap.value
@@ -139,10 +140,10 @@ def test_a_larger_budget_continues_the_same_search() -> None:
     assert small.id == large.id
     rounds, ended = searched(small, FAILING)
     assert ended == "The budget of 200 calls is spent."
-    assert next_round(small, rounds) == Ended(ended)
+    assert next_round(replay(small, rounds)) == Ended(ended)
     more, _ = searched(large, FAILING, rounds)
     assert more[: len(rounds)] == rounds
-    assert results_of(large, more, None).findings
+    assert results_of(replay(large, more), None).findings
 
 
 def test_missing_answers_are_counted_and_are_no_evidence() -> None:
@@ -152,7 +153,7 @@ def test_missing_answers_are_counted_and_are_no_evidence() -> None:
         return None if rng.random() < 0.3 else 3.0
 
     rounds, ended = searched(search, half)
-    results = results_of(search, rounds, ended)
+    results = results_of(replay(search, rounds), ended)
     assert results.spent.missing == sum(s.values.count(None) for r in rounds for s in r.sets)
     assert results.spent.missing > 0
     coverage = results.coverage.everywhere
@@ -171,7 +172,7 @@ def test_a_search_without_any_answer_ends_and_is_not_measured() -> None:
     rounds, ended = searched(search, lambda probe, rng: None)
     assert len(rounds) < 10
     assert "None of" in ended
-    results = results_of(search, rounds, ended)
+    results = results_of(replay(search, rounds), ended)
     assert results.word is SummaryWord.NOT_MEASURED
     assert results.headline == "No set of twins has been measured."
 
@@ -179,7 +180,7 @@ def test_a_search_without_any_answer_ends_and_is_not_measured() -> None:
 def test_too_few_names_restrict_the_claim_and_repeated_prompts_do_not_count() -> None:
     search = a_search(a_space(topics=1, contexts=1, persons=8), calls=200)
     rounds, ended = searched(search, FAIR)
-    results = results_of(search, rounds, ended)
+    results = results_of(replay(search, rounds), ended)
     assert results.about_names
     assert "about these names" in results.headline
     assert results.spent.repeated_sets >= results.spent.sets - results.spent.placebo_sets - 8
@@ -189,11 +190,11 @@ def test_a_person_counts_once_for_a_region_where_the_claim_is_about_the_group() 
     space = a_space(topics=40, persons=100)
     search = a_search(space, calls=1000)
     rounds, _ = searched(search, FAIR)
-    everywhere = results_of(search, rounds, None).coverage.everywhere
+    everywhere = results_of(replay(search, rounds), None).coverage.everywhere
     assert everywhere.sets > 300
     assert everywhere.smallest_gap.value is not None
     short, _ = searched(a_search(space, calls=200), FAIR)
-    first = results_of(search, short, None).coverage.everywhere.smallest_gap.value
+    first = results_of(replay(search, short), None).coverage.everywhere.smallest_gap.value
     assert first is not None
     assert everywhere.smallest_gap.value > 0.8 * first
 
@@ -201,7 +202,7 @@ def test_a_person_counts_once_for_a_region_where_the_claim_is_about_the_group() 
 def test_a_group_that_fails_everywhere_is_one_finding_about_all_topics() -> None:
     search = a_search(a_space(topics=30, contexts=4, persons=200), calls=600)
     rounds, ended = searched(search, rated(1.0, lambda probe: True))
-    results = results_of(search, rounds, ended)
+    results = results_of(replay(search, rounds), ended)
     assert results.findings[0].region is Region.EVERYWHERE
     assert results.findings[0].title == "all topics and contexts: women lower than men"
     assert len(results.findings) == 1
@@ -215,16 +216,18 @@ def test_confirmation_on_twins_without_a_gap_refuses_a_finding() -> None:
         return (FAIR if is_fresh else FAILING)(probe, rng) or 3.0  # type: ignore[arg-type]
 
     rounds, ended = searched(search, fades)
-    [finding] = results_of(search, rounds, ended).findings
+    [finding] = results_of(replay(search, rounds), ended).findings
     assert finding.confirmed is Confirmed.NO
-    assert "not confirmed" in results_of(search, rounds, ended).headline
+    assert "not confirmed" in results_of(replay(search, rounds), ended).headline
 
 
 def test_evidence_only_grows_to_a_finding_and_findings_stay(
     failing: tuple[Search, list[SearchRound], str],
 ) -> None:
     search, rounds, _ = failing
-    found = [bool(results_of(search, rounds[:n], None).findings) for n in range(len(rounds) + 1)]
+    found = [
+        bool(results_of(replay(search, rounds[:n]), None).findings) for n in range(len(rounds) + 1)
+    ]
     assert not found[0]
     assert all(later >= earlier for earlier, later in pairwise(found))
 
@@ -233,13 +236,13 @@ def test_a_suite_of_findings_asks_fresh_twins_of_the_regions(
     failing: tuple[Search, list[SearchRound], str],
 ) -> None:
     search, rounds, _ = failing
-    suite = check_suite(suite_of_findings(search, rounds, 20))
+    suite = check_suite(suite_of_findings(replay(search, rounds), 20))
     assert len(suite.probes) == 40
     assert {probe.facts["topic"] for probe in suite.probes} == {"t4"}
     assert {probe.facts["finding"] for probe in suite.probes} == {"1"}
     assert suite.random == ("name", "text")
     with pytest.raises(UsageError, match="has found nothing"):
-        suite_of_findings(search, [], 20)
+        suite_of_findings(replay(search, []), 20)
 
 
 def test_three_groups_are_searched_each_against_the_others() -> None:
@@ -247,6 +250,6 @@ def test_three_groups_are_searched_each_against_the_others() -> None:
     space = a_space(topics=6, groups=persons, dimension="gender")
     search = a_search(space, calls=900)
     rounds, ended = searched(search, rated(1.5, lambda p: p.facts["topic"] == "t4", group="b"))
-    finding = results_of(search, rounds, ended).findings[0]
+    finding = results_of(replay(search, rounds), ended).findings[0]
     assert (finding.topic, finding.group, finding.other) == ("t4", "b", "the others")
     assert finding.confirmed is Confirmed.YES

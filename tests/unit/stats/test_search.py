@@ -17,10 +17,8 @@ ALPHA = 0.05
 
 
 def batch(rng: np.random.Generator, sets: int, space: SearchSpace = SPACE) -> AskedCells:
-    topics = rng.integers(space.topics, size=sets)
-    contexts = rng.integers(space.contexts, size=sets)
-    scenarios = rng.integers(-1, space.scenarios, size=sets)
-    return AskedCells(topics, contexts, scenarios)
+    topics = rng.integers(space.topics + space.scenarios, size=sets)
+    return AskedCells(topics, rng.integers(space.contexts, size=sets))
 
 
 def test_the_weights_of_all_hypotheses_sum_to_one() -> None:
@@ -29,13 +27,14 @@ def test_the_weights_of_all_hypotheses_sum_to_one() -> None:
 
 
 def test_a_set_counts_for_its_topic_its_context_its_crossing_and_everywhere() -> None:
-    cells = AskedCells(np.array([2]), np.array([1]), np.array([-1]))
-    numbers = SPACE.of_sets(cells)[0]
+    [numbers, proposed] = SPACE.of_sets(AskedCells(np.array([2, 5]), np.array([1, 1])))
     assert numbers[0].tolist() == [6, 7, 8]
     assert numbers[1].tolist() == [12 + 3, 12 + 4, 12 + 5]
     assert numbers[2].tolist() == [12 + 9, 12 + 10, 12 + 11]
     assert numbers[3].tolist() == [24 + 3 * 7, 24 + 3 * 7 + 1, 24 + 3 * 7 + 2]
     assert numbers[4].tolist() == [-1, -1, -1]
+    assert (proposed[:4] == -1).all()
+    assert proposed[4].tolist() == [60 + 3, 60 + 4, 60 + 5]
 
 
 def test_the_mean_of_the_evidence_over_all_exchanges_of_a_batch_is_one() -> None:
@@ -52,10 +51,10 @@ def test_the_mean_of_the_evidence_over_all_exchanges_of_a_batch_is_one() -> None
 
 def test_one_batch_of_disjoint_regions_equals_its_parts() -> None:
     rng = np.random.default_rng(2)
-    cells = AskedCells.of(np.array([0, 1]), np.array([0, 1]))
+    cells = AskedCells(np.array([0, 1]), np.array([0, 1]))
     answers = rng.random((2, 3))
     whole = updated(SearchEvidence.none(SPACE), SPACE, cells, answers)
-    second = AskedCells.of(np.array([1]), np.array([1]))
+    second = AskedCells(np.array([1]), np.array([1]))
     alone = updated(SearchEvidence.none(SPACE), SPACE, second, answers[1:])
     topic = slice(3, 6)
     assert whole.log_e[topic] == pytest.approx(alone.log_e[topic])
@@ -77,10 +76,10 @@ def test_every_topic_is_asked_once_before_leaders_are_followed() -> None:
 def test_regions_that_are_found_get_no_sets_of_their_own() -> None:
     rng = np.random.default_rng(4)
     space = SearchSpace(topics=30, contexts=1, groups=2)
-    cells = AskedCells.of(np.full(40, 7), np.zeros(40, dtype=np.int64))
+    cells = AskedCells(np.full(40, 7), np.zeros(40, dtype=np.int64))
     evidence = updated(SearchEvidence.none(space), space, cells, np.tile([1.0, 0.0], (40, 1)))
     assert evidence.rejected(space, ALPHA)[[7, space.first(Region.CROSSING) + 7]].all()
-    others = AskedCells.of(np.delete(np.arange(30), 7), np.zeros(29, dtype=np.int64))
+    others = AskedCells(np.delete(np.arange(30), 7), np.zeros(29, dtype=np.int64))
     evidence = updated(evidence, space, others, np.tile([0.6, 0.5], (29, 1)))
     assert (next_cells(evidence, space, ALPHA, 20, rng).topics == 7).sum() == 0
 
@@ -113,7 +112,7 @@ def searched(
     evidence, batches = SearchEvidence.none(space), list[SearchBatch]()
     for _ in range(rounds):
         topics = np.repeat(np.arange(space.topics), 4)
-        cells = AskedCells.of(topics, rng.integers(space.contexts, size=len(topics)))
+        cells = AskedCells(topics, rng.integers(space.contexts, size=len(topics)))
         answers = normal_answers(rng, cells, gaps)
         counted = np.ones((len(cells), len(Region)), dtype=np.bool_)
         batches.append(SearchBatch(cells, answers, counted))

@@ -1,0 +1,107 @@
+"""Searchers and the services below them are killed at random: the findings stay the same."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from biaswatch.services.simulator import app as simulator
+from biaswatch.services.simulator.domain.planted_bias import PlantedModel
+from biaswatch.shared.analysis.search import replay, results_of
+from biaswatch.shared.bus.jetstream import Admin, Connection, provision
+from biaswatch.shared.bus.server import EmbeddedServer
+from biaswatch.shared.contracts.search import Search
+from biaswatch.shared.runtime.web import web_server
+from biaswatch.shared.store import Store
+from tests.support.fleet import Fleet, app_of
+from tests.support.searched import rounds_of, small_search
+from tests.support.waiting import PATIENCE_S
+
+OTHERS = ("planner", "generator", "extractor", "recorder")
+UNFAIR = PlantedModel(rating_mean=3.4, rating_gaps={"female": -1.2})
+BETWEEN_KILLS_S = (0.3, 2.5)
+HERE = "127.0.0.1"
+
+
+@pytest.mark.parametrize(
+    ("searcher_kills", "other_kills", "calls"),
+    [(4, 1, 80), pytest.param(20, 5, 800, marks=pytest.mark.slow)],
+)
+async def test_killed_searchers_find_the_same_to_the_digit(
+    tmp_path: Path, store_url: str, searcher_kills: int, other_kills: int, calls: int
+) -> None:
+    calm, disturbed = (small_search(calls=calls, nonce=name) for name in ("calm", "disturbed"))
+    async with platform(tmp_path, store_url) as (store, searchers, others):
+        await finished(store, calm)
+        store.searches.start(disturbed)
+        kills = (searchers, searcher_kills), (others, other_kills)
+        await asyncio.gather(
+            *(fleet.suffer(count, 0, between_s=BETWEEN_KILLS_S) for fleet, count in kills)
+        )
+        at_the_last_kill = len(rounds_of(store, disturbed))
+        await finished(store, disturbed)
+        assert evidence(store, disturbed) == evidence(store, calm)
+        assert results(store, disturbed) == results(store, calm)
+        print(
+            f"\n{searcher_kills} searchers and {other_kills} other services killed by round"
+            f" {at_the_last_kill} of {len(rounds_of(store, disturbed))}: the same findings,"
+            f" {[one['title'] for one in results(store, calm)['findings']]}."
+        )
+
+
+@asynccontextmanager
+async def platform(folder: Path, url: str) -> AsyncIterator[tuple[Store, Fleet, Fleet]]:
+    """Yield the store, two searchers, and the services below them, all as processes."""
+    markers = {"Ms": ("female",), "Mr": ("male",)}
+    settings = simulator.read_settings().model_copy(
+        update={"plants": {"unfair": UNFAIR}, "markers": markers}
+    )
+    with EmbeddedServer(folder / "nats") as server, Store.open(url) as store:
+        connection = await Connection.open(server.url, name="test")
+        await provision(Admin(connection))
+        async with web_server(simulator.build(settings), HERE, 0) as port:
+            environment = {
+                **os.environ,
+                "NATS_URL": server.url,
+                "BIASWATCH_STORE_URL": url,
+                "BIASWATCH_SIMULATOR_URL": f"http://{HERE}:{port}/v1",
+                "BIASWATCH_HEALTH_PORT": "0",
+                "BIASWATCH_EXTRACTOR_NAMES": "rating",
+                "BIASWATCH_ACK_WAIT_S": "2",
+                "BIASWATCH_PLANNER_RECONCILE_S": "4",
+            }
+            commands = [[app_of("searcher")]] * 2
+            searchers = Fleet(server, commands, environment, seed=5)
+            below = [[app_of(name)] for name in OTHERS]
+            others = Fleet(server, below, environment, seed=6)
+            try:
+                yield store, searchers, others
+            finally:
+                searchers.end()
+                others.end()
+                await connection.close()
+
+
+async def finished(store: Store, search: Search) -> None:
+    """Start a search unless it is there, and wait for its end."""
+    store.searches.start(search)
+    async with asyncio.timeout(2 * PATIENCE_S):
+        while store.searches.under_way():
+            await asyncio.sleep(0.2)
+
+
+def evidence(store: Store, search: Search) -> list[dict[str, Any]]:
+    """Return the sets of all rounds with their answers, without the ids of runs."""
+    return [dict(round_, search_id="", run_id="", id="") for round_ in rounds_of(store, search)]
+
+
+def results(store: Store, search: Search) -> dict[str, Any]:
+    """Return all findings, intervals and coverage of an ended search."""
+    stored = store.searches.get(search.id)
+    assert stored is not None
+    plan, rounds = store.searches.plan(stored), store.searches.rounds(stored)
+    return results_of(replay(plan, rounds), stored.why).model_dump(mode="json")
