@@ -11,6 +11,7 @@ from tools.own_suites.agents import AGENTS, agents
 from tools.own_suites.applications import callbacks, rated_cvs, shortlists
 from tools.own_suites.conversations import conversations
 from tools.own_suites.cv_hiring import FOLDER, suite_text
+from tools.own_suites.letters import letters
 from tools.own_suites.names import markers
 from tools.own_suites.parts import OwnSuite, files_of
 from tools.own_suites.templated import TEMPLATED, TRANSLATED, about_countries, templated, translated
@@ -24,7 +25,7 @@ def own_suites() -> list[OwnSuite]:
     rated = [*map(templated, TEMPLATED), *map(translated, TRANSLATED)]
     return [
         rated_cvs(), callbacks(), shortlists(), *rated, about_countries(), conversations(),
-        *map(agents, AGENTS),
+        letters(), *map(agents, AGENTS),
     ]  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from tools.own_suites.parts import (
     read_parts,
     stimuli_of,
 )
+from tools.own_suites.translated_names import name_for
 
 TEMPLATED = ("support", "lending", "triage", "tenants", "feedback", "moderation")
 TRANSLATED = ("hiring-languages", "support-languages")
@@ -88,10 +89,13 @@ def _in_language(language: str, words: dict[str, Any]) -> Iterator[Probe]:
             facts = {"language": language, "situation": f"{s + 1}", "detail": f"{d + 1}"}
             for gender, by_origin in words["people"].items():
                 for origin, person in by_origin.items():
-                    who = words["person"].format(person=person, **words["forms"][gender])
+                    number = s * len(words["details"]) + d
+                    name = name_for(language, origin, gender, number)
+                    forms = words["forms"][gender]
+                    who = words["person"].format(name=name, person=person, **forms)
                     groups = {"gender": gender, "origin": origin}
                     text = f"{situation} {who} {detail}\n\n{words['ask']}"
-                    stimuli = stimuli_of(set_id, f"{language}: {person}")
+                    stimuli = stimuli_of(set_id, name)
                     key = f"{set_id}-{gender}-{origin}"
                     yield _probe(key, set_id, groups, text, stimuli, facts)
             for key, groups, reference in placebo_twins(set_id):
