@@ -15,7 +15,9 @@ MAX_BLOCK_CHARS = 20_000
 """Longer paragraphs are left out: the time of an inline parser may grow with their square."""
 MAX_NESTING = 20
 FRONT_MATTER = re.compile(r"\A---[ \t]*\n.{0,10000}?\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
-DEFINITION = re.compile(r"\[\^[^\]\n]{1,60}\]:")
+FOOTNOTE = re.compile(r"\[\^[^\]\n]{1,60}\]:")
+DEFINED = re.compile(r"^[ \t]*:[ \t]", re.MULTILINE)
+"""The second line of a definition list, which CommonMark does not know."""
 BREAKS = {"softbreak": "\n", "hardbreak": "\n"}
 REASONS = {
     "list_item_open": "list entry", "table_open": "table", "heading_open": "heading",
@@ -69,8 +71,10 @@ def _passage(content: str, enclosing: Sequence[str]) -> Passage:
     reason = next((REASONS[kind] for kind in enclosing if kind in REASONS), None)
     if reason is None and len(content) > MAX_BLOCK_CHARS:
         reason = f"paragraph of more than {MAX_BLOCK_CHARS:,} characters"
-    if reason is None and DEFINITION.match(content):
+    if reason is None and FOOTNOTE.match(content):
         reason = "footnote"
+    if reason is None and DEFINED.search(content):
+        reason = "list entry"
     if reason is not None:
         return Passage(content, reason)
     [inline] = _inline_parser().parseInline(content)

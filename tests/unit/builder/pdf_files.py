@@ -6,14 +6,18 @@ from collections.abc import Sequence
 
 def pdf_of(pages: Sequence[Sequence[str]]) -> bytes:
     """Return a PDF whose pages show these lines, in the characters of ASCII."""
-    streams = [_content(lines) for lines in pages]
+    return pdf_of_streams([_content(lines) for lines in pages])
+
+
+def pdf_of_streams(pages: Sequence[bytes]) -> bytes:
+    """Return a PDF whose pages have these streams."""
     kids = " ".join(f"{4 + 2 * n} 0 R" for n in range(len(pages)))
     objects = [
         b"<< /Type /Catalog /Pages 2 0 R >>",
         f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>".encode(),
         b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
     ]
-    for number, stream in enumerate(streams):
+    for number, stream in enumerate(pages):
         objects += [
             f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents {5 + 2 * number} 0 R"
             " /Resources << /Font << /F1 3 0 R >> >> >>".encode(),
