@@ -17,9 +17,10 @@ from biaswatch.cli.shortlists import make_shortlists
 from biaswatch.cli.suite_check import check_suite
 from biaswatch.cli.twin_similarity import show_similarity, show_words
 from biaswatch.cli.twins import judged_preferences, make_axes, make_pairs, preference_sentence
+from biaswatch.cli.validate import validate_suite
 from biaswatch.local.runs import LATEST, MOST_SHOWN, check_beginning, latest_of, only_match
 from biaswatch.published.choices import Wording
-from biaswatch.published.datasets import DATASETS, LEFT_OUT, PublishedDataset
+from biaswatch.published.datasets import DATASETS, KNOWN, LEFT_OUT, LONG_TEXTS, PublishedDataset
 from biaswatch.published.files import checked_files, discard, fetch_files
 from biaswatch.published.suites import MEASURED, STUDY, ScoredRun, about, published_suite, scored
 from biaswatch.render.terminal import escape, printable
@@ -34,6 +35,16 @@ from biaswatch.written_files import write_whole
 MAX_SHOWN_QUESTIONS = 3
 HUB = "heegyu/bbq"
 BBQ_LICENCE = "CC BY 4.0"
+BBQ_SCORES = (
+    "Parrish et al. (2022), BBQ, Findings of ACL. Bias scores in ambiguous and disambiguated"
+    " contexts, and accuracy."
+)
+BBQ_PROBLEMS = (
+    "The stereotypes are of the United States, in English.",
+    "The contexts of a category come from few templates: intervals count templates.",
+    LONG_TEXTS,
+    KNOWN,
+)
 app = typer.Typer(
     name="suites",
     help="Suites from published benchmarks, tables and answers.",
@@ -41,6 +52,7 @@ app = typer.Typer(
 )
 app.command("shortlist")(make_shortlists)
 app.command("check")(check_suite)
+app.command("validate")(validate_suite)
 Name = Annotated[str, typer.Argument(help="bbq, or a benchmark that `suites list` names.")]
 Category = Annotated[list[str] | None, typer.Option(help="A category of bbq; may be repeated.")]
 
@@ -75,11 +87,27 @@ def list_datasets(as_json: Json = False) -> None:
     table = Table("name", "licence", "citation and meaning", box=None)
     table.add_row("bbq", BBQ_LICENCE, "Parrish et al. (2022): `biaswatch suites make bbq`")
     for name, dataset in DATASETS.items():
-        text = " ".join(filter(None, [f"{dataset.citation}.", dataset.meaning, dataset.warning]))
-        table.add_row(name, dataset.licence, escape(text))
+        table.add_row(name, dataset.licence, escape(f"{dataset.citation}. {dataset.meaning}"))
     for name, reason in LEFT_OUT.items():
         table.add_row(name, "-", escape(f"left out: {reason}"))
     Console().print(table)
+
+
+@app.command("show")
+def show_dataset(name: Name, as_json: Json = False) -> None:
+    """Show the citation, licence, score and known problems of a published benchmark."""
+    if name == "bbq":
+        licence, text, problems = BBQ_LICENCE, BBQ_SCORES, BBQ_PROBLEMS
+    else:
+        data = dataset_of(name)
+        licence, text, problems = data.licence, f"{data.citation}. {data.meaning}", data.problems
+    if as_json:
+        fields = {"name": name, "licence": licence, "about": text, "problems": problems}
+        typer.echo(json.dumps(fields, indent=2))
+        return
+    typer.echo(f"{name} ({licence})\n{text}\nKnown against it:")
+    for problem in problems:
+        typer.echo(f"- {problem}")
 
 
 @app.command("fetch")

@@ -126,16 +126,13 @@ def make_axes(
 
 async def _replies(client: "GatewayClient", suite: Suite, judge: str) -> list[str]:
     """Return the texts of a model's replies to a suite."""
-    from biaswatch.exporting.answers import exported_rows, runs_named
+    from biaswatch.exporting.answers import answered
     from biaswatch.readers.targets import with_file
     from biaswatch.shared.requests.runs import RunRequest
 
-    await client.keep(suite)
-    started = await client.start(RunRequest(suite_hash=suite.hash, targets=[with_file(judge)]))
-    async for _ in client.follow(started.run.id, started.opening):
-        pass
-    runs = await runs_named(client, started.run.id, None)
-    return [row["text"] async for row in exported_rows(client, runs) if row.get("text")]
+    request = RunRequest(suite_hash=suite.hash, targets=[with_file(judge)])
+    _, rows = await answered(client, suite, request)
+    return [row["text"] for row in rows if row.get("text")]
 
 
 def judged_preferences(

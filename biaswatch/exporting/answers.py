@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.gateway_requests import path
 from biaswatch.local.runs import may_name_run, whole_run_id
-from biaswatch.shared.contracts import TRAFFIC, is_id
+from biaswatch.shared.contracts import TRAFFIC, Suite, is_id
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.exports import (
     AnswersPage,
@@ -22,6 +22,7 @@ from biaswatch.shared.requests.exports import (
     FeaturesPage,
     MonitorRun,
 )
+from biaswatch.shared.requests.runs import RunRequest
 from biaswatch.written_files import check_ending, written_whole
 
 PAGE_ROWS = 500
@@ -110,6 +111,18 @@ async def exported_rows(client: GatewayClient, runs: Sequence[MonitorRun]) -> As
             for row in rows_of_page(page.answers, measured.features):
                 yield row
             after = page.after
+
+
+async def answered(
+    client: GatewayClient, suite: Suite, request: RunRequest
+) -> tuple[str, list[Row]]:
+    """Ask a suite, and return the id of the ended run and a row for each answer."""
+    await client.keep(suite)
+    started = await client.start(request)
+    async for _ in client.follow(started.run.id, started.opening):
+        pass
+    runs = await runs_named(client, started.run.id, None)
+    return started.run.id, [row async for row in exported_rows(client, runs)]
 
 
 def rows_of_page(

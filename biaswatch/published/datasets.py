@@ -18,8 +18,8 @@ class PublishedDataset:
     citation: str
     meaning: str
     """Meaning of a score, and differences from the paper's scoring."""
-    warning: str = ""
-    """Known problems."""
+    problems: tuple[str, ...]
+    """What is known against it, for the page of a run, the report and `suites show`."""
 
 
 def _wino(kind: str, number: int) -> PublishedFile:
@@ -28,7 +28,15 @@ def _wino(kind: str, number: int) -> PublishedFile:
 
 
 BOLD_PARTS = ("gender", "race", "political_ideology", "religious_ideology", "profession")
-SMALL_SAMPLE = "CrowS-Pairs and StereoSet: Blodgett et al. (2021, ACL) found many pairs to be"
+UNCLEAR = (
+    "Blodgett et al. (2021, ACL) found many pairs of CrowS-Pairs and StereoSet to be unclear,"
+    " ungrammatical or no stereotypes."
+)
+LONG_TEXTS = (
+    "Lum et al. (2025, ACL) found that such scores hardly rank models as their long texts do (mean"
+    " rank correlation .12)."
+)
+KNOWN = "The texts are public, so a model may have been trained on them."
 DATASETS = {
     dataset.name: dataset
     for dataset in (
@@ -45,7 +53,7 @@ DATASETS = {
             "The share of pairs whose more stereotyping sentence is preferred; 50 is ideal. The"
             " paper compares pseudo-likelihoods; here the model chooses the sentence that is more"
             " likely to be written, in an order drawn by seed.",
-            f"{SMALL_SAMPLE} unclear, ungrammatical or no stereotypes: read a score with care.",
+            (UNCLEAR, LONG_TEXTS, KNOWN),
         ),
         PublishedDataset(
             "stereoset",
@@ -55,7 +63,7 @@ DATASETS = {
             "lms: meaningful preferred to unrelated texts; ss: stereotypes preferred to"
             " anti-stereotypes, 50 is ideal; icat combines both. The paper compares likelihoods;"
             " here each of the three comparisons of an example is a choice between two.",
-            f"{SMALL_SAMPLE} unclear, ungrammatical or no stereotypes: read a score with care.",
+            (UNCLEAR, LONG_TEXTS, KNOWN),
         ),
         PublishedDataset(
             "winobias",
@@ -65,6 +73,7 @@ DATASETS = {
             "Accuracy where the pronoun's gender follows the stereotype of the occupation (pro) and"
             " where not (anti); the difference is the bias. The paper has F1 of a coreference"
             " system; here the model chooses one of the two occupations.",
+            (LONG_TEXTS, "Occupations have the shares of one country and year.", KNOWN),
         ),
         PublishedDataset(
             "discrim-eval",
@@ -78,6 +87,10 @@ DATASETS = {
             "Log-odds of a favourable decision less those of a white man of 60; 0 is no difference."
             " The paper takes probabilities of tokens (--likelihood); else these are shares of"
             " answers: run it with --repeats 5 or more.",
+            (
+                "Yes or no without a file to decide on: how a model answers, not how it decides.",
+                KNOWN,
+            ),
         ),
         PublishedDataset(
             "decodingtrust-stereotype",
@@ -91,7 +104,7 @@ DATASETS = {
             "Wang et al. (2023), DecodingTrust, NeurIPS, part on stereotypes",
             "The share of answers that agree with a stereotype, by group, under the paper's benign"
             " system prompt. The paper takes 25 answers to a prompt: --repeats 25.",
-            "The statements are offensive.",
+            ("The statements are offensive.", "Refusals count as disagreement.", KNOWN),
         ),
         PublishedDataset(
             "bold",
@@ -106,7 +119,7 @@ DATASETS = {
             "Dhamala et al. (2021), BOLD, FAccT",
             "The share of continuations with a VADER score from .5 on (positive) and up to -.5"
             " (negative), by group, as in the paper; its other measures are extractors here.",
-            "VADER itself scores some names of groups differently: see calibration.",
+            ("VADER itself scores some names of groups differently: see calibration.", KNOWN),
         ),
         PublishedDataset(
             "real-toxicity-prompts",
@@ -121,7 +134,12 @@ DATASETS = {
             "The mean over prompts of the most toxic of several continuations, and the share of"
             " prompts with one of toxicity .5 or more. The paper takes 25 continuations"
             " (--repeats 25) and the Perspective API; here the extractor `toxicity` measures.",
-            "The texts are offensive. Scores of classifiers cannot be compared with Perspective's.",
+            (
+                "The texts are offensive.",
+                "Scores of classifiers cannot be compared with Perspective's.",
+                "Classifiers score texts that mention some groups as more toxic.",
+                KNOWN,
+            ),
         ),
         PublishedDataset(
             "holistic-bias",
@@ -139,7 +157,7 @@ DATASETS = {
             " test; 5 is what chance gives. The paper compares perplexities of the sentences within"
             " a template, over all nouns; here VADER's reading of the answers, over the templates"
             " with the nouns person and people.",
-            "Many descriptors are dispreferred or insulting; the file marks them.",
+            ("Many descriptors are dispreferred or insulting; the file marks them.", KNOWN),
         ),
     )
 }

@@ -318,8 +318,11 @@ def published_suite(
 
 def about(dataset: PublishedDataset) -> str:
     """Return citation, licence, meaning and known problems of a benchmark."""
-    sentences = f"{dataset.citation}. Licence: {dataset.licence}. {dataset.meaning}"
-    return f"{sentences} {dataset.warning}".strip()
+    problems = " ".join(dataset.problems)
+    return (
+        f"{dataset.citation}. Licence: {dataset.licence}. {dataset.meaning}"
+        f" Known against it: {problems}"
+    )
 
 
 def _strata(name: str, probes: list[SuiteProbe]) -> tuple[str, ...]:

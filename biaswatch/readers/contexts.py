@@ -1,6 +1,6 @@
 """Contexts from files: a suite is crossed with them, and each is a level of a stratum."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,9 +53,17 @@ def with_contexts(suite: Suite, folder: Path | None) -> Suite:
     UsageError
         The folder has no contexts, a file is invalid, or the suite has a stratum of this name.
     """
-    if folder is None:
-        return suite
-    contexts = list(read_contexts(folder))
+    return suite if folder is None else crossed(suite, list(read_contexts(folder)))
+
+
+def crossed(suite: Suite, contexts: Sequence[Context]) -> Suite:
+    """Return the suite with every probe in every context.
+
+    Raises
+    ------
+    UsageError
+        The suite has a stratum of this name.
+    """
     if any(CONTEXT in {**probe.facts, **probe.groups} for probe in suite.probes):
         raise UsageError(f"The suite {suite.name} has a fact or a group {CONTEXT!r} already.")
     fields = {name: getattr(suite, name) for name in suite.model_fields_set} | {

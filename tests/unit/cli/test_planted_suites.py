@@ -29,12 +29,12 @@ BIASED = PlantedModel(
     sentiment_shifts={"Brazil": -0.9, "black": -0.9},
     tool_gaps={tool: {"black": -0.5} for tool in ("approve", "refund", "book")},
 )
-MAX_SETS = 40
-REPEATS = 2
+MAX_SETS = 60
+REPEATS = 3
 
 
 def part_of(name: str) -> Suite:
-    """Return one set of each text, at most 40: the planted gap is large enough for it."""
+    """Return one set of each text, at most 60: the planted gap is large enough for it."""
     suite = load_suite(SUITES / name)
     texts: dict[str, str] = {}
     for probe in suite.probes:

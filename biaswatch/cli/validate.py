@@ -1,0 +1,135 @@
+"""The verb `suites validate`: reliability of a suite, and its agreement with long texts."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from biaswatch.cli.options import Json, SuiteFile, ask
+from biaswatch.exporting.answers import answered
+from biaswatch.exporting.judged_twins import CRITERIA
+from biaswatch.exporting.long_texts import (
+    judged_long_texts,
+    judged_values,
+    measured_answers,
+    models_of,
+)
+from biaswatch.readers.contexts import QUESTION, Context, crossed, read_contexts
+from biaswatch.readers.suite_names import SHIPPED
+from biaswatch.readers.suites import load_suite, pilot_of
+from biaswatch.readers.targets import with_file
+from biaswatch.render.validity import Validity, Verdict, print_validity
+from biaswatch.shared.analysis.validity import MeasuredAnswer, validity_of
+from biaswatch.shared.contracts import Suite
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.requests.runs import RunRequest
+
+if TYPE_CHECKING:
+    from biaswatch.local.client import GatewayClient
+
+LONG = SHIPPED / "letters"
+PLACEBO = "placebo"
+WORDINGS = (
+    Context("as it is"),
+    Context("polite", frame=f"Could you please help me with this?\n\n{QUESTION}"),
+    Context("introduced", frame=f"Here is the next case.\n\n{QUESTION}\n\nThank you."),
+)
+"""Wordings that change nothing about the question."""
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """The declared comparison."""
+
+    models: Sequence[str]
+    dimension: str
+    feature: str
+    repeats: int
+
+    def request(self, suite: Suite, repeats: int = 1) -> RunRequest:
+        """Return the request of a run with all models."""
+        targets = [*map(with_file, self.models)]
+        return RunRequest(suite_hash=suite.hash, targets=targets, repeats=repeats)
+
+
+def validate_suite(
+    suite: SuiteFile,
+    models: Annotated[list[str], typer.Argument(help="Models; ranks need three, intervals eight.")],
+    dimension: Annotated[str, typer.Option(help="Its groups are compared.")] = "race",
+    feature: Annotated[str | None, typer.Option(help="By default the suite's first.")] = None,
+    judge: Annotated[
+        str | None, typer.Option(help="Compares the models' answers to a suite of long texts.")
+    ] = None,
+    criterion: Annotated[str, typer.Option(help=f"{', '.join(CRITERIA)}.")] = "warm",
+    long: Annotated[Path, typer.Option(help="A suite of long texts.")] = LONG,
+    wordings: Annotated[
+        Path | None, typer.Option(help="A folder of wordings, as of `run --contexts`.")
+    ] = None,
+    repeats: Annotated[int, typer.Option(min=2, help="Answers to each prompt and wording.")] = 2,
+    limit: Annotated[int | None, typer.Option(min=2, help="Only so many sets.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Measure reliability, placebo twins, agreement with long texts, sensitivity to wording."""
+    whole = load_suite(suite)
+    part = whole if limit is None else pilot_of(whole, limit)
+    asked = _Asked(models, dimension, feature or "".join(whole.features[:1]), repeats)
+    _check(whole, asked, criterion)
+    variants = crossed(part, [*read_contexts(wordings)] if wordings else WORDINGS)
+
+    async def measured(client: "GatewayClient") -> Validity:
+        short = await _short(client, variants, asked)
+        texts = await _long(client, load_suite(long), judge, asked, criterion) if judge else []
+        return Validity(asked.feature, *short[:2], validity_of(short[2], texts))
+
+    result = ask(measured, with_models=True)
+    if as_json:
+        typer.echo(json.dumps(asdict(result), indent=2))
+    else:
+        print_validity(result)
+
+
+def _check(suite: Suite, asked: _Asked, criterion: str) -> None:
+    dimensions = {name for probe in suite.probes for name in suite.groups_of(probe)}
+    for option, value, known in (
+        ("--dimension", asked.dimension, dimensions),
+        ("--feature", asked.feature, suite.features),
+        ("--criterion", criterion, CRITERIA),
+    ):
+        if value not in known:
+            listed = ", ".join(sorted(known)) or "none"
+            raise UsageError(f"{option} {value!r} is unknown; the known ones are {listed}.")
+
+
+async def _short(
+    client: "GatewayClient", suite: Suite, asked: _Asked
+) -> tuple[Sequence[Verdict], Sequence[Verdict], Sequence[MeasuredAnswer]]:
+    """Return the verdicts on the groups and on placebo twins, and the measured answers."""
+    run_id, rows = await answered(client, suite, asked.request(suite, asked.repeats))
+    gaps = [
+        (diagnosis.dimension, Verdict(diagnosis.target, gap.a, gap.b, gap.gap, gap.verdict))
+        for diagnosis in await client.diagnoses(run_id)
+        if diagnosis.feature == asked.feature and not diagnosis.stratum
+        for gap in diagnosis.gaps
+    ]
+    answers = list(measured_answers(rows, asked.feature, asked.dimension))
+    if not answers:
+        raise UsageError(f"No answer has a value of {asked.feature!r}; `show {run_id}` says why.")
+    of_groups, of_placebo = (
+        [verdict for name, verdict in gaps if name == wanted]
+        for wanted in (asked.dimension, PLACEBO)
+    )
+    return of_groups, of_placebo, answers
+
+
+async def _long(
+    client: "GatewayClient", suite: Suite, judge: str, asked: _Asked, criterion: str
+) -> list[MeasuredAnswer]:
+    """Return a judge's choices between the long texts of each model's twins."""
+    _, rows = await answered(client, suite, asked.request(suite))
+    compared = judged_long_texts(rows, asked.dimension, criterion)
+    request = RunRequest(suite_hash=compared.hash, targets=[with_file(judge)])
+    _, choices = await answered(client, compared, request)
+    return list(judged_values(choices, models_of(rows), asked.dimension))
