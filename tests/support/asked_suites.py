@@ -32,10 +32,15 @@ def text_of(probe: SuiteProbe) -> str:
     )
 
 
-def answers(suite: Suite, model: PlantedModel, known: Markers, repeats: int) -> Iterator[Row]:
-    """Yield a row for each answer, with its groups, its random factors and one value."""
+def answers(
+    suite: Suite, model: PlantedModel, known: Markers, repeats: int, first: int = 0
+) -> Iterator[Row]:
+    """Yield a row for each answer, with its groups, its random factors and one value.
+
+    `first` is the number of the first repeat, by which answers differ.
+    """
     for probe in suite.probes:
-        for repeat in range(repeats):
+        for repeat in range(first, first + repeats):
             yield {
                 "set": probe.set,
                 "unit": probe.key,
