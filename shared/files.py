@@ -74,6 +74,8 @@ class _Unpacked(io.RawIOBase):
             data = self._packed.read(len(buffer))
         except (EOFError, zlib.error, gzip.BadGzipFile):
             raise OSError(0, "it is not gzip, or it is cut off") from None
+        if self._size == 0 and data.startswith(b"\x1f\x8b"):
+            raise OSError(0, "it is compressed twice; unpack it once, with gunzip")
         self._size += len(data)
         if self._size > LARGEST_UNPACKED_BYTES:
             raise OSError(0, f"it unpacks to more than {LARGEST_UNPACKED_BYTES // MIB} MiB")
@@ -269,7 +271,9 @@ def _value(line: str, place: str) -> Any:
         several = error.msg == "Extra data" and line.lstrip()[:1] in {"{", "["}
         why = "these are several values; write each on a line of its own" if several else NOT_JSON
         raise UsageError(f"{place}: {why}.") from None
-    except (ValueError, RecursionError):
+    except RecursionError:
+        raise UsageError(f"{place}: this is nested too deeply.") from None
+    except ValueError:
         raise UsageError(f"{place}: {NOT_JSON}.") from None
     value = encodable(value, line)
     return checked_depth(value, place)

@@ -13,7 +13,7 @@ from biaswatch.importing.log_files import log_file
 from biaswatch.importing.rows import RepeatedIds, Row
 from biaswatch.measuring import TextMeasurer
 from biaswatch.readers.columns import listed_names
-from biaswatch.readers.row_ids import rounded_id_warnings
+from biaswatch.readers.row_ids import label_form_sentences, rounded_id_warnings
 from biaswatch.readers.run_tables import RunColumns, RunTable, run_observations, run_warnings
 from biaswatch.shared.contracts import Claim
 from biaswatch.shared.conventions.left_out import LeftOut
@@ -52,6 +52,8 @@ def log_input(
             bars.advance(task)
     seen = run_observations(table, columns)
     remarks = log_remarks([row for _, row in rows], columns.groups)
+    for name, labels in seen.groups.items():
+        remarks += label_form_sentences(name, labels)
     warnings = [*left_out.sentences(), *repeated, *run_warnings(table, seen), *remarks]
     return DiagnosisInput(seen, warnings, columns.unit or "unit", columns.set, Claim.POPULATION)
 

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from math import inf
 from typing import Any
 
-from biaswatch.shared.conventions.contents import RecordedContent
+from biaswatch.shared.conventions.contents import RecordedContent, recorded
 from biaswatch.shared.conventions.mapping import FieldMapping, value_at
-from biaswatch.shared.conventions.messages import answer_text, label_of, messages_of, opened, parsed
+from biaswatch.shared.conventions.messages import label_of, parsed, prompt_in
+from biaswatch.shared.conventions.outputs import NOTHING, logged_output
 from biaswatch.shared.conventions.signals import Fields
 from biaswatch.shared.errors import UsageError
 
@@ -19,11 +20,15 @@ def merged(usual: FieldMapping, declared: FieldMapping) -> FieldMapping:
 
 def named_content(content: RecordedContent, row: Fields, mapping: FieldMapping) -> dict[str, Any]:
     """Return the fields of the content that the mapping replaces."""
-    text_value = value_at(row, mapping.text)
     changed: dict[str, Any] = {}
-    if (text := answer_text(text_value)) is not None:
-        changed = {"text": text, "reason": None}
-    if mapping.prompt and (prompt := messages_of(opened(value_at(row, mapping.prompt)))):
+    if (output := logged_output(value_at(row, mapping.text))) != NOTHING:
+        named = recorded(output, None)
+        changed = {
+            "text": named.text,
+            "reason": named.reason,
+            "finish_reason": named.finish_reason or content.finish_reason,
+        }
+    if prompt := prompt_in(value_at(row, mapping.prompt)):
         changed["prompt"] = prompt
     if not mapping.prompts:
         changed["prompt"] = ()
@@ -49,7 +54,7 @@ def plain_answer(where: str, row: Mapping[str, Any]) -> dict[str, Any]:
     changed: dict[str, Any] = {n: _label(where, n, row[n]) for n in LABELS if n in row}
     changed |= {n: _labels(where, n, row[n]) for n in DIMENSIONS if n in row}
     if "text" in row:
-        changed["text"] = answer_text(row["text"])
+        changed["text"] = logged_output(row["text"]).text
     answer = {**row, **changed}
     return {name: value for name, value in answer.items() if value is not None}
 

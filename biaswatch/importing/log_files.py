@@ -71,9 +71,18 @@ class LogFile:
             mapping_file = self.mapping or MappingFile()
             own = mapping_file.of(self.source) if self.source else mapping_file
             mapping = merged(form.usual, own)
+            keys = _keys_in(self.path, mapping) if form.parent else set()
             for where, row in all_rows:
                 for inner_row in _inner_rows(where, row, form):
-                    yield from _answer(inner_row, form, mapping, counted)
+                    if label_of(value_at(inner_row[1], form.parent)) in keys:
+                        counted.add(OmissionReason.STEPS)
+                    else:
+                        yield from _answer(inner_row, form, mapping, counted)
+
+
+def _keys_in(path: Path, mapping: FieldMapping) -> set[str | None]:
+    """Return the ids of all rows of a file."""
+    return {label_of(value_at(row, mapping.id)) for _, row in rows_of(path)} - {None}
 
 
 def _inner_rows(where: str, row: Mapping[str, Any], form: RowFormat) -> Iterator[Row]:

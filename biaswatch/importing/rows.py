@@ -2,6 +2,7 @@
 
 import csv
 import hashlib
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, TextIO
@@ -52,7 +53,10 @@ def _csv(path: Path) -> Iterator[Row]:
     try:
         with open_text(path, "") as file:
             lines = _BoundedLines(path, file)
-            for number, row in enumerate(csv.DictReader(lines), start=1):
+            reader = csv.DictReader(lines)
+            if len(names := reader.fieldnames or ()) == 1 and re.search(r"[;\t|]", names[0]):
+                raise UsageError(f"{path} is not separated by commas: save it with commas.")
+            for number, row in enumerate(reader, start=1):
                 lines.taken = 0
                 if None in row:
                     raise UsageError(f"{path}, row {number}: it has more cells than names.")

@@ -8,7 +8,8 @@ from typing import Any
 
 from biaswatch.importing.times import moment_in
 from biaswatch.shared.conventions.mapping import FieldMapping
-from biaswatch.shared.conventions.messages import answer_text, label_of, opened
+from biaswatch.shared.conventions.messages import label_of, opened
+from biaswatch.shared.conventions.outputs import logged_output
 from biaswatch.shared.errors import UsageError
 
 Values = Mapping[str, Sequence[Any]]
@@ -19,26 +20,39 @@ MOST_LABELS = 20
 MAX_EXAMPLE_CHARACTERS = 40
 MAX_LISTED = 600
 """Characters of the names of fields in an error."""
-NAMES: Mapping[str, str] = {
-    "id": r"(request|response|message|trace|span|completion|record|row|sample)?_?(uu)?id$|^key$",
-    "time": r"^at$|time|date|created|finished|timestamp|^ts$",
-    "text": r"answer|response|output|completion|reply|generat|assistant|^text$|prediction|content",
-    "prompt": r"prompt|question|input|query|messages|instruction|user_message|request",
-    "reason": r"^reason$|error(_type|_code)?$|failure",
-    "unit": r"(user|customer|session|conversation|account|person|applicant|subject|client|member)"
-    r"(_?(uu)?id|_?key|_?hash)?$|^unit$|(user|customer|client)\.id$",
-    "model": r"model(_name|_id)?$|deployment",
-}
-"""Names of fields, as patterns; a field further to the front is a better one."""
+PERSONS = r"(^|[._])(user|usr|customer|client|person|applicant|subject|member|account)"
+NAMES: Mapping[str, Sequence[str]] = {
+    "id": (
+        r"^(uu)?id$", r"(request|response|message|completion|record|row|sample|call)_id$",
+        r"span_id$", r"_(uu)?id$|^key$",
+    ),
+    "time": (r"^at$", r"finished|completed|ended|end_time", r"time|^ts$", r"created|date"),
+    "text": (
+        "answer", "response", "output", "completion", "reply", "generat", "assistant", "^text$",
+        "prediction", "content",
+    ),
+    "prompt": ("prompt|question", "input|query|messages|instruction|user_message|request"),
+    "reason": ("^reason$", "error(_type|_code)?$|failure"),
+    "unit": (
+        rf"{PERSONS}([._]?(uu)?id|_?key|_?hash)?$|^uid$|^unit$",
+        r"(session|conversation|thread)(_?(uu)?id)?$",
+    ),
+    "model": (r"model(_name|_id)?$", "deployment"),
+}  # fmt: skip
+"""Patterns of the names of fields in snake case, from the best to the worst."""
 KNOWN_ROLES = ("id", "time", "unit")
 GROUP_NAMES = re.compile(
-    r"gender|^sex$|race|ethnic|(^|[._])age($|_|group|band)|religion|nationality|disab|origin|"
-    r"orientation|caste|language_group|(^|[._])group|(^|[._])grp$|cohort|veteran|dialect",
-    re.IGNORECASE,
+    r"gender|^sex$|(^|[._])race|ethnic|(^|[._])age($|_|group|band)|religion|nationality|disab|"
+    r"origin|orientation|caste|language_group|(^|[._])group|(^|[._])grp$|cohort|veteran|dialect"
 )
-STRATUM_NAMES = re.compile(
-    r"topic|category|intent|product|channel|locale|^language$", re.IGNORECASE
+TECHNICAL_NAMES = re.compile(
+    r"status|code|type|version|level|model|provider|finish|stop|stream|token|latenc|duration|index|"
+    r"count|cost|cache|success|error|score|operation|method|schema|service|^name$|(^|_)env"
 )
+"""Fields with few values that describe a call and no person."""
+REPLIES = {"choices", "candidates", "generations"}
+"""Fields of the body of a reply."""
+STRATUM_NAMES = re.compile(r"topic|category|intent|product|channel|locale|^language$")
 
 
 @dataclass
@@ -100,8 +114,9 @@ def _add_role(suggested: SuggestedMap, role: str, values: Values, used: set[str]
 def _add_labels(
     suggested: SuggestedMap, role: str, pattern: re.Pattern[str], values: Values, used: set[str]
 ) -> None:
-    few = [name for name in values if name not in used and _is_label(values[name])]
-    named = [name for name in few if pattern.search(name)]
+    candidates = [name for name in values if name not in used and _is_label(values[name])]
+    named = [name for name in candidates if pattern.search(_snake_case(name))]
+    few = [name for name in candidates if not TECHNICAL_NAMES.search(_last_of(name))]
     labels = {_short(name): name for name in named}
     if labels:
         suggested.fields[role] = labels
@@ -121,7 +136,8 @@ def _add_labels(
         )
         used.add(name)
     elif role == "groups":
-        suggested.remarks.append("groups: no field found.")
+        others = f" Fields with few values: {', '.join(candidates[:10])}." if candidates else ""
+        suggested.remarks.append(f"groups: no field found.{others}")
 
 
 def _values_by_field(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
@@ -133,29 +149,34 @@ def _values_by_field(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
 
 
 def _leaves(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, Any]]:
-    """Yield the fields of a row; objects also as JSON text are entered, lists are values."""
+    """Yield the fields of a row; objects also as JSON text are entered, lists are values.
+
+    The body of a reply is a value, too.
+    """
     content = opened(value)
-    if isinstance(content, Mapping) and depth < MAX_DEPTH and "content" not in content:
+    is_object = isinstance(content, Mapping)
+    if is_object and path and content.keys() & REPLIES:
+        yield path, value
+    if is_object and depth < MAX_DEPTH and "content" not in content:
         for name, inner in content.items():
             yield from _leaves(inner, f"{path}.{name}" if path else str(name), depth + 1)
-    elif value is not None and value != "":
+    elif value is not None and value != "" and value == value:  # not NaN
         yield path, value
 
 
 def _best(role: str, values: Values, used: set[str]) -> str | None:
-    pattern = re.compile(NAMES[role], re.IGNORECASE)
-    names = [
-        name
+    """Return the field whose name fits a role best, if its values fit as well."""
+    ranks = {
+        name: rank
         for name in values
         if name not in used
-        and pattern.search(name.rpartition(".")[2] if role != "unit" else name)
+        and (rank := _rank(role, name)) is not None
+        and (role != "id" or _rank("unit", name) is None)
         and _fits(role, values[name])
-    ]
-    if role == "text" and len(names) > 1:
-        prompts = re.compile(NAMES["prompt"], re.IGNORECASE)
-        names = [name for name in names if not prompts.search(name)] or names
-        names.sort(key=lambda name: _precedence(NAMES["text"], name))
-    return names[0] if names else None
+    }
+    if role == "text" and not all(_rank("prompt", name) is not None for name in ranks):
+        ranks = {name: rank for name, rank in ranks.items() if _rank("prompt", name) is None}
+    return min(ranks, key=ranks.__getitem__, default=None)
 
 
 def _by_values(role: str, values: Values, used: set[str]) -> list[str]:
@@ -164,14 +185,16 @@ def _by_values(role: str, values: Values, used: set[str]) -> list[str]:
         return []
     names = [name for name in values if name not in used and _fits(role, values[name])]
     if role == "text":
-        names.sort(key=lambda name: -sum(len(answer_text(v) or "") for v in values[name]))
+        names = [name for name in names if "message" in name or _rank("prompt", name) is None]
+        names.sort(key=lambda name: -sum(len(_text(value)) for value in values[name]))
     return names
 
 
-def _precedence(patterns: str, name: str) -> int:
-    """Return the position of the first alternative that a name matches."""
-    matching = (n for n, p in enumerate(patterns.split("|")) if re.search(p, name, re.IGNORECASE))
-    return next(matching, len(patterns))
+def _rank(role: str, name: str) -> int | None:
+    """Return the position of the first pattern of a role that a name matches, or None."""
+    last = _snake_case(name) if role == "unit" else _last_of(name)
+    matching = (rank for rank, pattern in enumerate(NAMES[role]) if re.search(pattern, last))
+    return next(matching, None)
 
 
 def _fits(role: str, values: Sequence[Any]) -> bool:
@@ -182,8 +205,10 @@ def _fits(role: str, values: Sequence[Any]) -> bool:
     if role == "time":
         return all(map(_is_time, values))
     if role in {"text", "prompt"}:
-        texts = [answer_text(value) or "" for value in values]
+        texts = [_text(value) for value in values]
         return any(" " in text.strip() for text in texts) and not all(map(_is_time, values))
+    if role == "unit" and len(set(labels)) == 1 < len(labels):
+        return False
     return None not in labels
 
 
@@ -205,11 +230,25 @@ def _labels(values: Sequence[Any]) -> str:
     return ", ".join(f"{label} ({count})" for label, count in counts.most_common(5))
 
 
+def _text(value: Any) -> str:
+    return logged_output(value).text or ""
+
+
+def _snake_case(name: str) -> str:
+    """Return `endTime` as `end_time`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+
+
+def _last_of(name: str) -> str:
+    """Return the last part of the name of a field, in snake case."""
+    return _snake_case(name).rpartition(".")[2]
+
+
 def _short(name: str) -> str:
     return re.sub(r"\W+", "_", name.rpartition(".")[2]).strip("_").lower()[:40] or "group"
 
 
 def _example(values: Sequence[Any]) -> str:
-    text = " ".join((answer_text(values[0]) or "").split())
+    text = " ".join(_text(values[0]).split())
     more = "..." if len(text) > MAX_EXAMPLE_CHARACTERS else ""
     return f"such as {text[:MAX_EXAMPLE_CHARACTERS]!r}{more}"

@@ -16,7 +16,7 @@ from biaswatch.services.gateway.runs.provenance import RunProvenance
 from biaswatch.shared.contracts import Assessment, Correction, Diagnosis, Evaluation, Purpose, is_id
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.presentation.findings import comparisons
-from biaswatch.shared.presentation.run_summary import mostly_missing
+from biaswatch.shared.presentation.run_summary import mostly_missing, without_calls
 from biaswatch.shared.requests.labels import RunCorrections
 from biaswatch.shared.requests.run_views import RunImpact, RunProgress, RunState, StudyResults
 
@@ -101,7 +101,7 @@ class RunResults:
         """Sentences on missing answers, and on verdicts that they could overturn."""
         missing = mostly_missing(self.diagnoses)
         warnings = measurement_warnings(checked_diagnoses(self.diagnoses), CheckRule())
-        return [*([missing] if missing else []), *warnings]
+        return [*([missing] if missing else []), *without_calls(self.diagnoses), *warnings]
 
     def as_json(self) -> dict[str, Any]:
         """Return the results as a JSON object, without optional parts that are empty."""

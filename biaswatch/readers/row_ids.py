@@ -66,7 +66,7 @@ def label_form_warnings(
     """Return warnings about the labels of groups and of ids (units, sets)."""
     names = dict.fromkeys([*groups, *ids])
     rounded = [_rounded_sentence(name) for name in names if has_rounded_values(frame[name])]
-    return [*rounded, *(line for item in groups.items() for line in _form_sentences(*item))]
+    return [*rounded, *(line for item in groups.items() for line in label_form_sentences(*item))]
 
 
 def rounded_id_warnings(ids: Mapping[str, Iterable[object]]) -> list[str]:
@@ -99,7 +99,7 @@ def _rounded_sentence(name: str) -> str:
     )
 
 
-def _form_sentences(name: str, labels: Iterable[str | None]) -> Iterator[str]:
+def label_form_sentences(name: str, labels: Iterable[str | None]) -> Iterator[str]:
     """Yield a warning if labels of a group differ only in case, spaces, or as 1 and 1.0."""
     forms: dict[str, list[str]] = defaultdict(list)
     for label in dict.fromkeys(labels):

@@ -300,9 +300,11 @@ def _gaps_left_out(table: RunTable) -> list[str]:
     """Return a warning about declared gaps by stratum, which only the run's findings have."""
     if not (strata := table.declared.gaps_by):
         return []
+    run = table.declared.run_id[:12]
     warning = (
-        f"{table.name} also has the gaps by {', '.join(strata)}, in one family with these, so its"
-        f" corrected intervals are wider: `biaswatch show {table.declared.run_id[:12]} --all`."
+        f"{table.name} also has the gaps by {', '.join(strata)}: `biaswatch diagnose {run} --config"
+        f" domain={strata[0]}`. `biaswatch show {run} --all` has all of them in one family, with"
+        " wider corrected intervals."
     )
     return [warning]
 

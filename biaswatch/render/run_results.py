@@ -32,7 +32,7 @@ from biaswatch.shared.presentation.conclusions import (
 from biaswatch.shared.presentation.corrections import correction_sentences
 from biaswatch.shared.presentation.findings import comparisons, group_rows
 from biaswatch.shared.presentation.names import SHORT_ID_CHARS, ModelNames
-from biaswatch.shared.presentation.run_summary import mostly_missing, run_summary
+from biaswatch.shared.presentation.run_summary import mostly_missing, run_summary, without_calls
 
 DEMO_WRITER, DEMO_JUDGES = "simulator:unbiased", ("simulator:unbiased", "simulator:strict")
 """Models that interpret the demo; naming them again shows the stored report."""
@@ -51,6 +51,8 @@ def print_results(results: RunResults, *, as_json: bool, everything: bool = Fals
     run, console = results.run, Console(emoji=False)
     if missing := mostly_missing(results.diagnoses):
         print_sentence(console, missing, style="bold")
+    for sentence in without_calls(results.diagnoses):
+        print_sentence(console, sentence, style="bold")
     if results.diagnoses or run.responses:
         _print_conclusions(console, results, everything=everything)
     else:

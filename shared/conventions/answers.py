@@ -22,8 +22,8 @@ from biaswatch.shared.conventions.mapping import (
     labels_at,
     value_at,
 )
-from biaswatch.shared.conventions.messages import answer_text, label_of, messages_of
-from biaswatch.shared.conventions.outputs import Output
+from biaswatch.shared.conventions.messages import label_of, messages_of
+from biaswatch.shared.conventions.outputs import NOTHING, logged_output
 from biaswatch.shared.conventions.signals import Signal
 from biaswatch.shared.conventions.spans import content_of
 from biaswatch.shared.conventions.spans.langfuse import unquoted
@@ -148,13 +148,13 @@ def _content(
     content = None if kind is SpanKind.OTHER else content_of(signal, last=is_agent)
     if is_agent and (content is None or not content.answered):
         content = replace(content or RecordedContent(), elsewhere=False)
-    text = answer_text(value_at(fields, mapping.text))
+    output = logged_output(value_at(fields, mapping.text))
     if content is None:
-        if text is None:
+        if output == NOTHING:
             return None
-        content = recorded(Output(text), signal.error)
-    if text is not None:
-        content = replace(content, text=text, reason=None)
+        content = recorded(output, signal.error)
+    if output.text is not None:
+        content = replace(content, text=output.text, reason=None)
     elif reason := label_of(value_at(fields, mapping.reason)):
         content = replace(content, text=None, reason=reason)
     prompt = messages_of(value_at(fields, mapping.prompt)) or content.prompt

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from biaswatch.shared.contracts.identity import Name, Token
-from biaswatch.shared.conventions.messages import label_of
+from biaswatch.shared.conventions.messages import label_of, opened
 
 GROUP, FACT = "biaswatch.group.", "biaswatch.fact."
 """Prefixes of attributes that hold a group or a fact without a mapping."""
@@ -95,6 +95,7 @@ def _in_objects(fields: Mapping[str, Any], path: list[str]) -> Any:
 
 def _inside(value: Any, path: list[str]) -> Any:
     for step in path:
+        value = opened(value)
         if isinstance(value, Mapping):
             value = value.get(step)
         elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):

@@ -20,14 +20,12 @@ ROLES = {"system": Role.SYSTEM, "developer": Role.SYSTEM, "user": Role.USER, "hu
 
 SCALARS = (int, float, Decimal, date, UUID)
 """Types besides text that can be labels."""
-MARKS = {"role", "type", "content", "parts", "text", "tool_calls"}
-"""Fields of messages and their parts."""
-
-
 MAX_ENCODINGS = 3
 """How often a text may have been encoded as JSON."""
 
 
+PROMPTS = ("messages", "input", "prompt", "contents", "question", "query")
+"""Fields of a request or of inputs that hold the prompt, by precedence."""
 TEXT_FIELDS = ("content", "parts", "text", "value")
 """Fields that hold the text of a message or a part, by precedence."""
 
@@ -71,24 +69,6 @@ def text_of(content: Any) -> str | None:
     return "\n".join(texts) if texts else None
 
 
-def answer_text(value: Any) -> str | None:
-    """Return the text of a logged answer: text, parts, a message or a number.
-
-    JSON that is not a message, like `{"rating": 3}`, is itself the answer.
-    """
-    content = opened(value)
-    text = text_of(content)
-    if text is not None or _is_conversation(content):
-        return text
-    return value if isinstance(value, str) else label_of(value)
-
-
-def _is_conversation(value: Any) -> bool:
-    """Return whether a value is a message, or a list of messages or parts."""
-    items = value if isinstance(value, list) else [value]
-    return bool(items) and all(isinstance(item, Mapping) and MARKS & item.keys() for item in items)
-
-
 def _part_text(part: Any) -> str | None:
     if isinstance(part, str):
         return part
@@ -126,6 +106,14 @@ def messages_of(value: Any) -> tuple[Message, ...]:
         if role is not None and text is not None:
             messages.append(Message(role=role, content=text))
     return tuple(messages)
+
+
+def prompt_in(inputs: Any) -> tuple[Message, ...]:
+    """Return the messages in a request or in named inputs; also a text, or messages alone."""
+    content = opened(inputs)
+    if isinstance(content, Mapping):
+        content = next((content[name] for name in PROMPTS if content.get(name)), content)
+    return messages_of(content)
 
 
 def fields_of(message: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from biaswatch.shared.contracts.probe import Role
-from biaswatch.shared.conventions.messages import label_of, opened, role_of, text_of
+from biaswatch.shared.conventions.messages import SCALARS, label_of, opened, role_of, text_of
 
 TOOL_PARTS = {"tool_call", "tool-call", "tool_use", "toolCall", "function_call", "functionCall",
               "server_tool_use", "mcp_call", "custom_tool_call", "toolUse"}  # fmt: skip
@@ -61,6 +61,14 @@ def output_of(value: Any, *, last: bool = False, depth: int = 0) -> Output:
     if isinstance(value, str):
         return Output(value)
     return Output(json.dumps(content, ensure_ascii=False, default=str))
+
+
+def logged_output(value: Any) -> Output:
+    """Return the output in the field of a log: in any form, also text in parts or a number."""
+    content = opened(value)
+    is_history = isinstance(content, list) and any(map(role_of, content))
+    text = label_of(value) if isinstance(value, SCALARS) else text_of(content)
+    return output_of(value) if is_history or text is None else Output(text)
 
 
 def _is_list_of_texts(value: Any) -> bool:
@@ -151,6 +159,8 @@ def _of_list(items: Sequence[Any], last: bool, depth: int) -> Output | None:
         return Output(items[-1 if last else 0] or None)
     if not all(isinstance(item, Mapping | list | tuple) for item in items):
         return None
+    if deltas := [delta for item in items if (delta := _delta_of(item)) is not None]:
+        return _of_stream(deltas)
     if _is_parts(items) and not any("role" in item for item in items):
         return _of_response(items) if _has_messages(items) else _of_message({"parts": items})
     answers = [item for item in items if _may_answer(item)]
@@ -160,6 +170,22 @@ def _of_list(items: Sequence[Any], last: bool, depth: int) -> Output | None:
         outputs.reverse()
     answered = (output for output in outputs if output.text is not None)
     return next(answered, next((o for o in outputs if o.is_tool_call), (outputs or [NOTHING])[0]))
+
+
+def _delta_of(chunk: Any) -> Mapping[str, Any] | None:
+    """Return the first choice in a chunk of a stream; None for other values."""
+    choices = chunk.get("choices") if isinstance(chunk, Mapping) else None
+    first = choices[0] if isinstance(choices, list) and choices else None
+    return first if isinstance(first, Mapping) and isinstance(first.get("delta"), Mapping) else None
+
+
+def _of_stream(choices: Sequence[Mapping[str, Any]]) -> Output:
+    """Return the output of a stream of choices, one piece each."""
+    deltas = [choice["delta"] for choice in choices]
+    text = "".join(text_of(delta.get("content")) or "" for delta in deltas)
+    called = not text and any(has_tool_call(delta, None) for delta in deltas)
+    finishes = [label for choice in choices if (label := label_of(choice.get("finish_reason")))]
+    return Output(text or None, finishes[-1] if finishes else None, is_tool_call=called)
 
 
 def _has_messages(items: Iterable[Any]) -> bool:

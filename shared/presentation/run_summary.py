@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from biaswatch.shared.contracts import Diagnosis, Verdict
+from biaswatch.shared.contracts.derived_features import base_of
 from biaswatch.shared.formatting import (
     NOT_MEASURED,
     VERDICT_WORDS,
@@ -218,6 +219,27 @@ _REMEDIES: Mapping[str, tuple[str, str]] = {
     ),
     "unreachable": ("could not be asked for", "check the address of the target"),
 }
+
+
+CALLS = ("steps", "called", "escalated", "retrieved")
+"""Features of the steps of agents that are 0 without a call of a tool."""
+
+
+def without_calls(diagnoses: Sequence[Diagnosis]) -> list[str]:
+    """Return a sentence for each target whose answers have none of the measured calls of tools."""
+    names = ModelNames.among(diagnoses)
+    by_target: dict[str, list[Diagnosis]] = {}
+    for row in diagnoses:
+        if row.extractor == "steps" and base_of(row.feature) in CALLS:
+            by_target.setdefault(names.of(row), []).append(row)
+    return [
+        f"No answer of {name} has a measured call of a tool"
+        f" ({', '.join(dict.fromkeys(row.feature for row in rows))}). Servers that leave `tools`"
+        " out of requests report no error: look at `tool_steps` with `biaswatch export`, and check"
+        " that the server and its model support tools."
+        for name, rows in by_target.items()
+        if {group.mean.value for row in rows for group in row.groups if group.units} == {0.0}
+    ]
 
 
 def mostly_missing(diagnoses: Sequence[Diagnosis]) -> str | None:

@@ -9,6 +9,7 @@ from biaswatch.shared.conventions.rows import (
     deepeval,
     helm,
     inspect,
+    langsmith,
     lm_eval,
     observability,
     promptfoo,
@@ -32,6 +33,7 @@ class LogFormat(StrEnum):
     DEEPEVAL = "deepeval"
     OPENINFERENCE = "openinference"
     LANGFUSE = "langfuse"
+    LANGSMITH = "langsmith"
     JSONL = "jsonl"
     CSV = "csv"
     PARQUET = "parquet"
@@ -56,6 +58,7 @@ FORMATS: Mapping[LogFormat, RowFormat] = {
     LogFormat.OPENAI: providers.CALL,
     LogFormat.OPENINFERENCE: observability.OPENINFERENCE,
     LogFormat.LANGFUSE: observability.LANGFUSE,
+    LogFormat.LANGSMITH: langsmith.FORMAT,
     LogFormat.JSONL: GENERIC,
     LogFormat.CSV: GENERIC,
     LogFormat.PARQUET: GENERIC,

@@ -6,7 +6,7 @@ from typing import Any
 
 from biaswatch.shared.contracts.probe import Message
 from biaswatch.shared.conventions.contents import RecordedContent, reason_of, recorded
-from biaswatch.shared.conventions.mapping import FieldMapping
+from biaswatch.shared.conventions.mapping import FieldMapping, FieldNames
 from biaswatch.shared.conventions.messages import label_of, opened
 from biaswatch.shared.conventions.outputs import output_of
 from biaswatch.shared.conventions.signals import Fields
@@ -24,6 +24,8 @@ class RowFormat:
     """Names of fields unless a mapping declares others."""
     inner: Callable[[Fields], Iterable[Fields]] = lambda row: (row,)
     """The rows inside a row, for files that hold all results in one object."""
+    parent: FieldNames = ()
+    """The field with the id of the row that a row is a step of."""
 
 
 def reply_content(

@@ -5,7 +5,7 @@ from typing import Any
 
 from biaswatch.shared.conventions.contents import RecordedContent, recorded
 from biaswatch.shared.conventions.mapping import FieldMapping
-from biaswatch.shared.conventions.messages import first_label, messages_of, opened
+from biaswatch.shared.conventions.messages import first_label, opened, prompt_in
 from biaswatch.shared.conventions.outputs import output_of
 from biaswatch.shared.conventions.rows.form import RowFormat
 from biaswatch.shared.conventions.signals import Fields, Signal
@@ -21,7 +21,7 @@ def _observation(row: Fields) -> RecordedContent | None:
         return None
     error = "error" if row.get("level") == "ERROR" else None
     model = first_label(row, "model", "providedModelName", "modelName")
-    prompt = messages_of(opened(row.get("input")))
+    prompt = prompt_in(row.get("input"))
     return recorded(output_of(row.get("output"), last=True), error, prompt=prompt, model=model)
 
 

@@ -1,10 +1,8 @@
 """Calls of providers in logs, and the output of their batches."""
 
-from collections.abc import Mapping
-
 from biaswatch.shared.conventions.contents import RecordedContent
 from biaswatch.shared.conventions.mapping import FieldMapping
-from biaswatch.shared.conventions.messages import messages_of
+from biaswatch.shared.conventions.messages import prompt_in
 from biaswatch.shared.conventions.rows.form import RowFormat, as_object, reply_content, with_opened
 from biaswatch.shared.conventions.signals import Fields
 
@@ -14,11 +12,8 @@ def _logged_call(row: Fields) -> RecordedContent | None:
     request, response = row.get("request"), row.get("response")
     if not request and not response:
         return None
-    if isinstance(request, Mapping):
-        names = ("messages", "input", "prompt", "contents")
-        request = next((request[name] for name in names if request.get(name)), None)
     error = as_object(response).get("error") or row.get("error")
-    return reply_content(response, error, messages_of(request))
+    return reply_content(response, error, prompt_in(request))
 
 
 def _openai_batch(row: Fields) -> RecordedContent | None:

@@ -3,12 +3,11 @@
 from collections.abc import Mapping
 
 from biaswatch.shared.conventions.contents import RecordedContent, recorded
-from biaswatch.shared.conventions.messages import first_label, messages_of, parsed
+from biaswatch.shared.conventions.messages import first_label, parsed, prompt_in
 from biaswatch.shared.conventions.outputs import output_of
 from biaswatch.shared.conventions.signals import Signal
 
 KINDS = {"chat_model", "llm", "agent"}
-INPUT_TEXTS = ("messages", "input", "prompt", "question", "query")
 
 
 def read(signal: Signal, *, last: bool) -> RecordedContent | None:
@@ -17,16 +16,13 @@ def read(signal: Signal, *, last: bool) -> RecordedContent | None:
     kind = str(parsed(fields.get("mlflow.spanType"))).lower()
     if not signal.is_span or kind not in KINDS or "mlflow.spanOutputs" not in fields:
         return None
-    inputs = parsed(fields.get("mlflow.spanInputs"))
-    if isinstance(inputs, Mapping):
-        inputs = next((inputs[name] for name in INPUT_TEXTS if inputs.get(name)), None)
     outputs = parsed(fields["mlflow.spanOutputs"])
     reply = outputs if isinstance(outputs, Mapping) else {}
     names = ("gen_ai.response.model", "gen_ai.request.model", "mlflow.llm.model")
     return recorded(
         output_of(fields["mlflow.spanOutputs"], last=last),
         signal.error,
-        prompt=messages_of(inputs),
+        prompt=prompt_in(fields.get("mlflow.spanInputs")),
         model=first_label(reply, "model") or first_label(fields, *names),
         response_id=first_label(reply, "id"),
     )

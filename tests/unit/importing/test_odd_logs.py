@@ -38,6 +38,12 @@ def rows(**changed: Any) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
+def test_labels_that_differ_only_in_form_are_pointed_out(tmp_path: Path) -> None:
+    lines = [{**row, "groups": {"grp": ("a", "A")[n % 2]}} for n, row in enumerate(rows())]
+    warnings = measured_log(written_lines(tmp_path / "log.jsonl", lines)).warnings
+    assert any("grp differ only in form" in warning for warning in warnings)
+
+
 @pytest.mark.parametrize(
     ("labels", "read"),
     [

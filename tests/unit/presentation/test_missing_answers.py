@@ -6,12 +6,16 @@ from biaswatch.shared.contracts import Diagnosis, Estimate, GroupSummary
 from biaswatch.shared.presentation.columns import GROUP_COLUMNS, Shown, findings_table
 from biaswatch.shared.presentation.conclusions import reservation_notes
 from biaswatch.shared.presentation.findings import group_rows
-from biaswatch.shared.presentation.run_summary import mostly_missing
+from biaswatch.shared.presentation.run_summary import mostly_missing, without_calls
 from tests.support.records import AT
 
 
 def diagnosis(
-    reasons: dict[str, int], target: str = "local:m?max_tokens=160", feature: str = "rating"
+    reasons: dict[str, int],
+    target: str = "local:m?max_tokens=160",
+    feature: str = "rating",
+    extractor: str = "rating",
+    mean: float | None = None,
 ) -> Diagnosis:
     groups = tuple(
         GroupSummary(
@@ -21,7 +25,7 @@ def diagnosis(
             missing_reasons=reasons,
             reservations={"cut_off": 3, "constrained": 1},
             units=20 - sum(reasons.values()),
-            mean=Estimate(reason="none"),
+            mean=Estimate(mean, reason="none"),
         )
         for name in ("a", "b")
     )
@@ -31,7 +35,7 @@ def diagnosis(
         completion_id="2" * 32,
         target=target,
         scaffold="direct",
-        extractor="rating",
+        extractor=extractor,
         feature=feature,
         dimension="race",
         alpha=0.05,
@@ -70,6 +74,18 @@ def test_a_target_with_another_measured_feature_is_measured() -> None:
     rows = [diagnosis({"no rating": 20}), diagnosis({}, feature="words")]
     assert mostly_missing(rows) is None
     assert mostly_missing([*rows, diagnosis({"no rating": 20}, "openai:other")]) is not None
+
+
+def test_a_target_without_calls_of_tools_may_leave_them_out_of_requests() -> None:
+    def calls(target: str, feature: str, mean: float) -> Diagnosis:
+        return diagnosis({}, target, feature, "steps", mean)
+
+    rows = [calls("openai:deaf", name, 0) for name in ("called@approve", "escalated", "steps")]
+    rows += [calls("openai:m", "called@approve", 0), calls("openai:m", "escalated", 0.5)]
+    (sentence,) = without_calls([*rows, calls("openai:deaf", "refused", 1), diagnosis({})])
+    assert sentence.startswith(
+        "No answer of openai:deaf has a measured call of a tool (called@approve, escalated, steps)."
+    )
 
 
 def test_numbers_with_a_reservation_are_counted_apart() -> None:
