@@ -9,6 +9,7 @@ import yaml
 from biaswatch.services.operator.domain.conditions import (
     GROUP,
     MONITORS,
+    OLDER_VERSIONS,
     RUNS,
     SEARCHES,
     SUITES,
@@ -65,6 +66,7 @@ KEPT = {
     "kustomize.toolkit.fluxcd.io/prune": "disabled",
 }
 """Helm, Argo and Flux keep a definition: the resources of all namespaces would go with it."""
+DEPRECATION = f"This version has the same fields as {GROUP}/{VERSION}; write that one instead."
 HEADER = "# Written by tools/resource_definitions.py (`make manifests`).\n"
 
 
@@ -122,6 +124,8 @@ def _definition(
         "subresources": {"status": {}},
         "additionalPrinterColumns": [*columns, AGE],
     }
+    older = {"storage": False, "deprecated": True, "deprecationWarning": DEPRECATION}
+    versions = [version, *(version | {"name": name, **older} for name in OLDER_VERSIONS)]
     names = {
         "kind": kind, "listKind": f"{kind}List", "plural": plural, "singular": kind.lower(),
         "shortNames": [short], "categories": ["biaswatch"],
@@ -134,7 +138,7 @@ def _definition(
             "labels": {"app.kubernetes.io/part-of": "biaswatch"},
             "annotations": KEPT,
         },
-        "spec": {"group": GROUP, "scope": "Namespaced", "names": names, "versions": [version]},
+        "spec": {"group": GROUP, "scope": "Namespaced", "names": names, "versions": versions},
     }
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import yaml
 
+from biaswatch.services.operator.domain.conditions import GROUP, VERSION
 from tests.support.cluster import (
     DEFINITIONS,
     InstalledPlatform,
@@ -225,7 +226,7 @@ def _checked(*words: str) -> None:
 def _create(
     platform: InstalledPlatform, kind: str, name: str, spec: dict[str, Any], *, check: bool = True
 ) -> "subprocess.CompletedProcess[str]":
-    body = {"apiVersion": "biaswatch.io/v1alpha1", "kind": kind, "metadata": {"name": name},
+    body = {"apiVersion": f"{GROUP}/{VERSION}", "kind": kind, "metadata": {"name": name},
             "spec": spec}  # fmt: skip
     words = ("--namespace", platform.namespace, "create", "-f", "-")
     return kubectl(*words, stdin=json.dumps(body), check=check)

@@ -7,6 +7,7 @@ import jsonschema
 import pytest
 import yaml
 
+from biaswatch.services.operator.domain.conditions import OLDER_VERSIONS, VERSION
 from biaswatch.shared.contracts import Suite
 from biaswatch.shared.contracts.providers import PROVIDERS
 from biaswatch.shared.requests.monitors import MONITOR_REQUEST
@@ -27,7 +28,7 @@ SUITE = yaml.safe_load((ROOT / "suites" / "hiring-demo.yaml").read_text())
 
 
 def _spec(kind: str) -> dict[str, Any]:
-    [version] = BY_KIND[kind]["spec"]["versions"]
+    version, *_ = BY_KIND[kind]["spec"]["versions"]
     found: dict[str, Any] = version["schema"]["openAPIV3Schema"]["properties"]["spec"]
     return found
 
@@ -42,7 +43,7 @@ def stored(kind: str, spec: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("kind", BY_KIND)
 def test_a_schema_keeps_the_rules_of_structural_schemas(kind: str) -> None:
-    [version] = BY_KIND[kind]["spec"]["versions"]
+    version, *_ = BY_KIND[kind]["spec"]["versions"]
     schema = version["schema"]["openAPIV3Schema"]
     assert structural_mistakes(schema) == []
     spec = schema["properties"]["spec"]
@@ -140,12 +141,26 @@ def test_what_the_schema_forbids_never_reaches_the_operator(
 
 
 def test_columns_say_what_a_team_must_know_and_exist_in_the_status() -> None:
-    [version] = BY_KIND["BiasMonitor"]["spec"]["versions"]
+    version, *_ = BY_KIND["BiasMonitor"]["spec"]["versions"]
     columns = {each["name"]: each["jsonPath"] for each in version["additionalPrinterColumns"]}
     assert {"Verdict", "Gap", "Since", "Next round", "Alarming"} <= columns.keys()
     for each in BY_KIND.values():
-        [version] = each["spec"]["versions"]
+        version, *_ = each["spec"]["versions"]
         status = version["schema"]["openAPIV3Schema"]["properties"]["status"]["properties"]
         for column in version["additionalPrinterColumns"]:
             if column["jsonPath"].startswith(".status."):
                 assert column["jsonPath"].split(".")[2].split("[")[0] in status
+
+
+@pytest.mark.parametrize("kind", BY_KIND)
+def test_versions_differ_only_in_their_name(kind: str) -> None:
+    """The API server converts without a webhook, so no version may have a field of its own."""
+    spec = BY_KIND[kind]["spec"]
+    newest, *older = spec["versions"]
+    assert "conversion" not in spec
+    assert (newest["name"], newest["storage"], newest["served"]) == (VERSION, True, True)
+    assert [version["name"] for version in older] == list(OLDER_VERSIONS)
+    for version in older:
+        assert (version["storage"], version["served"], version["deprecated"]) == (False, True, True)
+        assert version["schema"] == newest["schema"]
+        assert version["additionalPrinterColumns"] == newest["additionalPrinterColumns"]

@@ -19,6 +19,7 @@ import jsonschema
 import yaml
 from aiohttp import web
 
+from biaswatch.services.operator.domain.conditions import GROUP, VERSION
 from tests.support.structural_schemas import as_json_schema, pruned, with_defaults
 
 PERSON, ROBOT = "a-person", "the-operator"
@@ -70,7 +71,7 @@ class KubernetesApi:
         app.router.add_get("/api", self._core)
         app.router.add_get("/api/v1", self._core_resources)
         app.router.add_get("/apis", self._groups)
-        app.router.add_get("/apis/biaswatch.io/v1alpha1", self._resources)
+        app.router.add_get(f"/apis/{GROUP}/{VERSION}", self._resources)
         app.router.add_post("/api/v1/namespaces/{namespace}/{plural}", self._event)
         core = "/api/v1/namespaces/{namespace}/{plural}/{name}"
         app.router.add_get(core, self._get)
@@ -118,7 +119,7 @@ class KubernetesApi:
         return web.json_response({"resources": [event, space]})
 
     async def _groups(self, _: web.Request) -> web.Response:
-        version = {"groupVersion": "biaswatch.io/v1alpha1", "version": "v1alpha1"}
+        version = {"groupVersion": f"{GROUP}/{VERSION}", "version": VERSION}
         group = {"name": "biaswatch.io", "versions": [version], "preferredVersion": version}
         return web.json_response({"groups": [group] if self.served else []})
 

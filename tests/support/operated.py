@@ -11,6 +11,7 @@ from typing import Any
 
 import httpx2
 
+from biaswatch.services.operator.domain.conditions import GROUP, VERSION
 from tests.support.kubernetes_api import PERSON, ApiServer, KubernetesApi
 from tests.support.waiting import eventually
 
@@ -95,7 +96,7 @@ class OperatedCluster:
     async def create(self, kind: str, name: str, spec: Body) -> httpx2.Response:
         """Create a resource."""
         body = {
-            "apiVersion": "biaswatch.io/v1alpha1", "kind": kind, "metadata": {"name": name},
+            "apiVersion": f"{GROUP}/{VERSION}", "kind": kind, "metadata": {"name": name},
             "spec": spec,
         }  # fmt: skip
         return await self._http.post(_path(kind), json=body)
@@ -154,7 +155,7 @@ def condition(status: Body, kind: str) -> Body:
 
 def _path(kind: str) -> str:
     plural = "biassearches" if kind == "BiasSearch" else f"{kind.lower()}s"
-    return f"/apis/biaswatch.io/v1alpha1/namespaces/{NAMESPACE}/{plural}"
+    return f"/apis/{GROUP}/{VERSION}/namespaces/{NAMESPACE}/{plural}"
 
 
 def as_user(user: int) -> list[str]:
