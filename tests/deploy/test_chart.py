@@ -55,6 +55,18 @@ AS_OVERLAY["production-channels"] = {
         "chat": {"kind": "apprise", "url": {"file": "/run/secrets/channels/chat_url"}},
     },
 }
+AS_OVERLAY["production-sign-in"] = {
+    **AS_OVERLAY["production"],
+    "signIn": {
+        "issuer": "https://id.example.com/realms/acme",
+        "client": "biaswatch",
+        "cliClient": "biaswatch-cli",
+        "groups": [
+            {"group": "bias-admins", "role": "admin", "texts": True},
+            {"group": "bias-readers", "role": "read"},
+        ],
+    },
+}
 AS_OVERLAY["production-backup"] = {**AS_OVERLAY["production"], "backup": {"enabled": True}}
 AS_OVERLAY["production-files"] = {
     **AS_OVERLAY["production"],
@@ -233,6 +245,23 @@ def test_values_reach_their_objects() -> None:
     assert rule["host"] == "biaswatch.example.com"
     brought = {kind for kind, _ in _by_name(chart_objects(CHOICES["brought"]))}
     assert not brought & {"StatefulSet", "NetworkPolicy"}
+
+
+def test_an_issuer_on_a_private_address_is_reached_and_tokens_may_be_a_secret() -> None:
+    sign_in = {
+        "issuer": "https://id.internal", "client": "pages", "tokensSecret": "access",
+        "cidrs": ["10.1.2.3/32"], "port": 8443,
+    }  # fmt: skip
+    chart = _by_name(chart_objects({"signIn": sign_in, "externalSecrets": {"enabled": True}}))
+    [rule] = chart["NetworkPolicy", "sign-in"]["spec"]["egress"]
+    assert {"ipBlock": {"cidr": "10.1.2.3/32"}} in rule["to"]
+    assert rule["ports"] == [{"protocol": "TCP", "port": 8443}]
+    volumes = chart["Deployment", "gateway"]["spec"]["template"]["spec"]["volumes"]
+    [access] = [volume for volume in volumes if volume["name"] == "access"]
+    assert access["secret"]["secretName"] == "access"
+    assert ("ConfigMap", "biaswatch-access") not in chart
+    keys = [item["secretKey"] for item in chart["ExternalSecret", "biaswatch-gateway"]["spec"]["data"]]
+    assert "biaswatch_gateway_oidc_secret" in keys
 
 
 def test_answer_files_are_still_read_where_none_are_written() -> None:
