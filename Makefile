@@ -129,6 +129,7 @@ contracts: .venv/.dev ## Write schemas, the AsyncAPI document, the public surfac
 
 manifests: .venv/.laptop .venv-deploy/.installed ## Render deploy/k8s from the Helm chart
 	$(BIN)/python -m tools.resource_definitions
+	$(BIN)/python -m tools.nack
 	.venv-deploy/bin/python tools/manifests.py
 
 locks: .venv/bin/uv ## Compile the locks; UPGRADE=--upgrade takes newer versions

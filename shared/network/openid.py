@@ -93,17 +93,19 @@ async def issuer_reply(
     TransientError
         There is no reply, or it is too large or not a JSON object.
     """
+    status = 0
     try:
         async with outgoing_client(None, timeout_s=TIMEOUT_S, auth=auth) as client:
             sent = client.stream(method, url, data=form, headers={"Accept": "application/json"})
             async with request_failures(url, TIMEOUT_S), sent as reply:
-                return reply.status_code, _object_in(await _bounded(reply))
+                status = reply.status_code
+                return status, _object_in(await _bounded(reply))
     except RequestFailedError as error:
         raise TransientError(f"The issuer is unavailable: {error} Try again later.") from None
     except ValueError:
         raise TransientError(
-            f"The issuer {host_of(url)} answers HTTP {reply.status_code} without a JSON object."
-            " Try again later."
+            f"The issuer {host_of(url)} answers HTTP {status} without a JSON object. Try again"
+            " later."
         ) from None
 
 

@@ -260,7 +260,9 @@ def test_an_issuer_on_a_private_address_is_reached_and_tokens_may_be_a_secret() 
     [access] = [volume for volume in volumes if volume["name"] == "access"]
     assert access["secret"]["secretName"] == "access"
     assert ("ConfigMap", "biaswatch-access") not in chart
-    keys = [item["secretKey"] for item in chart["ExternalSecret", "biaswatch-gateway"]["spec"]["data"]]
+    keys = [
+        item["secretKey"] for item in chart["ExternalSecret", "biaswatch-gateway"]["spec"]["data"]
+    ]
     assert "biaswatch_gateway_oidc_secret" in keys
 
 

@@ -189,7 +189,7 @@ def forgeries(issuer: Issuer) -> Iterator[str]:
     public, now = issuer.keys[0], int(time.time())
     claims = issuer.claims(CLI_CLIENT, groups=["loan-admins"])
     pem, jwk = public.as_pem(private=False), public.as_dict(private=False)
-    stranger = RSAKey.generate_key(2048, {"kid": public.kid})
+    stranger = RSAKey.generate_key(2048, {"kid": str(public.kid)})
     good = issuer.token()
     head, payload, signature = good.split(".")
     none = encoded_part({"alg": "none"})
@@ -200,7 +200,7 @@ def forgeries(issuer: Issuer) -> Iterator[str]:
         {"sub": None}, {"sub": ""}, {"events": {"logout": {}}},
     ]  # fmt: skip
     ways: list[Callable[[], str]] = [
-        *(lambda change=change: issuer.token(**change) for change in changes),  # type: ignore[misc]
+        *(lambda change=change: issuer.token(**change) for change in changes),
         lambda: tampered(good, groups=["loan-admins"]),
         lambda: tampered(good, exp=now + 10**6),
         lambda: f"{head}.{payload}.{signature[:-4]}AAAA",
