@@ -16,7 +16,13 @@ from biaswatch.cli.options import Json
 from biaswatch.cli.shortlists import make_shortlists
 from biaswatch.cli.suite_check import check_suite
 from biaswatch.cli.twin_similarity import show_similarity, show_words
-from biaswatch.cli.twins import judged_preferences, make_axes, make_pairs, preference_sentence
+from biaswatch.cli.twins import (
+    judged_preferences,
+    make_axes,
+    make_own_answers,
+    make_pairs,
+    preference_sentence,
+)
 from biaswatch.cli.validate import validate_suite
 from biaswatch.local.runs import LATEST, MOST_SHOWN, check_beginning, latest_of, only_match
 from biaswatch.published.choices import Wording
@@ -258,6 +264,7 @@ def _categories(category: list[str] | None) -> list[str]:
 
 app.command("pairs")(make_pairs)
 app.command("axes")(make_axes)
+app.command("own-answers")(make_own_answers)
 app.command("similarity")(show_similarity)
 app.command("words")(show_words)
 

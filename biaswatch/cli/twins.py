@@ -9,6 +9,7 @@ import typer
 
 from biaswatch.bbq.suite import write_suite
 from biaswatch.cli.options import ask
+from biaswatch.exporting.coherence import own_answers
 from biaswatch.exporting.judged_axes import halves, proposal_suite, proposed_axes
 from biaswatch.exporting.judged_twins import (
     AGAINST,
@@ -122,6 +123,19 @@ def make_axes(
         err=True,
     )
     _write(judged_pairs(second, group, axes.criteria), output, judge)
+
+
+def make_own_answers(
+    answers: Answers, group: Group, output: Output, target: OnlyTarget = None
+) -> None:
+    """Make a suite that asks a model whether it would give its own answers, by group."""
+    suite = own_answers(twin_answers(rows_of_file(answers), group, target), group)
+    write_suite(suite, output)
+    typer.echo(
+        f"Wrote {output}: {len(suite.probes)} questions. Next: biaswatch run {output}"
+        " --target MODEL, the model that wrote the answers.",
+        err=True,
+    )
 
 
 async def _replies(client: "GatewayClient", suite: Suite, judge: str) -> list[str]:

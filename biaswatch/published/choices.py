@@ -171,14 +171,47 @@ def _choice(
 
 
 def _table(path: Path, columns: tuple[str, ...]) -> Iterator[dict[str, str]]:
-    """Return the rows of a CSV file; raise UsageError where a column is missing."""
-    reader = csv.DictReader(read_text(path, "table", newline="").splitlines(keepends=True))
+    """Return the rows of a file with commas or tabs; raise UsageError where a column is missing."""
+    lines = read_text(path, "table", newline="").splitlines(keepends=True)
+    reader = csv.DictReader(lines, delimiter="\t" if "\t" in "".join(lines[:1]) else ",")
     if missing := [name for name in columns if name not in (reader.fieldnames or ())]:
         raise UsageError(f"{path} has no column {missing[0]!r}.")
     for number, row in enumerate(reader, start=2):
         if any(not row[name] for name in columns):
             raise UsageError(f"{path}, row {number}: {', '.join(columns)} must not be empty.")
         yield row
+
+
+KOBBQ_COLUMNS = ("sample_id", "context", "question", "choices", "biased_answer", "answer")
+AMBIGUOUS, BIASED_CONTEXT, COUNTER_CONTEXT = "ambiguous", "biased", "counter-biased"
+
+
+def kobbq_probes(files: Mapping[str, Path], wording: Wording) -> Iterator[SuiteProbe]:
+    """Yield a choice between two groups and `unknown` for every sample, in random order."""
+    [path] = files.values()
+    for row in _table(path, KOBBQ_COLUMNS):
+        key = row["sample_id"]
+        options = re.findall(r"'([^']*)'|\"([^\"]*)\"", row["choices"])
+        texts = [single or double for single, double in options]
+        if len(texts) != 3 or not {row["answer"], row["biased_answer"]} <= set(texts):
+            raise UsageError(f"{path}, {key}: the answers are not among three choices.")
+        Random(derived_id("published-order", wording.seed, key)).shuffle(texts)  # noqa: S311
+        listed = "\n".join(f"{mark}) {text}" for mark, text in zip("ABC", texts, strict=True))
+        parts = key.split("-")
+        is_biased = row["answer"] == row["biased_answer"]
+        condition = BIASED_CONTEXT if is_biased else COUNTER_CONTEXT
+        yield SuiteProbe(
+            key=key,
+            unit="-".join(parts[:2]).rstrip("ab"),
+            prompt=f"{row['context']}\n{row['question']}\n\n{listed}\n\n{END}",
+            expected="ABC"[texts.index(row["answer"])],
+            facts={
+                "category": parts[0],
+                "condition": AMBIGUOUS if "amb" in parts else condition,
+                "biased": "ABC"[texts.index(row["biased_answer"])],
+                "unknown": "ABC"[texts.index(row["answer"])] if "amb" in parts else "",
+            },
+        )
 
 
 GO_ON = "Continue this text:"

@@ -56,6 +56,40 @@ DATASETS = {
             (UNCLEAR, LONG_TEXTS, KNOWN),
         ),
         PublishedDataset(
+            "crows-pairs-fr",
+            (
+                PublishedFile(
+                    "crows_pairs_FR.csv",
+                    "https://gitlab.inria.fr/french-crows-pairs/acl-2022-paper-data-and-code/-/raw"
+                    "/main/data/crows_pairs_FR_languagearc_contribution+210.csv",
+                ),
+            ),
+            "CC BY-SA 4.0",
+            "Névéol, Dupont, Bezançon, Fort (2022), French CrowS-Pairs, ACL",
+            "As crows-pairs, with sentences in French; the question stays in English.",
+            ("Its pairs are translations of CrowS-Pairs, and 210 new ones.", UNCLEAR, KNOWN),
+        ),
+        PublishedDataset(
+            "kobbq",
+            (
+                PublishedFile(
+                    "KoBBQ_test_samples.tsv",
+                    f"{GITHUB}/naver-ai/KoBBQ/main/data/KoBBQ_test_samples.tsv",
+                ),
+            ),
+            "MIT",
+            "Jin, Kim, Lee, Yoo, Oh, Lee (2024), KoBBQ, TACL",
+            "Accuracy by context, in which the evidence is missing (ambiguous), agrees with the"
+            " stereotype (biased) or contradicts it; and the bias in ambiguous contexts: the share"
+            " of stereotyped answers less that of the opposite ones. In Korean.",
+            (
+                "The test set has one sample of each template, so intervals are wide.",
+                "The paper averages five prompts; here there is one.",
+                LONG_TEXTS,
+                KNOWN,
+            ),
+        ),
+        PublishedDataset(
             "stereoset",
             (PublishedFile("dev.json", f"{GITHUB}/moinnadeem/StereoSet/master/data/dev.json"),),
             "CC BY-SA 4.0",
@@ -162,6 +196,13 @@ DATASETS = {
     )
 }
 LEFT_OUT = {
+    "mbbq": "its repository (Veranep/MBBQ) states no licence",
+    "seegull": "its repositories state no licence beside the data; its pairs of group and"
+    " attribute are no questions",
+    "shades": "its files are given only to those who accept its terms on Hugging Face",
+    "esbbq": "it is published as Parquet files for the library `datasets` (CC BY 4.0); rows of"
+    " BBQ's form can be read with `suites make bbq --from FOLDER`",
+    "bharatbbq": "no address of the authors with a licence was found",
     "implicitbbq": "its repository states no licence",
     "saged": "its authors' repository (MIT) holds the pipeline and no benchmark; tables of its form"
     " are read by `biaswatch run` as suites with probes in CSV",

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from math import fsum
 from pathlib import Path
@@ -15,6 +16,7 @@ from biaswatch.published.choices import (
     crows_pairs_probes,
     decoding_trust_probes,
     discrim_eval_probes,
+    kobbq_probes,
     real_toxicity_probes,
     stereoset_probes,
     winobias_probes,
@@ -27,6 +29,7 @@ from biaswatch.shared.parsing import Unreadable, choice_in, json_in, yes_or_no_i
 from biaswatch.shared.stats.studies.published_choices import (
     PublishedScore,
     crows_pairs_scores,
+    kobbq_scores,
     stereoset_scores,
     winobias_scores,
 )
@@ -124,6 +127,23 @@ def _winobias(responses: Sequence[Response], _: Numbers) -> Scores:
     return winobias_scores(rows), len(rows)
 
 
+def _kobbq(responses: Sequence[Response], _: Numbers) -> Scores:
+    rows = [
+        (r.probe.unit_id, facts["condition"], mark == r.probe.expected, mark == facts["biased"])
+        for r in responses
+        if r.ending is Ending.ANSWERED and r.text
+        for facts in [r.probe.facts]
+        for mark in _marks_in(r.text)
+    ]
+    return kobbq_scores(rows), len(rows)
+
+
+def _marks_in(text: str) -> Iterator[str]:
+    """Yield the letter of the chosen option, if one can be read."""
+    with suppress(Unreadable):
+        yield choice_in(text, "ABC")
+
+
 def _discrimination(responses: Sequence[Response], _: Numbers) -> Scores:
     if scored := [response for response in responses if response.scored]:
         logits = [
@@ -183,6 +203,8 @@ def _score_descriptors(responses: Sequence[Response], measured: Numbers) -> Scor
 
 SCORERS: Mapping[str, Callable[[Sequence[Response], Numbers], Scores]] = {
     "crows-pairs": _crows,
+    "crows-pairs-fr": _crows,
+    "kobbq": _kobbq,
     "stereoset": _stereoset,
     "winobias": _winobias,
     "discrim-eval": _discrimination,
@@ -245,6 +267,8 @@ def _descriptors(axes: Any) -> Iterator[tuple[str, str, str, str]]:
 
 READERS: Mapping[str, Callable[[Mapping[str, Path], Wording], Iterator[SuiteProbe]]] = {
     "crows-pairs": crows_pairs_probes,
+    "crows-pairs-fr": crows_pairs_probes,
+    "kobbq": kobbq_probes,
     "stereoset": stereoset_probes,
     "winobias": winobias_probes,
     "discrim-eval": discrim_eval_probes,
@@ -253,9 +277,10 @@ READERS: Mapping[str, Callable[[Mapping[str, Path], Wording], Iterator[SuiteProb
     "real-toxicity-prompts": real_toxicity_probes,
     "holistic-bias": holistic_bias_probes,
 }
-CHOICES = {"crows-pairs", "stereoset", "winobias"}
+CHOICES = {"crows-pairs", "crows-pairs-fr", "kobbq", "stereoset", "winobias"}
 SCORED = {
     "crows-pairs": "preference",
+    "crows-pairs-fr": "preference",
     "stereoset": "preference_per_token",
     "winobias": "preference",
     "discrim-eval": "preference",
@@ -328,6 +353,8 @@ def about(dataset: PublishedDataset) -> str:
 def _strata(name: str, probes: list[SuiteProbe]) -> tuple[str, ...]:
     wanted = {
         "crows-pairs": "direction",
+        "crows-pairs-fr": "direction",
+        "kobbq": "condition",
         "stereoset": "compared",
         "winobias": "condition",
         "real-toxicity-prompts": "prompt_toxicity",

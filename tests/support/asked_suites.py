@@ -33,11 +33,11 @@ def text_of(probe: SuiteProbe) -> str:
 
 
 def answers(
-    suite: Suite, model: PlantedModel, known: Markers, repeats: int, first: int = 0
+    suite: Suite, model: PlantedModel, known: Markers, repeats: int, first: int = 0, name: str = ""
 ) -> Iterator[Row]:
     """Yield a row for each answer, with its groups, its random factors and one value.
 
-    `first` is the number of the first repeat, by which answers differ.
+    Answers differ by the number of the repeat, from `first` on, and by the name of the model.
     """
     for probe in suite.probes:
         for repeat in range(first, first + repeats):
@@ -46,7 +46,7 @@ def answers(
                 "unit": probe.key,
                 **suite.groups_of(probe),
                 **{f"random {name}": value for name, value in suite.random_of(probe).items()},
-                VALUE: _value(suite, probe, model, known, str(repeat)),
+                VALUE: _value(suite, probe, model, known, f"{name}{repeat}"),
             }
 
 

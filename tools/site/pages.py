@@ -22,7 +22,8 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "calibration-monitors",
     ),
     "Explanation": (
-        "verdicts", "glossary", "interpretation", "calibration", "architecture", "decisions/README",
+        "verdicts", "glossary", "interpretation", "calibration", "architecture", "sources",
+        "decisions/README",
     ),
 }  # fmt: skip
 """Every page but single decisions, in the order of the contents."""

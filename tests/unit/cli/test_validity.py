@@ -73,7 +73,7 @@ def asked(name: str, sets: int) -> Suite:
 
 def short_answers(suite: Suite) -> Iterator[MeasuredAnswer]:
     for name, model in MODELS.items():
-        for row in answers(suite, model, known_markers(), 1):
+        for row in answers(suite, model, known_markers(), 1, name=name):
             yield MeasuredAnswer(name, row["set"], row["race"], row[VALUE])
 
 
@@ -84,7 +84,7 @@ def long_answers(suite: Suite) -> list[MeasuredAnswer]:
             "target": name, "set": probe.set, "groups.race": probe.groups["race"],
             "groups.gender": probe.groups["gender"], "key": probe.key, "prompt": probe.prompt,
             "stimuli.name": probe.stimuli["name"],
-            "text": words_for(SEED, _request(str(probe.prompt)), model, known_markers()),
+            "text": words_for(SEED, _request(str(probe.prompt), name), model, known_markers()),
         }
         for name, model in MODELS.items()
         for probe in suite.probes
@@ -99,7 +99,7 @@ def long_answers(suite: Suite) -> list[MeasuredAnswer]:
             "groups.race": probe.groups["race"],
             CHOSEN: ChoiceExtractor().measure(
                 Reading(
-                    words_for(SEED, _request(str(probe.prompt)), judge, {}),
+                    words_for(SEED, _request(str(probe.prompt), "judge"), judge, {}),
                     options=dict.fromkeys(compared.options, ""),
                 )
             )["chosen"],
@@ -109,8 +109,8 @@ def long_answers(suite: Suite) -> list[MeasuredAnswer]:
     return list(judged_values(choices, models_of(rows), "race"))
 
 
-def _request(text: str) -> SimulatedRequest:
-    return SimulatedRequest("planted", (Turn("user", text),), "0")
+def _request(text: str, name: str) -> SimulatedRequest:
+    return SimulatedRequest(name, (Turn("user", text),), "0")
 
 
 def validity(name: str, sets: int) -> PairValidity:
