@@ -12,6 +12,7 @@ from biaswatch.cli.requests import takes
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.runs import may_name_run, neither_run_nor_file, whole_run_id
 from biaswatch.render.ll144 import ImpactDocument, ImpactFormat, case_document, run_document
+from biaswatch.render.printed import pdf_printer, write_pdf
 from biaswatch.render.terminal import write_document
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.runs import ImpactRequest
@@ -40,7 +41,7 @@ class ImpactVerb(VerbRequest):
     unknown: tuple[str, ...] = ()
     """One more label of an unknown category; may be repeated."""
     format: ImpactFormat | None = None
-    """md, csv or json; default by extension of -o, else a table to read."""
+    """md, html, pdf, csv or json; default by extension of -o, else a table to read."""
     output: Path | None = None
     """A file, instead of printing."""
 
@@ -70,6 +71,9 @@ def ll144(
     the selection that its suite declares, and otherwise the same.
     """
     form = format_of(request)
+    printer = pdf_printer() if form is ImpactFormat.PDF else None
+    if printer and request.output is None:
+        raise UsageError("A PDF needs a file: -o tables.pdf.")
     if Path(source).exists():
         document = _file_document(Path(source), request)
     elif not may_name_run(source):
@@ -80,6 +84,9 @@ def ll144(
         document = ask(lambda client: _run_document(client, source, request.body))
     if request.format is None and request.output is None:
         document.print_on(Console(emoji=False))
+    elif printer and request.output:
+        write_pdf(printer, document.as_text(form), request.output)
+        typer.echo(f"Wrote {request.output}.", err=True)
     else:
         write_document(document.as_text(form), request.output)
 

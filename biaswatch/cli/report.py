@@ -23,7 +23,14 @@ from biaswatch.integrations.formats import (
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.runs import RunResults, run_results, whole_run_id, with_background
 from biaswatch.render.figures import can_draw, check_can_draw, draw
-from biaswatch.render.report import ReportFormat, picture_lines, report_text
+from biaswatch.render.report import (
+    BINARY,
+    ReportFormat,
+    check_can_write,
+    picture_lines,
+    report_text,
+    written_report,
+)
 from biaswatch.render.studies import MAX_PAIRS
 from biaswatch.render.terminal import write_document
 from biaswatch.shared.errors import UsageError
@@ -33,8 +40,9 @@ from biaswatch.shared.requests.runs import ImpactRequest
 from biaswatch.written_files import check_ending
 
 BY_ENDING = [f".{form.value}" for form in ReportFormat if form is not ReportFormat.LL144]
-WITH_PAIRS = {ReportFormat.MD, ReportFormat.HTML, ReportFormat.JSON, ReportFormat.JSONL}
-WITH_TEXT = {ReportFormat.MD, ReportFormat.HTML, ReportFormat.JSON}
+DOCUMENTS = {ReportFormat.MD, ReportFormat.HTML, ReportFormat.PDF, ReportFormat.DOCX}
+WITH_PAIRS = {*DOCUMENTS, ReportFormat.JSON, ReportFormat.JSONL}
+WITH_TEXT = {*DOCUMENTS, ReportFormat.JSON}
 """Formats with interpretations and the provenance of the numbers."""
 ALL = "all"
 NO_PICTURES = (
@@ -47,9 +55,12 @@ class ReportVerb(CheckRequest):
     """The fields of `report`."""
 
     format: ReportFormat | None = None
-    """md, html, json, csv, ll144, or jsonl for flagged pairs; default by extension of -o, or md."""
+    """md, html, pdf, docx, xlsx, json, csv, ll144, or jsonl for flagged pairs; default by extension
+    of -o, or md."""
     output: Path | None = None
     """Write to a file instead of printing."""
+    board: bool = False
+    """One page for readers who decide: result, picture, meaning, next step."""
     reference: str = ""
     """The group that comparisons subtract, where they involve it."""
     pairs: str = str(MAX_PAIRS)
@@ -92,30 +103,48 @@ class ReportVerb(CheckRequest):
 
 
 @takes(
-    ReportVerb, "format", "reference", "pairs", "figures", "interpret", "target", "judge",
+    ReportVerb, "format", "board", "reference", "pairs", "figures", "interpret", "target", "judge",
     "report", "controls", "count_failed_judges", "fail_on", output="-o",
 )  # fmt: skip
 def report(run_id: RunId, request: ReportVerb) -> None:
     """Write the findings of a run: a document, a page, JSON, CSV, flagged pairs as JSONL."""
-    rule = request.rule()
-    form, most_pairs = request.form, request.most_pairs
+    rule, form = request.rule(), request.form
     if request.interpret and form not in WITH_TEXT:
-        raise UsageError("An interpretation needs the format md, html or json.")
+        raise UsageError("An interpretation needs the format md, html, pdf, docx or json.")
     if request.report is not None and not request.interpret:
         raise UsageError("--report is a text to check: add --interpret.")
+    if request.board and form not in DOCUMENTS:
+        raise UsageError("--board is a page: it needs the format md, html, pdf or docx.")
     if request.figures is not None:
         check_can_draw()
+    check_can_write(form, request.output)
     results, flagged = ask(
         lambda client: _reported(client, run_id, request), with_models=request.interpret
     )
     drawn = draw(results, request.figures) if request.figures is not None else []
     for path in drawn:
         typer.echo(f"Wrote {path}.", err=True)
-    if form is ReportFormat.HTML and not can_draw():
+    if form in (ReportFormat.HTML, ReportFormat.PDF) and not can_draw():
         typer.echo(NO_PICTURES, err=True)
     pictures = picture_lines([path for path in drawn if path.suffix == ".svg"], request.output)
-    write_document(report_text(form, results, flagged, pictures, most_pairs), request.output)
+    _write(request, results, flagged, pictures)
     end_check(checked_diagnoses(results.diagnoses), rule, results.incomplete)
+
+
+def _write(
+    request: ReportVerb, results: RunResults, flagged: list[FlaggedPair], pictures: list[str]
+) -> None:
+    """Print the report, or write it into a file of its format."""
+    form, text = request.form, ""
+    if form is not ReportFormat.XLSX:
+        text = report_text(
+            form, results, flagged, pictures, request.most_pairs, board=request.board
+        )
+    if form not in BINARY or request.output is None:
+        write_document(text, request.output)
+        return
+    written_report(form, results, text, request.output)
+    typer.echo(f"Wrote {request.output}.", err=True)
 
 
 async def _reported(

@@ -8,13 +8,16 @@ from pydantic_core import to_json
 from rich.console import Console
 
 from biaswatch.render.markdown import escape_md, markdown_table
+from biaswatch.render.report_pages import report_page
 from biaswatch.render.terminal import print_sentence, print_table, terminal_table
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.formatting import UNDEFINED, number
+from biaswatch.shared.formatting import UNDEFINED, coverage, number
 from biaswatch.shared.presentation.names import ModelNames
 from biaswatch.shared.presentation.tables import csv_text
 from biaswatch.shared.requests.run_views import RunImpact, RunProgress
 from biaswatch.shared.stats.studies.local_law_144 import ImpactRow, ImpactTable, ImpactTables
+from biaswatch.shared.stats.tables.contingency import ContingencyTable
+from biaswatch.shared.stats.tables.risks import relative_risk
 
 NO_AUDIT = (
     "These are tables in the format of Local Law 144 (6 RCNY 5-301). They are no bias audit: that"
@@ -31,12 +34,42 @@ CSV_TITLES = (
 )
 
 
+FOUR_FIFTHS = 0.8
+"""Ratios below are marked: the share of the rule of thumb of the EEOC (29 CFR 1607.4 D)."""
+NOTE_ALPHA = 0.05
+COVER = (
+    "Tool and version", "Date of its distribution", "Independent auditor", "Date of the audit",
+    "Source and period of the data", "Reason for test data, if no historical data were used",
+)  # fmt: skip
+"""What a published summary states beside the tables (6 RCNY 5-302)."""
+RULE_NAMES = {
+    "hispanic": "Hispanic or Latino", "latino": "Hispanic or Latino",
+    "latina": "Hispanic or Latino",
+    "white": "White", "black": "Black or African American",
+    "african american": "Black or African American", "asian": "Asian",
+    "pacific islander": "Native Hawaiian or Pacific Islander",
+    "native hawaiian": "Native Hawaiian or Pacific Islander",
+    "native american": "Native American or Alaska Native",
+    "american indian": "Native American or Alaska Native",
+    "two or more": "Two or More Races", "m": "Male", "f": "Female",
+}  # fmt: skip
+"""Categories as the rule names them, by the labels that data often have."""
+
+
+def rule_name(label: str) -> str:
+    """Return a category as the rule names it, with its label where that differs."""
+    name = RULE_NAMES.get(label.strip().casefold().replace("_", " "), label)
+    return name if name.casefold() == label.strip().casefold() else f"{name} ({label})"
+
+
 class ImpactFormat(StrEnum):
     """Formats of the tables."""
 
     MD = "md"
     CSV = "csv"
     JSON = "json"
+    HTML = "html"
+    PDF = "pdf"
 
 
 @dataclass(frozen=True)
@@ -71,6 +104,9 @@ class ImpactDocument:
         match form:
             case ImpactFormat.MD:
                 return "\n".join(self._markdown()) + "\n"
+            case ImpactFormat.HTML | ImpactFormat.PDF:
+                cover = [*self._cover(), *self._markdown()]
+                return report_page(self.title, "\n".join(cover) + "\n")
             case ImpactFormat.CSV:
                 return csv_text(CSV_TITLES, (row for i in self.impacts for row in _csv_rows(i)))
             case ImpactFormat.JSON:
@@ -87,6 +123,15 @@ class ImpactDocument:
                 case str(text):
                     print_sentence(console, text)
             console.print()
+
+    def _cover(self) -> Iterator[str]:
+        """Yield the first page: what the publisher states, left open where data cannot tell."""
+        yield from (f"# Local Law 144: {escape_md(self.title)}", "", escape_md(self.about), "")
+        yield from markdown_table(
+            ("to be stated with the tables", "by the publisher"),
+            [(fact, "(fill in)") for fact in COVER],
+        )
+        yield from ("", escape_md(NO_AUDIT), "")
 
     def _markdown(self) -> Iterator[str]:
         for n, piece in enumerate(self._pieces()):
@@ -162,13 +207,30 @@ def _rows(table: ImpactTable, tables: ImpactTables) -> Rows:
     is_scoring = tables.measure == "scoring"
     counts = ("above median", "scoring rate") if is_scoring else ("selected", "selection rate")
     titles = (*table.dimensions, "applicants", *counts, "impact ratio", "remark")
-    return Rows(titles, list(map(_cells, table.rows)))
+    compared = [row for row in table.rows if row.impact_ratio is not None]
+    highest = max(compared, key=lambda row: row.rate, default=None)
+    return Rows(titles, [_cells(row, highest) for row in table.rows])
 
 
-def _cells(row: ImpactRow) -> list[str]:
+def _cells(row: ImpactRow, highest: ImpactRow | None) -> list[str]:
     ratio = UNDEFINED if row.impact_ratio is None else f"{row.impact_ratio:.2f}"
     counts = (str(row.applicants), str(row.selected), f"{100 * row.rate:.1f} %")
-    return [*row.categories, *counts, ratio, row.reason or ""]
+    return [*map(rule_name, row.categories), *counts, ratio, _remark(row, highest)]
+
+
+def _remark(row: ImpactRow, highest: ImpactRow | None) -> str:
+    """Return the reason for no ratio, or a mark below four fifths and the interval as a note."""
+    if row.impact_ratio is None or highest is None:
+        return row.reason or ""
+    mark = f"below {FOUR_FIFTHS:.2f}; " if row.impact_ratio < FOUR_FIFTHS else ""
+    if row is highest:
+        return "highest rate"
+    counts = (row.selected, row.applicants - row.selected)
+    other = (highest.selected, highest.applicants - highest.selected)
+    note = relative_risk(ContingencyTable(*counts, *other), NOTE_ALPHA)
+    if note.low is None or note.high is None:
+        return f"{mark}no interval"
+    return f"{mark}{coverage(NOTE_ALPHA)} interval {note.low:.2f} to {note.high:.2f}"
 
 
 def _csv_rows(run: RunImpact) -> Iterator[tuple[object, ...]]:

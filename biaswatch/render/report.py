@@ -1,55 +1,36 @@
 """Reports of a run in every format; HTML is one page without external resources."""
 
 import json
-import re
-from base64 import b64encode
 from collections.abc import Sequence
+from dataclasses import replace
 from enum import StrEnum
-from html import escape as escape_html
-from html import unescape
-from importlib.resources import files
-from itertools import cycle
 from os.path import relpath
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import quote
 
-from markdown_it import MarkdownIt
 from pydantic_core import to_jsonable_python
 
 from biaswatch.local.runs import RunResults
+from biaswatch.render.board import MAX_BOARD_FORESTS, MAX_BOARD_ROWS, board_page
 from biaswatch.render.figures import can_draw, caption, draw
 from biaswatch.render.ll144 import ImpactFormat, run_document
-from biaswatch.render.markdown import FOLD_BEGINS, FOLD_ENDS, anchor
+from biaswatch.render.office import check_can_write_docx, write_docx, write_xlsx
+from biaswatch.render.printed import pdf_printer, write_pdf
 from biaswatch.render.report_markdown import (
     FIGURES_PLACEHOLDER,
     FORESTS_PLACEHOLDER,
     as_csv,
     as_markdown,
 )
+from biaswatch.render.report_pages import report_page
 from biaswatch.render.studies import MAX_PAIRS, as_jsonl
-from biaswatch.shared.formatting import shown
-from biaswatch.shared.lookup import first
-from biaswatch.shared.presentation.drawing import Forest, drawing_style, forest_figure, markup
+from biaswatch.shared.errors import UsageError
 from biaswatch.shared.presentation.forests import run_forests
 from biaswatch.shared.requests.run_views import FlaggedPair
 
-CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-"""The page loads nothing and runs nothing."""
 FOREST = "comparisons"
 """The figure that the page draws by itself, under its headline."""
-MAX_WHOLE_CHARS = 10
-"""Words of a cell up to this length are not broken."""
-MIN_CARD_COLUMNS = 4
-"""Narrow screens show wider tables row below row."""
-_CELL = re.compile(r"<td>(.*?)</td>")
-_HEAD = re.compile(r"<th>(.*?)</th>")
-_TABLE = re.compile("<table>.*?</table>", re.DOTALL)
-_TAG = re.compile("<[^>]*>")
-_BREAK_AFTER = re.compile(r"([:/])(?=\S)")
-_FOLDED = re.compile(
-    rf"^{FOLD_BEGINS}\n(<summary>[^\n]*</summary>)\n(.*?)^{FOLD_ENDS}$", re.MULTILINE | re.DOTALL
-)
 
 
 class ReportFormat(StrEnum):
@@ -62,8 +43,16 @@ class ReportFormat(StrEnum):
     CSV = "csv"
     JSONL = "jsonl"
     """The flagged pairs, one a line."""
+    PDF = "pdf"
+    """The page, printed by WeasyPrint or Chromium."""
+    DOCX = "docx"
+    XLSX = "xlsx"
     LL144 = "ll144"
     """The tables of New York City's Local Law 144."""
+
+
+BINARY = {ReportFormat.PDF, ReportFormat.DOCX, ReportFormat.XLSX}
+"""Formats that are no text."""
 
 
 def report_text(
@@ -72,11 +61,16 @@ def report_text(
     flagged: Sequence[FlaggedPair],
     pictures: Sequence[str] = (),
     most_pairs: int | None = MAX_PAIRS,
+    *,
+    board: bool = False,
 ) -> str:
-    """Return the report in a format; `pictures` are lines of Markdown that show the figures.
+    """Return the text of a report; `pictures` are lines of Markdown that show the figures.
 
-    HTML has its figures inside if matplotlib is installed.
+    HTML has its figures inside if matplotlib is installed, and PDF is that page printed. A Word
+    document is made of the Markdown.
     """
+    if board:
+        return _board_text(form, results)
     match form:
         case ReportFormat.JSONL:
             return as_jsonl(flagged)
@@ -87,24 +81,66 @@ def report_text(
             return as_csv(results)
         case ReportFormat.LL144:
             return run_document(results.run, results.impact).as_text(ImpactFormat.MD)
-        case ReportFormat.MD:
-            return as_markdown(results, flagged, pictures=pictures, most_pairs=most_pairs)
-        case ReportFormat.HTML:
-            with TemporaryDirectory() as folder:
-                written = draw(results, Path(folder)) if can_draw() else []
-                svg = [path for path in written if path.suffix == ".svg" and path.stem != FOREST]
-                return report_page(
-                    results.run.suite,
-                    as_markdown(
-                        results,
-                        flagged,
-                        pictures=[FIGURES_PLACEHOLDER] if svg else [],
-                        forests=[FORESTS_PLACEHOLDER],
-                        most_pairs=most_pairs,
-                    ),
-                    svg,
-                    run_forests(results.diagnoses),
-                )
+        case ReportFormat.HTML | ReportFormat.PDF:
+            return _page_text(results, flagged, most_pairs)
+        case _:
+            forests = [FORESTS_PLACEHOLDER] if form is ReportFormat.DOCX else []
+            return as_markdown(
+                results, flagged, pictures=pictures, forests=forests, most_pairs=most_pairs
+            )
+
+
+def _page_text(results: RunResults, flagged: Sequence[FlaggedPair], most_pairs: int | None) -> str:
+    """Return the web page with its figures inside."""
+    with TemporaryDirectory() as folder:
+        written = draw(results, Path(folder)) if can_draw() else []
+        svg = [path for path in written if path.suffix == ".svg" and path.stem != FOREST]
+        text = as_markdown(
+            results,
+            flagged,
+            pictures=[FIGURES_PLACEHOLDER] if svg else [],
+            forests=[FORESTS_PLACEHOLDER],
+            most_pairs=most_pairs,
+        )
+        return report_page(results.run.suite, text, svg, run_forests(results.diagnoses))
+
+
+def _board_text(form: ReportFormat, results: RunResults) -> str:
+    """Return the page for a board: HTML to show or print, Markdown otherwise."""
+    text = board_page(results)
+    if form not in (ReportFormat.HTML, ReportFormat.PDF):
+        return text if form is ReportFormat.DOCX else text.replace(f"{FORESTS_PLACEHOLDER}\n\n", "")
+    forests = run_forests(results.diagnoses)[:MAX_BOARD_FORESTS]
+    short = [
+        replace(
+            forest,
+            rows=forest.rows[:MAX_BOARD_ROWS],
+            left_out=forest.left_out + len(forest.rows[MAX_BOARD_ROWS:]),
+        )
+        for forest in forests
+    ]
+    return report_page(results.run.suite, text, forests=short)
+
+
+def written_report(form: ReportFormat, results: RunResults, text: str, output: Path) -> None:
+    """Write a report that is no text: PDF, a Word document, or a workbook."""
+    match form:
+        case ReportFormat.PDF:
+            write_pdf(pdf_printer(), text, output)
+        case ReportFormat.DOCX:
+            write_docx(results, text, output)
+        case _:
+            write_xlsx(results, output)
+
+
+def check_can_write(form: ReportFormat, output: Path | None) -> None:
+    """Raise UsageError for a format that cannot be written here; call it before the work."""
+    if form in BINARY and output is None:
+        raise UsageError(f"The format {form.value} needs a file: -o report.{form.value}.")
+    if form is ReportFormat.PDF:
+        pdf_printer()
+    if form is ReportFormat.DOCX:
+        check_can_write_docx()
 
 
 def picture_lines(pictures: Sequence[Path], output: Path | None) -> list[str]:
@@ -115,78 +151,3 @@ def picture_lines(pictures: Sequence[Path], output: Path | None) -> list[str]:
         address = quote(Path(relpath(path.resolve(), folder)).as_posix())
         lines += [f"![{caption(path.stem)}]({address})", ""]
     return lines
-
-
-def report_page(
-    title: str, markdown: str, pictures: Sequence[Path] = (), forests: Sequence[Forest] = ()
-) -> str:
-    """Return the page; markup in the text stays text, and SVG figures are inside."""
-    drawn = "".join(markup(forest_figure(forest)) for forest in forests)
-    figures = "".join(map(_figure, pictures))
-    body = _html(markdown)
-    for name, inside in ((FORESTS_PLACEHOLDER, drawn), (FIGURES_PLACEHOLDER, figures)):
-        # The first such paragraph is ours: texts of models come later.
-        body = body.replace(f"<p>{escape_html(name)}</p>\n", inside, 1) if inside else body
-    style = (files(__package__) / "report.css").read_text(encoding="utf-8") + drawing_style()
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{CONTENT_POLICY}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape_html(shown(title))}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
-        f"{body}</body>\n</html>\n"
-    )
-
-
-def _figure(picture: Path) -> str:
-    """Return a figure as an image, so that no script of an SVG runs."""
-    source = f"data:image/svg+xml;base64,{b64encode(picture.read_bytes()).decode()}"
-    text = escape_html(caption(picture.stem))
-    return f'<figure><img alt="{text}" src="{source}"><figcaption>{text}</figcaption></figure>\n'
-
-
-def _html(markdown: str) -> str:
-    """Return Markdown as HTML with our folded sections; all other markup stays text."""
-    pieces, at = list[str](), 0
-    for match in _FOLDED.finditer(markdown):
-        inside = _rendered(match[2])
-        # A folded table is printed open; folded texts stay folded on paper.
-        kind = ' class="table-of"' if "<table" in inside else ""
-        pieces += [
-            _rendered(markdown[at : match.start()]),
-            f"<details{kind}>\n{match[1]}\n{inside}</details>\n",
-        ]
-        at = match.end()
-    return "".join([*pieces, _rendered(markdown[at:])])
-
-
-def _rendered(markdown: str) -> str:
-    reader = MarkdownIt("commonmark", {"html": False}).enable("table")
-    tokens = reader.parse(markdown)
-    for n, token in enumerate(tokens):
-        if token.type == "heading_open":
-            token.attrSet("id", anchor(tokens[n + 1].content))
-    html: str = reader.renderer.render(tokens, reader.options, {})
-    return _TABLE.sub(_labelled_table, html)
-
-
-def _labelled_table(match: re.Match[str]) -> str:
-    """Return a table whose cells name their column, for narrow screens."""
-    titles = [unescape(_TAG.sub("", title)) for title in _HEAD.findall(match[0])]
-    labels = cycle(titles or [""])
-
-    def labelled(cell: re.Match[str]) -> str:
-        return _cell(cell[1], first(labels, "A table has no columns."))
-
-    table = _CELL.sub(labelled, match[0])
-    if len(titles) >= MIN_CARD_COLUMNS:
-        table = table.replace("<table>", '<table class="cards">')
-    return f'<div class="table">{table}</div>'
-
-
-def _cell(content: str, column: str) -> str:
-    """Return a cell that breaks between parts of names, and keeps short words whole."""
-    words = _BREAK_AFTER.sub(r"\1 ", unescape(_TAG.sub("", content))).split()
-    whole = ' class="whole"' if all(len(word) <= MAX_WHOLE_CHARS for word in words) else ""
-    if "<" not in content:
-        content = _BREAK_AFTER.sub(r"\1<wbr>", content)
-    return f'<td{whole} data-column="{escape_html(column)}"><span>{content}</span></td>'

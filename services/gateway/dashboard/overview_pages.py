@@ -12,7 +12,7 @@ from fastapi.responses import HTMLResponse, Response
 
 from biaswatch.services.gateway.callers import Caller
 from biaswatch.services.gateway.context import GatewayContext, now
-from biaswatch.services.gateway.dashboard.rendering import LIVE, csv_file, page
+from biaswatch.services.gateway.dashboard.rendering import LIVE, TABLES, csv_file, page
 from biaswatch.services.gateway.monitors.queries import TREND_ROUNDS, MonitorQueries
 from biaswatch.services.gateway.runs.studies import MAX_SCORED_QUESTIONS, StudyQueries
 from biaswatch.services.gateway.status import DAY, status_queries
@@ -202,7 +202,7 @@ def router(ctx: GatewayContext, studies: StudyQueries) -> APIRouter:
         spent = status.spending_since(now() - DAY)
         return page(
             "overview.html",
-            scripts=(LIVE,),
+            scripts=(LIVE, TABLES),
             may_start=caller.may(Right.RUN),
             shape=live_overview(runs, statuses, (alarm.id for alarm in raised)).shape,
             reload_s=RELOAD_S if live else None,
@@ -229,7 +229,9 @@ def router(ctx: GatewayContext, studies: StudyQueries) -> APIRouter:
         if caller.may(Right.ADMINISTER):
             latest = ctx.store.audit.latest(MAX_ENTRIES, AuditFilter(about or None, by or None))
             entries = audit_table(latest, names_of(latest, ctx.store))
-        return page("audit.html", entries=entries, role=caller.role, about=about, by=by)
+        return page(
+            "audit.html", scripts=(TABLES,), entries=entries, role=caller.role, about=about, by=by
+        )
 
     router.include_router(_source_routes(ctx.store, overview))
     return router
@@ -259,7 +261,10 @@ def _source_routes(store: Store, overview: OverviewQueries) -> APIRouter:
             for gap in store.calibrations.find(extractor.name, extractor.version)
         ]
         return page(
-            "extractors.html", extractors=extractors_table(extractors), own=own_bias_table(own_gaps)
+            "extractors.html",
+            scripts=(TABLES,),
+            extractors=extractors_table(extractors),
+            own=own_bias_table(own_gaps),
         )
 
     @router.get("/extractors.csv")
@@ -270,6 +275,7 @@ def _source_routes(store: Store, overview: OverviewQueries) -> APIRouter:
     def show_traffic() -> HTMLResponse:
         return page(
             "traffic.html",
+            scripts=(TABLES,),
             sources=traffic_table(overview.sources()),
             unwatched=unwatched_table(store.unwatched_answers.read()),
         )

@@ -33,6 +33,7 @@ from biaswatch.shared.presentation.tables import Table, csv_of, words
 
 UPLOT, UPLOT_STYLE = "uplot-1.6.32.min.js", "uplot-1.6.32.min.css"
 MONITOR_CHARTS, GROUP_ROWS, LIVE = "monitor-charts.js", "group-rows.js", "live.js"
+TABLES = "tables.js"
 SCRIPT, STYLE = "text/javascript; charset=utf-8", "text/css; charset=utf-8"
 MEDIA_TYPES = {
     UPLOT: SCRIPT,
@@ -41,6 +42,7 @@ MEDIA_TYPES = {
     MONITOR_CHARTS: SCRIPT,
     GROUP_ROWS: SCRIPT,
     LIVE: SCRIPT,
+    TABLES: SCRIPT,
 }
 
 

@@ -9,7 +9,7 @@ from fastapi.responses import HTMLResponse, Response
 
 from biaswatch.services.gateway.context import GatewayContext
 from biaswatch.services.gateway.dashboard.forms import PageForms, forms_with
-from biaswatch.services.gateway.dashboard.rendering import GROUP_ROWS, LIVE, csv_file, page
+from biaswatch.services.gateway.dashboard.rendering import GROUP_ROWS, LIVE, TABLES, csv_file, page
 from biaswatch.services.gateway.labels.queries import LabelQueries
 from biaswatch.services.gateway.runs.measurements import GroupValueQueries
 from biaswatch.services.gateway.runs.provenance import InterpretationQueries, ProvenanceQueries
@@ -80,7 +80,7 @@ def router(ctx: GatewayContext, studies: StudyQueries) -> APIRouter:
         scores = studies.scores(progress) if progress.ended else []
         shown = page(
             "run.html",
-            scripts=(GROUP_ROWS,) if progress.ended else (GROUP_ROWS, LIVE),
+            scripts=(GROUP_ROWS, TABLES) if progress.ended else (GROUP_ROWS, TABLES, LIVE),
             shape=live_run(progress).shape,
             forms=forms,
             reload_s=RELOAD_S if live and not progress.ended else None,
@@ -190,6 +190,7 @@ def _comparison_routes(runs: RunQueries) -> APIRouter:
             compared = compared_runs(*both)
         return page(
             "compare.html",
+            scripts=(TABLES,),
             before=before,
             after=after,
             choices=[

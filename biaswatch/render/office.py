@@ -1,0 +1,173 @@
+"""Reports as files of office programs: a Word document, and an Excel workbook."""
+
+from collections.abc import Iterator, Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from biaswatch.local.runs import RunResults
+from biaswatch.render.figures import STYLE, can_draw
+from biaswatch.render.markdown import FOLD_BEGINS, FOLD_ENDS
+from biaswatch.render.report_markdown import FORESTS_PLACEHOLDER
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.presentation.columns import comparisons_table, groups_table
+from biaswatch.shared.presentation.run_summary import run_summary
+from biaswatch.shared.presentation.tables import Table, disarmed, words
+from biaswatch.written_files import written_whole
+
+NO_DOCX = (
+    "A Word document needs python-docx: install biaswatch with the extra `docx`, or write"
+    " `-o report.html`."
+)
+PICTURE_WIDTH_IN = 6.3
+MAX_SHEET_NAME = 31
+
+
+def check_can_write_docx() -> None:
+    """Raise UsageError where Word documents cannot be written; call it before the work."""
+    try:
+        import docx  # noqa: F401 - whether it is installed
+    except ImportError:
+        raise UsageError(NO_DOCX) from None
+
+
+def write_docx(results: RunResults, markdown: str, path: Path) -> None:
+    """Write a report as a Word document: its headings, sentences, tables and first picture."""
+    from docx import Document
+
+    document = Document()
+    document.core_properties.title = results.run.suite
+    reader = MarkdownIt("commonmark", {"html": False}).enable("table")
+    text = "\n".join(line for line in markdown.split("\n") if not _is_fold(line))
+    tokens = reader.parse(text)
+    at = 0
+    while at < len(tokens):
+        token = tokens[at]
+        if token.type == "heading_open":
+            document.add_heading(_plain(tokens[at + 1]), int(token.tag[1]))
+        elif token.type == "paragraph_open":
+            _add_paragraph(document, results, tokens, at)
+        elif token.type == "table_open":
+            _add_table(document, list(_table_rows(tokens, at)))
+            at = _end_of(tokens, at)
+        at += 1
+    with written_whole(path) as part:
+        document.save(str(part))
+
+
+def _is_fold(line: str) -> bool:
+    return line in (FOLD_BEGINS, FOLD_ENDS) or line.startswith("<summary>")
+
+
+def _add_paragraph(document: Any, results: RunResults, tokens: Sequence[Token], at: int) -> None:
+    inline = tokens[at + 1]
+    if inline.content == FORESTS_PLACEHOLDER:
+        _add_picture(document, results)
+        return
+    is_item = tokens[at].level > 0 and tokens[at - 1].type == "list_item_open"
+    paragraph = document.add_paragraph(style="List Bullet" if is_item else None)
+    is_bold = False
+    for child in inline.children or ():
+        if child.type in ("strong_open", "strong_close"):
+            is_bold = child.type == "strong_open"
+        elif child.content or child.type == "softbreak":
+            paragraph.add_run(child.content or " ").bold = is_bold
+
+
+def _add_picture(document: Any, results: RunResults) -> None:
+    """Add the plot of the gaps, where pictures can be drawn."""
+    if not can_draw():
+        return
+    from docx.shared import Inches
+    from matplotlib import rc_context
+
+    from biaswatch.render.figures.forest import comparisons
+
+    with rc_context(STYLE):
+        if (figure := comparisons(results)) is None:
+            return
+        picture = BytesIO()
+        figure.savefig(picture, format="png", dpi=200)
+    picture.seek(0)
+    document.add_picture(picture, width=Inches(PICTURE_WIDTH_IN))
+
+
+def _plain(token: Token) -> str:
+    return "".join(child.content for child in token.children or ())
+
+
+def _end_of(tokens: Sequence[Token], at: int) -> int:
+    level = tokens[at].level
+    return next(
+        n for n in range(at, len(tokens))
+        if tokens[n].type == "table_close" and tokens[n].level == level
+    )  # fmt: skip
+
+
+def _table_rows(tokens: Sequence[Token], at: int) -> Iterator[list[str]]:
+    row: list[str] = []
+    for token in tokens[at : _end_of(tokens, at)]:
+        if token.type == "tr_open":
+            row = []
+        elif token.type == "inline":
+            row.append(_plain(token))
+        elif token.type == "tr_close":
+            yield row
+
+
+def _add_table(document: Any, rows: Sequence[Sequence[str]]) -> None:
+    from docx.shared import Pt
+
+    table = document.add_table(rows=0, cols=len(rows[0]), style="Light Grid Accent 1")
+    for n, row in enumerate(rows):
+        for cell, text in zip(table.add_row().cells, row, strict=False):
+            run = cell.paragraphs[0].add_run(text)
+            run.font.size, run.bold = Pt(8), n == 0
+
+
+def write_xlsx(results: RunResults, path: Path) -> None:
+    """Write a run as a workbook: its result, every comparison and every group."""
+    from openpyxl import Workbook
+
+    compared = [row for row in results.diagnoses if not row.stratum]
+    summary = run_summary(compared)
+    book, run = Workbook(), results.run
+    facts = (
+        ("suite", run.suite),
+        ("models", ", ".join(run.targets)),
+        ("result", words(summary.word) if summary.word else "nothing compared"),
+        ("in a sentence", summary.lead),
+        ("answers", run.responses),
+        ("asked", run.probes),
+        ("run", run.run_id),
+        ("begun", f"{run.at:%Y-%m-%d %H:%M} UTC"),
+    )
+    sheet = book.active
+    sheet.title = "result"
+    for fact in facts:
+        sheet.append([disarmed(value) for value in fact])
+    sheet.column_dimensions["A"].width, sheet.column_dimensions["B"].width = 16, 90
+    _add_sheet(book, "comparisons", comparisons_table(compared, run.run_id))
+    _add_sheet(book, "groups", groups_table(results.diagnoses, run.run_id))
+    with written_whole(path) as part:
+        book.save(part)
+
+
+def _add_sheet(book: Any, name: str, table: Table) -> None:
+    """Add a table with unrounded numbers, a fixed heading and a filter on every column."""
+    from openpyxl.styles import Font
+    from openpyxl.utils import get_column_letter
+
+    sheet, split = book.create_sheet(name[:MAX_SHEET_NAME]), table.split_estimates()
+    sheet.append(split.titles)
+    for row in split.rows:
+        sheet.append([disarmed(cell.text if cell.plain is None else cell.plain) for cell in row])
+    for n, title in enumerate(split.titles, start=1):
+        sheet.cell(1, n).font = Font(bold=True)
+        longest = max([len(title), *(len(row[n - 1].text) for row in split.rows)], default=10)
+        sheet.column_dimensions[get_column_letter(n)].width = min(longest + 2, 40)
+    sheet.freeze_panes = "A2"
+    sheet.auto_filter.ref = sheet.dimensions

@@ -1,0 +1,107 @@
+"""Reports for office programs and boards: files that open, one page, and no formula or markup."""
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from docx import Document
+from openpyxl import load_workbook
+from pypdf import PdfReader
+
+from biaswatch.local.runs import RunResults
+from biaswatch.render import printed
+from biaswatch.render.ll144 import rule_name
+from biaswatch.render.report import ReportFormat, check_can_write, report_text, written_report
+from biaswatch.shared.contracts import Estimate, Gap, Verdict
+from biaswatch.shared.errors import UsageError
+from tests.support.records import make_diagnosis, make_progress, make_provenance
+
+HOSTILE = '=cmd|"<script>alert(1)</script>"'
+GAP = Estimate(value=-0.5, low=-0.8, high=-0.2)
+RUN = make_progress(suite="countries", targets=["replay:answers"])
+RESULTS = RunResults(
+    RUN,
+    [
+        make_diagnosis(
+            gaps=(
+                Gap(a=HOSTILE, b="Peru", gap=GAP, verdict=Verdict.DISPARITY),
+                Gap(a="Chile", b="Peru", gap=GAP, verdict=Verdict.INCONCLUSIVE),
+            )
+        )
+    ],
+    provenance=make_provenance(),
+)
+
+
+def test_a_word_document_opens_with_its_result_picture_and_tables(tmp_path: Path) -> None:
+    path = tmp_path / "r.docx"
+    written_report(ReportFormat.DOCX, RESULTS, report_text(ReportFormat.DOCX, RESULTS, []), path)
+    document = Document(str(path))
+    paragraphs = [paragraph.text for paragraph in document.paragraphs]
+    assert paragraphs[0] == "countries"
+    assert "Disparity in 1 of 2 comparisons." in paragraphs
+    assert any(HOSTILE in paragraph for paragraph in paragraphs)
+    assert len(document.inline_shapes) == 1
+    cells = [cell.text for table in document.tables for cell in table.rows[0].cells]
+    assert "group" in cells
+    assert not any("details" in paragraph for paragraph in paragraphs)
+
+
+def test_a_workbook_has_the_result_and_unrounded_numbers_and_no_formula(tmp_path: Path) -> None:
+    path = tmp_path / "r.xlsx"
+    written_report(ReportFormat.XLSX, RESULTS, "", path)
+    book = load_workbook(path)
+    result = {row[0]: row[1] for row in book["result"].values}
+    assert result["in a sentence"] == "Disparity in 1 of 2 comparisons."
+    titles, first, *_ = book["comparisons"].values
+    assert dict(zip(titles, first, strict=True))["gap"] == GAP.value
+    cells = [cell for sheet in book for row in sheet.iter_rows() for cell in row]
+    assert not [cell for cell in cells if cell.data_type == "f"]
+
+
+def test_a_board_reads_one_page_with_the_picture(tmp_path: Path) -> None:
+    page = report_text(ReportFormat.HTML, RESULTS, [], board=True)
+    assert '<figure class="forest">' in page
+    assert "<script" not in page
+    assert "not an all-clear" not in page
+    try:
+        printed.pdf_printer()
+    except UsageError:
+        pytest.skip("no printer: neither Pango nor Chromium is installed")
+    path = tmp_path / "board.pdf"
+    written_report(ReportFormat.PDF, RESULTS, page, path)
+    [only] = PdfReader(path).pages
+    assert "What to do next" in only.extract_text()
+
+
+def test_an_inconclusive_run_is_no_all_clear_for_a_board() -> None:
+    [diagnosis] = RESULTS.diagnoses
+    undecided = replace(
+        RESULTS, diagnoses=[diagnosis.model_copy(update={"gaps": diagnosis.gaps[1:]})]
+    )
+    text = report_text(ReportFormat.MD, undecided, [], board=True)
+    assert "a gap of up to 0.8 in words could remain undetected" in text
+    assert "This is not an all-clear." in text
+
+
+def test_what_cannot_print_says_so_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UsageError, match="needs a file: -o report"):
+        check_can_write(ReportFormat.PDF, None)
+    monkeypatch.setitem(sys.modules, "weasyprint", None)
+    monkeypatch.setattr(printed, "which", lambda _: None)
+    with pytest.raises(UsageError, match="needs WeasyPrint with Pango"):
+        check_can_write(ReportFormat.PDF, Path("r.pdf"))
+
+
+@pytest.mark.parametrize(
+    ("label", "name"),
+    [
+        ("black", "Black or African American (black)"),
+        ("Female", "Female"),
+        ("F", "Female (F)"),
+        ("Martian", "Martian"),
+    ],
+)
+def test_categories_have_the_names_of_the_rule(label: str, name: str) -> None:
+    assert rule_name(label) == name
