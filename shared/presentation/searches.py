@@ -140,6 +140,12 @@ def search_remarks(progress: SearchProgress, results: SearchResults) -> Iterator
             f"A gap of {number(gap)} in all topics and contexts would have been found in 4 of 5"
             " searches. Narrower regions need larger gaps: see what was looked at."
         )
+    for region in results.leading:
+        needed = 1 / (results.alpha * region.share_of_alpha)
+        yield (
+            f"Leading, not found yet: {region.title} (evidence {number(region.e_value)} of"
+            f" {number(needed)})."
+        )
     if results.spent.requests:
         yield (
             f"{counted(results.spent.requests, 'request')} to a model proposed scenarios:"

@@ -22,8 +22,10 @@ class _View(BaseModel):
 
 
 class FoundRegion(_View):
-    """A region where a group is treated differently."""
+    """A region with evidence that a group is treated differently."""
 
+    title: str
+    """The region and the direction of the gap, in words."""
     region: Region
     """The kind of region."""
     topic: str | None = None
@@ -41,8 +43,6 @@ class FoundRegion(_View):
 class SearchFinding(FoundRegion):
     """A region where a group is treated differently, with its confirmation by fresh twins."""
 
-    title: str
-    """The region and the group, in words."""
     other: str
     """The other side of the gap: a group, or the others together."""
     p_value: float
@@ -151,10 +151,15 @@ class SearchResults(_View):
     """The result in a sentence or two."""
     ended: str | None
     """Why the search ended; null while it goes on."""
+    alpha: float
+    """The error of the whole search."""
     about_names: bool
     """True if the findings are about these names alone, since there are too few of them."""
     findings: list[SearchFinding]
     """Findings, strongest first; overlapping regions are one finding."""
+    leading: list[FoundRegion] = []
+    """While it goes on: regions not found yet with the most evidence, nearest to a finding first;
+    a finding needs an e-value of 1 / (alpha times its share)."""
     coverage: SearchCoverage
     """Sets by topic, context and area, with the smallest detectable gaps."""
     proposed: list[ProposedScenario] = []

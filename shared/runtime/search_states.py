@@ -6,7 +6,8 @@ from contextlib import contextmanager
 from threading import Lock
 
 from biaswatch.shared.analysis.search.replay import SearchState, replay
-from biaswatch.shared.store.searches import Searches, StoredSearch
+from biaswatch.shared.store import Store
+from biaswatch.shared.store.searches import StoredSearch
 
 MOST_KEPT = 64
 
@@ -14,8 +15,8 @@ MOST_KEPT = 64
 class SearchStates:
     """Reads states of searches, whose closed rounds never change."""
 
-    def __init__(self, searches: Searches) -> None:
-        self._searches = searches
+    def __init__(self, store: Store) -> None:
+        self._store = store
         self._states: OrderedDict[str, SearchState] = OrderedDict()
         self._lock = Lock()
 
@@ -29,10 +30,11 @@ class SearchStates:
             The budget; that of the search, if None.
         """
         with self._lock:
-            search, state = self._searches.plan(stored, calls), self._states.pop(stored.id, None)
+            search = self._store.searches.plan(stored, calls)
+            state = self._states.pop(stored.id, None)
             if state is None or len(state.rounds) > stored.next_round:
                 state = replay(search, ())
-            for round_ in self._searches.rounds(stored, first=len(state.rounds)):
+            for round_ in self._store.searches.rounds(stored, first=len(state.rounds)):
                 state.add(round_)
             state.search = search
             self._states[stored.id] = state

@@ -3,7 +3,7 @@
 from biaswatch.services.gateway.context import GatewayContext, now
 from biaswatch.services.gateway.searches.queries import SearchQueries
 from biaswatch.shared.contracts import AuditAction, Cancellation, as_usage_error, parse_target
-from biaswatch.shared.contracts.search import Search
+from biaswatch.shared.contracts.search import MOST_CALLS, Search
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.search_views import SearchProgress, SearchRequest
 from biaswatch.shared.runtime.jobs import in_thread
@@ -40,6 +40,11 @@ class SearchCommands:
         self._ctx.settings.allowed_targets.check([search.target])
         await self._begin(search.model_copy(update={"calls": calls}), stored)
         return await in_thread(lambda: self._queries.show(search_id).progress)
+
+    async def add_calls(self, search_id: str, calls: int) -> SearchProgress:
+        """Raise the budget of a search by a number of calls."""
+        stored = await in_thread(self._queries.stored, search_id)
+        return await self.raise_budget(search_id, min(stored.calls + calls, MOST_CALLS))
 
     async def cancel(self, search_id: str) -> SearchProgress:
         """Cancel a search with its round under way; answers and evidence are kept."""

@@ -40,7 +40,7 @@ class SearchQueries:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._progress = ProgressQueries(store)
-        self._states = SearchStates(store.searches)
+        self._states = SearchStates(store)
         self._results: OrderedDict[tuple[object, ...], SearchResults] = OrderedDict()
 
     def latest(

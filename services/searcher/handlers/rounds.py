@@ -40,7 +40,7 @@ class SearchRounds:
     def __init__(self, store: Store, *, now: Callable[[], datetime]) -> None:
         self._store = store
         self._searches = store.searches
-        self._states = SearchStates(store.searches)
+        self._states = SearchStates(store)
         self._gathers = store.gathers(RUN_GATHER)
         self._now = now
 

@@ -15,6 +15,7 @@ from biaswatch.shared.stats.search.hypotheses import Region
 LARGEST_LOG_E = 700.0
 """Log e-values beyond are shown as this: their exponential has no larger value."""
 OTHERS = "the others"
+SHOWN_LEADING = 3
 
 
 def findings_of(state: SearchState) -> list[SearchFinding]:
@@ -23,7 +24,7 @@ def findings_of(state: SearchState) -> list[SearchFinding]:
     others.sort(key=lambda number: -state.evidence.largest_log_e[number])
     overlapping: dict[int, list[FoundRegion]] = {finding: [] for finding in state.findings}
     for number in others:
-        overlapping[_strongest(state, number)].append(FoundRegion(**_region(state, number)))
+        overlapping[_strongest(state, number)].append(_region(state, number))
     return [_finding(state, finding, overlapping[finding]) for finding in state.findings]
 
 
@@ -40,8 +41,16 @@ def _strongest(state: SearchState, number: int) -> int:
     return state.findings[int(np.argmax(shared))]
 
 
-def _region(state: SearchState, number: int) -> dict[str, object]:
-    """Return the fields of a region found."""
+def leading_of(state: SearchState) -> list[FoundRegion]:
+    """Return the regions not found yet with the most evidence, nearest to a finding first."""
+    log_e, thresholds = state.evidence.log_e, state.sizes.log_thresholds(state.search.alpha)
+    nearest = np.argsort(thresholds - log_e, kind="stable").tolist()
+    leading = [n for n in nearest if log_e[n] > 0 and n not in state.discovery_rounds]
+    return [_region(state, number) for number in leading[:SHOWN_LEADING]]
+
+
+def _region(state: SearchState, number: int) -> FoundRegion:
+    """Return the region of a hypothesis with its evidence."""
     region, place, contrast = state.sizes.region_of(number)
     topics, contexts = list(state.topics), list(state.contexts)
     topic = context = None
@@ -53,21 +62,27 @@ def _region(state: SearchState, number: int) -> dict[str, object]:
         context = contexts[place]
     elif region is Region.CROSSING:
         topic, context = topics[place // len(contexts)], contexts[place % len(contexts)]
-    return {
-        "region": region,
-        "topic": topic,
-        "context": context,
-        "group": list(state.search.space.groups)[contrast],
-        "e_value": float(np.exp(min(state.evidence.largest_log_e[number], LARGEST_LOG_E))),
-        "share_of_alpha": float(state.sizes.weights[number]),
-    }
+    group, other = _sides(state, contrast)
+    is_lower = state.evidence.past.sums[number] < 0
+    return FoundRegion(
+        title=_title(topic, context, f"{group} {'lower' if is_lower else 'higher'} than {other}"),
+        region=region,
+        topic=topic,
+        context=context,
+        group=group,
+        e_value=float(np.exp(min(state.evidence.largest_log_e[number], LARGEST_LOG_E))),
+        share_of_alpha=float(state.sizes.weights[number]),
+    )
+
+
+def _sides(state: SearchState, contrast: int) -> tuple[str, str]:
+    """Return the group of a contrast, and the other side."""
+    groups = list(state.search.space.groups)
+    return groups[contrast], groups[1 - contrast] if len(groups) == 2 else OTHERS
 
 
 def _finding(state: SearchState, number: int, overlapping: list[FoundRegion]) -> SearchFinding:
-    region = FoundRegion(**_region(state, number))
-    groups, past = list(state.search.space.groups), state.evidence.past
-    contrast = groups.index(region.group)
-    other = groups[1 - contrast] if len(groups) == 2 else OTHERS
+    region, contrast = _region(state, number), state.sizes.region_of(number)[2]
     round_ = state.discovery_rounds[number]
     level = state.search.alpha / len(state.findings)
     gaps = _gaps(state, number, contrast)
@@ -75,12 +90,11 @@ def _finding(state: SearchState, number: int, overlapping: list[FoundRegion]) ->
     sets = [drawn for sets in state.rounds[: round_ + 1] for drawn in sets]
     return SearchFinding(
         **region.model_dump(),
-        title=_title(region, other, is_lower=past.sums[number] < 0),
-        other=other,
+        other=_sides(state, contrast)[1],
         p_value=float(np.exp(-max(state.evidence.largest_log_e[number], 0.0))),
-        sets=int(past.sets[number]),
+        sets=int(state.evidence.past.sets[number]),
         round=round_,
-        calls=len(sets) * len(groups),
+        calls=len(sets) * state.sizes.groups,
         effect=_effect(state, state.confirmations[number], gaps, level),
         confirmed=confirmed,
         confirmation_sets=len(gaps),
@@ -90,17 +104,11 @@ def _finding(state: SearchState, number: int, overlapping: list[FoundRegion]) ->
     )
 
 
-def _title(region: FoundRegion, other: str, *, is_lower: bool) -> str:
+def _title(topic: str | None, context: str | None, direction: str) -> str:
     """Return the region and the direction of the gap, in words."""
-    parts = []
-    if region.topic is not None:
-        parts.append(f"topic {region.topic}")
-    if region.context is not None:
-        parts.append(f"context {region.context}")
-    place = ", ".join(parts) or "all topics and contexts"
-    return f"{place}: {region.group} lower than {other}" if is_lower else (
-        f"{place}: {region.group} higher than {other}"
-    )  # fmt: skip
+    parts = [f"topic {topic}"] * (topic is not None)
+    parts += [f"context {context}"] * (context is not None)
+    return f"{', '.join(parts) or 'all topics and contexts'}: {direction}"
 
 
 def _answers(state: SearchState, number: int) -> Floats:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from biaswatch.shared.analysis.search.coverage import coverage_of, placebo_of
 from biaswatch.shared.analysis.search.drawing import MIN_NAMES, is_about_names
-from biaswatch.shared.analysis.search.findings import findings_of
+from biaswatch.shared.analysis.search.findings import findings_of, leading_of
 from biaswatch.shared.analysis.search.replay import SearchState
 from biaswatch.shared.contracts.search import Search, SetPurpose
 from biaswatch.shared.formatting import counted, number
@@ -37,8 +37,10 @@ def results_of(state: SearchState, ended: str | None) -> SearchResults:
         word=SummaryWord.DISPARITY if findings else word,
         headline=_headline(search, findings, coverage, word),
         ended=ended,
+        alpha=search.alpha,
         about_names=is_about_names(search),
         findings=findings,
+        leading=leading_of(state) if ended is None else [],
         coverage=coverage,
         proposed=list(_proposed(state)),
         refused=state.refused,

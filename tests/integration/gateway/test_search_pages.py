@@ -21,12 +21,12 @@ from tests.support.waiting import PATIENCE_S
 
 NASTY = "<script>taken=1</script>"
 FINDING = SearchFinding(
+    title=f"topic {UNFAIR}",
     region=Region.TOPIC,
     topic=UNFAIR,
     group="female",
     e_value=4000.0,
     share_of_alpha=0.1,
-    title=f"topic {UNFAIR}",
     other="male",
     p_value=0.00025,
     sets=12,

@@ -284,6 +284,14 @@ ASKED: dict[tuple[str, str], Asked] = {
     ("POST", "/v1/searches/{search_id}/cancel"): Asked(
         RUN, names=True, action=AuditAction.SEARCH_CANCEL
     ),
+    ("POST", "/searches/{search_id}/{verb}"): Asked(
+        RUN,
+        path="/searches/{search_id}/cancel",
+        page=True,
+        names=True,
+        form=True,
+        action=AuditAction.SEARCH_CANCEL,
+    ),
     ("GET", "/docs"): Asked(READ, page=True),
     ("GET", "/openapi.json"): Asked(None),
     ("GET", "/login"): Asked(None),
