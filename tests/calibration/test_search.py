@@ -1,6 +1,7 @@
 """Seeded simulation: the quick form of `python -m calibration.search`."""
 
-from calibration.search import TOPIC, SimulatedTarget, one_topic, simulated
+from calibration.search.__main__ import TOPIC, one_topic
+from calibration.search.targets import SimulatedTarget, simulated
 
 
 def test_a_failing_topic_is_found_and_nothing_else_is() -> None:

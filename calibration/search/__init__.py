@@ -1,0 +1,1 @@
+"""Simulated searches and their bars."""
