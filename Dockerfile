@@ -8,7 +8,9 @@ FROM ${BASE} AS build
 ARG PIP_INDEX_URL
 ARG PIP_EXTRA_INDEX_URL
 ARG UV_VERSION=0.13.8
-ENV UV_LINK_MODE=copy UV_COMPILE_BYTECODE=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
+# Compiled files hold a hash of their source instead of its time, so that two builds are equal.
+ENV UV_LINK_MODE=copy UV_COMPILE_BYTECODE=1 PYC_INVALIDATION_MODE=UNCHECKED_HASH \
+    PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 COPY deploy/image/install /usr/local/bin/install-locked
 COPY deploy/image/wheels/ /wheels/
 RUN python -m venv /uv \

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 
 from tools.install import configured_pip
@@ -50,9 +51,28 @@ def revision() -> str:
     return done.stdout.strip() or "unknown"
 
 
-def build(service: str, tag: str, *more: str) -> None:
+def commit_time() -> str:
+    """Return the time of this checkout's commit, in seconds of the epoch; 0 without git."""
+    done = subprocess.run(
+        ["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    return done.stdout.strip() or "0"
+
+
+def archive_options(folder: Path, service: str, suffix: str) -> list[str]:
+    """Return options for an OCI archive in which every time is that of the commit.
+
+    BuildKit's attestations hold times of their own, so they are made when an image is published.
+    """
+    path = folder / f"biaswatch-{service}{suffix}.oci.tar"
+    output = f"type=oci,dest={path},rewrite-timestamp=true"
+    time = f"SOURCE_DATE_EPOCH={commit_time()}"
+    return ["--output", output, "--provenance=false", "--sbom=false", "--build-arg", time]
+
+
+def build(service: str, tag: str, *more: str, verb: Sequence[str] = ("build",)) -> None:
     """Build an image."""
-    command = ["docker", "build", "--quiet", "--tag", tag, "--build-arg", f"SERVICE={service}"]
+    command = ["docker", *verb, "--quiet", "--tag", tag, "--build-arg", f"SERVICE={service}"]
     command += [
         "--build-arg",
         f"REVISION={revision()}",
@@ -102,8 +122,13 @@ def main() -> int:
     try:
         for service in options.services:
             tag = f"{options.prefix}-{service}:{options.version}{suffix}"
-            build(service, tag, *more)
-            if not options.no_sizes:
+            if options.oci:
+                options.oci.mkdir(parents=True, exist_ok=True)
+                archive = archive_options(options.oci, service, suffix)
+                build(service, tag, *more, *archive, verb=("buildx", "build"))
+            else:
+                build(service, tag, *more)
+            if not options.no_sizes and not options.oci:
                 tag += f"  {compressed_bytes(tag) / MEGABYTE:.0f} MB compressed"
             print(tag, flush=True)
     finally:
@@ -124,6 +149,10 @@ def _parser() -> argparse.ArgumentParser:
         help="parquet: for answers of live systems in files; the tag ends in -parquet",
     )  # fmt: skip
     parser.add_argument("--base", help="the base image, a Python 3.11 or newer")
+    parser.add_argument(
+        "--oci", type=Path,
+        help="folder for OCI archives, the same bytes for the same commit (docker buildx)",
+    )  # fmt: skip
     parser.add_argument("--no-sizes", action="store_true")
     return parser
 

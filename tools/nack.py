@@ -8,6 +8,7 @@ import yaml
 
 from biaswatch.shared.bus.jetstream.admin import durable_config, stream_config
 from biaswatch.shared.bus.topology import DurableSpec, StreamLimits, StreamSpec, durables, streams
+from tools.resource_definitions import ManifestDumper
 
 PATH = Path(__file__).parents[1] / "deploy" / "k8s" / "nack" / "streams.yaml"
 API = "jetstream.nats.io/v1beta2"
@@ -74,7 +75,9 @@ def _duration(nanoseconds: int) -> str:
 
 def main() -> int:
     """Write the file; with --check, exit with 1 where it is out of date."""
-    text = HEADER + yaml.safe_dump_all(resources(), sort_keys=False, explicit_start=True)
+    text = HEADER + yaml.dump_all(
+        resources(), Dumper=ManifestDumper, sort_keys=False, explicit_start=True
+    )
     if "--check" in sys.argv:
         return int(PATH.read_text() != text)
     PATH.write_text(text)

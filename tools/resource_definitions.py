@@ -70,7 +70,7 @@ DEPRECATION = f"This version has the same fields as {GROUP}/{VERSION}; write tha
 HEADER = "# Written by tools/resource_definitions.py (`make manifests`).\n"
 
 
-class _Dumper(yaml.SafeDumper):
+class ManifestDumper(yaml.SafeDumper):
     """Writes repeated parts in full and indents lists under their key."""
 
     def ignore_aliases(self, data: Any) -> bool:
@@ -85,7 +85,7 @@ class _Dumper(yaml.SafeDumper):
 def main() -> int:
     """Write the definitions; with --check, exit with 1 where the file is out of date."""
     text = HEADER + yaml.dump_all(
-        definitions(), Dumper=_Dumper, sort_keys=False, width=1000, explicit_start=True
+        definitions(), Dumper=ManifestDumper, sort_keys=False, width=1000, explicit_start=True
     )
     if "--check" in sys.argv:
         return int(PATH.read_text() != text)
