@@ -211,9 +211,16 @@ VERBS = (
         "login",
         "login:login",
         OPERATE,
-        "Sign in at a gateway with OpenID Connect; commands then need no token.",
+        "Sign in at the gateway of --server with OpenID Connect; commands then need no token.",
+        example="login",
     ),
-    Verb("logout", "login:logout", OPERATE, "Forget and end the login at a gateway."),
+    Verb(
+        "logout",
+        "login:logout",
+        OPERATE,
+        "Forget and end the login at the gateway of --server.",
+        example="logout",
+    ),
     Verb(
         "completion",
         "application:completion",
