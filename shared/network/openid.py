@@ -91,7 +91,7 @@ async def issuer_reply(
     Raises
     ------
     TransientError
-        There is no reply, or it is too large or not a JSON object.
+        The reply is missing, too large or not a JSON object.
     """
     status = 0
     try:

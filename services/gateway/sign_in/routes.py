@@ -89,17 +89,17 @@ def _page_routes(ctx: GatewayContext) -> APIRouter:
         request: Request, state: str = "", code: str = "", error: str = ""
     ) -> Response:
         sign_in, cookies = _offered(ctx)
-        begun = cookies.read(SIGN_IN, request.cookies.get(SIGN_IN_COOKIE, ""))
-        if begun is None or not hmac.compare_digest(begun["state"].encode(), state.encode()):
+        pending = cookies.read(SIGN_IN, request.cookies.get(SIGN_IN_COOKIE, ""))
+        if pending is None or not hmac.compare_digest(pending["state"].encode(), state.encode()):
             raise HTTPException(403, NOT_BEGUN)
         if error or not code:
             raise HTTPException(403, f"The issuer refused the sign-in: {_reason(error)}.")
-        claims = await _claims(ctx, sign_in, request, code, begun)
+        claims = await _claims(ctx, sign_in, request, code, pending)
         identity, known = sign_in.identity(claims), ctx.tokens.known.current()
         caller = caller_of_identity(known, identity, "")
         if not caller.may(Right.READ):
             raise HTTPException(403, NO_ROLE.format(name=caller.name))
-        response = _redirect(begun["next"])
+        response = _redirect(pending["next"])
         _set_cookie(response, request, COOKIE, sign_in.session(known, identity), sign_in.session_s)
         response.delete_cookie(SIGN_IN_COOKIE)
         return response
@@ -114,7 +114,7 @@ def _page_routes(ctx: GatewayContext) -> APIRouter:
 
 
 def _offered(ctx: GatewayContext) -> "tuple[SignIn, SignedCookies]":
-    """Return the sign-in of pages and its cookies; raise NotFoundError if there is none."""
+    """Return the sign-in of pages and its cookies; raise NotFoundError without one."""
     sign_in = ctx.sign_in
     if sign_in is None or sign_in.cookies is None or ctx.settings.gateway_oidc_client is None:
         raise NotFoundError(NOT_OFFERED)
@@ -122,7 +122,7 @@ def _offered(ctx: GatewayContext) -> "tuple[SignIn, SignedCookies]":
 
 
 async def _claims(
-    ctx: GatewayContext, sign_in: "SignIn", request: Request, code: str, begun: Mapping[str, Any]
+    ctx: GatewayContext, sign_in: "SignIn", request: Request, code: str, pending: Mapping[str, Any]
 ) -> Mapping[str, Any]:
     """Exchange a code for a token; return its claims, which must belong to this sign-in."""
     document = await sign_in.issuer.document()
@@ -130,7 +130,7 @@ async def _claims(
         "grant_type": "authorization_code",
         "code": code,
         "redirect_uri": _callback_address(request),
-        "code_verifier": begun["verifier"],
+        "code_verifier": pending["verifier"],
     }
     status, reply = await issuer_reply(
         "POST", document.token_endpoint, **_as_client(ctx, document, form)
@@ -140,7 +140,7 @@ async def _claims(
         reason = _reason(str(reply.get("error", f"HTTP {status}")))
         raise TransientError(f"The issuer gave no identity token: {reason}. Sign in again.")
     claims = await sign_in.issuer.claims(token)
-    if not hmac.compare_digest(str(claims.get("nonce")).encode(), begun["nonce"].encode()):
+    if not hmac.compare_digest(str(claims.get("nonce")).encode(), pending["nonce"].encode()):
         raise HTTPException(403, NOT_BEGUN)
     return claims
 

@@ -21,7 +21,7 @@ SESSION = "session"
 SEPARATORS = 2
 """Dots in a signed token."""
 SESSION_S = 3600
-"""Lifetime of a session; then the issuer is asked again, which knows the current groups."""
+"""Lifetime of a session; a new one takes the current groups from the issuer."""
 
 
 class SignedCookies:

@@ -38,7 +38,7 @@ class UnknownKeyError(UsageError):
 
 @dataclass(frozen=True)
 class Expected:
-    """What the tokens of an issuer must say."""
+    """Required claims of the tokens of an issuer."""
 
     issuer: str
     audiences: tuple[str, ...]
