@@ -10,6 +10,7 @@ from biaswatch.shared.contracts.derived_features import SEPARATOR
 from biaswatch.shared.contracts.response import TURN_STEP, USER_STEP
 from biaswatch.shared.contracts.tools import MAX_STEPS
 from biaswatch.shared.lookup import first
+from biaswatch.shared.presentation.answer_filters import AnswerFilter, group_name
 from biaswatch.shared.presentation.tables import (
     Table,
     names,
@@ -67,6 +68,12 @@ class AnswerView:
     def label(self) -> str:
         """The name of the answer within its set."""
         return f"{self.key}/{self.repeat}" if self.repeat else self.key
+
+    @property
+    def query(self) -> str:
+        """The query that finds this answer."""
+        group = next((group_name(*item) for item in self.groups.items()), "")
+        return AnswerFilter(group=group, target=self.target, set=self.set_id or "").query()
 
     @property
     def about(self) -> str:

@@ -12,7 +12,7 @@ from fastapi.responses import HTMLResponse, StreamingResponse
 from biaswatch.services.gateway.auth import PAGE_HEADERS
 from biaswatch.services.gateway.callers import Caller
 from biaswatch.services.gateway.context import GatewayContext
-from biaswatch.services.gateway.dashboard.rendering import page
+from biaswatch.services.gateway.dashboard.rendering import ANSWERS, page
 from biaswatch.services.gateway.runs.queries import RunQueries, no_run, pinned_extractors
 from biaswatch.shared.contracts import Features, Probe, Response, Run, Target, response_id_of
 from biaswatch.shared.presentation.answer_filters import (
@@ -216,6 +216,7 @@ def router(ctx: GatewayContext) -> APIRouter:
         wanted = _permitted(wanted, caller)
         return page(
             "answers.html",
+            scripts=(ANSWERS,),
             run=run,
             planned=planned is not None,
             wanted=wanted,

@@ -24,6 +24,7 @@ from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.shared.contracts import AuditAction, MonitorState, Run
 from biaswatch.shared.contracts.access import Right
 from biaswatch.shared.errors import NotFoundError, UsageError
+from biaswatch.shared.presentation.alarm_items import OUTCOMES, STEPS
 from biaswatch.shared.runtime.jobs import in_thread
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.sent_forms import FormState
@@ -191,20 +192,19 @@ def router(ctx: GatewayContext) -> APIRouter:
         await forms.once(request, caller, partial(actions.change_state, name, *STATES[verb]))
         return _back(f"/monitors/{quote(name)}")
 
-    @router.post("/monitors/{name}/alarms/{alarm_id}/acknowledge")
-    async def acknowledge_alarm(
-        name: str, alarm_id: str, request: Request, caller: SignedIn
+    @router.post("/monitors/{name}/alarms/{alarm_id}/{step}")
+    async def work_on_alarm(
+        name: str, alarm_id: str, step: str, request: Request, caller: SignedIn
     ) -> RedirectResponse:
         fields = await sent_form(request, caller)
-        note = " ".join(fields.get("note", "").split())
-        if not note or len(note) > MAX_NOTE_CHARACTERS:
-            raise UsageError(
-                f"A note has 1 to {MAX_NOTE_CHARACTERS} characters: what is known so far."
-            )
+        if step not in STEPS:
+            raise NotFoundError(f"The action {step} does not exist for an alarm.")
+        details = step_details(step, fields)
         alarms = await in_thread(actions.monitors.alarms, name)
         if alarm_id not in {view.alarm.id for view in alarms}:
             raise NotFoundError(f"The monitor {name} has no such alarm.")
-        await forms.once(request, caller, partial(actions.acknowledge, alarm_id, name, note))
+        act = partial(actions.work_on_alarm, STEPS[step], alarm_id, name, details)
+        await forms.once(request, caller, act)
         return _back(f"/monitors/{quote(name)}/alarms#{alarm_id}")
 
     return router
@@ -230,11 +230,29 @@ class PageActions:
         if applied.changed:
             await publish_change(applied, action, self._monitor_commands, self._ctx)
 
-    async def acknowledge(self, alarm_id: str, monitor: str, note: str) -> None:
-        """Acknowledge an alarm; the entry in the audit trail is the acknowledgement."""
-        action = AuditAction.ALARM_ACKNOWLEDGE
-        async with self._ctx.audit.act(action, alarm_id, monitor=monitor, note=note):
+    async def work_on_alarm(
+        self, action: AuditAction, alarm_id: str, monitor: str, details: dict[str, str]
+    ) -> None:
+        """Record a step of people with an alarm: the entry in the audit trail is the step."""
+        async with self._ctx.audit.act(action, alarm_id, monitor=monitor, **details):
             pass
+
+
+def step_details(step: str, fields: dict[str, str]) -> dict[str, str]:
+    """Return the details of a step with an alarm.
+
+    Raises
+    ------
+    UsageError
+        A field of the form is missing, too long, or has no meaning.
+    """
+    names = {"assign": ("assignee",), "resolve": ("outcome", "note")}.get(step, ("note",))
+    details = {name: " ".join(fields.get(name, "").split()) for name in names}
+    if step == "resolve" and details["outcome"] not in OUTCOMES:
+        raise UsageError(f"An alarm is resolved as one of {', '.join(OUTCOMES)}.")
+    if not details[names[0]] or max(map(len, details.values())) > MAX_NOTE_CHARACTERS:
+        raise UsageError(f"A {names[0]} has 1 to {MAX_NOTE_CHARACTERS} characters.")
+    return {name: value for name, value in details.items() if value}
 
 
 def _back(page: str) -> RedirectResponse:

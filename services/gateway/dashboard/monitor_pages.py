@@ -23,6 +23,7 @@ from biaswatch.services.gateway.monitors.queries import MonitorQueries
 from biaswatch.services.gateway.monitors.stored import no_monitor
 from biaswatch.services.gateway.monitors.strata import MAX_WINDOWS, StrataQueries
 from biaswatch.shared.contracts import Monitor, MonitorState, comparison_titles, open_alarms_of
+from biaswatch.shared.presentation.alarm_items import OUTCOMES, reliability
 from biaswatch.shared.presentation.charts import (
     ChartColumns,
     chart_columns,
@@ -141,6 +142,7 @@ def router(ctx: GatewayContext) -> APIRouter:
         if monitor is None or monitor.state is MonitorState.DELETED:
             raise no_monitor(name)
         alarms = monitors.alarms_of(monitor)
+        items = overview.alarm_items([view.alarm.id for view in alarms])
         shown = page(
             "alarms.html",
             name=name,
@@ -148,7 +150,9 @@ def router(ctx: GatewayContext) -> APIRouter:
             titles=comparison_titles(monitor.plan),
             alarms=alarms,
             standing={alarm.id for alarm in open_alarms_of(view.alarm for view in alarms).values()},
-            notes=overview.acknowledgements([view.alarm.id for view in alarms]),
+            items=items,
+            reliability=reliability(items.values()),
+            outcomes=OUTCOMES,
         )
         return forms.with_cookie(shown)
 

@@ -1,6 +1,5 @@
 """The overview, and pages on operation: alarms, audit trail, extractors, traffic."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,7 +17,6 @@ from biaswatch.services.gateway.runs.studies import MAX_SCORED_QUESTIONS, StudyQ
 from biaswatch.services.gateway.status import DAY, status_queries
 from biaswatch.shared.contracts import (
     Alarm,
-    AuditAction,
     AuditEntry,
     Brief,
     Estimate,
@@ -28,6 +26,7 @@ from biaswatch.shared.contracts import (
     Run,
     comparison_titles,
 )
+from biaswatch.shared.presentation.alarm_items import AlarmItem, alarm_item
 from biaswatch.shared.presentation.drawing import gap_text, sparkline
 from biaswatch.shared.presentation.names import is_about_a_run, kind_of
 from biaswatch.shared.presentation.operation_tables import (
@@ -57,10 +56,9 @@ MAX_SPARKS = 20
 TABLE_WINDOWS = 24
 MAX_ENTRIES = 200
 MAX_NOTES, SEARCHED_NOTES = 20, 2000
-"""Acknowledgements of an alarm on a page, and latest ones of all alarms that are searched."""
+"""Steps with an alarm on a page, and latest ones of all alarms that are searched."""
 SPENDING_ROUNDS = 10
 """Last rounds of a monitor whose spending is shown."""
-ACKNOWLEDGED = AuditAction.ALARM_ACKNOWLEDGE.value
 SUPPLIED_REPORT = "a given report"
 """Name of an interpretation that no model wrote."""
 TOO_MANY_QUESTIONS = "of more questions than a page computes; `biaswatch show` prints them"
@@ -147,16 +145,14 @@ class OverviewQueries:
             if monitors[status.name].plan.traffic is not None
         ]
 
-    def acknowledgements(self, alarm_ids: Iterable[str]) -> dict[str, list[AuditEntry]]:
-        """Return the acknowledgements of alarms in the audit trail, the latest first."""
-        ids, notes = set(alarm_ids), defaultdict[str, list[AuditEntry]](list)
-        if not ids:
-            return {}
-        everything = AuditFilter(None, None, ACKNOWLEDGED)
-        for entry in self.store.audit.latest(SEARCHED_NOTES, everything):
-            if entry.subject in ids and entry.failure is None:
-                notes[entry.subject].append(entry)
-        return {id_: entries[:MAX_NOTES] for id_, entries in notes.items()}
+    def alarm_items(self, alarm_ids: Iterable[str]) -> dict[str, AlarmItem]:
+        """Return what people did with alarms, from the audit trail, in one query."""
+        steps: dict[str, list[AuditEntry]] = {id_: [] for id_ in alarm_ids}
+        if steps:
+            for entry in self.store.audit.latest(SEARCHED_NOTES, AuditFilter(action="alarm")):
+                if entry.subject in steps and entry.failure is None:
+                    steps[entry.subject].append(entry)
+        return {id_: alarm_item(entries[:MAX_NOTES]) for id_, entries in steps.items()}
 
 
 def _spark(status: MonitorStatus, gaps: Sequence[Estimate]) -> Element | None:
@@ -208,6 +204,7 @@ def router(ctx: GatewayContext, studies: StudyQueries) -> APIRouter:
             reload_s=RELOAD_S if live else None,
             live=live,
             alarms=raised,
+            items=overview.alarm_items([alarm.id for alarm in raised]),
             changes=changes,
             titles=_titles(monitors, changes),
             troubles=status.troubles(),

@@ -29,11 +29,12 @@ from biaswatch.shared.formatting import (
     visible,
 )
 from biaswatch.shared.presentation.drawing import drawing_style, forest_figure, gap_text, markup
+from biaswatch.shared.presentation.glossary import GLOSSARY
 from biaswatch.shared.presentation.tables import Table, csv_of, words
 
 UPLOT, UPLOT_STYLE = "uplot-1.6.32.min.js", "uplot-1.6.32.min.css"
 MONITOR_CHARTS, GROUP_ROWS, LIVE = "monitor-charts.js", "group-rows.js", "live.js"
-TABLES = "tables.js"
+TABLES, ANSWERS = "tables.js", "answers.js"
 SCRIPT, STYLE = "text/javascript; charset=utf-8", "text/css; charset=utf-8"
 MEDIA_TYPES = {
     UPLOT: SCRIPT,
@@ -43,6 +44,7 @@ MEDIA_TYPES = {
     GROUP_ROWS: SCRIPT,
     LIVE: SCRIPT,
     TABLES: SCRIPT,
+    ANSWERS: SCRIPT,
 }
 
 
@@ -226,6 +228,9 @@ def _environment() -> Environment:
         finalize=as_shown,
         trim_blocks=True,
         lstrip_blocks=True,
+    )
+    environment.globals.update(
+        glossary=GLOSSARY, glossary_ids={word: n for n, word in enumerate(GLOSSARY, start=1)}
     )
     environment.filters.update({function.__name__: function for function in FILTERS})
     return environment

@@ -121,6 +121,41 @@ async def test_an_alarm_is_acknowledged_with_a_note_that_is_kept_and_stays_text(
         assert "anna" in shown.text_content()
 
 
+async def test_an_alarm_is_assigned_and_resolved_and_its_history_is_kept(
+    store: Store, tmp_path: Path
+) -> None:
+    page = "/monitors/watched/alarms"
+    steps = (
+        ("assign", {"assignee": "ben"}, 303),
+        ("note", {"note": "asked the vendor"}, 303),
+        ("resolve", {"outcome": "perhaps"}, 422),
+        ("resolve", {"outcome": "true", "note": NASTY}, 303),
+        ("forget", {}, 404),
+    )
+    async with signed_in(store, tmp_path, "run") as client:
+        for step, fields, status in steps:
+            action = f"{page}/{ALARM.id}/{step}"
+            known = action if status != 404 else f"{page}/{ALARM.id}/note"
+            form = await form_on(client, page, known)
+            if status == 404:
+                assert (await client.post(action, data={**form, **fields})).status_code in {
+                    403,
+                    404,
+                }
+                continue
+            reply = await client.post(action, data={**form, **fields})
+            assert reply.status_code == status, step
+        shown = html.fromstring((await client.get(page)).text).text_content()
+        overview = html.fromstring((await client.get("/")).text).text_content()
+    assert "resolved, true" in shown
+    assert "assigned to ben" in shown
+    assert f"resolved as true: {NASTY}" in shown
+    assert "Of 1 resolved alarm, 1 (100 %) were real" in shown
+    assert "resolved, true" in overview
+    acts = [item.action.value for item in store.audit.latest(9) if item.actor == "anna"]
+    assert acts == ["alarm.resolve", "alarm.note", "alarm.assign"]
+
+
 async def pressed_twice(
     client: httpx2.AsyncClient, action: str, form: dict[str, str]
 ) -> list[httpx2.Response]:

@@ -256,8 +256,13 @@ ASKED: dict[tuple[str, str], Asked] = {
         form=True,
         action=AuditAction.MONITOR_PAUSE,
     ),
-    ("POST", "/monitors/{name}/alarms/{alarm_id}/acknowledge"): Asked(
-        RUN, page=True, names=True, form=True, action=AuditAction.ALARM_ACKNOWLEDGE
+    ("POST", "/monitors/{name}/alarms/{alarm_id}/{step}"): Asked(
+        RUN,
+        path="/monitors/{name}/alarms/{alarm_id}/acknowledge",
+        page=True,
+        names=True,
+        form=True,
+        action=AuditAction.ALARM_ACKNOWLEDGE,
     ),
     ("POST", "/runs/{run_id}/label/{sample_id}"): Asked(
         RUN, path="/runs/{labelled}/label/{sample_id}", page=True, names=True, form=True

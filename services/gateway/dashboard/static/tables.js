@@ -59,8 +59,8 @@
       const button = document.createElement("button");
       button.type = "button";
       button.className = "sort";
-      button.append(...head.childNodes);
-      head.append(button);
+      button.append(...[...head.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE));
+      head.prepend(button);
       button.addEventListener("click", () => sort(n, head.getAttribute("aria-sort") === "ascending"));
     });
 

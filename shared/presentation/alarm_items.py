@@ -1,0 +1,73 @@
+"""Alarms as work items: what people did with each, from the audit trail."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from biaswatch.shared.contracts import AuditAction, AuditEntry
+
+OUTCOMES = {
+    "true": "true: the disparity is real",
+    "false": "false: there is none",
+    "accepted": "accepted: it is real and known",
+}
+"""How an alarm may be resolved."""
+STEPS = {
+    "acknowledge": AuditAction.ALARM_ACKNOWLEDGE,
+    "assign": AuditAction.ALARM_ASSIGN,
+    "note": AuditAction.ALARM_NOTE,
+    "resolve": AuditAction.ALARM_RESOLVE,
+}
+"""What people do with an alarm, by the last part of the address."""
+
+
+@dataclass(frozen=True)
+class AlarmItem:
+    """The state of an alarm among people, and how it came about."""
+
+    state: str
+    """open, acknowledged, or how it was resolved."""
+    assignee: str
+    history: Sequence[tuple[str, AuditEntry]]
+    """Each step in words, the latest first."""
+    outcome: str = ""
+    """A key of `OUTCOMES`, or empty."""
+
+
+def alarm_item(entries: Sequence[AuditEntry]) -> AlarmItem:
+    """Return the work item of an alarm, from its entries, the latest first."""
+    states = (AuditAction.ALARM_ACKNOWLEDGE, AuditAction.ALARM_RESOLVE)
+    last = next((entry for entry in entries if entry.action in states), None)
+    assigned = (e.details["assignee"] for e in entries if e.action is AuditAction.ALARM_ASSIGN)
+    outcome = last.details.get("outcome", "") if last else ""
+    state = "open" if last is None else f"resolved, {outcome}" if outcome else "acknowledged"
+    history = [(_words(entry), entry) for entry in entries]
+    return AlarmItem(state, next(assigned, ""), history, outcome)
+
+
+def _words(entry: AuditEntry) -> str:
+    note = entry.details.get("note", "")
+    match entry.action:
+        case AuditAction.ALARM_ASSIGN:
+            words = f"assigned to {entry.details['assignee']}"
+        case AuditAction.ALARM_RESOLVE:
+            words = f"resolved as {entry.details['outcome']}"
+        case AuditAction.ALARM_NOTE:
+            words = "noted"
+        case _:
+            words = "acknowledged"
+    return f"{words}: {note}" if note else words
+
+
+def reliability(items: Iterable[AlarmItem]) -> str:
+    """Return how many resolved alarms were right, in a sentence; "" before any is resolved."""
+    outcomes = Counter(item.outcome for item in items if item.outcome)
+    total = outcomes.total()
+    if not total:
+        return ""
+    real = outcomes["true"] + outcomes["accepted"]
+    share = round(100 * real / total)
+    return (
+        f"Of {total} resolved alarm{'' if total == 1 else 's'}, {real} ({share} %) were real"
+        f" ({outcomes['accepted']} of them accepted) and {outcomes['false']} false."
+    )

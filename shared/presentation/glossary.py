@@ -1,0 +1,37 @@
+"""Terms of tables and pages, each in one plain line."""
+
+GLOSSARY = {
+    "gap": "The first group's mean, or rate, minus the second's.",
+    "from": "The lower end of the interval: smaller values do not fit the data well.",
+    "to": "The upper end of the interval: larger values do not fit the data well.",
+    "verdict": "Disparity: a gap beyond the tolerance. No disparity: one within it. Inconclusive:"
+    " too little data for either.",
+    "found": "The one word for all comparisons of the run, and what is behind it.",
+    "state": "The word for the monitor, and whether it runs.",
+    "evidence": "How strongly all rounds so far speak for a disparity, as a logarithm: 0 is"
+    " nothing, and 1 more is 2.7 times stronger. It may be read at any time.",
+    "needed for an alarm": "An alarm is raised when the evidence reaches this number.",
+    "units": "What counts once: a prompt, a set of twins, or a user, however often it answered.",
+    "prompts": "The questions with at least one number.",
+    "missing": "Answers without a number: refused, cut off, not readable. They never count as 0.",
+    "units still needed": "About how many more units a decision takes; - where it is not known.",
+    "smallest change it can see": "About half of the changes this large would have been found by"
+    " now.",
+    "about": "What the verdict is about: these names and texts, or the group beyond them.",
+    "twins": "Questions that differ in the group alone. Are they answered differently?",
+    "group effect": "Does the group matter, beyond the names and texts that were drawn?",
+    "adjusted p": "How rarely data like these come by chance if there is no such gap, after the"
+    " correction for all comparisons. Small is strong.",
+    "effect size": "The gap in units of the spread of the answers.",
+    "constant shift": "The shift of every set that fits the data; it decides nothing.",
+    "impact ratio": "The smaller selection rate over the larger; below 0.8 the rule of thumb of"
+    " four fifths is not met.",
+    "mean": "The average over the prompts.",
+    "selected": "The share that is selected, where the suite says what a selection is.",
+    "rank": "1 for the largest mean, with all ranks that the group may have.",
+    "shrunken mean": "The mean drawn towards the other groups: for looking, for no verdict.",
+    "by chance": "What labels handed out at random give half of the time.",
+    "moved by": "The later gap minus the earlier.",
+    "intervals": "Apart: the gaps of both runs do not overlap, which points to a change.",
+    "gap that matters most": "The comparison with an alarm, or else with the strongest evidence.",
+}
