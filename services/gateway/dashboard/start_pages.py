@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from secrets import token_hex
+from shlex import quote
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Request
@@ -28,8 +29,10 @@ from biaswatch.shared.presentation.overview import (
     SCAFFOLDS,
     EarlierSpending,
     RunEstimate,
+    counts_note,
     estimates_of,
 )
+from biaswatch.shared.presentation.tables import words
 from biaswatch.shared.requests.run_views import RunProgress
 from biaswatch.shared.requests.runs import RunRequest
 from biaswatch.shared.runtime.jobs import in_thread
@@ -37,6 +40,8 @@ from biaswatch.shared.store import Store
 
 START = "/start"
 MAX_SUITES = 200
+MAX_DECIDED = 3
+"""Earlier runs whose results are shown before a new one."""
 MAX_RUNS = 200
 """Earlier runs that are considered."""
 
@@ -55,6 +60,18 @@ class StartQueries:
     def targets(self) -> list[str]:
         """Return the targets of earlier runs."""
         return sorted({name for run in self.runs.latest(MAX_RUNS) for name in run.targets})
+
+    def decided(self, suite: str) -> list[str]:
+        """Return what the latest runs of a suite could decide, the latest first."""
+        runs = [run for run in self.runs.latest(MAX_RUNS) if run.suite == suite and run.ended]
+        ids = {run.run_id for run in runs[:MAX_DECIDED]}
+        listed = self.runs.latest(MAX_RUNS, found=True) if ids else []
+        return [
+            f"{run.at:%Y-%m-%d}, {run.responses:,} answers by {', '.join(run.targets)}:"
+            f" {words(run.found.word)}, {counts_note(run.found)}"
+            for run in listed
+            if run.run_id in ids and run.found
+        ]
 
     def estimates(self, run: Run) -> list[RunEstimate]:
         """Return the number of calls and the likely cost for each target of a run."""
@@ -89,6 +106,8 @@ class StartForm(BaseModel):
     suite: str = Field(default="", max_length=64)
     targets: str = Field(default="", max_length=4000)
     """A target on each line."""
+    model: list[Annotated[str, Field(max_length=1000)]] = Field(default=[], max_length=100)
+    """Targets of earlier runs that are asked too."""
     scaffold: str = Field(default="", max_length=100)
     """Empty for the scaffolds that the suite declares."""
     repeats: str = Field(default="1", max_length=9)
@@ -100,7 +119,13 @@ class StartForm(BaseModel):
     @property
     def is_filled(self) -> bool:
         """True if the form is complete enough for an estimate."""
-        return bool(self.suite and self.targets.strip())
+        return bool(self.suite and self.all_targets)
+
+    @property
+    def all_targets(self) -> list[str]:
+        """The picked targets, then those that were typed, each once."""
+        typed = filter(None, map(str.strip, self.targets.splitlines()))
+        return list(dict.fromkeys([*self.model, *typed]))
 
     def request(self) -> RunRequest:
         """Return the form as a request of the API; raise UsageError for invalid fields."""
@@ -111,13 +136,25 @@ class StartForm(BaseModel):
             return RunRequest.model_validate(
                 {
                     "suite_hash": self.suite,
-                    "targets": list(filter(None, map(str.strip, self.targets.splitlines()))),
+                    "targets": self.all_targets,
                     "scaffolds": [self.scaffold] if self.scaffold else [],
                     "repeats": self.repeats,
                     "budget": budget,
                     "nonce": self.nonce,
                 }
             )
+
+
+def command_of(run: Run, form: StartForm) -> str:
+    """Return the same run as a command."""
+    parts = ["biaswatch run", quote(run.suite), *(f"--target {quote(t.name)}" for t in run.targets)]
+    options = (
+        ("--scaffold", form.scaffold),
+        ("--repeats", form.repeats),
+        ("--token-budget", form.most_tokens),
+        ("--cost-budget", form.most_cost),
+    )
+    return " ".join([*parts, *(f"{name} {quote(value)}" for name, value in options if value)])
 
 
 def router(ctx: GatewayContext) -> APIRouter:
@@ -146,6 +183,8 @@ def router(ctx: GatewayContext) -> APIRouter:
             asked=form,
             wrong=wrong,
             estimates=queries.estimates(run) if run else [],
+            decided=queries.decided(run.suite) if run else [],
+            command=command_of(run, form) if run else "",
             suites=queries.suites(),
             targets=queries.targets(),
             scaffolds=SCAFFOLDS,
