@@ -67,7 +67,8 @@ class Forest:
 
 def markup(element: Element) -> str:
     """Return an element as HTML, with all texts escaped."""
-    return tostring(element, encoding="unicode", method="html")
+    # As XML, also `<` of attributes is escaped; no element ends itself, as HTML wants.
+    return tostring(element, encoding="unicode", short_empty_elements=False)
 
 
 def drawing_style() -> str:
