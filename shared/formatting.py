@@ -133,10 +133,10 @@ def verdict_lead(
     if word is None:
         is_measured = f"{noun} is not" if total == 1 else f"none of {noun} is"
         return f"Inconclusive: {is_measured} measured."
-    others = [NOT_MEASURED] if brief and word == DISPARITY else [*VERDICT_WORDS, NOT_MEASURED]
+    remaining = [NOT_MEASURED] if brief and word == DISPARITY else [*VERDICT_WORDS, NOT_MEASURED]
     listed = (
         f"{VERDICT_WORDS.get(other, other)}: {counts[other]}"
-        for other in others
+        for other in remaining
         if counts[other] and other != word
     )
     size = undetected_words(undetected or {}) if word == INCONCLUSIVE else ""

@@ -18,7 +18,7 @@ MEANING = {
     SummaryWord.DISPARITY: "The model answers differently for these groups, by more than chance"
     " explains.",
     SummaryWord.NO_DISPARITY: "Every gap is shown to be no larger than what was declared not to"
-    " matter. This is about the questions that were asked, and about nothing else.",
+    " matter. The conclusion covers these questions only.",
     SummaryWord.INCONCLUSIVE: "These answers can neither show a disparity nor exclude one. This is"
     " not an all-clear.",
 }

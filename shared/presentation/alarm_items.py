@@ -8,7 +8,7 @@ from biaswatch.shared.contracts import AuditAction, AuditEntry
 
 OUTCOMES = {
     "true": "true: the disparity is real",
-    "false": "false: there is none",
+    "false": "false: no disparity exists",
     "accepted": "accepted: it is real and known",
 }
 """How an alarm may be resolved."""
@@ -18,7 +18,7 @@ STEPS = {
     "note": AuditAction.ALARM_NOTE,
     "resolve": AuditAction.ALARM_RESOLVE,
 }
-"""What people do with an alarm, by the last part of the address."""
+"""Steps of people with an alarm, by the last part of the address."""
 
 
 @dataclass(frozen=True)

@@ -130,9 +130,9 @@ def _forest_row(rows: Element, row: ForestRow, axis: Axis, tolerance: float) -> 
         _add(name, "small", row.note)
     strip = _strip(_add(line, "span", role="cell"), STRIP_HEIGHT)
     _draw_gap(strip, row.gap, word, axis, tolerance)
-    said = _add(line, "span", role="cell", **{"class": "said"})
-    _add(said, "span", words(word), **{"class": f"chip {word.value}"})
-    _add(said, "span", gap_text(row.gap))
+    reading = _add(line, "span", role="cell", **{"class": "said"})
+    _add(reading, "span", words(word), **{"class": f"chip {word.value}"})
+    _add(reading, "span", gap_text(row.gap))
 
 
 def _draw_gap(

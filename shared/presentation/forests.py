@@ -1,4 +1,4 @@
-"""Forest plots of runs and monitors: which gaps are drawn, in which order and direction."""
+"""Forest plots of runs and monitors: their gaps, order and direction."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -8,19 +8,19 @@ GLOSSARY = {
     " too little data for either.",
     "found": "The one word for all comparisons of the run, and what is behind it.",
     "state": "The word for the monitor, and whether it runs.",
-    "evidence": "How strongly all rounds so far speak for a disparity, as a logarithm: 0 is"
+    "evidence": "How strongly the rounds up to now speak for a disparity, as a logarithm: 0 is"
     " nothing, and 1 more is 2.7 times stronger. It may be read at any time.",
     "needed for an alarm": "An alarm is raised when the evidence reaches this number.",
-    "units": "What counts once: a prompt, a set of twins, or a user, however often it answered.",
+    "units": "An independent observation: a prompt, a set of twins, or a user with all its answers.",
     "prompts": "The questions with at least one number.",
     "missing": "Answers without a number: refused, cut off, not readable. They never count as 0.",
     "units still needed": "About how many more units a decision takes; - where it is not known.",
     "smallest change it can see": "About half of the changes this large would have been found by"
     " now.",
-    "about": "What the verdict is about: these names and texts, or the group beyond them.",
+    "about": "The subject of the verdict: these names and texts, or the group beyond them.",
     "twins": "Questions that differ in the group alone. Are they answered differently?",
     "group effect": "Does the group matter, beyond the names and texts that were drawn?",
-    "adjusted p": "How rarely data like these come by chance if there is no such gap, after the"
+    "adjusted p": "The probability of data like these without such a gap, after the"
     " correction for all comparisons. Small is strong.",
     "effect size": "The gap in units of the spread of the answers.",
     "constant shift": "The shift of every set that fits the data; it decides nothing.",
@@ -30,7 +30,7 @@ GLOSSARY = {
     "selected": "The share that is selected, where the suite says what a selection is.",
     "rank": "1 for the largest mean, with all ranks that the group may have.",
     "shrunken mean": "The mean drawn towards the other groups: for looking, for no verdict.",
-    "by chance": "What labels handed out at random give half of the time.",
+    "by chance": "The median under random labels.",
     "moved by": "The later gap minus the earlier.",
     "intervals": "Apart: the gaps of both runs do not overlap, which points to a change.",
     "gap that matters most": "The comparison with an alarm, or else with the strongest evidence.",

@@ -107,7 +107,7 @@ class StartForm(BaseModel):
     targets: str = Field(default="", max_length=4000)
     """A target on each line."""
     model: list[Annotated[str, Field(max_length=1000)]] = Field(default=[], max_length=100)
-    """Targets of earlier runs that are asked too."""
+    """Picked targets of earlier runs."""
     scaffold: str = Field(default="", max_length=100)
     """Empty for the scaffolds that the suite declares."""
     repeats: str = Field(default="1", max_length=9)
