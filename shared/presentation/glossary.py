@@ -11,7 +11,7 @@ GLOSSARY = {
     "evidence": "How strongly the rounds up to now speak for a disparity, as a logarithm: 0 is"
     " nothing, and 1 more is 2.7 times stronger. It may be read at any time.",
     "needed for an alarm": "An alarm is raised when the evidence reaches this number.",
-    "units": "An independent observation: a prompt, a set of twins, or a user with all its answers.",
+    "units": "An observation: a prompt, a set of twins, or a user, with all answers.",
     "prompts": "The questions with at least one number.",
     "missing": "Answers without a number: refused, cut off, not readable. They never count as 0.",
     "units still needed": "About how many more units a decision takes; - where it is not known.",
