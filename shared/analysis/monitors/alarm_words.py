@@ -161,15 +161,13 @@ def _group_means(comparison: Comparison, alarmed: AlarmedGap, *, first_higher: b
 
 
 def _gap_text(comparison: Comparison, gap: Estimate) -> str:
-    """Return the size of a gap with its interval, without its sign: the words say the direction."""
+    """Return a gap with its direction, sign and interval, as tables and pictures have it."""
     show, unit = _shown_as(comparison)
-    ends = [end for end in (gap.low, gap.high) if end is not None]
-    value = "not defined yet" if gap.value is None else show(abs(gap.value))
-    sign = -1.0 if (gap.value or 0.0) < 0 else 1.0
-    sentence = f"The gap is {value}{unit}"
-    if len(ends) == 2:
-        low, high = sorted(sign * end for end in ends)
-        sentence += f" ({show(low)} to {show(high)})"
+    value = "not defined yet" if gap.value is None else f"{show(gap.value)}{unit}"
+    first, second = names_of(comparison)
+    sentence = f"The gap, {first} minus {second}, is {value}"
+    if gap.low is not None and gap.high is not None:
+        sentence += f" ({show(gap.low)} to {show(gap.high)})"
     tolerance = comparison.watched.tolerance
     return f"{sentence}, and {show(tolerance)} does not matter" if tolerance else sentence
 

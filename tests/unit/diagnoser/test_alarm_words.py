@@ -28,7 +28,7 @@ def found(value: float, low: float, high: float, **more: Any) -> AlarmedGap:
 def test_of_a_feature_without_a_declared_direction_only_higher_is_said() -> None:
     said = gap_sentence(watched(), found(-0.6, -0.8, -0.4))
     assert said.startswith("gender: rating is higher for male than for female.")
-    assert "The gap is 0.6 (0.4 to 0.8), and 0.1 does not matter" in said
+    assert "The gap, female minus male, is -0.6 (-0.8 to -0.4), and 0.1 does not matter" in said
     assert "240 units and 4 rounds" in said
     assert "worse" not in said
 
@@ -44,7 +44,7 @@ def test_refusals_are_told_as_shares_of_the_time() -> None:
     said = gap_sentence(refused, found(0.27, 0.2, 0.34, sides=(0.3, 0.03)))
     assert "female is worse off than male" in said
     assert "female was refused 30 % of the time, male 3 %" in said
-    assert "The gap is 27 percentage points (20 to 34)" in said
+    assert "The gap, female minus male, is 27 percentage points (20 to 34)" in said
 
 
 def test_who_read_a_number_is_said_where_it_tells_more() -> None:
