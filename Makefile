@@ -42,6 +42,7 @@ REQUIREMENTS_site := tools/site/requirements.txt
 REQUIREMENTS_sbom := tools/sbom.txt
 REQUIREMENTS_peers := requirements/peers.txt
 REQUIREMENTS_mlflow := requirements/mlflow.txt
+REQUIREMENTS_inspect := requirements/inspect.txt
 REQUIREMENTS_engines := tests/engines/requirements.txt
 REQUIREMENTS_otlp/current := tests/otlp_clients/requirements_current.txt
 OTLP_ENVIRONMENTS := current 1_36 openai anthropic langchain llama_index pydantic_ai openinference openllmetry mlflow litellm
@@ -84,7 +85,7 @@ test-llm: .venv/.dev .venv/.llm ## Run the tests with a small language model on 
 	$(BIN)/python -m pytest tests/llm
 
 # Other programs read what we write, and compute the same numbers; not part of CI.
-test-peers: .venv/.dev .venv/.llm .venv-peers/.installed .venv-mlflow/.installed ## Exchange results with MLflow, Inspect and lm-evaluation-harness, by hand
+test-peers: .venv/.dev .venv/.llm .venv-peers/.installed .venv-mlflow/.installed .venv-inspect/.installed ## Exchange results with MLflow, Inspect and lm-evaluation-harness, by hand
 	$(BIN)/python -m pytest -s tests/peers
 
 .venv-otlp/vercel/.installed: tests/otlp_clients/sdks/package.json tests/otlp_clients/sdks/vercel.mjs

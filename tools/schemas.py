@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from biaswatch.building.plan import Plan
+from biaswatch.integrations.dataset_schema import schema_document
 from biaswatch.shared.contracts import ROUTES, Suite
 from biaswatch.shared.requests.monitors import MONITOR_REQUEST
 from tools.asyncapi import asyncapi_document
@@ -42,6 +43,7 @@ def schemas() -> dict[Path, str]:
     """Return the text of every schema by its path."""
     documents = {
         Path("docs/asyncapi.json"): asyncapi_document(),
+        Path("docs/dataset.schema.json"): schema_document(),
         Path("docs/plan.schema.json"): Plan.model_json_schema(),
         Path("docs/monitor.schema.json"): monitor_schema(),
         Path("docs/suite.schema.json"): suite_schema(),

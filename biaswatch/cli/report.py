@@ -197,7 +197,7 @@ def format_of(output: Path | None) -> ReportFormat:
 
 def export(
     source: Annotated[
-        str, typer.Argument(metavar="RUN | MONITOR | SOURCE | SUITE", help="What to export.")
+        str, typer.Argument(metavar="RUN | MONITOR | SOURCE | SUITE | LOG", help="What to export.")
     ],
     output: Annotated[
         str, typer.Option("-o", metavar="FILE | FOLDER | URL", help="Where to; see below.")

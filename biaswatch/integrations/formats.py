@@ -11,11 +11,12 @@ from biaswatch.local.client import GatewayClient
 
 ANSWERS = "answers"
 ANY_RUN, RUN_OR_MONITOR, SUITE = "run, monitor or live system", "run or monitor", "suite"
+RUN, LOG = "run", "log of Inspect or lm-evaluation-harness"
 
 
 @dataclass(frozen=True)
 class ExportRequest:
-    """What to export, and where to."""
+    """A source to export, and its destination."""
 
     source: str
     """A run's id, the name of a monitor or a live system, or a suite."""
@@ -31,10 +32,10 @@ class ExportFormat:
     """A format of `biaswatch export`."""
 
     source: str
-    """What it exports."""
+    """The kind of source."""
     content: str
     destination: str
-    """What `-o` names."""
+    """The kind of destination, which `-o` names."""
     module: str
 
     @property
@@ -50,12 +51,22 @@ FORMATS: Mapping[str, ExportFormat] = {
     ANSWERS: ExportFormat(
         ANY_RUN, "every answer, a row each", ".parquet, .csv or .jsonl file", "answers"
     ),
+    "dataset": ExportFormat(
+        ANY_RUN, "everything, in tables of Parquet with views for DuckDB", "folder", "dataset"
+    ),
     "mlflow": ExportFormat(
         RUN_OR_MONITOR,
         "findings, reports and figures as an MLflow run",
         "tracking server",
         "mlflow",
     ),
+    "lm-eval": ExportFormat(SUITE, "a task of lm-evaluation-harness", "folder", "lm_eval"),
+    "bias-profile": ExportFormat(
+        RUN_OR_MONITOR, "groups, hazards, measures, results, owner", ".json file", "bias_profile"
+    ),
+    "croissant": ExportFormat(SUITE, "questions with Croissant metadata", "folder", "croissant"),
+    "openlineage": ExportFormat(RUN, "events of OpenLineage", ".jsonl file", "openlineage"),
+    "replay": ExportFormat(LOG, "answers for --target replay:FILE", ".jsonl file", "replay"),
 }
 """The formats of `--to`."""
 

@@ -96,11 +96,11 @@ class MlflowServer:
     async def _experiment_id(self) -> str:
         """Return the id of the experiment, which is created unless it exists."""
         query = {"experiment_name": self._experiment}
-        found = await self._ask(
+        reply = await self._ask(
             "GET", f"{API}/experiments/get-by-name", params=query, accepts=MISSING
         )
-        if "experiment" in found:
-            return str(found["experiment"]["experiment_id"])
+        if "experiment" in reply:
+            return str(reply["experiment"]["experiment_id"])
         return str(
             (await self._post("experiments/create", {"name": self._experiment}))["experiment_id"]
         )

@@ -27,6 +27,14 @@ class WatchedMonitor:
     histories: Sequence[History]
 
 
+async def watched_monitor(client: GatewayClient, name: str) -> WatchedMonitor | None:
+    """Return the monitor with a name; None without one."""
+    if is_id(name) or name not in {monitor.name for monitor in await client.monitors()}:
+        return None
+    histories = await client.read(list[History], path("monitors", name, "history"))
+    return WatchedMonitor(await client.monitor(name), histories)
+
+
 async def source_named(client: GatewayClient, name: str) -> ReportedRun | WatchedMonitor:
     """Return the monitor with a name, or the run with an id or its beginning.
 
@@ -35,9 +43,8 @@ async def source_named(client: GatewayClient, name: str) -> ReportedRun | Watche
     UsageError
         Neither exists.
     """
-    if not is_id(name) and name in {monitor.name for monitor in await client.monitors()}:
-        histories = await client.read(list[History], path("monitors", name, "history"))
-        return WatchedMonitor(await client.monitor(name), histories)
+    if (monitor := await watched_monitor(client, name)) is not None:
+        return monitor
     run_id = await whole_run_id(client, name)
     results = await with_background(client, await run_results(client, run_id))
     return ReportedRun(results, await client.flagged(run_id))

@@ -32,7 +32,10 @@ def rules() -> Iterator[dict[str, object]]:
 def expressions() -> dict[str, str]:
     result = {f"alert {rule['alert']}": str(rule["expr"]) for rule in rules()}
     for path in DASHBOARDS:
-        for panel in json.loads(path.read_text())["panels"]:
+        board = json.loads(path.read_text())
+        for annotation in board.get("annotations", {}).get("list", []):
+            result[f"{path.stem}: {annotation['name']}"] = annotation["expr"]
+        for panel in board["panels"]:
             for target in panel["targets"]:
                 result[f"{path.stem}: {panel['title']} {target['refId']}"] = target["expr"]
     return result
