@@ -166,12 +166,12 @@ def round_rows(monitor: WatchedMonitor) -> Iterator[DatasetRound]:
 def alarm_rows(monitor: WatchedMonitor) -> Iterator[DatasetAlarm]:
     """Yield a row for each alarm."""
     for alarm in monitor.view.alarms:
-        yield DatasetAlarm(
-            **_fields(alarm, DatasetAlarm),
-            comparison=alarm.comparison_key,
-            kind=alarm.what.value,
-            description=alarm.words or alarm.reason,
-        )
+        described = {
+            "comparison": alarm.comparison_key,
+            "kind": alarm.what.value,
+            "description": alarm.words or alarm.reason,
+        }
+        yield DatasetAlarm(**{**_fields(alarm, DatasetAlarm), **described})
 
 
 def _fields(source: object, row: type[DatasetRow]) -> Mapping[str, Any]:

@@ -6,7 +6,7 @@ Inspect finds this module by the entry point `inspect_ai` of the package.
 from typing import Any
 
 from biaswatch.integrations.scorers import features_of, peer_module
-from biaswatch.integrations.suite_questions import suite_of_suite_questions
+from biaswatch.integrations.suite_questions import suite_of_single_questions
 from biaswatch.measuring import TextMeasurer
 from biaswatch.readers.suite_names import shipped_suites
 from biaswatch.shared.contracts import Role, SuiteProbe
@@ -45,7 +45,7 @@ answers, where it has no value."""
 
 def suite_task(path: str) -> Any:
     """Return the task of a suite: its name, or its file."""
-    suite = suite_of_suite_questions(path)
+    suite = suite_of_single_questions(path)
     by_group = scorers.grouped(scorers.mean(), GROUP, all=False)
     return inspect_ai.Task(
         dataset=datasets.MemoryDataset(list(map(_sample, suite.probes)), name=suite.name),
