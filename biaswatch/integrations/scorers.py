@@ -32,8 +32,12 @@ def mlflow_scorer(*extractors: str) -> Any:
 
 
 def features_of(measurer: TextMeasurer, output: Any) -> list[tuple[str, float | None, str]]:
-    """Return name, value and reason for a missing value of each feature of an output."""
-    text = output if output is None or isinstance(output, str) else str(output)
+    """Return name, value and reason for a missing value of each feature of an output.
+
+    MLflow hands over a missing output as NaN.
+    """
+    is_missing = output is None or output != output
+    text = None if is_missing else output if isinstance(output, str) else str(output)
     measured: dict[str, list[Measured]] = measurer.measure([text])
     return [
         (

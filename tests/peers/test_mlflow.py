@@ -45,8 +45,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         until(lambda: _answers(address))
         yield address
     finally:
-        process.terminate()
-        process.wait(60)
+        process.kill()
+        process.wait()
 
 
 def _answers(address: str) -> bool:
