@@ -7,6 +7,7 @@ from typing import Any
 
 from biaswatch.importing.log_files import LogFile
 from biaswatch.integrations.formats import ExportRequest
+from biaswatch.shared.conventions.left_out import LeftOut
 from biaswatch.shared.conventions.mapping import MappingFile
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import not_a_file
@@ -24,14 +25,13 @@ async def export(request: ExportRequest) -> str:
     check_ending(output, (".jsonl",))
     if why := not_a_file(source):
         raise UsageError(why)
-    answers = [answer for _, answer in LogFile(source, mapping=KEYS).answers()]
+    left_out = LeftOut()
+    answers = [answer for _, answer in LogFile(source, mapping=KEYS).answers(left_out)]
     lines = list(_lines(answers))
     if not lines:
         raise UsageError(f"{source} has no answer with a text and the key of a probe.")
     write_whole(output, "".join(json.dumps(line) + "\n" for line in lines))
-    left = len(answers) - len(lines)
-    missing = f" {left:,} more have no text; a run counts them as missing." if left else ""
-    return f"Wrote {len(lines):,} answers to {output}.{missing}"
+    return " ".join([f"Wrote {len(lines):,} answers to {output}.", *left_out.sentences()])
 
 
 def _lines(answers: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
