@@ -45,7 +45,7 @@ async def test_answers_without_text_are_counted_and_not_replayed(tmp_path: Path)
     [line] = (tmp_path / "answers.jsonl").read_text().splitlines()
     assert json.loads(line) == {"key": "k0", "repeat": 0, "text": "Yes."}
     assert said.startswith("Wrote 1 answers")
-    assert "1 row" in said
+    assert "Left out: rows without an answer" in said
 
 
 async def test_a_log_without_keys_of_probes_is_refused(tmp_path: Path) -> None:
