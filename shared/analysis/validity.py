@@ -7,7 +7,7 @@ from itertools import combinations
 from statistics import fmean
 
 from biaswatch.shared.stats.estimate import Estimate, undefined
-from biaswatch.shared.stats.rank_correlation import rank_correlation
+from biaswatch.shared.stats.studies.rank_correlation import rank_correlation
 
 Gaps = Mapping[str, float]
 """The gap of each model."""

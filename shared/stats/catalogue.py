@@ -8,6 +8,13 @@ from biaswatch.shared.stats.methods import COMPARISON_METHODS, CatalogueEntry
 CATALOGUE: tuple[CatalogueEntry, ...] = (
     *COMPARISON_METHODS,
     CatalogueEntry(
+        "Do two suites rank models alike?",
+        "Spearman's rank correlation, with an interval from eight models on",
+        "studies.rank_correlation.rank_correlation",
+        "Spearman 1904; Bonett and Wright 2000",
+        "tests/unit/stats/test_rank_correlation.py",
+    ),
+    CatalogueEntry(
         "How large is a gap after correction of the instrument by labels?",
         "prediction-powered inference with power tuning",
         "labels.corrected_gap.corrected_gap",

@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from biaswatch.exporting.long_texts import CHOSEN, judged_long_texts, judged_values, models_of
 from biaswatch.readers.suites import load_suite
 from biaswatch.services.extractor.domain.extractor import Reading
@@ -15,7 +13,6 @@ from biaswatch.services.simulator.domain.reply import SimulatedRequest, words_fo
 from biaswatch.services.simulator.settings import known_markers
 from biaswatch.shared.analysis.validity import MeasuredAnswer, PairValidity, validity_of
 from biaswatch.shared.contracts import Suite
-from biaswatch.shared.stats.rank_correlation import rank_correlation
 from tests.support.asked_suites import SEED, VALUE, Row, answers
 
 SUITES = Path(__file__).parents[3] / "suites"
@@ -27,20 +24,6 @@ MODELS = {
     for number, (short, long) in enumerate(zip(SHORT_GAPS, LONG_GAPS, strict=True))
 }
 PAIR = ("black", "white")
-
-
-def test_a_rank_correlation_has_an_interval_from_eight_units_on() -> None:
-    ranks = [1.0, 2, 3, 4, 5, 6, 7, 8]
-    known = rank_correlation(ranks, [1, 3, 2, 4, 6, 5, 8, 7])
-    assert known.value == pytest.approx(1 - 6 * 6 / (8 * 63), abs=1e-3)
-    assert known.low is not None
-    assert known.high is not None
-    assert 0.5 < known.low < known.value < known.high < 1
-    few = rank_correlation(ranks[:5], [2, 1, 3, 4, 5])
-    assert (few.value, few.low) == (0.9, None)
-    assert few.reason == "an interval needs 8 units"
-    assert rank_correlation(ranks, [1.0] * 8).value is None
-    assert rank_correlation(ranks, ranks).value == 1
 
 
 def test_each_part_is_compared_with_the_other_parts() -> None:
