@@ -45,7 +45,7 @@ BBQ_SCORES = (
     "Parrish et al. (2022), BBQ, Findings of ACL. Bias scores in ambiguous and disambiguated"
     " contexts, and accuracy."
 )
-BBQ_PROBLEMS = (
+BBQ_PROBLEMS: tuple[str, ...] = (
     "The stereotypes are of the United States, in English.",
     "The contexts of a category come from few templates: intervals count templates.",
     LONG_TEXTS,

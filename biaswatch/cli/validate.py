@@ -1,7 +1,7 @@
 """The verb `suites validate`: reliability of a suite, and its agreement with long texts."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -93,11 +93,12 @@ def validate_suite(
 
 def _check(suite: Suite, asked: _Asked, criterion: str) -> None:
     dimensions = {name for probe in suite.probes for name in suite.groups_of(probe)}
-    for option, value, known in (
+    choices: tuple[tuple[str, str, Collection[str]], ...] = (
         ("--dimension", asked.dimension, dimensions),
         ("--feature", asked.feature, suite.features),
         ("--criterion", criterion, CRITERIA),
-    ):
+    )
+    for option, value, known in choices:
         if value not in known:
             listed = ", ".join(sorted(known)) or "none"
             raise UsageError(f"{option} {value!r} is unknown; the known ones are {listed}.")

@@ -1,11 +1,10 @@
 """Answers of models as measured values: of a suite's feature, or of a judge of long texts."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from biaswatch.exporting.judged_twins import CRITERIA, judged_pairs
-from biaswatch.exporting.twin_answers import TwinAnswers, twin_answers
+from biaswatch.exporting.twin_answers import AnswersBySet, TwinAnswers, twin_answers
 from biaswatch.readers.contexts import CONTEXT
 from biaswatch.shared.analysis.validity import MeasuredAnswer
 from biaswatch.shared.contracts import Suite
@@ -30,7 +29,7 @@ def measured_answers(rows: Iterable[Row], feature: str, dimension: str) -> Itera
 
 def judged_long_texts(rows: Sequence[Row], dimension: str, criterion: str) -> Suite:
     """Return the suite that compares the long texts of each model's twins, in both orders."""
-    sets = defaultdict(dict)
+    sets: AnswersBySet = {}
     for number, model in enumerate(models_of(rows)):
         twins = twin_answers((("answers", row) for row in rows), dimension, model)
         sets |= {f"{number}{OF_MODEL}{name}": groups for name, groups in twins.sets.items()}
