@@ -44,9 +44,7 @@ REQUIREMENTS_peers := requirements/peers.txt
 REQUIREMENTS_mlflow := requirements/mlflow.txt
 REQUIREMENTS_inspect := requirements/inspect.txt
 REQUIREMENTS_engines := tests/engines/requirements.txt
-REQUIREMENTS_otlp/current := tests/otlp_clients/requirements_current.txt
 OTLP_ENVIRONMENTS := current 1_36 openai anthropic langchain llama_index pydantic_ai openinference openllmetry mlflow litellm
-$(foreach name,$(OTLP_ENVIRONMENTS),$(eval REQUIREMENTS_otlp/$(name) := tests/otlp_clients/requirements_$(name).txt))
 
 .venv-%/.installed: .venv/bin/uv $$(REQUIREMENTS_$$*)
 	$(PYTHON) -m venv .venv-$*
@@ -87,6 +85,12 @@ test-llm: .venv/.dev .venv/.llm ## Run the tests with a small language model on 
 # Other programs read what we write, and compute the same numbers; not part of CI.
 test-peers: .venv/.dev .venv/.llm .venv-peers/.installed .venv-mlflow/.installed .venv-inspect/.installed ## Exchange results with MLflow, Inspect and lm-evaluation-harness, by hand
 	$(BIN)/python -m pytest -s tests/peers
+
+# With uv: pip gives up on the many dependencies of traceloop-sdk.
+.venv-otlp/%/.installed: .venv/bin/uv tests/otlp_clients/requirements_%.txt
+	$(PYTHON) -m venv .venv-otlp/$*
+	$(BIN)/uv pip install --quiet --python .venv-otlp/$*/bin/python -r tests/otlp_clients/requirements_$*.txt
+	@touch $@
 
 .venv-otlp/vercel/.installed: tests/otlp_clients/sdks/package.json tests/otlp_clients/sdks/vercel.mjs
 	mkdir -p $(@D) && cp $^ $(@D) && cd $(@D) && npm install --no-audit --no-fund

@@ -90,7 +90,9 @@ def _requests(rows: Iterable[Row], traces: set[str]) -> Iterator[tuple[str, Sequ
 def _signals(where: str, row: Mapping[str, Any]) -> list[Signal]:
     try:
         return list(signals_of_json(row))
-    except (ValueError, TypeError, AttributeError, LookupError, ArithmeticError):
+    except ValueError as error:
+        raise UsageError(f"{where}: {error}.") from None
+    except (TypeError, AttributeError, LookupError, ArithmeticError):
         raise UsageError(f"{where}: this is not OTLP in JSON.") from None
 
 

@@ -26,7 +26,7 @@ class OmissionReason(StrEnum):
 
 REMEDIES = {
     OmissionReason.UNREAD: "Map `text` to the attribute with the answer, or switch on the capture"
-    " of content in the application.",
+    " of content in the application. Messages that its limit of attributes cuts off are not read.",
     OmissionReason.NO_TEXT: "Map `text` to the field of the answer.",
     OmissionReason.NO_CALL: "If they are model calls, map `text` to the attribute with the answer.",
 }

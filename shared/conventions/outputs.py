@@ -18,6 +18,8 @@ HOLDERS = ("generations", "candidates", "messages", "message", "kwargs", "lc_kwa
            "generated_text", "output_text", "final_output", "final_result", "body")  # fmt: skip
 """Fields that hold an output inside an object, by precedence."""
 MESSAGE_FIELDS = ("content", "parts", "text", "blocks")
+BLOCKS = {"text", "toolUse", "reasoningContent", "cachePoint"}
+"""Fields of parts without a type."""
 MAX_DEPTH = 12
 CUT_OFF = re.compile(r'\s*[\["]*\{\\*"(role|parts|choices|messages|finish_reason)\\*":')
 """The beginning of messages that are no JSON: exporters cut long attributes off."""
@@ -139,6 +141,11 @@ def _is_parts(value: Any) -> bool:
     )
 
 
+def _are_blocks(items: Sequence[Any]) -> bool:
+    """Return whether items are parts without a type, as Bedrock and Strands write them."""
+    return all(isinstance(item, Mapping) and bool(item) and item.keys() <= BLOCKS for item in items)
+
+
 def has_tool_call(message: Mapping[str, Any], parts: Any) -> bool:
     """Return whether a message, or one of its parts, calls a tool."""
     if isinstance(parts, Mapping):
@@ -161,6 +168,8 @@ def _of_list(items: Sequence[Any], last: bool, depth: int) -> Output | None:
         return None
     if deltas := [delta for item in items if (delta := _delta_of(item)) is not None]:
         return _of_stream(deltas)
+    if _are_blocks(items):
+        return _of_message({"parts": items})
     if _is_parts(items) and not any("role" in item for item in items):
         return _of_response(items) if _has_messages(items) else _of_message({"parts": items})
     answers = [item for item in items if _may_answer(item)]

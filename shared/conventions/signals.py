@@ -115,7 +115,7 @@ def value_of_json(wrapped: Any) -> Any:
     for name, value in wrapped.items():
         match name:
             case "intValue":
-                return int(value)
+                return _integer(value)
             case "arrayValue":
                 return [value_of_json(item) for item in _list(value, "values")]
             case "kvlistValue":
@@ -147,6 +147,13 @@ def _get(holder: Any, name: str, otherwise: Any) -> Any:
     if not isinstance(value, type(otherwise)):
         raise ValueError(f"this is not OTLP's JSON: {name} has another type")  # noqa: TRY004
     return without_surrogates(value) if isinstance(value, str) else value
+
+
+def _integer(value: Any) -> int:
+    try:
+        return int(value)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError("this is not OTLP's JSON: an intValue is no integer") from None
 
 
 def _whole(holder: Any, name: str) -> int:

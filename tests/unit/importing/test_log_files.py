@@ -119,7 +119,7 @@ def test_a_call_without_a_text_is_left_out_and_one_that_failed_is_not(tmp_path: 
     ("line", "why"),
     [
         ({"id": "1", "text": "x", "at": "yesterday"}, "line 1: the time is not like 2026"),
-        ({"resourceSpans": 3}, "line 1: this is not OTLP in JSON"),
+        ({"resourceSpans": 3}, "line 1: this is not OTLP's JSON"),
     ],
 )
 def test_a_slip_is_named_with_its_line(line: dict[str, Any], why: str, tmp_path: Path) -> None:
