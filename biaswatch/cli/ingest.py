@@ -171,7 +171,8 @@ def other_conclusions_in_words(file: Path, view: MonitorView) -> str:
     """Return why `diagnose` of the same file may conclude otherwise."""
     tolerances = dict.fromkeys(f"{row.number} {number(row.tolerance)}" for row in view.evidence)
     return (
-        f"`diagnose {file} --extract` may conclude otherwise: it averages all answers of a user,"
+        f"`diagnose {file} --extract` may conclude otherwise: it is one test, where the evidence of"
+        " a monitor holds at every look, which takes more users; it averages all answers of a user,"
         " where a monitor counts a user once, by the first answers, and in no group if several"
         " are named; its tolerance is 0 unless declared"
         f" (here: {', '.join(tolerances) or 'none'}); and it corrects over its own comparisons"

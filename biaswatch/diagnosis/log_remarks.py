@@ -29,13 +29,13 @@ def _in_several_groups(rows: Sequence[Mapping[str, Any]], dimension: str) -> str
 
 
 def _of_monitors(rows: Sequence[Mapping[str, Any]]) -> str | None:
-    """Return why a monitor may conclude otherwise; None if users have one answer each."""
+    """Return why a monitor may conclude otherwise; None if none could read the answers."""
     if not all(row.get("unit") and row.get("at") and row.get("id") for row in rows):
-        return None  # no monitor could read these answers
-    if not (later := len(rows) - len({row["unit"] for row in rows})):
         return None
+    later = len(rows) - len({row["unit"] for row in rows})
+    first = f" by the first answers (later ones here: {later} of {len(rows)}),"
     return (
-        "`ingest --history` of this log may conclude otherwise: a monitor has a declared tolerance,"
-        f" counts a user once, by the first answers (later ones here: {later} of {len(rows)}), and"
-        " corrects over all of its comparisons."
+        "`ingest --history` of this log may conclude otherwise: the evidence of a monitor holds at"
+        " every look, which takes more users than one test; it has a declared tolerance, counts a"
+        f" user once,{first if later else ''} and corrects over all of its comparisons."
     )

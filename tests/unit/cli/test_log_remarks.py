@@ -25,7 +25,12 @@ def test_a_user_in_both_groups_is_pointed_out() -> None:
 def test_a_log_that_no_monitor_could_read_is_not_compared() -> None:
     assert log_remarks([row(1, None, "a"), row(2, None, "b")], ["grp"]) == []
     assert log_remarks([row(1, "u", "a", at=None), row(2, "u", "a")], ["grp"]) == []
-    assert log_remarks([row(1, "u", "a"), row(2, "v", "a")], ["grp"]) == []
+
+
+def test_users_with_one_answer_each_need_more_of_them_in_a_monitor() -> None:
+    (of_monitors,) = log_remarks([row(1, "u", "a"), row(2, "v", "a")], ["grp"])
+    assert "takes more users than one test" in of_monitors
+    assert "later ones" not in of_monitors
 
 
 def test_the_remarks_are_warnings_of_a_diagnosis(tmp_path: Path) -> None:
