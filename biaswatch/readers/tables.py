@@ -174,7 +174,8 @@ def _numbers_of_any_size(path: Path | str, frame: pd.DataFrame, name: str) -> Fl
         row = int(np.flatnonzero(wrong)[0])
         raise UsageError(
             f"{path}, row {row + 1}, column {name}: {str(column.iloc[row])[:60]!r} is not a"
-            " number. Leave the cell empty where a value is missing."
+            " number. Write 1 and 0 for yes and no, and leave the cell empty where a value is"
+            " missing."
         )
     return numbers
 
@@ -211,7 +212,7 @@ def observation_warnings(seen: Observations) -> list[str]:
     """Return warnings about missing values, missing groups and single groups."""
     warnings = []
     if infinite := int(np.isinf(seen.values).sum()):
-        warnings.append(f"{infinite} infinite values count as missing.")
+        warnings.append(f"Infinite values count as missing ({infinite}).")
     warnings += [
         f"No row has a value of {name}: is it the right column?"
         for place, name in enumerate(seen.features)
@@ -225,12 +226,12 @@ def observation_warnings(seen: Observations) -> list[str]:
     for name, labels in seen.random.items():
         if without := sum(label is None for label in labels):
             warnings.append(
-                f"{without} rows have no {name}, and each counts as a {name} of its own. If some"
-                f" share one, fill in the column; otherwise p-values are too small."
+                f"Rows without a {name} ({without}) each count as a {name} of their own. If some"
+                " share one, fill in the column; otherwise p-values are too small."
             )
     for name, labels in seen.groups.items():
         if without := sum(label is None for label in labels):
-            warnings.append(f"{without} rows have no {name} and belong to none of its groups.")
+            warnings.append(f"Rows without {name} belong to none of its groups ({without}).")
         if len(set(labels) - {None}) < 2:
             warnings.append(f"{name} has fewer than two groups: there is nothing to compare.")
     return warnings

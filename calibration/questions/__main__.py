@@ -31,7 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(shape.name, found[shape.name], file=sys.stderr, flush=True)
     valid = _valid(shapes, found, options.studies)
     rows = [_row(shape, found[shape.name], valid, options.studies) for shape in shapes]
-    missed = [row for row in rows if row[-1]]
+    limits = {shape.limit for shape in shapes}
+    missed = [row for row in rows if row[-1] and row[-1] not in limits]
     lines = [" | ".join(row) for row in (HEADINGS, ("---",) * len(HEADINGS), *rows)]
     text = "\n".join(f"| {line} |" for line in lines)
     summary = f"{len(rows)} shapes, {len(missed)} miss a bar; {options.studies} studies each."
@@ -76,7 +77,7 @@ def _row(shape: Shape, found: dict[str, float], valid: set[tuple[str, str]], stu
     share = found["product"]
     start = (shape.name, shape.question)
     if not shape.effect:
-        misses = "error" if share > _most_errors(studies) else ""
+        misses = (shape.limit or "error") if share > _most_errors(studies) else ""
         return (*start, f"{share:.3f}", "", "", misses)
     rivals = {
         name: value

@@ -99,6 +99,14 @@ def partly_crossed(
     return _stimuli(rng, name, of_a, text, name_sd, text_sd, gap)
 
 
+def rare_effects(rng: Rng, names: int, texts: int) -> FactorAnswers:
+    """Return every name with every text; nine texts in ten have 0.3, the others -2.7."""
+    answers = crossed(rng, names, texts, 0.05, 0.0, 0.0)
+    effects = np.where(rng.random(texts) < 0.1, -2.7, 0.3)[answers.factors["text"]]
+    values = answers.values + effects * answers.of_a
+    return FactorAnswers(values, answers.of_a, answers.factors)
+
+
 def _stimuli(
     rng: Rng,
     name: Codes,

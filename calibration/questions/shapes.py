@@ -30,6 +30,8 @@ class Shape:
     draw: Design
     test: Test
     comparators: Mapping[str, Test]
+    limit: str = ""
+    """Why no test keeps the level, which is then measured without a bar."""
 
 
 def flips(twins: Twins, _rng: Rng) -> float:
@@ -139,6 +141,24 @@ def _stimuli() -> Iterator[Shape]:
         yield _factors(
             "one name a text", tests, designs.partly_crossed, (names, 36, name_sd, text_sd), gap
         )
+
+
+def _rare_effects() -> Iterator[Shape]:
+    """Yield texts of which most samples have only the usual effect: no test of a mean can tell."""
+    for names, texts in product((5, 8), (6, 8, 12, 30)):
+        yield Shape(
+            f"rare opposite effects: {names} names, {texts} texts",
+            "group_effect",
+            False,
+            partial(_rare, names, texts),
+            beyond_stimuli,
+            STIMULI,
+            limit="unseen texts",
+        )
+
+
+def _rare(names: int, texts: int, rng: Rng) -> FactorAnswers:
+    return designs.rare_effects(rng, names, texts)
 
 
 def _factors(
@@ -309,6 +329,7 @@ SHAPES = (
     *_twins(),
     *_families(),
     *_stimuli(),
+    *_rare_effects(),
     *_clusters(),
     *_samples(),
     *_verdicts(),

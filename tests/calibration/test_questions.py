@@ -15,7 +15,15 @@ def test_there_are_more_than_300_shapes_of_both_kinds() -> None:
     names = [shape.name for shape in SHAPES]
     assert len(names) == len(set(names)) >= 300
     assert {shape.question for shape in SHAPES} == {"same_treatment", "group_effect", "verdict"}
-    assert sum(shape.effect for shape in SHAPES) == pytest.approx(len(SHAPES) / 2, abs=3)
+    judged = [shape for shape in SHAPES if not shape.limit]
+    assert sum(shape.effect for shape in judged) == pytest.approx(len(judged) / 2, abs=3)
+
+
+def test_a_null_that_no_test_can_tell_is_shown_and_misses_no_bar(tmp_path: Path) -> None:
+    file = tmp_path / "table.md"
+    name = "rare opposite effects: 8 names, 8 texts"
+    assert main(["--only", name, "--studies", "40", "--output", str(file)]) == 0
+    assert "unseen texts" in file.read_text()
 
 
 @pytest.mark.parametrize("name", ["twins: ratings one apart, 8 sets", "templates: 5 x 50, SD 0.3"])

@@ -165,4 +165,4 @@ def test_rows_without_a_name_are_counted_in_a_warning() -> None:
         frame, group="group", feature="rating", unit="unit", set="set", random=RANDOM,
         permutations=0,
     )  # fmt: skip
-    assert any("12 rows have no name" in warning for warning in result.warnings)
+    assert any("Rows without a name (12)" in warning for warning in result.warnings)
