@@ -16,12 +16,19 @@ from biaswatch.shared.analysis.findings.error_rates import (
     positive,
     rate_name,
 )
-from biaswatch.shared.analysis.findings.observations import Bools, Floats, Observations, coded
+from biaswatch.shared.analysis.findings.observations import (
+    Bools,
+    Floats,
+    Labels,
+    Observations,
+    coded,
+)
 from biaswatch.shared.analysis.labels.table_corrections import LabelledColumn, labelled_rows_of
 from biaswatch.shared.stats.groups.error_rates import Rate
 
 BY_TRUTH = {Rate.TRUE_POSITIVE: True, Rate.FALSE_POSITIVE: False}
 """Rates over rows with one truth, and which."""
+ROUNDING = 1e-9
 
 
 def rate_columns(seen: Observations, truth: LabelledColumn) -> Iterator[LabelledColumn]:
@@ -87,25 +94,32 @@ def _ratios(
     base = replace(said, feature=name, labels=weights, readings=decisions * weight)
     for dimension, levels in seen.groups.items():
         readings, labels = np.full(len(read), np.nan), np.full(weights.shape, np.nan)
+        ends: list[float] = []
         for cell in _cells(seen, levels):
             rate, share = _pilot(seen, base, decisions, cell)
-            if not share:
+            known = np.isfinite(decisions * weight) & cell
+            read_share = float(weight[known].mean()) if known.any() else 0.0
+            if not share or not read_share:
                 continue
-            of_reading = decisions[cell] * weight[cell]
-            known = np.isfinite(of_reading)
-            read_share = float(weight[cell][known].mean())
-            read_rate = float(of_reading[known].mean()) / read_share if read_share else 0.0
-            around = decisions[cell] - read_rate
-            readings[cell] = read_rate + around * weight[cell] / (read_share or 1.0)
-            around = decisions[cell][:, None] - rate
-            labels[cell] = rate + around * weights[cell] / share
-        present = [*readings[np.isfinite(readings)], *labels[np.isfinite(labels)]]
-        if present:
-            ends = float(min(present)), float(max(present))
-            yield replace(base, labels=labels, readings=readings, bounds=ends, dimension=dimension)
+            read_rate = float((decisions * weight)[known].mean()) / read_share
+            around = decisions[cell]
+            readings[cell] = _linear(around, weight[cell], read_rate, read_share)
+            labels[cell] = _linear(around[:, None], weights[cell], rate, share)
+            for mean, part in ((rate, share), (read_rate, read_share)):
+                ends += _linear(np.array(YES_OR_NO), np.ones(2), mean, part).tolist()
+        if ends:
+            bounds = min(ends) - ROUNDING, max(ends) + ROUNDING
+            yield replace(
+                base, labels=labels, readings=readings, bounds=bounds, dimension=dimension
+            )
 
 
-def _cells(seen: Observations, levels: "list[str | None]") -> Iterator[Bools]:
+def _linear(decisions: Floats, truth: Floats, rate: float, share: float) -> Floats:
+    """Return values whose mean is the rate, if that is near, where the truth has this share."""
+    return rate + (decisions - rate) * truth / share
+
+
+def _cells(seen: Observations, levels: Labels) -> Iterator[Bools]:
     """Yield the rows of each group in each domain."""
     codes, domains = coded(levels)[0], seen.domain_codes[0]
     for code, domain in sorted({*zip(codes.tolist(), domains.tolist(), strict=True)}):
@@ -123,4 +137,5 @@ def _pilot(
     total = float(weights @ truth)
     if not total:
         return 0.0, 0.0
-    return float(weights @ (truth * decisions[drawn.rows[own]])) / total, total / weights.sum()
+    positive_decisions = float(weights @ (truth * decisions[drawn.rows[own]]))
+    return positive_decisions / total, total / float(weights.sum())
