@@ -193,7 +193,7 @@ def _label_columns(
         return named_labels(labels, features, truth)
     if unknown := [feature for feature in labels if feature not in features and feature != truth]:
         raise UsageError(
-            f"There are labels of {unknown[0]!r}, which is neither a feature nor the truth."
+            f"There are labels of {unknown[0]!r}, which is not among the features or the truth."
         )
     return labels
 

@@ -72,5 +72,5 @@ def test_scores_have_a_corrected_calibration_error() -> None:
 
 
 def test_labels_of_another_column_are_refused() -> None:
-    with pytest.raises(UsageError, match="neither a feature nor the truth"):
+    with pytest.raises(UsageError, match="not among the features or the truth"):
         bw.diagnose(hires(), group="group", feature="hired", labels={"judged": "people"})
