@@ -105,7 +105,7 @@ def failures(searches: int) -> Iterator[Bar]:
     yield Bar("fixed design, power of 22 sets", _fixed_power(searches), 0.55)
     regions, target = (TOPIC, *CROSSINGS), SimulatedTarget(two_contexts)
     calls = [
-        calls_to(simulated(target, s, 5 * BUDGET, until_found(*regions)), *regions)
+        calls_to(simulated(target, s, 10 * BUDGET, until_found(*regions)), *regions)
         for s in range(searches // 4)
     ]
     uniform = np.median([_uniform_calls(s, Region.CROSSING) for s in range(searches)])

@@ -23,7 +23,8 @@ from tests.support.waiting import PATIENCE_S
 
 OTHERS = ("planner", "generator", "extractor", "recorder")
 UNFAIR = PlantedModel(rating_mean=3.4, rating_gaps={"female": -1.2})
-BETWEEN_KILLS_S = (0.3, 2.5)
+AFTER_A_ROUND_S = (0.0, 1.0)
+"""When a process is killed, in seconds after a round."""
 HERE = "127.0.0.1"
 
 
@@ -41,17 +42,33 @@ async def test_killed_searchers_find_the_same_to_the_digit(
         calm = rounds_of(store, search), results(store, search)
     async with platform(tmp_path / "disturbed", store_url) as (store, searchers, others):
         store.searches.start(search)
-        kills = (searchers, searcher_kills), (others, other_kills)
+        kills, rounds = ((searchers, searcher_kills), (others, other_kills)), len(calm[0])
         await asyncio.gather(
-            *(fleet.suffer(count, 0, between_s=BETWEEN_KILLS_S) for fleet, count in kills)
+            *(killed(store, search, fleet, count, rounds) for fleet, count in kills)
         )
-        at_the_last_kill = len(rounds_of(store, search))
+        at_the_last_kill = closed_rounds(store, search)
         await finished(store, search)
         assert (rounds_of(store, search), results(store, search)) == calm
         print(
             f"\n{searcher_kills} searchers and {other_kills} other services killed by round"
             f" {at_the_last_kill} of {len(calm[0])}: {calm[1]['headline']}"
         )
+
+
+async def killed(store: Store, search: Search, fleet: Fleet, kills: int, rounds: int) -> None:
+    """Kill processes at random moments, spread over the rounds of a search."""
+    for number in range(kills):
+        async with asyncio.timeout(PATIENCE_S):
+            while closed_rounds(store, search) < number * rounds // (kills + 1):
+                await asyncio.sleep(0.05)
+        await fleet.suffer(1, 0, between_s=AFTER_A_ROUND_S)
+
+
+def closed_rounds(store: Store, search: Search) -> int:
+    """Return the number of closed rounds."""
+    stored = store.searches.get(search.id)
+    assert stored is not None
+    return stored.next_round
 
 
 @asynccontextmanager
