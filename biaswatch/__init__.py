@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         run_async,
     )
     from biaswatch.api.searches import search, search_async
-    from biaswatch.api.tables import TableFindings, measure, table
+    from biaswatch.api.tables import TableFindings, measure, metric, table
     from biaswatch.shared.contracts import Suite
     from biaswatch.shared.errors import UsageError
 
@@ -40,6 +40,7 @@ __all__ = [
     "connect_async",
     "diagnose",
     "measure",
+    "metric",
     "run",
     "run_async",
     "search",
@@ -56,7 +57,7 @@ _MODULE_OF = {
     "diagnose": "api.diagnosis",
     **dict.fromkeys(_PLATFORM_NAMES, "api.platforms"),
     **dict.fromkeys(("search", "search_async"), "api.searches"),
-    **dict.fromkeys(("TableFindings", "measure", "table"), "api.tables"),
+    **dict.fromkeys(("TableFindings", "measure", "metric", "table"), "api.tables"),
     "Suite": "shared.contracts",
     "UsageError": "shared.errors",
 }

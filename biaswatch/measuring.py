@@ -52,6 +52,15 @@ class TextMeasurer:
             reason = str(error).replace(" Correct BIASWATCH_EXTRACTOR_NAMES.", "")
             raise UsageError(reason) from None
 
+    @classmethod
+    def of(cls, extractors: Sequence[str | Extractor]) -> "TextMeasurer":
+        """Return extractors and those of the names; raises like `named`."""
+        own = {
+            extractor.name: extractor for extractor in extractors if not isinstance(extractor, str)
+        }
+        names = [extractor for extractor in extractors if isinstance(extractor, str)]
+        return cls({**(cls.named(names).extractors if names or not own else {}), **own})
+
     @property
     def pinned(self) -> list[PinnedExtractor]:
         """The extractors with their versions and features."""

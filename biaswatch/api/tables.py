@@ -1,6 +1,6 @@
 """`bw.table` and `bw.measure`: analyse a 2x2 table of counts, and measure texts."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -10,6 +10,7 @@ import pandas as pd
 from biaswatch.api.frames import html_of, native_frame
 from biaswatch.measuring import TextMeasurer
 from biaswatch.render.table_rows import conclusion_of
+from biaswatch.services.extractor.domain import FunctionExtractor
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.tables.two_by_two import as_json, two_by_two
 
@@ -92,8 +93,35 @@ def table(
     return TableFindings(values, verdict, sentence)
 
 
+Extractors = str | FunctionExtractor | Iterable[str | FunctionExtractor]
+"""Names of extractors, and metrics of your own."""
+
+
+def metric(function: Callable[[str], float | None]) -> FunctionExtractor:
+    """Make a metric for `bw.measure` of a function from a text to a number; use as a decorator.
+
+    Its column is `NAME.value`. None, and a text at which the function fails, count as missing.
+
+    Examples
+    --------
+    >>> import biaswatch as bw
+    >>> @bw.metric
+    ... def exclamations(text: str) -> float:
+    ...     return text.count("!")
+    >>> bw.measure(["Sure!!", "No."], exclamations)["exclamations.value"].tolist()
+    [2.0, 0.0]
+    """
+
+    def values(text: str) -> Mapping[str, float | None]:
+        value = function(text)
+        return {"value": None if value is None else float(value)}
+
+    about = (function.__doc__ or "").strip().partition("\n")[0]
+    return FunctionExtractor(function.__name__, "1", ("value",), about, values)
+
+
 def measure(
-    texts: Iterable[str | None], extractors: str | Iterable[str], *, backend: ModuleType | str = pd
+    texts: Iterable[str | None], extractors: Extractors, *, backend: ModuleType | str = pd
 ) -> Any:
     """Measure texts; return a frame with a row per text and a column per feature.
 
@@ -106,8 +134,9 @@ def measure(
         An extractor is unknown, or needs a library that is not installed.
     """
     all_texts = list(texts)
-    names = [extractors] if isinstance(extractors, str) else list(extractors)
-    measurer = TextMeasurer.named(names)
+    if isinstance(extractors, str | FunctionExtractor):
+        extractors = [extractors]
+    measurer = TextMeasurer.of(list(extractors))
     measured = measurer.measure(all_texts)
     rows: list[dict[str, Any]] = []
     for number, text in enumerate(all_texts):
