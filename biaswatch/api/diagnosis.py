@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -29,6 +30,7 @@ from biaswatch.render.table_rows import (
     verdict_counts,
     verdicts_of,
 )
+from biaswatch.render.written_tables import check_table_file, write_parts
 from biaswatch.shared.contracts import LEAST_MEASURED_SHARE, SummaryWord
 from biaswatch.shared.contracts.mistakes import first_mistake
 from biaswatch.shared.errors import UsageError
@@ -149,8 +151,20 @@ class FrameDiagnosis:
     def __str__(self) -> str:
         return "\n".join([*self.sentences, *self.corrected_sentences, *self.warnings])
 
+    def write(self, path: str | Path) -> None:
+        """Write the tables, or a picture of the gaps: .xlsx, .csv, .parquet, .png or .svg.
+
+        Raises
+        ------
+        UsageError
+            The file cannot be written, or its ending is unknown.
+        """
+        check_table_file(Path(path), pictures=True)
+        list(write_parts(self.parts, Path(path)))
+
     def __repr__(self) -> str:
-        return f"<FrameDiagnosis: {verdict_counts(self.result.comparisons)}>"
+        lead = f"<FrameDiagnosis: {verdict_counts(self.result.comparisons)}>"
+        return frames.text_of(lead, str(self).splitlines())
 
     def _repr_html_(self) -> str:
         rows = [flattened(row) for row in self.result.comparisons]

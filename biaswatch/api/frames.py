@@ -83,7 +83,16 @@ def flattened(row: Row) -> dict[str, Any]:
 
 
 MOST_ROWS = 60
+MOST_LINES = 20
 STYLE = "text-align:left;padding:2px 12px 2px 0;font-variant-numeric:tabular-nums"
+
+
+def text_of(lead: str, sentences: Iterable[str]) -> str:
+    """Return a lead and sentences, at most `MOST_LINES`, for the interactive interpreter."""
+    lines = [lead, *sentences]
+    if (more := len(lines) - MOST_LINES) > 0:
+        lines = [*lines[: MOST_LINES - 1], f"... and {more + 1} more lines: print() shows all."]
+    return "\n".join(lines)
 
 
 def html_of(sentences: Iterable[str], tables: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import pandas as pd
 from pydantic_core import to_jsonable_python
 
-from biaswatch.api.frames import html_of, native_frame
+from biaswatch.api.frames import html_of, native_frame, text_of
 from biaswatch.checks import CheckResult, CheckRule, check_result, checked_diagnoses
 from biaswatch.exporting.answers import exported_rows, in_store, runs_named
 from biaswatch.exporting.gaps import gap_rows
@@ -23,6 +23,7 @@ from biaswatch.local.gateway_requests import path
 from biaswatch.local.runs import RunResults, run_results, run_table
 from biaswatch.local.searches import AnySpace, finished_search, search_request
 from biaswatch.readers.run_tables import RunTable
+from biaswatch.readers.suite_names import suite_path
 from biaswatch.readers.suites import load_suite
 from biaswatch.readers.targets import read_target, with_file
 from biaswatch.services.gateway.runs.provenance import RunProvenance
@@ -112,7 +113,8 @@ class FinishedRun:
         return "\n".join([*self.sentences, *self.warnings])
 
     def __repr__(self) -> str:
-        return f"<FinishedRun {self.id}: {run_summary(self.results.diagnoses).lead}>"
+        lead = f"<FinishedRun {self.id}: {run_summary(self.results.diagnoses).lead}>"
+        return text_of(lead, str(self).splitlines())
 
     def _repr_html_(self) -> str:
         return html_of([*self.sentences, *self.warnings], {"Gaps": gap_rows(self.results)})
@@ -147,7 +149,7 @@ class AsyncPlatform:
         TransientError
             The run ended before all answers arrived; the same call resumes it.
         """
-        loaded = suite if isinstance(suite, Suite) else load_suite(Path(suite))
+        loaded = suite if isinstance(suite, Suite) else load_suite(suite_path(Path(suite)))
         targets = [target] if isinstance(target, str) else list(target)
         for name in targets:
             read_target(name)

@@ -17,7 +17,7 @@ from biaswatch.shared.stats.tables.two_by_two import as_json, two_by_two
 MEASURES = ("odds_ratio", "relative_risk", "risk_difference", "impact_ratio")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TableFindings:
     """Measures and tests of a 2x2 table."""
 
@@ -52,6 +52,9 @@ class TableFindings:
 
     def __str__(self) -> str:
         return self.sentence
+
+    def __repr__(self) -> str:
+        return f"<TableFindings: {self.sentence}>"
 
     def _repr_html_(self) -> str:
         rows = [

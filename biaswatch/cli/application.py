@@ -268,5 +268,5 @@ def missing_library(name: str | None) -> str | None:
         return None
     return (
         f"This needs {library}, which is not installed: install biaswatch with the extra `{extra}`"
-        f' (pip install "biaswatch[{extra}]"; in a checkout, make extras).'
+        " (`make extras` in a checkout, or the wheel with this extra)."
     )

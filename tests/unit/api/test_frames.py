@@ -147,6 +147,27 @@ def test_a_diagnosis_is_shown_as_its_counts_and_its_strongest_gap_comes_first() 
     frame = pd.DataFrame({"group": list("abc") * 30, "score": [1.0, 2.0, 5.0] * 30})
     frame["score"] += np.random.default_rng(0).normal(0, 0.5, 90)
     found = bw.diagnose(frame, group="group", feature="score")
-    assert repr(found) == "<FrameDiagnosis: Disparity in 3 of 3 comparisons.>"
+    lead, *sentences = repr(found).splitlines()
+    assert lead == "<FrameDiagnosis: Disparity in 3 of 3 comparisons.>"
+    assert sentences[: len(found.sentences)] == found.sentences
     assert found.sentences[0].startswith("a against c")
     assert "all 3 groups together" in found.sentences[-1]
+
+
+def test_many_comparisons_are_shown_as_twenty_lines() -> None:
+    groups = [f"g{number}" for number in range(25)]
+    frame = pd.DataFrame({"group": groups * 10, "score": np.tile(np.arange(25.0), 10)})
+    shown = repr(bw.diagnose(frame, group="group", feature="score")).splitlines()
+    assert len(shown) == 20
+    assert shown[-1].endswith("more lines: print() shows all.")
+
+
+@pytest.mark.parametrize("name", ["gaps.xlsx", "gaps.csv", "gaps.png"])
+def test_a_diagnosis_is_written_to_a_file(tmp_path: Path, name: str) -> None:
+    bw.diagnose(FRAME, **ASKED).write(tmp_path / name)
+    assert (tmp_path / name).stat().st_size > 100
+
+
+def test_a_file_of_an_unknown_kind_is_a_mistake(tmp_path: Path) -> None:
+    with pytest.raises(bw.UsageError, match=r"\.pdf"):
+        bw.diagnose(FRAME, **ASKED).write(tmp_path / "gaps.pdf")
