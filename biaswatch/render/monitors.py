@@ -87,8 +87,7 @@ def print_monitor(view: MonitorView, *, everything: bool = False) -> None:
     _print_alarms(view, console)
     epoch = "" if status.epoch is None else f", epoch {status.epoch}"
     state = f"{status.name}: {status.state}, {_counted(status.rounds, 'round')}{epoch}"
-    verb = "stands" if status.alarms == 1 else "stand"
-    alarms = f"{_counted(status.alarms, 'alarm')} {verb}"
+    alarms = f"{_counted(status.alarms, 'alarm')} raised now"
     print_sentence(console, f"{state}, claim {status.claim}, {alarms}.")
     if status.history_of:
         print_sentence(

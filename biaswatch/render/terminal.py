@@ -25,6 +25,7 @@ STYLES = {"disparity": "bold red", "no_disparity": "green"}
 INTERVAL_CHARS = 22
 """Line length of an interval below its number, or of the reason for having none."""
 MAX_WORD_CHARS, MAX_LINE_CHARS = 60, 2000
+COLUMN_GAP = 2
 """Longer words are folded; longer lines are cut."""
 NO_BREAK = "\u00a0"
 _NUMBERS = re.compile(
@@ -51,7 +52,9 @@ def terminal_table(titles: Sequence[str], rows: Iterable[Sequence[str | Text]] =
 
     A number stays on its line, with its interval below; words wrap between words.
     """
-    table = RichTable(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="underline")
+    table = RichTable(
+        box=None, pad_edge=False, padding=(0, COLUMN_GAP, 0, 0), header_style="underline"
+    )
     cells = [[_rich_text(cell) for cell in row] for row in rows]
     contents = zip(*cells, strict=True) if cells else ()
     for title, column in zip_longest(titles, contents, fillvalue=()):
@@ -109,6 +112,10 @@ def print_table(console: Console, table: RichTable, *after: str) -> None:
         is_whole = column.no_wrap
         longest = max(cell.maximum if is_whole else cell.minimum for cell in cells)
         column.min_width = min(longest, MAX_WORD_CHARS)
+    least = sum(column.min_width or 0 for column in table.columns)
+    least += COLUMN_GAP * (len(table.columns) - 1)
+    if least > console.width:  # rich would drop whole columns instead
+        table.width = least
     console.print(table, *after, crop=False)
 
 

@@ -5,7 +5,7 @@ from rich.console import Console
 
 from biaswatch.local.runs import InterpretedGap, RunResults
 from biaswatch.render.run_results import print_diagnoses, print_results
-from biaswatch.render.terminal import escape, print_sentence, printable
+from biaswatch.render.terminal import escape, print_sentence, print_table, printable, terminal_table
 from biaswatch.shared.contracts import Diagnosis, Estimate, Gap, GroupSummary, Verdict
 from tests.support.records import RUN_ID, make_diagnosis, make_evaluation, make_progress
 
@@ -37,6 +37,15 @@ def test_a_narrow_terminal_does_not_squeeze_columns_to_a_letter() -> None:
     with console.capture() as output:
         print_diagnoses(console, [diagnosis])
     assert {"-0.0258", "[-0.122,", "0.0699]"} <= set(output.get().split())
+
+
+def test_a_narrow_terminal_drops_no_column() -> None:
+    titles = [f"title{number}" for number in range(12)]
+    table = terminal_table(titles, [["a sentence"] * 12, ["-0.585 [-0.657, -0.515]"] * 12])
+    console = Console(width=60)
+    with console.capture() as output:
+        print_table(console, table)
+    assert set(titles) <= set(output.get().split())
 
 
 def test_the_conclusions_come_first_and_a_written_report_does_not_push_them_away(
