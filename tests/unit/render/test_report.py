@@ -286,5 +286,5 @@ def test_a_feature_has_its_extractor_unless_the_names_are_alike() -> None:
 def test_the_ending_of_a_file_is_the_format(name: str, form: str) -> None:
     assert format_of(Path(name)).value == form
     assert format_of(None).value == "md"
-    with pytest.raises(UsageError, match=r"r\.pdf must end in one of \.md, \.html"):
-        format_of(Path("r.pdf"))
+    with pytest.raises(UsageError, match=r"r\.pptx must end in one of \.md, \.html"):
+        format_of(Path("r.pptx"))
