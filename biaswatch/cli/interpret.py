@@ -17,7 +17,7 @@ from biaswatch.local.client import GatewayClient
 from biaswatch.local.runs import InterpretedGap
 from biaswatch.readers.targets import sent_target
 from biaswatch.render.interpretations import evaluation_lines
-from biaswatch.render.report import report_page
+from biaswatch.render.report_pages import report_page
 from biaswatch.render.terminal import escape, print_json, print_lines, printable, write_document
 from biaswatch.shared.contracts import Diagnosis, Evaluation, SummaryWord, parse_target
 from biaswatch.shared.contracts.providers import PROVIDERS

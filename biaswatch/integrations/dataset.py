@@ -1,7 +1,7 @@
 """Export everything about a run, a monitor or a live system as tables of Parquet."""
 
 import json
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any
 
@@ -114,7 +114,7 @@ def measurement_rows(
 ) -> Iterator[DatasetMeasurement]:
     """Yield a row for each feature, or one without a feature where nothing was measured."""
     for row in measured:
-        for feature in row.values or {None: None}:
+        for feature in row.values or (None,):
             yield DatasetMeasurement(
                 run_id=run_id,
                 response_id=row.response_id,
@@ -174,7 +174,7 @@ def alarm_rows(monitor: WatchedMonitor) -> Iterator[DatasetAlarm]:
         yield DatasetAlarm(**{**_fields(alarm, DatasetAlarm), **described})
 
 
-def _fields(source: object, row: type[DatasetRow]) -> Mapping[str, Any]:
+def _fields(source: object, row: type[DatasetRow]) -> dict[str, Any]:
     """Return the attributes of a record that become columns of the row."""
     names = [str(field.validation_alias or name) for name, field in row.model_fields.items()]
     return {name: getattr(source, name) for name in names if hasattr(source, name)}

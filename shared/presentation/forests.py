@@ -104,7 +104,8 @@ def monitor_forests(
             )
             for row in own[:MAX_ROWS]
         ]
-        shown = number_name(*name.split(".", 1), watched)
+        extractor, _, feature = name.partition(".")
+        shown = number_name(extractor, feature, watched)
         forests.append(
             Forest(
                 f"Gap in {shown}, first group minus second",

@@ -12,7 +12,7 @@ import pytest
 
 import biaswatch as bw
 from biaswatch.integrations.mlflow import run_as_run
-from biaswatch.integrations.mlflow_server import mlflow_server
+from biaswatch.integrations.mlflow_server import LoggedRun, mlflow_server
 from biaswatch.integrations.sources import ReportedRun
 from biaswatch.local.runs import RunResults
 from tests.support.records import make_diagnosis, make_progress
@@ -63,12 +63,17 @@ def said(*words: str) -> Any:
     return json.loads(done.stdout.splitlines()[-1])
 
 
+async def exported(server: str, state: str) -> tuple[LoggedRun, str]:
+    """Log a run in a state; return the logged run and its page."""
+    results = RunResults(make_progress(state=state), [make_diagnosis()])
+    logged = run_as_run(ReportedRun(results, []))
+    async with mlflow_server(server) as peer:
+        return logged, await peer.log({"biaswatch.run": results.run.run_id}, logged)
+
+
 async def test_a_run_is_read_by_mlflow_and_a_second_export_updates_it(server: str) -> None:
-    for state in ("running", "complete"):
-        results = RunResults(make_progress(state=state), [make_diagnosis()])
-        logged = run_as_run(ReportedRun(results, []))
-        async with mlflow_server(server) as peer:
-            page = await peer.log({"biaswatch.run": results.run.run_id}, logged)
+    await exported(server, "running")
+    logged, page = await exported(server, "complete")
     [run] = said("read", server)
     assert run["status"] == "FINISHED"
     assert {metric.key: metric.value for metric in logged.metrics} == {

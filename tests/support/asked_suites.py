@@ -103,6 +103,7 @@ def comparisons(suite: Suite, rows: list[Row]) -> list[Mapping[str, Any]]:
     dimensions = [name for name in sorted(named) if frame[name].nunique() > 1]
     diagnosis = bw.diagnose(
         frame, group=dimensions, feature=VALUE, set="set", unit="unit", permutations=0,
-        random=[name for name in frame if name.startswith("random ")], claim=suite.claim.value,
+        random=[name for name in map(str, frame) if name.startswith("random ")],
+        claim=suite.claim.value,
     )  # fmt: skip
     return list(diagnosis.parts["comparisons"])

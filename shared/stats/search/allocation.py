@@ -117,7 +117,7 @@ def _promise(evidence: SearchEvidence, space: SearchSpace, alpha: float, topics:
     crossings.
     """
     past, found, of_topics = evidence.past, evidence.rejected(space, alpha), space.of_topics(topics)
-    is_found = _of_cells(found, space).any(axis=2, keepdims=True)
+    is_found: Bools = np.any(_of_cells(found, space), axis=2, keepdims=True)
     sets, sums, squares = (
         _of_cells(values, space) * ~is_found for values in (past.sets, past.sums, past.squares)
     )
@@ -129,7 +129,7 @@ def _promise(evidence: SearchEvidence, space: SearchSpace, alpha: float, topics:
     cells[: space.topics] = log_likelihood_ratios(sets, sums, variance).max(axis=2)
     cells[: space.topics][is_found[:, :, 0]] = _FOUND
     whole = log_likelihood_ratios(topic_sets, topic_sums, variance).max(axis=1)
-    is_over = found[of_topics].any(axis=1)
+    is_over: Bools = np.any(found[of_topics], axis=1)
     is_over[: space.topics] |= is_found[:, :, 0].all(axis=1)
     cells[is_over] = _FOUND
     return _Promise(np.where(is_over, _FOUND, whole), cells)

@@ -125,7 +125,7 @@ async def test_an_alarm_is_assigned_and_resolved_and_its_history_is_kept(
     store: Store, tmp_path: Path
 ) -> None:
     page = "/monitors/watched/alarms"
-    steps = (
+    steps: tuple[tuple[str, dict[str, str], int], ...] = (
         ("assign", {"assignee": "ben"}, 303),
         ("note", {"note": "asked the vendor"}, 303),
         ("resolve", {"outcome": "perhaps"}, 422),

@@ -38,7 +38,7 @@ def verdicts(suite: Suite, model: PlantedModel) -> list[str]:
     found = bw.diagnose(
         frame, group="race", feature="correct", set="set", unit="unit", permutations=0
     )
-    return found.comparisons["verdict"].tolist()
+    return list(found.comparisons["verdict"])
 
 
 def replies(suite: Suite, model: PlantedModel) -> Iterator[dict[str, object]]:

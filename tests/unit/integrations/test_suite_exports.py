@@ -24,9 +24,12 @@ def test_a_suite_that_needs_several_calls_is_refused_in_a_sentence() -> None:
 async def test_a_task_names_its_functions_and_the_version_of_its_suite(tmp_path: Path) -> None:
     said = await lm_eval.export(request("hiring-demo", tmp_path))
     suite = suite_of_single_questions("hiring-demo")
-    loader = type("Loader", (yaml.SafeLoader,), {})
-    loader.add_constructor("!function", lambda _, node: ("function", node.value))
-    task = yaml.load((tmp_path / "biaswatch_hiring_demo.yaml").read_text(), loader)  # noqa: S506
+
+    class Loader(yaml.SafeLoader):
+        """A loader of tasks."""
+
+    Loader.add_constructor("!function", lambda _, node: ("function", node.value))
+    task = yaml.load((tmp_path / "biaswatch_hiring_demo.yaml").read_text(), Loader)  # noqa: S506
     assert task["custom_dataset"] == ("function", "functions.questions")
     assert task["metadata"]["suite_hash"] == suite.hash
     assert "--tasks biaswatch_hiring_demo" in said

@@ -13,8 +13,9 @@ from rich.console import Console
 from biaswatch.cli.report import format_of
 from biaswatch.local.runs import InterpretedGap, RunResults
 from biaswatch.render.markdown import anchor, escape_md, table_lines
-from biaswatch.render.report import ReportFormat, picture_lines, report_page, report_text
+from biaswatch.render.report import ReportFormat, picture_lines, report_text
 from biaswatch.render.report_markdown import as_csv, as_markdown
+from biaswatch.render.report_pages import report_page
 from biaswatch.render.run_results import print_results
 from biaswatch.render.terminal import rich_table
 from biaswatch.shared.contracts import (
