@@ -19,7 +19,7 @@ sys.path[:0] = [theirs, wheel]
 sys.path.append(site_packages)
 import biaswatch, services, shared
 for module in pkgutil.walk_packages(biaswatch.__path__, "biaswatch."):
-    if not module.name.endswith("migrations.env"):  # alembic runs it
+    if not module.name.endswith(("migrations.env", "inspect_tasks")):  # alembic and Inspect do
         importlib.import_module(module.name)
 assert shared.THEIRS and services.THEIRS
 """
