@@ -104,7 +104,7 @@ class ReportVerb(CheckRequest):
 
 @takes(
     ReportVerb, "format", "board", "reference", "pairs", "figures", "interpret", "target", "judge",
-    "report", "controls", "count_failed_judges", "fail_on", output="-o",
+    "report", "fail_on", output="-o", hidden=("controls", "count_failed_judges"),
 )  # fmt: skip
 def report(run_id: RunId, request: ReportVerb) -> None:
     """Write the findings of a run: a document, a page, JSON, CSV, flagged pairs as JSONL."""

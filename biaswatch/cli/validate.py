@@ -21,7 +21,7 @@ from biaswatch.readers.contexts import QUESTION, Context, crossed, read_contexts
 from biaswatch.readers.suite_names import SHIPPED
 from biaswatch.readers.suites import load_suite, pilot_of
 from biaswatch.readers.targets import with_file
-from biaswatch.render.validity import Validity, Verdict, print_validity
+from biaswatch.render.validity import ModelVerdict, Validity, print_validity
 from biaswatch.shared.analysis.validity import MeasuredAnswer, validity_of
 from biaswatch.shared.contracts import Suite
 from biaswatch.shared.errors import UsageError
@@ -64,7 +64,9 @@ def validate_suite(
         str | None, typer.Option(help="Compares the models' answers to a suite of long texts.")
     ] = None,
     criterion: Annotated[str, typer.Option(help=f"{', '.join(CRITERIA)}.")] = "warm",
-    long: Annotated[Path, typer.Option(help="A suite of long texts.")] = LONG,
+    long: Annotated[
+        Path, typer.Option(help="A suite of long texts.", show_default=LONG.name)
+    ] = LONG,
     wordings: Annotated[
         Path | None, typer.Option(help="A folder of wordings, as of `run --contexts`.")
     ] = None,
@@ -106,11 +108,11 @@ def _check(suite: Suite, asked: _Asked, criterion: str) -> None:
 
 async def _short(
     client: "GatewayClient", suite: Suite, asked: _Asked
-) -> tuple[Sequence[Verdict], Sequence[Verdict], Sequence[MeasuredAnswer]]:
+) -> tuple[Sequence[ModelVerdict], Sequence[ModelVerdict], Sequence[MeasuredAnswer]]:
     """Return the verdicts on the groups and on placebo twins, and the measured answers."""
     run_id, rows = await answered(client, suite, asked.request(suite, asked.repeats))
     gaps = [
-        (diagnosis.dimension, Verdict(diagnosis.target, gap.a, gap.b, gap.gap, gap.verdict))
+        (diagnosis.dimension, ModelVerdict(diagnosis.target, gap.a, gap.b, gap.gap, gap.verdict))
         for diagnosis in await client.diagnoses(run_id)
         if diagnosis.feature == asked.feature and not diagnosis.stratum
         for gap in diagnosis.gaps

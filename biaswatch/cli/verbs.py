@@ -116,7 +116,7 @@ VERBS = (
         "export",
         "report:export",
         MEASURE,
-        "Write every answer with its groups, facts, baselines and measurements to a file.",
+        "Write answers to a file; or runs, monitors and suites for other tools.",
         example="export latest -o answers.csv",
     ),
     Verb(
@@ -211,14 +211,14 @@ VERBS = (
         "login",
         "login:login",
         OPERATE,
-        "Sign in at the gateway of --server with OpenID Connect; commands then need no token.",
+        "Sign in at a gateway's OpenID Connect issuer; later commands use and refresh the login.",
         example="login",
     ),
     Verb(
         "logout",
         "login:logout",
         OPERATE,
-        "Forget and end the login at the gateway of --server.",
+        "Forget the login at a gateway, and end it at the issuer.",
         example="logout",
     ),
     Verb(

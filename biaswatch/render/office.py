@@ -13,6 +13,7 @@ from biaswatch.render.figures import STYLE, can_draw
 from biaswatch.render.markdown import FOLD_BEGINS, FOLD_ENDS
 from biaswatch.render.report_markdown import FORESTS_PLACEHOLDER
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.lookup import first
 from biaswatch.shared.presentation.columns import comparisons_table, groups_table
 from biaswatch.shared.presentation.run_summary import run_summary
 from biaswatch.shared.presentation.tables import Table, disarmed, words
@@ -101,10 +102,11 @@ def _plain(token: Token) -> str:
 
 def _end_of(tokens: Sequence[Token], at: int) -> int:
     level = tokens[at].level
-    return next(
+    ends = (
         n for n in range(at, len(tokens))
         if tokens[n].type == "table_close" and tokens[n].level == level
     )  # fmt: skip
+    return first(ends, "A table has no end.")
 
 
 def _table_rows(tokens: Sequence[Token], at: int) -> Iterator[list[str]]:

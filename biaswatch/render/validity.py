@@ -14,7 +14,7 @@ from biaswatch.shared.stats.estimate import Estimate
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ModelVerdict:
     """The gap between two groups in the answers of one model, with its verdict."""
 
     model: str
@@ -29,8 +29,8 @@ class Validity:
     """The scores of models, and the validity of the suite that measured them."""
 
     feature: str
-    scores: Sequence[Verdict]
-    placebo: Sequence[Verdict]
+    scores: Sequence[ModelVerdict]
+    placebo: Sequence[ModelVerdict]
     pairs: Sequence[PairValidity]
 
 
@@ -59,7 +59,7 @@ def _scores(validity: Validity, pair: PairValidity) -> Table:
     return table
 
 
-def _gap(score: Verdict) -> str:
+def _gap(score: ModelVerdict) -> str:
     gap = score.gap
     return interval(gap.value, gap.low, gap.high, gap.reason)
 

@@ -20,7 +20,7 @@ from biaswatch.shared.runtime.web import web_server
 CLI_CLIENT, PAGES_CLIENT, PAGES_SECRET = "biaswatch-cli", "biaswatch", "a secret of the pages"
 
 
-class Issuer:
+class LocalIssuer:
     """The issuer's keys, its one person, and what it has handed out."""
 
     def __init__(self) -> None:
@@ -97,7 +97,7 @@ class Issuer:
                 return {"error": "authorization_pending"} if waits else self.granted(CLI_CLIENT)
 
 
-def issuer_app(issuer: Issuer) -> FastAPI:
+def issuer_app(issuer: LocalIssuer) -> FastAPI:
     """Return the issuer's endpoints."""
     app = FastAPI()
     add_forms(app, issuer)
@@ -135,7 +135,7 @@ def issuer_app(issuer: Issuer) -> FastAPI:
     return app
 
 
-def add_forms(app: FastAPI, issuer: Issuer) -> None:
+def add_forms(app: FastAPI, issuer: LocalIssuer) -> None:
     """Add the endpoints that take forms."""
 
     @app.post("/device")
@@ -198,9 +198,9 @@ def encoded_part(fields: dict[str, Any]) -> str:
 
 
 @asynccontextmanager
-async def running_issuer() -> AsyncIterator[Issuer]:
+async def running_issuer() -> AsyncIterator[LocalIssuer]:
     """Serve an issuer on a free port."""
-    issuer = Issuer()
+    issuer = LocalIssuer()
     async with web_server(issuer_app(issuer), "127.0.0.1", 0) as port:
         issuer.address = f"http://127.0.0.1:{port}"
         yield issuer

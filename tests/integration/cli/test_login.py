@@ -17,7 +17,7 @@ from biaswatch.shared.runtime.web import web_server
 from biaswatch.shared.store import Store
 from tests.support.bus import ProvisionedBus
 from tests.support.commands import CommandLine
-from tests.support.issuer import CLI_CLIENT, Issuer, running_issuer
+from tests.support.issuer import CLI_CLIENT, LocalIssuer, running_issuer
 from tests.support.tenant_records import add_tenant
 
 pytestmark = pytest.mark.parametrize("empty_store_url", ["sqlite"], indirect=True)
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.parametrize("empty_store_url", ["sqlite"], indirect=Tru
 class Installation:
     """A gateway with an issuer, and a person's command line."""
 
-    issuer: Issuer
+    issuer: LocalIssuer
     url: str
     command: CommandLine
 

@@ -28,7 +28,7 @@ from tests.support.issuer import (
     CLI_CLIENT,
     PAGES_CLIENT,
     PAGES_SECRET,
-    Issuer,
+    LocalIssuer,
     encoded_part,
     running_issuer,
     tampered,
@@ -53,7 +53,7 @@ def pause(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-async def issuer() -> AsyncIterator[Issuer]:
+async def issuer() -> AsyncIterator[LocalIssuer]:
     async with running_issuer() as running:
         yield running
 
@@ -71,7 +71,7 @@ def write_groups(path: Path, groups: list[dict[str, str]]) -> None:
 
 @pytest.fixture
 async def api(
-    bus: ProvisionedBus, store: Store, issuer: Issuer, tokens_file: Path
+    bus: ProvisionedBus, store: Store, issuer: LocalIssuer, tokens_file: Path
 ) -> AsyncIterator[httpx2.AsyncClient]:
     for tenant in ("hiring", "loans"):
         add_tenant(store, tenant)
@@ -98,7 +98,7 @@ async def status(api: httpx2.AsyncClient, token: str) -> int:
 
 
 async def test_a_group_of_the_issuer_gives_its_role_and_tenant(
-    api: httpx2.AsyncClient, issuer: Issuer, store: Store
+    api: httpx2.AsyncClient, issuer: LocalIssuer, store: Store
 ) -> None:
     assert await status(api, issuer.token()) == 200
     pause_it = f"/v1/monitors/{MONITOR}/pause"
@@ -112,7 +112,7 @@ async def test_a_group_of_the_issuer_gives_its_role_and_tenant(
 
 
 async def test_an_unverified_address_names_nobody(
-    api: httpx2.AsyncClient, issuer: Issuer, store: Store
+    api: httpx2.AsyncClient, issuer: LocalIssuer, store: Store
 ) -> None:
     token = issuer.token(groups=["bias-writers"], email="boss@example.org", email_verified=False)
     await api.post(f"/v1/monitors/{MONITOR}/pause", headers=bearer(token))
@@ -120,7 +120,7 @@ async def test_an_unverified_address_names_nobody(
 
 
 async def test_a_removed_group_ends_the_access_at_both_ends(
-    api: httpx2.AsyncClient, issuer: Issuer, tokens_file: Path
+    api: httpx2.AsyncClient, issuer: LocalIssuer, tokens_file: Path
 ) -> None:
     token = issuer.token()
     assert await status(api, token) == 200
@@ -133,7 +133,7 @@ async def test_a_removed_group_ends_the_access_at_both_ends(
 
 @pytest.mark.usefixtures("pause")
 async def test_rotated_keys_are_read_and_withdrawn_ones_refused(
-    api: httpx2.AsyncClient, issuer: Issuer
+    api: httpx2.AsyncClient, issuer: LocalIssuer
 ) -> None:
     old = issuer.token()
     assert await status(api, old) == 200
@@ -144,7 +144,7 @@ async def test_rotated_keys_are_read_and_withdrawn_ones_refused(
 
 
 async def test_unknown_keys_do_not_make_the_gateway_flood_the_issuer(
-    api: httpx2.AsyncClient, issuer: Issuer
+    api: httpx2.AsyncClient, issuer: LocalIssuer
 ) -> None:
     assert await status(api, issuer.token()) == 200
     for number in range(20):
@@ -154,7 +154,7 @@ async def test_unknown_keys_do_not_make_the_gateway_flood_the_issuer(
 
 @pytest.mark.usefixtures("pause")
 async def test_while_the_issuer_is_away_known_keys_work_and_others_get_a_sentence(
-    api: httpx2.AsyncClient, issuer: Issuer
+    api: httpx2.AsyncClient, issuer: LocalIssuer
 ) -> None:
     assert await status(api, issuer.token()) == 200
     issuer.is_down = True
@@ -166,7 +166,9 @@ async def test_while_the_issuer_is_away_known_keys_work_and_others_get_a_sentenc
     assert await status(api, issuer.token()) == 200
 
 
-async def test_a_gateway_starts_before_its_issuer(api: httpx2.AsyncClient, issuer: Issuer) -> None:
+async def test_a_gateway_starts_before_its_issuer(
+    api: httpx2.AsyncClient, issuer: LocalIssuer
+) -> None:
     issuer.is_down = True
     away = await api.get("/v1/monitors", headers=bearer(issuer.token()))
     assert (away.status_code, away.headers["retry-after"]) == (503, "10")
@@ -175,7 +177,7 @@ async def test_a_gateway_starts_before_its_issuer(api: httpx2.AsyncClient, issue
 
 @pytest.mark.parametrize(("age_s", "expected"), [(-30, 200), (30, 200), (90, 401)])
 async def test_clocks_may_differ_by_a_minute(
-    api: httpx2.AsyncClient, issuer: Issuer, age_s: int, expected: int
+    api: httpx2.AsyncClient, issuer: LocalIssuer, age_s: int, expected: int
 ) -> None:
     expired = await api.get(
         "/v1/monitors", headers=bearer(issuer.token(exp=int(time.time()) - age_s))
@@ -184,7 +186,7 @@ async def test_clocks_may_differ_by_a_minute(
     assert ("has expired" in expired.text) == (expected == 401)
 
 
-def forgeries(issuer: Issuer) -> Iterator[str]:
+def forgeries(issuer: LocalIssuer) -> Iterator[str]:
     """Yield tokens that must be refused, each made in another way."""
     public, now = issuer.keys[0], int(time.time())
     claims = issuer.claims(CLI_CLIENT, groups=["loan-admins"])
@@ -238,7 +240,7 @@ def by_hmac(header: dict[str, Any], claims: dict[str, Any], key: bytes) -> str:
 
 
 async def test_no_forged_token_is_allowed_by_header_or_cookie(
-    api: httpx2.AsyncClient, issuer: Issuer
+    api: httpx2.AsyncClient, issuer: LocalIssuer
 ) -> None:
     assert await status(api, issuer.token()) == 200
     allowed, asked = [], 0
@@ -253,7 +255,7 @@ async def test_no_forged_token_is_allowed_by_header_or_cookie(
 
 
 async def test_a_token_shows_only_its_own_tenant(
-    api: httpx2.AsyncClient, issuer: Issuer, store: Store
+    api: httpx2.AsyncClient, issuer: LocalIssuer, store: Store
 ) -> None:
     hiring, loans = issuer.token(), issuer.token(groups=["loan-admins"])
     runs = {
@@ -275,7 +277,7 @@ async def signed_in(api: httpx2.AsyncClient, page: str = "/audit") -> httpx2.Res
 
 
 async def test_pages_are_signed_in_by_code_with_a_proof_and_a_guarded_cookie(
-    api: httpx2.AsyncClient, issuer: Issuer
+    api: httpx2.AsyncClient, issuer: LocalIssuer
 ) -> None:
     assert "Sign in with 127.0.0.1" in (await api.get("/login")).text
     begun = await api.get("/login/openid", headers={"X-Forwarded-Proto": "https"})
@@ -306,7 +308,7 @@ async def test_a_session_ends_with_the_role_of_its_group(
 
 
 async def test_a_person_without_a_role_gets_no_session(
-    api: httpx2.AsyncClient, issuer: Issuer
+    api: httpx2.AsyncClient, issuer: LocalIssuer
 ) -> None:
     issuer.person["groups"] = ["staff"]
     refused = await signed_in(api)
@@ -315,7 +317,7 @@ async def test_a_person_without_a_role_gets_no_session(
 
 
 async def test_a_callback_of_another_browser_is_refused(
-    api: httpx2.AsyncClient, issuer: Issuer
+    api: httpx2.AsyncClient, issuer: LocalIssuer
 ) -> None:
     begun = await api.get("/login/openid")
     async with httpx2.AsyncClient(timeout=PATIENCE_S) as attacker:
@@ -327,7 +329,7 @@ async def test_a_callback_of_another_browser_is_refused(
 
 
 async def test_a_token_of_another_sign_in_is_refused(
-    api: httpx2.AsyncClient, issuer: Issuer
+    api: httpx2.AsyncClient, issuer: LocalIssuer
 ) -> None:
     begun = await api.get("/login/openid")
     async with httpx2.AsyncClient(timeout=PATIENCE_S) as browser:
@@ -350,7 +352,7 @@ async def test_an_issuer_needs_an_audience(store: Store) -> None:
 
 
 async def test_a_cookie_needs_the_secret_of_the_client(
-    api: httpx2.AsyncClient, issuer: Issuer
+    api: httpx2.AsyncClient, issuer: LocalIssuer
 ) -> None:
     claims = {
         "aud": "session", "exp": int(time.time()) + 60, "issuer": issuer.address, "name": "x",

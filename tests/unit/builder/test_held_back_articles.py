@@ -160,7 +160,7 @@ def test_the_prose_is_found_without_markup_and_the_rest_is_counted(
 ) -> None:
     suite = built(tmp_path, name)
     texts = {str(row[column]) for row in suite.rows for column in ("prompt", "baseline")}
-    counts = suite.build_log.counts()["sources"]
+    counts = suite.build_log.counts().get("sources", {})
     assert [text for text in texts if MARKUP.search(text)] == []
     assert {row["baseline"] for row in suite.rows} == set(PROSE), counts
     assert {reason: counts.get(reason) for reason in counted} == counted

@@ -94,7 +94,7 @@ def test_a_declared_feature_includes_those_by_turn_as_in_the_findings_of_the_run
 def test_gaps_by_context_that_are_left_out_are_named() -> None:
     table = table_of(answer(0), answer(1), gaps_by=["context"])
     warning, *_ = run_warnings(table, run_observations(table, RunColumns()))
-    assert "gaps by context, in one family" in warning
+    assert "--config domain=context` " in warning.replace("`.", "` ")
     assert f"biaswatch show {'a' * 12} --all" in warning
 
 
