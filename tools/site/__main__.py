@@ -8,7 +8,10 @@ from tools.site.pages import ABOUT, contents, llms_index, written_pages
 from tools.site.reference import reference_pages
 
 ROOT = Path(__file__).parents[2]
-FILES = ("images", "asyncapi.json", "monitor.schema.json", "plan.schema.json", "suite.schema.json")
+FILES = (
+    *("images", "asyncapi.json", "dataset.schema.json", "monitor.schema.json"),
+    *("plan.schema.json", "suite.schema.json"),
+)
 """Files that pages link to."""
 INTRODUCTION = f"{ABOUT} Begin with the [tutorial](tutorial.md): ten minutes, no key, no network."
 

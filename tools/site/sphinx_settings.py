@@ -8,7 +8,8 @@ html_show_copyright = False
 html_show_sphinx = False
 html_copy_source = False
 html_extra_path = [
-    "asyncapi.json", "llms.txt", "monitor.schema.json", "plan.schema.json", "suite.schema.json",
+    "asyncapi.json", "dataset.schema.json", "llms.txt", "monitor.schema.json", "plan.schema.json",
+    "suite.schema.json",
 ]  # fmt: skip
 myst_heading_anchors = 4
 myst_fence_as_directive: list[str] = []
