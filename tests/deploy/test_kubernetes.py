@@ -112,6 +112,7 @@ def test_connections_are_denied_unless_a_policy_allows_them(overlay: str) -> Non
         "production-channels": {"channels": {"notifier"}},
         "production-backup": {"backup": {"backup"}},
         "production-files": {"answer-files": READ_FILES},
+        "production-sign-in": {"sign-in": {"gateway"}},
     }
     expected = {"models": {"generator"}} | by_choice.get(overlay, {})
     assert {name: _named(policies[name]["podSelector"]) for name in outside} == expected
