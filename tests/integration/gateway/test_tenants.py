@@ -286,16 +286,16 @@ ASKED: dict[tuple[str, str], Asked] = {
     ("POST", "/v1/searches/{search_id}/budget"): Asked(
         RUN, body={"calls": 500}, names=True, action=AuditAction.SEARCH_START
     ),
-    ("POST", "/v1/searches/{search_id}/cancel"): Asked(
-        RUN, names=True, action=AuditAction.SEARCH_CANCEL
-    ),
     ("POST", "/searches/{search_id}/{verb}"): Asked(
         RUN,
-        path="/searches/{search_id}/cancel",
+        path="/searches/{search_id}/continue",
         page=True,
         names=True,
         form=True,
-        action=AuditAction.SEARCH_CANCEL,
+        action=AuditAction.SEARCH_START,
+    ),
+    ("POST", "/v1/searches/{search_id}/cancel"): Asked(
+        RUN, names=True, action=AuditAction.SEARCH_CANCEL
     ),
     ("GET", "/docs"): Asked(READ, page=True),
     ("GET", "/openapi.json"): Asked(None),
