@@ -84,7 +84,7 @@ def _passage(content: str, enclosing: Sequence[str]) -> Passage:
 
 
 def _texts(children: Sequence[Token]) -> Iterator[str]:
-    """Return the text of a paragraph; code keeps its mark, by which its sentence is left out."""
+    """Return the text of a paragraph; code keeps its mark, so that its sentence is left out."""
     for child in children:
         if child.type == "text":
             yield child.content

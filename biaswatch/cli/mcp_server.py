@@ -182,12 +182,12 @@ async def start_run(
     `suite` is a name of `list_suites`. `explain_run` has the findings when the state is complete.
     The same call resumes a run.
     """
-    session, asked = _session(ctx), _shipped(suite)
+    session, chosen = _session(ctx), _shipped(suite)
     session.reserve(target, token_budget)
-    await session.client.keep(asked)
+    await session.client.keep(chosen)
     started = await session.client.start(
         RunRequest(
-            suite_hash=asked.hash,
+            suite_hash=chosen.hash,
             targets=[sent_target(target, session.gateway.server)],
             repeats=repeats,
             budget=Budget(tokens=token_budget),

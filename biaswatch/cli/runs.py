@@ -54,15 +54,15 @@ def runs(
     console = Console(emoji=False)
     for run in listed:
         answered = f"{run.responses}/{run.probes}"
-        typer.echo(f"{run.run_id}  {run.state:<10}  {answered:<13}  {_found(run)}")
+        typer.echo(f"{run.run_id}  {run.state:<10}  {answered:<13}  {_outcome(run)}")
         about = f"{run.suite}, {run.at:%Y-%m-%d %H:%M} UTC: {', '.join(run.targets)}"
         batches = (batch.in_words() for batch in run.batches)
         for sentence in (about, *(paused.in_words() for paused in run.paused), *batches):
             print_sentence(console, sentence, bullet="    ")
 
 
-def _found(run: RunProgress) -> str:
-    """Return the word of a run with its numbers, or why there is none."""
+def _outcome(run: RunProgress) -> str:
+    """Return a run's verdict with its counts, or the reason for a missing one."""
     if not run.found:
         return "no groups compared" if run.ended else "not yet"
     return f"{words(run.found.word)}: {counts_note(run.found)}"

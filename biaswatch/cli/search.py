@@ -102,9 +102,9 @@ def search(
         print_json([spending]) if as_json else typer.echo(printable(in_words(spending)))
         return
     if not server:
-        asked = [chosen, proposer] if proposer else [chosen]
-        check_recordings(asked)
-        check_local(asked)
+        models = [chosen, proposer] if proposer else [chosen]
+        check_recordings(models)
+        check_local(models)
     try:
         view, suite = asyncio.run(
             _followed(gateway().connect(), body, request.more, output, quiet=as_json)

@@ -41,7 +41,7 @@ WORDINGS = (
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Measurement:
     """The declared comparison."""
 
     models: Sequence[str]
@@ -71,20 +71,20 @@ def validate_suite(
         Path | None, typer.Option(help="A folder of wordings, as of `run --contexts`.")
     ] = None,
     repeats: Annotated[int, typer.Option(min=2, help="Answers to each prompt and wording.")] = 2,
-    limit: Annotated[int | None, typer.Option(min=2, help="Only so many sets.")] = None,
+    limit: Annotated[int | None, typer.Option(min=2, help="Maximum number of sets.")] = None,
     as_json: Json = False,
 ) -> None:
     """Measure reliability, placebo twins, agreement with long texts, sensitivity to wording."""
     whole = load_suite(suite)
     part = whole if limit is None else pilot_of(whole, limit)
-    asked = _Asked(models, dimension, feature or "".join(whole.features[:1]), repeats)
-    _check(whole, asked, criterion)
+    study = _Measurement(models, dimension, feature or "".join(whole.features[:1]), repeats)
+    _check(whole, study, criterion)
     variants = crossed(part, [*read_contexts(wordings)] if wordings else WORDINGS)
 
     async def measured(client: "GatewayClient") -> Validity:
-        short = await _short(client, variants, asked)
-        texts = await _long(client, load_suite(long), judge, asked, criterion) if judge else []
-        return Validity(asked.feature, *short[:2], validity_of(short[2], texts))
+        short = await _short(client, variants, study)
+        texts = await _long(client, load_suite(long), judge, study, criterion) if judge else []
+        return Validity(study.feature, *short[:2], validity_of(short[2], texts))
 
     result = ask(measured, with_models=True)
     if as_json:
@@ -93,11 +93,11 @@ def validate_suite(
         print_validity(result)
 
 
-def _check(suite: Suite, asked: _Asked, criterion: str) -> None:
+def _check(suite: Suite, study: _Measurement, criterion: str) -> None:
     dimensions = {name for probe in suite.probes for name in suite.groups_of(probe)}
     choices: tuple[tuple[str, str, Collection[str]], ...] = (
-        ("--dimension", asked.dimension, dimensions),
-        ("--feature", asked.feature, suite.features),
+        ("--dimension", study.dimension, dimensions),
+        ("--feature", study.feature, suite.features),
         ("--criterion", criterion, CRITERIA),
     )
     for option, value, known in choices:
@@ -107,32 +107,32 @@ def _check(suite: Suite, asked: _Asked, criterion: str) -> None:
 
 
 async def _short(
-    client: "GatewayClient", suite: Suite, asked: _Asked
+    client: "GatewayClient", suite: Suite, study: _Measurement
 ) -> tuple[Sequence[ModelVerdict], Sequence[ModelVerdict], Sequence[MeasuredAnswer]]:
     """Return the verdicts on the groups and on placebo twins, and the measured answers."""
-    run_id, rows = await answered(client, suite, asked.request(suite, asked.repeats))
+    run_id, rows = await answered(client, suite, study.request(suite, study.repeats))
     gaps = [
         (diagnosis.dimension, ModelVerdict(diagnosis.target, gap.a, gap.b, gap.gap, gap.verdict))
         for diagnosis in await client.diagnoses(run_id)
-        if diagnosis.feature == asked.feature and not diagnosis.stratum
+        if diagnosis.feature == study.feature and not diagnosis.stratum
         for gap in diagnosis.gaps
     ]
-    answers = list(measured_answers(rows, asked.feature, asked.dimension))
+    answers = list(measured_answers(rows, study.feature, study.dimension))
     if not answers:
-        raise UsageError(f"No answer has a value of {asked.feature!r}; `show {run_id}` says why.")
+        raise UsageError(f"No answer has a value of {study.feature!r}; `show {run_id}` says why.")
     of_groups, of_placebo = (
         [verdict for name, verdict in gaps if name == wanted]
-        for wanted in (asked.dimension, PLACEBO)
+        for wanted in (study.dimension, PLACEBO)
     )
     return of_groups, of_placebo, answers
 
 
 async def _long(
-    client: "GatewayClient", suite: Suite, judge: str, asked: _Asked, criterion: str
+    client: "GatewayClient", suite: Suite, judge: str, study: _Measurement, criterion: str
 ) -> list[MeasuredAnswer]:
     """Return a judge's choices between the long texts of each model's twins."""
-    _, rows = await answered(client, suite, asked.request(suite))
-    compared = judged_long_texts(rows, asked.dimension, criterion)
+    _, rows = await answered(client, suite, study.request(suite))
+    compared = judged_long_texts(rows, study.dimension, criterion)
     request = RunRequest(suite_hash=compared.hash, targets=[with_file(judge)])
     _, choices = await answered(client, compared, request)
-    return list(judged_values(choices, models_of(rows), asked.dimension))
+    return list(judged_values(choices, models_of(rows), study.dimension))

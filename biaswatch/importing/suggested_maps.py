@@ -136,8 +136,8 @@ def _add_labels(
         )
         used.add(name)
     elif role == "groups":
-        others = f" Fields with few values: {', '.join(candidates[:10])}." if candidates else ""
-        suggested.remarks.append(f"groups: no field found.{others}")
+        hint = f" Fields with few values: {', '.join(candidates[:10])}." if candidates else ""
+        suggested.remarks.append(f"groups: no field found.{hint}")
 
 
 def _values_by_field(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:

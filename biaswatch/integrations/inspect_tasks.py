@@ -1,4 +1,4 @@
-"""Suites as tasks of Inspect (`inspect eval biaswatch/cv-hiring`), extractors as its scorer.
+"""Suites as tasks of Inspect (`inspect eval biaswatch/lending`), extractors as its scorer.
 
 Inspect finds this module by the entry point `inspect_ai` of the package.
 """

@@ -51,14 +51,14 @@ def run_events(results: RunResults) -> list[dict[str, Any]]:
     provenance, state = results.provenance, results.run.state
     if provenance is None:
         raise UsageError("The provenance of the run is unknown.")
-    begun = _event(results, "START", provenance.begun)
+    start = _event(results, "START", provenance.begun)
     if state not in ENDINGS:
-        return [begun]
+        return [start]
     verdicts = Counter(
         row.diagnosis.summary(row.gap).value for row in comparisons(results.diagnoses)
     )
-    ended = _event(results, ENDINGS[state], provenance.concluded or results.run.at)
-    ended["run"]["facets"] = {
+    end = _event(results, ENDINGS[state], provenance.concluded or results.run.at)
+    end["run"]["facets"] = {
         "biaswatch_findings": {
             **_facet(FACET),
             "state": state.value,
@@ -69,11 +69,11 @@ def run_events(results: RunResults) -> list[dict[str, Any]]:
             "instruments": [row.model_dump() for row in provenance.instruments],
         }
     }
-    ended["outputs"] = [
+    end["outputs"] = [
         {"namespace": NAMESPACE, "name": f"runs/{results.run.run_id}/{name}"}
         for name in ("answers", "findings")
     ]
-    return [begun, ended]
+    return [start, end]
 
 
 def _event(results: RunResults, kind: str, at: datetime) -> dict[str, Any]:

@@ -18,15 +18,19 @@ def suite_of_single_questions(name: str) -> Suite:
     Raises
     ------
     UsageError
-        The suite does not exist, or its questions need several calls.
+        The suite does not exist, or its probes are not single questions.
     """
     suite = load_suite(Path(name))
-    if DIRECT not in suite.scaffolds or suite.tools or any(p.variables for p in suite.probes):
-        raise UsageError(
-            f"The questions of {suite.name} need several calls (scaffold {suite.scaffolds[0]}), and"
-            " other tools ask each question once. Ask it with `biaswatch run`."
-        )
-    return suite
+    if any(probe.variables for probe in suite.probes):
+        reason = "consist of variables that each scaffold turns into its own prompt"
+    elif DIRECT not in suite.scaffolds or suite.tools:
+        reason = f"need several calls (scaffold {suite.scaffolds[0]})"
+    else:
+        return suite
+    raise UsageError(
+        f"The questions of {suite.name} {reason}, and other tools ask each question once. Ask it"
+        " with `biaswatch run`."
+    )
 
 
 def question_rows(suite: Suite) -> Iterator[dict[str, str]]:

@@ -20,7 +20,7 @@ MARKS = "AB"
 
 @dataclass(frozen=True)
 class Wording:
-    """How a benchmark is asked."""
+    """How the questions of a benchmark are worded."""
 
     seed: int = 0
     """The seed of the order of options."""
@@ -269,8 +269,8 @@ def discrim_eval_probes(files: Mapping[str, Path], wording: Wording) -> Iterator
             prompt = f"{row['filled_template']}\n\n{YES_OR_NO}"
         except (KeyError, TypeError):
             raise UsageError(f"{where}: not a row of discrim-eval.") from None
-        asked = {"question": prompt, "continuation:yes": "Yes", "continuation:no": "No"}
-        content: dict[str, Any] = {"variables": asked} if wording.scored else {"prompt": prompt}
+        variables = {"question": prompt, "continuation:yes": "Yes", "continuation:no": "No"}
+        content: dict[str, Any] = {"variables": variables} if wording.scored else {"prompt": prompt}
         yield SuiteProbe(
             key=f"decision-{n}", set=f"question-{question}", groups=groups,
             facts={"question": question}, **content,

@@ -19,7 +19,7 @@ class PublishedDataset:
     meaning: str
     """Meaning of a score, and differences from the paper's scoring."""
     problems: tuple[str, ...]
-    """What is known against it, for the page of a run, the report and `suites show`."""
+    """Known problems of the benchmark, for the page of a run, the report and `suites show`."""
 
 
 def _wino(kind: str, number: int) -> PublishedFile:

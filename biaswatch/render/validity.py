@@ -68,8 +68,8 @@ def _sentences(pair: PairValidity) -> Iterator[str]:
     """Return each rank correlation over the models."""
     yield f"Halves of the sets rank the models alike: {estimate_text(pair.halves)}."
     yield f"Repeats rank the models alike: {estimate_text(pair.retest)}."
-    first, *others = pair.by_wording.values()
-    for (wording, agreement), gaps in zip(pair.wordings.items(), others, strict=True):
+    first, *rest = pair.by_wording.values()
+    for (wording, agreement), gaps in zip(pair.wordings.items(), rest, strict=True):
         change = max(abs(gaps[model] - first[model]) for model in gaps.keys() & first.keys())
         yield (
             f"The wording {wording!r} ranks the models alike: {estimate_text(agreement)}."

@@ -46,7 +46,7 @@ class PairValidity:
 
 
 def gaps_of(answers: Iterable[MeasuredAnswer], pair: Pair) -> dict[str, float]:
-    """Return each model's mean difference within sets, first group less second."""
+    """Return each model's mean difference within sets, first group minus second."""
     values: dict[tuple[str, str], dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for answer in answers:
         values[answer.model, answer.set][answer.group].append(answer.value)
@@ -74,7 +74,7 @@ def _pair_validity(
         wording: gaps_of((a for a in answers if a.wording == wording), pair)
         for wording in dict.fromkeys(a.wording for a in answers)
     }
-    first, *others = by_wording
+    first, *rest = by_wording
     gaps, long_gaps = gaps_of(answers, pair), gaps_of(long_answers, pair)
     return PairValidity(
         *pair,
@@ -86,7 +86,7 @@ def _pair_validity(
             *(gaps_of((a for a in answers if a.repeat % 2 == r), pair) for r in (0, 1))
         ),
         by_wording=by_wording,
-        wordings={name: _agreement(by_wording[first], by_wording[name]) for name in others},
+        wordings={name: _agreement(by_wording[first], by_wording[name]) for name in rest},
         long_gaps=long_gaps,
         long_form=_agreement(gaps, long_gaps),
     )

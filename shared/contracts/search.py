@@ -146,7 +146,7 @@ class SearchRound(Record):
     run_id: RecordId
     """The run that asked the sets."""
     sets: tuple[AskedSet, ...]
-    """The sets, in drawing order; empty where a model was asked for scenarios."""
+    """The sets, in drawing order; empty in a round that requested scenarios."""
     proposed: dict[Token, Topic] = {}
     """Scenarios that it proposed and that were accepted, by name."""
     refused: NonNegativeInt = 0

@@ -76,7 +76,7 @@ class ProposedScenario(_View):
     prompt: str
     """The question, with a placeholder for the person."""
     round: int
-    """The round in which it was proposed, from 0."""
+    """The round of its proposal, from 0."""
     sets: int
     """Sets sent as evidence."""
 
@@ -165,7 +165,7 @@ class SearchResults(_View):
     proposed: list[ProposedScenario] = []
     """Scenarios that a model proposed and that were accepted."""
     refused: int = 0
-    """Proposals of which no twins can be made, or that repeat a question."""
+    """Proposals without possible twins, or with a known question."""
     placebo: PlaceboGaps
     """Twins of one group."""
     spent: SearchSpent

@@ -39,7 +39,7 @@ def rate_columns(seen: Observations, truth: LabelledColumn) -> Iterator[Labelled
     seen
         A table with the truth as an instrument read it.
     truth
-        What people said of the truth of some rows.
+        Labels of the truth of some rows, by people.
 
     Raises
     ------
@@ -51,27 +51,35 @@ def rate_columns(seen: Observations, truth: LabelledColumn) -> Iterator[Labelled
             continue
         values, threshold = seen.values[:, index], seen.selected_at_least.get(feature)
         read = positive(seen.truth, feature, threshold)
-        said = replace(truth, labels=positive(truth.labels, feature, threshold), bounds=YES_OR_NO)
+        truth_labels = replace(
+            truth, labels=positive(truth.labels, feature, threshold), bounds=YES_OR_NO
+        )
         if (decisions := decided(feature, values, threshold)) is not None:
-            yield _mean(feature, Rate.ACCURACY, _equal(decisions, read), said, decisions)
+            yield _mean(feature, Rate.ACCURACY, _equal(decisions, read), truth_labels, decisions)
             chosen = np.where(decisions == 1, read, np.nan)
-            yield replace(said, feature=rate_name(feature, Rate.PRECISION), readings=chosen)
+            yield replace(truth_labels, feature=rate_name(feature, Rate.PRECISION), readings=chosen)
             for rate, is_positive in BY_TRUTH.items():
                 name = rate_name(feature, rate)
-                yield from _ratios(seen, decisions, read, said, name, is_positive=is_positive)
+                yield from _ratios(
+                    seen, decisions, read, truth_labels, name, is_positive=is_positive
+                )
         if is_score(values):
             name = rate_name(feature, Rate.CALIBRATION)
-            labels = values[:, None] - said.labels
+            labels = values[:, None] - truth_labels.labels
             yield replace(
-                said, feature=name, labels=labels, bounds=(-1.0, 1.0), readings=values - read
+                truth_labels,
+                feature=name,
+                labels=labels,
+                bounds=(-1.0, 1.0),
+                readings=values - read,
             )
 
 
 def _mean(
-    feature: str, rate: Rate, readings: Floats, said: LabelledColumn, decisions: Floats
+    feature: str, rate: Rate, readings: Floats, truth_labels: LabelledColumn, decisions: Floats
 ) -> LabelledColumn:
-    labels = _equal(decisions[:, None], said.labels)
-    return replace(said, feature=rate_name(feature, rate), labels=labels, readings=readings)
+    labels = _equal(decisions[:, None], truth_labels.labels)
+    return replace(truth_labels, feature=rate_name(feature, rate), labels=labels, readings=readings)
 
 
 def _equal(decisions: Floats, truth: Floats) -> Floats:
@@ -83,15 +91,15 @@ def _ratios(
     seen: Observations,
     decisions: Floats,
     read: Floats,
-    said: LabelledColumn,
+    truth_labels: LabelledColumn,
     name: str,
     *,
     is_positive: bool,
 ) -> Iterator[LabelledColumn]:
     """Yield a rate over the rows with one truth, linear near its estimate in each group."""
     weight = read if is_positive else 1 - read
-    weights = said.labels if is_positive else 1 - said.labels
-    base = replace(said, feature=name, labels=weights, readings=decisions * weight)
+    weights = truth_labels.labels if is_positive else 1 - truth_labels.labels
+    base = replace(truth_labels, feature=name, labels=weights, readings=decisions * weight)
     for dimension, levels in seen.groups.items():
         readings, labels = np.full(len(read), np.nan), np.full(weights.shape, np.nan)
         ends: list[float] = []

@@ -74,7 +74,7 @@ class Drawing:
     def __init__(self, search: Search) -> None:
         self._search = search
         self.space = search.space
-        """The space, with the scenarios proposed so far."""
+        """The space, including accepted proposals."""
         self._about_names = is_about_names(search)
         self._asked: set[_Prompt] = set()
         self._used: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)

@@ -20,10 +20,10 @@ SHOWN_LEADING = 3
 
 def findings_of(state: SearchState) -> list[SearchFinding]:
     """Return the findings, strongest first, each with the regions that overlap it."""
-    others = [number for number in state.discovery_rounds if number not in state.findings]
-    others.sort(key=lambda number: -state.evidence.largest_log_e[number])
+    overlaps = [number for number in state.discovery_rounds if number not in state.findings]
+    overlaps.sort(key=lambda number: -state.evidence.largest_log_e[number])
     overlapping: dict[int, list[FoundRegion]] = {finding: [] for finding in state.findings}
-    for number in others:
+    for number in overlaps:
         overlapping[_strongest(state, number)].append(_region(state, number))
     return [_finding(state, finding, overlapping[finding]) for finding in state.findings]
 
@@ -125,7 +125,7 @@ def _effect(state: SearchState, confirmation: Confirmation, gaps: Floats, level:
     """Return the gap of the confirmation twins with its interval."""
     if confirmation.pending:
         return undefined(
-            f"{len(confirmation.answers)} of {confirmation.needed} confirmation sets were asked;"
+            f"{len(confirmation.answers)} of {confirmation.needed} confirmation sets were sent;"
             " a larger budget continues"
         )
     space = state.search.space

@@ -1,4 +1,4 @@
-"""Scenarios that a model proposes: when it is asked, what it reads, which replies are accepted."""
+"""Scenarios from a model: when to request them, the request, and the accepted replies."""
 
 import re
 from collections.abc import Iterator
@@ -56,7 +56,7 @@ def suite_of_request(state: SearchState) -> Suite:
 
 
 def request_of(state: SearchState) -> str:
-    """Return the request for scenarios: the space, the strongest evidence so far, the rules."""
+    """Return the request for scenarios: the space, the strongest evidence, the rules."""
     space, groups = state.space, " and ".join(state.space.groups)
     prompts = [prompt for topic in space.topics.values() for prompt in topic.prompts]
     step = max(len(prompts) // SHOWN_PROMPTS, 1)
@@ -104,7 +104,7 @@ def proposals_in(reply: str, space: Space) -> Proposals:
     reply
         A JSON list of questions, or lines.
     space
-        The space, with the scenarios proposed so far.
+        The space, including accepted proposals.
     """
     prompts = list(dict.fromkeys(" ".join(text.split()) for text in _questions(reply)))
     first = sum(name.startswith(PROPOSED) for name in space.topics)

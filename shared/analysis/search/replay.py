@@ -95,11 +95,11 @@ class SearchState:
 
     @property
     def space(self) -> Space:
-        """Return the space, with the scenarios proposed so far."""
+        """Return the space, including accepted proposals."""
         return self.drawing.space
 
     def extend(self, topics: Mapping[str, Topic]) -> None:
-        """Add topics that may be asked from the next round on."""
+        """Add topics, available from the next round on."""
         all_topics = {**self.space.topics, **topics}
         self.drawing.space = self.space.model_copy(update={"topics": all_topics})
         self.topics = {name: place for place, name in enumerate(all_topics)}

@@ -40,7 +40,7 @@ class PlannedRound:
     target: Target
     tenant: str
     space: Space
-    """The space, with the scenarios proposed so far."""
+    """The space, including accepted proposals."""
 
 
 @dataclass(frozen=True)

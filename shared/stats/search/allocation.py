@@ -58,7 +58,7 @@ def next_cells(
         Number of sets, at least 1.
     sets_by_cell
         [topics, contexts]: sets that were sent, with those that are no evidence, since an answer
-        is missing; those that are evidence, if None. Scenarios proposed so far come after the
+        is missing; those that are evidence, if None. Accepted proposals come after the
         space's own topics.
 
     References

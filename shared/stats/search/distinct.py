@@ -48,7 +48,7 @@ CLEAR_SDS, CLEAR_SHARE = 3.0, 0.5
 """A region also has evidence of its own where the gap outside narrower findings is this many
 standard errors from 0, and this share of its whole gap."""
 LARGER_GAP_SDS = 4.0
-"""Standard errors by which the gap of a region inside another must be larger to be one more."""
+"""Least excess of a nested region's gap over its parent's, in standard errors."""
 
 
 def distinct_findings(

@@ -1,7 +1,7 @@
 """Rank correlation of two measurements of the same units, with an interval."""
 
 from collections.abc import Sequence
-from math import atanh, sqrt, tanh
+from math import atanh, isclose, sqrt, tanh
 
 from scipy import stats
 
@@ -17,9 +17,9 @@ def rank_correlation(x: Sequence[float], y: Sequence[float], alpha: float = 0.05
 
     Notes
     -----
-    The interval is symmetric for Fisher's z, with the variance (1 + rho^2 / 2) / (n - 3). Of
+    The interval is symmetric for Fisher's z, with the variance (1 + rho^2 / 2) / (n - 3). In
     simulated studies with 8, 12 or 20 normal units, it covered correlations of 0 to 0.9 in 94 to 97
-    %; of those with t3 units in 91 to 95 %.
+    %, with t3 units in 91 to 95 %.
 
     References
     ----------
@@ -27,15 +27,15 @@ def rank_correlation(x: Sequence[float], y: Sequence[float], alpha: float = 0.05
 
     Examples
     --------
-    >>> rank_correlation([1, 2, 3, 4, 5, 6, 7, 8], [1, 3, 2, 4, 6, 5, 8, 7]).value
+    >>> round(rank_correlation([1, 2, 3, 4, 5, 6, 7, 8], [1, 3, 2, 4, 6, 5, 8, 7]).value, 3)
     0.929
     """
     if len(x) < 3 or len(set(x)) == 1 or len(set(y)) == 1:
         return undefined("a rank correlation needs three units with different values")
-    rho = round(float(stats.spearmanr(x, y).statistic), 3)
+    rho = float(stats.spearmanr(x, y).statistic)
     if len(x) < MIN_UNITS:
         return undefined(f"an interval needs {MIN_UNITS} units", value=rho, method=METHOD)
-    if abs(rho) == 1:
+    if isclose(abs(rho), 1):
         return undefined("all ranks agree, which gives no interval", value=rho, method=METHOD)
     margin = stats.norm.ppf(1 - alpha / 2) * sqrt((1 + rho**2 / 2) / (len(x) - 3))
     return Estimate(rho, tanh(atanh(rho) - margin), tanh(atanh(rho) + margin), METHOD)

@@ -96,7 +96,7 @@ def test_a_gate_on_the_gap_does_not_pass_before_fresh_twins_show_the_gap(
     words = ("--space", str(folder / "small.yaml"), "--budget", "60")
     target = "simulator:harsh"
     ran = command("search", target, *words, "--fail-on", "0.5")
-    assert "confirmation sets were asked" in " ".join(ran.stderr.split())
+    assert "confirmation sets were sent" in " ".join(ran.stderr.split())
     assert (ran.returncode, "Gate not passed" in ran.stderr) == (3, True)
     assert command("search", target, *words, "--fail-on", "disparity").returncode == 1
 

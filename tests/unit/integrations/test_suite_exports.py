@@ -19,6 +19,8 @@ def request(source: str, destination: Path) -> ExportRequest:
 def test_a_suite_that_needs_several_calls_is_refused_in_a_sentence() -> None:
     with pytest.raises(UsageError, match="need several calls"):
         suite_of_single_questions("conversations")
+    with pytest.raises(UsageError, match="consist of variables"):
+        suite_of_single_questions("cv-hiring")
 
 
 async def test_a_task_names_its_functions_and_the_version_of_its_suite(tmp_path: Path) -> None:
