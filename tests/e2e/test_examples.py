@@ -62,7 +62,7 @@ def test_the_action_comments_the_headline_with_its_picture_and_fails(tmp_path: P
     )  # fmt: skip
     assert ran.returncode == 1, ran.stdout + ran.stderr
     comment = summary.read_text()
-    assert "1 of 2 comparisons shows a disparity" in comment
+    assert "Disparity in 1 of 2 comparisons" in comment
     assert "https://github.com/owner/app/blob/biaswatch-pictures/pull-7-" in comment
     calls = (tmp_path / "calls").read_text()
     assert "--method PUT repos/owner/app/contents/pull-7-" in calls

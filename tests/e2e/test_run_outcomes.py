@@ -40,7 +40,7 @@ def test_a_run_that_found_something_is_listed_with_it_and_says_no_findable_gap(
     ran = command("run", SUITE, "--target", "simulator:biased", "--repeats", "5")
     assert "How small a gap" not in ran.stdout
     first, *_ = command("runs").stdout.splitlines()[1:]
-    assert re.search(r"  1 of 2(,|  |$)", first)
+    assert re.search(r"  disparity: 1 of 2(,|;|  |$)", first)
 
 
 def test_a_run_that_ends_without_all_its_answers_says_how_to_see_them(
