@@ -1,7 +1,9 @@
-"""Fixtures live in tests/support; this file only says where, and that examples are the same ones.
+"""Fixtures are in tests/support; this file names them and makes every collection the same.
 
-`--hypothesis-profile=default` looks for examples that nobody has tried.
+`--hypothesis-profile=default` searches for new examples.
 """
+
+from typing import Any
 
 from hypothesis import HealthCheck, settings
 
@@ -21,3 +23,8 @@ settings.register_profile(
     "seeded", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("seeded")
+
+
+def pytest_make_parametrize_id(val: Any, argname: str) -> str | None:
+    """Name a parameter of bytes by its position; compressed bytes hold the time of day."""
+    return argname if isinstance(val, bytes) else None
