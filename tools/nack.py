@@ -8,7 +8,7 @@ import yaml
 
 from biaswatch.shared.bus.jetstream.admin import durable_config, stream_config
 from biaswatch.shared.bus.topology import DurableSpec, StreamLimits, StreamSpec, durables, streams
-from tools.resource_definitions import ManifestDumper
+from tools.manifest_dumper import ManifestDumper
 
 PATH = Path(__file__).parents[1] / "deploy" / "k8s" / "nack" / "streams.yaml"
 API = "jetstream.nats.io/v1beta2"
