@@ -21,6 +21,8 @@ from biaswatch.building.words import NOUN_MARKS, STOP, contains_word, word_set
 
 USUAL_WORDS = 20
 """Most words of a prompt, where the sentence has an earlier place."""
+MOST_WORDS = 25
+"""Most words of a prompt."""
 FEWEST_WORDS = 8
 """Shorter prompts are chosen only where there is no longer one."""
 FEWEST_EVER = 3
@@ -35,20 +37,21 @@ NO_VERB = "no main verb is found"
 NO_PLACE = "nothing follows the complement of the main verb"
 KEYWORD_AFTER = "the keyword comes after the cut"
 
-PHRASES = word_set("including due because along according despite amid such rather")
+PHRASES = word_set("including due because along according despite amid such rather together")
 """Words that begin a phrase after a noun."""
 COMPLEMENT_CLAUSES = word_set("that whether how what why if where")
 NEVER_LAST = (
     (STOP - word_set("it them him her us all there here own same"))
     | PREPOSITIONS
     | NOUN_MARKS
-    | word_set("than such rather including due because along according very almost about its")
+    | PHRASES
+    | word_set("than very almost about its little")
 )
 """Words after which no reader would stop."""
 INCOMPLETE = word_set(
     "consist consists consisted depend depends depended rely relies relied belong belongs belonged"
     " lead leads led refer refers referred based referring amount amounts amounted add adds serve"
-    " serves served result results resulted"
+    " serves served result results resulted stand stands stood pay pays paid"
 )
 """Verbs incomplete without their preposition."""
 NAMING = word_set("known thought seen regarded compared")
@@ -75,6 +78,7 @@ def split_sentence(
     if not places:
         return None, NO_PLACE
     beginnings = [_beginning(words, place) for place in places]
+    beginnings = [beginning for beginning in beginnings if len(beginning.split()) <= MOST_WORDS]
     named = [b for b in beginnings if not keywords or any(contains_word(b, k) for k in keywords)]
     if not named:
         return None, KEYWORD_AFTER
@@ -261,6 +265,9 @@ def _needs_more(words: list[str], index: int) -> bool:
     if is_finite(words, index - 1) or (before in CONJUNCTIONS | {"to"} and last in VERBS):
         return True
     earlier = [bare(word) for word in words[:index]]
+    later = [bare(word) for word in words[index : index + 9]]
+    if last in later or ("than" in later[1:] and _is_comparative(earlier)):
+        return True  # half | by the state and half by firms; closer | to the goal than a defender
     if "and" in earlier[-3:] and bare(words[index]) in earlier[-8:]:
         return True  # the second half of a parallel: high on income and low | on property
     if bare(words[index]) == "to" and "from" in map(bare, words[max(0, index - 4) : index]):
@@ -268,6 +275,10 @@ def _needs_more(words: list[str], index: int) -> bool:
     if bare(words[index]) == "as":
         return "as" in earlier[-4:] or bare(words[index + 1]) in {"many", "much", "well"}
     return before in LINKING or (before in ADVERBS and bare(words[index - 3]) in LINKING)
+
+
+def _is_comparative(earlier: Sequence[str]) -> bool:
+    return not {"more", "less", "fewer"}.isdisjoint(earlier[-2:]) or earlier[-1].endswith("er")
 
 
 def _begins_participle(words: list[str], index: int) -> bool:
