@@ -3,7 +3,7 @@
 `install.py laptop,extras` installs extras and the project. `install.py models` adds torch for the
 CPU and the models, `install.py llm` a small language model and llama.cpp. The builds of torch
 differ between machines, so no lock can hold its hash: it is installed by its version, and
-everything else from the lock.
+everything else from the lock. That version is the oldest that is supported; images have the lock's.
 """
 
 import os

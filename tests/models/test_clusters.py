@@ -71,4 +71,6 @@ def test_clusters_are_made_within_each_value_of_a_dimension(embed: Any) -> None:
     assert {place.segment for place in places} == {"sea", "money"}
     assert len({place.cluster for place in places}) == 4
     assert len({place.nearest for place in places}) == 1
+    assert all(place.distance == min(place.distances.values()) for place in places)
+    assert {place.groups["concept"] for place in places} == {"sea", "money"}
     assert places == cluster_assignments(responses[::-1], embed, by="concept", number=2)

@@ -206,12 +206,17 @@ class ClusterAssignment:
     probe: str
     segment: str
     """The value of the dimension within which it was clustered."""
-    cluster: str | None
+    unit: str
+    set: str | None
+    groups: Mapping[str, str]
+    cluster: str | None = None
     """The name of its cluster; None if it could not be embedded."""
     nearest: str | None = None
     """The nearest cluster of baselines, if there are baselines."""
     distances: Mapping[str, float] = field(default_factory=dict)
     """Cosine distances to the clusters of baselines, or of answers if there are none."""
+    distance: float | None = None
+    """The smallest of them."""
 
 
 def cluster_assignments(
@@ -248,7 +253,10 @@ def _segment(
     baselines = _baseline_clusters(responses, embed, plan)
     references = baselines or clusters
     assignments = [
-        ClusterAssignment(response.id, response.probe.key, segment, None) for response in responses
+        ClusterAssignment(
+            r.id, r.probe.key, segment, r.probe.unit_id, r.probe.set_id, r.probe.groups
+        )
+        for r in responses
     ]
     rows: Any = distances(vectors, references) if known else []
     for n, label, row in zip(known, labels, rows, strict=True):
@@ -257,6 +265,7 @@ def _segment(
             cluster=clusters[label].name,
             nearest=baselines[int(row.argmin())].name if baselines else None,
             distances={c.name: float(d) for c, d in zip(references, row, strict=True)},
+            distance=float(row.min()),
         )
     return assignments
 
