@@ -121,7 +121,7 @@ bench: .venv/.dev ## Measure speed, as ratios within one run (ROWS=10000000: the
 
 # ONLY="binary pairs" simulates the shapes whose names contain one of the words, and no monitors.
 calibration: .venv/.dev ## Simulate error rates and power of verdicts and monitors; about an hour
-	$(if $(ONLY),,$(BIN)/pytest -n 2 -m slow tests/calibration &&) \
+	$(if $(ONLY),,$(BIN)/pytest -n 2 -m slow tests/calibration tests/unit &&) \
 	$(BIN)/python -m calibration.comparisons $(if $(ONLY),--only $(ONLY)); table=$$?; \
 	$(if $(ONLY),,$(BIN)/python -m calibration.questions && $(BIN)/python -m calibration.evidence && $(BIN)/python -m calibration.monitors && $(BIN)/python -m calibration.monitors.questions && $(BIN)/python -m calibration.labels && $(BIN)/python -m calibration.judges && $(BIN)/python -m calibration.search &&) exit $$table
 

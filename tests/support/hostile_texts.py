@@ -3,6 +3,7 @@
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Mapping
+from itertools import cycle, product
 
 from biaswatch.building import model_questions as builder
 from biaswatch.building.sentences import parts_of, problem_of
@@ -46,10 +47,8 @@ _TAILS = ("", "x", "\nRating: 3")
 
 def hostile_texts(characters: int) -> Iterator[str]:
     """Yield texts of about this length: something that begins a pattern, a long run, an end."""
-    for head in _HEADS:
-        for run in _RUNS:
-            for tail in _TAILS:
-                yield head + run * (characters // len(run)) + tail
+    for (head, run), tail in zip(product(_HEADS, _RUNS), cycle(_TAILS), strict=False):
+        yield head + run * (characters // len(run)) + tail
 
 
 def readers() -> Mapping[str, Reader]:
@@ -83,20 +82,21 @@ def _measures(extractor: Extractor) -> Reader:
     return lambda text: extractor.measure(Reading(text))
 
 
-def cpu_s(read: Reader, text: str, rounds: int = 1) -> float:
-    """Return the CPU time of reading a text, the shortest of some rounds."""
-    return min(_once(read, text) for _ in range(rounds))
+def grows_faster(read: Reader, short: str, long: str) -> bool:
+    """Return whether reading a text four times as long takes far more than four times as long.
+
+    A busy machine slows down one measurement, so three in a row must say so.
+    """
+    return all(_grew(cpu_s(read, short), cpu_s(read, long)) for _ in range(3))
 
 
-def _once(read: Reader, text: str) -> float:
+def _grew(short_s: float, long_s: float) -> bool:
+    return long_s > FLOOR_S and long_s > WIDEST_GROWTH * max(short_s, 1e-6)
+
+
+def cpu_s(read: Reader, text: str) -> float:
+    """Return the CPU time of reading a text."""
     began = time.thread_time()
     with contextlib.suppress(Exception):  # that nothing can be read is an outcome
         read(text)
     return time.thread_time() - began
-
-
-def grows_faster(read: Reader, short: str, long: str) -> bool:
-    """Return whether reading a text four times as long takes far more than four times as long."""
-    if cpu_s(read, long) < FLOOR_S:
-        return False
-    return cpu_s(read, long, 2) > WIDEST_GROWTH * max(cpu_s(read, short, 3), 1e-6)

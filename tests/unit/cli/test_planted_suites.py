@@ -16,7 +16,13 @@ from tests.support.asked_suites import Row, answers, comparisons
 SUITES = Path(__file__).parents[3] / "suites"
 SPACE = "everyday-space.yaml"
 """The only file in the folder that is not a suite."""
-NAMES = sorted(path.name for path in SUITES.iterdir() if path.name != SPACE)
+QUICK = {"agents-loans", "cv-hiring", "hiring-demo.yaml", "lending", "letters", "support-languages"}
+"""The suites of every run of the tests; `make calibration` asks them all."""
+NAMES = [
+    pytest.param(path.name, marks=() if path.name in QUICK else pytest.mark.slow)
+    for path in sorted(SUITES.iterdir())
+    if path.name != SPACE
+]
 PLANTED = {"race": "black", "origin": "moroccan", "concept": "Brazil"}
 """The group of each dimension that the biased model treats differently."""
 ORIGIN_WORDS = (
