@@ -68,7 +68,7 @@ SuiteFile = Annotated[
     ),
 ]
 RunId = Annotated[
-    str, typer.Argument(metavar="RUN", help="The run's id, from `runs`, or `latest`.")
+    str, typer.Argument(metavar="RUN", help="The run's id or name, from `runs`, or `latest`.")
 ]
 Everything = Annotated[
     bool, typer.Option("--all", help="All comparisons, not only the most important ones.")

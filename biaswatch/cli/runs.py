@@ -1,4 +1,4 @@
-"""The verbs `runs`, `show`, `stop`, `status` and `targets`."""
+"""The verbs `runs`, `show`, `describe`, `stop`, `status` and `targets`."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -22,17 +22,20 @@ from biaswatch.cli.options import (
     show_rows,
 )
 from biaswatch.local.client import GatewayClient
+from biaswatch.local.gateway_requests import path
 from biaswatch.local.runs import RunResults, run_results, whole_run_id
 from biaswatch.planning.findable_gaps import with_findable
 from biaswatch.render.run_results import print_results
 from biaswatch.render.terminal import print_json, print_sentence, printable
-from biaswatch.shared.contracts import Purpose
+from biaswatch.shared.contracts import Purpose, as_usage_error
 from biaswatch.shared.contracts.completion import PausedTarget
+from biaswatch.shared.errors import UsageError
 from biaswatch.shared.presentation.forests import checked_against
 from biaswatch.shared.presentation.overview import counts_note
 from biaswatch.shared.presentation.tables import words
 from biaswatch.shared.requests.platform import AlarmLine, DaySpending, PlatformStatus
 from biaswatch.shared.requests.run_views import RunProgress
+from biaswatch.shared.requests.runs import RunDescription
 
 
 def runs(
@@ -40,24 +43,27 @@ def runs(
     purpose: Annotated[
         Purpose, typer.Option(help="Also rounds of monitors and windows of traffic.")
     ] = Purpose.STUDY,
+    about: Annotated[str, typer.Option(help="Words in a name, a tag or a note.")] = "",
     as_json: Json = False,
 ) -> None:
     """List the runs, the latest first."""
-    listed = ask(lambda client: client.runs(last, purpose=purpose, found="true"))
+    listed = ask(lambda client: client.runs(last, purpose=purpose, about=about, found="true"))
     if as_json:
         print_json(listed)
         return
     if not listed:
-        typer.echo("There are no runs yet.")
+        typer.echo(f"No run is described by {about}." if about else "There are no runs yet.")
         return
     typer.echo(f"{'run':<32}  {'state':<10}  {'responses':<13}  found")
     console = Console(emoji=False)
     for run in listed:
         answered = f"{run.responses}/{run.probes}"
         typer.echo(f"{run.run_id}  {run.state:<10}  {answered:<13}  {_outcome(run)}")
-        about = f"{run.suite}, {run.at:%Y-%m-%d %H:%M} UTC: {', '.join(run.targets)}"
+        lines = [f"{run.suite}, {run.at:%Y-%m-%d %H:%M} UTC: {', '.join(run.targets)}"]
+        if called := ", ".join(run.described.details.values()):
+            lines.append(called)
         batches = (batch.in_words() for batch in run.batches)
-        for sentence in (about, *(paused.in_words() for paused in run.paused), *batches):
+        for sentence in (*lines, *(paused.in_words() for paused in run.paused), *batches):
             print_sentence(console, sentence, bullet="    ")
 
 
@@ -101,6 +107,29 @@ def stop(run_id: RunId) -> None:
         return whole
 
     typer.echo(f"The run {ask(cancel)} is stopped; calls under way still end.")
+
+
+def describe(
+    run_id: RunId,
+    name: Annotated[str | None, typer.Option(help="A name, accepted wherever the id is.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="A word to find it by; repeatable.")] = None,
+    note: Annotated[str | None, typer.Option(help="A note.")] = None,
+) -> None:
+    """Give a run a name, tags and a note; what is left out stays, and "" removes it."""
+    changed = {"name": name, "tags": [t for t in tag if t] if tag else None, "note": note}
+    given = {field: value for field, value in changed.items() if value is not None}
+    if not given:
+        raise UsageError("Name what to change: --name, --tag or --note.")
+
+    async def send(client: GatewayClient) -> RunProgress:
+        run = await client.progress(run_id)
+        with as_usage_error("The description"):
+            described = RunDescription.model_validate(run.described.model_dump() | given)
+        return await client.send(RunProgress, path("runs", run.run_id, "description"), described)
+
+    run = ask(send)
+    called = ", ".join(run.described.details.values()) or "without a name"
+    typer.echo(f"{run.run_id}: {printable(called)}")
 
 
 WAITING_CODE = 3

@@ -24,13 +24,12 @@ from biaswatch.cli.twins import (
     preference_sentence,
 )
 from biaswatch.cli.validate import validate_suite
-from biaswatch.local.runs import LATEST, MOST_SHOWN, check_beginning, latest_of, only_match
 from biaswatch.published.choices import Wording
 from biaswatch.published.datasets import DATASETS, KNOWN, LEFT_OUT, LONG_TEXTS, PublishedDataset
 from biaswatch.published.files import checked_files, discard, fetch_files
 from biaswatch.published.suites import MEASURED, STUDY, ScoredRun, about, published_suite, scored
 from biaswatch.render.terminal import escape, printable
-from biaswatch.shared.contracts import Features, Response, Run
+from biaswatch.shared.contracts import Features, Response
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import number as number_text
 from biaswatch.shared.runtime.settings import Settings, load_settings
@@ -271,12 +270,14 @@ app.command("words")(show_words)
 
 @app.command("score")
 def score_run(
-    run_id: Annotated[str, typer.Argument(help="A run of such a suite: its id, or its beginning.")],
+    run_id: Annotated[str, typer.Argument(help="A run of such a suite: its id, name or `latest`.")],
     as_json: Json = False,
 ) -> None:
     """Score a run of a published benchmark by its paper's definition, or of judged twins."""
+    from biaswatch.services.gateway.references import References  # slow to load
+
     with Store.open(load_settings(Settings).store) as store:
-        run_id = _run_in(store, run_id)
+        run_id = References(store).run(run_id)
         responses = list(store.records.read(Response, run_id=run_id))
         features = list(store.records.read(Features, run_id=run_id))
     if judged := judged_preferences(responses, features):
@@ -302,15 +303,6 @@ def score_run(
         for score in run.scores:
             typer.echo(f"  {score.name}: {_score_text(score)} (n = {score.n})")
         typer.echo(f"  {DATASETS[run.study].meaning}")
-
-
-def _run_in(store: Store, written: str) -> str:
-    """Return the full id of the stored run with this beginning."""
-    check_beginning(written)
-    if written == LATEST:
-        return latest_of(store.records.latest_ids(Run, 1))
-    ids = store.records.latest_ids(Run, MOST_SHOWN + 1, begins=written)
-    return only_match(written, [(run.id, run.suite) for run in store.records.get(Run, ids)])
 
 
 def _score_text(score: PublishedScore) -> str:

@@ -47,6 +47,13 @@ VERBS = (
         example="show latest --all",
     ),
     Verb(
+        "describe",
+        "runs:describe",
+        MEASURE,
+        "Give a run a name, tags and a note.",
+        example="describe latest --name baseline --tag release",
+    ),
+    Verb(
         "stop",
         "runs:stop",
         MEASURE,

@@ -7,14 +7,14 @@ from urllib.parse import quote
 
 import httpx2
 
-from biaswatch.shared.errors import TransientError, UsageError
+from biaswatch.shared.errors import NotFoundError, TransientError, UsageError
 
 PATIENCE_S = 120.0
 """Wait for a gateway that has answered before and is restarting."""
 PAUSE_S = 0.5
 AWAY = {502, 503, 504}
 """Status codes of a gateway without bus or store, and of a proxy without gateway."""
-FULL = 429
+ABSENT, FULL = 404, 429
 """Status code of a gateway whose services have to catch up first."""
 LONGEST_WAIT_S = 30.0
 """Maximum wait between two attempts, also for a longer `Retry-After`."""
@@ -95,7 +95,8 @@ class GatewayRequests:
             detail = str(reply.json()["detail"])
         except (ValueError, KeyError, TypeError):
             detail = f"The gateway answered HTTP {reply.status_code}; is this a biaswatch gateway?"
-        raise (TransientError if reply.is_server_error else UsageError)(detail)
+        refused = NotFoundError if reply.status_code == ABSENT else UsageError
+        raise (TransientError if reply.is_server_error else refused)(detail)
 
     def no_answer(self, error: httpx2.HTTPError) -> TransientError:
         """Return the error for a gateway that does not answer."""

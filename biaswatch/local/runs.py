@@ -13,12 +13,13 @@ from biaswatch.local.gateway_requests import path
 from biaswatch.readers.run_tables import RunTable
 from biaswatch.services.gateway.runs.measurements import GroupValues
 from biaswatch.services.gateway.runs.provenance import RunProvenance
-from biaswatch.shared.contracts import Assessment, Correction, Diagnosis, Evaluation, Purpose, is_id
-from biaswatch.shared.errors import UsageError
+from biaswatch.shared.contracts import Assessment, Correction, Diagnosis, Evaluation, is_id
+from biaswatch.shared.errors import NotFoundError, UsageError
 from biaswatch.shared.presentation.findings import comparisons
 from biaswatch.shared.presentation.run_summary import mostly_missing, without_calls
 from biaswatch.shared.requests.labels import RunCorrections
 from biaswatch.shared.requests.run_views import RunImpact, RunProgress, RunState, StudyResults
+from biaswatch.shared.requests.runs import LATEST, NAME_PATTERN
 
 MOST_SPREADS = 4
 """Number of findings whose distribution of answers is drawn."""
@@ -173,71 +174,35 @@ async def run_table(
     return table
 
 
-LATEST = "latest"
-"""Names the latest run wherever a run id is accepted."""
-_BEGINNING = re.compile(r"[0-9a-f]{4,32}")
-MOST_SHOWN = 4
-"""Number of runs that a message lists."""
+_NAME, _BEGINNING = re.compile(NAME_PATTERN), re.compile(r"[0-9a-f]{4,32}")
 
 
 def may_name_run(written: str) -> bool:
-    """Return whether a text is a run id, can be the beginning of one, or is `latest`."""
-    return written == LATEST or _BEGINNING.fullmatch(written) is not None
+    """Return whether a text can be an id, the beginning of one, a name, or `latest`."""
+    return bool(_NAME.fullmatch(written) or _BEGINNING.fullmatch(written))
 
 
 def neither_run_nor_file(written: str) -> UsageError:
     """Return the error for a text that names neither a run nor a file."""
     return UsageError(
-        f"There is no file {written}, and no run id begins with it: `biaswatch runs` lists them."
+        f"There is no file {written}, and no run has this id or name: `biaswatch runs` lists them."
     )
 
 
 async def whole_run_id(client: GatewayClient, written: str, *, or_file: bool = False) -> str:
-    """Return the full id of the only run with this beginning, or of the latest run.
+    """Return the id of the run with this id, its beginning or its name, or of the latest run.
 
     Raises
     ------
     UsageError
-        No run id has this beginning, or several have. With `or_file`, the message also says that
-        no file has this name.
+        No run matches, or several do. With `or_file`, the message also says that no file has this
+        name.
     """
     if is_id(written):
         return written
-    check_beginning(written)
-    if written == LATEST:
-        return latest_of([run.run_id for run in await client.runs(1, purpose=Purpose.STUDY)])
-    runs = await client.runs(MOST_SHOWN + 1, begins=written)
-    if or_file and not runs:
-        raise neither_run_nor_file(written)
-    return only_match(written, [(run.run_id, run.suite) for run in runs])
-
-
-def check_beginning(written: str, kind: str = "run", verb: str = "runs") -> None:
-    """Raise UsageError if a text cannot be the beginning of an id."""
-    if not may_name_run(written):
-        raise UsageError(f"{written!r} is not a {kind} id: `biaswatch {verb}` lists the ids.")
-
-
-def latest_of(run_ids: Sequence[str]) -> str:
-    """Return the first id, or raise UsageError without one."""
-    if not run_ids:
-        raise UsageError("There is no run yet: `biaswatch run SUITE --target MODEL` starts one.")
-    return run_ids[0]
-
-
-def only_match(
-    written: str, runs: Sequence[tuple[str, str]], kind: str = "run", verb: str = "runs"
-) -> str:
-    """Return the id of the only run; runs are pairs of id and suite name.
-
-    Raises
-    ------
-    UsageError
-        No run or several runs match.
-    """
-    if not runs:
-        raise UsageError(f"No {kind} id begins with {written}: `biaswatch {verb}` lists the ids.")
-    if len(runs) > 1:
-        listed = "".join(f"\n  {run_id}  {suite}" for run_id, suite in runs[:MOST_SHOWN])
-        raise UsageError(f"Several {kind} ids begin with {written}; write more of the id:{listed}")
-    return runs[0][0]
+    try:
+        return (await client.progress(written)).run_id
+    except NotFoundError:
+        if or_file and written != LATEST:
+            raise neither_run_nor_file(written) from None
+        raise

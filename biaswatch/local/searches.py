@@ -7,18 +7,15 @@ from typing import Any
 
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.gateway_requests import path
-from biaswatch.local.runs import LATEST, check_beginning, only_match
 from biaswatch.readers.spaces import load_space
 from biaswatch.readers.suite_names import SHIPPED
 from biaswatch.readers.targets import read_target, with_file
 from biaswatch.shared.contracts import as_usage_error, is_id
 from biaswatch.shared.contracts.search import Space
-from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.search_views import SearchProgress, SearchRequest, SearchView
 
 AnySpace = str | Path | Space
 POLL_EVERY_S = 0.3
-MOST_SHOWN = 4
 
 
 def read_space(space: str | Path) -> Space:
@@ -80,16 +77,5 @@ async def show_search(client: GatewayClient, search_id: str) -> SearchView:
 
 
 async def whole_search_id(client: GatewayClient, written: str) -> str:
-    """Return the full id of the only search with this beginning, or of the latest search."""
-    if is_id(written):
-        return written
-    kind = "search", "searches list"
-    check_beginning(written, *kind)
-    begins = "" if written == LATEST else written
-    where = f"/v1/searches?last={MOST_SHOWN + 1}&begins={begins}"
-    searches = await client.read(list[SearchProgress], where)
-    if written != LATEST:
-        return only_match(written, [(one.search_id, one.space) for one in searches], *kind)
-    if not searches:
-        raise UsageError("There is no search yet: `biaswatch search TARGET --space everyday`.")
-    return searches[0].search_id
+    """Return the id of the only search with this beginning, or of the latest search."""
+    return written if is_id(written) else (await show_search(client, written)).progress.search_id

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from enum import StrEnum
 from os.path import relpath
 from pathlib import Path
@@ -12,7 +11,7 @@ from urllib.parse import quote
 from pydantic_core import to_jsonable_python
 
 from biaswatch.local.runs import RunResults
-from biaswatch.render.board import MAX_BOARD_FORESTS, MAX_BOARD_ROWS, board_page
+from biaswatch.render.board import board_markdown
 from biaswatch.render.figures import can_draw, caption, draw
 from biaswatch.render.ll144 import ImpactFormat, run_document
 from biaswatch.render.office import check_can_write_docx, write_docx, write_xlsx
@@ -26,6 +25,7 @@ from biaswatch.render.report_markdown import (
 from biaswatch.render.report_pages import report_page
 from biaswatch.render.studies import MAX_PAIRS, as_jsonl
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.presentation.board import board_page
 from biaswatch.shared.presentation.forests import run_forests
 from biaswatch.shared.requests.run_views import FlaggedPair
 
@@ -107,19 +107,11 @@ def _page_text(results: RunResults, flagged: Sequence[FlaggedPair], most_pairs: 
 
 def _board_text(form: ReportFormat, results: RunResults) -> str:
     """Return the page for a board: HTML to show or print, Markdown otherwise."""
-    text = board_page(results)
+    page = board_page(results.run, results.diagnoses)
+    text = board_markdown(page)
     if form not in (ReportFormat.HTML, ReportFormat.PDF):
         return text if form is ReportFormat.DOCX else text.replace(f"{FORESTS_PLACEHOLDER}\n\n", "")
-    forests = run_forests(results.diagnoses)[:MAX_BOARD_FORESTS]
-    short = [
-        replace(
-            forest,
-            rows=forest.rows[:MAX_BOARD_ROWS],
-            left_out=forest.left_out + len(forest.rows[MAX_BOARD_ROWS:]),
-        )
-        for forest in forests
-    ]
-    return report_page(results.run.suite, text, forests=short)
+    return report_page(page.title, text, forests=page.forests)
 
 
 def written_report(form: ReportFormat, results: RunResults, text: str, output: Path) -> None:

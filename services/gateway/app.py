@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 
 from biaswatch.services.gateway import administration, channels, exports, status
 from biaswatch.services.gateway.auth import CallerAudit, TokenAudit, Tokens
@@ -30,6 +30,7 @@ from biaswatch.services.gateway.otlp.evaluations import EvaluationEndpoint, Eval
 from biaswatch.services.gateway.otlp.intake import signal_intake
 from biaswatch.services.gateway.otlp.joining import AnswerJoiner
 from biaswatch.services.gateway.otlp.routes import join_job
+from biaswatch.services.gateway.references import References, whole_ids
 from biaswatch.services.gateway.runs import routes as runs
 from biaswatch.services.gateway.searches import routes as searches
 from biaswatch.services.gateway.settings import GatewaySettings
@@ -204,8 +205,9 @@ def web_app(
         watchers_ttl_s=watchers_ttl_s,
     )
     app = FastAPI(
-        title="biaswatch", version="1", responses=RESPONSES, docs_url=None, redoc_url=None
-    )
+        title="biaswatch", version="1", responses=RESPONSES, docs_url=None, redoc_url=None,
+        dependencies=[Depends(whole_ids(References(ctx.store)))],
+    )  # fmt: skip
     for feature in FEATURES:
         app.include_router(feature.router(ctx))
     add_error_handlers(app)

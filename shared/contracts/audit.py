@@ -23,6 +23,7 @@ class AuditAction(StrEnum):
 
     RUN_START = "run.start"
     RUN_CANCEL = "run.cancel"
+    RUN_DESCRIBE = "run.describe"
     SEARCH_START = "search.start"
     SEARCH_CANCEL = "search.cancel"
     INTERPRETATION_START = "interpretation.start"

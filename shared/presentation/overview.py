@@ -74,7 +74,7 @@ def runs_table(
         chip = "raised" if run.paused else "calm"
         rows.append(
             (
-                text_cell(run.suite, href=f"/runs/{run.run_id}", note=run.run_id[:12]),
+                _name_cell(run),
                 text_cell(", ".join(run.targets)),
                 _findings_cell(run, scored.get(run.run_id)),
                 text_cell(state_words(run), chip=chip, live=live_key(run.run_id, "state")),
@@ -82,10 +82,20 @@ def runs_table(
                 number_cell(run.probes),
                 number_cell(spending.tokens if spending else None),
                 number_cell((spending.cost or None) if spending else None),
-                text_cell(f"{run.at:%Y-%m-%d %H:%M}"),
+                text_cell(
+                    f"{run.at:%Y-%m-%d %H:%M}", note=f"by {run.owner}" if run.owner else None
+                ),
             )
         )
     return Table("The latest runs", columns, tuple(rows))
+
+
+def _name_cell(run: RunProgress) -> TableCell:
+    """Return what a run is called, with its tags, and otherwise its suite."""
+    called = run.described
+    about = [run.suite] if called.name else []
+    note = " · ".join([*about, run.run_id[:12], *called.tags])
+    return text_cell(called.name or run.suite, href=f"/runs/{run.run_id}", note=note)
 
 
 def _findings_cell(run: RunProgress, scored: RunScored | None) -> TableCell:

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field, computed_field
 
 from biaswatch.shared.contracts import ClosedBy, Estimate, Evaluation, PausedTarget, Run
 from biaswatch.shared.contracts.completion import BatchProgress
+from biaswatch.shared.requests.runs import RunDescription
 from biaswatch.shared.requests.unanswered import RunOutcomes
 from biaswatch.shared.stats.estimate import SummaryWord
 from biaswatch.shared.stats.judges.results import KindResult
@@ -72,6 +73,10 @@ class RunProgress(RunOutcomes):
     suite: str
     targets: list[str]
     at: datetime
+    described: RunDescription = RunDescription()
+    """Its name, tags and note."""
+    owner: str = ""
+    """Who started it first; empty for rounds of monitors and searches."""
     state: RunState
     opening: int
     """Number of times the run was resumed."""

@@ -1,8 +1,8 @@
 """Runs and interpretations as they are requested, and the records that start them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, PositiveInt
 
@@ -40,6 +40,42 @@ BOARD_PROFILE = "board"
 """Profile of the interpretation that code writes, without a model."""
 UNNAMED = "default"
 """The default tenant."""
+
+
+LATEST = "latest"
+"""Names the latest run, or search, wherever an id is accepted."""
+NAME_PATTERN = r"^[A-Za-z][\w +:-]{0,79}$"
+"""Names of runs: no dot and no slash, which files have."""
+MOST_TAGS = 20
+Tag = Annotated[str, Field(pattern=r"^[\w:-]{1,40}$")]
+
+
+class RunDescription(BaseModel):
+    """What people call a run, and what they note about it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str = Field(default="", pattern=f"{NAME_PATTERN}|^$")
+    """Another name of the run, accepted wherever its id is."""
+    tags: list[Tag] = Field(default=[], max_length=MOST_TAGS)
+    """Words to find it by."""
+    note: str = Field(default="", max_length=500)
+
+    def has(self, text: str) -> bool:
+        """Return whether a text is in the name, a tag or the note."""
+        return text.lower() in " ".join([self.name, *self.tags, self.note]).lower()
+
+    @property
+    def details(self) -> dict[str, str]:
+        """The description as details of the audit trail, where it is kept."""
+        details = {"name": self.name, "tags": " ".join(self.tags), "note": self.note}
+        return {key: value for key, value in details.items() if value}
+
+    @classmethod
+    def of(cls, details: Mapping[str, str]) -> "RunDescription":
+        """Return the description in an entry of the audit trail."""
+        tags = details.get("tags", "").split()
+        return cls(name=details.get("name", ""), tags=tags, note=details.get("note", ""))
 
 
 class RunRequest(BaseModel):

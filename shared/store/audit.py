@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -79,6 +79,12 @@ class AuditTrail:
         """Return the latest matching entries, newest first."""
         query = self._query(wanted).order_by(AUDIT.c.number.desc()).limit(limit)
         return [_entry(row) for row in self.db.rows(query)]
+
+    def of_subjects(self, subjects: Iterable[str], action: str) -> list[AuditEntry]:
+        """Return what was done to some subjects, newest first, without acts that failed."""
+        query = self._query(AuditFilter(action=action)).where(AUDIT.c.failure.is_(None))
+        entries = map(_entry, self.db.rows_in(query, AUDIT.c.subject, subjects))
+        return sorted(entries, key=lambda entry: entry.number, reverse=True)
 
     def all(self) -> Iterator[AuditEntry]:
         """Return every entry of every tenant, by number, for verification."""

@@ -114,6 +114,7 @@ def test_a_generated_client_calls_every_operation(url: str, tmp_path: Path) -> N
         "post_interpretations": {**BRIEF, "run_id": RUN.id},
         "post_responses": BATCH, "post_targets_resume": {"target": "simulator:biased"},
         "post_purges": {"unit": "u"},
+        "post_runs_by_run_id_description": {"name": "before"},
         "post_runs_by_run_id_labels_samples": {"feature": "words"},
         "post_runs_by_run_id_labels": {"extractor": "words", "feature": "words", "labels": []},
         "post_searches": {"target": "simulator:biased", "space": SPACE},

@@ -19,12 +19,13 @@ from biaswatch.services.gateway.callers import Caller
 from biaswatch.services.gateway.context import GatewayContext, now
 from biaswatch.services.gateway.monitors.commands import monitor_commands, publish_change
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
-from biaswatch.services.gateway.runs.commands import run_commands
+from biaswatch.services.gateway.runs.commands import describe_run, run_commands
 from biaswatch.services.gateway.runs.queries import RunQueries
-from biaswatch.shared.contracts import AuditAction, MonitorState, Run
+from biaswatch.shared.contracts import AuditAction, MonitorState, Run, as_usage_error
 from biaswatch.shared.contracts.access import Right
 from biaswatch.shared.errors import NotFoundError, UsageError
 from biaswatch.shared.presentation.alarm_items import OUTCOMES, STEPS
+from biaswatch.shared.requests.runs import RunDescription
 from biaswatch.shared.runtime.jobs import in_thread
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.sent_forms import FormState
@@ -182,6 +183,18 @@ def router(ctx: GatewayContext) -> APIRouter:
         await forms.once(request, caller, partial(actions.cancel, run))
         return _back(f"/runs/{run.id}")
 
+    @router.post("/runs/{run_id}/describe")
+    async def take_description(run_id: str, request: Request, caller: SignedIn) -> RedirectResponse:
+        fields = await sent_form(request, caller)
+        with as_usage_error("The description"):
+            description = RunDescription(
+                name=" ".join(fields.get("name", "").split()),
+                tags=fields.get("tags", "").replace(",", " ").split(),
+                note=fields.get("note", ""),
+            )
+        await forms.once(request, caller, partial(actions.describe, run_id, description))
+        return _back(f"/runs/{run_id}")
+
     @router.post("/monitors/{name}/{verb}")
     async def change_monitor(
         name: str, verb: str, request: Request, caller: SignedIn
@@ -223,6 +236,10 @@ class PageActions:
         """Cancel a run."""
         async with self._ctx.audit.act(AuditAction.RUN_CANCEL, run.id, suite=run.suite):
             await self._ctx.send(await in_thread(self._run_commands.cancellation_of, run.id))
+
+    async def describe(self, run_id: str, description: RunDescription) -> None:
+        """Replace name, tags and note of a run."""
+        await describe_run(run_id, description, self._run_commands, self._ctx)
 
     async def change_state(self, name: str, state: MonitorState, action: AuditAction) -> None:
         """Pause or resume a monitor."""

@@ -55,8 +55,8 @@ MAX_SPARKS = 20
 """Monitors with a small chart."""
 TABLE_WINDOWS = 24
 MAX_ENTRIES = 200
-MAX_NOTES, SEARCHED_NOTES = 20, 2000
-"""Steps with an alarm on a page, and latest ones of all alarms that are searched."""
+MAX_NOTES = 20
+"""Steps with an alarm on a page."""
 SPENDING_ROUNDS = 10
 """Last rounds of a monitor whose spending is shown."""
 SUPPLIED_REPORT = "a given report"
@@ -149,9 +149,8 @@ class OverviewQueries:
         """Return what people did with alarms, from the audit trail, in one query."""
         steps: dict[str, list[AuditEntry]] = {id_: [] for id_ in alarm_ids}
         if steps:
-            for entry in self.store.audit.latest(SEARCHED_NOTES, AuditFilter(action="alarm")):
-                if entry.subject in steps and entry.failure is None:
-                    steps[entry.subject].append(entry)
+            for entry in self.store.audit.of_subjects(steps, "alarm."):
+                steps[entry.subject].append(entry)
         return {id_: alarm_item(entries[:MAX_NOTES]) for id_, entries in steps.items()}
 
 
@@ -191,14 +190,19 @@ def router(ctx: GatewayContext, studies: StudyQueries) -> APIRouter:
 
     @router.get("/")
     def show_overview(
-        caller: Annotated[Caller, Depends(ctx.tokens.signed_in)], *, live: bool = False
+        caller: Annotated[Caller, Depends(ctx.tokens.signed_in)],
+        about: Annotated[str, NAME] = "",
+        *,
+        live: bool = False,
     ) -> HTMLResponse:
-        runs, statuses = status.runs.latest(MAX_RUNS, found=True), monitors.statuses()
+        runs = status.runs.latest(MAX_RUNS, about=about, found=True)
+        statuses = monitors.statuses()
         raised, changes = status.raised(), status.changes()
         spent = status.spending_since(now() - DAY)
         return page(
             "overview.html",
             scripts=(LIVE, TABLES),
+            about=about,
             may_start=caller.may(Right.RUN),
             shape=live_overview(runs, statuses, (alarm.id for alarm in raised)).shape,
             reload_s=RELOAD_S if live else None,

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+from typing import Any
 from xml.etree.ElementTree import Element
 
 from fastapi.responses import HTMLResponse, Response
@@ -34,7 +35,7 @@ from biaswatch.shared.presentation.tables import Table, csv_of, words
 
 UPLOT, UPLOT_STYLE = "uplot-1.6.32.min.js", "uplot-1.6.32.min.css"
 MONITOR_CHARTS, GROUP_ROWS, LIVE = "monitor-charts.js", "group-rows.js", "live.js"
-TABLES, ANSWERS = "tables.js", "answers.js"
+TABLES, ANSWERS, PRINT = "tables.js", "answers.js", "print.js"
 SCRIPT, STYLE = "text/javascript; charset=utf-8", "text/css; charset=utf-8"
 MEDIA_TYPES = {
     UPLOT: SCRIPT,
@@ -45,6 +46,7 @@ MEDIA_TYPES = {
     LIVE: SCRIPT,
     TABLES: SCRIPT,
     ANSWERS: SCRIPT,
+    PRINT: SCRIPT,
 }
 
 
@@ -106,6 +108,14 @@ def page(
     static = [static_file(name) for name in scripts]
     text = _environment().get_template(template).render(reload_s=reload_s, scripts=static, **values)
     return HTMLResponse(text, status, headers=SCRIPTED_HEADERS if scripts else PAGE_HEADERS)
+
+
+def page_file(template: str, name: str, **values: Any) -> Response:
+    """Return a page with its style inside as a file for download."""
+    style = Markup(style_sheet())  # noqa: S704 - our own style sheet
+    shown = page(template, style=style, **values)
+    shown.headers["Content-Disposition"] = f"attachment; filename={name}.html"
+    return shown
 
 
 def csv_file(table: Table, name: str) -> Response:

@@ -3,20 +3,31 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Query
 from fastapi.responses import HTMLResponse, Response
 
 from biaswatch.services.gateway.context import GatewayContext
 from biaswatch.services.gateway.dashboard.forms import PageForms, forms_with
-from biaswatch.services.gateway.dashboard.rendering import GROUP_ROWS, LIVE, TABLES, csv_file, page
+from biaswatch.services.gateway.dashboard.rendering import (
+    GROUP_ROWS,
+    LIVE,
+    PRINT,
+    TABLES,
+    csv_file,
+    page,
+    page_file,
+)
 from biaswatch.services.gateway.labels.queries import LabelQueries
+from biaswatch.services.gateway.references import References
 from biaswatch.services.gateway.runs.measurements import GroupValueQueries
 from biaswatch.services.gateway.runs.provenance import InterpretationQueries, ProvenanceQueries
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.services.gateway.runs.studies import StudyQueries
-from biaswatch.shared.contracts import Diagnosis
+from biaswatch.shared.contracts import Diagnosis, Run
 from biaswatch.shared.presentation.bias_scores import SCORES_MEAN, score_lead, scores_table
+from biaswatch.shared.presentation.board import board_page
 from biaswatch.shared.presentation.columns import (
     comparison_remarks,
     comparisons_table,
@@ -89,6 +100,7 @@ def router(ctx: GatewayContext, studies: StudyQueries) -> APIRouter:
             summary=run_summary(diagnoses),
             forests=run_forests(diagnoses, f"/runs/{run_id}"),
             references=reference_groups(diagnoses),
+            again=_again(run) if forms.allowed and run.suite_hash else "",
             reference=reference,
             certainty=list(certainty([diagnosis for diagnosis in diagnoses if diagnosis.gaps])),
             scores=_shown_scores(scores),
@@ -121,6 +133,16 @@ def router(ctx: GatewayContext, studies: StudyQueries) -> APIRouter:
         )
         return forms.with_cookie(shown)
 
+    @router.get("/runs/{run_id}/board")
+    def show_board(run_id: str) -> HTMLResponse:
+        board = board_page(runs.progress(run_id), runs.diagnoses(run_id))
+        return page("board.html", scripts=(PRINT,), run_id=run_id, board=board)
+
+    @router.get("/runs/{run_id}/board.html")
+    def download_board(run_id: str) -> Response:
+        board = board_page(runs.progress(run_id), runs.diagnoses(run_id))
+        return page_file("board.html", "board", run_id=run_id, board=board)
+
     @router.get("/runs/{run_id}/comparisons.csv")
     def download_comparisons(run_id: str) -> Response:
         return csv_file(comparisons_table(runs.diagnoses(run_id), run_id), "comparisons")
@@ -129,8 +151,14 @@ def router(ctx: GatewayContext, studies: StudyQueries) -> APIRouter:
     def download_groups(run_id: str) -> Response:
         return csv_file(groups_table(runs.diagnoses(run_id), run_id), "groups")
 
-    router.include_router(_comparison_routes(runs))
+    router.include_router(_comparison_routes(runs, References(ctx.store)))
     return router
+
+
+def _again(run: Run) -> str:
+    """Return the query of the form that starts the same run again."""
+    models = [("model", target.name) for target in run.targets]
+    return urlencode([("suite", run.suite_hash or ""), *models, ("repeats", run.repeats)])
 
 
 @dataclass(frozen=True)
@@ -175,7 +203,7 @@ def _chosen(diagnoses: Sequence[Diagnosis], wanted: str) -> Diagnosis | None:
     return strongest[0].diagnosis if strongest else next(iter(diagnoses), None)
 
 
-def _comparison_routes(runs: RunQueries) -> APIRouter:
+def _comparison_routes(runs: RunQueries, references: References) -> APIRouter:
     """Return the page of two runs, and its table as a file."""
     router = APIRouter()
 
@@ -184,6 +212,7 @@ def _comparison_routes(runs: RunQueries) -> APIRouter:
         before: Annotated[str, NAME] = "", after: Annotated[str, NAME] = ""
     ) -> HTMLResponse:
         latest, compared = runs.latest(MAX_CHOICES), None
+        before, after = (references.run(run) if run else "" for run in (before, after))
         both: tuple[list[Diagnosis], list[Diagnosis]] = [], []
         if before and after:
             both = runs.diagnoses(before), runs.diagnoses(after)
@@ -211,7 +240,8 @@ def _comparison_routes(runs: RunQueries) -> APIRouter:
 
     @router.get("/compare.csv")
     def download_comparison(before: Annotated[str, NAME], after: Annotated[str, NAME]) -> Response:
-        compared = compared_runs(runs.diagnoses(before), runs.diagnoses(after))
+        both = (runs.diagnoses(references.run(run)) for run in (before, after))
+        compared = compared_runs(*both)
         return csv_file(compared_table(compared), "compared")
 
     return router

@@ -17,6 +17,7 @@ from biaswatch.services.gateway.json_bodies import (
     decoder_lock,
     invalid_body,
 )
+from biaswatch.services.gateway.runs.descriptions import RunDescriptions
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.services.gateway.settings import EVERY_TARGET, AllowedTargets
 from biaswatch.shared.contracts import (
@@ -39,11 +40,19 @@ from biaswatch.shared.errors import ArchivedError, NotFoundError, UsageError
 from biaswatch.shared.requests.run_views import (
     Interpretation,
     ResumedTarget,
+    RunProgress,
     RunState,
     StartedRun,
     StoredSuite,
 )
-from biaswatch.shared.requests.runs import BriefRequest, ResumeRequest, RunRequest, brief_of, run_of
+from biaswatch.shared.requests.runs import (
+    BriefRequest,
+    ResumeRequest,
+    RunDescription,
+    RunRequest,
+    brief_of,
+    run_of,
+)
 from biaswatch.shared.runtime.jobs import in_thread
 from biaswatch.shared.store import Store
 
@@ -148,6 +157,16 @@ class RunCommands:
         self.store.records.write([cancellation])  # the bus may lose a published record
         return cancellation
 
+    def check_description(self, run_id: str, description: RunDescription) -> None:
+        """Raise NotFoundError without the run, UsageError if another run has the name."""
+        self.queries.run(run_id)
+        others = set(RunDescriptions(self.store).named(description.name)) - {run_id}
+        if description.name and others:
+            raise UsageError(
+                f"The run {min(others)} is called {description.name} already. Choose another name,"
+                " or give that run another one first."
+            )
+
     def brief_for(self, request: BriefRequest) -> Brief:
         """Return the requested interpretation, without starting it."""
         if request.run_id is not None:
@@ -187,6 +206,16 @@ async def start_run(request: RunRequest, commands: RunCommands, ctx: GatewayCont
             await in_thread(commands.store_run, run)
             await ctx.send(run)
     return StartedRun(run=run, opening=opening or 0)
+
+
+async def describe_run(
+    run_id: str, description: RunDescription, commands: RunCommands, ctx: GatewayContext
+) -> RunProgress:
+    """Replace name, tags and note of a run; its entry in the audit trail holds them."""
+    await in_thread(commands.check_description, run_id, description)
+    async with ctx.audit.act(AuditAction.RUN_DESCRIBE, run_id, **description.details):
+        pass
+    return await in_thread(commands.queries.progress, run_id)
 
 
 class SuiteReceiver:

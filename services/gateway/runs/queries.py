@@ -6,6 +6,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
 
+from biaswatch.services.gateway.runs.descriptions import RunDescriptions
 from biaswatch.services.gateway.runs.progress import ProgressQueries, lanes_of
 from biaswatch.shared.contracts import (
     RUN_GATHER,
@@ -61,6 +62,7 @@ class RunQueries:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._progress = ProgressQueries(store)
+        self._descriptions = RunDescriptions(store)
         self._cached: dict[str, Run] = {}
         self._verdicts: dict[tuple[str, int, int], RunVerdicts | None] = {}
 
@@ -85,18 +87,20 @@ class RunQueries:
         self,
         last: Annotated[int, Field(ge=1, le=MAX_RUNS)] = 100,
         purpose: Purpose | None = None,
-        begins: Annotated[str, Field(pattern=r"^[0-9a-f]{0,32}$")] = "",
+        about: Annotated[str, Field(max_length=300)] = "",
         *,
         found: bool = False,
     ) -> list[RunProgress]:
         """Return the latest runs; rounds of monitors and windows of traffic by their purpose.
 
-        With `begins`, those whose ids begin so, whatever their purpose; with `found`, also what
-        each found.
+        With `about`, those whose name, tags or note have this text, whatever their purpose; with
+        `found`, also what each found.
         """
-        purpose = purpose or (None if begins else Purpose.STUDY)
-        ids = self._store.records.latest_ids(Run, last, purpose=purpose, begins=begins)
-        runs = self._progress.of(self._runs(ids))
+        if about:
+            ids = self._descriptions.about(about)[:last]
+        else:
+            ids = self._store.records.latest_ids(Run, last, purpose=purpose or Purpose.STUDY)
+        runs = self._descriptions.added_to(self._progress.of(self._runs(ids)))
         if not found:
             return runs
         return [run.model_copy(update={"found": self._verdicts_of(run)}) for run in runs]
@@ -142,7 +146,7 @@ class RunQueries:
     def progress(self, run_id: str) -> RunProgress:
         """Return the progress of a run; once it has ended, also why prompts have no answer."""
         run = self.run(run_id)
-        [progress] = self._progress.of([run])
+        [progress] = self._descriptions.added_to(self._progress.of([run]))
         if not progress.ended or progress.archived or run.window is not None:
             return progress
         targets = {target.lane: target.name for target in run.targets}

@@ -11,7 +11,12 @@ from biaswatch.services.gateway.bodies import run_streams
 from biaswatch.services.gateway.context import GatewayContext
 from biaswatch.services.gateway.json_bodies import StrictRoute
 from biaswatch.services.gateway.openapi import body_of
-from biaswatch.services.gateway.runs.commands import receive_suite, run_commands, start_run
+from biaswatch.services.gateway.runs.commands import (
+    describe_run,
+    receive_suite,
+    run_commands,
+    start_run,
+)
 from biaswatch.services.gateway.runs.impact import ImpactQueries
 from biaswatch.services.gateway.runs.measurements import GroupValueQueries, MeasurementQueries
 from biaswatch.services.gateway.runs.provenance import ProvenanceQueries
@@ -28,7 +33,13 @@ from biaswatch.shared.requests.run_views import (
     StartedRun,
     StoredSuite,
 )
-from biaswatch.shared.requests.runs import BriefRequest, ImpactRequest, ResumeRequest, RunRequest
+from biaswatch.shared.requests.runs import (
+    BriefRequest,
+    ImpactRequest,
+    ResumeRequest,
+    RunDescription,
+    RunRequest,
+)
 from biaswatch.shared.runtime.jobs import in_thread
 
 
@@ -140,6 +151,11 @@ def _write_routes(ctx: GatewayContext, queries: RunQueries) -> APIRouter:
     async def start(request: RunRequest) -> StartedRun:
         """Start a run of a stored suite, or resume it; the same plan is one run."""
         return await start_run(request, commands, ctx)
+
+    @router.post("/runs/{run_id}/description")
+    async def describe(run_id: str, description: RunDescription) -> RunProgress:
+        """Replace the name, the tags and the note of a run."""
+        return await describe_run(run_id, description, commands, ctx)
 
     @router.post("/interpretations", status_code=202)
     async def interpret(request: BriefRequest) -> Interpretation:

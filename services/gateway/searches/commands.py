@@ -22,7 +22,7 @@ class SearchCommands:
 
     async def start(self, request: SearchRequest) -> SearchProgress:
         """Start the requested search, or continue it; return its state."""
-        search = await in_thread(self._search, request)
+        search = await in_thread(self.search_for, request)
         known = await in_thread(self._ctx.store.searches.get, search.id)
         if known is None or _is_changed(known, search):
             await self._begin(search, known)
@@ -72,7 +72,7 @@ class SearchCommands:
         await in_thread(self._ctx.store.records.write, [cancellation])
         await self._ctx.send(cancellation)
 
-    def _search(self, request: SearchRequest) -> Search:
+    def search_for(self, request: SearchRequest) -> Search:
         """Return the requested search, without starting it."""
         size = len(request.space.model_dump_json())
         if size > MAX_SPACE_BYTES:

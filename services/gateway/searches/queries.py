@@ -44,12 +44,10 @@ class SearchQueries:
         self._results: OrderedDict[tuple[object, ...], SearchResults] = OrderedDict()
 
     def latest(
-        self,
-        last: Annotated[int, Field(ge=1, le=MOST_LISTED)] = 100,
-        begins: Annotated[str, Field(pattern=r"^[0-9a-f]{0,32}$")] = "",
+        self, last: Annotated[int, Field(ge=1, le=MOST_LISTED)] = 100
     ) -> list[SearchProgress]:
-        """Return the latest searches, newest first; with `begins`, those whose ids begin so."""
-        return [self._state(stored) for stored in self._store.searches.latest(last, begins)]
+        """Return the latest searches, newest first."""
+        return [self._state(stored) for stored in self._store.searches.latest(last)]
 
     def show(self, search_id: str) -> SearchView:
         """Return the state and the results of a search."""

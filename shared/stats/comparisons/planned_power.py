@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
+from scipy import special
 
 from biaswatch.shared.stats.comparisons.assumed_answers import AssumedAnswers
 from biaswatch.shared.stats.comparisons.simulated_studies import (
@@ -66,6 +67,21 @@ def simulated_power(
     judged = judged_fixed if test.fixed_prompts else judged_sample
     results = (judged(shape, repeats, answers, test, rng) for _ in range(runs))
     return sum(_detects(result, answers, test) for result in results) / runs
+
+
+def findable_gap(
+    half_width: float, tolerance: float, *, alpha: float, family: int, family_before: int
+) -> tuple[float, float]:
+    """Return about the smallest gap that 80 % of studies like an earlier one find, and their reach.
+
+    An interval of the earlier study reaches `half_width` to each side, after Bonferroni's
+    correction over `family_before` comparisons. Studies of the same size, with `family`
+    comparisons, reach that times the ratio of normal quantiles; a gap beyond the tolerance by this
+    reach and the quantile of the power is found. More answers a prompt can only find smaller gaps.
+    """
+    before, now = (-special.ndtri(alpha / 2 / size) for size in (family_before, family))
+    reach = half_width * now / before
+    return float(tolerance + reach * (1 + special.ndtri(POWER) / now)), float(reach)
 
 
 def smallest_enough(

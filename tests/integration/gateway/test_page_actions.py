@@ -105,6 +105,36 @@ async def test_a_run_is_cancelled(store: Store, tmp_path: Path) -> None:
     assert [cancellation.run_id for cancellation in store.records.all(Cancellation)] == [RUN.id]
 
 
+async def test_a_run_has_a_name_that_pages_and_the_api_accept(store: Store, tmp_path: Path) -> None:
+    other = make_run(nonce="another")
+    store.records.write([other])
+    async with signed_in(store, tmp_path, "run") as client:
+        action = f"/runs/{RUN.id}/describe"
+        form = await form_on(client, f"/runs/{RUN.id}", action)
+        form |= {"name": "before release", "tags": "nightly, v2", "note": NASTY}
+        assert (await client.post(action, data=form)).status_code == 303
+        page = await client.get("/runs/before%20release")
+        assert "<h1>before release</h1>" in page.text
+        for board in ("board", "board.html"):
+            shown = await client.get(f"/runs/before%20release/{board}")
+            assert "nothing to compare" in html.fromstring(shown.text).text_content()
+        assert "<style>" in shown.text
+        assert NASTY not in page.text
+        bearer = {"authorization": "Bearer t"}
+        for written in ("before release", RUN.id[:8]):
+            shown = (await client.get(f"/v1/runs/{written}", headers=bearer)).json()
+            assert (shown["run_id"], shown["described"]["tags"]) == (RUN.id, ["nightly", "v2"])
+        for text, runs in (("NIGHT", [RUN.id]), ("weekly", [])):
+            listed = (await client.get(f"/v1/runs?about={text}", headers=bearer)).json()
+            assert [run["run_id"] for run in listed] == runs
+        latest = (await client.get("/v1/runs/latest", headers=bearer)).json()["run_id"]
+        assert latest == (await client.get("/v1/runs", headers=bearer)).json()[0]["run_id"]
+        where = f"/v1/runs/{other.id}/description"
+        taken = await client.post(where, json={"name": "before release"}, headers=bearer)
+        assert (taken.status_code, "called before release already" in taken.text) == (422, True)
+        assert (await client.get("/runs/no%20such", headers=bearer)).status_code == 404
+
+
 async def test_an_alarm_is_acknowledged_with_a_note_that_is_kept_and_stays_text(
     store: Store, tmp_path: Path
 ) -> None:

@@ -66,8 +66,8 @@ async def test_the_same_request_is_the_same_search(api: httpx2.AsyncClient) -> N
     listed = (await api.get("/v1/searches", headers=READER)).json()
     assert len(listed) == 2
     begins = first["search_id"][:8]
-    [found] = (await api.get(f"/v1/searches?begins={begins}")).json()
-    assert found == first
+    assert (await api.get(f"/v1/searches/{begins}")).json()["progress"] == first
+    assert (await api.get("/v1/searches/latest")).json()["progress"] in listed
 
 
 async def test_a_budget_is_raised_and_never_lowered(api: httpx2.AsyncClient) -> None:

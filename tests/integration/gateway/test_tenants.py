@@ -178,6 +178,9 @@ ASKED: dict[tuple[str, str], Asked] = {
     ("POST", "/v1/targets/resume"): Asked(
         RUN, body={"target": "{target}"}, names=True, action=AuditAction.TARGET_RESUME
     ),
+    ("POST", "/v1/runs/{run_id}/description"): Asked(
+        RUN, names=True, body={"name": "before"}, action=AuditAction.RUN_DESCRIBE
+    ),
     ("POST", "/v1/runs/{run_id}/cancel"): Asked(RUN, names=True, action=AuditAction.RUN_CANCEL),
     ("POST", "/v1/monitors"): Asked(
         RUN, body=MONITOR_FILE, names=True, action=AuditAction.MONITOR_APPLY
@@ -210,6 +213,8 @@ ASKED: dict[tuple[str, str], Asked] = {
     ("GET", "/runs/{run_id}/answers"): Asked(READ, page=True, names=True, texts=True),
     ("GET", "/runs/{run_id}/answers.csv"): Asked(READ, page=True, names=True, texts=True),
     # Without a set it shows none.
+    ("GET", "/runs/{run_id}/board"): Asked(READ, page=True, names=True),
+    ("GET", "/runs/{run_id}/board.html"): Asked(READ, page=True, names=True),
     ("GET", "/runs/{run_id}/twins"): Asked(READ, page=True, names=True),
     ("GET", "/runs/{run_id}/label/{sample_id}"): Asked(
         READ, path="/runs/{labelled}/label/{sample_id}", page=True, names=True, texts=True
@@ -247,6 +252,35 @@ ASKED: dict[tuple[str, str], Asked] = {
     ("GET", "/audit"): Asked(READ, page=True),
     ("POST", "/runs/{run_id}/cancel"): Asked(
         RUN, page=True, names=True, form=True, action=AuditAction.RUN_CANCEL
+    ),
+    ("GET", "/start/monitor"): Asked(READ, page=True),
+    ("GET", "/start/search"): Asked(READ, page=True),
+    ("POST", "/start/monitor"): Asked(
+        RUN,
+        body={
+            "name": "third",
+            "suite": "{suite}",
+            "target": "simulator:biased",
+            "cadence": "6h",
+            "feature": "words.words",
+            "high": "10",
+            "tolerance": "0.5",
+            "pairs": "concept=France=Peru",
+        },
+        page=True,
+        names=True,
+        form=True,
+        action=AuditAction.MONITOR_APPLY,
+    ),
+    ("POST", "/start/search"): Asked(
+        RUN,
+        body={"space": "everyday", "target": "simulator:unfair", "nonce": "{nonce}"},
+        page=True,
+        form=True,
+        action=AuditAction.SEARCH_START,
+    ),
+    ("POST", "/runs/{run_id}/describe"): Asked(
+        RUN, page=True, names=True, form=True, action=AuditAction.RUN_DESCRIBE
     ),
     ("POST", "/monitors/{name}/{verb}"): Asked(
         RUN,

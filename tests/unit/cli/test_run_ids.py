@@ -1,7 +1,6 @@
-"""The beginning of an id names a run, where it is plain which."""
+"""What the command line takes for a run, and what for a file."""
 
 import asyncio
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -9,67 +8,42 @@ from typer.testing import CliRunner
 
 from biaswatch.cli.application import app
 from biaswatch.local.runs import may_name_run, whole_run_id
-from biaswatch.shared.errors import UsageError
-from biaswatch.shared.requests.run_views import RunProgress, RunState
+from biaswatch.shared.errors import NotFoundError, UsageError
+from biaswatch.shared.requests.run_views import RunProgress
 
-IDS = ("ab12" + "0" * 28, "ab34" + "0" * 28, "ab34" + "1" * 28)
+WHOLE = "ab12" + "0" * 28
 
 
-class ThreeRuns:
-    """What is asked of a gateway that has three runs."""
+class NoRuns:
+    """A gateway without any run."""
 
-    async def runs(self, last: int, *, begins: str) -> list[RunProgress]:
-        """Return the runs that begin so."""
-        found = [id_ for id_ in IDS if id_.startswith(begins)][:last]
-        at, none = datetime(2026, 1, 1, tzinfo=UTC), dict.fromkeys(("probes", "responses"), 0)
-        return [
-            RunProgress(
-                run_id=id_, suite="hiring", targets=[], at=at, state=RunState.COMPLETE, opening=1,
-                features=0, features_expected=0, diagnoses=0, **none,
-            )
-            for id_ in found
-        ]  # fmt: skip
+    async def progress(self, written: str) -> RunProgress:
+        """Refuse."""
+        raise NotFoundError(f"There is no run {written}.")
 
 
 def named(written: str, *, or_file: bool = False) -> str:
     """Return the run that this names."""
-    runs: Any = ThreeRuns()
+    runs: Any = NoRuns()
     return asyncio.run(whole_run_id(runs, written, or_file=or_file))
-
-
-def test_four_digits_that_one_run_begins_with_name_it() -> None:
-    assert named("ab12") == IDS[0]
 
 
 def test_a_whole_id_is_taken_as_it_is() -> None:
     assert named("f" * 32) == "f" * 32
 
 
-@pytest.mark.parametrize(
-    ("written", "said"),
-    [
-        ("ab34", f"Several run ids begin with ab34.*\n  {IDS[1]}  hiring\n  {IDS[2]}  hiring"),
-        ("cccc", "No run id begins with cccc"),
-        ("ab1", "'ab1' is not a run id"),
-        ("hiring", "'hiring' is not a run id"),
-    ],
-)
-def test_what_names_no_one_run_is_a_sentence(written: str, said: str) -> None:
-    with pytest.raises(UsageError, match=said):
-        named(written)
-
-
 def test_where_a_file_could_be_meant_both_are_said_to_be_missing() -> None:
-    with pytest.raises(UsageError, match="There is no file cccc, and no run id begins with it"):
+    with pytest.raises(UsageError, match="There is no file cccc, and no run has this id or name"):
         named("cccc", or_file=True)
+    with pytest.raises(UsageError, match="There is no run latest"):
+        named("latest", or_file=True)
 
 
 @pytest.mark.parametrize("verb", ["diagnose", "ll144"])
-@pytest.mark.parametrize("word", ["nosuch", "nosuch.csv"])
-def test_verbs_of_runs_or_files_say_that_there_is_neither(verb: str, word: str) -> None:
-    ended = CliRunner().invoke(app, [verb, word])
+def test_verbs_of_runs_or_files_say_that_there_is_neither(verb: str) -> None:
+    ended = CliRunner().invoke(app, [verb, "nosuch.csv"])
     assert str(ended.exception) == (
-        f"There is no file {word}, and no run id begins with it: `biaswatch runs` lists them."
+        "There is no file nosuch.csv, and no run has this id or name: `biaswatch runs` lists them."
     )
 
 
@@ -95,5 +69,5 @@ def test_a_file_that_is_not_there_is_said_before_what_is_missing_beside_it(
 
 
 def test_a_file_is_told_from_a_run_by_its_form() -> None:
-    forms = ("ab12", IDS[0], "answers.csv", "abc", "AB12")
-    assert [may_name_run(each) for each in forms] == [True, True, False, False, False]
+    forms = ("ab12", WHOLE, "latest", "release 2", "answers.csv", "1ab", "a/b")
+    assert [may_name_run(form) for form in forms] == [True, True, True, True, False, False, False]

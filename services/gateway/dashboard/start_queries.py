@@ -1,0 +1,92 @@
+"""What a form that starts work offers, and what earlier work says about cost and power."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.shared.contracts import Run, SuiteOutline
+from biaswatch.shared.presentation.overview import (
+    EarlierSpending,
+    RunEstimate,
+    counts_note,
+    estimates_of,
+)
+from biaswatch.shared.presentation.planned import power_sentences
+from biaswatch.shared.presentation.tables import words
+from biaswatch.shared.requests.run_views import RunProgress
+from biaswatch.shared.store import Store
+
+MAX_SUITES = 200
+MAX_DECIDED = 3
+"""Earlier runs whose results are shown before a new one."""
+MAX_RUNS = 200
+"""Earlier runs that are considered."""
+
+
+@dataclass(frozen=True)
+class StartQueries:
+    """Blocking queries of the options for new work; call them in a thread."""
+
+    store: Store
+    runs: RunQueries
+
+    def suites(self) -> list[SuiteOutline]:
+        """Return the usable suites of the caller's tenant, the latest first."""
+        return [suite for suite in self.store.suites.latest(MAX_SUITES) if not suite.purged]
+
+    def targets(self) -> list[str]:
+        """Return the targets of earlier runs."""
+        return sorted({name for run in self.runs.latest(MAX_RUNS) for name in run.targets})
+
+    def decided(self, suite: str) -> list[str]:
+        """Return what the latest runs of a suite could decide, the latest first."""
+        listed = [
+            run
+            for run in self.runs.latest(MAX_RUNS, found=True)
+            if run.suite == suite and run.ended and run.found
+        ]
+        return [
+            f"{run.at:%Y-%m-%d}, {run.responses:,} answers by {', '.join(run.targets)}:"
+            f" {words(run.found.word)}, {counts_note(run.found)}"
+            for run in listed[:MAX_DECIDED]
+            if run.found
+        ]
+
+    def power(self, suite_hash: str | None, parts: int, repeats: int) -> list[str]:
+        """Return what a run of a suite can decide, as the answers of its latest run varied."""
+        earlier = self.latest_of(suite_hash)
+        findings = self.runs.diagnoses(earlier.id) if earlier else []
+        return power_sentences(findings, parts, (earlier.repeats if earlier else 1, repeats))
+
+    def latest_of(self, suite_hash: str | None) -> Run | None:
+        """Return the latest run of a suite that has ended; None without one."""
+        for progress in self.runs.latest(MAX_RUNS):
+            if progress.ended and progress.diagnoses:
+                run = self.runs.run(progress.run_id)
+                if run.suite_hash == suite_hash:
+                    return run
+        return None
+
+    def estimates(self, run: Run) -> list[RunEstimate]:
+        """Return the number of calls and the likely cost for each target of a run."""
+        outline = self.store.suites.outline(run.suite_hash)
+        latest = self.runs.latest(MAX_RUNS)
+        earlier = [self._earlier(run, target.name, latest) for target in run.targets]
+        return estimates_of(run, outline.probes if outline else 0, earlier)
+
+    def _earlier(
+        self, run: Run, target: str, latest: Sequence[RunProgress]
+    ) -> EarlierSpending | None:
+        """Add up the runs that asked only this target, through the same scaffolds."""
+        responses = {
+            earlier.run_id: earlier.responses
+            for earlier in latest
+            if earlier.suite == run.suite and earlier.targets == [target] and earlier.responses
+        }
+        same = [id_ for id_ in responses if self.runs.run(id_).scaffolds == run.scaffolds]
+        spending = self.store.calls.spending(same)
+        answers = sum(responses[id_] for id_ in spending)
+        if not answers:
+            return None
+        tokens = sum(spent.tokens for spent in spending.values())
+        return EarlierSpending(answers, tokens, sum(spent.cost for spent in spending.values()))

@@ -1,0 +1,97 @@
+"""A run on one page for readers who decide and do not measure."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from biaswatch.shared.contracts import Diagnosis, SummaryWord
+from biaswatch.shared.formatting import number
+from biaswatch.shared.presentation.conclusions import families_of
+from biaswatch.shared.presentation.drawing import Forest
+from biaswatch.shared.presentation.forests import run_forests
+from biaswatch.shared.presentation.run_summary import RunSummary, run_summary
+from biaswatch.shared.presentation.tables import words
+from biaswatch.shared.requests.run_views import RunProgress
+
+MAX_FINDINGS = 3
+MAX_BOARD_ROWS, MAX_BOARD_FORESTS = 6, 2
+"""Gaps of a picture and pictures that fit on the page."""
+MEANING = {
+    SummaryWord.DISPARITY: "The model answers differently for these groups, by more than chance"
+    " explains.",
+    SummaryWord.NO_DISPARITY: "Every gap is shown to be no larger than what was declared not to"
+    " matter. The conclusion covers these questions only.",
+    SummaryWord.INCONCLUSIVE: "These answers can neither show a disparity nor exclude one. This is"
+    " not an all-clear.",
+}
+NEXT_STEP = {
+    SummaryWord.DISPARITY: "Read the answers behind the gap, change the model or its use, and"
+    " measure again: a comparison of both runs tests whether the change helped.",
+    SummaryWord.NO_DISPARITY: "Keep watching: a monitor asks again after every change of the"
+    " model.",
+    SummaryWord.INCONCLUSIVE: "Ask more questions, or each more often; a plan says how many are"
+    " enough.",
+}
+
+
+@dataclass(frozen=True)
+class BoardPage:
+    """The parts of the page, in reading order."""
+
+    title: str
+    word: SummaryWord | None
+    """None where nothing is compared."""
+    lead: str
+    forests: Sequence[Forest]
+    findings: Sequence[str]
+    sections: Sequence[tuple[str, str]]
+    """Title and text: meaning, next step, method."""
+    source: str
+
+
+def board_page(run: RunProgress, diagnoses: Sequence[Diagnosis]) -> BoardPage:
+    """Return the page of a run."""
+    compared = [row for row in diagnoses if not row.stratum]
+    summary = run_summary(compared)
+    word = SummaryWord(summary.word) if summary.word else None
+    meant = (
+        [("What this means", MEANING[word]), ("What to do next", NEXT_STEP[word])] if word else []
+    )
+    return BoardPage(
+        title=run.described.name or run.suite,
+        word=word,
+        lead=summary.lead,
+        forests=[_short(forest) for forest in run_forests(diagnoses)[:MAX_BOARD_FORESTS]],
+        findings=list(_findings(summary)),
+        sections=[*meant, ("How it was measured", _method(run, compared))],
+        source=f"Run {run.run_id}; its full report has every number and its limits.",
+    )
+
+
+def _short(forest: Forest) -> Forest:
+    rest = len(forest.rows[MAX_BOARD_ROWS:])
+    return replace(forest, rows=forest.rows[:MAX_BOARD_ROWS], left_out=forest.left_out + rest)
+
+
+def _findings(summary: RunSummary) -> Iterator[str]:
+    for row in summary.strongest[:MAX_FINDINGS]:
+        ends = f" (between {row.between})" if row.between else ""
+        feature = words(row.diagnosis.feature)
+        yield f"{row.gap.a} is {row.amount} than {row.gap.b} in {feature} at {row.model}{ends}."
+    if left := summary.disparities - len(summary.strongest[:MAX_FINDINGS]):
+        yield f"{left} more disparities are in the full report."
+
+
+def _method(run: RunProgress, compared: Sequence[Diagnosis]) -> str:
+    """Return what was asked, and the error of the verdicts."""
+    text = (
+        f"{run.responses:,} of {run.probes:,} answers by {', '.join(run.targets)} to the suite"
+        f" {run.suite}, {run.at:%d %B %Y}. Twins that differ in the group alone were compared, or"
+        " the groups as they are."
+    )
+    if not compared:
+        return text
+    share = number(100 * compared[0].alpha)
+    return (
+        f"{text} The chance of any false disparity among {families_of(compared)} is at most"
+        f" {share} %."
+    )
