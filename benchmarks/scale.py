@@ -1,4 +1,4 @@
-"""Write the tables of docs/scale.md from a model of production traffic and its simulation."""
+"""Write tables of docs/measurements.md from a model of production traffic and its simulation."""
 
 import re
 import sys
@@ -19,7 +19,7 @@ from benchmarks.scale_model import (
     needs_of,
 )
 
-PAGE = Path(__file__).parents[1] / "docs" / "scale.md"
+PAGE = Path(__file__).parents[1] / "docs" / "measurements.md"
 TRAFFIC = {1e6: ScaledTraffic(1e6), 1e7: ScaledTraffic(1e7), 1e8: ScaledTraffic(1e8, stream_gib=12)}
 """Answers a day, with the settings for each."""
 SEED = 19

@@ -5,15 +5,8 @@ from pathlib import Path
 import yaml
 
 from biaswatch.building.plan import Inquiry, Keywords, Plan
-from biaswatch.building.settings import BuilderSettings
-from biaswatch.shared.runtime.settings import Settings
 
 PAGE = (Path(__file__).parents[2] / "docs" / "building-benchmarks.md").read_text()
-
-
-def test_every_setting_of_the_builder_is_on_its_page() -> None:
-    for name in BuilderSettings.model_fields.keys() - Settings.model_fields.keys():
-        assert f"`BIASWATCH_{name.upper()}`" in PAGE
 
 
 def test_the_plan_on_the_page_is_one() -> None:

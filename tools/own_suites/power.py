@@ -1,4 +1,4 @@
-"""Write the power of each suite into its page: `python -m tools.own_suites.power`."""
+"""Write the power of each suite: `python -m tools.own_suites.power`."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +8,7 @@ from biaswatch.readers.suites import load_suite
 from tools.own_suites.__main__ import own_suites
 from tools.own_suites.parts import SUITES
 
-PAGE = Path("docs/own-suites.md")
+PAGE = Path("docs/measurements.md")
 BEGIN, END = "<!-- power: begin -->", "<!-- power: end -->"
 OPTIONS = PlanOptions(repeats=(1, 5), simulations=100)
 PLACES = "countries-and-unions"

@@ -4,26 +4,33 @@ import re
 from pathlib import Path, PurePosixPath
 
 SECTIONS: dict[str, tuple[str, ...]] = {
-    "Tutorial": ("tutorial",),
-    "How to": (
-        "own-suites", "published-benchmarks", "hiring-audit", "otlp", "importing", "other-tools",
-        "release-gate",
-        "monitors", "traffic", "channels", "adding-an-extractor",
-        "building-benchmarks", "diagnosing", "error-rates", "shortlists", "twin-answers", "targets",
-        "batches", "searching", "conversations", "agents", "replay",
-        "simulator", "bbq", "labels",
-        "dashboard", "access", "install", "operations", "archive", "scale", "kubernetes",
+    "Tutorials": ("tutorial", "hiring-audit"),
+    "How to: measure": (
+        "diagnosing", "error-rates", "targets", "own-suites", "published-benchmarks", "bbq",
+        "building-benchmarks", "conversations", "agents", "shortlists", "twin-answers",
+        "searching", "labels", "adding-an-extractor", "interpretation", "batches", "replay",
+        "simulator",
+    ),
+    "How to: monitor": (
+        "monitors", "traffic", "otlp", "importing", "channels", "release-gate", "other-tools",
+        "dashboard",
+    ),
+    "How to: operate": (
+        "install", "kubernetes", "access", "operations", "archive", "scale",
     ),
     "Reference": (
-        "commands", "reference/commands", "reference/http", "python",
-        "reference/records",
-        "reference/settings", "reference/metrics", "limits", "statistics",
-        "statistics-monitors", "calibration-table", "calibration-questions",
-        "calibration-monitors",
+        "commands", "reference/commands", "python", "reference/suites", "reference/files",
+        "reference/formats",
+        "reference/http",
+        "reference/records", "reference/settings", "reference/metrics", "reference/limits",
+        "reference/simulator",
     ),
     "Explanation": (
-        "verdicts", "glossary", "interpretation", "calibration", "architecture", "sources",
-        "decisions/README",
+        "verdicts", "glossary", "a-real-model", "architecture", "decisions/README",
+    ),
+    "Specification": (
+        "statistics", "statistics-monitors", "calibration", "calibration-table",
+        "calibration-questions", "calibration-monitors", "measurements", "sources",
     ),
 }  # fmt: skip
 """Every page but single decisions, in the order of the contents."""

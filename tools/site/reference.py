@@ -1,8 +1,8 @@
-"""Pages of the reference from the code: commands, HTTP, records, settings, metrics."""
+"""Pages of the reference from the code: commands, HTTP, files, records, settings, metrics."""
 
 import importlib
 import pkgutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +14,7 @@ from pydantic_core import PydanticUndefined
 from typer.main import get_command
 
 from biaswatch import services
+from biaswatch.building.settings import BuilderSettings
 from biaswatch.cli.application import app
 from biaswatch.cli.verbs import VERBS
 from biaswatch.services.gateway.app import web_app
@@ -21,24 +22,32 @@ from biaswatch.services.gateway.settings import GatewaySettings
 from biaswatch.shared import telemetry
 from biaswatch.shared.contracts import ROUTES
 from biaswatch.shared.runtime.settings import Settings
+from tools.site import catalogues
 from tools.site.pages import llms_index
+from tools.site.tables import first_line, table
 
 _NOTHING: Any = SimpleNamespace(publish=None, scoped=lambda _: _NOTHING)
 """A store and a bus without content."""
 
 
-COMMITTED = ("reference/settings.md", "reference/metrics.md")
-"""Pages that are also in the repository, where other pages link to them."""
-
-
 def reference_pages() -> dict[str, str]:
     """Return the pages, by their paths in the site."""
+    pages = {"http": operations()} | committed_pages()
+    return {f"reference/{name}.md": text for name, text in pages.items()}
+
+
+def committed_pages() -> dict[str, str]:
+    """Return the pages that are also in the repository, by name."""
     return {
-        "reference/commands.md": commands(),
-        "reference/http.md": operations(),
-        "reference/records.md": records(),
-        "reference/settings.md": settings(),
-        "reference/metrics.md": metrics(),
+        "commands": commands(),
+        "files": catalogues.files(),
+        "simulator": catalogues.simulator(),
+        "records": records(),
+        "settings": settings(),
+        "limits": catalogues.limits(),
+        "suites": catalogues.suites(),
+        "formats": catalogues.formats(),
+        "metrics": metrics(),
     }
 
 
@@ -59,7 +68,7 @@ def _command(command: Any, words: str) -> Iterator[str]:
     yield from ("", f"### {words}", "", _plain(command.help or ""), "")
     parameters = [p for p in command.params if not getattr(p, "hidden", False)]
     if parameters:
-        yield from _table(("option", "what it does", "default"), map(_parameter, parameters))
+        yield from table(("option", "what it does", "default"), map(_parameter, parameters))
     for name, subcommand in getattr(command, "commands", {}).items():
         yield from _command(subcommand, f"{words} {name}")
 
@@ -87,8 +96,8 @@ def operations() -> str:
         for method, operation in methods.items()
     )
     head = "A running gateway serves this at `/docs`, and as OpenAPI at `/openapi.json`."
-    table = _table(("operation", "what it does", "parameters"), rows)
-    return "\n".join(["# HTTP", "", head, "", *table]) + "\n"
+    lines = table(("operation", "what it does", "parameters"), rows)
+    return "\n".join(["# HTTP", "", head, "", *lines]) + "\n"
 
 
 def records() -> str:
@@ -96,10 +105,12 @@ def records() -> str:
     lines = ["# Records", "", "Services write them to each other and to the store."]
     for route in ROUTES:
         record = route.record
-        lines += ["", f"## {record.kind}", "", _first_line(record.__doc__), ""]
-        lines += [f"Stream `{route.stream}`; written by {', '.join(sorted(route.producers))}.", ""]
+        lines += ["", f"## {record.kind}", "", first_line(record.__doc__), ""]
+        readers = f"; read by {', '.join(route.consumers)}" if route.consumers else ""
+        writers = ", ".join(sorted(route.producers))
+        lines += [f"Stream `{route.stream}`; written by {writers}{readers}.", ""]
         fields = ((f"`{name}`", f.description or "") for name, f in record.model_fields.items())
-        lines += _table(("field", "what it is"), fields)
+        lines += table(("field", "what it is"), fields)
     return "\n".join(lines) + "\n"
 
 
@@ -117,7 +128,7 @@ def settings() -> str:
         }
         if own:
             lines += ["", f"## {name}", ""]
-            lines += _table(
+            lines += table(
                 ("variable", "what it does", "default"),
                 (_setting(cls, *item) for item in own.items()),
             )
@@ -135,6 +146,7 @@ def _setting(cls: type[Settings], name: str, field: FieldInfo) -> tuple[str, str
 
 
 def _service_settings() -> Iterator[tuple[str, type[Settings]]]:
+    yield "builder", BuilderSettings
     for name in sorted(module.name for module in pkgutil.iter_modules(services.__path__)):
         settings_module = importlib.import_module(f"biaswatch.services.{name}.settings")
         for value in vars(settings_module).values():
@@ -155,29 +167,14 @@ def metrics() -> str:
         for family in metric.describe()
     )
     head = ["# Metrics", "", "Each service serves them for Prometheus at `/metrics`.", ""]
-    return "\n".join([*head, *_table(("metric", "labels", "what it is"), rows)]) + "\n"
-
-
-def _table(titles: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
-    yield f"| {' | '.join(titles)} |"
-    yield "|" + "---|" * len(titles)
-    for row in rows:
-        yield f"| {' | '.join(_cell(cell) for cell in row)} |"
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
+    return "\n".join([*head, *table(("metric", "labels", "what it is"), rows)]) + "\n"
 
 
 def _plain(text: str) -> str:
     return "\n\n".join(" ".join(part.split()) for part in text.split("\n\n"))
 
 
-def _first_line(doc: str | None) -> str:
-    return (doc or "").strip().partition("\n")[0]
-
-
 if __name__ == "__main__":
-    for name in COMMITTED:
-        Path("docs", name).write_text(reference_pages()[name], encoding="utf-8")
+    for name, text in committed_pages().items():
+        Path("docs", "reference", f"{name}.md").write_text(text, encoding="utf-8")
     Path("llms.txt").write_text(llms_index(Path("docs")), encoding="utf-8")
