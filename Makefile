@@ -43,6 +43,7 @@ REQUIREMENTS_sbom := tools/sbom.txt
 REQUIREMENTS_peers := requirements/peers.txt
 REQUIREMENTS_mlflow := requirements/mlflow.txt
 REQUIREMENTS_inspect := requirements/inspect.txt
+REQUIREMENTS_evaluators := requirements/evaluators.txt
 REQUIREMENTS_engines := tests/engines/requirements.txt
 OTLP_ENVIRONMENTS := current 1_36 openai anthropic langchain llama_index pydantic_ai openinference openllmetry mlflow litellm
 
@@ -83,7 +84,7 @@ test-llm: .venv/.dev .venv/.llm ## Run the tests with a small language model on 
 	$(BIN)/python -m pytest tests/llm
 
 # Other programs read what we write, and compute the same numbers; not part of CI.
-test-peers: .venv/.dev .venv/.llm .venv-peers/.installed .venv-mlflow/.installed .venv-inspect/.installed ## Exchange results with MLflow, Inspect and lm-evaluation-harness, by hand
+test-peers: .venv/.dev .venv/.llm .venv-peers/.installed .venv-mlflow/.installed .venv-inspect/.installed .venv-evaluators/.installed ## Exchange results with MLflow, Inspect, lm-evaluation-harness, EvalHub and NeMo Evaluator, by hand
 	$(BIN)/python -m pytest -s tests/peers
 
 # With uv: pip gives up on the many dependencies of traceloop-sdk.

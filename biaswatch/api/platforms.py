@@ -20,7 +20,7 @@ from biaswatch.exporting.gaps import gap_rows
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import connected
 from biaswatch.local.gateway_requests import path
-from biaswatch.local.runs import RunResults, run_results, run_table
+from biaswatch.local.runs import RunResults, ended_run, run_results, run_table
 from biaswatch.local.searches import AnySpace, finished_search, search_request
 from biaswatch.readers.run_tables import RunTable
 from biaswatch.readers.suite_names import suite_path
@@ -158,11 +158,7 @@ class AsyncPlatform:
             repeats=repeats, scaffolds=list(scaffolds), nonce=nonce,
         )  # fmt: skip
         async with self._client(with_models=True) as client:
-            await client.keep(loaded)
-            started = await client.start(request)
-            async for _ in client.follow(started.run.id, started.opening):
-                pass
-            return await _finished(client, started.run.id)
+            return await _finished(client, await ended_run(client, loaded, request))
 
     async def search(self, target: str, space: AnySpace, **options: Any) -> SearchView:
         """Search a space for bias and wait for the end; see `biaswatch.search`."""

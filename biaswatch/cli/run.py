@@ -27,7 +27,7 @@ from biaswatch.cli.options import CheckRequest, Json, SuiteFile, end_check, gate
 from biaswatch.cli.requests import takes
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import AddressFile
-from biaswatch.local.runs import InterpretedGap, RunResults, run_results
+from biaswatch.local.runs import InterpretedGap, RunResults, check_not_refused, run_results
 from biaswatch.planning.costs import EstimatedSpending, estimated_spending, in_words
 from biaswatch.planning.findable_gaps import with_findable
 from biaswatch.readers.contexts import with_contexts
@@ -48,12 +48,9 @@ from biaswatch.services.generator.settings import GeneratorSettings
 from biaswatch.shared.contracts import Budget, Diagnosis, Suite, Target, set_of
 from biaswatch.shared.errors import TransientError
 from biaswatch.shared.presentation.run_summary import mostly_missing
-from biaswatch.shared.requests.run_views import RunProgress, RunState
+from biaswatch.shared.requests.run_views import RunState
 from biaswatch.shared.requests.runs import NO_JUDGE, SELF, RunRequest, check_repeats
 from biaswatch.shared.runtime.settings import Settings, load_settings
-
-MAX_REFUSALS = 3
-"""`run` stops waiting for a target after as many refusals: its key must be corrected."""
 
 
 class RunVerb(CheckRequest):
@@ -289,23 +286,12 @@ async def _watch(client: GatewayClient, run_id: str, opening: int, *, quiet: boo
                 if batch.expires_at and batch.expires_at not in batches:
                     typer.echo(printable(batch.in_words()), err=True)
                     batches.add(batch.expires_at)
-            _check_not_refused(progress)
+            check_not_refused(progress)
             bars.update(answered, completed=progress.responses, total=progress.probes)
             bars.update(measured, completed=progress.features, total=progress.features_expected)
             if expected := progress.verdicts_expected:
                 judged = bars.add_task("judged", total=expected) if judged is None else judged
                 bars.update(judged, completed=progress.verdicts)
-
-
-def _check_not_refused(progress: RunProgress) -> None:
-    """Raise TransientError where every answer left is of targets that refuse again and again."""
-    left = progress.probes - progress.responses
-    tried = all(paused.refusals >= MAX_REFUSALS for paused in progress.paused)
-    if progress.paused and tried and 0 < left == progress.held:
-        raise TransientError(
-            f"{left} of {progress.probes} answers of the run {progress.run_id} wait, and the same"
-            f" command goes on once they come: {printable(progress.paused[0].in_words())}"
-        )
 
 
 def _finish(

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.gateway_requests import path
-from biaswatch.local.runs import may_name_run, whole_run_id
+from biaswatch.local.runs import ended_run, may_name_run, whole_run_id
 from biaswatch.shared.contracts import TRAFFIC, Suite, is_id
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.exports import (
@@ -117,12 +117,9 @@ async def answered(
     client: GatewayClient, suite: Suite, request: RunRequest
 ) -> tuple[str, list[Row]]:
     """Ask a suite, and return the id of the ended run and a row for each answer."""
-    await client.keep(suite)
-    started = await client.start(request)
-    async for _ in client.follow(started.run.id, started.opening):
-        pass
-    runs = await runs_named(client, started.run.id, None)
-    return started.run.id, [row async for row in exported_rows(client, runs)]
+    run_id = await ended_run(client, suite, request)
+    runs = await runs_named(client, run_id, None)
+    return run_id, [row async for row in exported_rows(client, runs)]
 
 
 def rows_of_page(

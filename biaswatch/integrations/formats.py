@@ -12,6 +12,7 @@ from biaswatch.local.client import GatewayClient
 ANSWERS = "answers"
 ANY_RUN, RUN_OR_MONITOR, SUITE = "run, monitor or live system", "run or monitor", "suite"
 RUN, LOG = "run", "log of Inspect or lm-evaluation-harness"
+ALL_SUITES = "all"
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,15 @@ FORMATS: Mapping[str, ExportFormat] = {
         "mlflow",
     ),
     "lm-eval": ExportFormat(SUITE, "a task of lm-evaluation-harness", "folder", "lm_eval"),
+    "nemo-evaluator": ExportFormat(
+        SUITE, "a harness of NeMo Evaluator", "folder", "nemo_evaluator"
+    ),
+    "evalhub": ExportFormat(
+        f"suite of this package, or `{ALL_SUITES}` suites",
+        "a provider of EvalHub",
+        ".yaml file",
+        "evalhub",
+    ),
     "bias-profile": ExportFormat(
         RUN_OR_MONITOR, "groups, hazards, measures, results, owner", ".json file", "bias_profile"
     ),

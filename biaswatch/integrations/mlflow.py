@@ -1,22 +1,20 @@
 """Export a run or a monitor as a run of an MLflow tracking server."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from biaswatch.integrations.amounts import Amounts, amounts_of
 from biaswatch.integrations.formats import ExportRequest
 from biaswatch.integrations.mlflow_server import LoggedRun, Metric, mlflow_server
 from biaswatch.integrations.sources import ReportedRun, WatchedMonitor, source_named
-from biaswatch.local.runs import RunResults
 from biaswatch.render.figures import can_draw, draw
 from biaswatch.render.markdown import escape_md
 from biaswatch.render.report import ReportFormat, report_text
-from biaswatch.shared.contracts import SummaryWord
 from biaswatch.shared.presentation.conclusions import conclusions
-from biaswatch.shared.presentation.findings import comparisons
 from biaswatch.shared.presentation.tables import words
 from biaswatch.shared.requests.run_views import RunState
 
@@ -31,7 +29,6 @@ STATUS = {
 """MLflow's status of a run that has ended."""
 REPORTS = (ReportFormat.MD, ReportFormat.HTML, ReportFormat.JSON, ReportFormat.CSV)
 _NOT_IN_KEYS = re.compile(r"[^/\w.\- :]")
-Amounts = Mapping[str, float | None]
 
 
 async def export(request: ExportRequest) -> str:
@@ -52,7 +49,7 @@ def run_as_run(reported: ReportedRun) -> LoggedRun:
     """Return a run of biaswatch as a run of MLflow; an undefined number is not logged."""
     results = reported.results
     run = results.run
-    metrics = [metric for key, value in _amounts(results) for metric in _metrics(
+    metrics = [metric for key, value in amounts_of(results) for metric in _metrics(
         key, value, run.at, run.opening
     )]  # fmt: skip
     declared = results.diagnoses[0] if results.diagnoses else None
@@ -67,25 +64,8 @@ def run_as_run(reported: ReportedRun) -> LoggedRun:
         params={key: value[:MAX_NOTE] for key, value in params.items()},
         tags={NOTE: _note(sentences), "biaswatch.state": run.state.value},
         metrics=metrics,
-        artifacts=dict(_files(reported)),
+        artifacts=dict(report_files(reported)),
     )
-
-
-def _amounts(results: RunResults) -> Iterator[tuple[str, Amounts]]:
-    """Yield numbers by comparison, and the counts of verdicts."""
-    rows = comparisons(results.diagnoses)
-    for row in rows:
-        diagnosis, gap = row.diagnosis, row.gap
-        feature = f"{diagnosis.extractor}.{diagnosis.feature}"
-        where = f"{diagnosis.target} {diagnosis.scaffold}/{feature}/{diagnosis.dimension}"
-        yield f"{where}: {gap.a} - {gap.b}", {
-            "gap": gap.gap.value, "ci_low": gap.gap.low, "ci_high": gap.gap.high,
-            "p_adjusted": gap.p_adjusted, "p_same_treatment": gap.p_same_treatment,
-            "p_group_effect": gap.p_group_effect,
-        }  # fmt: skip
-    verdicts = [row.diagnosis.summary(row.gap) for row in rows]
-    yield "", {"comparisons": len(rows), **{word: verdicts.count(word) for word in SummaryWord}}
-    yield "", {"answers": results.run.responses, "answers_asked": results.run.probes}
 
 
 def monitor_as_run(monitor: WatchedMonitor) -> LoggedRun:
@@ -139,7 +119,7 @@ def _note(sentences: list[str]) -> str:
     return lines[:MAX_NOTE]
 
 
-def _files(reported: ReportedRun) -> Iterator[tuple[str, bytes]]:
+def report_files(reported: ReportedRun) -> Iterator[tuple[str, bytes]]:
     """Yield the reports, and the figures if matplotlib is installed."""
     for form in REPORTS:
         text = report_text(form, reported.results, reported.flagged)

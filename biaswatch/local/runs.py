@@ -13,18 +13,20 @@ from biaswatch.local.gateway_requests import path
 from biaswatch.readers.run_tables import RunTable
 from biaswatch.services.gateway.runs.measurements import GroupValues
 from biaswatch.services.gateway.runs.provenance import RunProvenance
-from biaswatch.shared.contracts import Assessment, Correction, Diagnosis, Evaluation, is_id
-from biaswatch.shared.errors import NotFoundError, UsageError
+from biaswatch.shared.contracts import Assessment, Correction, Diagnosis, Evaluation, Suite, is_id
+from biaswatch.shared.errors import NotFoundError, TransientError, UsageError
 from biaswatch.shared.presentation.findings import comparisons
 from biaswatch.shared.presentation.run_summary import mostly_missing, without_calls
 from biaswatch.shared.requests.labels import RunCorrections
 from biaswatch.shared.requests.run_views import RunImpact, RunProgress, RunState, StudyResults
-from biaswatch.shared.requests.runs import LATEST, NAME_PATTERN
+from biaswatch.shared.requests.runs import LATEST, NAME_PATTERN, RunRequest
 
 MOST_SPREADS = 4
 """Number of findings whose distribution of answers is drawn."""
 POWER = 0.8
 """Share of runs that find the smallest findable gap."""
+MAX_REFUSALS = 3
+"""A run stops waiting for a target after as many refusals: its key must be corrected."""
 
 
 @dataclass(frozen=True)
@@ -122,6 +124,32 @@ class RunResults:
         if self.provenance:
             fields["provenance"] = self.provenance
         return dict(to_jsonable_python(fields))
+
+
+async def ended_run(client: GatewayClient, suite: Suite, request: RunRequest) -> str:
+    """Ask a suite and wait for the end of the run; return its id.
+
+    Raises
+    ------
+    TransientError
+        All answers left are of targets that refuse again and again.
+    """
+    await client.keep(suite)
+    started = await client.start(request)
+    async for progress in client.follow(started.run.id, started.opening):
+        check_not_refused(progress)
+    return started.run.id
+
+
+def check_not_refused(progress: RunProgress) -> None:
+    """Raise TransientError where all answers left are of targets that refuse again and again."""
+    left = progress.probes - progress.responses
+    tried = all(paused.refusals >= MAX_REFUSALS for paused in progress.paused)
+    if progress.paused and tried and 0 < left == progress.held:
+        raise TransientError(
+            f"{left} of {progress.probes} answers of the run {progress.run_id} wait, and the same"
+            f" command goes on once they come: {progress.paused[0].in_words()}"
+        )
 
 
 async def run_results(

@@ -1,6 +1,7 @@
 """Exports to a real MLflow server, read by MLflow's own client; our extractors as its scorer."""
 
 import json
+import os
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -11,11 +12,12 @@ import httpx2
 import pytest
 
 import biaswatch as bw
-from biaswatch.integrations.mlflow import run_as_run
+from biaswatch.integrations.mlflow import monitor_as_run, run_as_run
 from biaswatch.integrations.mlflow_server import LoggedRun, mlflow_server
-from biaswatch.integrations.sources import ReportedRun
+from biaswatch.integrations.sources import ReportedRun, WatchedMonitor
 from biaswatch.local.runs import RunResults
-from tests.support.records import make_diagnosis, make_progress
+from biaswatch.shared.requests.monitor_views import MonitorStatus, MonitorView, histories_of
+from tests.support.records import AT, make_alarm, make_diagnosis, make_evidence, make_progress
 from tests.support.waiting import until
 
 ROOT = Path(__file__).parents[2]
@@ -33,6 +35,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
+    # Without its runner of background jobs, which starts four more processes.
+    environment = {**os.environ, "MLFLOW_SERVER_ENABLE_JOB_EXECUTION": "false"}
     words = (
         *("server", "--host", "127.0.0.1", "--port", str(port), "--workers", "1"),
         *("--backend-store-uri", f"sqlite:///{folder}/store.db"),
@@ -40,7 +44,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     )
     address = f"http://127.0.0.1:{port}"
     with (folder / "log").open("w") as log:
-        process = subprocess.Popen([PEER / "mlflow", *words], stdout=log, stderr=log, cwd=folder)
+        process = subprocess.Popen(
+            [PEER / "mlflow", *words], env=environment, stdout=log, stderr=log, cwd=folder
+        )
     try:
         until(lambda: _answers(address))
         yield address
@@ -74,7 +80,7 @@ async def exported(server: str, state: str) -> tuple[LoggedRun, str]:
 async def test_a_run_is_read_by_mlflow_and_a_second_export_updates_it(server: str) -> None:
     await exported(server, "running")
     logged, page = await exported(server, "complete")
-    [run] = said("read", server)
+    [run] = [run for run in said("read", server) if "biaswatch.run" in run["tags"]]
     assert run["status"] == "FINISHED"
     assert {metric.key: metric.value for metric in logged.metrics} == {
         key: points[-1][1] for key, points in run["metrics"].items()
@@ -84,6 +90,24 @@ async def test_a_run_is_read_by_mlflow_and_a_second_export_updates_it(server: st
     assert {"report.md", "report.html", "report.json", "report.csv"} <= run["files"].keys()
     assert run["files"] == {name: len(content) for name, content in logged.artifacts.items()}
     assert page.startswith(server)
+
+
+async def test_the_rounds_of_a_monitor_are_steps_that_mlflow_reads(server: str) -> None:
+    status = MonitorStatus(
+        name="coasts", monitor_id="b" * 32, state="active", suite="countries",
+        target="replay:answers", claim="population", rounds=2, comparisons=1, alarms=1,
+        alpha=0.05, since=AT,
+    )  # fmt: skip
+    view = MonitorView(status=status, evidence=[], alarms=[make_alarm(words="A gap of 0.5.")])
+    histories = histories_of([make_evidence(round=number, at=AT) for number in (1, 2)])
+    logged = monitor_as_run(WatchedMonitor(view, histories))
+    async with mlflow_server(server) as peer:
+        for _ in range(2):
+            await peer.log({"biaswatch.monitor": status.monitor_id}, logged)
+    [run] = [run for run in said("read", server) if "biaswatch.monitor" in run["tags"]]
+    assert run["status"] == "RUNNING"
+    assert {step for points in run["metrics"].values() for step, _ in points} == {1, 2}
+    assert "A gap of 0.5" in run["tags"]["mlflow.note.content"]
 
 
 async def test_a_server_whose_clients_store_artifacts_is_refused_in_a_sentence(

@@ -10,10 +10,10 @@ import pytest
 from typer.testing import CliRunner
 
 from biaswatch.cli.application import app
-from biaswatch.cli.run import _check_not_refused
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import AddressFile, RunningPlatform
 from biaswatch.local.platform import embedded_platform
+from biaswatch.local.runs import check_not_refused
 from biaswatch.shared.contracts import Suite
 from biaswatch.shared.contracts.completion import PausedTarget
 from biaswatch.shared.contracts.suite import SuiteProbe
@@ -106,7 +106,7 @@ def test_a_run_is_left_once_nothing_but_targets_tried_in_vain_remains() -> None:
     given = {"lane": "a", "target": "openai:a", "why": "No.", "since": AT, "next_try_at": AT}
     tried = [PausedTarget.model_validate({**given, "refusals": n}) for n in (2, 3)]
     waiting = {"stand": "running", "probes": 10, "responses": 4}
-    _check_not_refused(make_progress(**waiting, held=6, paused=[tried[0]]))
-    _check_not_refused(make_progress(**waiting, held=5, paused=[tried[1]]))
+    check_not_refused(make_progress(**waiting, held=6, paused=[tried[0]]))
+    check_not_refused(make_progress(**waiting, held=5, paused=[tried[1]]))
     with pytest.raises(TransientError, match=r"6 of 10 answers .* targets resume 'openai:a'"):
-        _check_not_refused(make_progress(**waiting, held=6, paused=[tried[1]]))
+        check_not_refused(make_progress(**waiting, held=6, paused=[tried[1]]))
