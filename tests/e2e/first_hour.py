@@ -74,7 +74,7 @@ def journeys(source: Path) -> list[Journey]:
     model = "OPENAI_BASE_URL=http://localhost:8090/v1 OPENAI_API_KEY=none MODEL=biased"
     question = (
         "curl -sf localhost:9000/ask -H 'Content-Type: application/json' -H 'User: u-1'"
-        " -H 'Gender: female' -d '{\"text\": \"Where is my parcel?\"}'"
+        " -H 'Gender: women' -d '{\"text\": \"Where is my parcel?\"}'"
     )
     install = "python3 -m venv app && app/bin/pip install -q -r examples/fastapi/requirements.txt"
     application = f"cd examples/fastapi && {to} {model} ../../app/bin/uvicorn app:app --port 9000"

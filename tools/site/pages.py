@@ -4,7 +4,7 @@ import re
 from pathlib import Path, PurePosixPath
 
 SECTIONS: dict[str, tuple[str, ...]] = {
-    "Tutorials": ("tutorial", "hiring-audit"),
+    "Tutorials": ("tutorial", "tutorial-monitor", "hiring-audit"),
     "How to: measure": (
         "diagnosing", "error-rates", "targets", "own-suites", "published-benchmarks", "bbq",
         "building-benchmarks", "conversations", "agents", "shortlists", "twin-answers",
