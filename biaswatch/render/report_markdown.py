@@ -7,7 +7,7 @@ from biaswatch.render import interpretations, studies
 from biaswatch.render.assessments import assessment_lines
 from biaswatch.render.markdown import anchor, escape_md, folded, markdown_table, table_lines
 from biaswatch.render.report_sections import conclusions_page, limits, method, provenance_table
-from biaswatch.shared.contracts import Correction, Diagnosis, SummaryWord
+from biaswatch.shared.contracts import Correction, Diagnosis
 from biaswatch.shared.formatting import coverage, p_value
 from biaswatch.shared.presentation.bias_scores import scores_csv
 from biaswatch.shared.presentation.columns import (
@@ -35,6 +35,7 @@ from biaswatch.shared.presentation.corrections import (
 from biaswatch.shared.presentation.findings import ComparisonView, comparisons, group_rows, title_of
 from biaswatch.shared.presentation.interactions import tested_interactions
 from biaswatch.shared.presentation.names import ModelNames
+from biaswatch.shared.presentation.run_summary import INCONCLUSIVE, NO_DISPARITY
 from biaswatch.shared.presentation.tables import estimate_text
 from biaswatch.shared.requests.run_views import FlaggedPair
 
@@ -46,10 +47,10 @@ SHRUNKEN_MEAN = (
     " answers a group has: for looking, for no verdict. The ranges of ranks hold for all groups at"
     " once; 1 is the largest mean."
 )
-NULLS = (
-    "One row for each number and grouping at a model: comparisons within the tolerance, undecided"
-    " comparisons, and the one closest to a disparity."
+ONE_ROW = (
+    "One row for each number and grouping at a model, with the comparison closest to a disparity."
 )
+NOT_ALIKE = "This does not show that groups are treated alike."
 SHOWN_STATISTICS = ("mean", "selection_rate")
 CHANCE = (
     "By chance is the median under random labels; it informs. Other statistics are in `--format"
@@ -57,31 +58,31 @@ CHANCE = (
 )
 
 
-def nulls_table(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
-    """Yield the table of all comparisons without a disparity."""
+def verdict_table(diagnoses: Sequence[Diagnosis], verdict: str) -> Iterator[str]:
+    """Yield the table of all comparisons with a verdict, in words, that is no disparity."""
     names = ModelNames.among(diagnoses)
-    rows = [row for diagnosis in diagnoses if (row := _null_row(diagnosis, names))]
+    rows = [row for diagnosis in diagnoses if (row := _verdict_row(diagnosis, verdict, names))]
     if not rows:
         return
     rows.sort(key=lambda row: row[0])
     titles = (
-        *("number", "model", "comparisons", "within tolerance", "undecided"),
-        *("closest to a disparity", f"gap [{coverage(diagnoses[0].alpha)}]", "adjusted p"),
+        *("number", "model", "comparisons", "closest to a disparity"),
+        *(f"gap [{coverage(diagnoses[0].alpha)}]", "adjusted p"),
     )
-    yield from (NULLS, "")
+    yield from (ONE_ROW if verdict == NO_DISPARITY else f"{NOT_ALIKE} {ONE_ROW}", "")
     yield from markdown_table(titles, (cells for _, cells in rows[:MAX_NULL_ROWS]))
     yield from _rest(len(rows) - MAX_NULL_ROWS)
 
 
-def _null_row(diagnosis: Diagnosis, names: ModelNames) -> tuple[float, list[str]] | None:
-    rows = [row for row in comparisons([diagnosis]) if not row.is_disparity]
+def _verdict_row(
+    diagnosis: Diagnosis, verdict: str, names: ModelNames
+) -> tuple[float, list[str]] | None:
+    rows = [row for row in comparisons([diagnosis]) if row.verdict == verdict]
     if not rows:
         return None
-    within = sum(row.gap.summary is SummaryWord.NO_DISPARITY for row in rows)
     nearest = min(rows, key=_closeness)
-    counts = (len(rows), within, len(rows) - within)
     return _closeness(nearest)[0], [
-        *(title_of(diagnosis), names.of(diagnosis), *map(str, counts)),
+        *(title_of(diagnosis), names.of(diagnosis), f"{len(rows)} of {len(diagnosis.gaps)}"),
         *(f"{nearest.gap.a} - {nearest.gap.b}", estimate_text(nearest.gap.gap)),
         p_value(nearest.p_adjusted),
     ]
@@ -213,7 +214,8 @@ def _sections(
     results: RunResults, flagged_pairs: Iterable[str], pictures: Sequence[str]
 ) -> Iterator[tuple[str, Iterable[str]]]:
     """Yield the sections after the first page with their titles; some have no line."""
-    yield "Comparisons that show no disparity", nulls_table(results.diagnoses)
+    yield "Comparisons without a disparity", verdict_table(results.diagnoses, NO_DISPARITY)
+    yield "Inconclusive comparisons", verdict_table(results.diagnoses, INCONCLUSIVE)
     yield "As labels of people correct it", _corrected(results.corrections)
     yield "Figures", pictures
     if results.studies:

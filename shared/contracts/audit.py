@@ -35,6 +35,7 @@ class AuditAction(StrEnum):
     ALARM_ASSIGN = "alarm.assign"
     ALARM_NOTE = "alarm.note"
     ALARM_RESOLVE = "alarm.resolve"
+    ALARM_SILENCE = "alarm.silence"
     LABELS_SAMPLE = "labels.sample"
     LABELS_IMPORT = "labels.import"
     TARGET_RESUME = "target.resume"

@@ -3,8 +3,12 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 
 from biaswatch.shared.contracts import AuditAction, AuditEntry
+from biaswatch.shared.errors import UsageError
+
+MAX_SILENCE = timedelta(days=7)
 
 OUTCOMES = {
     "true": "true: the disparity is real",
@@ -17,6 +21,7 @@ STEPS = {
     "assign": AuditAction.ALARM_ASSIGN,
     "note": AuditAction.ALARM_NOTE,
     "resolve": AuditAction.ALARM_RESOLVE,
+    "silence": AuditAction.ALARM_SILENCE,
 }
 """Steps of people with an alarm, by the last part of the address."""
 
@@ -32,6 +37,8 @@ class AlarmItem:
     """Each step in words, the latest first."""
     outcome: str = ""
     """A key of `OUTCOMES`, or empty."""
+    silent_until: datetime | None = None
+    """Until when channels get no message about its comparison."""
 
 
 def alarm_item(entries: Sequence[AuditEntry]) -> AlarmItem:
@@ -42,7 +49,35 @@ def alarm_item(entries: Sequence[AuditEntry]) -> AlarmItem:
     outcome = last.details.get("outcome", "") if last else ""
     state = "open" if last is None else f"resolved, {outcome}" if outcome else "acknowledged"
     history = [(_words(entry), entry) for entry in entries]
-    return AlarmItem(state, next(assigned, ""), history, outcome)
+    silence = next(iter(silences(entries).values()), None)
+    return AlarmItem(state, next(assigned, ""), history, outcome, silence)
+
+
+def silences(entries: Iterable[AuditEntry]) -> dict[str, datetime]:
+    """Return until when each alarm is silenced, from entries with the latest first."""
+    until: dict[str, datetime] = {}
+    for entry in entries:
+        if entry.action is AuditAction.ALARM_SILENCE:
+            until.setdefault(entry.subject, datetime.fromisoformat(entry.details["until"]))
+    return until
+
+
+def silence_end(text: str, now: datetime) -> datetime:
+    """Return the end of a silence, in UTC unless it has a time zone.
+
+    Raises
+    ------
+    UsageError
+        It is no moment, has passed, or lies beyond a week: older alarms are never sent.
+    """
+    try:
+        end = datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageError("Write the end of the silence as 2026-01-31T12:00, in UTC.") from None
+    end = end if end.tzinfo else end.replace(tzinfo=UTC)
+    if not now < end <= now + MAX_SILENCE:
+        raise UsageError(f"A silence ends within {MAX_SILENCE.days} days from now.")
+    return end
 
 
 def _words(entry: AuditEntry) -> str:
@@ -52,6 +87,8 @@ def _words(entry: AuditEntry) -> str:
             words = f"assigned to {entry.details['assignee']}"
         case AuditAction.ALARM_RESOLVE:
             words = f"resolved as {entry.details['outcome']}"
+        case AuditAction.ALARM_SILENCE:
+            words = f"silenced until {entry.details['until'][:16]}"
         case AuditAction.ALARM_NOTE:
             words = "noted"
         case _:

@@ -24,6 +24,8 @@ WORDS = re.compile(r"\s+|\w+\s*|[^\w\s]+\s*")
 """A word with the space behind it, so that marks of adjacent words join."""
 MAX_COMPARED_WORDS = 3000
 """Longer texts have no marks, because the time to compare grows with the square."""
+MAX_MARKED_CHARS = 60
+"""Longer stimuli are texts, not words for a group."""
 MAX_STEP_CHARACTERS = 300
 """Longer arguments and results of tools are cut on pages; an exported file has all of them."""
 FILE_TITLES = (
@@ -61,6 +63,8 @@ class AnswerView:
     """Reason for a missing answer."""
     model: str | None
     readings: tuple[AnswerReading, ...]
+    group_words: tuple[str, ...] = ()
+    """Words for its groups: names of people, and the groups themselves."""
     steps: tuple[str, ...] = ()
     """Calls of tools that led to the answer: name, arguments, result; texts, like the answer."""
 
@@ -98,6 +102,11 @@ def answer_view(
         missing=_why_missing(response),
         model=response.model if response else None,
         readings=tuple(_readings(measured, response)),
+        group_words=tuple(
+            word
+            for word in (*probe.stimuli.values(), *probe.groups.values())
+            if len(word) <= MAX_MARKED_CHARS
+        ),
         steps=tuple(_tool_steps(response)) if response else (),
     )
 
@@ -188,6 +197,16 @@ def differences(a: str, b: str) -> tuple[list[MarkedText], list[MarkedText]]:
     return first, second
 
 
+def marked_words(text: str, words: Sequence[str]) -> list[MarkedText]:
+    """Return a text in parts, with every occurrence of some words marked, whatever its case."""
+    if not words:
+        return [MarkedText(text, differs=False)]
+    longest_first = sorted(set(words), key=len, reverse=True)
+    pattern = rf"(?<!\w)({'|'.join(map(re.escape, longest_first))})(?!\w)"
+    parts = re.split(pattern, text, flags=re.IGNORECASE)
+    return [MarkedText(part, differs=n % 2 == 1) for n, part in enumerate(parts) if part]
+
+
 @dataclass(frozen=True)
 class TwinSide:
     """One of two answers side by side."""
@@ -196,6 +215,18 @@ class TwinSide:
     answer: AnswerView
     parts: tuple[list[MarkedText], list[MarkedText]] | None
     """Question and answer in parts; None without texts."""
+
+    @property
+    def differing(self) -> str:
+        """The words of the question that the other lacks; "" without texts, or where all do."""
+        asked = self.parts[0] if self.parts else []
+        return (
+            ""
+            if all(part.differs for part in asked)
+            else ", ".join(
+                part.text.strip() for part in asked if part.differs and part.text.strip()
+            )
+        )
 
 
 def side_by_side(
@@ -217,6 +248,11 @@ def side_by_side(
         TwinSide(one.label, one, (asked[0], answered[0])),
         TwinSide(two.label, two, (asked[1], answered[1])),
     )
+
+
+def label_of(twins: Sequence[AnswerView], group: str) -> str:
+    """Return the label of the first twin of a group; "" without one."""
+    return next((twin.label for twin in twins if group in twin.groups.values()), "")
 
 
 def readings_table(twins: Sequence[AnswerView]) -> Table:

@@ -8,8 +8,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from biaswatch.services.notifier.domain.attempts import link_of
 from biaswatch.shared.contracts import Alarm
+from biaswatch.shared.presentation.alarm_messages import link_of
 from tests.support.browsed_platform import (
     HUGE,
     NASTY,

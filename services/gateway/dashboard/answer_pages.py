@@ -26,6 +26,7 @@ from biaswatch.shared.presentation.answers import (
     AnswerView,
     answer_view,
     file_rows,
+    label_of,
     readings_table,
     side_by_side,
 )
@@ -232,6 +233,8 @@ def router(ctx: GatewayContext) -> APIRouter:
         caller: Annotated[Caller, Depends(ctx.tokens.signed_in)],
         a: str = "",
         b: str = "",
+        high: str = "",
+        low: str = "",
     ) -> HTMLResponse:
         run, planned = answers.planned(run_id)
         wanted = wanted.model_copy(
@@ -241,6 +244,7 @@ def router(ctx: GatewayContext) -> APIRouter:
             }
         )
         twins = answers.twins(run, planned, wanted)
+        a, b = a or label_of(twins, high), b or label_of(twins, low)
         return page(
             "twins.html",
             run=run,

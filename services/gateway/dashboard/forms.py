@@ -24,7 +24,7 @@ from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.shared.contracts import AuditAction, MonitorState, Run, as_usage_error
 from biaswatch.shared.contracts.access import Right
 from biaswatch.shared.errors import NotFoundError, UsageError
-from biaswatch.shared.presentation.alarm_items import OUTCOMES, STEPS
+from biaswatch.shared.presentation.alarm_items import OUTCOMES, STEPS, silence_end
 from biaswatch.shared.requests.runs import RunDescription
 from biaswatch.shared.runtime.jobs import in_thread
 from biaswatch.shared.store import Store
@@ -165,6 +165,12 @@ class IdempotentForms:
 
 
 MAX_NOTE_CHARACTERS = 500
+STEP_FIELDS = {
+    "assign": ("assignee",),
+    "resolve": ("outcome", "note"),
+    "silence": ("until", "note"),
+}
+"""Fields of steps with an alarm, the required one first; of all others, a note."""
 STATES = {
     "pause": (MonitorState.PAUSED, AuditAction.MONITOR_PAUSE),
     "resume": (MonitorState.ACTIVE, AuditAction.MONITOR_RESUME),
@@ -212,7 +218,7 @@ def router(ctx: GatewayContext) -> APIRouter:
         fields = await sent_form(request, caller)
         if step not in STEPS:
             raise NotFoundError(f"The action {step} does not exist for an alarm.")
-        details = step_details(step, fields)
+        details = step_details(step, fields, now())
         alarms = await in_thread(actions.monitors.alarms, name)
         if alarm_id not in {view.alarm.id for view in alarms}:
             raise NotFoundError(f"The monitor {name} has no such alarm.")
@@ -255,7 +261,7 @@ class PageActions:
             pass
 
 
-def step_details(step: str, fields: dict[str, str]) -> dict[str, str]:
+def step_details(step: str, fields: dict[str, str], now: datetime) -> dict[str, str]:
     """Return the details of a step with an alarm.
 
     Raises
@@ -263,10 +269,12 @@ def step_details(step: str, fields: dict[str, str]) -> dict[str, str]:
     UsageError
         A field of the form is missing, too long, or has no meaning.
     """
-    names = {"assign": ("assignee",), "resolve": ("outcome", "note")}.get(step, ("note",))
+    names = STEP_FIELDS.get(step, ("note",))
     details = {name: " ".join(fields.get(name, "").split()) for name in names}
     if step == "resolve" and details["outcome"] not in OUTCOMES:
         raise UsageError(f"An alarm is resolved as one of {', '.join(OUTCOMES)}.")
+    if step == "silence":
+        details["until"] = silence_end(details["until"], now).isoformat()
     if not details[names[0]] or max(map(len, details.values())) > MAX_NOTE_CHARACTERS:
         raise UsageError(f"A {names[0]} has 1 to {MAX_NOTE_CHARACTERS} characters.")
     return {name: value for name, value in details.items() if value}

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Annotated
 from urllib.parse import quote, urlencode
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse, Response
 
 from biaswatch.services.gateway.context import GatewayContext, now
@@ -24,6 +24,7 @@ from biaswatch.services.gateway.monitors.stored import no_monitor
 from biaswatch.services.gateway.monitors.strata import MAX_WINDOWS, StrataQueries
 from biaswatch.shared.contracts import Monitor, MonitorState, comparison_titles, open_alarms_of
 from biaswatch.shared.presentation.alarm_items import OUTCOMES, reliability
+from biaswatch.shared.presentation.alarm_messages import message_of
 from biaswatch.shared.presentation.charts import (
     ChartColumns,
     chart_columns,
@@ -137,7 +138,9 @@ def router(ctx: GatewayContext) -> APIRouter:
         ]
 
     @router.get("/monitors/{name}/alarms")
-    def show_alarms(name: str, forms: Annotated[PageForms, Depends(page_forms)]) -> HTMLResponse:
+    def show_alarms(
+        name: str, request: Request, forms: Annotated[PageForms, Depends(page_forms)]
+    ) -> HTMLResponse:
         monitor = monitors.definition(name)
         if monitor is None or monitor.state is MonitorState.DELETED:
             raise no_monitor(name)
@@ -153,6 +156,10 @@ def router(ctx: GatewayContext) -> APIRouter:
             items=items,
             reliability=reliability(items.values()),
             outcomes=OUTCOMES,
+            messages={
+                view.alarm.id: message_of(view.alarm, str(request.base_url)) for view in alarms
+            },
+            now=now(),
         )
         return forms.with_cookie(shown)
 

@@ -29,6 +29,7 @@ from biaswatch.shared.formatting import (
     undetected_words,
     visible,
 )
+from biaswatch.shared.presentation.answers import marked_words
 from biaswatch.shared.presentation.drawing import drawing_style, forest_figure, gap_text, markup
 from biaswatch.shared.presentation.glossary import GLOSSARY
 from biaswatch.shared.presentation.tables import Table, csv_of, words
@@ -225,6 +226,7 @@ FILTERS: tuple[Callable[..., object], ...] = (
     forest_figure,
     gap_text,
     undetected_words,
+    marked_words,
     by_rank,
 )
 

@@ -21,7 +21,7 @@ from biaswatch.services.gateway.dashboard.rendering import (
 )
 from biaswatch.services.gateway.labels.queries import LabelQueries
 from biaswatch.services.gateway.references import References
-from biaswatch.services.gateway.runs.measurements import GroupValueQueries
+from biaswatch.services.gateway.runs.measurements import GroupValueQueries, SetGap
 from biaswatch.services.gateway.runs.provenance import InterpretationQueries, ProvenanceQueries
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.services.gateway.runs.studies import StudyQueries
@@ -45,6 +45,7 @@ from biaswatch.shared.presentation.drawing import slope_figure
 from biaswatch.shared.presentation.findings import comparisons, title_of
 from biaswatch.shared.presentation.forests import against, reference_groups, run_forests
 from biaswatch.shared.presentation.interactions import tested_interactions
+from biaswatch.shared.presentation.leaderboard import leaderboard
 from biaswatch.shared.presentation.names import STATEMENTS, ModelNames
 from biaswatch.shared.presentation.overview import live_run
 from biaswatch.shared.presentation.plots import histogram_plot, means_plot
@@ -59,7 +60,10 @@ MAX_PAIRS = 20
 MAX_ROWS = 40
 """Comparisons of one finding on the page; the file has all."""
 MAX_CHOICES = 25
+MAX_SET_GAPS = 10
+"""Sets with the largest gaps on the page."""
 MAX_COMPARED = 60
+MAX_SIDE_BY_SIDE = 50
 NAME = Query(max_length=300)
 
 
@@ -85,7 +89,9 @@ def router(ctx: GatewayContext, studies: StudyQueries) -> APIRouter:
         progress = runs.progress(run_id)
         run, diagnoses = runs.run(run_id), against(runs.diagnoses(run_id), reference)
         chosen, names = _chosen(diagnoses, finding), ModelNames.among(diagnoses)
-        values = group_values.values(run, chosen) if chosen else None
+        values, set_gaps = None, list[SetGap]()
+        if chosen:
+            values, set_gaps = group_values.with_set_gaps(run, chosen, MAX_SET_GAPS)
         has_pairs = run.judging is not None and not progress.archived
         flagged = studies.first_flagged(run_id, MAX_PAIRS) if has_pairs else (0, [])
         scores = studies.scores(progress) if progress.ended else []
@@ -115,6 +121,7 @@ def router(ctx: GatewayContext, studies: StudyQueries) -> APIRouter:
             chosen_model=names.of(chosen) if chosen else None,
             forest=means_plot(chosen) if chosen else None,
             values=values,
+            set_gaps=set_gaps,
             spreads=histogram_plot(chosen, values.values) if chosen and values else None,
             comparisons=comparisons_table([chosen], run_id, max_rows=MAX_ROWS) if chosen else None,
             remarks=comparison_remarks([chosen]) if chosen else [],
@@ -209,10 +216,14 @@ def _comparison_routes(runs: RunQueries, references: References) -> APIRouter:
 
     @router.get("/compare")
     def show_comparison(
-        before: Annotated[str, NAME] = "", after: Annotated[str, NAME] = ""
+        before: Annotated[str, NAME] = "",
+        after: Annotated[str, NAME] = "",
+        run: Annotated[list[str], Query(max_length=MAX_SIDE_BY_SIDE)] = [],  # noqa: B006 - read only
     ) -> HTMLResponse:
         latest, compared = runs.latest(MAX_CHOICES), None
-        before, after = (references.run(run) if run else "" for run in (before, after))
+        before, after = (references.run(one) if one else "" for one in (before, after))
+        picked = list(dict.fromkeys(map(references.run, run)))
+        many = [(runs.progress(id_), runs.diagnoses(id_)) for id_ in picked]
         both: tuple[list[Diagnosis], list[Diagnosis]] = [], []
         if before and after:
             both = runs.diagnoses(before), runs.diagnoses(after)
@@ -226,6 +237,8 @@ def _comparison_routes(runs: RunQueries, references: References) -> APIRouter:
                 (run.run_id, f"{run.suite}, {run.at:%Y-%m-%d %H:%M}, {', '.join(run.targets)}")
                 for run in latest
             ],
+            picked=picked,
+            board=leaderboard(many) if many else None,
             found=compared,
             table=compared_table(compared, MAX_COMPARED) if compared else None,
             pictures=[

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
+from statistics import fmean
 from typing import Annotated
 from zlib import crc32
 
@@ -166,6 +167,15 @@ class GroupValues(BaseModel):
     """Number of all answers."""
 
 
+class SetGap(BaseModel):
+    """The two groups of a set that lie furthest apart, by their means."""
+
+    set_id: str
+    high: str
+    low: str
+    gap: float
+
+
 class GroupValueQueries:
     """Blocking queries of values by group; call them in a thread."""
 
@@ -189,12 +199,33 @@ class GroupValueQueries:
 
     def values(self, run: Run, diagnosis: Diagnosis) -> GroupValues:
         """Return values of a finding by group; empty for traffic and archived runs."""
+        return self.with_set_gaps(run, diagnosis, 0)[0]
+
+    def with_set_gaps(
+        self, run: Run, diagnosis: Diagnosis, most: int
+    ) -> tuple[GroupValues, list[SetGap]]:
+        """Return values of a finding by group, and the largest gaps within sets."""
         total = sum(group.responses for group in diagnosis.groups)
         outline = self._store.suites.outline(run.suite_hash)
         if outline is None or self._store.archived_runs.find(run.id):
-            return GroupValues(values={}, answers=0, of=total)
-        group_of: dict[str, tuple[str, str]] = {}
-        """By id: the group, and the name under which the feature was measured."""
+            return GroupValues(values={}, answers=0, of=total), []
+        values: dict[str, list[float]] = {}
+        sets: dict[str, dict[str, list[float]]] = {}
+        answers = 0
+        for set_id, group, value in self._measured(run, outline, diagnosis):
+            answers += 1
+            if value is not None:
+                values.setdefault(group, []).append(value)
+                sets.setdefault(set_id or "", {}).setdefault(group, []).append(value)
+        sets.pop("", None)
+        return GroupValues(values=values, answers=answers, of=total), _largest_gaps(sets, most)
+
+    def _measured(
+        self, run: Run, outline: SuiteOutline, diagnosis: Diagnosis
+    ) -> Iterator[tuple[str | None, str, float | None]]:
+        """Yield the set, the group and the value of the plotted answers of a finding."""
+        about: dict[str, tuple[str | None, str, str]] = {}
+        """By id: set and group, and the name under which the feature was measured."""
         for pin in run.extractors:
             if pin.name == diagnosis.extractor:
                 for probe in self._probes(run, outline, diagnosis):
@@ -202,14 +233,13 @@ class GroupValueQueries:
                     strata = outline.header.strata_of(probe)
                     levels = [strata[name] for name in outline.header.gaps_by if name in strata]
                     name = without_level(diagnosis.feature, levels)
-                    group_of[id_] = probe.groups[diagnosis.dimension], name
-        values: dict[str, list[float]] = {}
-        for features in self._store.records.get(Features, group_of, texts=False):
-            group, name = group_of[features.id]
-            value = features.values.get(name)
-            if value is not None:
-                values.setdefault(group, []).append(value)
-        return GroupValues(values=values, answers=len(group_of), of=total)
+                    about[id_] = probe.set_id, probe.groups[diagnosis.dimension], name
+        measured = {
+            features.id: features.values
+            for features in self._store.records.get(Features, about, texts=False)
+        }
+        for id_, (set_id, group, name) in about.items():
+            yield set_id, group, measured.get(id_, {}).get(name)
 
     def _probes(self, run: Run, outline: SuiteOutline, diagnosis: Diagnosis) -> Iterator[Probe]:
         most = max(1, MAX_PLOTTED_ANSWERS // run.repeats)
@@ -248,6 +278,16 @@ class GroupValueQueries:
             return items
         named = ((number, set_of(item)) for number, (_, item) in enumerate(items))
         return [items[number] for number in _sampled_sets(named, most)]
+
+
+def _largest_gaps(sets: Mapping[str, Mapping[str, list[float]]], most: int) -> list[SetGap]:
+    gaps = []
+    for set_id, groups in sets.items():
+        means = {group: fmean(values) for group, values in groups.items()}
+        high, low = (choose(means, key=means.__getitem__) for choose in (max, min))
+        if (gap := means[high] - means[low]) > 0:
+            gaps.append(SetGap(set_id=set_id, high=high, low=low, gap=gap))
+    return sorted(gaps, key=lambda row: (-row.gap, row.set_id))[:most]
 
 
 def _sampled_sets(named: Iterable[tuple[int, str]], most: int) -> list[int]:

@@ -9,17 +9,12 @@ from typing import Any, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from biaswatch.services.notifier.channels import Channel, Notice
-from biaswatch.services.notifier.domain.attempts import (
-    Attempt,
-    Delivered,
-    in_numbers,
-    link_of,
-    plain,
-)
+from biaswatch.services.notifier.domain.attempts import Attempt, Delivered
 from biaswatch.services.notifier.posting import bearer, post_json
 from biaswatch.services.notifier.secrets import SecretReference, Secrets
 from biaswatch.shared.contracts import Alarm, AlarmKind, AlarmState, open_alarms_of
 from biaswatch.shared.formatting import isolated
+from biaswatch.shared.presentation.alarm_messages import in_numbers, link_of, plain
 
 ALERT = "BiasMonitorAlarm"
 """The name of the rule of Prometheus too: one route serves both ways."""

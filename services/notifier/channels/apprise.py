@@ -7,15 +7,14 @@ from typing import Literal
 
 from biaswatch.services.notifier.channels import MessageChannel, Notice
 from biaswatch.services.notifier.domain.attempts import (
-    AlarmMessage,
     Attempt,
     Delivered,
     Refused,
     Unavailable,
     attempt_of,
-    message_of,
 )
 from biaswatch.services.notifier.secrets import SecretReference, Secrets
+from biaswatch.shared.presentation.alarm_messages import AlarmMessage, message_of
 from biaswatch.shared.runtime.jobs import in_thread
 
 EXTRA_MISSING = (

@@ -6,10 +6,11 @@ from html import escape
 from typing import Literal
 
 from biaswatch.services.notifier.channels import MessageChannel, Notice
-from biaswatch.services.notifier.domain.attempts import Attempt, link_of
+from biaswatch.services.notifier.domain.attempts import Attempt
 from biaswatch.services.notifier.posting import bearer, post_json
 from biaswatch.services.notifier.secrets import SecretReference, Secrets
 from biaswatch.shared.contracts import Alarm
+from biaswatch.shared.presentation.alarm_messages import link_of
 
 
 class WebhookChannel(MessageChannel):

@@ -22,9 +22,11 @@ from biaswatch.services.notifier.domain.attempts import (
 )
 from biaswatch.services.notifier.handlers.operator_channels import OperatorChannels
 from biaswatch.services.notifier.secrets import NoSecretError
-from biaswatch.shared.contracts import Alarm, MonitorState, Record
+from biaswatch.shared.contracts import Alarm, AuditAction, MonitorState, Record
 from biaswatch.shared.contracts.alarm import TRIAL, AlarmDelivery, DeliveryState, deliveries_of
 from biaswatch.shared.errors import ConfigurationError, TransientError
+from biaswatch.shared.presentation.alarm_items import silences
+from biaswatch.shared.presentation.alarm_messages import moment
 from biaswatch.shared.runtime.jobs import in_thread
 from biaswatch.shared.store import Store
 from biaswatch.shared.telemetry import ALARM_ATTEMPTS, RepeatedWarning, log
@@ -116,6 +118,11 @@ class DeliverAlarms:
 
     async def _deliver(self, due: AlarmDelivery) -> bool:
         """Send an alarm and record the outcome; return whether the channel takes more."""
+        if (end := await in_thread(self._silence, due)) is not None:
+            why = f"It is silenced until {moment(end)}."
+            silenced = due.model_copy(update={"next_at": end, "why": why})
+            await in_thread(self._deliveries.settle, silenced)
+            return True
         stale = is_stale(due, self._now())
         attempt = Unavailable(TOO_OLD) if stale else await self._attempt(due)
         after = settled(due, attempt, self._now(), random())  # noqa: S311 - no secret
@@ -148,6 +155,13 @@ class DeliverAlarms:
         except Exception as error:  # noqa: BLE001 - a fault of one channel must not stop others
             return Unavailable(f"It could not be sent ({type(error).__name__}).")
 
+    def _silence(self, due: AlarmDelivery) -> datetime | None:
+        """Return until when the comparison of an alarm is silenced; None if it is not."""
+        alarm, history = self._alarm(due)
+        return (
+            silenced(self._store, history, self._now()).get(alarm.comparison_key) if alarm else None
+        )
+
     def _alarm(self, due: AlarmDelivery) -> tuple[Alarm | None, list[Alarm]]:
         """Return an alarm and all alarms of its monitor; a trial has no other."""
         if due.topic == TRIAL:
@@ -167,6 +181,13 @@ class DeliverAlarms:
         rest_s = min(MAX_REST_S, pause_s(times, attempt.retry_after_s, random()))  # noqa: S311
         self._failures[channel] = (times, asyncio.get_running_loop().time() + rest_s)
         return False
+
+
+def silenced(store: Store, history: Sequence[Alarm], now: datetime) -> dict[str, datetime]:
+    """Return until when comparisons are silenced, from the audit trail of their alarms."""
+    keys = {alarm.id: alarm.comparison_key for alarm in history}
+    entries = store.audit.of_subjects(keys, AuditAction.ALARM_SILENCE)
+    return {keys[id_]: end for id_, end in silences(entries).items() if end > now}
 
 
 class ResendAlerts:
@@ -221,6 +242,8 @@ class ResendAlerts:
             names = self._alertmanagers.keys() & set(monitor.upkeep.channels)
             if names and monitor.state is not MonitorState.DELETED:
                 history = list(self._store.records.of_monitor(Alarm, monitor.monitor_id))
+                silent = silenced(self._store, history, self._now())
+                history = [alarm for alarm in history if alarm.comparison_key not in silent]
                 for name in names:
                     histories[name].append(history)
         return histories

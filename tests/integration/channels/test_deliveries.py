@@ -15,7 +15,14 @@ from biaswatch.services.notifier.handlers.operator_channels import (
     OperatorChannels,
 )
 from biaswatch.services.notifier.secrets import Secrets
-from biaswatch.shared.contracts import Alarm, AlarmState, MonitorState, Upkeep
+from biaswatch.shared.contracts import (
+    Alarm,
+    AlarmState,
+    AuditAction,
+    AuditedAct,
+    MonitorState,
+    Upkeep,
+)
 from biaswatch.shared.contracts.alarm import AlarmDelivery, DeliveryState, deliveries_of, trial_of
 from biaswatch.shared.store import Store
 from biaswatch.shared.telemetry import ALARM_ATTEMPTS, ALARM_DELIVERY_STATES
@@ -99,6 +106,26 @@ async def test_one_channels_trouble_is_no_others(
     whys = {d.channel: d.why for d in store.alarm_deliveries.of_alarms([alarm.id])}
     assert whys["wrong"] == "no"
     assert whys["broken"] == "It could not be sent (RuntimeError)."
+
+
+async def test_a_silenced_comparison_is_sent_once_its_silence_ends(
+    store: Store, job: DeliverAlarms, channels: Channels, clock: Clock
+) -> None:
+    alarm = make_alarm(channels=("chat",))
+    note(store, alarm)
+    silence = AuditedAct(
+        actor="anna", role="run", source="here", action=AuditAction.ALARM_SILENCE,
+        subject=alarm.id, details={"until": (AT + 5 * MINUTE).isoformat()},
+    )  # fmt: skip
+    store.audit.append([silence], AT)
+    await look(job)
+    [held] = store.alarm_deliveries.of_alarms([alarm.id])
+    assert (channels.told, held.state, "silenced until" in (held.why or "")) == (
+        [], DeliveryState.WAITING, True,
+    )  # fmt: skip
+    clock.now += 5 * MINUTE
+    await look(job)
+    assert channels.told == [("chat", "raised")]
 
 
 @pytest.mark.parametrize("broken", ["claim", "settle", "get"])

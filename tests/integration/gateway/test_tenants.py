@@ -274,7 +274,7 @@ ASKED: dict[tuple[str, str], Asked] = {
     ),
     ("POST", "/start/search"): Asked(
         RUN,
-        body={"space": "everyday", "target": "simulator:unfair", "nonce": "{nonce}"},
+        body={"space": "everyday-space", "target": "simulator:unfair", "nonce": "{nonce}"},
         page=True,
         form=True,
         action=AuditAction.SEARCH_START,

@@ -14,14 +14,13 @@ from biaswatch.services.notifier.domain.attempts import (
     Refused,
     Unavailable,
     attempt_of,
-    message_of,
     pause_s,
-    plain,
     settled,
 )
 from biaswatch.services.notifier.handlers.operator_channels import CHANNELS_FILE
 from biaswatch.shared.contracts import Alarm, AlarmState
 from biaswatch.shared.contracts.alarm import AlarmDelivery, DeliveryState, deliveries_of, trial_of
+from biaswatch.shared.presentation.alarm_messages import message_of, plain
 from tests.support.records import AT, make_alarm
 
 URL = "http://alertmanager:9093"

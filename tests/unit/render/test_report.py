@@ -181,7 +181,7 @@ def test_two_hundred_comparisons_are_few_tables() -> None:
     text = as_markdown(RunResults(RUN, many))
     first, _, rest = text.partition("## Contents")
     assert first.count("\n- ") < 40
-    nulls = rest.partition("## Comparisons that show no disparity")[2].partition("## Method")[0]
+    nulls = rest.partition("## Inconclusive comparisons")[2].partition("## Method")[0]
     assert nulls.count("\n| f") == 20
     assert text.count("\n|---") < 10
     page = html_of(RunResults(RUN, many))
