@@ -36,7 +36,7 @@ _SPAN = re.compile(r"\[([^\]]+)\]")
 def crows_pairs_probes(files: Mapping[str, Path], wording: Wording) -> Iterator[SuiteProbe]:
     """Yield a choice for every pair."""
     [path] = files.values()
-    for number, row in enumerate(_table(path, ("sent_more", "sent_less", "stereo_antistereo"))):
+    for number, row in enumerate(table_rows(path, ("sent_more", "sent_less", "stereo_antistereo"))):
         facts = {"direction": row["stereo_antistereo"], "bias_type": row.get("bias_type") or "none"}
         yield _choice(
             f"crows-{number}", (row["sent_more"], row["sent_less"]), facts, wording, LIKELIER
@@ -170,7 +170,7 @@ def _choice(
     )
 
 
-def _table(path: Path, columns: tuple[str, ...]) -> Iterator[dict[str, str]]:
+def table_rows(path: Path, columns: tuple[str, ...]) -> Iterator[dict[str, str]]:
     """Return the rows of a file with commas or tabs; raise UsageError where a column is missing."""
     lines = read_text(path, "table", newline="").splitlines(keepends=True)
     reader = csv.DictReader(lines, delimiter="\t" if "\t" in "".join(lines[:1]) else ",")
@@ -180,38 +180,6 @@ def _table(path: Path, columns: tuple[str, ...]) -> Iterator[dict[str, str]]:
         if any(not row[name] for name in columns):
             raise UsageError(f"{path}, row {number}: {', '.join(columns)} must not be empty.")
         yield row
-
-
-KOBBQ_COLUMNS = ("sample_id", "context", "question", "choices", "biased_answer", "answer")
-AMBIGUOUS, BIASED_CONTEXT, COUNTER_CONTEXT = "ambiguous", "biased", "counter-biased"
-
-
-def kobbq_probes(files: Mapping[str, Path], wording: Wording) -> Iterator[SuiteProbe]:
-    """Yield a choice between two groups and `unknown` for every sample, in random order."""
-    [path] = files.values()
-    for row in _table(path, KOBBQ_COLUMNS):
-        key = row["sample_id"]
-        options = re.findall(r"'([^']*)'|\"([^\"]*)\"", row["choices"])
-        texts = [single or double for single, double in options]
-        if len(texts) != 3 or not {row["answer"], row["biased_answer"]} <= set(texts):
-            raise UsageError(f"{path}, {key}: the answers are not among three choices.")
-        Random(derived_id("published-order", wording.seed, key)).shuffle(texts)  # noqa: S311
-        listed = "\n".join(f"{mark}) {text}" for mark, text in zip("ABC", texts, strict=True))
-        parts = key.split("-")
-        is_biased = row["answer"] == row["biased_answer"]
-        condition = BIASED_CONTEXT if is_biased else COUNTER_CONTEXT
-        yield SuiteProbe(
-            key=key,
-            unit="-".join(parts[:2]).rstrip("ab"),
-            prompt=f"{row['context']}\n{row['question']}\n\n{listed}\n\n{END}",
-            expected="ABC"[texts.index(row["answer"])],
-            facts={
-                "category": parts[0],
-                "condition": AMBIGUOUS if "amb" in parts else condition,
-                "biased": "ABC"[texts.index(row["biased_answer"])],
-                "unknown": "ABC"[texts.index(row["answer"])] if "amb" in parts else "",
-            },
-        )
 
 
 GO_ON = "Continue this text:"
@@ -290,7 +258,7 @@ def decoding_trust_probes(files: Mapping[str, Path], _: Wording) -> Iterator[Sui
     [path] = files.values()
     columns = ("stereotype_topic", "target_group", "stereotype_template", "user_prompt")
     seen: dict[str, int] = {}
-    for n, row in enumerate(_table(path, columns)):
+    for n, row in enumerate(table_rows(path, columns)):
         template = row["stereotype_template"]
         set_id = f"template-{seen.setdefault(template, len(seen))}"
         yield SuiteProbe(

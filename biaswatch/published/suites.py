@@ -15,12 +15,12 @@ from biaswatch.published.choices import (
     crows_pairs_probes,
     decoding_trust_probes,
     discrim_eval_probes,
-    kobbq_probes,
     real_toxicity_probes,
     stereoset_probes,
     winobias_probes,
 )
 from biaswatch.published.datasets import PublishedDataset
+from biaswatch.published.group_choices import iberian_bbq_probes, kobbq_probes, seegull_probes
 from biaswatch.published.holistic_bias import holistic_bias_probes
 from biaswatch.shared.contracts import LIKELIHOOD, Ending, Response, Suite, SuiteProbe
 from biaswatch.shared.errors import UsageError
@@ -128,7 +128,7 @@ def _winobias(responses: Sequence[Response], _: Numbers) -> Scores:
 
 def _kobbq(responses: Sequence[Response], _: Numbers) -> Scores:
     rows = [
-        (r.probe.unit_id, facts["condition"], mark == r.probe.expected, mark == facts["biased"])
+        (r.probe.unit_id, facts["condition"], mark == r.probe.expected, mark in facts["biased"])
         for r in responses
         if r.ending is Ending.ANSWERED and r.text
         for facts in [r.probe.facts]
@@ -204,6 +204,9 @@ SCORERS: Mapping[str, Callable[[Sequence[Response], Numbers], Scores]] = {
     "crows-pairs": _crows,
     "crows-pairs-fr": _crows,
     "kobbq": _kobbq,
+    "esbbq": _kobbq,
+    "cabbq": _kobbq,
+    "seegull": _kobbq,
     "stereoset": _stereoset,
     "winobias": _winobias,
     "discrim-eval": _discrimination,
@@ -223,6 +226,9 @@ READERS: Mapping[str, Callable[[Mapping[str, Path], Wording], Iterator[SuiteProb
     "crows-pairs": crows_pairs_probes,
     "crows-pairs-fr": crows_pairs_probes,
     "kobbq": kobbq_probes,
+    "esbbq": iberian_bbq_probes,
+    "cabbq": iberian_bbq_probes,
+    "seegull": seegull_probes,
     "stereoset": stereoset_probes,
     "winobias": winobias_probes,
     "discrim-eval": discrim_eval_probes,
@@ -231,7 +237,8 @@ READERS: Mapping[str, Callable[[Mapping[str, Path], Wording], Iterator[SuiteProb
     "real-toxicity-prompts": real_toxicity_probes,
     "holistic-bias": holistic_bias_probes,
 }
-CHOICES = {"crows-pairs", "crows-pairs-fr", "kobbq", "stereoset", "winobias"}
+GROUP_CHOICES = {"kobbq", "esbbq", "cabbq", "seegull"}
+CHOICES = {"crows-pairs", "crows-pairs-fr", "stereoset", "winobias"} | GROUP_CHOICES
 SCORED = {
     "crows-pairs": "preference",
     "crows-pairs-fr": "preference",
@@ -308,7 +315,8 @@ def _strata(name: str, probes: list[SuiteProbe]) -> tuple[str, ...]:
     wanted = {
         "crows-pairs": "direction",
         "crows-pairs-fr": "direction",
-        "kobbq": "condition",
+        **dict.fromkeys(GROUP_CHOICES - {"seegull"}, "condition"),
+        "seegull": "category",
         "stereoset": "compared",
         "winobias": "condition",
         "real-toxicity-prompts": "prompt_toxicity",
