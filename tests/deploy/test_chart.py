@@ -11,7 +11,15 @@ import yaml
 
 from biaswatch.services.operator.settings import OperatorSettings
 from tests.support.helm_chart import CLUSTER_CHART, chart_findings, chart_objects, chart_refusal
-from tests.support.manifests import BUS_SERVICES, ROOT, clean, objects, rendered_cluster, run
+from tests.support.manifests import (
+    BUS_SERVICES,
+    KUBERNETES,
+    ROOT,
+    fits_kubernetes,
+    objects,
+    rendered_cluster,
+    run,
+)
 
 SMALL = {name: {"resources": {"requests": {"cpu": "50m"}}} for name in BUS_SERVICES}
 OFF = {name: {"enabled": False} for name in ("oracle", "evaluator")}
@@ -137,11 +145,18 @@ def test_the_chart_equals_the_overlay(overlay: str) -> None:
         assert chart[name] == resource, name
 
 
-@pytest.mark.parametrize("choice", CHOICES)
-def test_the_rendering_fits_the_schemas_of_kubernetes(choice: str, tmp_path: Path) -> None:
-    path = tmp_path / "rendered.yaml"
-    path.write_text(yaml.safe_dump_all(chart_objects(CHOICES[choice])))
-    clean("kubernetes-validate", "--strict", str(path))
+@pytest.fixture(scope="module")
+def renderings() -> dict[str, str]:
+    """Return what each choice of values renders."""
+    return {name: yaml.safe_dump_all(chart_objects(CHOICES[name])) for name in CHOICES}
+
+
+@pytest.mark.parametrize("version", KUBERNETES)
+def test_renderings_fit_the_schemas_of_kubernetes(
+    version: str, renderings: dict[str, str], tmp_path: Path
+) -> None:
+    assert len(renderings) == 12
+    fits_kubernetes(version, renderings, tmp_path)
 
 
 @pytest.mark.parametrize("choice", CHOICES)

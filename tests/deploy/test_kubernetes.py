@@ -15,10 +15,12 @@ from biaswatch.services.extractor.settings import ExtractorSettings
 from biaswatch.shared.bus.topology import StreamLimits, durables, streams
 from tests.support.manifests import (
     BUS_SERVICES,
+    KUBERNETES,
     OVERLAYS,
     READ_FILES,
     ROOT,
     clean,
+    fits_kubernetes,
     objects,
     pods,
     rendered,
@@ -33,11 +35,14 @@ WAIVED = {
 }
 
 
+@pytest.mark.parametrize("version", KUBERNETES)
+def test_all_overlays_fit_the_schemas_of_kubernetes(version: str, tmp_path: Path) -> None:
+    texts = {overlay: rendered(overlay) for overlay in OVERLAYS}
+    fits_kubernetes(version, texts | {"cluster": rendered_cluster()}, tmp_path)
+
+
 @pytest.mark.parametrize("overlay", OVERLAYS)
-def test_an_overlay_fits_the_schemas_of_kubernetes(overlay: str, tmp_path: Path) -> None:
-    path = tmp_path / "rendered.yaml"
-    path.write_text(rendered(overlay))
-    clean("kubernetes-validate", "--strict", str(path))
+def test_a_schema_knows_every_kind_of_an_overlay(overlay: str) -> None:
     for resource in objects(overlay):
         kind = f"{resource['apiVersion']} {resource['kind']}"
         if schema := CUSTOM.get(kind):
@@ -153,10 +158,7 @@ def test_deleting_an_overlay_takes_nothing_from_other_namespaces(overlay: str) -
     assert everywhere == {"Namespace biaswatch"}
 
 
-def test_tools_that_prune_keep_the_definitions(tmp_path: Path) -> None:
-    path = tmp_path / "rendered.yaml"
-    path.write_text(rendered_cluster())
-    clean("kubernetes-validate", "--strict", str(path))
+def test_tools_that_prune_keep_the_definitions() -> None:
     shared = [resource for resource in yaml.safe_load_all(rendered_cluster()) if resource]
     kinds = {"CustomResourceDefinition", "ClusterRole", "PriorityClass"}
     assert {resource["kind"] for resource in shared} == kinds

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.support.manifests import resource_definitions
+from tests.support.structural_schemas import API_SERVER
 
 RATING: dict[str, Any] = {"extractor": "rating", "feature": "rating", "low": 1, "high": 5}
 FEATURES: dict[str, Any] = {"features": [RATING], "comparisons": [{"a": "x"}]}
@@ -78,6 +79,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ),
     (TEXT, "self.part > 1", "no matching overload"),
     ({"type": "integer"}, "self.part", "not true or false"),
+    ({"type": "string", "maxLength": 9}, "isSemver(self.part)", "newer than Kubernetes 1.30"),
 ]
 """A part, a rule that reads it, and why an API server refuses the rule, or charges too much."""
 
@@ -87,12 +89,39 @@ def test_an_api_server_compiles_every_rule() -> None:
     assert dict(zip(_specs(), answer["mistakes"], strict=True)) == {kind: [] for kind in _specs()}
 
 
+def test_the_cost_of_rules_is_within_the_budget_of_an_api_server() -> None:
+    costs = _cel_answer({"schemas": list(_specs().values()), "cases": []})["costs"]
+    for kind, of_rules in zip(_specs(), costs, strict=True):
+        assert max(of_rules) <= API_SERVER["max_cost_of_rule"], kind
+        assert sum(of_rules) <= API_SERVER["max_cost_of_definition"], kind
+
+
+def test_a_rule_that_costs_too_much_is_recognised() -> None:
+    item = {"type": "object", "properties": {"x": {"type": "string", "maxLength": 100}}}
+    part = {"type": "array", "maxItems": 1000, "items": item}
+    rule = "self.part.all(a, self.part.exists_one(b, a.x == b.x))"
+    [[cost]] = _cel_answer({"schemas": [_object(part, rule)], "cases": []})["costs"]
+    assert cost > API_SERVER["max_cost_of_rule"]
+
+
+def test_a_version_of_a_definition_has_fields_that_the_oldest_api_server_knows() -> None:
+    known = API_SERVER["fields_of_versions"]
+    for definition in resource_definitions():
+        for version in definition["spec"]["versions"]:
+            since = [known[field] for field in version]
+            assert max(int(of.split(".")[1]) for of in since) <= 30
+
+
+def _object(part: dict[str, Any], rule: str) -> dict[str, Any]:
+    validations = [{"rule": rule, "message": "-"}]
+    properties = {"part": part}
+    return {
+        "type": "object", "properties": properties, "x-kubernetes-validations": validations,
+    }  # fmt: skip
+
+
 def test_rules_that_an_api_server_refuses_are_recognised() -> None:
-    schemas = [
-        {"type": "object", "properties": {"part": part},
-         "x-kubernetes-validations": [{"rule": rule, "message": "-"}]}
-        for part, rule, _ in REFUSED
-    ]  # fmt: skip
+    schemas = [_object(part, rule) for part, rule, _ in REFUSED]
     answer = _cel_answer({"schemas": schemas, "cases": []})["mistakes"]
     for (part, rule, why), mistakes in zip(REFUSED, answer, strict=True):
         assert any(why in mistake for mistake in mistakes), (part, rule, mistakes)

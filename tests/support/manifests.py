@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,8 @@ READ_FILES = {name for name, own in VALUES["services"].items() if own.get("reads
 """The services that read answers of live systems, which may be in files of a bucket."""
 FILES_SECRET = "biaswatch-answer-files"
 """The Secret with the keys of the bucket."""
+KUBERNETES = ("1.30.0", "1.36.0")
+"""The oldest and the newest version that objects are checked for."""
 SOURCES = {
     "kubectl": "install Kubernetes' command line",
     "promtool": "it is in Debian's package prometheus",
@@ -43,6 +46,14 @@ def clean(*words: str, cwd: Path = ROOT) -> str:
     output = done.stdout + done.stderr
     assert done.returncode == 0, output[-4000:]
     return output
+
+
+def fits_kubernetes(version: str, texts: Mapping[str, str], folder: Path) -> None:
+    """Check texts of objects against the OpenAPI schemas of a version of Kubernetes."""
+    paths = [folder / f"{name}.yaml" for name in texts]
+    for path in paths:
+        path.write_text(texts[path.stem])
+    clean("kubernetes-validate", "--strict", "-k", version, *map(str, paths))
 
 
 @cache

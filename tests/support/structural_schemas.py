@@ -1,9 +1,13 @@
 """Structural schemas as an API server uses them: pruning, defaults and validation."""
 
+import json
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 Schema = dict[str, Any]
+API_SERVER = json.loads(Path(__file__).with_name("api_server_rules.json").read_text())
+"""Rules by which API servers from 1.30 to 1.36 refuse definitions."""
 ANYTHING = "x-kubernetes-preserve-unknown-fields"
 LIST_TYPE, MAP_TYPE = "x-kubernetes-list-type", "x-kubernetes-map-type"
 INT_OR_STRING = "x-kubernetes-int-or-string"
@@ -103,11 +107,7 @@ def _own_mistakes(schema: Schema) -> list[str]:
 
 
 CHILDREN = {"properties", "additionalProperties"}
-FORBIDDEN = {
-    "$ref", "$defs", "definitions", "oneOf", "allOf", "not", "const", "prefixItems", "title",
-    "patternProperties", "uniqueItems", "deprecated", "readOnly", "writeOnly", "id", "$schema",
-    "dependencies", "discriminator", "xml", "examples", "if", "then", "else",
-}  # fmt: skip
+FORBIDDEN = set(API_SERVER["forbidden_keywords"])
 
 
 def _holds_null(value: Any) -> bool:
