@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from biaswatch.api.assertions import assert_no_disparity
     from biaswatch.api.diagnosis import FrameDiagnosis, diagnose
+    from biaswatch.api.judges import Judge, judge
     from biaswatch.api.platforms import (
         AsyncPlatform,
         ConnectedPlatform,
@@ -32,6 +33,7 @@ __all__ = [
     "ConnectedPlatform",
     "FinishedRun",
     "FrameDiagnosis",
+    "Judge",
     "Suite",
     "TableFindings",
     "UsageError",
@@ -39,6 +41,7 @@ __all__ = [
     "connect",
     "connect_async",
     "diagnose",
+    "judge",
     "measure",
     "metric",
     "run",
@@ -55,6 +58,7 @@ _MODULE_OF = {
     "assert_no_disparity": "api.assertions",
     "FrameDiagnosis": "api.diagnosis",
     "diagnose": "api.diagnosis",
+    **dict.fromkeys(("Judge", "judge"), "api.judges"),
     **dict.fromkeys(_PLATFORM_NAMES, "api.platforms"),
     **dict.fromkeys(("search", "search_async"), "api.searches"),
     **dict.fromkeys(("TableFindings", "measure", "metric", "table"), "api.tables"),

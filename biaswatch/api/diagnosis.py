@@ -67,7 +67,7 @@ class FrameDiagnosis:
     @property
     def warnings(self) -> list[str]:
         """Warnings about the rows and the missing answers."""
-        return self.result.warnings
+        return [frames.in_python(warning) for warning in self.result.warnings]
 
     @property
     def corrected_sentences(self) -> Sequence[str]:
@@ -90,6 +90,18 @@ class FrameDiagnosis:
     def groups(self) -> Any:
         """Statistics by group, with intervals and numbers of missing values."""
         return self._frame("summary")
+
+    @property
+    def by_group(self) -> Any:
+        """One row per group and feature, with each statistic as a column."""
+        rows: dict[tuple[Any, ...], dict[str, Any]] = {}
+        for row in self.parts["summary"]:
+            about = {**row["group"], "domain": row["domain"], "feature": row["feature"]}
+            wide = rows.setdefault(
+                tuple(about.items()), {**about, "n": row["n"], "n_missing": row["n_missing"]}
+            )
+            wide[row["statistic"]] = row["value"]
+        return frames.native_frame(rows.values(), self.backend)
 
     @property
     def disparities(self) -> Any:
@@ -196,6 +208,7 @@ def diagnose(
     *,
     group: Names = (),
     feature: Names = (),
+    reference: str | None = None,
     unit: str | None = None,
     set: str | None = None,  # noqa: A002 - the word of the command line
     random: Names = (),
@@ -229,6 +242,8 @@ def diagnose(
         its suite, and each target and scaffold is a separate domain.
     group, feature
         Columns of groups, and of numbers; one name or several. Required for a frame.
+    reference
+        The group that comparisons subtract; by default the one that sorts last.
     unit
         The column of the unit, such as the prompt or the user; by default each row is a unit.
     set
@@ -287,13 +302,17 @@ def diagnose(
     --------
     >>> import biaswatch as bw, pandas as pd
     >>> frame = pd.DataFrame({"gender": ["f", "m"] * 20, "score": [3, 4] * 10 + [4, 4] * 10})
-    >>> bw.diagnose(frame, group="gender", feature="score").comparisons["verdict"].tolist()
-    ['disparity']
+    >>> found = bw.diagnose(frame, group="gender", feature="score", reference="f")
+    >>> found.comparisons[["a", "b", "gap", "verdict"]].values.tolist()
+    [['m', 'f', 0.5, 'disparity']]
+    >>> found.by_group[["gender", "n", "mean"]].values.tolist()
+    [['f', 20, 3.5], ['m', 20, 4.0]]
     """
     try:
         request = DiagnoseRequest(
-            group=listed(group), feature=listed(feature), unit=unit, set=set, random=listed(random),
-            domain=listed(domain), baseline=baseline, calibrate=calibrate, ranges=ranges or {},
+            group=listed(group), feature=listed(feature), reference=reference, unit=unit, set=set,
+            random=listed(random), domain=listed(domain), baseline=baseline, calibrate=calibrate,
+            ranges=ranges or {},
             statistic=listed(statistic), tolerance=tolerance, alpha=alpha, correction=correction,
             claim=claim, compare=compare, permutations=permutations, seed=seed, ddof=ddof,
             labels=_label_names(labels), assigned=assigned, scale=scale or {},
@@ -302,12 +321,23 @@ def diagnose(
     except ValidationError as error:
         mistake = first_mistake(error)
         raise UsageError(f"`{mistake.field}`: {mistake.said}.") from None
+    try:
+        return _diagnosed(source, request)
+    except UsageError as error:
+        raise UsageError(frames.in_python(str(error))) from None
+
+
+def _diagnosed(source: Any, request: DiagnoseRequest) -> FrameDiagnosis:
     if isinstance(source, FinishedRun):
         if source.table is not None:
             return _run_diagnosis(source.table, request)
         source = source.answers()
+    if not (request.group and request.feature):
+        named = ", ".join(map(str, frames.as_pandas(source, ()).columns))
+        raise UsageError(f"Name columns of the frame with `group=` and `feature=`: {named}.")
     columns = table_columns(request)
-    texts = [*request.group, *request.random, *request.domain, *filter(None, [unit, set])]
+    columns_of_rows = filter(None, [request.unit, request.set])
+    texts = [*request.group, *request.random, *request.domain, *columns_of_rows]
     frame = frame_input(as_pandas(source, texts), columns, "The frame")
     return FrameDiagnosis(diagnosed(frame, request), frames.backend_of(source))
 

@@ -1,5 +1,6 @@
 """Convert frames of pandas, polars and Arrow to pandas, and rows to the caller's library."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
@@ -85,6 +86,18 @@ def flattened(row: Row) -> dict[str, Any]:
 MOST_ROWS = 60
 MOST_LINES = 20
 STYLE = "text-align:left;padding:2px 12px 2px 0;font-variant-numeric:tabular-nums"
+
+
+def in_python(text: str) -> str:
+    """Return a message with options of the command line as arguments of Python.
+
+    >>> in_python("Add --random name; otherwise --unit cv.")
+    'Add `random=["name"]`; otherwise `unit="cv"`.'
+    """
+    text = text.replace("--range; in Python ", "").replace("--config ", "")
+    text = re.sub(r"--random ([^;.,]+)", r'`random=["\1"]`', text)
+    text = re.sub(r"--(\w+) ([^ ;.,]+)(?=[;.,])", r'`\1="\2"`', text)
+    return re.sub(r"--(\w+)", r"`\1=`", text)
 
 
 def text_of(lead: str, sentences: Iterable[str]) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from biaswatch.api.frames import html_of, native_frame
+from biaswatch.api.judges import Judge
 from biaswatch.measuring import TextMeasurer
 from biaswatch.render.table_rows import conclusion_of
 from biaswatch.services.extractor.domain import FunctionExtractor
@@ -96,8 +97,8 @@ def table(
     return TableFindings(values, verdict, sentence)
 
 
-Extractors = str | FunctionExtractor | Iterable[str | FunctionExtractor]
-"""Names of extractors, and metrics of your own."""
+Measurer = str | FunctionExtractor | Judge
+"""The name of an extractor, or a metric or judge of your own."""
 
 
 def metric(function: Callable[[str], float | None]) -> FunctionExtractor:
@@ -124,12 +125,15 @@ def metric(function: Callable[[str], float | None]) -> FunctionExtractor:
 
 
 def measure(
-    texts: Iterable[str | None], extractors: Extractors, *, backend: ModuleType | str = pd
+    texts: Iterable[str | None],
+    extractors: Measurer | Iterable[Measurer],
+    *,
+    backend: ModuleType | str = pd,
 ) -> Any:
     """Measure texts; return a frame with a row per text and a column per feature.
 
-    `extractor.missing` is the reason why a text has no values. No model is called, and no text
-    leaves this process. `backend` is `pandas`, `polars` or `pyarrow`.
+    `extractor.missing` is the reason why a text has no values. Only judges (`bw.judge`) send texts
+    to a model. `backend` is `pandas`, `polars` or `pyarrow`.
 
     Raises
     ------
@@ -137,16 +141,20 @@ def measure(
         An extractor is unknown, or needs a library that is not installed.
     """
     all_texts = list(texts)
-    if isinstance(extractors, str | FunctionExtractor):
-        extractors = [extractors]
-    measurer = TextMeasurer.of(list(extractors))
+    wanted = [extractors] if isinstance(extractors, Measurer) else list(extractors)
+    judges = {item.name: item for item in wanted if isinstance(item, Judge)}
+    others = [item for item in wanted if not isinstance(item, Judge)]
+    measurer = TextMeasurer({}) if judges and not others else TextMeasurer.of(others)
     measured = measurer.measure(all_texts)
+    measured |= {name: item.measured(all_texts) for name, item in judges.items()}
+    features = {name: tuple(own.features) for name, own in measurer.extractors.items()}
+    features |= {name: own.features for name, own in judges.items()}
     rows: list[dict[str, Any]] = []
     for number, text in enumerate(all_texts):
         row: dict[str, Any] = {"text": text}
-        for name, extractor in measurer.extractors.items():
+        for name, own in features.items():
             values, missing = measured[name][number]
-            row |= {f"{name}.{feature}": values.get(feature) for feature in extractor.features}
+            row |= {f"{name}.{feature}": values.get(feature) for feature in own}
             row[f"{name}.missing"] = missing
         rows.append(row)
     return native_frame(rows, backend)

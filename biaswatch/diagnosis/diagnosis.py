@@ -19,7 +19,7 @@ from biaswatch.diagnosis.sources import DiagnosisInput
 from biaswatch.readers.labels import named_labels
 from biaswatch.readers.run_tables import RunColumns
 from biaswatch.readers.tables import TableColumns
-from biaswatch.render.table_rows import Parts, comparison_rows, result_rows
+from biaswatch.render.table_rows import Parts, against, comparison_rows, result_rows
 from biaswatch.shared.analysis.findings.groupings import AnalysisPlan, ComparisonPlan
 from biaswatch.shared.analysis.findings.observations import Observations
 from biaswatch.shared.analysis.findings.scales import Scale, scaled
@@ -67,7 +67,7 @@ class Diagnosed:
     @cached_property
     def comparisons(self) -> list[dict[str, Any]]:
         """The comparisons, the strongest evidence first."""
-        return comparison_rows(self.diagnosis, self.source.unit)
+        return against(comparison_rows(self.diagnosis, self.source.unit), self.request.reference)
 
     @cached_property
     def parts(self) -> Parts:
@@ -80,6 +80,7 @@ class Diagnosed:
         """
         try:
             parts = result_rows(self.diagnosis, self.source.unit) | self.source.corrected_parts
+            parts["comparisons"] = self.comparisons
         except ValueError as error:  # an argument of the mathematics, in a sentence
             raise _refusal(error) from None
         if self.source.labelled:

@@ -8,6 +8,7 @@ from biaswatch.render.error_rates import error_rate_rows
 from biaswatch.shared.analysis.findings.group_comparison import GroupComparison
 from biaswatch.shared.analysis.findings.table_diagnosis import TableDiagnosis
 from biaswatch.shared.contracts import Claim, Verdicts
+from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import (
     INCONCLUSIVE,
     TOO_SMALL,
@@ -109,6 +110,47 @@ def comparison_rows(diagnosis: TableDiagnosis, unit: str | None) -> list[Row]:
     """Return a row for each comparison, the strongest evidence first."""
     rows = (_comparison_row(row) | {"unit": unit or NO_UNIT} for row in diagnosis.comparisons)
     return sorted(rows, key=_order)
+
+
+SIGNED = ("gap", "effect_size", "constant_shift")
+"""Columns of a comparison that change their sign with its direction."""
+SIGNED_INTERVALS = ("ci", "ci_by_itself", "effect_size_ci", "constant_shift_ci")
+
+
+def against(rows: Sequence[Row], reference: str | None) -> list[Row]:
+    """Return comparisons that subtract a reference group, where they involve it.
+
+    Raises
+    ------
+    UsageError
+        No comparison has the group.
+    """
+    groups = sorted({row[side] for row in rows for side in ("a", "b")})
+    if reference is not None and reference not in groups:
+        raise UsageError(f"No comparison has the group {reference!r}; it has {', '.join(groups)}.")
+    return [_turned(row) if row["a"] == reference else row for row in rows]
+
+
+def _turned(row: Row) -> Row:
+    turned = {name: row.get(_other_side(name)) for name in row}
+    for name in SIGNED:
+        turned[name] = negated(row[name])
+    for name in SIGNED_INTERVALS:
+        if row.get(name):
+            low, high = row[name]
+            turned[name] = [negated(high), negated(low)]
+    return turned
+
+
+def _other_side(column: str) -> str:
+    stem, _, side = column.rpartition("_")
+    other = {"a": "b", "b": "a"}.get(side)
+    return column if other is None else f"{stem}_{other}" if stem else other
+
+
+def negated(value: float | None) -> float | None:
+    """Return a number with the opposite sign; None of none."""
+    return None if value is None else -value
 
 
 def _named(record: Any, names: Sequence[str]) -> Row:

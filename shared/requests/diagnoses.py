@@ -74,6 +74,8 @@ class DiagnoseRequest(BaseModel):
     """A column of groups, or any field of a run's probes; may be repeated."""
     feature: Names = ()
     """A column of numbers; may be repeated."""
+    reference: str | None = None
+    """The group that comparisons subtract."""
     unit: str | None = None
     """The column of units: the prompt, the user; by default each row is a unit."""
     set: str | None = None
