@@ -190,7 +190,7 @@ def test_what_an_engine_summed_is_shown_to_people_as_well(
     said, code = diagnosed(str(folder), words, monkeypatch, 9)
     assert code == 0
     assert "effect size" in said
-    assert "disparity" in said
+    assert "Inconclusive: 3 of 3" in said
 
 
 def test_a_group_too_small_for_sums_says_what_to_do(
