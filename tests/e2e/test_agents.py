@@ -3,11 +3,14 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.support.commands import CommandLine
 
 PLANTS = {"planted": {"tool_gaps": {"refund": {"black": -0.5}}}}
 
 
+@pytest.mark.slow
 def test_a_planted_gap_by_tool_is_found(tmp_path: Path) -> None:
     command = CommandLine(tmp_path / "state", BIASWATCH_SIMULATOR_PLANTS=json.dumps(PLANTS))
     done = command("run", "suites/agents-refunds", "--target", "simulator:planted", "--json")

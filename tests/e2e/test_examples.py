@@ -12,7 +12,10 @@ import yaml
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize(("target", "failed"), [("biased", ["race"]), ("unbiased", [])])
+@pytest.mark.parametrize(
+    ("target", "failed"),
+    [("biased", ["race"]), pytest.param("unbiased", [], marks=pytest.mark.slow)],
+)
 def test_the_gate_fails_for_the_group_that_is_treated_differently_and_no_other(
     tmp_path: Path, target: str, failed: list[str]
 ) -> None:

@@ -4,6 +4,8 @@ import json
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.support.commands import CommandLine
 
 BOTH = ["--target", "simulator:unbiased", "--judge", "simulator:unbiased"]
@@ -67,6 +69,7 @@ def test_a_missing_key_is_named_at_once(tmp_path: Path) -> None:
     assert "There is no key for openai-responses" in said.stderr
 
 
+@pytest.mark.slow
 def test_judges_that_read_nothing_are_named_and_do_not_count(tmp_path: Path) -> None:
     table = [
         "interpret",

@@ -73,6 +73,7 @@ def leaves_zero(estimate: Any) -> bool:
     return not estimate["low"] <= 0 <= estimate["high"]
 
 
+@pytest.mark.slow
 def test_labels_take_back_what_a_judge_made_up_and_find_what_it_hid(tmp_path: Path) -> None:
     command = CommandLine(
         tmp_path / "state", BIASWATCH_SIMULATOR_PLANTS=json.dumps(PLANTS), COLUMNS="200"

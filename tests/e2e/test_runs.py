@@ -154,7 +154,7 @@ def test_each_service_can_be_a_process_and_may_be_killed(
         assert json.loads(said)["run"]["responses"] == PROBES
 
 
-@pytest.mark.parametrize("words", [(), ("--processes",)])
+@pytest.mark.parametrize("words", [(), pytest.param(("--processes",), marks=pytest.mark.slow)])
 def test_a_run_goes_on_when_the_bus_dies(
     command: CommandLine, suite: str, store: Store, words: tuple[str, ...]
 ) -> None:
