@@ -22,6 +22,7 @@ CAPTIONS = {
     "quality-and-consistency": "How near answers are to the expected ones, and how they vary.",
     "combinations": "Means of every combination of groups.",
     "against-anonymised": "Each group minus the twins without names.",
+    "quality-without-names": "Quality of answers with names, and of their twins without names.",
     "bias-and-quality": "Total bias against quality; the tick is the median under random labels.",
 }
 """Captions by file name, also for screen readers."""
@@ -82,6 +83,7 @@ def _figures() -> Iterator[tuple[str, Callable[[RunResults], Any]]]:
     yield "quality-and-consistency", dots.quality_and_consistency
     yield "combinations", dots.combinations
     yield "against-anonymised", dots.against_anonymised
+    yield "quality-without-names", dots.quality_without_names
     yield "bias-and-quality", dots.bias_and_quality
 
 

@@ -23,10 +23,15 @@ from biaswatch.render.figures.drawing import (
 from biaswatch.shared.contracts import Assessment
 from biaswatch.shared.formatting import coverage, number
 from biaswatch.shared.presentation.names import ModelNames, scaffold_words
+from biaswatch.shared.stats.studies.hiring import quality_of_error
 
 QUALITY = f"quality: 100 {MINUS} 20 x mean absolute error"
+SIDES = {"identified": ("with names", "o"), "anonymised": ("without", "s")}
+"""Label and marker of each side of a comparison with anonymised twins."""
 ROW_IN = 0.26
 PANEL_COLUMNS, PANEL_IN = 2, 2.5
+LEAST_QUALITY_SPAN = 20.0
+"""A point of mean error: a shorter axis would make much of nothing."""
 LABEL_DISTANCE = 0.08
 """Least distance of two labels, as a share of the axis."""
 
@@ -69,6 +74,28 @@ def combinations(results: RunResults) -> Figure | None:
     )
 
 
+def quality_without_names(results: RunResults) -> Figure | None:
+    """Draw the quality of the answers with names, and of their anonymised twins."""
+    shown = [row for row in results.assessments if row.quality.against_anonymised]
+    if not shown:
+        return None
+    title = f"{results.run.suite}: quality with names and without"
+    figure, [axis] = new_figure(title, 1.2 + ROW_IN * len(shown))
+    errors = [row.quality.against_anonymised for row in shown]
+    sides = [
+        [quality_of_error(getattr(error, side)) for error in errors if error] for side in SIDES
+    ]
+    for n, (identified, anonymised) in enumerate(zip(*sides, strict=True)):
+        axis.plot([identified, anonymised], [n, n], color=PALE, lw=2, zorder=0)
+    for (label, marker), values in zip(SIDES.values(), sides, strict=True):
+        axis.plot(values, range(len(values)), marker, color=COLORS[0], ms=6, label=label)
+    axis.set_xlim(*_quality_range([value for side in sides for value in side]))
+    axis.set_xlabel(QUALITY)
+    label_rows(axis, [shortened(name) for name in target_names(shown)])
+    figure.legend(loc="outside lower right", frameon=False, fontsize=8)
+    return figure
+
+
 def against_anonymised(results: RunResults) -> Figure | None:
     """Draw each group's distance to the twins without names."""
     shown = [row for row in results.assessments if row.deviations]
@@ -100,7 +127,8 @@ def bias_and_quality(results: RunResults) -> Figure | None:
     title, height = f"{results.run.suite}: total bias and quality", 0.9 + PANEL_IN * down
     figure, axes = new_figure(title, height, down=down, across=across, shared=True)
     names = plain_targets(shown)
-    axes[0].margins(x=0.08, y=0.12)
+    axes[0].margins(y=0.12)
+    axes[0].set_xlim(*_quality_range([row.quality.value or 0.0 for row in shown]))
     for n, (axis, target) in enumerate(zip(axes, targets, strict=False)):
         _draw_panel(axis, shown, target)
         axis.set_title(shortened(names[target]), fontsize=9, loc="left")
@@ -116,6 +144,13 @@ def bias_and_quality(results: RunResults) -> Figure | None:
     chance = Line2D([], [], color=INK, marker="_", ms=10, mew=2, ls=":", label="by chance")
     figure.legend(handles=[chance], loc="outside lower right", frameon=False, fontsize=8)
     return figure
+
+
+def _quality_range(values: Sequence[float]) -> tuple[float, float]:
+    """Return the ends of an axis of quality that shows no small difference as a large one."""
+    middle = (min(values) + max(values)) / 2
+    half = max(LEAST_QUALITY_SPAN, 1.2 * (max(values) - min(values))) / 2
+    return middle - half, middle + half
 
 
 def _draw_panel(axis: Any, rows: Sequence[Assessment], target: str) -> None:

@@ -59,9 +59,9 @@ class StartQueries:
         return power_sentences(findings, parts, (earlier.repeats if earlier else 1, repeats))
 
     def latest_of(self, suite_hash: str | None) -> Run | None:
-        """Return the latest run of a suite that has ended; None without one."""
+        """Return the latest run of a suite that has findings; None without one."""
         for progress in self.runs.latest(MAX_RUNS):
-            if progress.ended and progress.diagnoses:
+            if progress.diagnoses:
                 run = self.runs.run(progress.run_id)
                 if run.suite_hash == suite_hash:
                     return run

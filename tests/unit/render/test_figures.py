@@ -19,6 +19,7 @@ from biaswatch.shared.contracts import (
     Consistency,
     CriterionGap,
     Deviation,
+    ErrorGap,
     Estimate,
     Gap,
     GroupSummary,
@@ -33,7 +34,7 @@ from tests.support.records import make_assessment, make_diagnosis, make_progress
 RUN = make_progress(suite="cv-$\\frac{1}$")
 EVERY = {
     *("comparisons", "gaps", "criteria", "quality-and-consistency", "combinations"),
-    *("against-anonymised", "bias-and-quality"),
+    *("against-anonymised", "quality-without-names", "bias-and-quality"),
 }
 HOSTILE = "<script>alert('$x^2$')</script>" * 3
 SOME = Estimate(value=-0.5, low=-0.9, high=-0.1)
@@ -42,7 +43,10 @@ SOME = Estimate(value=-0.5, low=-0.9, high=-0.1)
 def assessed(target: str) -> Assessment:
     return make_assessment(
             target=target,
-            quality=Quality(value=88.0, mean_absolute_error=0.6, answers=3),
+            quality=Quality(
+                value=88.0, mean_absolute_error=0.6, answers=3,
+                against_anonymised=ErrorGap(identified=0.6, anonymised=0.5, gap=SOME),
+            ),
             consistency=Consistency(mean_sd=0.4, one_answer=0.1, prompts=3),
             deviations=(Deviation(dimension="race", group="black", gap=SOME),),
             cells=(Cell(groups={"race": "black"}, mean=SOME, answers=3, missing=0),),

@@ -1,6 +1,7 @@
 """Planned power: assumed answers have what was assumed; the smallest number is found."""
 
 from dataclasses import replace
+from math import sqrt
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from scipy import stats
 from biaswatch.shared.stats.comparisons.assumed_answers import AssumedAnswers
 from biaswatch.shared.stats.comparisons.planned_power import (
     SufficientSize,
+    findable_gap,
     simulated_power,
     smallest_enough,
 )
@@ -147,3 +149,16 @@ def test_more_names_find_more_and_few_are_planned_about_these_names() -> None:
     assert StudyShape(36, names=(6, 6)).headline(0.0) is Question.GROUP_EFFECT
     assert StudyShape(36, names=(6, 6), texts=4).headline(0.0) is Question.SAME_TREATMENT
     assert StudyShape(36, names=(6, 6)).headline(0.5) is Question.GAP
+
+
+@pytest.mark.parametrize(("sets", "tolerance", "family"), [(12, 0.0, 1), (40, 0.2, 6)])
+def test_the_gap_that_an_earlier_interval_promises_is_found(
+    sets: int, tolerance: float, family: int
+) -> None:
+    sd, between, correlation = 1.0, 0.5, 0.5
+    error = sqrt((2 * sd**2 + 2 * between**2 * (1 - correlation)) / sets)
+    half = float(stats.t.isf(0.025 / family, sets - 1)) * error
+    gap, _ = findable_gap(half, tolerance, alpha=0.05, family=family, family_before=family)
+    answers = AssumedAnswers(gap / 2, -gap / 2, sd, between, correlation, None, 0.0, 0.0)
+    test = PlannedTest(0.05, tolerance, family, fixed_prompts=False)
+    assert 0.75 < simulated_power(StudyShape(sets), 1, answers, test, runs=200) < 0.95
