@@ -9,6 +9,7 @@ import pytest
 
 from biaswatch.building.build import BuiltSuite
 from biaswatch.building.composition import build_of
+from biaswatch.building.pdf_text import passages_of_pages, passages_of_pdf
 from biaswatch.building.plan import Plan
 from biaswatch.building.settings import BuilderSettings
 from tests.unit.builder.pdf_files import pdf_of, pdf_of_streams, stream_of
@@ -126,6 +127,19 @@ def columns_pdf() -> bytes:
     return pdf_of_streams([stream_of(zlib.compress(" ".join(shown).encode("ascii")))])
 
 
+def across_pdf() -> bytes:
+    """Return a page whose lines are drawn across two columns, with a bullet drawn at the end."""
+    left = [*NARROW[0], "and the ships can leave.", "The lake of Velmora is deep and", "cold."]
+    right = [*NARROW[1], "The council of Velmora has nine", "members.", "Velmora has boats."]
+    shown = [
+        f"BT /F1 11 Tf {x} {740 - 14 * row} Td ({line}) Tj ET"
+        for row, pair in enumerate(zip(left, right, strict=True))
+        for x, line in zip((60, 330), pair, strict=True)
+    ]
+    shown.append(f"BT /F1 11 Tf 320 {740 - 14 * 5} Td (*) Tj ET")
+    return pdf_of_streams([stream_of(zlib.compress(" ".join(shown).encode("ascii")))])
+
+
 def built(folder: Path, name: str) -> BuiltSuite:
     """Build a suite from one of the articles."""
     texts = {"a.md": MARKDOWN, "b.md": MIXED, "c.html": PAGE, "d.html": SOUP}
@@ -142,6 +156,28 @@ def built(folder: Path, name: str) -> BuiltSuite:
         }
     )  # fmt: skip
     return asyncio.run(build_of(plan, folder, BuilderSettings())())
+
+
+def test_columns_whose_lines_are_drawn_alternately_are_read_one_after_the_other() -> None:
+    passages = passages_of_pdf(across_pdf(), "across.pdf")
+    assert [passage.text for passage in passages if passage.left_out == "list entry"] == [
+        "* Velmora has boats."
+    ]
+    text = " ".join(passage.text for passage in passages if passage.left_out is None)
+    assert PROSE[1] in text
+    assert "melted. and the ships can leave. The lake of Velmora is deep and cold." in text
+
+
+def test_hyphens_of_other_kinds_and_headers_of_two_lines_are_removed() -> None:
+    prose = ["bour of Velmora opens in spring, and its smiths re\u00ad", "turn then."]
+    pages = [
+        "\n".join([f"{town} has a har\u2010", *prose, "Report, volume 3", f"Page {n} of 2"])
+        for n, town in enumerate(("Orm", "Lund"), start=1)
+    ]
+    passages = list(passages_of_pages(pages))
+    assert [passage.left_out for passage in passages].count("header or footer") == 4
+    text = " ".join(passage.text for passage in passages if passage.left_out is None)
+    assert text.count("bour of Velmora opens in spring, and its smiths return then.") == 2
 
 
 @pytest.mark.parametrize(
