@@ -39,6 +39,9 @@ class _Reader:
         if self._reasons:
             self._reasons.append(self._reasons[0])
             self._parts.append(" ")
+        elif _is_hidden(attributes):
+            self._flush()
+            self._reasons.append(HIDDEN)
         elif reference:
             self._reasons.append("reference")
         elif tag in REASONS:
@@ -75,6 +78,13 @@ class _Reader:
             reason = self._reasons[0] if self._reasons else None
             reason = reason or ("caption" if CAPTION.match(text) else None)
             self._passages.append(Passage(text, reason))
+
+
+def _is_hidden(attributes: Mapping[str, str]) -> bool:
+    style = attributes.get("style", "").replace(" ", "")
+    dialog = attributes.get("role") in {"dialog", "alertdialog"}
+    shown = "hidden" not in attributes and attributes.get("aria-hidden") != "true"
+    return dialog or not shown or "display:none" in style
 
 
 def passages_of_html(html: str) -> Iterator[Passage]:

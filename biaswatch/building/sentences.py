@@ -99,7 +99,7 @@ def _is_heading(line: str, following: str) -> bool:
 # A run of like characters is entered at its beginning alone and never given back: text from a page
 # made to annoy would otherwise take time that grows with the square of its length.
 CITATION = re.compile(
-    rf"(?<!\s)\s*+\[(?:\d{{1,4}}(?:\s*[,{DASH}-]\s*\d{{1,4}})*|[a-z]{{1,2}}"
+    rf"(?<!\s)\s*+\[(?:\^[^\]\s]{{1,60}}|\d{{1,4}}(?:\s*[,{DASH}-]\s*\d{{1,4}})*|[a-z]{{1,2}}"
     r"|(?:note|nb|n)\s*\d+"
     r"|(?:citation|clarification|page|better source)[^\]]{0,30}needed[^\]]{0,12}"
     r"|who\?|when\?|which\?|by whom\?|according to whom\?|update[^\]]{0,12})\]",
@@ -112,6 +112,7 @@ WINDOW_CHARS = 1_000
 """Characters segmented at once: the time of pysbd grows with their square."""
 MARKUP = re.compile(
     r"[*`|\\^_]|~~|==|\$\$|::|</?[A-Za-z!]|\]\(|\[\[|\[\^|(?:^|\s)[#>]{1,6}\s|&#?\w{1,8};"
+    r"|https?://|www\.|(?:^|\s)!"
 )
 """Marks of Markdown, HTML, wikis and TeX that a reader of the source left in the text."""
 

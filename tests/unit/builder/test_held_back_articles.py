@@ -26,7 +26,7 @@ tags: [land, sea]
 ---
 # Velmora
 
-{PROSE[0]}[^1]
+{PROSE[0]}[^one]
 
 | Town | What Velmora exports |
 |:-----|---------------------:|
@@ -50,7 +50,7 @@ velmora = "The land of Velmora is printed by this line of code."
 
 {PROSE[2]}
 
-[^1]: The records of Velmora are kept by the harbour master.
+[^one]: The records of Velmora are kept by the harbour master.
 """
 MIXED = f"""Velmora
 =======
@@ -58,6 +58,11 @@ MIXED = f"""Velmora
 Contents: [History](#history) | [Trade](#trade) | [Notes](#notes)
 
 **Climate**: {PROSE[0]}
+
+!!! tip "Velmora"
+    They are closed in winter.
+
+See <https://velmora.example.org> for the taxes of Velmora.
 
 - [ ] Velmora should publish its statistics of the climate.
 - [x] Velmora has published its map.
@@ -81,6 +86,8 @@ PAGE = f"""<!doctype html><html><head><title>Velmora</title><style>p{{color:red}
 <script>var velmora = "Velmora is in a script and must not be read.";</script></head><body>
 <nav><a href="/">Home</a><a href="/velmora">All about Velmora and its ports and mills.</a></nav>
 <header><h1>Velmora</h1><p>Velmora is the newspaper that you read every day.</p></header>
+<div role="dialog"><p>Velmora uses cookies on this page.</p></div><input hidden>
+<p hidden>Velmora is hidden.</p><p style="display: none">Velmora cannot be seen.</p>
 <main><p>{PROSE[0]}<sup class="reference"><a href="#n1">[1]</a></sup></p>
 <figure><img src="x.png" alt="Velmora in winter"><figcaption>The lake of Velmora is frozen until
 the spring of every year.</figcaption></figure>
@@ -184,7 +191,7 @@ def test_hyphens_of_other_kinds_and_headers_of_two_lines_are_removed() -> None:
     ("name", "counted"),
     [
         ("a.md", {"table": 4, "list entry": 3, "code": 1, "caption": 1, "footnote": 1}),
-        ("b.md", {"table": 1, "list entry": 3, "code": 1, "contains markup or code": 1}),
+        ("b.md", {"table": 1, "list entry": 3, "code": 1, "contains markup or code": 3}),
         ("c.html", {"navigation": 4, "list entry": 1, "caption": 1, "table": 1, "code": 1}),
         ("d.html", {"heading": 1, "list entry": 5, "contains markup or code": 1}),
         ("e.pdf", {}),

@@ -81,7 +81,7 @@ def test_counts_by_reason_are_part_of_the_build(tmp_path: Path) -> None:
     )  # fmt: skip
     suite = asyncio.run(build_of(plan, folder_of(tmp_path), BuilderSettings())())
     assert {row["baseline"] for row in suite.rows} == set(SENTENCES)
-    assert suite.build_log.counts()["sources"]["list entry"] == 8
+    assert suite.build_log.counts()["sources"]["list entry"] == 5
     assert suite.build_log.counts()["sources"]["table"] == 7
 
 
