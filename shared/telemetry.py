@@ -226,6 +226,18 @@ def configure_logs(level: str = "INFO", *, stream: TextIO | None = None) -> None
         logger_factory=structlog.WriteLoggerFactory(file=out),
         cache_logger_on_first_use=False,
     )
+    logging.basicConfig(level=logging.WARNING, handlers=[LibraryLogs()])
+
+
+class LibraryLogs(logging.Handler):
+    """Writes warnings of libraries in the platform's format."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a warning."""
+        entry = {"why": record.getMessage()}
+        if record.exc_info and record.exc_info[1]:
+            entry["error"] = f"{type(record.exc_info[1]).__name__}: {record.exc_info[1]}"
+        log(record.name).log(record.levelno, "library", **entry)
 
 
 LogSink = Callable[[str, Mapping[str, Any]], None]

@@ -1,7 +1,6 @@
 """The operator: watches resources, and serves health and metrics."""
 
 import asyncio
-import logging
 import socket
 import sys
 import time
@@ -24,17 +23,6 @@ from biaswatch.shared.telemetry import READY, configure_logs, log
 
 NAME = "operator"
 BEAT_S, DEFINITIONS_POLL_S = 0.5, 2.0
-
-
-class KopfLogs(logging.Handler):
-    """Writes log entries of kopf in the platform's format."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Write an entry."""
-        entry = {"why": record.getMessage()}
-        if record.exc_info and record.exc_info[1]:
-            entry["error"] = f"{type(record.exc_info[1]).__name__}: {record.exc_info[1]}"
-        log(NAME).log(record.levelno, "kopf", **entry)
 
 
 class OperatorHealth:
@@ -146,8 +134,6 @@ def main() -> int:
     try:
         settings = load_settings(OperatorSettings)
         configure_logs(settings.log_level)
-        # At INFO, kopf logs every successful reconciliation.
-        logging.basicConfig(level=logging.WARNING, handlers=[KopfLogs()])
         led = asyncio.run(operate(settings))
     except BiaswatchError as error:
         sys.stderr.write(f"biaswatch: {error}\n")

@@ -109,7 +109,7 @@ def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         until(lambda: _answers(f"{address}/health"))
         yield address
     finally:
-        process.terminate()
+        process.kill()
         process.wait()
         print((folder / "log").read_text()[-3000:])
 

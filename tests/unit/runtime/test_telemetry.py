@@ -2,6 +2,9 @@
 
 import io
 import json
+import logging
+
+import pytest
 
 from biaswatch.shared.telemetry import configure_logs, log
 
@@ -18,3 +21,14 @@ def test_a_log_entry_is_one_json_object_on_one_line() -> None:
         "bus", "recorder", 3, "info",
     )  # fmt: skip
     assert entry["at"].endswith("Z")
+
+
+def test_a_warning_of_a_library_is_json_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
+    out = io.StringIO()
+    configure_logs("INFO", stream=out)
+    logging.getLogger("asyncio").warning("returning true from %s", "eof_received()")
+    [line] = out.getvalue().splitlines()
+    entry = json.loads(line)
+    assert (entry["part"], entry["level"]) == ("asyncio", "warning")
+    assert entry["why"] == "returning true from eof_received()"
