@@ -37,6 +37,7 @@ class AuditAction(StrEnum):
     ALARM_RESOLVE = "alarm.resolve"
     ALARM_SILENCE = "alarm.silence"
     LABELS_SAMPLE = "labels.sample"
+    LABELS_ADD = "labels.add"
     LABELS_IMPORT = "labels.import"
     TARGET_RESUME = "target.resume"
     CHANNEL_TEST = "channel.test"

@@ -63,6 +63,7 @@ class AnswerView:
     """Reason for a missing answer."""
     model: str | None
     readings: tuple[AnswerReading, ...]
+    response_id: str | None = None
     group_words: tuple[str, ...] = ()
     """Words for its groups: names of people, and the groups themselves."""
     steps: tuple[str, ...] = ()
@@ -102,6 +103,7 @@ def answer_view(
         missing=_why_missing(response),
         model=response.model if response else None,
         readings=tuple(_readings(measured, response)),
+        response_id=response.id if response else None,
         group_words=tuple(
             word
             for word in (*probe.stimuli.values(), *probe.groups.values())

@@ -12,9 +12,18 @@ from fastapi.responses import HTMLResponse, StreamingResponse
 from biaswatch.services.gateway.auth import PAGE_HEADERS
 from biaswatch.services.gateway.callers import Caller
 from biaswatch.services.gateway.context import GatewayContext
+from biaswatch.services.gateway.dashboard.forms import PageForms, forms_with
 from biaswatch.services.gateway.dashboard.rendering import ANSWERS, page
 from biaswatch.services.gateway.runs.queries import RunQueries, no_run, pinned_extractors
-from biaswatch.shared.contracts import Features, Probe, Response, Run, Target, response_id_of
+from biaswatch.shared.contracts import (
+    Features,
+    LabelSample,
+    Probe,
+    Response,
+    Run,
+    Target,
+    response_id_of,
+)
 from biaswatch.shared.presentation.answer_filters import (
     ANY_REASON,
     AnswerFilter,
@@ -206,16 +215,18 @@ def router(ctx: GatewayContext) -> APIRouter:
         dependencies=[Depends(ctx.tokens.signed_in), Depends(ctx.require_unarchived)]
     )
     answers, runs = AnswerQueries(ctx.store), RunQueries(ctx.store)
+    page_forms = forms_with(ctx.tokens)
 
     @router.get("/runs/{run_id}/answers")
     def show_answers(
         run_id: str,
         wanted: Annotated[AnswerFilter, Query()],
         caller: Annotated[Caller, Depends(ctx.tokens.signed_in)],
+        forms: Annotated[PageForms, Depends(page_forms)],
     ) -> HTMLResponse:
         run, planned = answers.planned(run_id)
         wanted = _permitted(wanted, caller)
-        return page(
+        shown = page(
             "answers.html",
             scripts=(ANSWERS,),
             run=run,
@@ -224,7 +235,10 @@ def router(ctx: GatewayContext) -> APIRouter:
             texts=caller.texts,
             found=answers.page(run, planned, wanted),
             choices=answers.choices(run, planned, _reasons(runs, run_id)),
+            forms=forms,
+            samples=list(ctx.store.records.read(LabelSample, run_id=run_id)),
         )
+        return forms.with_cookie(shown)
 
     @router.get("/runs/{run_id}/twins")
     def show_twins(

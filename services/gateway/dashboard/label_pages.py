@@ -30,7 +30,7 @@ from biaswatch.shared.analysis.labels.queue import (
     scale_words,
     typed_value,
 )
-from biaswatch.shared.contracts import LabelSample, person_id_of
+from biaswatch.shared.contracts import AuditAction, DrawnAnswer, LabelSample, Response, person_id_of
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.labels import GivenLabel, LabelsRequest
 from biaswatch.shared.runtime.jobs import in_thread
@@ -54,7 +54,7 @@ def router(ctx: GatewayContext) -> APIRouter:
         hide: bool = False,
         wrong: bool = False,
     ) -> HTMLResponse:
-        sample = queries.sample(run_id, sample_id).sample
+        sample = queue.sample(run_id, sample_id)
         state = queue.state(sample, caller)
         item = queries.answer(sample, state.next_id) if state.next_id else None
         words = sample.hidden if hide else ()
@@ -79,7 +79,7 @@ def router(ctx: GatewayContext) -> APIRouter:
         run_id: str, sample_id: str, request: Request, caller: SignedIn
     ) -> RedirectResponse:
         fields = await sent_form(request, caller)
-        sample = (await in_thread(queries.sample, run_id, sample_id)).sample
+        sample = await in_thread(queue.sample, run_id, sample_id)
         query = {"hide": 1} if fields.get("hide") else {}
         try:
             await forms.once(request, caller, partial(queue.accept, sample, caller, fields))
@@ -101,13 +101,38 @@ class LabelQueue:
     commands: LabelCommands
     ctx: GatewayContext
 
+    def sample(self, run_id: str, sample_id: str) -> LabelSample:
+        """Return a sample with the answers that people have added to its queue at the end.
+
+        Labels of added answers have no known probability, so they correct no finding.
+        """
+        sample = self.queries.sample(run_id, sample_id).sample
+        entries = self.ctx.store.audit.of_subjects([sample.id], AuditAction.LABELS_ADD)
+        ids = dict.fromkeys(entry.details["response"] for entry in reversed(entries))
+        added = ids.keys() - {answer.response_id for answer in sample.drawn}
+        answers = [
+            DrawnAnswer(response_id=id_, stratum=0, probability=1.0) for id_ in ids if id_ in added
+        ]
+        return sample.model_copy(update={"drawn": (*sample.drawn, *answers)})
+
+    async def _add(self, sample: LabelSample, response_id: str) -> None:
+        """Add an answer of the run to the queue; its entry in the audit trail keeps it."""
+        found = await in_thread(lambda: list(self.ctx.store.records.get(Response, [response_id])))
+        if [response.run for response in found] != [sample.run_id]:
+            raise UsageError("This answer is not of this run.")
+        async with self.ctx.audit.act(AuditAction.LABELS_ADD, sample.id, response=response_id):
+            pass
+
     def state(self, sample: LabelSample, caller: Caller) -> QueueState:
         """Return the caller's progress in a sample."""
         labels = self.queries.all_labels(sample.run_id)
         return queue_state(sample, labels, person_id_of(caller.name))
 
     async def accept(self, sample: LabelSample, caller: Caller, fields: dict[str, str]) -> None:
-        """Store and publish the label of a form."""
+        """Store and publish the label of a form, or add an answer to the queue."""
+        if fields.get("add"):
+            await self._add(sample, fields.get("response_id", ""))
+            return
         label = await in_thread(self._label_in, sample, caller, fields)
         if label is None:
             return

@@ -371,5 +371,13 @@ async def test_a_label_and_its_undoing_pressed_twice_are_taken_once(
         undoing = {**await form_on(client, page, page), "value": "u"}
         assert f'<a href="/runs/{run.id}">{run.suite}</a>' in (await client.get(page)).text
         assert {item.status_code for item in await pressed_twice(client, page, undoing)} == {303}
+        drawn = {item.response_id for item in sample.drawn}
+        tree = html.fromstring((await client.get(f"/runs/{run.id}/answers")).text)
+        adding = [dict(form.form_values()) for form in tree.forms if "add" in form.fields]
+        form = next(fields for fields in adding if fields["response_id"] not in drawn)
+        for response_id, location in (("0" * 32, f"{page}?wrong=1"), (form["response_id"], page)):
+            reply = await client.post(page, data=form | {"response_id": response_id})
+            assert (reply.status_code, reply.headers["location"]) == (303, location)
+        assert "of 9</p>" in (await client.get(page)).text
     kept = list(store.records.read(Label, run_id=run.id))
     assert sorted(item.withdrawn for item in kept) == [False, False, True]
