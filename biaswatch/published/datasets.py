@@ -262,6 +262,7 @@ DATASETS = {
 }
 LEFT_OUT = {
     "mbbq": "its repository (Veranep/MBBQ) states no licence",
+    "seegull-english": "its authors give it to those who ask; `seegull` is multilingual",
     "shades": "its files are given only to those who accept its terms on Hugging Face",
     "bharatbbq": "no address of the authors with a licence was found",
     "implicitbbq": "its repository states no licence",

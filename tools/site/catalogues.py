@@ -7,7 +7,7 @@ from typing import Any
 import yaml
 
 from biaswatch.building.plan import Plan
-from biaswatch.published.datasets import DATASETS
+from biaswatch.published.datasets import DATASETS, LEFT_OUT
 from biaswatch.services.simulator.domain.planted_bias import PlantedModel
 from biaswatch.shared.contracts.search import Space
 from biaswatch.shared.conventions.rows import FORMATS, GENERIC
@@ -76,6 +76,8 @@ def suites() -> str:
     lines = ["# Suites", "", "[How to use them](../own-suites.md).", "", *ours]
     lines += ["", "## Published benchmarks", ""]
     lines += ["[How to use them](../published-benchmarks.md).", "", *published]
+    lines += ["", "Not included:", ""]
+    lines += [f"- `{name}`: {reason}." for name, reason in LEFT_OUT.items()]
     return "\n".join(lines) + "\n"
 
 
