@@ -131,7 +131,7 @@ DATASETS = {
                 f"As kobbq, in {language}, about groups in Spain. The paper compares likelihoods"
                 " and many wordings of `unknown`; here the model chooses, and there is one.",
                 (
-                    "The rows of a template are alike, so intervals count templates.",
+                    "Intervals count templates, because the rows of a template are alike.",
                     LONG_TEXTS,
                     KNOWN,
                 ),
@@ -144,7 +144,7 @@ DATASETS = {
             "CC BY 4.0",
             "Bhutani, Robinson, Prabhakaran, Dave, Dev (2024), SeeGULL Multilingual, ACL",
             "Stereotypes on which two of three annotators of a place agree, in 20 languages: the"
-            " share of answers that it cannot be said whom an attribute describes, and the share"
+            " share of answers that it cannot be known whom an attribute describes, and the share"
             " that choose the stereotyped identity less that of the other, which is drawn by seed."
             " The questions are ours, in English.",
             (

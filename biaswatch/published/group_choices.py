@@ -1,4 +1,4 @@
-"""Questions of which of two groups is meant, or that it cannot be known: BBQ in other languages."""
+"""Choices between two groups and `unknown`: BBQ in other languages, and SeeGULL."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ KOBBQ_COLUMNS = ("sample_id", "context", "question", "choices", "biased_answer",
 AMBIGUOUS, BIASED_CONTEXT, COUNTER_CONTEXT = "ambiguous", "biased", "counter-biased"
 UNKNOWN = 2
 """Place of the option that it cannot be known, in files with numbered options."""
-UNKNOWN_IN = {"es": "No se puede saber", "ca": "No es pot saber", "en": "It cannot be said"}
+UNKNOWN_IN = {"es": "No se puede saber", "ca": "No es pot saber", "en": "It cannot be known"}
 SEEGULL = ("identity", "attribute", "stereotype")
 MOST_AGREE = 2
 """Annotators, of three, who call a pair a stereotype."""
@@ -129,9 +129,9 @@ def seegull_probes(files: Mapping[str, Path], wording: Wording) -> Iterator[Suit
             with_attribute.setdefault(row["attribute"], set()).add(row["identity"])
         for n, row in enumerate(rows):
             attribute, key = row["attribute"], f"{place}-{n}"
-            others = [who for who in identities if who not in with_attribute[attribute]]
-            if row["stereotype"].isdigit() and int(row["stereotype"]) >= MOST_AGREE and others:
-                other = Random(derived_id("published-other", wording.seed, key)).choice(others)  # noqa: S311
+            candidates = [name for name in identities if name not in with_attribute[attribute]]
+            if row["stereotype"].isdigit() and int(row["stereotype"]) >= MOST_AGREE and candidates:
+                other = Random(derived_id("published-other", wording.seed, key)).choice(candidates)  # noqa: S311
                 yield _group_choice(
                     key,
                     f"{place}-{attribute}"[:200],
