@@ -24,6 +24,7 @@ from biaswatch.readers.suite_names import suite_path
 from biaswatch.readers.suites import load_suite, pilot_of
 from biaswatch.readers.targets import read_target
 from biaswatch.shared.errors import BiaswatchError, TransientError, UsageError
+from biaswatch.shared.presentation.run_summary import mostly_missing
 from biaswatch.shared.requests.runs import RunRequest
 from biaswatch.written_files import write_whole
 
@@ -92,7 +93,7 @@ async def evaluated(job: EvaluationJob) -> ReportedRun:
     UsageError
         The suite or the model cannot be used.
     TransientError
-        The run ended before all answers arrived.
+        The run ended before all answers arrived, or most of them could not be measured.
     """
     suite = load_suite(suite_path(Path(job.suite)))
     suite = suite if job.sets is None else pilot_of(suite, job.sets)
@@ -103,8 +104,8 @@ async def evaluated(job: EvaluationJob) -> ReportedRun:
             run_id = await ended_run(client, suite, request)
             results = await with_background(client, await run_results(client, run_id))
             flagged = await client.flagged(run_id)
-    if results.incomplete:
-        raise TransientError(results.incomplete)
+    if why := results.incomplete or mostly_missing(results.diagnoses):
+        raise TransientError(why)
     return ReportedRun(results, flagged)
 
 
