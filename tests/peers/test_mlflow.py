@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -45,13 +46,18 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     address = f"http://127.0.0.1:{port}"
     with (folder / "log").open("w") as log:
         process = subprocess.Popen(
-            [PEER / "mlflow", *words], env=environment, stdout=log, stderr=log, cwd=folder
+            [PEER / "mlflow", *words],
+            env=environment,
+            stdout=log,
+            stderr=log,
+            cwd=folder,
+            start_new_session=True,
         )
     try:
         until(lambda: _answers(address))
         yield address
     finally:
-        process.kill()
+        os.killpg(process.pid, signal.SIGKILL)  # with the server that it started
         process.wait()
 
 
