@@ -118,7 +118,7 @@ async def test_a_run_has_a_name_that_pages_and_the_api_accept(store: Store, tmp_
         for board in ("board", "board.html"):
             shown = await client.get(f"/runs/before%20release/{board}")
             assert "nothing to compare" in html.fromstring(shown.text).text_content()
-        assert "<style>" in shown.text
+            assert "<style>" in shown.text or board == "board"
         assert NASTY not in page.text
         bearer = {"authorization": "Bearer t"}
         for written in ("before release", RUN.id[:8]):
