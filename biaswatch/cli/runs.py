@@ -115,7 +115,10 @@ def describe(
     tag: Annotated[list[str] | None, typer.Option(help="A word to find it by; repeatable.")] = None,
     note: Annotated[str | None, typer.Option(help="A note.")] = None,
 ) -> None:
-    """Give a run a name, tags and a note; what is left out stays, and "" removes it."""
+    """Give a run a name, tags and a note.
+
+    What is left out stays, and "" removes it.
+    """
     changed = {"name": name, "tags": [t for t in tag if t] if tag else None, "note": note}
     given = {field: value for field, value in changed.items() if value is not None}
     if not given:
