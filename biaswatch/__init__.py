@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from biaswatch.api.assertions import assert_no_disparity
-    from biaswatch.api.diagnosis import FrameDiagnosis, diagnose
+    from biaswatch.api.diagnosis import diagnose
+    from biaswatch.api.frame_diagnosis import FrameDiagnosis
     from biaswatch.api.judges import Judge, judge
     from biaswatch.api.platforms import (
         AsyncPlatform,
@@ -56,7 +57,7 @@ _PLATFORM_NAMES = (
 )
 _MODULE_OF = {
     "assert_no_disparity": "api.assertions",
-    "FrameDiagnosis": "api.diagnosis",
+    "FrameDiagnosis": "api.frame_diagnosis",
     "diagnose": "api.diagnosis",
     **dict.fromkeys(("Judge", "judge"), "api.judges"),
     **dict.fromkeys(_PLATFORM_NAMES, "api.platforms"),

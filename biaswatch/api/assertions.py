@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from biaswatch.api.diagnosis import FrameDiagnosis, comparison_sentence, diagnose
+from biaswatch.api.diagnosis import diagnose
+from biaswatch.api.frame_diagnosis import FrameDiagnosis, comparison_sentence
 from biaswatch.api.platforms import FinishedRun
 from biaswatch.checks import CheckCode, CheckRule, check_result, checked_table
 from biaswatch.shared.contracts import LEAST_MEASURED_SHARE

@@ -1,206 +1,25 @@
 """`bw.diagnose`: the diagnosis of a frame or a run, with the numbers of `biaswatch diagnose`."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 from pydantic import ValidationError
 
 from biaswatch.api import frames
-from biaswatch.api.frames import Names, as_pandas, flattened, listed
+from biaswatch.api.frame_diagnosis import FrameDiagnosis
+from biaswatch.api.frames import Names, as_pandas, listed
 from biaswatch.api.platforms import FinishedRun
-from biaswatch.checks import (
-    CheckedComparison,
-    CheckResult,
-    CheckRule,
-    check_result,
-    is_unmeasured_row,
-)
-from biaswatch.diagnosis.diagnosis import Diagnosed, diagnosed, run_columns, table_columns
+from biaswatch.diagnosis.diagnosis import diagnosed, run_columns, table_columns
 from biaswatch.diagnosis.sources import frame_input, measured_input
 from biaswatch.readers.run_tables import RunTable
-from biaswatch.render.figures.gaps import gap_figure
-from biaswatch.render.table_rows import (
-    Parts,
-    comparable_p,
-    overall_sentences,
-    verdict_counts,
-    verdicts_of,
-)
-from biaswatch.render.written_tables import check_table_file, write_parts
-from biaswatch.shared.contracts import LEAST_MEASURED_SHARE, SummaryWord
 from biaswatch.shared.contracts.mistakes import first_mistake
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.formatting import NOT_MEASURED, interval
-from biaswatch.shared.presentation.corrections import (
-    SAMPLING_ASSUMPTION,
-    table_correction_sentences,
-)
-from biaswatch.shared.presentation.questions import headline
 from biaswatch.shared.requests.diagnoses import DiagnoseRequest
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 
-SHOWN = (
-    *("feature", "domain", "a", "b", "gap", "ci_low", "ci_high"),
-    *("p_same_treatment", "same_treatment", "p_group_effect", "group_effect"),
-    *("p_adjusted", "verdict", "summary"),
-)
 FRAME_OPTIONS = ("baseline", "labels", "probability", "truth")
 """Options for columns of a frame."""
-
-
-@dataclass(frozen=True, repr=False)
-class FrameDiagnosis:
-    """The diagnosis of a frame or a run; its tables are frames of the same library."""
-
-    result: Diagnosed
-    backend: Any
-
-    @property
-    def parts(self) -> Parts:
-        """All parts as plain rows, as in `biaswatch diagnose --json`."""
-        return self.result.parts
-
-    @property
-    def warnings(self) -> list[str]:
-        """Warnings about the rows and the missing answers."""
-        return [frames.in_python(warning) for warning in self.result.warnings]
-
-    @property
-    def corrected_sentences(self) -> Sequence[str]:
-        """Sentences on the gaps corrected by labels; empty without labels."""
-        corrected = self.result.corrected
-        sentences = table_correction_sentences(corrected)
-        return [*sentences, SAMPLING_ASSUMPTION] if corrected else []
-
-    @property
-    def checked(self) -> Sequence[CheckedComparison]:
-        """The comparisons in the form that gates check."""
-        return self.result.checked
-
-    @property
-    def comparisons(self) -> Any:
-        """Gaps with intervals, corrected p-values and verdicts, strongest first."""
-        return frames.native_frame(self.result.comparisons, self.backend)
-
-    @property
-    def groups(self) -> Any:
-        """Statistics by group, with intervals and numbers of missing values."""
-        return self._frame("summary")
-
-    @property
-    def by_group(self) -> Any:
-        """One row per group and feature, with each statistic as a column."""
-        rows: dict[tuple[Any, ...], dict[str, Any]] = {}
-        for row in self.parts["summary"]:
-            about = {**row["group"], "domain": row["domain"], "feature": row["feature"]}
-            wide = rows.setdefault(
-                tuple(about.items()), {**about, "n": row["n"], "n_missing": row["n_missing"]}
-            )
-            wide[row["statistic"]] = row["value"]
-        return frames.native_frame(rows.values(), self.backend)
-
-    @property
-    def disparities(self) -> Any:
-        """Differences and ratios over all groups, with their distribution by chance."""
-        return self._frame("disparity")
-
-    @property
-    def overall(self) -> Any:
-        """The joint test over all groups of a dimension."""
-        return self._frame("overall")
-
-    @property
-    def missing(self) -> Any:
-        """Missing values by group, with a test for differences."""
-        return self._frame("missingness")
-
-    @property
-    def corrections(self) -> Any:
-        """Gaps by the readings and corrected by labels; no rows without labels."""
-        return self._frame("corrections")
-
-    @property
-    def error_rates(self) -> Any:
-        """Selection, error rates, precision, accuracy by group; no rows without a truth."""
-        return self._frame("error_rates")
-
-    @property
-    def parity(self) -> Any:
-        """Differences and ratios of demographic parity, equalized odds, equal opportunity."""
-        return self._frame("parity")
-
-    @property
-    def calibration(self) -> Any:
-        """Mean scores and shares of positive truths of each group, by tenths of scores."""
-        return self._frame("calibration")
-
-    @property
-    def has_disparity(self) -> bool:
-        """True if a comparison is a disparity by the readings.
-
-        False does not exclude a disparity: `check` reports whether enough was measured.
-        """
-        return any(row["summary"] == SummaryWord.DISPARITY for row in self.result.comparisons)
-
-    def check(self, least: float = 0.0, min_measured: float = LEAST_MEASURED_SHARE) -> CheckResult:
-        """Return the result of a gate: its `code` 0, 1 or 3, and its `reasons`."""
-        return check_result(self.checked, CheckRule(least, min_measured))
-
-    @cached_property
-    def sentences(self) -> list[str]:
-        """Conclusions on each comparison, the strongest first; then on all groups together."""
-        overall = overall_sentences(self.parts["overall"])
-        return [*(comparison_sentence(row) for row in self.result.comparisons), *overall]
-
-    def figure(self) -> Any:
-        """Return the gaps and their intervals as a matplotlib figure."""
-        return gap_figure(self.result.comparisons)
-
-    def __str__(self) -> str:
-        return "\n".join([*self.sentences, *self.corrected_sentences, *self.warnings])
-
-    def write(self, path: str | Path) -> None:
-        """Write the tables, or a picture of the gaps: .xlsx, .csv, .parquet, .png or .svg.
-
-        Raises
-        ------
-        UsageError
-            The file cannot be written, or its ending is unknown.
-        """
-        check_table_file(Path(path), pictures=True)
-        list(write_parts(self.parts, Path(path)))
-
-    def __repr__(self) -> str:
-        lead = f"<FrameDiagnosis: {verdict_counts(self.result.comparisons)}>"
-        return frames.text_of(lead, str(self).splitlines())
-
-    def _repr_html_(self) -> str:
-        rows = [flattened(row) for row in self.result.comparisons]
-        shown = [{name: row.get(name) for name in SHOWN} for row in rows]
-        sentences = [*self.sentences[:12], *self.corrected_sentences[:12], *self.warnings]
-        return frames.html_of(sentences, {"Comparisons": shown})
-
-    def _frame(self, part: str) -> Any:
-        return frames.native_frame(self.parts.get(part, []), self.backend)
-
-
-def comparison_sentence(row: Mapping[str, Any]) -> str:
-    """Return the conclusion from one comparison as a sentence."""
-    low, high = row["ci"] or (None, None)
-    gap = interval(row["gap"], low, high, row["reason"])
-    where = f"{row['domain']}: " if row["domain"] else ""
-    groups = f"{where}{row['a']} against {row['b']}, {row['feature']}"
-    if is_unmeasured_row(row):
-        empty = " and ".join(row[side] for side in ("a", "b") if not row[f"n_{side}"])
-        return f"{groups}: {NOT_MEASURED}, no row of {empty} has a value."
-    answer = headline(
-        verdicts_of(row), gap, comparable_p(row), survives_missing=row["survives_missing"]
-    )
-    return f"{groups}: {answer}"
 
 
 def diagnose(

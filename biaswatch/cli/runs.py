@@ -115,7 +115,7 @@ def describe(
     tag: Annotated[list[str] | None, typer.Option(help="A word to find it by; repeatable.")] = None,
     note: Annotated[str | None, typer.Option(help="A note.")] = None,
 ) -> None:
-    """Give a run a name, tags and a note.
+    """Name a run, with tags and a note.
 
     What is left out stays, and "" removes it.
     """

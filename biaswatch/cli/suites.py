@@ -274,10 +274,10 @@ def score_run(
     as_json: Json = False,
 ) -> None:
     """Score a run of a published benchmark by its paper's definition, or of judged twins."""
-    from biaswatch.services.gateway.references import References  # slow to load
+    from biaswatch.services.gateway.references import IdReferences  # slow to load
 
     with Store.open(load_settings(Settings).store) as store:
-        run_id = References(store).run(run_id)
+        run_id = IdReferences(store).run(run_id)
         responses = list(store.records.read(Response, run_id=run_id))
         features = list(store.records.read(Features, run_id=run_id))
     if judged := judged_preferences(responses, features):

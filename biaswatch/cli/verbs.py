@@ -50,7 +50,7 @@ VERBS = (
         "describe",
         "runs:describe",
         MEASURE,
-        "Give a run a name, tags and a note.",
+        "Name a run, with tags and a note.",
         example="describe latest --name baseline --tag release",
     ),
     Verb(

@@ -30,7 +30,7 @@ from biaswatch.services.gateway.otlp.evaluations import EvaluationEndpoint, Eval
 from biaswatch.services.gateway.otlp.intake import signal_intake
 from biaswatch.services.gateway.otlp.joining import AnswerJoiner
 from biaswatch.services.gateway.otlp.routes import join_job
-from biaswatch.services.gateway.references import References, whole_ids
+from biaswatch.services.gateway.references import IdReferences, whole_ids
 from biaswatch.services.gateway.runs import routes as runs
 from biaswatch.services.gateway.searches import routes as searches
 from biaswatch.services.gateway.settings import GatewaySettings
@@ -206,7 +206,7 @@ def web_app(
     )
     app = FastAPI(
         title="biaswatch", version="1", responses=RESPONSES, docs_url=None, redoc_url=None,
-        dependencies=[Depends(whole_ids(References(ctx.store)))],
+        dependencies=[Depends(whole_ids(IdReferences(ctx.store)))],
     )  # fmt: skip
     for feature in FEATURES:
         app.include_router(feature.router(ctx))

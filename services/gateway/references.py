@@ -20,7 +20,7 @@ MOST_SHOWN = 4
 
 
 @dataclass(frozen=True)
-class References:
+class IdReferences:
     """Blocking queries of the ids behind references; call them in a thread."""
 
     store: Store
@@ -74,7 +74,7 @@ def _only(written: str, matches: Sequence[tuple[str, str]], kind: str, verb: str
     return matches[0][0]
 
 
-def whole_ids(references: References) -> Callable[[Request], Awaitable[None]]:
+def whole_ids(references: IdReferences) -> Callable[[Request], Awaitable[None]]:
     """Return the dependency that replaces references in the path of a request by ids."""
     kinds = {"run_id": references.run, "search_id": references.search}
 

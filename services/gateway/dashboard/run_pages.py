@@ -20,7 +20,7 @@ from biaswatch.services.gateway.dashboard.rendering import (
     page_file,
 )
 from biaswatch.services.gateway.labels.queries import LabelQueries
-from biaswatch.services.gateway.references import References
+from biaswatch.services.gateway.references import IdReferences
 from biaswatch.services.gateway.runs.measurements import GroupValueQueries, SetGap
 from biaswatch.services.gateway.runs.provenance import InterpretationQueries, ProvenanceQueries
 from biaswatch.services.gateway.runs.queries import RunQueries
@@ -158,7 +158,7 @@ def router(ctx: GatewayContext, studies: StudyQueries) -> APIRouter:
     def download_groups(run_id: str) -> Response:
         return csv_file(groups_table(runs.diagnoses(run_id), run_id), "groups")
 
-    router.include_router(_comparison_routes(runs, References(ctx.store)))
+    router.include_router(_comparison_routes(runs, IdReferences(ctx.store)))
     return router
 
 
@@ -210,7 +210,7 @@ def _chosen(diagnoses: Sequence[Diagnosis], wanted: str) -> Diagnosis | None:
     return strongest[0].diagnosis if strongest else next(iter(diagnoses), None)
 
 
-def _comparison_routes(runs: RunQueries, references: References) -> APIRouter:
+def _comparison_routes(runs: RunQueries, references: IdReferences) -> APIRouter:
     """Return the page of two runs, and its table as a file."""
     router = APIRouter()
 
