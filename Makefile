@@ -74,8 +74,8 @@ test-unit: .venv/.dev ## Run the tests that need no server
 test-integration: .venv/.dev ## Run the tests on a real bus, real databases and the command line
 	$(BIN)/pytest -n 4 --dist loadgroup -m "not slow" $(addprefix --ignore=tests/,unit contract calibration integration/pipeline integration/chaos deploy llm peers models containers cluster otlp_clients browser api site)
 
-test-studies: .venv/.dev ## Replay published studies, kill services, simulate error rates
-	$(BIN)/pytest -n 3 --dist loadgroup -m "not slow" tests/integration/pipeline tests/integration/chaos tests/calibration
+test-studies: .venv/.dev ## Replay published studies, kill services
+	$(BIN)/pytest -n 3 --dist loadgroup -m "not slow" tests/integration/pipeline tests/integration/chaos
 
 test-models: .venv/.models ## Run the tests that load real models, with torch for the CPU
 	$(BIN)/python -m pytest tests/models -m models
@@ -122,7 +122,7 @@ bench: .venv/.dev ## Measure speed, as ratios within one run (ROWS=10000000: the
 
 # ONLY="binary pairs" simulates the shapes whose names contain one of the words, and no monitors.
 calibration: .venv/.dev ## Simulate error rates and power of verdicts and monitors; about an hour
-	$(if $(ONLY),,$(BIN)/pytest -n 2 -m slow tests/calibration tests/unit &&) \
+	$(if $(ONLY),,$(BIN)/pytest -n 2 tests/calibration && $(BIN)/pytest -n 2 -m slow tests/unit &&) \
 	$(BIN)/python -m calibration.comparisons $(if $(ONLY),--only $(ONLY)); table=$$?; \
 	$(if $(ONLY),,$(BIN)/python -m calibration.questions && $(BIN)/python -m calibration.evidence && $(BIN)/python -m calibration.monitors && $(BIN)/python -m calibration.monitors.questions && $(BIN)/python -m calibration.labels && $(BIN)/python -m calibration.judges && $(BIN)/python -m calibration.search &&) exit $$table
 

@@ -12,9 +12,9 @@ from urllib.parse import urlencode
 
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.gateway_requests import path
-from biaswatch.local.runs import ended_run, may_name_run, whole_run_id
+from biaswatch.local.runs import ended_run, whole_run_id
 from biaswatch.shared.contracts import TRAFFIC, Suite, is_id
-from biaswatch.shared.errors import UsageError
+from biaswatch.shared.errors import NotFoundError, UsageError
 from biaswatch.shared.requests.exports import (
     AnswersPage,
     ExportedAnswer,
@@ -58,15 +58,20 @@ async def runs_named(client: GatewayClient, name: str, since: datetime | None) -
     monitors = await client.monitors()
     of_source = [row.name for row in monitors if row.target == f"{TRAFFIC}:{name}"]
     monitor = name if name in {row.name for row in monitors} else next(iter(of_source), None)
-    if monitor is None and may_name_run(name):
-        return await runs_named(client, await whole_run_id(client, name), since)
     if monitor is None:
-        raise UsageError(
-            f"{name} is not the id of a run, a monitor, or a live system that a monitor watches."
-            " `biaswatch runs` and `biaswatch monitor list` list the known ones."
-        )
+        return await runs_named(client, await _run_id(client, name), since)
     query = f"?{urlencode({'since': since.isoformat()})}" if since else ""
     return await client.read(list[MonitorRun], path("monitors", monitor, "runs") + query)
+
+
+async def _run_id(client: GatewayClient, name: str) -> str:
+    try:
+        return await whole_run_id(client, name)
+    except NotFoundError:
+        raise UsageError(
+            f"{name} is not the id or the name of a run, a monitor, or a live system that a monitor"
+            " watches. `biaswatch runs` and `biaswatch monitor list` list the known ones."
+        ) from None
 
 
 def in_store(runs: Sequence[MonitorRun]) -> tuple[list[MonitorRun], str | None]:

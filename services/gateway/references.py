@@ -63,10 +63,11 @@ class IdReferences:
 
 
 def _only(written: str, matches: Sequence[tuple[str, str]], kind: str, verb: str) -> str:
+    if not matches and written == LATEST:
+        raise NotFoundError(f"There is no {kind} yet.")
     if not matches:
         raise NotFoundError(
-            f"There is no {kind} {written}: no id begins so, and none has this name."
-            f" `biaswatch {verb}` lists them."
+            f"No {kind} has the id or the name {written}: `biaswatch {verb}` lists them."
         )
     if len(matches) > 1:
         listed = "".join(f"\n  {id_}  {what}" for id_, what in matches[:MOST_SHOWN])

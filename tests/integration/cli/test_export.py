@@ -155,7 +155,7 @@ async def test_pages_are_the_whole_and_filters_a_part_of_it(url: str) -> None:
 
 async def test_who_names_nothing_that_is_there_is_told_so(url: str, tmp_path: Path) -> None:
     client = GatewayClient(url, "reader")
-    with pytest.raises(UsageError, match="not the id of a run, a monitor, or a live system"):
+    with pytest.raises(UsageError, match="not the id or the name of a run, a monitor, or a"):
         await runs_named(client, "nobody", None)
     with pytest.raises(UsageError, match=r"must end in one of \.csv, \.jsonl, \.parquet"):
         await write_rows(exported_rows(client, []), tmp_path / "run.txt")

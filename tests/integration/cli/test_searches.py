@@ -71,13 +71,10 @@ def test_a_search_is_repeated_continued_and_shown(command: CommandLine, folder: 
 
 @pytest.mark.parametrize("verb", ["show", "cancel"])
 def test_an_unknown_search_is_a_sentence(command: CommandLine, verb: str) -> None:
-    for name, sentence in (
-        ("dead0000", "No search id begins with dead0000: `biaswatch searches list` lists"),
-        ("desk", "'desk' is not a search id: `biaswatch searches list` lists"),
-    ):
+    for name in ("dead0000", "desk"):
         ran = command("searches", verb, name)
         assert ran.returncode == 2
-        assert sentence in ran.stderr
+        assert f"No search has the id or the name {name}: `biaswatch searches" in ran.stderr
 
 
 def test_a_gate_passes_only_where_enough_was_measured(command: CommandLine, folder: Path) -> None:
