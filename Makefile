@@ -4,7 +4,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup extras demo llm demo-llm test test-unit test-integration test-studies test-models test-llm test-peers test-otlp test-containers test-deploy check format bench calibration contracts manifests locks secrets images up site release clean
+.PHONY: help setup extras demo llm demo-llm test test-unit test-integration test-studies test-slow test-models test-llm test-peers test-otlp test-containers test-deploy check format bench calibration contracts manifests locks secrets images up site release clean
 .SECONDEXPANSION:
 
 help: ## List the commands
@@ -77,6 +77,9 @@ test-integration: .venv/.dev ## Run the tests on a real bus, real databases and 
 test-studies: .venv/.dev ## Replay published studies, kill services
 	$(BIN)/pytest -n 3 --dist loadgroup -m "not slow" tests/integration/pipeline tests/integration/chaos
 
+test-slow: .venv/.dev ## Run the tests that take minutes: hostile input, notebooks, whole platforms
+	$(BIN)/pytest -n 2 --dist loadgroup -m slow tests/unit tests/e2e tests/integration --ignore=tests/integration/pipeline --ignore=tests/integration/chaos
+
 test-models: .venv/.models ## Run the tests that load real models, with torch for the CPU
 	$(BIN)/python -m pytest tests/models -m models
 
@@ -122,7 +125,7 @@ bench: .venv/.dev ## Measure speed, as ratios within one run (ROWS=10000000: the
 
 # ONLY="binary pairs" simulates the shapes whose names contain one of the words, and no monitors.
 calibration: .venv/.dev ## Simulate error rates and power of verdicts and monitors; about an hour
-	$(if $(ONLY),,$(BIN)/pytest -n 2 tests/calibration && $(BIN)/pytest -n 2 -m slow tests/unit &&) \
+	$(if $(ONLY),,$(BIN)/pytest -n 2 tests/calibration &&) \
 	$(BIN)/python -m calibration.comparisons $(if $(ONLY),--only $(ONLY)); table=$$?; \
 	$(if $(ONLY),,$(BIN)/python -m calibration.questions && $(BIN)/python -m calibration.evidence && $(BIN)/python -m calibration.monitors && $(BIN)/python -m calibration.monitors.questions && $(BIN)/python -m calibration.labels && $(BIN)/python -m calibration.judges && $(BIN)/python -m calibration.search &&) exit $$table
 

@@ -12,6 +12,7 @@ import yaml
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "failed"),
     [("biased", ["race"]), pytest.param("unbiased", [], marks=pytest.mark.slow)],
@@ -43,6 +44,7 @@ def test_the_workflow_runs_what_the_gate_needs() -> None:
     assert any("pytest" in each and "--biaswatch-target" in each for each in runs)
 
 
+@pytest.mark.slow
 def test_the_action_comments_the_headline_with_its_picture_and_fails(tmp_path: Path) -> None:
     client = tmp_path / "gh"  # GitHub itself is not asked: each call is written down
     client.write_text(

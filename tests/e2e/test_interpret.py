@@ -8,6 +8,8 @@ import pytest
 
 from tests.support.commands import CommandLine
 
+pytestmark = pytest.mark.slow
+
 BOTH = ["--target", "simulator:unbiased", "--judge", "simulator:unbiased"]
 
 

@@ -14,6 +14,8 @@ from tests.support.commands import CommandLine
 from tests.support.judged_labels import READERS, label_file
 from tests.support.waiting import until
 
+pytestmark = pytest.mark.slow
+
 PAIRS, LABELS = 100, 80
 """Of each group and model."""
 PLANTS = {

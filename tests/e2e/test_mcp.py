@@ -7,9 +7,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
 from mcp import ClientSession, StdioServerParameters, stdio_client
 
 from tests.support.waiting import eventually
+
+pytestmark = pytest.mark.slow
 
 BIASWATCH = Path(sys.executable).parent / "biaswatch"
 

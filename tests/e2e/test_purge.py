@@ -19,6 +19,8 @@ from tests.support.otlp import json_of, make_event, make_span
 from tests.support.records import make_exchange
 from tests.support.waiting import until
 
+pytestmark = pytest.mark.slow
+
 ROWS = 8
 UNIT = "Regions-ambig-0"
 """Two questions about one context, which judges are asked about too."""

@@ -8,6 +8,8 @@ import pytest
 
 from tests.support.commands import CommandLine
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 SUITE = str(ROOT / "suites" / "hiring-demo.yaml")
 

@@ -16,6 +16,8 @@ from tests.support.commands import CommandLine
 from tests.support.processes import children
 from tests.support.waiting import until
 
+pytestmark = pytest.mark.slow
+
 PROBES = 30
 SLOW = {"slow": {"faults": {"latency_s": 1.2}}}
 SLOWER = {"slow": {"faults": {"latency_s": 4}}}

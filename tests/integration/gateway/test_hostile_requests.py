@@ -22,6 +22,8 @@ from tests.support.measured_runs import (
 )
 from tests.support.records import make_brief, make_response, make_traffic_monitor
 
+pytestmark = pytest.mark.slow
+
 MEASURED = make_suite(sets=4)
 RUN = make_measured_run(MEASURED, targets=1)
 SUITE: dict[str, Any] = {

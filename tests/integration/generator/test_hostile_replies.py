@@ -9,6 +9,8 @@ from biaswatch.shared.bus.port import MAX_RECORD_BYTES
 from tests.integration.generator.hostile_run import hostile_run
 from tests.support.hostile_replies import SHAPES
 
+pytestmark = pytest.mark.slow
+
 
 # A call that runs out of time just as its connection stands leaves the socket to the garbage
 # collector: anyio loses sight of it. On a busy machine some of the silent replies end so.

@@ -131,6 +131,7 @@ def test_a_prediction_that_names_no_option_is_recorded_as_it_is(tmp_path: Path) 
         list(recording_of(path, "told"))
 
 
+@pytest.mark.slow
 def test_the_whole_of_bbq_is_planned(tmp_path: Path) -> None:
     for category, number in ROWS.items():
         written(tmp_path, category, [make_bbq_row(n, category=category) for n in range(number)])

@@ -196,6 +196,7 @@ def test_a_bank_without_randomness_does_not_renew_answers(target: str) -> None:
     assert not make_plan(scaffold="likelihood").renews_answers
 
 
+@pytest.mark.slow
 def test_cached_answers_count_once_and_raise_no_more_false_alarms_than_alpha() -> None:
     differs = 0
     for seed in range(60):

@@ -167,6 +167,7 @@ def test_the_spread_of_answers_is_drawn_by_group_with_how_many_there_are(tmp_pat
         assert words in svg
 
 
+@pytest.mark.slow
 def test_two_dozen_models_and_scaffolds_have_a_facet_each_with_their_names(tmp_path: Path) -> None:
     rows = [
         assessed(f"simulator:{n}").model_copy(update={"scaffold": scaffold})

@@ -176,6 +176,7 @@ def test_the_first_page_has_no_table_and_the_contents_lead_to_every_section() ->
     assert {link.partition("#")[2] for link in links if link.startswith("#")} <= ids
 
 
+@pytest.mark.slow
 def test_two_hundred_comparisons_are_few_tables() -> None:
     many = [many_groups().model_copy(update={"feature": f"f{n}"}) for n in range(20)]
     text = as_markdown(RunResults(RUN, many))

@@ -49,6 +49,7 @@ def simulated(seed: int, rates: tuple[float, float], labels: int = 100) -> Estim
     return corrected_ratio(samples, sides[0], sides[1], alpha=ALPHA)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rates", [(0.2, 0.2), (0.2, 0.4), (0.5, 0.3)])
 def test_the_true_ratio_is_covered_whatever_the_instrument_does(rates: tuple[float, float]) -> None:
     runs, covered = 60, 0

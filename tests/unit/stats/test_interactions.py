@@ -62,6 +62,7 @@ def test_without_sets_it_is_welchs_test_of_the_contrast() -> None:
     assert row["degrees_of_freedom"] == [1, pytest.approx(freedom)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("paired", [True, False])
 def test_added_effects_are_seldom_called_an_interaction(paired: bool) -> None:
     rng = np.random.default_rng(3)

@@ -15,6 +15,7 @@ def plan(effect: float = 0.1, level: float = 0.3, **fields: object) -> PlannedUn
     return plan_matched(effect, (first, second), level, **arguments)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_no_more_users_are_needed_than_where_all_are_pooled() -> None:
     rates = (0.24**0.5, 0.21**0.5)
     pooled = plan_two_groups(0.1, rates, 0.3, np.random.default_rng(1), alpha=0.025, family=2).units

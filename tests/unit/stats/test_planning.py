@@ -68,6 +68,7 @@ def test_large_effects_and_impossible_deviations() -> None:
         plan_gap(0.9, 0.9, rng(), alpha=0.05)
 
 
+@pytest.mark.slow
 def test_small_deviations_still_take_the_units_that_bets_need() -> None:
     for sd in (0.0, 0.001):
         plan = plan_gap(0.2, sd, rng(), alpha=0.05)
@@ -124,6 +125,7 @@ def test_each_of_two_groups_has_a_deviation_of_its_own_also_none_at_an_end() -> 
         plan_two_groups(0.3, (0.1, 0.1), 0.0, rng(), alpha=0.05)
 
 
+@pytest.mark.slow
 def test_groups_without_twins_need_more_units_and_near_an_end_fewer() -> None:
     middle = plan_two_groups(0.3, (0.25, 0.25), 0.35, rng(), alpha=0.05).units or 0
     assert middle > (plan_gap(0.3, 0.25, rng(), alpha=0.05).units or 0)
