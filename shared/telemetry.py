@@ -3,6 +3,7 @@
 import logging
 import sys
 import time
+import traceback
 from collections.abc import Callable, Mapping, MutableMapping
 from typing import Any, TextIO
 
@@ -229,14 +230,20 @@ def configure_logs(level: str = "INFO", *, stream: TextIO | None = None) -> None
     logging.basicConfig(level=logging.WARNING, handlers=[LibraryLogs()])
 
 
+LOGGED_FRAMES = 5
+"""Frames of a traceback in a log entry."""
+
+
 class LibraryLogs(logging.Handler):
     """Writes warnings of libraries in the platform's format."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a warning."""
-        entry = {"why": record.getMessage()}
-        if record.exc_info and record.exc_info[1]:
-            entry["error"] = f"{type(record.exc_info[1]).__name__}: {record.exc_info[1]}"
+        """Write a warning; an exception with its last frames, innermost last."""
+        entry: dict[str, Any] = {"why": record.getMessage()}
+        if record.exc_info and (error := record.exc_info[1]):
+            entry["error"] = f"{type(error).__name__}: {error}"
+            frames = traceback.extract_tb(error.__traceback__)[-LOGGED_FRAMES:]
+            entry["where"] = [f"{f.filename}:{f.lineno} {f.name}" for f in frames]
         log(record.name).log(record.levelno, "library", **entry)
 
 

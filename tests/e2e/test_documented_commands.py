@@ -96,11 +96,17 @@ def _write_files(folder: Path) -> None:
     (folder / "gate.yaml").write_text("tolerance: 0.2\n")
 
 
+def printed_json(reader: CommandLine, *words: str) -> list[dict[str, str]]:
+    """Return the rows that a command prints as JSON."""
+    listing = reader(*words, "--json")
+    assert listing.returncode == 0, listing.stderr
+    return list(json.loads(listing.stdout))
+
+
 def as_the_reader(command: DocumentedCommand, reader: CommandLine) -> list[str]:
     """Return a command's words with those of the reader in place of words that stand for any."""
-    listed = json.loads(reader("runs", "--json").stdout)
-    runs = [each["run_id"] for each in listed if each["suite"] == SMALL]
-    searches = json.loads(reader("searches", "list", "--json").stdout)
+    runs = [row["run_id"] for row in printed_json(reader, "runs") if row["suite"] == SMALL]
+    searches = printed_json(reader, "searches", "list")
     words = {
         "SEARCH": searches[0]["search_id"] if searches else "SEARCH",
         "RUN": runs[0], "AFTER": runs[0], "BEFORE": runs[1], "TABLE": "table.csv",

@@ -25,6 +25,7 @@ from biaswatch.shared.bus.topology import (
 )
 from biaswatch.shared.contracts import ROUTES, Exchange, Route, route_of
 from biaswatch.shared.errors import BiaswatchError
+from tests.support.waiting import PATIENCE_S
 
 STREAMS = [*(route.stream for route in ROUTES), *DEAD_STREAMS]
 READERS = [(route, service) for route in ROUTES for service in route.consumers]
@@ -190,7 +191,7 @@ class Attacker:
         self.tried += 1
         subject = f"$JS.API.CONSUMER.CREATE.{spec.stream}.{spec.name}.{spec.filter}"
         body = json.dumps({"stream_name": spec.stream, **request}).encode()
-        await self.client.request(subject, body, timeout=5)
+        await self.client.request(subject, body, timeout=PATIENCE_S)
 
 
 def _widened(spec: DurableSpec) -> Iterable[dict[str, Any]]:

@@ -126,7 +126,7 @@ class RunQueries:
                 outcomes = list(_outcomes(row))
                 by_completion[completion].update(outcomes)
                 ends[completion] += [
-                    (row["feature"], gap["gap"]["low"], gap["gap"]["high"])
+                    (row["feature"], gap["gap"].get("low"), gap["gap"].get("high"))
                     for gap, outcome in zip(row["gaps"], outcomes, strict=True)
                     if outcome == Verdict.INCONCLUSIVE
                 ]

@@ -45,7 +45,7 @@ from biaswatch.shared.contracts import Exchange, Response
 from biaswatch.shared.errors import PoisonError
 from tests.support.bus_attacks import Attacker, BusState, raw_client, settle, targets
 from tests.support.records import one_of_each_kind
-from tests.support.waiting import eventually
+from tests.support.waiting import PATIENCE_S, eventually
 
 ATTACKERS = [*service_names(), INGEST, f"{INGEST}-hiring", DROP_IN, f"{DROP_IN}-toy"]
 TRIED: dict[str, int] = {}
@@ -69,17 +69,21 @@ class GuardedBus:
 
     async def harm_by(self, key: str) -> list[str]:
         """Return what an attacker with this key could do that it has no right to."""
-        operator = await Connection.open(
-            self._url, name=OPERATOR, seed_file=self._keys / f"{OPERATOR}.seed"
-        )
-        admin = Admin(operator)
-        await provision(admin)
-        for record in one_of_each_kind():
-            await JetStreamPublisher(operator).publish(record)
-        for each in durables():
-            if each.name.startswith(f"{key}-"):
-                await admin._api(f"CONSUMER.DELETE.{each.stream}.{each.name}")
-        before = await BusState.read(admin)
+        async with self.connected(OPERATOR) as operator:
+            admin = Admin(operator, timeout_s=PATIENCE_S)
+            await provision(admin)
+            for record in one_of_each_kind():
+                await JetStreamPublisher(operator, timeout_s=PATIENCE_S).publish(record)
+            for durable in durables():
+                if durable.name.startswith(f"{key}-"):
+                    await admin._api(f"CONSUMER.DELETE.{durable.stream}.{durable.name}")
+            before = await BusState.read(admin)
+            heard = await self._attack(key, admin)
+            harm = before.harm_by(key, await BusState.read(admin))
+        return [*harm, *(f"it heard {subject}" for subject in sorted(heard))]
+
+    async def _attack(self, key: str, admin: Admin) -> set[str]:
+        """Try every attack with a key, and return the subjects heard."""
         seed = (self._keys / f"{key}.seed").read_text().strip()
         async with raw_client(self._url, key, seed) as client:
             attacker = Attacker(key, client)
@@ -91,11 +95,8 @@ class GuardedBus:
             if key.startswith(DROP_IN):
                 await self._have_it_answer(attacker)
             await settle(client)
-            harm = before.harm_by(key, await BusState.read(admin))
-            heard = {message.subject for message in attacker.heard}
-        await operator.close()
-        TRIED[key] = attacker.tried
-        return [*harm, *(f"it heard {subject}" for subject in sorted(heard))]
+            TRIED[key] = attacker.tried
+            return {message.subject for message in attacker.heard}
 
     @asynccontextmanager
     async def connected(self, key: str) -> AsyncIterator[Connection]:

@@ -164,7 +164,7 @@ def test_runs_of_other_prompts_are_compared_by_all_of_them(command: CommandLine)
     ("words", "code", "sentence"),
     [
         ((BEFORE.id, BEFORE.id), 2, "Both sides are the same answers"),
-        ((BEFORE.id, "tuesday"), 2, "There is no run tuesday"),
+        ((BEFORE.id, "tuesday"), 2, "No run has the id or the name tuesday"),
         (
             (BEFORE.id, SAME.id, "--target", "m9"),
             2,

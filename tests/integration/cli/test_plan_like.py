@@ -45,7 +45,7 @@ def test_a_plan_takes_from_a_run_what_nobody_has_to_assume_then(
     ("options", "said"),
     [
         (("--like", RUN.id), "select one with --feature"),
-        (("--like", "nothing"), "There is no run nothing"),
+        (("--like", "nothing"), "No run has the id or the name nothing"),
         (("--like", "0" * 32), "0" * 32),
         (("--like", RUN.id, "--feature", "rage"), "has no feature 'rage'"),
         (("--feature", "words"), "require a run: name one with --like"),

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import pytest
@@ -12,8 +13,18 @@ from biaswatch.bbq.rows import BbqRow
 from biaswatch.bbq.suite import suite_of
 from biaswatch.services.gateway.app import web_app
 from biaswatch.services.gateway.settings import GatewaySettings
-from biaswatch.shared.contracts import RUN_GATHER, ExtractorPin, Features, Record, Run, probes_of
+from biaswatch.shared.contracts import (
+    RUN_GATHER,
+    ExtractorPin,
+    Features,
+    Gap,
+    Record,
+    Run,
+    Verdict,
+    probes_of,
+)
 from biaswatch.shared.runtime.web import web_server
+from biaswatch.shared.stats.estimate import Estimate
 from biaswatch.shared.store import Store, migrate
 from tests.support.bbq_rows import make_bbq_row
 from tests.support.bus import ProvisionedBus
@@ -48,13 +59,14 @@ def answers(run: Run) -> Iterator[Record]:
         )  # fmt: skip
 
 
-def end(store: Store, run: Run) -> None:
-    """Let a run end, with a diagnosis that describes and compares nobody."""
+def end(store: Store, run: Run, **diagnosis: Any) -> None:
+    """Let a run end, with a diagnosis that compares no groups unless told otherwise."""
     gathers = store.gathers(RUN_GATHER)
     gathers.expect(run.id, ["item"], deadline=AT + timedelta(days=1), now=AT)
     gathers.arrive(["item"], AT)
     ended = make_completion(run_id=run.id)
-    result = make_diagnosis(run_id=run.id, completion_id=ended.id, groups=(), gaps=())
+    fields = {"groups": (), "gaps": (), **diagnosis}
+    result = make_diagnosis(run_id=run.id, completion_id=ended.id, **fields)
     store.records.write([ended, result])
 
 
@@ -99,3 +111,15 @@ async def test_a_run_that_compares_nobody_says_so(bus: ProvisionedBus, store: St
     store.records.write([run])
     end(store, run)
     assert (await overview(bus, store, run))[0] == "no groups compared"
+
+
+async def test_a_gap_without_an_interval_is_listed_as_undecided(
+    bus: ProvisionedBus, store: Store
+) -> None:
+    run = make_run()
+    store.records.write([run])
+    too_few = Estimate(value=1.0, reason="2 values of name in a group: an interval needs 5")
+    gap = Gap(a="France", b="Peru", gap=too_few, verdict=Verdict.INCONCLUSIVE)
+    end(store, run, gaps=(gap,))
+    text, _, _ = await overview(bus, store, run)
+    assert text.startswith("inconclusive"), text

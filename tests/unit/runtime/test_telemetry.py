@@ -32,3 +32,20 @@ def test_a_warning_of_a_library_is_json_as_well(monkeypatch: pytest.MonkeyPatch)
     entry = json.loads(line)
     assert (entry["part"], entry["level"]) == ("asyncio", "warning")
     assert entry["why"] == "returning true from eof_received()"
+
+
+def test_an_exception_of_a_library_is_logged_with_its_frames(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])
+    out = io.StringIO()
+    configure_logs("INFO", stream=out)
+    try:
+        {}["low"]
+    except KeyError:
+        logging.getLogger("uvicorn.error").exception("Exception in ASGI application")
+    [line] = out.getvalue().splitlines()
+    entry = json.loads(line)
+    assert entry["error"] == "KeyError: 'low'"
+    [frame] = entry["where"]
+    assert frame.startswith(__file__)
