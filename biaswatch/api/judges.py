@@ -8,7 +8,7 @@ from biaswatch.services.extractor.domain import Measured
 from biaswatch.shared.contracts import Suite
 from biaswatch.shared.errors import UsageError
 
-NO_TEXT = "there is no text"
+NO_TEXT = "text is None"
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Judge:
         Raises
         ------
         UsageError
-            There is no text.
+            All texts are None.
         """
         probes = [
             {"key": str(number), "prompt": self.question(text), "groups": {}}
@@ -36,7 +36,7 @@ class Judge:
             if text is not None
         ]
         if not probes:
-            raise UsageError(f"There is no text for the judge {self.name}.")
+            raise UsageError(f"The judge {self.name} has no text to rate: all texts are None.")
         return Suite.model_validate(
             {"name": self.name, "extractors": ["rating"], "needs": "rating", "form": "text",
              "ranges": {"rating": self.scale}, "probes": probes}
@@ -48,7 +48,7 @@ class Judge:
         Raises
         ------
         UsageError
-            The model cannot be asked.
+            The target is unknown, or its key is missing.
         """
         from biaswatch.api.platforms import run
 
@@ -68,7 +68,7 @@ def _rating(row: Mapping[str, Any]) -> Measured:
 def judge(
     target: str, *, scale: tuple[float, float] = (1, 5)
 ) -> Callable[[Callable[[str], str]], Judge]:
-    """Make a judge of a function from a text to a question; use as a decorator.
+    """Decorate a function from a text to a question: it becomes a judge.
 
     The question has to ask for a rating on the scale. In `bw.measure`, its column is `NAME.rating`;
     each text is one call of the target. A text without a rating counts as missing.
@@ -83,7 +83,7 @@ def judge(
     "How warm is this answer? 'Sure!' Rating: N, from 1 to 5."
     """
 
-    def made(question: Callable[[str], str]) -> Judge:
+    def decorate(question: Callable[[str], str]) -> Judge:
         return Judge(question.__name__, question, target, scale)
 
-    return made
+    return decorate

@@ -24,7 +24,7 @@ USUAL_WORDS = 20
 MOST_WORDS = 25
 """Most words of a prompt."""
 FEWEST_WORDS = 8
-"""Shorter prompts are chosen only where there is no longer one."""
+"""Shorter prompts are a last resort."""
 FEWEST_EVER = 3
 """Least number of words of a prompt."""
 LEAST_LEFT = 2

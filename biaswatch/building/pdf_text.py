@@ -102,15 +102,15 @@ def _blocks(lines: Sequence[str]) -> Iterator[Passage]:
     block: list[str] = []
     for line in lines:
         begins = not block or (ENDED.search(block[-1]) and len(block[-1]) < SHORT * usual)
-        apart = bool(BULLET.match(line) or CAPTION.match(line))
+        is_item = bool(BULLET.match(line) or CAPTION.match(line))
         loose = len(line) < SHORT * usual and not ENDED.search(line)
-        if block and (begins or apart or loose or _is_row(line)):
+        if block and (begins or is_item or loose or _is_row(line)):
             yield _joined(block)
             block = []
         if _is_row(line):
             yield Passage(line, "table")
         elif loose:
-            yield _joined([line]) if apart else Passage(line, "heading or row of a table")
+            yield _joined([line]) if is_item else Passage(line, "heading or row of a table")
         else:
             block.append(line)
     if block:

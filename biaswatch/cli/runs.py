@@ -120,14 +120,14 @@ def describe(
     What is left out stays, and "" removes it.
     """
     changed = {"name": name, "tags": [t for t in tag if t] if tag else None, "note": note}
-    given = {field: value for field, value in changed.items() if value is not None}
-    if not given:
+    changes = {field: value for field, value in changed.items() if value is not None}
+    if not changes:
         raise UsageError("Name what to change: --name, --tag or --note.")
 
     async def send(client: GatewayClient) -> RunProgress:
         run = await client.progress(run_id)
         with as_usage_error("The description"):
-            described = RunDescription.model_validate(run.described.model_dump() | given)
+            described = RunDescription.model_validate(run.described.model_dump() | changes)
         return await client.send(RunProgress, path("runs", run.run_id, "description"), described)
 
     run = ask(send)

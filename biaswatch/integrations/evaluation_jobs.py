@@ -46,7 +46,7 @@ class Score:
 
 @dataclass(frozen=True)
 class EvaluationJob:
-    """A suite, and the model that is asked."""
+    """A suite, and the model to evaluate."""
 
     suite: str
     model: str
@@ -64,7 +64,7 @@ class EvaluationJob:
         Raises
         ------
         UsageError
-            The address is none of HTTP.
+            The address is not an HTTP URL.
         """
         if urlsplit(self.url).scheme not in {"http", "https"}:
             raise UsageError(f"The model's address is http://HOST/v1, not {self.url!r}.")
@@ -134,10 +134,12 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--key-variable", help="the variable that holds the server's key")
     parser.add_argument("--repeats", type=int, default=1, help="how often to ask each question")
     parser.add_argument("--sets", type=int, help="a pilot: only this number of whole sets")
-    given = parser.parse_args(words)
-    name = given.key_variable
+    options = parser.parse_args(words)
+    name = options.key_variable
     key = os.environ.get(name) if name else None  # noqa: TID251 - a name that the user has chosen
-    job = EvaluationJob(given.suite, given.model, given.url, key, given.repeats, given.sets)
+    job = EvaluationJob(
+        options.suite, options.model, options.url, key, options.repeats, options.sets
+    )
     try:
         if name and not key:
             raise UsageError(f"The variable {name} holds no key.")
@@ -145,12 +147,12 @@ def main(words: Sequence[str] | None = None) -> int:
     except BiaswatchError as error:
         sys.stderr.write(f"biaswatch: {error}\n")
         return error.exit_code
-    given.output.mkdir(parents=True, exist_ok=True)
+    options.output.mkdir(parents=True, exist_ok=True)
     for name, content in report_files(reported):
-        (given.output / name).parent.mkdir(exist_ok=True)
-        (given.output / name).write_bytes(content)
+        (options.output / name).parent.mkdir(exist_ok=True)
+        (options.output / name).write_bytes(content)
     scores = [asdict(score) for score in scores_of(reported)]
-    write_whole(given.output / SCORES, json.dumps({"suite": job.suite, "scores": scores}))
+    write_whole(options.output / SCORES, json.dumps({"suite": job.suite, "scores": scores}))
     return 0
 
 

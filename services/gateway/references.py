@@ -54,12 +54,14 @@ class IdReferences:
         """
         if is_id(written):
             return written
-        found = []
+        searches = []
         if written == LATEST:
-            found = self.store.searches.latest(1, "")
+            searches = self.store.searches.latest(1, "")
         elif BEGINNING.fullmatch(written):
-            found = self.store.searches.latest(MOST_SHOWN + 1, written)
-        return _only(written, [(one.id, one.space) for one in found], "search", "searches list")
+            searches = self.store.searches.latest(MOST_SHOWN + 1, written)
+        return _only(
+            written, [(search.id, search.space) for search in searches], "search", "searches list"
+        )
 
 
 def _only(written: str, matches: Sequence[tuple[str, str]], kind: str, verb: str) -> str:

@@ -53,9 +53,7 @@ def board_page(run: RunProgress, diagnoses: Sequence[Diagnosis]) -> BoardPage:
     compared = [row for row in diagnoses if not row.stratum]
     summary = run_summary(compared)
     word = SummaryWord(summary.word) if summary.word else None
-    meant = (
-        [("What this means", MEANING[word]), ("What to do next", NEXT_STEP[word])] if word else []
-    )
+    meant = [("Meaning", MEANING[word]), ("Next steps", NEXT_STEP[word])] if word else []
     return BoardPage(
         title=run.described.name or run.suite,
         word=word,
@@ -82,7 +80,7 @@ def _findings(summary: RunSummary) -> Iterator[str]:
 
 
 def _method(run: RunProgress, compared: Sequence[Diagnosis]) -> str:
-    """Return what was asked, and the error of the verdicts."""
+    """Return the paragraph on the method: answers, suite, models, error rate."""
     text = (
         f"{run.responses:,} of {run.probes:,} answers by {', '.join(run.targets)} to the suite"
         f" {run.suite}, {run.at:%d %B %Y}. Twins that differ in the group alone were compared, or"

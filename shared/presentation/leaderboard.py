@@ -27,9 +27,14 @@ GapKey = tuple[str, str, str]
 def leaderboard(runs: Iterable[RunFindings]) -> Table:
     """Return a row for each model of some runs: those with fewest disparities first."""
     rows = [
-        (run, target, scaffold, _by_gap(row for row in found if _is_of(row, target, scaffold)))
+        (
+            run,
+            target,
+            scaffold,
+            _by_gap(row for row in rows_of_run if _is_of(row, target, scaffold)),
+        )
         for run, diagnoses in runs
-        for found in [comparisons([row for row in diagnoses if not row.stratum])]
+        for rows_of_run in [comparisons([row for row in diagnoses if not row.stratum])]
         for target, scaffold in dict.fromkeys((d.target, d.scaffold) for d in diagnoses)
     ]
     counts: Counter[GapKey] = Counter()
@@ -37,7 +42,7 @@ def leaderboard(runs: Iterable[RunFindings]) -> Table:
         counts.update({key: 1 + 1000 * row.is_disparity for key, row in gaps.items()})
     keys = [key for key, _ in counts.most_common(MAX_GAPS)]
     several = len({scaffold for _, _, scaffold, _ in rows}) > 1
-    made = [
+    ranked = [
         (
             sum(row.is_disparity for row in gaps.values()),
             (
@@ -49,10 +54,10 @@ def leaderboard(runs: Iterable[RunFindings]) -> Table:
         )
         for run, target, scaffold, gaps in rows
     ]
-    made.sort(key=lambda row: row[0])
+    ranked.sort(key=lambda row: row[0])
     titles = (f"{what}: {a} minus {b}" for what, a, b in keys)
     columns = (*names("model", "run"), *texts("found"), *numbers(*titles))
-    return Table("Models side by side", columns, tuple(cells for _, cells in made))
+    return Table("Models side by side", columns, tuple(cells for _, cells in ranked))
 
 
 def _is_of(row: ComparisonView, target: str, scaffold: str) -> bool:
@@ -70,8 +75,8 @@ def _word_cell(rows: Iterable[ComparisonView]) -> TableCell:
     word = summary_word(measured)
     if word is None:
         return text_cell("nothing compared")
-    found = sum(row.is_disparity for row in listed)
-    note = f"{found} of {len(listed)}" if found else None
+    disparities = sum(row.is_disparity for row in listed)
+    note = f"{disparities} of {len(listed)}" if disparities else None
     return text_cell(words(word), chip=SummaryWord(word).value, note=note)
 
 

@@ -1,4 +1,4 @@
-"""What a run can decide, from the intervals of an earlier run of the same suite."""
+"""The power of a run, from the intervals of an earlier run of the same suite."""
 
 from collections.abc import Sequence
 
@@ -42,7 +42,9 @@ def power_sentences(
         why = f"Not known: the earlier run asked each question {before} times, and fewer find less."
         return [f"{why} Ask {before} times or more for an estimate."]
     if now > before:
-        sentences.append(f"Those are upper bounds, from a run with {before} of each question.")
+        sentences.append(
+            f"The gaps above are upper bounds: the earlier run asked each question {before} times."
+        )
     return sentences
 
 
@@ -63,9 +65,9 @@ def _sentence(rows: Sequence[Diagnosis], ratio: float) -> str | None:
     )
     can = "can" if reach < row.tolerance else "cannot"
     shown = (
-        f"it {can} show that there is none beyond the tolerance of {number(row.tolerance)}"
+        f"it {can} rule out a gap beyond the tolerance of {number(row.tolerance)}"
         if row.tolerance
-        else "it cannot show that there is none, as no tolerance is declared"
+        else "it cannot rule out a gap, as no tolerance is declared"
     )
     return (
         f"{words(row.feature)}: finds a gap of {number(gap)} or more in {number(100 * POWER)} % of"

@@ -66,7 +66,7 @@ def starts_a_run_that_can_decide(person: Person) -> None:
     person.choose("Suite", SUITE.hash)
     person.click(RUN.targets[0].name, "checkbox")
     person.click("Show cost and power", "button")
-    person.reads("What it can decide")
+    person.reads("Power")
     person.reads("finds a gap of")
     person.reads("The same as a file")
     person.click("Start a run", "button")
@@ -76,7 +76,7 @@ def starts_a_run_that_can_decide(person: Person) -> None:
 def sends_the_result_to_a_board(person: Person) -> None:
     person.open_run()
     person.click("one page for a board")
-    person.reads("What to do next")
+    person.reads("Next steps")
     assert person.page.get_by_role("button", name="Print or save as PDF").is_visible()
     with person.page.expect_download() as download:
         person.click("Download as a file")

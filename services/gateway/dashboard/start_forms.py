@@ -25,7 +25,7 @@ class FormField:
     kind: str = "text"
     """text, number, lines, choice (of one) or choices."""
     options: Options = ()
-    """What can be chosen; suggestions for a text."""
+    """Values to choose from; suggestions for a text."""
     default: str = ""
     note: str = ""
     required: bool = False
@@ -54,7 +54,7 @@ class Filled:
 
 @dataclass(frozen=True)
 class Preview:
-    """What would be started, shown before it is."""
+    """Work to be started, shown for confirmation."""
 
     sections: Sequence[tuple[str, Sequence[str]]]
     """Titles with sentences: calls, cost, power."""

@@ -56,8 +56,8 @@ class RunKind(KindOptions):
         parts = len(run.targets) * len(run.scaffolds)
         sections = [
             ("Calls and cost", [row.words for row in self.queries.estimates(run)]),
-            ("What it can decide", self.queries.power(run.suite_hash, parts, run.repeats)),
-            ("What earlier runs of this suite decided", self.queries.decided(run.suite)),
+            ("Power", self.queries.power(run.suite_hash, parts, run.repeats)),
+            ("Verdicts of earlier runs of this suite", self.queries.decided(run.suite)),
         ]
         budget = run.budget
         definition = {
@@ -149,7 +149,7 @@ class SearchKind(KindOptions):
             f"The sets go to {len(space.topics)} topics in {len(space.contexts)} contexts, most of"
             " them where gaps seem large. A region with few sets can hide a large gap."
         )
-        sections = [("Calls and cost", [calls]), ("What it can decide", [spread])]
+        sections = [("Calls and cost", [calls]), ("Power", [spread])]
         definition = {
             "space": space.name,
             "budget": request.calls,
@@ -174,6 +174,6 @@ class SearchKind(KindOptions):
         space = self._spaces().get(filled.text("space"))
         if space is None:
             raise UsageError("Choose a space of scenarios from the list.")
-        given = filled.given(target="target", calls="calls", alpha="alpha", proposer="proposer")
+        fields = filled.given(target="target", calls="calls", alpha="alpha", proposer="proposer")
         with as_usage_error("The search"):
-            return SearchRequest.model_validate(given | {"space": space, "nonce": nonce})
+            return SearchRequest.model_validate(fields | {"space": space, "nonce": nonce})

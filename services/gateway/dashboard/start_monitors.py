@@ -115,7 +115,7 @@ class MonitorKind(KindOptions):
         cadence = filled.text("cadence")
         sections = [
             ("Calls", [f"At most {answers:,} answers a round; a round every {cadence}."]),
-            ("What one round can decide", self.queries.power(request.suite_hash, 1, 1)),
+            ("Power of one round", self.queries.power(request.suite_hash, 1, 1)),
             ("Notes", [*applied.notes, MORE_ROUNDS]),
         ]
         fields = request.model_dump(mode="json", exclude_unset=True, exclude={"suite_hash"})
@@ -154,10 +154,10 @@ class MonitorKind(KindOptions):
             "owners": filled.lines("owners"),
             "channels": filled.lines("channels"),
         }
-        given = filled.given(
+        texts = filled.given(
             name="name", suite_hash="suite", target="target", cadence="cadence", claim="claim"
         )
         with as_usage_error("The monitor"):
             return MonitorRequest.model_validate(
-                given | {name: value for name, value in fields.items() if value}
+                texts | {name: value for name, value in fields.items() if value}
             )

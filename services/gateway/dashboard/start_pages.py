@@ -60,7 +60,7 @@ def _routes(path: str, kind: StartKind, ctx: GatewayContext, queries: StartQueri
             forms=page_forms,
             at=path,
             kind=kind,
-            kinds={where: made.title for where, made in KINDS.items()},
+            kinds={where: form.title for where, form in KINDS.items()},
             fields=fields,
             filled=filled,
             wrong=wrong,

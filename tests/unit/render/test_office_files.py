@@ -72,7 +72,7 @@ def test_a_board_reads_one_page_with_the_picture(tmp_path: Path) -> None:
     path = tmp_path / "board.pdf"
     written_report(ReportFormat.PDF, RESULTS, page, path)
     [only] = PdfReader(path).pages
-    assert "What to do next" in only.extract_text()
+    assert "Next steps" in only.extract_text()
 
 
 def test_an_inconclusive_run_is_no_all_clear_for_a_board() -> None:

@@ -41,7 +41,7 @@ def test_an_exception_of_a_library_is_logged_with_its_frames(
     out = io.StringIO()
     configure_logs("INFO", stream=out)
     try:
-        {}["low"]
+        dict[str, int]()["low"]
     except KeyError:
         logging.getLogger("uvicorn.error").exception("Exception in ASGI application")
     [line] = out.getvalue().splitlines()
