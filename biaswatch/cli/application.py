@@ -169,8 +169,8 @@ def _sentence(mistake: Any) -> str:
     """Return a mistake in the arguments with the command that explains them."""
     from biaswatch.shared.contracts.mistakes import OURS
 
-    if (option := getattr(mistake, "option_name", None)) is not None:
-        return _unknown_option(option, mistake)
+    if hasattr(mistake, "possibilities"):
+        return _unknown_option(mistake.option_name, mistake)
     message = mistake.format_message().replace(OURS, "").rstrip(".")
     command = mistake.ctx.command_path if getattr(mistake, "ctx", None) else "biaswatch"
     end = "" if message.endswith("?") else "."

@@ -67,8 +67,8 @@ def ll144(
 ) -> None:
     """Write selection or scoring rates and impact ratios, by category and by combination.
 
-    Without --selected-at-least a file's rate is that of scores above the median of all; a run uses
-    the selection that its suite declares, and otherwise the same.
+    Without --selected-at-least or a rule of the suite, scores of 0 and 1 say who was selected;
+    otherwise the rates are shares of scores above the median of all.
     """
     form = format_of(request)
     printer = pdf_printer() if form is ImpactFormat.PDF else None

@@ -215,4 +215,4 @@ def _default_text(value: Any) -> str | bool:
         return str(value.value)
     if type(value) in (int, float):
         return f"{value:g}"
-    return value if isinstance(value, str) and len(value) <= MAX_DEFAULT_CHARS else False
+    return value if isinstance(value, str) and 0 < len(value) <= MAX_DEFAULT_CHARS else False

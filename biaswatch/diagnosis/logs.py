@@ -66,8 +66,9 @@ def _check_answered(path: Path, rows: Sequence[Mapping[str, Any]], left_out: Lef
     if not any(row.keys() & {"text", "reason"} for row in rows):
         fields = f"Row 1 has {listed_names(list(rows[0]))}." if rows[0] else "Row 1 is empty."
         raise UsageError(
-            f"{path} holds no answer: no row has a `text`, or a `reason` for a missing one. Name"
-            f" the field of the answer with --map. {fields}"
+            f"{path} holds no answer: no row has a `text`, or a `reason` for a missing one."
+            f" {fields} Name the answer's field in a map, and pass it with --map;"
+            f" `biaswatch ingest --suggest-map {path}` writes one."
         )
 
 

@@ -253,6 +253,8 @@ def unit_sentences(about: Row) -> Iterator[str]:
     """Yield the independent unit, and the subject of the conclusions."""
     if about["unit"] is None:
         yield f"Each of {about['rows']} rows counted as an independent unit: no unit was named."
+    elif about["unit"] == "unit":
+        yield f"{about['units']} units in {about['rows']} rows."
     else:
         yield f"The unit is {about['unit']}: {about['units']} in {about['rows']} rows."
     if about["set"] is not None:

@@ -105,8 +105,9 @@ def impact_tables(
     labels
         By dimension, the category of each applicant; None where it is unknown.
     selected_at_least
-        Scores from here on are selections. Without it the rates are scoring rates: the share of a
-        category's scores above the median of all, those of unknown category included.
+        Scores from here on are selections; 1 if every score is 0 or 1. Without it, other scores
+        have scoring rates: the share of a category's scores above the median of all, those of
+        unknown category included.
     small_share
         Categories with a smaller share of a table's applicants keep their rate and take no part in
         its ratios, also not as the highest rate; 0 keeps all in.
@@ -126,7 +127,7 @@ def impact_tables(
     if not 0 <= small_share < 1:
         raise ValueError(f"The share of small categories is {small_share:g}, but not in [0, 1).")
     known = [score for score in scores if score is not None]
-    least = selected_at_least
+    least = 1.0 if selected_at_least is None and set(known) == {0, 1} else selected_at_least
     threshold = least if least is not None else median(known) if known else None
     meets = [_meets(score, threshold, strictly=least is None) for score in scores]
     categories = {name: _categories(of, unknown_labels) for name, of in labels.items()}

@@ -228,7 +228,7 @@ def test_people_read_units_domains_and_why_answers_are_missing(
     run = RUNS[Claim.BANK]
     found = command("diagnose", run.id, "--feature", "sentiment", "--group", "race")
     text = " ".join(found.stdout.split())
-    assert "The unit is unit: 84 in 336 rows." in text
+    assert "84 units in 336 rows." in text
     assert "about these prompts alone" in text
     assert "simulator:m0, asian - black" in text
     assert "12 did not arrive, 47 refused" in text

@@ -65,7 +65,7 @@ def test_only_fields_of_the_file_are_named(
     (path := tmp_path / "log.jsonl").write_text(f"{json.dumps(row)}\n" * 2)
     with pytest.raises(UsageError) as refused:
         log_input(path, RunColumns(), ["words"], None, None)
-    assert str(refused.value).endswith(f"Name the field of the answer with --map. {fields}")
+    assert f" {fields} Name the answer's field in a map" in str(refused.value)
 
 
 @pytest.mark.parametrize(

@@ -123,6 +123,7 @@ def test_a_shell_is_told_the_verbs_that_begin_so() -> None:
     [
         ("rnus", "No such command 'rnus'. Did you mean 'runs'? See `biaswatch --help`."),
         ("runs --lsat 3", "No such option: --lsat. Is --last meant? See `biaswatch runs --help`."),
+        ("diagnose x.csv --plot", "Option '--plot' requires an argument. See `biaswatch --help`."),
         ("show", "Missing argument 'RUN'. See `biaswatch show --help`."),
         (
             "monitor shw x",

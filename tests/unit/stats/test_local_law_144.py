@@ -165,6 +165,12 @@ def test_the_median_is_that_of_all_scores_also_of_unknown_categories() -> None:
     assert (empty.threshold, empty.tables[0].rows) == (None, ())
 
 
+def test_scores_of_0_and_1_say_who_was_selected() -> None:
+    tables = impact_tables([1.0, 1.0, 1.0, 0.0, None], {"g": ["a", "a", "b", "b", "b"]})
+    assert (tables.measure, tables.threshold) == ("selection", 1)
+    assert [(row.rate, row.impact_ratio) for row in tables.tables[0].rows] == [(1, 1), (0.5, 0.5)]
+
+
 def test_a_mean_of_equal_scores_is_that_score_in_any_order() -> None:
     assert applicant_score([0.7] * 10) == 0.7
     assert applicant_score([0.1, 0.2, 0.3]) == applicant_score([0.3, 0.2, 0.1])
