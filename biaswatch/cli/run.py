@@ -57,7 +57,7 @@ class RunVerb(CheckRequest):
     """The fields of `run`."""
 
     target: tuple[str, ...] = Field(min_length=1)
-    """provider:model[@base_url]; may be repeated."""
+    """provider:model or provider:model@URL; may be repeated."""
     scaffold: tuple[str, ...] = ()
     """How a probe becomes calls to a model; default as the suite declares; may be repeated."""
     repeats: PositiveInt = 1

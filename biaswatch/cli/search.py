@@ -37,8 +37,8 @@ from biaswatch.shared.runtime.settings import load_settings
 from biaswatch.shared.stats.estimate import SummaryWord
 
 INTERRUPTED = (
-    "Stopped. The same command again goes on where this one stopped. A platform that is up"
-    " continues the search: `biaswatch searches cancel SEARCH` ends it."
+    "Stopped. The same command again, without --more, goes on where this one stopped. A platform"
+    " that is up continues the search: `biaswatch searches cancel SEARCH` ends it."
 )
 
 
@@ -50,7 +50,7 @@ class SearchVerb(CheckRequest):
     budget: PositiveInt = Field(default=2000, le=MOST_CALLS)
     """The budget in calls; with a larger one, the same command goes on."""
     more: PositiveInt | None = None
-    """Continue with this number of calls more."""
+    """Continue with this number of calls more; each time it is given."""
     propose: str | None = None
     """A model that proposes further scenarios from the space and the evidence so far."""
     alpha: float = Field(default=0.05, gt=0, lt=1)
@@ -78,7 +78,9 @@ class SearchVerb(CheckRequest):
     "min_measured",
 )
 def search(
-    target: Annotated[str, typer.Argument(help="provider:model[@base_url].")],
+    target: Annotated[
+        str, typer.Argument(help="The model: provider:model, or provider:model@URL.")
+    ],
     request: SearchVerb,
     output: Output = None,
     as_json: Json = False,

@@ -68,6 +68,11 @@ def two_contexts(topic: int, context: int, number: int) -> float:
     return float(topic == FAILING and context in (3, 8))
 
 
+def all_topics(topic: int, context: int, number: int) -> float:
+    """Return a gap of 1 everywhere."""
+    return 1.0
+
+
 def changed_topic(topic: int, context: int, number: int) -> float:
     """Return a gap of 1 in one topic after a fifth of 4,000 calls."""
     return float(topic == FAILING and number > CHANGE)
@@ -81,6 +86,7 @@ def nulls(searches: int) -> Iterator[Bar]:
         "spread of groups 0.5 and 1.5": SimulatedTarget(sds=(0.5, 1.5)),
         "temperature 0": SimulatedTarget(is_fixed=True),
         "temperature 0, name SD 0.3": SimulatedTarget(is_fixed=True, name_sd=0.3),
+        "eight groups, spread of one 1.5, others 0": SimulatedTarget(sds=(0.0,) * 7 + (1.5,)),
     }
     limit = ALPHA + 3.5 * np.sqrt(ALPHA * (1 - ALPHA) / searches)
     for name, target in kinds.items():
@@ -112,15 +118,14 @@ def failures(searches: int) -> Iterator[Bar]:
     name = f"two contexts of one topic, median calls, of {uniform:,.0f} uniform"
     yield Bar(name, np.median(calls), uniform / 5)
     everywhere = (Region.EVERYWHERE, 0)
-    target = SimulatedTarget(lambda topic, context, number: 1.0)
-    calls = [
-        calls_to(simulated(target, s, BUDGET, until_found(everywhere)), everywhere)
-        for s in range(searches // 4)
-    ]
-    yield Bar("all topics, median calls, of a topic by topic", np.median(calls), fixed / 10)
-    changing = SimulatedTarget(
-        lambda topic, context, number: float(topic == FAILING and number > 20)
-    )
+    for name, groups in (("all topics", 2), ("all topics, one group of four", 4)):
+        target = SimulatedTarget(all_topics, sds=(1.0,) * groups)
+        calls = [
+            calls_to(simulated(target, s, BUDGET, until_found(everywhere)), everywhere)
+            for s in range(searches // 4)
+        ]
+        yield Bar(f"{name}, median calls, of a topic by topic", np.median(calls), fixed / 10)
+    changing = SimulatedTarget(changed_topic)
     states = [simulated(changing, s, 2 * BUDGET) for s in range(searches // 4)]
     within = float(np.mean([calls_to(state, TOPIC) < np.inf for state in states]))
     yield Bar("a change in the middle, found within 4,000 calls", within, 0.5, at_least=True)

@@ -31,7 +31,7 @@ class SimulatedTarget:
     gap: Callable[[int, int, int], float] = lambda topic, context, number: 0.0
     """By topic, context and round: what the first group's answers are lowered by."""
     name_sd: float = 0.0
-    sds: tuple[float, float] = (1.0, 1.0)
+    sds: tuple[float, ...] = (1.0, 1.0)
     """Standard deviation of each group's answers, given the shared part, relative to equal ones."""
     is_fixed: bool = False
     """True if a prompt always has the same answer, as at temperature 0."""
@@ -61,20 +61,19 @@ def _normal(seed: int, key: str) -> float:
     return NORMAL.inv_cdf((int.from_bytes(digest) + 0.5) / 2**48)
 
 
-def _space() -> Space:
-    groups = {
-        "women": tuple(f"Woman {number}" for number in range(PERSONS)),
-        "men": tuple(f"Man {number}" for number in range(PERSONS)),
+@lru_cache
+def _space(groups: int) -> Space:
+    """Return the space with a number of groups."""
+    persons = {
+        f"group {group}": tuple(f"Person {group}.{number}" for number in range(PERSONS))
+        for group in range(groups)
     }
     prompts = ("How well does {person} do?",)
     topics = {f"t{n}": Topic(area=f"a{n % 8}", prompts=prompts) for n in range(TOPICS)}
     contexts = {f"c{n}": f"Context {n}." for n in range(CONTEXTS)}
     return Space(
-        name="simulated", dimension="gender", groups=groups, topics=topics, contexts=contexts
+        name="simulated", dimension="gender", groups=persons, topics=topics, contexts=contexts
     )
-
-
-SPACE = _space()
 
 
 def simulated(
@@ -85,7 +84,7 @@ def simulated(
 ) -> SearchState:
     """Return a search of a target, at its end or when a condition holds."""
     search = Search(
-        space=SPACE,
+        space=_space(len(target.sds)),
         target=Target(provider="simulated", model="x", name="simulated:x"),
         calls=calls,
         alpha=ALPHA,

@@ -20,7 +20,7 @@ class SearchRequest(BaseModel):
     space: Space
     """The scenarios, of at most one mebibyte."""
     target: str
-    """The target: provider:model[@base_url]."""
+    """The target: provider:model or provider:model@URL."""
     proposer: str | None = None
     """The model that proposes further scenarios, as a target."""
     calls: int = Field(default=2000, ge=1, le=MOST_CALLS)
@@ -128,7 +128,7 @@ class FindingExamples(BaseModel):
     title: str
     """The finding."""
     examples: list[TwinExample]
-    """Sets with the largest gaps in its direction, from confirmation twins where there are any."""
+    """Sets whose gaps are nearest to the median, confirmation twins first."""
 
 
 class SearchView(BaseModel):

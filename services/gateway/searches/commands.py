@@ -2,7 +2,13 @@
 
 from biaswatch.services.gateway.context import GatewayContext, now
 from biaswatch.services.gateway.searches.queries import SearchQueries
-from biaswatch.shared.contracts import AuditAction, Cancellation, as_usage_error, parse_target
+from biaswatch.shared.contracts import (
+    AuditAction,
+    Cancellation,
+    Target,
+    as_usage_error,
+    parse_target,
+)
 from biaswatch.shared.contracts.search import MOST_CALLS, Search
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.search_views import SearchProgress, SearchRequest
@@ -37,7 +43,7 @@ class SearchCommands:
                 " larger number."
             )
         search = await in_thread(self._ctx.store.searches.plan, stored)
-        self._ctx.settings.allowed_targets.check([search.target])
+        self._check_allowed(search.target, search.proposer)
         await self._begin(search.model_copy(update={"calls": calls}), stored)
         return await in_thread(lambda: self._queries.show(search_id).progress)
 
@@ -79,7 +85,7 @@ class SearchCommands:
             raise UsageError(f"The space has {size:,} bytes; {MAX_SPACE_BYTES:,} are allowed.")
         target = parse_target(request.target)
         proposer = parse_target(request.proposer) if request.proposer else None
-        self._ctx.settings.allowed_targets.check([target, *([proposer] if proposer else [])])
+        self._check_allowed(target, proposer)
         with as_usage_error("The search"):
             return Search(
                 tenant=self._ctx.store.tenant,
@@ -89,6 +95,9 @@ class SearchCommands:
                 space=request.space,
                 **request.model_dump(exclude={"space", "target", "proposer"}),
             )
+
+    def _check_allowed(self, *targets: Target | None) -> None:
+        self._ctx.settings.allowed_targets.check([target for target in targets if target])
 
     async def _begin(self, search: Search, known: StoredSearch | None) -> None:
         if known is None or known.state is not SearchPhase.ACTIVE:

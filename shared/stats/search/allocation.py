@@ -14,11 +14,10 @@ from biaswatch.shared.stats.search.hypotheses import AskedCells, Ints, Region, S
 N = TypeVar("N", np.float64, np.bool_)
 FLOOR_SHARE = 0.05
 """Share of each batch for the topics with the fewest sets."""
-SHARPNESS = 3.0
-"""Power of the probabilities that topics are drawn with: 1 asks them as often as they are likely to
-have an effect, a large one asks the likeliest alone."""
 EFFECT_SIZES = (0.8, 1.2)
 """Effects that a topic may have, in standard deviations of a contrast."""
+EXPECTED_FALL = float(np.mean(np.square(EFFECT_SIZES))) / 2
+"""Fall of a log likelihood ratio by one more set without a difference."""
 CONTEXT_LEADER_SHARE = 0.9
 """Share of a leader's sets in its most promising context; the others are where fewest were."""
 
@@ -28,13 +27,28 @@ _FOUND = -1e6
 
 @dataclass(frozen=True)
 class _Promise:
-    """Log likelihood ratios of an effect: [topics], and [topics, contexts].
-
-    Proposed scenarios come after the space's own topics.
-    """
+    """Log likelihood ratios of an effect, and the sets sent; proposed scenarios come last."""
 
     topics: Floats
+    """[topics]"""
     cells: Floats
+    """[topics, contexts]"""
+    sets: Ints
+    """[topics, contexts]"""
+
+    def likeliest(self, ties: Ints) -> int:
+        """Return the topic that most likely has an effect, in all contexts or in one."""
+        return _least(-np.logaddexp(self.topics, log_mean_exp(self.cells)), ties)
+
+    def likeliest_context(self, topic: int, ties: Ints) -> int:
+        """Return the context in which a topic most likely has an effect."""
+        return int(np.lexsort((ties, self.sets[topic], -self.cells[topic]))[0])
+
+    def add(self, topic: int, context: int) -> None:
+        """Add a set, as if it showed no difference."""
+        self.topics[topic] -= EXPECTED_FALL
+        self.cells[topic, context] -= EXPECTED_FALL
+        self.sets[topic, context] += 1
 
 
 def next_cells(
@@ -47,10 +61,11 @@ def next_cells(
 ) -> AskedCells:
     """Return where the next sets are sent.
 
-    Every topic is sent once. After that, topics are drawn by the sharpened probability that they
-    alone have an effect, in all contexts or in one; a few sets go to the topics with the fewest.
-    Topics and crossings that are found get no further sets. Any rule is valid, since the evidence
-    does not depend on why a set was sent; this rule decides power only.
+    Every topic is sent once. After that, each set goes to the topic that most likely has an effect,
+    in all contexts or in one, as if the sets before it in the batch showed no difference; a few
+    go to the topics with the fewest. Topics and crossings that are found get no further sets. Any
+    rule is valid, since the evidence does not depend on why a set was sent; this rule decides power
+    only.
 
     Parameters
     ----------
@@ -63,7 +78,8 @@ def next_cells(
 
     References
     ----------
-    Russo (2020), Simple Bayesian algorithms for best-arm identification; its rule, sharpened.
+    Chernoff (1959), Sequential design of experiments: the next question is about the likeliest
+    hypothesis.
 
     Examples
     --------
@@ -74,49 +90,38 @@ def next_cells(
     """
     if sets_by_cell is None:
         sets_by_cell = _of_cells(evidence.past.sets, space)[:, :, 0].astype(np.int64)
-    of_topics = sets_by_cell.sum(axis=1)
-    promise = _promise(evidence, space, alpha, len(of_topics))
-    shuffled = rng.permutation(len(of_topics))
-    fewest = shuffled[np.argsort(of_topics[shuffled], kind="stable")]
-    floor = int(FLOOR_SHARE * size + rng.random())
-    least = min(size, max(int((of_topics == 0).sum()), floor))
-    topics = np.concatenate(
-        [np.resize(fewest, least), _drawn_topics(promise, size - least, shuffled, rng)]
-    )
-    follows = (rng.random(size) < CONTEXT_LEADER_SHARE) & (np.arange(size) >= least)
-    return AskedCells(topics, _contexts(topics, follows, promise, sets_by_cell, rng))
+    promise = _promise(evidence, space, alpha, sets_by_cell)
+    floor = max(int((~sets_by_cell.any(axis=1)).sum()), int(FLOOR_SHARE * size + rng.random()))
+    follows = rng.random(size) < CONTEXT_LEADER_SHARE
+    ties = rng.permutation(len(sets_by_cell))
+    cells = np.empty((size, 2), dtype=np.int64)
+    for place in range(size):
+        is_floor, context_ties = place < floor, rng.permutation(space.contexts)
+        topic = _least(promise.sets.sum(axis=1), ties) if is_floor else promise.likeliest(ties)
+        if follows[place] and not is_floor:
+            context = promise.likeliest_context(topic, context_ties)
+        else:
+            context = _least(promise.sets[topic], context_ties)
+        promise.add(topic, context)
+        cells[place] = topic, context
+    return AskedCells(cells[:, 0], cells[:, 1])
 
 
-def _drawn_topics(promise: _Promise, size: int, shuffled: Ints, rng: np.random.Generator) -> Ints:
-    """Return topics drawn systematically by their sharpened probability of an effect."""
-    in_one_context = log_mean_exp(promise.cells)
-    logs = SHARPNESS * np.logaddexp(promise.topics, in_one_context)[shuffled]
-    shares = np.exp(logs - logs.max())
-    points = (np.arange(size) + rng.random()) / max(size, 1) * shares.sum()
-    drawn = np.searchsorted(np.cumsum(shares), points).clip(max=len(shuffled) - 1)
-    return np.asarray(shuffled[drawn], dtype=np.int64)
+def _least(values: Floats | Ints, ties: Ints) -> int:
+    """Return the place of the least value; of equal ones, that with the least tie-break."""
+    return int(np.lexsort((ties, values))[0])
 
 
-def _contexts(
-    topics: Ints, follows: Bools, promise: _Promise, sets_by_cell: Ints, rng: np.random.Generator
-) -> Ints:
-    """Return a context for each topic: its most promising one, or one with the fewest sets."""
-    counts, contexts = sets_by_cell.copy(), np.empty(len(topics), dtype=np.int64)
-    ties = rng.random((len(topics), sets_by_cell.shape[1]))
-    for place, topic in enumerate(topics):
-        fewest = np.lexsort((ties[place], counts[topic]))[0]
-        contexts[place] = promise.cells[topic].argmax() if follows[place] else fewest
-        counts[topic, contexts[place]] += 1
-    return contexts
-
-
-def _promise(evidence: SearchEvidence, space: SearchSpace, alpha: float, topics: int) -> _Promise:
+def _promise(
+    evidence: SearchEvidence, space: SearchSpace, alpha: float, sets_by_cell: Ints
+) -> _Promise:
     """Return how likely the remaining topics, crossings and proposed scenarios have an effect.
 
     Sets of crossings that are found are left out of their topics. Proposed scenarios have no
     crossings.
     """
-    past, found, of_topics = evidence.past, evidence.rejected(space, alpha), space.of_topics(topics)
+    past, found, topics = evidence.past, evidence.rejected(space, alpha), len(sets_by_cell)
+    of_topics = space.of_topics(topics)
     is_found: Bools = np.any(_of_cells(found, space), axis=2, keepdims=True)
     sets, sums, squares = (
         _of_cells(values, space) * ~is_found for values in (past.sets, past.sums, past.squares)
@@ -132,7 +137,7 @@ def _promise(evidence: SearchEvidence, space: SearchSpace, alpha: float, topics:
     is_over: Bools = np.any(found[of_topics], axis=1)
     is_over[: space.topics] |= is_found[:, :, 0].all(axis=1)
     cells[is_over] = _FOUND
-    return _Promise(np.where(is_over, _FOUND, whole), cells)
+    return _Promise(np.where(is_over, _FOUND, whole), cells, sets_by_cell.copy())
 
 
 def log_likelihood_ratios(sets: Floats, sums: Floats, variance: float) -> Floats:

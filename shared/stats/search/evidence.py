@@ -1,11 +1,12 @@
-"""Evidence of a search: an e-process for every hypothesis, by exchange of labels within sets."""
+"""Evidence of a search: an e-process for every hypothesis, by exchange of two labels of a set."""
 
 from dataclasses import dataclass
+from math import log
 
 import numpy as np
 
 from biaswatch.shared.stats.anytime.bets import Bools, Floats, both_ways, log_mean_exp
-from biaswatch.shared.stats.anytime.exchanges import exchange_group, exchange_log_factors
+from biaswatch.shared.stats.anytime.exchanges import exchange_log_factors
 from biaswatch.shared.stats.anytime.merged import PastDifferences
 from biaswatch.shared.stats.search.hypotheses import AskedCells, Ints, SearchSpace
 
@@ -64,7 +65,11 @@ def updated(
     """Return the evidence with one more batch of sets.
 
     The bets on a batch depend on earlier batches alone, so that an answer counts only for
-    hypotheses whose bet and weight were fixed before its question was sent.
+    hypotheses whose bet and weight were fixed before its question was sent. The factor of a set is
+    the mean, over the other groups, of the factor of a bet that is compared with the same bet on
+    the two labels exchanged. Its mean is at most 1 also where the groups' answers have different
+    spreads, if each difference of two groups is as likely as its opposite; exchanges of all labels
+    at once do not promise that.
 
     Parameters
     ----------
@@ -93,26 +98,29 @@ def updated(
     >>> evidence.rejected(space, 0.05).tolist()  # topic 0, topic 1, context, everywhere, crossings
     [True, False, True, True, True, False]
     """
-    contrasts = _contrasts(answers)
+    differences = _differences(answers)
     hypotheses = space.of_sets(cells)
     is_evidence = hypotheses >= 0
     if counted is not None:
         is_evidence &= counted[:, :, None]
     rows, kinds, columns = np.nonzero(is_evidence)
     numbers = hypotheses[rows, kinds, columns]
-    drawn = contrasts[rows, :, columns]
+    drawn = differences[rows, :, columns]
+    contrasts = drawn.mean(axis=1)
     touched, places = np.unique(numbers, return_inverse=True)
     bets = _bets_on(_of(evidence.past, touched))[places]
+    scores = bets[:, :, None] * drawn[:, None, :]
+    factors = log_mean_exp(exchange_log_factors(np.stack([scores, -scores], axis=-1)))
     gains = np.zeros((len(touched), BETS))
-    np.add.at(gains, places, exchange_log_factors(bets[:, :, None] * drawn[:, None, :]))
+    np.add.at(gains, places, factors)
     log_wealth, log_e = evidence.log_wealth.copy(), evidence.log_e.copy()
     log_wealth[touched] += gains
     log_e[touched] = log_mean_exp(log_wealth[touched])
     size = space.hypotheses
     past = PastDifferences(
         evidence.past.sets + np.bincount(numbers, minlength=size),
-        evidence.past.sums + np.bincount(numbers, drawn[:, 0], size),
-        evidence.past.squares + np.bincount(numbers, drawn[:, 0] ** 2, size),
+        evidence.past.sums + np.bincount(numbers, contrasts, size),
+        evidence.past.squares + np.bincount(numbers, contrasts**2, size),
     )
     return SearchEvidence(past, log_wealth, log_e, np.maximum(evidence.largest_log_e, log_e))
 
@@ -122,20 +130,20 @@ def cannot_find_more(
 ) -> bool:
     """Return whether no further hypothesis can reach its threshold with the sets that are left.
 
-    A set raises a log e-value by at most the logarithm of the number of exchanges.
+    A set raises a log e-value by at most the logarithm of 2.
     """
-    largest = np.log(len(exchange_group(space.groups))) * sets_left
+    largest = log(2) * sets_left
     missing = space.log_thresholds(alpha) - evidence.log_e
     open_ = ~evidence.rejected(space, alpha)
     return not bool((open_ & (missing <= largest)).any())
 
 
-def _contrasts(answers: Floats) -> Floats:
-    """Return [sets, exchanges, contrasts]: each group minus the mean of the others."""
+def _differences(answers: Floats) -> Floats:
+    """Return [sets, others, contrasts]: the answer of each group minus that of each other one."""
     groups = answers.shape[1]
-    exchanged = answers[:, exchange_group(groups)]
-    other_means = (exchanged.sum(axis=-1, keepdims=True) - exchanged) / (groups - 1)
-    return np.asarray((exchanged - other_means)[:, :, : 1 if groups == 2 else groups])
+    others = (np.roll(answers, -shift, axis=1) for shift in range(1, groups))
+    differences = np.stack([answers - other for other in others], axis=1)
+    return differences[:, :, : 1 if groups == 2 else groups]
 
 
 def _bets_on(past: PastDifferences) -> Floats:

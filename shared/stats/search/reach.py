@@ -16,7 +16,7 @@ GAPS = np.geomspace(0.004, 1.0, 80)
 
 
 def fewest_sets(log_threshold: float) -> int:
-    """Return the number of sets of two twins below which no gap can be found.
+    """Return the number of sets below which no gap can be found.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def smallest_gap(sets: int, contrasts: Floats, log_threshold: float) -> float | 
 
     The log factors of a set have the mean and the variance of the observed contrasts, shifted by
     the gap; their sum is taken as normal. The best single bet of the mixture counts with its share.
-    With more than two groups the exchange of two is assumed, which is conservative.
+    With more than two groups, a set counts as one difference from the mean of the others.
 
     Parameters
     ----------

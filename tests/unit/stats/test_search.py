@@ -49,6 +49,18 @@ def test_the_mean_of_the_evidence_over_all_exchanges_of_a_batch_is_one() -> None
     assert np.mean(after, axis=0) == pytest.approx(np.exp(before.log_e))
 
 
+def test_answers_of_one_group_that_spread_more_are_no_evidence() -> None:
+    rng, space = np.random.default_rng(1), SearchSpace(topics=1, contexts=1, groups=4)
+    cells = AskedCells(*np.zeros((2, 5), dtype=np.int64))
+    before = updated(SearchEvidence.none(space), space, cells, rng.random((5, 4)))
+    cells = AskedCells(*np.zeros((2, 1), dtype=np.int64))
+    after = [
+        np.exp(updated(before, space, cells, np.array([[0.5, 0.5, 0.5, value]])).log_e)
+        for value in (0.1, 0.9)
+    ]
+    assert np.mean(after, axis=0) == pytest.approx(np.exp(before.log_e))
+
+
 def test_one_batch_of_disjoint_regions_equals_its_parts() -> None:
     rng = np.random.default_rng(2)
     cells = AskedCells(np.array([0, 1]), np.array([0, 1]))
