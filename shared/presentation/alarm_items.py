@@ -1,7 +1,7 @@
 """Alarms as work items: what people did with each, from the audit trail."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -22,6 +22,7 @@ STEPS = {
     "note": AuditAction.ALARM_NOTE,
     "resolve": AuditAction.ALARM_RESOLVE,
     "silence": AuditAction.ALARM_SILENCE,
+    "end-silence": AuditAction.ALARM_SILENCE,
 }
 """Steps of people with an alarm, by the last part of the address."""
 
@@ -53,12 +54,23 @@ def alarm_item(entries: Sequence[AuditEntry]) -> AlarmItem:
     return AlarmItem(state, next(assigned, ""), history, outcome, silence)
 
 
-def silences(entries: Iterable[AuditEntry]) -> dict[str, datetime]:
-    """Return until when each alarm is silenced, from entries with the latest first."""
+def silences(
+    entries: Iterable[AuditEntry], comparisons: Mapping[str, str] | None = None
+) -> dict[str, datetime]:
+    """Return until when each alarm or comparison is silenced, by its latest entry.
+
+    Parameters
+    ----------
+    entries
+        Entries of the audit trail, the latest first.
+    comparisons
+        Comparisons by the ids of their alarms; without them, each alarm counts by itself.
+    """
     until: dict[str, datetime] = {}
     for entry in entries:
         if entry.action is AuditAction.ALARM_SILENCE:
-            until.setdefault(entry.subject, datetime.fromisoformat(entry.details["until"]))
+            key = (comparisons or {}).get(entry.subject, entry.subject)
+            until.setdefault(key, datetime.fromisoformat(entry.details["until"]))
     return until
 
 
@@ -88,7 +100,10 @@ def _words(entry: AuditEntry) -> str:
         case AuditAction.ALARM_RESOLVE:
             words = f"resolved as {entry.details['outcome']}"
         case AuditAction.ALARM_SILENCE:
-            words = f"silenced until {entry.details['until'][:16]}"
+            until = datetime.fromisoformat(entry.details["until"])
+            words = (
+                f"silenced until {until:%Y-%m-%dT%H:%M}" if until > entry.at else "silence ended"
+            )
         case AuditAction.ALARM_NOTE:
             words = "noted"
         case _:

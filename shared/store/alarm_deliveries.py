@@ -57,8 +57,8 @@ class AlarmDeliveries:
         return delivery.model_copy(update=changes)
 
     def settle(self, delivery: AlarmDelivery) -> None:
-        """Record the outcome of an attempt: state, reason, and when it is due again or ended."""
-        values = {"state": delivery.state, "next_at": delivery.next_at, "why": delivery.why}
+        """Record the outcome of an attempt, with the time of the next or of the end."""
+        values = delivery.model_dump(include={"state", "next_at", "why", "attempts"})
         self.db.execute(update(ALARM_DELIVERIES).where(_is(delivery)).values(**values))
 
     def of_alarms(self, alarm_ids: Iterable[str]) -> list[AlarmDelivery]:

@@ -169,6 +169,7 @@ STEP_FIELDS = {
     "assign": ("assignee",),
     "resolve": ("outcome", "note"),
     "silence": ("until", "note"),
+    "end-silence": ("until", "note"),
 }
 """Fields of steps with an alarm, the required one first; of all others, a note."""
 STATES = {
@@ -275,6 +276,8 @@ def step_details(step: str, fields: dict[str, str], now: datetime) -> dict[str, 
         raise UsageError(f"An alarm is resolved as one of {', '.join(OUTCOMES)}.")
     if step == "silence":
         details["until"] = silence_end(details["until"], now).isoformat()
+    if step == "end-silence":
+        details["until"] = now.isoformat()
     if not details[names[0]] or max(map(len, details.values())) > MAX_NOTE_CHARACTERS:
         raise UsageError(f"A {names[0]} has 1 to {MAX_NOTE_CHARACTERS} characters.")
     return {name: value for name, value in details.items() if value}

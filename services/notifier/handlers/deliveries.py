@@ -4,7 +4,7 @@ import asyncio
 import traceback
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from random import random
@@ -32,6 +32,8 @@ from biaswatch.shared.store import Store
 from biaswatch.shared.telemetry import ALARM_ATTEMPTS, RepeatedWarning, log
 
 LEASE_S = 90.0
+SILENCE_CHECK = timedelta(minutes=5)
+"""Longest time until a message goes out after its silence was ended early."""
 """Longer than any attempt: after the death of a process, another one takes over."""
 MAX_CHANNELS_AT_ONCE = 16
 MAX_REST_S = 60.0
@@ -120,7 +122,9 @@ class DeliverAlarms:
         """Send an alarm and record the outcome; return whether the channel takes more."""
         if (end := await in_thread(self._silence, due)) is not None:
             why = f"It is silenced until {moment(end)}."
-            silenced = due.model_copy(update={"next_at": end, "why": why})
+            again = min(end, self._now() + SILENCE_CHECK)
+            changes = {"next_at": again, "why": why, "attempts": due.attempts - 1}
+            silenced = due.model_copy(update=changes)
             await in_thread(self._deliveries.settle, silenced)
             return True
         stale = is_stale(due, self._now())
@@ -187,7 +191,7 @@ def silenced(store: Store, history: Sequence[Alarm], now: datetime) -> dict[str,
     """Return until when comparisons are silenced, from the audit trail of their alarms."""
     keys = {alarm.id: alarm.comparison_key for alarm in history}
     entries = store.audit.of_subjects(keys, AuditAction.ALARM_SILENCE)
-    return {keys[id_]: end for id_, end in silences(entries).items() if end > now}
+    return {key: end for key, end in silences(entries, keys).items() if end > now}
 
 
 class ResendAlerts:

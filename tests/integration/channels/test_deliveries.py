@@ -9,7 +9,12 @@ import pytest
 
 from biaswatch.services.notifier.channels.alertmanager import AlertmanagerChannel
 from biaswatch.services.notifier.domain.attempts import Attempt, Delivered, Refused, Unavailable
-from biaswatch.services.notifier.handlers.deliveries import LEASE_S, DeliverAlarms, ResendAlerts
+from biaswatch.services.notifier.handlers.deliveries import (
+    LEASE_S,
+    SILENCE_CHECK,
+    DeliverAlarms,
+    ResendAlerts,
+)
 from biaswatch.services.notifier.handlers.operator_channels import (
     AnnounceChannels,
     OperatorChannels,
@@ -126,6 +131,27 @@ async def test_a_silenced_comparison_is_sent_once_its_silence_ends(
     clock.now += 5 * MINUTE
     await look(job)
     assert channels.told == [("chat", "raised")]
+
+
+async def test_a_silence_that_ends_early_holds_its_messages_a_few_minutes_longer(
+    store: Store, job: DeliverAlarms, channels: Channels, clock: Clock
+) -> None:
+    first, second = make_alarm(channels=("chat",)), make_alarm(channels=(), round=2)
+    note(store, first)
+    note(store, second)
+    for alarm, end in ((first, AT + 60 * MINUTE), (second, AT)):
+        act = AuditedAct(
+            actor="anna", role="run", source="here", action=AuditAction.ALARM_SILENCE,
+            subject=alarm.id, details={"until": end.isoformat()},
+        )  # fmt: skip
+        store.audit.append([act], AT)
+        await look(job)
+        assert channels.told == []
+    clock.now += SILENCE_CHECK
+    await look(job)
+    assert channels.told == [("chat", "raised")]
+    [sent] = store.alarm_deliveries.of_alarms([first.id])
+    assert sent.attempts == 1
 
 
 @pytest.mark.parametrize("broken", ["claim", "settle", "get"])

@@ -160,6 +160,7 @@ async def test_an_alarm_is_assigned_and_resolved_and_its_history_is_kept(
         ("note", {"note": "asked the vendor"}, 303),
         ("silence", {"until": "2026-01-01T00:00"}, 422),
         ("silence", {"until": f"{datetime.now(UTC) + timedelta(days=1):%Y-%m-%dT%H:%M}"}, 303),
+        ("end-silence", {"note": "the vendor answered"}, 303),
         ("resolve", {"outcome": "perhaps"}, 422),
         ("resolve", {"outcome": "true", "note": NASTY}, 303),
         ("forget", {}, 404),
@@ -182,12 +183,13 @@ async def test_an_alarm_is_assigned_and_resolved_and_its_history_is_kept(
     assert "resolved, true" in shown
     assert "assigned to ben" in shown
     assert "silenced until" in shown
+    assert "silence ended: the vendor answered" in shown
     assert f"watched: disparity in {ALARM.called}" in shown
     assert f"resolved as true: {NASTY}" in shown
     assert "Of 1 resolved alarm, 1 (100 %) were real" in shown
     assert "resolved, true" in overview
     acts = [item.action.value for item in store.audit.latest(9) if item.actor == "anna"]
-    assert acts == ["alarm.resolve", "alarm.silence", "alarm.note", "alarm.assign"]
+    assert acts == ["alarm.resolve", *2 * ["alarm.silence"], "alarm.note", "alarm.assign"]
 
 
 async def pressed_twice(
