@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from biaswatch.shared.contracts import Run, SummaryWord, derived_id
+from biaswatch.shared.contracts import SummaryWord, derived_id
 from biaswatch.shared.formatting import NOT_MEASURED, number, undetected_words
 from biaswatch.shared.presentation.bias_scores import score_counts, score_headline
 from biaswatch.shared.presentation.tables import (
@@ -245,7 +245,7 @@ def _shape(parts: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class EarlierSpending:
-    """Spending of earlier runs of a suite at one model, and their answers."""
+    """Spending of earlier runs at one model, and their answers."""
 
     answers: int
     tokens: int
@@ -253,41 +253,32 @@ class EarlierSpending:
 
 
 @dataclass(frozen=True)
-class RunEstimate:
-    """Expected answers and spending at one model; None without earlier runs."""
+class SpendingEstimate:
+    """Expected answers and spending at one model, from earlier runs."""
 
     target: str
     answers: int
     several_calls: bool
     """True if an answer takes more than one call."""
-    tokens: int | None
-    cost: float | None
+    earlier: EarlierSpending | None
+    suite: str | None
+    """The suite of the earlier runs; None for all suites."""
 
     @property
     def words(self) -> str:
         """The estimate as a sentence."""
         calls = "answers, each of several calls" if self.several_calls else "answers, a call each"
         volume = f"{self.target}: {self.answers:,} {calls}"
-        if self.tokens is None:
-            return (
-                f"{volume}; the cost is unknown without an earlier run of the suite at this model."
-            )
-        money = f" and {number(self.cost)} by your price table" if self.cost else ""
-        return f"{volume}; about {self.tokens:,} tokens{money}, as in earlier runs of the suite."
+        runs = f"of {self.suite} at this model" if self.suite else "at this model"
+        if self.earlier is None:
+            return f"{volume}; the cost is unknown without an earlier run {runs}."
+        share = self.answers / self.earlier.answers
+        cost = share * self.earlier.cost
+        money = f" and {number(cost)} by your price table" if cost else ""
+        tokens = round(share * self.earlier.tokens)
+        return f"{volume}; about {tokens:,} tokens{money}, as in earlier runs {runs}."
 
 
-def estimates_of(
-    run: Run, probes: int, earlier: Sequence[EarlierSpending | None]
-) -> list[RunEstimate]:
-    """Return an estimate for each target of a run; `earlier` is in their order."""
-    answers = probes * len(run.scaffolds) * run.repeats
-    return [
-        RunEstimate(
-            target=target.name,
-            answers=answers,
-            several_calls=not SINGLE_CALL.issuperset(run.scaffolds),
-            tokens=round(answers * spent.tokens / spent.answers) if spent else None,
-            cost=answers * spent.cost / spent.answers if spent else None,
-        )
-        for target, spent in zip(run.targets, earlier, strict=True)
-    ]
+def is_several_calls(scaffolds: Iterable[str]) -> bool:
+    """Return whether an answer takes more than one call through any of some scaffolds."""
+    return not SINGLE_CALL.issuperset(scaffolds)

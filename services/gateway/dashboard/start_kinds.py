@@ -55,7 +55,7 @@ class RunKind(KindOptions):
         run = run_commands(self.ctx, self.queries.runs).run_for(self._request(filled, ""))
         parts = len(run.targets) * len(run.scaffolds)
         sections = [
-            ("Calls and cost", [row.words for row in self.queries.estimates(run)]),
+            ("Calls and cost", self.queries.estimates(run)),
             ("Power", self.queries.power(run.suite_hash, parts, run.repeats)),
             ("Verdicts of earlier runs of this suite", self.queries.decided(run.suite)),
         ]
@@ -143,13 +143,14 @@ class SearchKind(KindOptions):
         sets = request.calls // groups
         calls = (
             f"At most {request.calls:,} calls: {sets:,} sets of {groups} twins, in rounds of"
-            f" {request.sets_per_round}. Each call costs what an answer of the model costs."
+            f" {request.sets_per_round}."
         )
+        cost = self.queries.estimate(request.target, request.calls)
         spread = (
             f"The sets go to {len(space.topics)} topics in {len(space.contexts)} contexts, most of"
             " them where gaps seem large. A region with few sets can hide a large gap."
         )
-        sections = [("Calls and cost", [calls]), ("Power", [spread])]
+        sections = [("Calls and cost", [calls, cost]), ("Power", [spread])]
         definition = {
             "space": space.name,
             "budget": request.calls,

@@ -113,16 +113,17 @@ class MonitorKind(KindOptions):
         suite = self.ctx.store.suites.outline(request.suite_hash)
         answers = (suite.probes if suite else 0) * request.repeats
         cadence = filled.text("cadence")
+        name = suite.header.name if suite else None
+        cost = self.queries.estimate(request.target, answers, (request.scaffold,), name)
         sections = [
-            ("Calls", [f"At most {answers:,} answers a round; a round every {cadence}."]),
+            ("Calls and cost of a round", [f"At most {answers:,} answers every {cadence}.", cost]),
             ("Power of one round", self.queries.power(request.suite_hash, 1, 1)),
             ("Notes", [*applied.notes, MORE_ROUNDS]),
         ]
         fields = request.model_dump(mode="json", exclude_unset=True, exclude={"suite_hash"})
-        name = f"{suite.header.name}.yaml" if suite else ""
         definition = {
             "name": fields.pop("name"),
-            "suite": name,
+            "suite": f"{name}.yaml" if name else "",
             **fields,
             "cadence": filled.text("cadence"),
         }

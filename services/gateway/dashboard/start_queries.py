@@ -7,13 +7,12 @@ from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.shared.contracts import Run, SuiteOutline
 from biaswatch.shared.presentation.overview import (
     EarlierSpending,
-    RunEstimate,
+    SpendingEstimate,
     counts_note,
-    estimates_of,
+    is_several_calls,
 )
 from biaswatch.shared.presentation.planned import power_sentences
 from biaswatch.shared.presentation.tables import words
-from biaswatch.shared.requests.run_views import RunProgress
 from biaswatch.shared.store import Store
 
 MAX_SUITES = 200
@@ -67,23 +66,36 @@ class StartQueries:
                     return run
         return None
 
-    def estimates(self, run: Run) -> list[RunEstimate]:
-        """Return the number of calls and the likely cost for each target of a run."""
+    def estimates(self, run: Run) -> list[str]:
+        """Return answers and likely cost for each target of a run, as sentences."""
         outline = self.store.suites.outline(run.suite_hash)
-        latest = self.runs.latest(MAX_RUNS)
-        earlier = [self._earlier(run, target.name, latest) for target in run.targets]
-        return estimates_of(run, outline.probes if outline else 0, earlier)
+        answers = (outline.probes if outline else 0) * len(run.scaffolds) * run.repeats
+        return [
+            self.estimate(target.name, answers, run.scaffolds, run.suite) for target in run.targets
+        ]
+
+    def estimate(
+        self,
+        target: str,
+        answers: int,
+        scaffolds: Sequence[str] = ("direct",),
+        suite: str | None = None,
+    ) -> str:
+        """Return the likely cost of answers of a model: as in earlier runs, of one suite or any."""
+        earlier = self._earlier(target, scaffolds, suite)
+        several = is_several_calls(scaffolds)
+        return SpendingEstimate(target, answers, several, earlier, suite).words
 
     def _earlier(
-        self, run: Run, target: str, latest: Sequence[RunProgress]
+        self, target: str, scaffolds: Sequence[str], suite: str | None
     ) -> EarlierSpending | None:
         """Add up the runs that asked only this target, through the same scaffolds."""
         responses = {
-            earlier.run_id: earlier.responses
-            for earlier in latest
-            if earlier.suite == run.suite and earlier.targets == [target] and earlier.responses
+            run.run_id: run.responses
+            for run in self.runs.latest(MAX_RUNS)
+            if suite in {None, run.suite} and run.targets == [target] and run.responses
         }
-        same = [id_ for id_ in responses if self.runs.run(id_).scaffolds == run.scaffolds]
+        same = [id_ for id_ in responses if self.runs.run(id_).scaffolds == tuple(scaffolds)]
         spending = self.store.calls.spending(same)
         answers = sum(responses[id_] for id_ in spending)
         if not answers:

@@ -283,7 +283,7 @@ SUITE = Suite(
     name="asked",
     extractors=("words",),
     scaffolds=("cot",),
-    probes=(SuiteProbe(key="a", prompt="A?", groups={"of": "x"}),),
+    probes=tuple(SuiteProbe(key=x, prompt=f"{x}?", groups={"of": x}, set="1") for x in "xy"),
 )
 FIELDS = {"suite": SUITE.hash, "targets": "simulator:unbiased\nsimulator:biased", "repeats": "3"}
 
@@ -299,7 +299,7 @@ async def test_a_run_is_started_from_a_page_once_and_audited(store: Store, tmp_p
     async with signed_in(store, tmp_path, "run") as client:
         page = html.fromstring((await client.get("/start", params=FIELDS)).text)
         text_content = page.text_content()
-        assert "simulator:unbiased: 3 answers" in text_content
+        assert "simulator:unbiased: 6 answers" in text_content
         [form] = [form for form in page.forms if form.method == "POST"]
         fields = dict(form.form_values())
         replies = await pressed_twice(client, "/start", fields)
@@ -383,3 +383,30 @@ async def test_a_label_and_its_undoing_pressed_twice_are_taken_once(
         assert "of 9</p>" in (await client.get(page)).text
     kept = list(store.records.read(Label, run_id=run.id))
     assert sorted(item.withdrawn for item in kept) == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("path", "fields", "cost"),
+    [
+        (
+            "/start/search",
+            {"space": "everyday-space", "target": "simulator:biased", "calls": "600"},
+            "600 answers, a call each; the cost is unknown without an earlier run at this model.",
+        ),
+        (
+            "/start/monitor",
+            {"suite": SUITE.hash, "target": "simulator:biased", "name": "desk", "cadence": "1d",
+             "feature": "words.words", "low": "0", "high": "9", "tolerance": "1",
+             "pairs": "of=x=y"},
+            "2 answers, a call each; the cost is unknown without an earlier run of asked at",
+        ),
+    ],
+)  # fmt: skip
+async def test_monitors_and_searches_show_their_cost_before_they_start(
+    store: Store, tmp_path: Path, path: str, fields: dict[str, str], cost: str
+) -> None:
+    ready_to_run(store)
+    async with signed_in(store, tmp_path, "run") as client:
+        page = html.fromstring((await client.get(path, params=fields)).text)
+    assert not page.xpath("//*[@role='alert']/text()")
+    assert cost in " ".join(page.text_content().split())

@@ -43,7 +43,7 @@ def test_an_exception_of_a_library_is_logged_with_its_frames(
     try:
         dict[str, int]()["low"]
     except KeyError:
-        logging.getLogger("uvicorn.error").exception("Exception in ASGI application")
+        logging.getLogger("a.library").exception("Exception in ASGI application")
     [line] = out.getvalue().splitlines()
     entry = json.loads(line)
     assert entry["error"] == "KeyError: 'low'"
