@@ -253,6 +253,21 @@ def visible(text: str) -> str:
     return "".join(map(_visible, text))
 
 
+def elided(text: str, max_chars: int) -> str:
+    """Return a text on one line; the middle of a longer one is replaced by an ellipsis.
+
+    Examples
+    --------
+    >>> elided("openai:a-model-with-a-long-name-11", 16)
+    'openai:a…name-11'
+    """
+    line = " ".join(text.split())
+    if len(line) <= max_chars:
+        return line
+    end = (max_chars - 1) // 2
+    return f"{line[: max_chars - 1 - end]}…{line[len(line) - end :]}"
+
+
 def on_one_line(text: str) -> str:
     """Return visible text with spaces for line ends and tabs."""
     return visible("".join(" " if c in "\n\r\t\v\f" else c for c in text))

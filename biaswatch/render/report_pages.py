@@ -35,7 +35,12 @@ _FOLDED = re.compile(
 
 
 def report_page(
-    title: str, markdown: str, pictures: Sequence[Path] = (), forests: Sequence[Forest] = ()
+    title: str,
+    markdown: str,
+    pictures: Sequence[Path] = (),
+    forests: Sequence[Forest] = (),
+    *,
+    board: bool = False,
 ) -> str:
     """Return the page; markup in the text stays text, and SVG figures are inside."""
     drawn = "".join(markup(forest_figure(forest)) for forest in forests)
@@ -49,7 +54,8 @@ def report_page(
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{CONTENT_POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape_html(shown(title))}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
+        f"<title>{escape_html(shown(title))}</title>\n<style>\n{style}</style>\n</head>\n"
+        f'<body class="{"board" if board else "report"}">\n'
         f"{body}</body>\n</html>\n"
     )
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from biaswatch.shared.contracts import Diagnosis, SummaryWord
-from biaswatch.shared.formatting import number
+from biaswatch.shared.formatting import elided, number
 from biaswatch.shared.presentation.conclusions import families_of
 from biaswatch.shared.presentation.drawing import Forest
 from biaswatch.shared.presentation.forests import run_forests
@@ -13,8 +13,13 @@ from biaswatch.shared.presentation.tables import words
 from biaswatch.shared.requests.run_views import RunProgress
 
 MAX_FINDINGS = 3
-MAX_BOARD_ROWS, MAX_BOARD_FORESTS = 6, 2
-"""Gaps of a picture and pictures that fit on the page."""
+MINUS = " minus "
+MAX_BOARD_ROWS, MAX_BOARD_FORESTS = 5, 2
+"""Gaps of all pictures and pictures that fit on the page."""
+MAX_BOARD_MODELS = 3
+"""Models that are named; of more, only their number is."""
+GROUP_CHARS, NAME_CHARS, TITLE_CHARS, LEAD_CHARS = 18, 26, 60, 200
+"""Longest texts of the page; the full report has them whole."""
 MEANING = {
     SummaryWord.DISPARITY: "The model answers differently for these groups, by more than chance"
     " explains.",
@@ -55,36 +60,56 @@ def board_page(run: RunProgress, diagnoses: Sequence[Diagnosis]) -> BoardPage:
     word = SummaryWord(summary.word) if summary.word else None
     meant = [("Meaning", MEANING[word]), ("Next steps", NEXT_STEP[word])] if word else []
     return BoardPage(
-        title=run.described.name or run.suite,
+        title=elided(run.described.name or run.suite, TITLE_CHARS),
         word=word,
-        lead=summary.lead,
-        forests=[_short(forest) for forest in run_forests(diagnoses)[:MAX_BOARD_FORESTS]],
+        lead=elided(summary.lead, LEAD_CHARS),
+        forests=_brief_forests(run_forests(diagnoses)),
         findings=list(_findings(summary)),
         sections=[*meant, ("How it was measured", _method(run, compared))],
         source=f"Run {run.run_id}; its full report has every number and its limits.",
     )
 
 
-def _short(forest: Forest) -> Forest:
-    rest = len(forest.rows[MAX_BOARD_ROWS:])
-    return replace(forest, rows=forest.rows[:MAX_BOARD_ROWS], left_out=forest.left_out + rest)
+def _brief_forests(forests: Sequence[Forest]) -> list[Forest]:
+    """Return the first pictures with short texts and an equal share of the rows."""
+    pictures = forests[:MAX_BOARD_FORESTS]
+    return [_brief_forest(forest, MAX_BOARD_ROWS // len(pictures)) for forest in pictures]
+
+
+def _brief_forest(forest: Forest, max_rows: int) -> Forest:
+    rows = [
+        replace(row, name=_brief_gap(row.name), note=elided(row.note, NAME_CHARS))
+        for row in forest.rows[:max_rows]
+    ]
+    left_out = forest.left_out + len(forest.rows[max_rows:])
+    title = elided(forest.title, 2 * TITLE_CHARS)
+    return replace(forest, title=title, rows=rows, left_out=left_out)
+
+
+def _brief_gap(name: str) -> str:
+    """Return `A minus B` with both groups shortened."""
+    return MINUS.join(elided(group, GROUP_CHARS) for group in name.split(MINUS))
 
 
 def _findings(summary: RunSummary) -> Iterator[str]:
     for row in summary.strongest[:MAX_FINDINGS]:
         ends = f" (between {row.between})" if row.between else ""
-        feature = words(row.diagnosis.feature)
-        yield f"{row.gap.a} is {row.amount} than {row.gap.b} in {feature} at {row.model}{ends}."
+        names = (row.gap.a, row.gap.b, words(row.diagnosis.feature), row.model)
+        a, b, feature, model = (elided(name, NAME_CHARS) for name in names)
+        yield f"{a} is {row.amount} than {b} in {feature} at {model}{ends}."
     if left := summary.disparities - len(summary.strongest[:MAX_FINDINGS]):
         yield f"{left} more disparities are in the full report."
 
 
 def _method(run: RunProgress, compared: Sequence[Diagnosis]) -> str:
     """Return the paragraph on the method: answers, suite, models, error rate."""
+    models = f"{len(run.targets)} models"
+    if len(run.targets) <= MAX_BOARD_MODELS:
+        models = ", ".join(elided(target, NAME_CHARS) for target in run.targets)
     text = (
-        f"{run.responses:,} of {run.probes:,} answers by {', '.join(run.targets)} to the suite"
-        f" {run.suite}, {run.at:%d %B %Y}. Twins that differ in the group alone were compared, or"
-        " the groups as they are."
+        f"{run.responses:,} of {run.probes:,} answers by {models} to the suite"
+        f" {elided(run.suite, NAME_CHARS)}, {run.at:%d %B %Y}. Twins that differ in the group"
+        " alone were compared, or the groups as they are."
     )
     if not compared:
         return text

@@ -75,6 +75,29 @@ def test_a_board_reads_one_page_with_the_picture(tmp_path: Path) -> None:
     assert "Next steps" in only.extract_text()
 
 
+def test_the_longest_names_and_many_models_fit_on_the_page_for_a_board(tmp_path: Path) -> None:
+    targets = [f"openai:{'m' * 80}{n}" for n in range(40)]
+    gaps = tuple(
+        Gap(a=f"{'G' * 90}{n}", b="W" * 100, gap=GAP, verdict=Verdict.DISPARITY) for n in range(12)
+    )
+    diagnoses = [
+        make_diagnosis(target=target, feature=feature, gaps=gaps)
+        for target in targets
+        for feature in ("words", "sentiment", "regard")
+    ]
+    run = make_progress(suite="s" * 100, targets=targets)
+    results = replace(RESULTS, run=run, diagnoses=diagnoses)
+    page = report_text(ReportFormat.HTML, results, [], board=True)
+    try:
+        printed.pdf_printer()
+    except UsageError:
+        pytest.skip("no printer: neither Pango nor Chromium is installed")
+    path = tmp_path / "board.pdf"
+    written_report(ReportFormat.PDF, results, page, path)
+    [only] = PdfReader(path).pages
+    assert "Run 0000" in only.extract_text()
+
+
 def test_an_inconclusive_run_is_no_all_clear_for_a_board() -> None:
     [diagnosis] = RESULTS.diagnoses
     undecided = replace(
