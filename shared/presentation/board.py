@@ -18,7 +18,7 @@ MAX_BOARD_ROWS, MAX_BOARD_FORESTS = 5, 2
 """Gaps of all pictures and pictures that fit on the page."""
 MAX_BOARD_MODELS = 3
 """Models that are named; of more, only their number is."""
-GROUP_CHARS, NAME_CHARS, TITLE_CHARS, LEAD_CHARS = 18, 26, 60, 200
+GROUP_CHARS, NAME_CHARS, TITLE_CHARS, FOREST_CHARS, LEAD_CHARS = 18, 26, 48, 60, 200
 """Longest texts of the page; the full report has them whole."""
 MEANING = {
     SummaryWord.DISPARITY: "The model answers differently for these groups, by more than chance"
@@ -82,7 +82,7 @@ def _brief_forest(forest: Forest, max_rows: int) -> Forest:
         for row in forest.rows[:max_rows]
     ]
     left_out = forest.left_out + len(forest.rows[max_rows:])
-    title = elided(forest.title, 2 * TITLE_CHARS)
+    title = elided(forest.title, FOREST_CHARS)
     return replace(forest, title=title, rows=rows, left_out=left_out)
 
 
