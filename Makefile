@@ -108,7 +108,7 @@ test-containers: .venv/.dev ## Build the images, start the platform in container
 	$(BIN)/python -m pytest tests/containers -m containers -s
 
 test-deploy: .venv/.dev .venv-deploy/.installed .venv-api/.installed site ## Check deployment files, the site, and the API by a fuzzer and a generated client
-	PATH="$$PWD/.venv-deploy/bin:$$PATH" $(BIN)/python -m pytest -n 2 --dist loadfile tests/deploy tests/api tests/site
+	PATH="$$PWD/.venv-deploy/bin:$$PATH" $(BIN)/python -m pytest -n 2 --dist loadfile -m "$(or $(MARK),not slow)" tests/deploy tests/api tests/site
 
 check: .venv/.dev ## Check format, lint, types and layers
 	$(BIN)/ruff format --check .

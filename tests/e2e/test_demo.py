@@ -100,7 +100,7 @@ def test_models_that_misbehave_end_as_recorded_outcomes_by_group(
     }
 
 
-@pytest.mark.parametrize("status", [401, 403])
+@pytest.mark.parametrize("status", [401, pytest.param(403, marks=pytest.mark.slow)])
 def test_a_target_that_refuses_the_key_holds_its_own_probes_and_ends_no_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int
 ) -> None:

@@ -4,17 +4,32 @@ import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from sqlalchemy import event
 
 from biaswatch.shared.store import Store, migrate
 
 BOTH = ("sqlite", "postgresql")
+EMPTYING = (
+    """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid()""",
+    "ALTER DATABASE {name} RESET ALL",
+    """DO $$ DECLARE name text; BEGIN
+    FOR name IN SELECT nspname FROM pg_namespace
+        WHERE nspname !~ '^pg_' AND nspname <> 'information_schema'
+    LOOP EXECUTE format('DROP SCHEMA %I CASCADE', name); END LOOP;
+    CREATE SCHEMA public; END $$""",
+)
+"""Statements that make a database as new: the next test takes it, as creating one takes longer."""
 _numbers = count()
+_unused: list[str] = []
+"""Databases of this process that no test holds."""
 
 
 @pytest.fixture(scope="session")
@@ -39,14 +54,23 @@ def empty_store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 def new_database(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """Return the URL of a new database of one kind, without any tables."""
+    """Return the URL of a database of one kind, without any tables, for as long as the fixture."""
     if kind == "sqlite":
         return f"sqlite:///{tmp_path / 'store.db'}"
     server = request.getfixturevalue("postgresql_server")
+    name = _unused.pop() if _unused else _created_database(server)
+    request.addfinalizer(partial(_unused.append, name))
+    url: str = server.get_uri().replace("/postgres?", f"/{name}?")
+    with psycopg.connect(url, autocommit=True) as connection:
+        for statement in EMPTYING:
+            connection.execute(statement.format(name=name).encode())
+    return url
+
+
+def _created_database(server: Any) -> str:
     name = f"test_{next(_numbers)}"
     server.psql(f"CREATE DATABASE {name}")
-    url: str = server.get_uri()
-    return url.replace("/postgres?", f"/{name}?")
+    return name
 
 
 @pytest.fixture

@@ -22,7 +22,8 @@ READ_FILES = {name for name, own in VALUES["services"].items() if own.get("reads
 """The services that read answers of live systems, which may be in files of a bucket."""
 FILES_SECRET = "biaswatch-answer-files"
 """The Secret with the keys of the bucket."""
-KUBERNETES = ("1.30.0", "1.36.0")
+KUBERNETES = (pytest.param("1.30.0", marks=pytest.mark.slow), "1.36.0")
+"""Versions whose schemas the objects fit."""
 """The oldest and the newest version that objects are checked for."""
 SOURCES = {
     "kubectl": "install Kubernetes' command line",
