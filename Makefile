@@ -4,7 +4,7 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help setup extras demo llm demo-llm test test-unit test-integration test-studies test-slow test-models test-llm test-peers test-otlp test-containers test-deploy check format bench calibration contracts manifests locks secrets images up site release clean
+.PHONY: help setup extras demo llm demo-llm test test-unit test-integration test-studies test-slow test-models test-llm test-peers test-otlp test-containers test-deploy check format bench calibration drills contracts manifests locks secrets images up site release clean
 .SECONDEXPANSION:
 
 help: ## List the commands
@@ -128,6 +128,10 @@ calibration: .venv/.dev ## Simulate error rates and power of verdicts and monito
 	$(if $(ONLY),,$(BIN)/pytest -n 2 tests/calibration &&) \
 	$(BIN)/python -m calibration.comparisons $(if $(ONLY),--only $(ONLY)); table=$$?; \
 	$(if $(ONLY),,$(BIN)/python -m calibration.questions && $(BIN)/python -m calibration.evidence && $(BIN)/python -m calibration.monitors && $(BIN)/python -m calibration.monitors.questions && $(BIN)/python -m calibration.labels && $(BIN)/python -m calibration.judges && $(BIN)/python -m calibration.search &&) exit $$table
+
+# ONLY=disk runs the drills whose names contain the word, TIMES=5 repeats each fault five times.
+drills: .venv/.dev ## Run scripted faults and count what is lost; two hours, best as root
+	$(BIN)/python -m drills $(ONLY) $(if $(TIMES),--times $(TIMES))
 
 contracts: .venv/.dev ## Write schemas, the AsyncAPI document, the public surface, tables of methods
 	$(BIN)/python -m tools.schemas

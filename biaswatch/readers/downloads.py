@@ -1,5 +1,6 @@
 """Download one file: bounded in bytes, redirected to https only."""
 
+import time
 from pathlib import Path
 from urllib.parse import urljoin
 
@@ -8,6 +9,8 @@ import httpx2
 from biaswatch.shared.errors import TransientError, UsageError
 
 TIMEOUT_S = 60
+SLOW_AFTER_S, SLOWEST_BYTES_S = 60, 1024
+"""The time after which a download is given up if its mean rate is lower."""
 FOUND = 200
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
@@ -18,7 +21,7 @@ def download(url: str, part: Path, largest_bytes: int, *, hops: int = 0) -> None
     Raises
     ------
     TransientError
-        The server does not answer.
+        The server does not answer, or sends hardly anything.
     UsageError
         The status is not 200, a redirect leaves https, or the file is too large.
     """
@@ -42,10 +45,16 @@ def download(url: str, part: Path, largest_bytes: int, *, hops: int = 0) -> None
 
 
 def _write(reply: httpx2.Response, url: str, part: Path, largest_bytes: int) -> None:
-    size = 0
+    size, began = 0, time.monotonic()
     with part.open("wb") as out:
         for chunk in reply.iter_bytes():
             size += len(chunk)
             if size > largest_bytes:
                 raise UsageError(f"{url} is larger than the expected {largest_bytes} bytes.")
             out.write(chunk)
+            elapsed_s = time.monotonic() - began
+            if elapsed_s > SLOW_AFTER_S and size < SLOWEST_BYTES_S * elapsed_s:
+                raise TransientError(
+                    f"{url} sent {size} bytes in {elapsed_s:.0f} s, too few to go on. Try again,"
+                    " or put the files into a folder and pass it with --from."
+                )

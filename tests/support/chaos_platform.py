@@ -43,10 +43,16 @@ class TendedProcess:
     """One process of one service, started again whenever it dies."""
 
     def __init__(
-        self, name: str, command: Sequence[str], environment: Mapping[str, str], log: Path
+        self,
+        name: str,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        log: Path,
+        prefix: Sequence[str] = (),
     ) -> None:
         self.name = name
-        self._command, self._environment, self._log = command, environment, log
+        self._command = [*prefix, sys.executable, "-m", *command]
+        self._environment, self._log = environment, log
         self._process = self._start()
 
     @property
@@ -58,10 +64,7 @@ class TendedProcess:
     def _start(self) -> subprocess.Popen[bytes]:
         with self._log.open("wb") as log:
             return subprocess.Popen(
-                [sys.executable, "-m", *self._command],
-                env=dict(self._environment),
-                stderr=log,
-                stdout=log,
+                self._command, env=dict(self._environment), stderr=log, stdout=log
             )
 
     @property
@@ -105,15 +108,27 @@ class ChaosPlatform:
     """Services that work, and a test that does not let them."""
 
     def __init__(
-        self, folder: Path, store_url: str, store: Store, server: EmbeddedServer, seed: int
+        self,
+        folder: Path,
+        store_url: str,
+        store: Store,
+        server: EmbeddedServer,
+        seed: int,
+        *,
+        supervised: bool = True,
     ) -> None:
         self.store, self.server, self.luck = store, server, Random(seed)
+        self.supervised = supervised
         self.store_url = store_url
         self.more: dict[str, str] = {}
         """Settings of every service beside those that all tests take."""
         self.gateway_url = f"http://127.0.0.1:{free_port('127.0.0.1')}"
         self.deaths: Counter[str] = Counter()
         self.needed_a_person: list[str] = []
+        self.unexpected: list[str] = []
+        """Ends of supervised processes that no kill explains."""
+        self.prefixes: dict[str, Sequence[str]] = {}
+        """Words before the command of a service."""
         self._folder = folder
         self._publications = count(1_000_000)
         self._services: list[TendedProcess] = []
@@ -153,7 +168,11 @@ class ChaosPlatform:
             if turned:
                 command = ["tests.support.shifted_service", name, str(self._clock)]
             log = self._folder / f"{name}-{len(self._services)}.log"
-            self._services.append(TendedProcess(name, command, self.environment(name), log))
+            self._services.append(
+                TendedProcess(
+                    name, command, self.environment(name), log, self.prefixes.get(name, ())
+                )
+            )
 
     def end(self) -> list[int]:
         """Stop every process; return the exit codes."""
@@ -178,6 +197,8 @@ class ChaosPlatform:
                 code = service.tend()
                 if code == A_PERSON_IS_NEEDED:
                     self.needed_a_person.append(service.name)
+                if code not in (None, -signal.SIGKILL):
+                    self.unexpected.append(f"{service.name} ended with {code}")
             await asyncio.sleep(LOOK_S)
 
     # What befalls it
@@ -312,7 +333,7 @@ async def chaos_platform(
         EmbeddedServer(nats, extra_config=server_config(public)) as server,
         Store.open(store_url) as store,
     ):
-        platform = ChaosPlatform(folder, store_url, store, server, seed)
+        platform = ChaosPlatform(folder, store_url, store, server, seed, supervised=supervised)
         async with platform.connection() as operator:
             await provision(Admin(operator))
         tending = asyncio.create_task(platform.tend() if supervised else asyncio.sleep(0))

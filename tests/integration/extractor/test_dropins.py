@@ -4,12 +4,11 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import nats.micro
 import pytest
 
 from biaswatch.services.extractor.handlers import dropin_discovery
@@ -25,63 +24,10 @@ from biaswatch.shared.runtime.settings import Settings
 from biaswatch.shared.store import Store, migrate
 from tests.support.bus import QUICK, ProvisionedBus, ReceivedRecords
 from tests.support.records import make_probe, make_response
+from tests.support.toy_dropins import Toy
 from tests.support.waiting import eventually
 
 CALL_S = 0.3
-
-
-@dataclass
-class Toy:
-    """A drop-in whose every answer a test can spoil."""
-
-    name: str = "toy"
-    version: str = "1.0.0"
-    spec: dict[str, Any] = field(default_factory=dict)
-    says: Callable[[str], Any] = lambda text: {"values": {"letters": len(text)}}
-    answers_as: str | None = None
-    calls: list[list[str]] = field(default_factory=list)
-    code: str = ""
-    service: Any = None
-
-    async def serve(self, connection: Connection) -> None:
-        self.service = await nats.micro.add_service(
-            connection.client,
-            name=f"extractor-{self.name}",
-            version=self.version,
-            metadata={"role": "extractor", "contract": "1", "code": self.code},
-        )
-        for what in ("spec", "check", "extract"):
-            await self.service.add_endpoint(
-                name=what, subject=f"ext.v1.{self.name}.{what}", handler=getattr(self, f"_{what}")
-            )
-
-    async def _spec(self, request: Any) -> None:
-        spec = {
-            "contract": "1",
-            "name": self.name,
-            "version": self.version,
-            "features": ["letters"],
-            "instrument": "a toy",
-            **self.spec,
-        }
-        await request.respond(json.dumps(spec).encode())
-
-    async def _check(self, request: Any) -> None:
-        await request.respond(b'{"status": "ok"}')
-
-    async def _extract(self, request: Any) -> None:
-        texts = json.loads(request.data)["texts"]
-        self.calls.append([each["text"] for each in texts])
-        results = []
-        for each in texts:
-            said = self.says(each["text"])
-            if isinstance(said, bytes | None):
-                if said is not None:
-                    await request.respond(said)
-                return
-            results.append({"id": each["id"], **said})
-        answer = {"version": self.answers_as or self.version, "results": results}
-        await request.respond(json.dumps(answer).encode())
 
 
 @dataclass

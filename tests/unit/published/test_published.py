@@ -8,6 +8,7 @@ import json
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import StringIO
 from math import log
@@ -24,6 +25,7 @@ from biaswatch.published.choices import Wording, agrees
 from biaswatch.published.datasets import BOLD_PARTS, DATASETS, IBERIAN_PARTS, LEFT_OUT
 from biaswatch.published.files import CHECKSUMS
 from biaswatch.published.suites import READERS, SCORERS, published_suite, scored
+from biaswatch.readers import downloads
 from biaswatch.readers.suites import load_suite
 from biaswatch.services.generator.domain.scaffolds import scaffold_of
 from biaswatch.shared.contracts import Response, Suite, SuiteProbe
@@ -466,6 +468,9 @@ def source() -> Iterator[tuple[str, Counter[str]]]:
             if place == "half":
                 self.send_header("content-length", str(2 * len(body)))
             self.end_headers()
+            with suppress(OSError):  # the client has left
+                while place == "drip":
+                    self.wfile.write(b" ")
             self.wfile.write(body.encode())
 
         def log_message(self, *_: object) -> None:
@@ -529,6 +534,17 @@ def test_what_is_no_file_of_the_benchmark_is_not_kept_and_can_be_fetched_again(
     assert {path.name for path in tmp_path.iterdir()} <= {CHECKSUMS}
     if name == "crows-pairs":
         assert invoke("fetch", name, "--to", str(tmp_path), "--source", url).exit_code == 0
+
+
+def test_a_source_that_sends_hardly_anything_is_given_up(
+    source: tuple[str, Counter[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(downloads, "SLOW_AFTER_S", 0)
+    monkeypatch.setattr(downloads, "SLOWEST_BYTES_S", 10**12)
+    url = f"{source[0]}/drip"
+    given_up = invoke("fetch", "crows-pairs", "--to", str(tmp_path), "--source", url)
+    assert "too few to go on. Try again" in str(given_up.exception)
+    assert {path.name for path in tmp_path.iterdir()} <= {CHECKSUMS}
 
 
 def test_what_is_left_out_says_why_and_what_there_is_is_listed() -> None:

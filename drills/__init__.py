@@ -1,0 +1,1 @@
+"""Drills: scripted faults against the real platform, which count what is lost."""

@@ -1,0 +1,143 @@
+"""Drills about limits: of memory, as containers have them, and of connections."""
+
+import asyncio
+import resource
+import time
+from contextlib import AsyncExitStack, suppress
+from pathlib import Path
+from random import Random
+
+import httpx2
+
+from benchmarks.gateway_memory import GatewayUnderTest, chunked, repeated
+from benchmarks.memory_limits import deployed_limit_mib, memory_groups
+from biaswatch.shared.runtime.process import raise_open_files
+from biaswatch.shared.store import migrate
+from drills.outcome import Drill, NotRunError, Outcome
+from drills.scene import SERVICES, Scene, pause, scene
+
+ATTACKS = (
+    ("400 MB of [1],", b"[1],", 400_000_000, b"["),
+    ("60 MB of empty answers", b"{},", 60_000_000, b'{"source":"support","responses":['),
+    ("60 MB of nested lists", b"[", 60_000_000, b'{"responses":[{"a":'),
+)
+HERE = "127.0.0.1"
+
+
+async def memory_limits(folder: Path, times: int) -> Outcome:
+    """Run services in control groups with the memory that the chart allows them."""
+    url = f"sqlite:///{folder / 'store.db'}"
+    migrate(url)
+    async with AsyncExitStack() as stack:
+        limits = {name: deployed_limit_mib(name) for name in SERVICES}
+        try:
+            groups = stack.enter_context(memory_groups(limits))
+        except (SystemExit, OSError) as error:
+            raise NotRunError(f"no control groups of memory ({error})") from None
+        prefixes = {name: group.command_prefix for name, group in groups.items()}
+        here = await stack.enter_async_context(scene(folder, url, probes=1000, prefixes=prefixes))
+        for _ in range(times):
+            await here.begin_run()
+            await _attack(here)
+        counted = await here.outcome(f"cgroups of {limits} MiB")
+        killed = {name: group.killed for name, group in groups.items() if group.killed}
+        faults = (f"The kernel killed for lack of memory: {killed}.",) if killed else ()
+        return counted + Outcome(faults=faults)
+
+
+async def _attack(here: Scene) -> None:
+    """Send the gateway requests that are larger than it allows."""
+    port = int(here.platform.gateway_url.rpartition(":")[2])
+    gateway = GatewayUnderTest(port, 0, "", here.platform.server.url)
+    for _, piece, size, first in ATTACKS:
+        sending = chunked(
+            "/v1/responses",
+            lambda piece=piece, size=size, first=first: repeated(piece, size, first),
+        )
+        await gateway.send(sending)
+
+
+CONNECTIONS = 10_000
+HELD_S = 60.0
+OWN_FILES = 500
+HALF_A_HEAD = b"GET /v1/runs HTTP/1.1\r\nHost: localhost\r\nX-Slow: "
+
+
+async def slow_connections(folder: Path, _: int) -> Outcome:
+    """Hold 10,000 connections that send a byte now and then, beside honest clients."""
+    raise_open_files()
+    soft, _hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < CONNECTIONS + OWN_FILES:
+        raise NotRunError(
+            f"a process may open {soft} files here; {CONNECTIONS} connections need more"
+        )
+    url = f"sqlite:///{folder / 'store.db'}"
+    migrate(url)
+    async with scene(folder, url) as here:
+        port = int(here.platform.gateway_url.rpartition(":")[2])
+        crowd = SlowCrowd(port)
+        tasks = [asyncio.create_task(crowd.member(n)) for n in range(CONNECTIONS)]
+        await here.begin_run()
+        slowest, failed, asked = await _ask_honestly(here)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        note = (
+            f"{crowd.most} connections at once, {crowd.opened} opened, {asked} honest requests,"
+            f" the slowest {slowest:.1f} s"
+        )
+        faults = (f"{failed} of {asked} honest requests failed.",) if failed else ()
+        return await here.outcome(note) + Outcome(asked, faults=faults)
+
+
+class SlowCrowd:
+    """Clients that never finish a request."""
+
+    def __init__(self, port: int) -> None:
+        self._port, self._luck = port, Random(1)
+        self.now = self.most = self.opened = 0
+
+    async def member(self, _: int) -> None:
+        """Open a connection again whenever the gateway has closed it."""
+        while True:
+            await asyncio.sleep(self._luck.uniform(0, 5))
+            with suppress(OSError):
+                reader, writer = await asyncio.open_connection(HERE, self._port)
+                self.now, self.opened = self.now + 1, self.opened + 1
+                self.most = max(self.most, self.now)
+                try:
+                    writer.write(HALF_A_HEAD)
+                    await self._drip(reader, writer)
+                finally:
+                    self.now -= 1
+                    writer.close()
+
+    async def _drip(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while not reader.at_eof():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._luck.uniform(3, 6)):
+                    await reader.read(1024)
+            writer.write(b"x")
+            await writer.drain()
+
+
+async def _ask_honestly(here: Scene) -> tuple[float, int, int]:
+    """Ask for the list of runs once a second; return the slowest, how many failed, and all."""
+    slowest, failed, asked = 0.0, 0, 0
+    deadline = time.monotonic() + HELD_S
+    async with httpx2.AsyncClient(base_url=here.platform.gateway_url, timeout=60) as client:
+        while time.monotonic() < deadline:
+            began, asked = time.monotonic(), asked + 1
+            try:
+                failed += (await client.get("/v1/runs")).status_code != 200
+            except httpx2.HTTPError:
+                failed += 1
+            slowest = max(slowest, time.monotonic() - began)
+            await pause(here, 0.5, 1.5)
+    return slowest, failed, asked
+
+
+DRILLS = (
+    Drill("memory-limits", "services in the memory that the chart allows", memory_limits, 2),
+    Drill("slow-connections", "10,000 slow connections to the gateway", slow_connections, 1),
+)
