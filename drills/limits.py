@@ -4,6 +4,7 @@ import asyncio
 import resource
 import time
 from contextlib import AsyncExitStack, suppress
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -50,10 +51,7 @@ async def _attack(here: Scene) -> None:
     port = int(here.platform.gateway_url.rpartition(":")[2])
     gateway = GatewayUnderTest(port, 0, "", here.platform.server.url)
     for _, piece, size, first in ATTACKS:
-        sending = chunked(
-            "/v1/responses",
-            lambda piece=piece, size=size, first=first: repeated(piece, size, first),
-        )
+        sending = chunked("/v1/responses", partial(repeated, piece, size, first))
         await gateway.send(sending)
 
 

@@ -8,6 +8,7 @@ import signal
 import time
 from collections import Counter
 from contextlib import suppress
+from functools import partial
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -38,6 +39,10 @@ class HangingModel:
     def __init__(self) -> None:
         self.calls, self.released = 0, False
 
+    def called_since(self, calls: int) -> bool:
+        """Whether there were more calls than these."""
+        return self.calls > calls
+
     async def __call__(self, _: Any, receive: Any, send: Any) -> None:
         """Answer one call."""
         body, more = b"", True
@@ -65,8 +70,7 @@ async def sigterm_in_a_hanging_call(folder: Path, times: int) -> Outcome:
             await here.begin_run(parse_target(f"openai:m@{address}"))
             stopped, longest = Outcome(), 0.0
             for _ in range(times):
-                calls = model.calls
-                await eventually(lambda calls=calls: model.calls > calls)
+                await eventually(partial(model.called_since, model.calls))
                 began = time.monotonic()
                 ended = await asyncio.to_thread(_stop, here.platform)
                 longest = max(longest, time.monotonic() - began)
