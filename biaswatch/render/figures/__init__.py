@@ -15,6 +15,7 @@ CAPTIONS = {
     "bias-scores": "Bias scores by category and model, each with its interval where there is room.",
     "comparisons": "The strongest comparisons, ranked by effect, with their intervals.",
     "groups": "Means of all groups, ranked, with their intervals and the shrunken means.",
+    "means": "The mean of every group at every model, by colors; of yes and no, the share.",
     "gaps": "Gaps between groups at each model; an outline marks a disparity.",
     "pairs-of-groups": "Every group minus every other; an outline marks a disparity.",
     "spreads": "How the answers of each group are spread.",
@@ -76,6 +77,7 @@ def _figures() -> Iterator[tuple[str, Callable[[RunResults], Any]]]:
     yield "bias-scores", bias_scores.bias_scores
     yield "comparisons", forest.comparisons
     yield "groups", distributions.groups
+    yield "means", heatmaps.means
     yield "gaps", heatmaps.gaps
     yield "pairs-of-groups", heatmaps.pairs_of_groups
     yield "spreads", distributions.spreads

@@ -1,5 +1,6 @@
 """Fields of color: gaps by model, pairs of groups, criteria."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
@@ -35,6 +36,8 @@ MAX_NUMBERED_GROUPS = 10
 SQUARE_ROW_IN, SQUARE_PANEL_IN = 0.3, 1.6
 MAX_COLUMNS = 6
 """With more comparisons and fewer models, comparisons become rows."""
+MAX_MEANS, MAX_MEANS_PANELS = 30, 6
+"""Groups of a panel of means, and panels."""
 MAX_GAPS = 21
 """With more, no label can be read; the figure of all groups replaces this one."""
 
@@ -82,6 +85,47 @@ def gaps(results: RunResults) -> Figure | None:
         color_bar(figure, draw_field(axis, field, _largest([field])), axis)
         axis.set_title(visible(title), fontsize=9, loc="left")
     return figure
+
+
+def means(results: RunResults) -> Figure | None:
+    """Draw the mean of every group at every model, as colors around the mean of all cells."""
+    by_title = defaultdict[str, list[Diagnosis]](list)
+    for row in results.diagnoses:
+        if not row.stratum and len(row.groups) <= MAX_MEANS:
+            by_title[f"{row.feature} by {row.dimension}"].append(row)
+    several = {title: rows for title, rows in by_title.items() if len(rows) > 1}
+    panels = [(title, _means_field(rows)) for title, rows in several.items()][:MAX_MEANS_PANELS]
+    if not panels:
+        return None
+    heights = [ROW_IN * len({row for row, _ in field}) for _, field in panels]
+    figure, axes = new_figure(
+        f"{results.run.suite}: means of the groups at each model (no verdicts: see the gaps)",
+        0.5 + sum(heights) + PANEL_IN * len(panels),
+        down=len(panels),
+        heights=heights,
+    )
+    for axis, (title, field) in zip(axes, panels, strict=True):
+        image = draw_field(axis, field, _largest([field]))
+        color_bar(figure, image, axis, label="from the mean")
+        axis.set_title(visible(title), fontsize=9, loc="left")
+    return figure
+
+
+def _means_field(rows: Sequence[Diagnosis]) -> Field:
+    """Return means by group and model: the text is the mean, the color its distance from all."""
+    cells = {
+        (group.group, name): group.mean.value
+        for row, name in zip(rows, target_names(rows), strict=True)
+        for group in row.groups
+    }
+    known = [value for value in cells.values() if value is not None]
+    middle = sum(known) / max(len(known), 1)
+    return {
+        key: FieldCell(None, "undefined")
+        if value is None
+        else FieldCell(value - middle, rounded(value, 2))
+        for key, value in cells.items()
+    }
 
 
 def criteria(results: RunResults) -> Figure | None:

@@ -116,6 +116,24 @@ def test_of_more_gaps_than_can_be_read_those_that_say_the_most_are_drawn(tmp_pat
     assert "b180" not in svg
 
 
+def test_means_of_groups_are_drawn_by_model_where_there_are_several(tmp_path: Path) -> None:
+    groups = [
+        (GroupSummary(group="Peru", responses=9, missing=0, units=9, mean=Estimate(value=mean)),
+         GroupSummary(group="Chile", responses=0, missing=9, units=0, mean=Estimate(reason="none")))
+        for mean in (0.25, 0.75)
+    ]  # fmt: skip
+    rows = [
+        make_diagnosis(target=f"simulator:{n}", groups=g, gaps=()) for n, g in enumerate(groups)
+    ]
+    draw(RunResults(RUN, rows), tmp_path / "two")
+    svg = (tmp_path / "two" / "means.svg").read_text()
+    assert {word for word in ("0.25", "0.75", "undefined", "Chile") if word in svg} == {
+        "0.25", "0.75", "undefined", "Chile",
+    }  # fmt: skip
+    draw(RunResults(RUN, rows[:1]), tmp_path / "one")
+    assert not (tmp_path / "one" / "means.svg").exists()
+
+
 def test_four_groups_in_pairs_are_a_square_and_gaps_with_the_rest_are_none(tmp_path: Path) -> None:
     names = "wxyz"
     groups = tuple(
