@@ -43,8 +43,10 @@ class HangingModel:
         """Whether there were more calls than these."""
         return self.calls > calls
 
-    async def __call__(self, _: Any, receive: Any, send: Any) -> None:
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one call."""
+        if scope["type"] != "http":
+            raise NotImplementedError("It needs no start and no end.")
         body, more = b"", True
         while more:
             part = await receive()
