@@ -153,6 +153,11 @@ def search_remarks(progress: SearchProgress, results: SearchResults) -> Iterator
         )
     if progress.missing:
         yield f"{progress.missing:,} of {results.spent.calls:,} answers could not be measured."
+    if repeated := results.spent.repeated_sets:
+        yield (
+            f"{repeated:,} of {counted(results.spent.sets, 'set')} repeated a question about a"
+            " person and are not evidence: the space needs more persons, wordings or topics."
+        )
     yield spent_sentence(results)
     yield progress_sentence(progress)
 

@@ -155,11 +155,15 @@ class SearchState:
         )
 
     def _find(self, number: int) -> None:
-        """Add the findings of the last round."""
+        """Add the findings of the last round.
+
+        Their regions are examined again where the number of rounds is a power of 2: after few sets,
+        other topics may seem to share the gap of one.
+        """
         rejected = np.flatnonzero(self.evidence.rejected(self.sizes, self.search.alpha)).tolist()
         new = [hypothesis for hypothesis in rejected if hypothesis not in self.discovery_rounds]
         self.discovery_rounds |= dict.fromkeys(new, number)
-        if new:
+        if new or (self.findings and (number + 1).bit_count() == 1):
             self.findings = distinct_findings(
                 self.sizes, self.search.alpha, self.evidence, self.batches
             )

@@ -118,7 +118,9 @@ def _promise(
     """Return how likely the remaining topics, crossings and proposed scenarios have an effect.
 
     Sets of crossings that are found are left out of their topics. Proposed scenarios have no
-    crossings.
+    crossings. Sets that do not count, since their questions were sent before or an answer is
+    missing, lower the ratios as sets without a difference do: else a topic without new questions
+    would remain the likeliest.
     """
     past, found, topics = evidence.past, evidence.rejected(space, alpha), len(sets_by_cell)
     of_topics = space.of_topics(topics)
@@ -134,6 +136,11 @@ def _promise(
     cells[: space.topics] = log_likelihood_ratios(sets, sums, variance).max(axis=2)
     cells[: space.topics][is_found[:, :, 0]] = _FOUND
     whole = log_likelihood_ratios(topic_sets, topic_sums, variance).max(axis=1)
+    uncounted = sets_by_cell.astype(np.float64)
+    uncounted[: space.topics] = (uncounted[: space.topics] - sets[:, :, 0]) * ~is_found[:, :, 0]
+    uncounted[space.topics :, 0] -= topic_sets[space.topics :, 0]
+    cells -= EXPECTED_FALL * uncounted
+    whole -= EXPECTED_FALL * uncounted.sum(axis=1)
     is_over: Bools = np.any(found[of_topics], axis=1)
     is_over[: space.topics] |= is_found[:, :, 0].all(axis=1)
     cells[is_over] = _FOUND

@@ -186,3 +186,14 @@ def test_batches_of_single_sets_follow_a_leader() -> None:
     evidence, _ = searched(rng, space, 1, {3: 0.4})
     topics = [next_cells(evidence, space, ALPHA, 1, rng).topics[0] for _ in range(40)]
     assert topics.count(3) >= 30
+
+
+def test_a_leader_without_new_questions_is_not_followed() -> None:
+    space = SearchSpace(topics=12, contexts=3, groups=2)
+    rng = np.random.default_rng(9)
+    evidence, batches = searched(rng, space, 1, {3: 0.4})
+    sent = np.zeros((12, 3), dtype=np.int64)
+    np.add.at(sent, (batches[0].cells.topics, batches[0].cells.contexts), 1)
+    assert (next_cells(evidence, space, ALPHA, 5, rng, sent).topics == 3).sum() >= 3
+    sent[3] += 20
+    assert (next_cells(evidence, space, ALPHA, 5, rng, sent).topics == 3).sum() == 0
