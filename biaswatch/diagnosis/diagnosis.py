@@ -22,11 +22,12 @@ from biaswatch.readers.tables import TableColumns
 from biaswatch.render.table_rows import Parts, against, comparison_rows, result_rows
 from biaswatch.shared.analysis.findings.groupings import AnalysisPlan, ComparisonPlan
 from biaswatch.shared.analysis.findings.observations import Observations
-from biaswatch.shared.analysis.findings.scales import Scale, scaled
+from biaswatch.shared.analysis.findings.scales import scaled
 from biaswatch.shared.analysis.findings.table_diagnosis import TableDiagnosis, diagnose_table
 from biaswatch.shared.analysis.labels.rate_labels import rate_columns
 from biaswatch.shared.analysis.labels.table_corrections import TableCorrection, table_corrections
 from biaswatch.shared.contracts import Against
+from biaswatch.shared.contracts.derived_features import Scale
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.presentation.correction_rows import table_correction_rows
 from biaswatch.shared.requests.diagnoses import DiagnoseRequest, Names

@@ -11,7 +11,14 @@ import numpy as np
 
 from biaswatch.readers.tables import joined_labels, observation_warnings
 from biaswatch.shared.analysis.findings.observations import Floats, Observations, Whole, within
-from biaswatch.shared.contracts.derived_features import base_of, is_among, range_of
+from biaswatch.shared.analysis.findings.scales import scale_notes, scaled
+from biaswatch.shared.contracts.derived_features import (
+    base_of,
+    is_among,
+    is_drift,
+    measured_name,
+    range_of,
+)
 from biaswatch.shared.contracts.likelihood import LIKELIHOOD
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.exports import AnswerMeasurements, DeclaredAnalysis
@@ -182,6 +189,19 @@ def run_observations(table: RunTable, columns: RunColumns) -> Observations:
     UsageError
         The run has no such field, feature, target or scaffold.
     """
+    rows = _measured(table, columns)
+    scales = {
+        short: table.declared.scale[base_of(name)]
+        for full, short in short_names(table.features).items()
+        if base_of(name := full.split(".", 1)[1]) in table.declared.scale
+        and short in rows.features
+        and not is_drift(name)
+    }
+    return scaled(rows, scales)[0]
+
+
+def _measured(table: RunTable, columns: RunColumns) -> Observations:
+    """Return the selected rows with features as they were measured."""
     kept = _kept(table, {"target": columns.targets, "scaffold": columns.scaffolds})
     groups = _groups(table, columns.groups)
     features = measured_features(table, columns.features)
@@ -253,7 +273,8 @@ def measured_features(table: RunTable, named: Sequence[str]) -> list[str]:
         The run has no such feature, or no measured feature.
     """
     if named:
-        return [full_name(name, table.features, kind="feature", of=table.name) for name in named]
+        names = [measured_name(name, table.declared.scale) for name in named]
+        return [full_name(name, table.features, kind="feature", of=table.name) for name in names]
     wanted = table.declared.features
     features = [n for n in table.features if not wanted or is_among(n.split(".", 1)[1], wanted)]
     if not features:
@@ -293,7 +314,10 @@ def _domains(table: RunTable, named: Sequence[str], rows: Whole) -> Labels | Non
 
 def run_warnings(table: RunTable, rows: Observations) -> list[str]:
     """Return warnings about missing answers and about the rows."""
-    return [*_gaps_left_out(table), *missing_answers(table), *observation_warnings(rows)]
+    scales = [note for feature in rows.features for note in scale_notes(feature)]
+    return [
+        *_gaps_left_out(table), *scales, *missing_answers(table), *observation_warnings(rows),
+    ]  # fmt: skip
 
 
 def _gaps_left_out(table: RunTable) -> list[str]:

@@ -1,11 +1,60 @@
-"""Names of features by turn, over turns, and by level of a stratum: `rating@3`, `rating@drift`."""
+"""Names of derived features: by turn, level or scale, as `rating@3`, `log(words)`."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from functools import lru_cache
+from math import log
 from statistics import fmean
 
 SEPARATOR = "@"
 DRIFT = "drift"
 """The mean of the later half of the turns less that of the earlier half."""
+
+
+class Scale(StrEnum):
+    """The scale that a feature is compared on."""
+
+    LOG = "log"
+    """Natural logarithms: gaps are those of logarithms, ratios of geometric means."""
+    RANK = "rank"
+    """Midranks among the answers of a domain, as shares from 0 to 1."""
+
+
+def on_scale(feature: str, scale: Scale) -> str:
+    """Return the name of a feature on a scale: `log(words)@3` of `words@3`."""
+    name, separator, rest = feature.partition(SEPARATOR)
+    return f"{scale}({name}){separator}{rest}"
+
+
+@lru_cache(maxsize=1000)
+def scale_of(feature: str) -> tuple[Scale, str] | None:
+    """Return a feature's scale, and the feature that is on it; None for a feature as measured.
+
+    >>> scale_of("log(words)@3")
+    (<Scale.LOG: 'log'>, 'words@3')
+    """
+    match = _ON_SCALE.fullmatch(feature)
+    return match and (Scale(match[1]), match[2] + (match[3] or ""))
+
+
+def measured_name(feature: str, scales: Mapping[str, Scale]) -> str:
+    """Return a feature as it is measured, where it is named on its declared scale."""
+    for name, scale in scales.items():
+        feature = feature.replace(on_scale(name, scale), name)
+    return feature
+
+
+def value_among(values: Mapping[str, float | None], feature: str) -> float | None:
+    """Return the value of a feature as measured or of its logarithm; None if there is none."""
+    scale, measured = scale_of(feature) or (None, feature)
+    if feature in values or scale is not Scale.LOG:
+        return values.get(feature)
+    value = values.get(measured)
+    return log(value) if value is not None and value > 0 else None
+
+
+_ON_SCALE = re.compile(rf"({'|'.join(Scale)})\(([^{SEPARATOR}]+)\)({SEPARATOR}.*)?")
 
 
 def base_of(feature: str) -> str:

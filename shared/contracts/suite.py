@@ -8,6 +8,7 @@ from math import isfinite
 
 from pydantic import Field, model_validator
 
+from biaswatch.shared.contracts.derived_features import Scale
 from biaswatch.shared.contracts.identity import Name, Token, derived_id_of_list
 from biaswatch.shared.contracts.likelihood import LIKELIHOOD, Ranges, ranges_with_likelihoods
 from biaswatch.shared.contracts.probe import (
@@ -137,6 +138,9 @@ class SuiteHeader(Part):
     ranges: dict[str, tuple[float, float]] = {}
     """The least and the largest value a feature can have: a scale of ratings, such as 1 to 10.
     A value beyond counts as missing; without a range, shares and ratings are recognised."""
+    scale: dict[str, Scale] = {}
+    """Features that are compared on logarithms or ranks, such as lengths: `{"words": "log"}`. The
+    gap of `log(words)` answers another question than that of `words`, which is not compared."""
     needs: MeasuredPart | None = None
     """The part of an answer that is measured. An answer that was cut off at a limit of tokens
     counts where this part is complete; without it, no answer that was cut off counts."""
@@ -179,6 +183,8 @@ class SuiteHeader(Part):
         for name in self.error_rates:
             if name not in self.selected_at_least:
                 raise ValueError(f"`error_rates` of {name!r} need its value in `selected_at_least`")
+        if both := sorted(self.scale.keys() & self.selected_at_least.keys()):
+            raise ValueError(f"`scale` of {both[0]!r}: its selections are the same on any scale")
         for name in self.gaps_by:
             if name not in self.strata:
                 raise ValueError(f"`gaps_by` names {name!r}, which is not among the strata")

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from biaswatch.shared.analysis.findings.scales import scale_notes
 from biaswatch.shared.contracts import Diagnosis, SummaryWord
 from biaswatch.shared.formatting import coverage, number, p_equals
 from biaswatch.shared.lookup import first
@@ -119,6 +120,7 @@ def dimension_notes(diagnosis: Diagnosis) -> Iterator[str]:
             verdict = f": {words(row.verdict)}" if row.verdict else ""
             size = f"{words(f'{row.parity}_{row.metric}')} {estimate_text(row.estimate)}"
             yield f"{where}: {size}{verdict}."
+    yield from scale_notes(diagnosis.feature)
     yield from tested_interactions(diagnosis)
     yield from gap_notes(diagnosis)
     yield from reservation_notes(diagnosis)

@@ -15,6 +15,7 @@ from biaswatch.shared.contracts import (
     Purpose,
     Response,
 )
+from biaswatch.shared.contracts.derived_features import Scale
 from biaswatch.shared.contracts.tools import ToolStep
 
 NOT_ARRIVED = "did not arrive"
@@ -174,6 +175,8 @@ class DeclaredAnalysis(DescribedBody):
     """Features whose decisions are compared with the expected answers."""
     ranges: dict[str, tuple[float, float]] = {}
     """Minimum and maximum of a feature; other values count as missing."""
+    scale: dict[str, Scale] = {}
+    """Features that are compared on logarithms or ranks."""
     compared: Against = Against.AUTO
     """The reference of each group."""
     random: list[str] = []

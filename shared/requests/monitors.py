@@ -1,6 +1,7 @@
 """The files of monitors, as the command line sends them."""
 
 import re
+from math import log
 from typing import Annotated, Any
 
 from pydantic import (
@@ -38,6 +39,7 @@ from biaswatch.shared.contracts import (
     WatchedPair,
     Words,
 )
+from biaswatch.shared.contracts.derived_features import Scale, on_scale
 
 UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw])")
@@ -80,6 +82,12 @@ NO_TOLERANCE = (
     " alarm, too"
 )
 
+NO_SCALE = (
+    "a monitor takes `scale: log` alone, for the methods `pairs`, `matched` and `two_groups`: a"
+    " rank depends on the other answers of its round, so that rounds do not add up, and selections"
+    " are the same on any scale"
+)
+
 
 class FeatureRequest(WatchedFeature):
     """A feature of a monitor's file; unknown fields are errors."""
@@ -88,6 +96,23 @@ class FeatureRequest(WatchedFeature):
 
     tolerance: NonNegativeFloat
     """The largest gap that does not matter: in the feature's units, or in log odds."""
+    scale: Scale | None = Field(default=None, exclude=True)
+    """`log`: compare logarithms; 0.1 of `tolerance` is then a tenth of the geometric mean."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _on_scale(cls, fields: Any) -> Any:
+        """Return the feature `log(words)` with the logarithms of the ends, where it is declared."""
+        if not isinstance(fields, dict) or fields.get("scale") is None:
+            return fields
+        if fields["scale"] != Scale.LOG or "selected_at_least" in fields:
+            raise ValueError(NO_SCALE)
+        ends = {end: fields.get(end, 0) for end in ("low", "high")}
+        if any(not isinstance(end, int | float) or end <= 0 for end in ends.values()):
+            raise ValueError("`scale: log` needs `low` and `high` above 0")
+        logs = {end: log(value) for end, value in ends.items()}
+        name = on_scale(str(fields.get("feature")), Scale.LOG)
+        return {**fields, **logs, "feature": name, "scale": None}
 
     @model_validator(mode="before")
     @classmethod

@@ -119,7 +119,7 @@ def check_features(suite: SuiteHeader, running: Sequence[ExtractorStatus]) -> No
     """Raise UsageError for a suite with a feature that none of its extractors measures."""
     used = [extractor for extractor in running if extractor.name in suite.extractors]
     measured = {feature for extractor in used for feature in extractor.features}
-    for field in ("features", "assessed", "selected_at_least", "error_rates"):
+    for field in ("features", "assessed", "selected_at_least", "error_rates", "scale"):
         for name in getattr(suite, field):
             if base_of(name) not in measured:
                 raise UsageError(

@@ -57,6 +57,7 @@ def declared_plan(plan: AnalysisPlan, suite: SuiteHeader, store: Store) -> Analy
         plan,
         features=suite.features,
         measured={extractor.name: extractor.features for extractor in store.extractors.ever()},
+        scale=suite.scale,
         selected_at_least=suite.selected_at_least,
         assessed=suite.assessed,
         error_rates=suite.error_rates,

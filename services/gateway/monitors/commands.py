@@ -24,6 +24,7 @@ from biaswatch.shared.contracts import (
     Purpose,
     Upkeep,
 )
+from biaswatch.shared.contracts.derived_features import Scale, scale_of
 from biaswatch.shared.contracts.suite_limits import MOST_MONITORS, MOST_PROBES
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.monitor_views import AppliedMonitor
@@ -130,7 +131,8 @@ class MonitorCommands:
                     f"The extractor {watched.extractor} is not running; running are"
                     f" {', '.join(sorted(running)) or 'none'}. Start it, or watch another feature."
                 )
-            if watched.feature not in running[watched.extractor]:
+            scale, measured = scale_of(watched.feature) or (None, watched.feature)
+            if measured not in running[watched.extractor] or scale is Scale.RANK:
                 raise UsageError(
                     f"The extractor {watched.extractor} does not measure {watched.feature}; it"
                     f" measures {', '.join(sorted(running[watched.extractor])) or 'nothing'}."

@@ -22,7 +22,7 @@ from biaswatch.shared.contracts import (
     probe_of,
     set_of,
 )
-from biaswatch.shared.contracts.derived_features import without_level
+from biaswatch.shared.contracts.derived_features import value_among, without_level
 from biaswatch.shared.errors import NotFoundError, UsageError
 from biaswatch.shared.parsing.texts import truth_of
 from biaswatch.shared.requests.exports import (
@@ -83,6 +83,7 @@ class MeasurementQueries:
             selected_at_least=suite.selected_at_least,
             error_rates=list(suite.error_rates),
             ranges=dict(suite.known_ranges),
+            scale=dict(suite.scale),
             compared=suite.compared,
             random=list(suite.random),
             strata=list(suite.strata),
@@ -239,7 +240,7 @@ class GroupValueQueries:
             for features in self._store.records.get(Features, about, texts=False)
         }
         for id_, (set_id, group, name) in about.items():
-            yield set_id, group, measured.get(id_, {}).get(name)
+            yield set_id, group, value_among(measured.get(id_, {}), name)
 
     def _probes(self, run: Run, outline: SuiteOutline, diagnosis: Diagnosis) -> Iterator[Probe]:
         most = max(1, MAX_PLOTTED_ANSWERS // run.repeats)

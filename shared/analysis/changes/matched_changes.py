@@ -1,7 +1,7 @@
 """Changes between two runs on the prompts that both have."""
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -18,6 +18,7 @@ from biaswatch.shared.analysis.changes.run_changes import (
     level_subjects,
     run_changes,
 )
+from biaswatch.shared.analysis.findings.factors import RandomFactors, gap_of_factors
 from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
 from biaswatch.shared.analysis.findings.groupings import (
     ComparedGroups,
@@ -271,8 +272,19 @@ class GapChange:
         bounds = of_a.sampled.bounds_of(self.pair, self.feature)
         samples = of_a.sampled.sampled(a, b, self.feature, bounds)
         gap = of_a.sampled.result(change_samples(samples), a.clustered or b.clustered, family)
+        if (factors := self._factors(of_a, of_b)) is not None:
+            gap = gap_of_factors(factors.gap(self.pair, self.feature), of_a.sampled.plan, family)
         before, after = (mean_gap(self._samples(run)) for run in of_a.by_run)
         return ChangeResult(gap, before, after)
+
+    def _factors(self, of_a: GapChanges, of_b: GapChanges) -> RandomFactors | None:
+        """Return the random factors of both sides' changes, each as in its own runs."""
+        changes = of_a.sampled.observations
+        if not changes.random:
+            return None
+        values, in_b = changes.values.copy(), self.of.prompts(self.pair)[1]
+        values[in_b] = of_b.sampled.observations.values[in_b]
+        return RandomFactors(replace(changes, values=values), self.of.grouping)
 
     def _samples(self, sampled: SampledGroups) -> ComparedSamples:
         bounds = sampled.bounds_of(self.pair, self.feature)

@@ -62,6 +62,8 @@ class MatchedPrompts:
     units: Labels
     sets: Labels | None
     domains: Labels
+    random: Mapping[str, Labels]
+    """The value of each random factor that the first run declares."""
     before: RunAnswers
     after: RunAnswers
     only_before: int = 0
@@ -124,6 +126,7 @@ class MatchedPrompts:
     def _observations(self, values: Floats, bounds: Sequence[Bounds | None]) -> Observations:
         return Observations(
             self.features, values, self.groups, self.units, self.sets, self.domains,
+            random=self.random,
             ranges=dict(zip(self.features, bounds, strict=True)),
         )  # fmt: skip
 
@@ -135,7 +138,7 @@ def matched_prompts(runs: Sequence[tuple[str, Observations, Observations]]) -> M
     ----------
     runs
         By domain (a target and scaffold): its name, and the answers before and after. All have the
-        same features and dimensions, and a unit in each row. A prompt's set is the first run's.
+        same features and dimensions, and a unit in each row. Sets and factors are the first run's.
     """
     first = runs[0][1]
     keys = [[prompt_keys(domain, run[side]) for domain, *run in runs] for side in (0, 1)]
@@ -145,12 +148,13 @@ def matched_prompts(runs: Sequence[tuple[str, Observations, Observations]]) -> M
     values = [np.concatenate([run[side].values for _, *run in runs]) for side in (0, 1)]
     before, after = (_answers(*run, row_of) for run in zip(every, values, strict=True))
     seen = np.concatenate([before.values, after.values])
-    set_of = {
-        key: label
+    place = {
+        key: (run, row)
         for (_, run, _), run_keys in zip(runs, keys[0], strict=True)
-        for key, label in zip(run_keys, run.sets or [None] * run.rows, strict=True)
+        for row, key in enumerate(run_keys)
     }
-    sets = [set_of[key] for key in shared]
+    places = [place[key] for key in shared]
+    sets = [run.sets[row] if run.sets else None for run, row in places]
     return MatchedPrompts(
         features=first.features,
         bounds=tuple(
@@ -165,6 +169,7 @@ def matched_prompts(runs: Sequence[tuple[str, Observations, Observations]]) -> M
         units=[unit for _, unit, _ in shared],
         sets=sets if any(sets) else None,
         domains=[domain for domain, _, _ in shared],
+        random={name: [run.random[name][row] for run, row in places] for name in first.random},
         before=before,
         after=after,
         only_before=len(set(every[0]) - set(every[1])),

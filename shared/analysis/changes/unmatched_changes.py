@@ -22,6 +22,7 @@ from biaswatch.shared.analysis.changes.run_changes import (
     level_subjects,
     run_changes,
 )
+from biaswatch.shared.analysis.findings.factors import RandomFactors, gap_of_factors
 from biaswatch.shared.analysis.findings.gap_samples import FEW_CLUSTERS, SampledGroups
 from biaswatch.shared.analysis.findings.groupings import (
     ComparedGroups,
@@ -34,6 +35,7 @@ from biaswatch.shared.contracts import Claim
 from biaswatch.shared.stats.comparisons.changes import ChangeResult, gap_change
 from biaswatch.shared.stats.comparisons.compared_samples import MIN_UNITS, Bounds, ComparedSamples
 from biaswatch.shared.stats.comparisons.gap_test import GapResult, mean_gap
+from biaswatch.shared.stats.comparisons.random_factors import difference_of_factor_gaps
 from biaswatch.shared.stats.estimate import undefined
 
 AFTER, BEFORE, RUN = "after", "before", "run"
@@ -85,6 +87,8 @@ class WholeRuns:
             {name: [label for run in every for label in run.groups[name]] for name in first.groups},
             units, sets if any(sets) else None,
             [name for name, _, run in parts for _ in range(run.rows)], ranges=ranges,
+            random={name: [label for run in every for label in run.random[name]]
+                    for name in first.random if all(name in run.random for run in every)},
         )  # fmt: skip
         is_after = np.concatenate([np.full(run.rows, float(side)) for _, side, run in parts])
         return cls(answers, is_after, plan)
@@ -108,7 +112,7 @@ class WholeRuns:
     def levels(self, rows: Whole) -> SampledGroups:
         """Return some rows, to compare those of one run with those of the other."""
         run = [AFTER if after else BEFORE for after in self.is_after[rows]]
-        selected = replace(_only(self.answers, rows), groups={RUN: run})
+        selected = replace(self.answers.at(rows), groups={RUN: run})
         return SampledGroups(selected, grouping(selected, (RUN,)), self.plan)
 
     def gaps(self, one: Grouping) -> "RunGaps":
@@ -158,7 +162,7 @@ class RunGaps:
 
     def _of(self, rows: Whole) -> SampledGroups:
         groups = replace(self.grouping, codes=self.grouping.codes[rows])
-        return SampledGroups(_only(self.runs.answers, rows), groups, self.runs.plan)
+        return SampledGroups(self.runs.answers.at(rows), groups, self.runs.plan)
 
     def samples(
         self, pair: ComparedGroups, feature: int
@@ -176,20 +180,6 @@ class RunGaps:
             if clustered and not samples.testable and single >= MIN_UNITS:
                 return True
         return False
-
-
-def _only(answers: Observations, rows: Whole) -> Observations:
-    def kept(labels: Sequence[str | None]) -> list[str | None]:
-        return [labels[row] for row in rows.tolist()]
-
-    return replace(
-        answers,
-        values=answers.values[rows],
-        groups={name: kept(labels) for name, labels in answers.groups.items()},
-        units=None if answers.units is None else kept(answers.units),
-        sets=None if answers.sets is None else kept(answers.sets),
-        domains=None if answers.domains is None else kept(answers.domains),
-    )
 
 
 def compare_whole_runs(
@@ -246,7 +236,13 @@ class IndependentGapChange:
         change = gap_change(
             after, before, alpha=plan.alpha, tolerance=plan.tolerance, family=family
         )
-        if runs.has_few_families(self.pair, self.feature):
+        if self.whole.answers.random:
+            gaps = [
+                RandomFactors(run.observations, run.grouping).gap(self.pair, self.feature)
+                for run in runs.by_run
+            ]
+            change = gap_of_factors(difference_of_factor_gaps(*gaps), plan, family)
+        elif runs.has_few_families(self.pair, self.feature):
             no_interval = undefined(FEW_CLUSTERS, value=change.marginal.value)
             change = GapResult(no_interval, no_interval, None, None)
         return ChangeResult(change, mean_gap(before), mean_gap(after))

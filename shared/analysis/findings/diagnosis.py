@@ -25,6 +25,7 @@ from biaswatch.shared.analysis.findings.run_findings import (
     RunFinding,
     findings,
 )
+from biaswatch.shared.analysis.findings.scales import scaled_run
 from biaswatch.shared.analysis.findings.strata import at_levels, crossed_with
 from biaswatch.shared.contracts import Gap, GroupInteraction, GroupParity, GroupSummary, OwnGap
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
@@ -41,6 +42,7 @@ def diagnose(
 
     The responses of a part are grouped again for each use and freed in between.
     """
+    measured, plan = scaled_run(measured, plan)
     levels = list(at_levels(measured, plan.gaps_by))
     named = {
         name for columns in (*measured, *(of for of, _ in levels)) for name in columns.features

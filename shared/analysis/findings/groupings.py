@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from biaswatch.shared.analysis.findings.observations import Observations, Whole, coded
 from biaswatch.shared.contracts import Against, Claim
-from biaswatch.shared.contracts.derived_features import base_of, is_among, is_drift, range_of
+from biaswatch.shared.contracts.derived_features import Scale, base_of, is_among, is_drift, range_of
 from biaswatch.shared.lookup import first
 
 MAX_PAIRED_GROUPS = 6
@@ -148,8 +148,10 @@ class AnalysisPlan:
     """Which are diagnosed; all, unless named."""
     measured: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The features of each extractor: known even where it could measure nothing."""
-    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    ranges: Mapping[str, tuple[float, float] | None] = field(default_factory=dict)
     """By feature: the least and the largest value there can be; a value beyond is missing."""
+    scale: Mapping[str, Scale] = field(default_factory=dict)
+    """Features that are compared on logarithms or ranks."""
     selected_at_least: Mapping[str, float] | None = None
     assessed: tuple[str, ...] = ()
     """Features that are assessed beyond their gaps."""
@@ -175,17 +177,18 @@ class AnalysisPlan:
         derived = {name for name in names if name != base_of(name)}
         if not derived:
             return self
-        ranges = {name: range_of(name, self.ranges) for name in derived}
+        ranges = {
+            name: range_of(name, self.ranges) for name in derived if base_of(name) in self.ranges
+        }
         selected = self.selected_at_least or {}
         thresholds = {
             name: selected[base_of(name)]
             for name in derived
             if base_of(name) in selected and not is_drift(name)
         }
-        known = {name: ends for name, ends in ranges.items() if ends is not None}
         return replace(
             self,
-            ranges={**known, **self.ranges},
+            ranges={**ranges, **self.ranges},
             selected_at_least={**thresholds, **selected} if selected else None,
         )
 

@@ -122,7 +122,7 @@ class MeasuredColumns:
         return {kind: count for kind, count in counted if kind is not None}
 
     def observations(
-        self, features: Iterable[str], ranges: Mapping[str, Bounds] | None = None
+        self, features: Iterable[str], ranges: Mapping[str, Bounds | None] | None = None
     ) -> Observations:
         """Return one row for each response; a value outside a declared range is missing."""
         names = tuple(features)
@@ -141,7 +141,7 @@ class MeasuredColumns:
             drawn=self.scaffold != LIKELIHOOD,
         )
 
-    def _values(self, names: tuple[str, ...], known: Mapping[str, Bounds]) -> Floats:
+    def _values(self, names: tuple[str, ...], known: Mapping[str, Bounds | None]) -> Floats:
         """Return [rows, features]: the numbers themselves, where they are as wanted."""
         if names == self.features and not known:
             return self.numbers.T

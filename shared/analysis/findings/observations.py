@@ -219,7 +219,7 @@ def dimensions_of(responses: Sequence[MeasuredResponse]) -> tuple[str, ...]:
 def observations_of(
     responses: Sequence[MeasuredResponse],
     features: Mapping[str, Values | Floats],
-    ranges: Mapping[str, Bounds] | None = None,
+    ranges: Mapping[str, Bounds | None] | None = None,
 ) -> Observations:
     """Return one row for each response, with one value of each feature.
 

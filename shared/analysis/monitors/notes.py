@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from math import ceil, log
 
+from biaswatch.shared.analysis.findings.scales import scale_notes
 from biaswatch.shared.analysis.monitors.alpha_shares import gap_bound
 from biaswatch.shared.analysis.monitors.plans import AskedSets
 from biaswatch.shared.contracts import Method, MonitorPlan, WatchedPair
@@ -29,6 +30,7 @@ NO_CLUSTER = (
 def notes_of(plan: MonitorPlan, suite: AskedSets | None) -> list[str]:
     """Return what to know of a monitor; traffic has no alarms for changes."""
     notes = list(_tolerances(plan))
+    notes += dict.fromkeys(n for watched in plan.features for n in scale_notes(watched.feature))
     if plan.traffic is not None and plan.traffic.cluster is None:
         notes.append(NO_CLUSTER)
     if suite is not None:

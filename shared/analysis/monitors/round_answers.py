@@ -7,6 +7,7 @@ from operator import add
 
 from biaswatch.shared.analysis.monitors.blocks import SuiteBlocks
 from biaswatch.shared.contracts import MISSING, Claim, Comparison, Description, Round
+from biaswatch.shared.contracts.derived_features import value_among
 
 Values = Mapping[str, float | None] | None
 """The values that an extractor read from an answer; None for a value that is missing."""
@@ -190,7 +191,7 @@ def value_of(values: Values, feature: str) -> float | None:
     """Return one number of an answer; that it is missing is a number too, and never missing."""
     if feature == MISSING:
         return float(not values)
-    return values.get(feature) if values else None
+    return value_among(values, feature) if values else None
 
 
 def _mean(values: list[float]) -> float:

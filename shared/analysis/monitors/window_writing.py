@@ -7,7 +7,7 @@ from math import nan
 
 import numpy as np
 
-from biaswatch.shared.analysis.monitors.round_answers import Values
+from biaswatch.shared.analysis.monitors.round_answers import Values, value_of
 from biaswatch.shared.analysis.monitors.window_columns import (
     AT_ONCE,
     ID_BYTES,
@@ -191,5 +191,5 @@ class WindowWriter:
 
 
 def _number(reading: MemberReading | None, feature: str) -> float:
-    value = reading.values.get(feature) if reading is not None and reading.values else None
+    value = value_of(None if reading is None else reading.values, feature)
     return nan if value is None else value

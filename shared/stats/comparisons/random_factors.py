@@ -189,6 +189,27 @@ def random_factor_gap(
     return FactorGap(gap, error, dof, p_value, levels)
 
 
+def difference_of_factor_gaps(after: FactorGap, before: FactorGap) -> FactorGap:
+    """Return the change of a gap between independent samples, as Welch's t of the two gaps.
+
+    Names or texts that both samples share correlate the errors, which makes the interval too wide,
+    not too narrow.
+
+    References
+    ----------
+    Satterthwaite (1946), An approximate distribution of estimates of variance components.
+    """
+    gap = None if after.gap is None or before.gap is None else after.gap - before.gap
+    reason = after.reason or before.reason
+    if reason is not None or gap is None:
+        return FactorGap(gap, None, None, None, after.levels, reason)
+    parts = [((one.error or 0.0) ** 2, one.dof or 1.0) for one in (after, before)]
+    variance = sum(square for square, _ in parts)
+    dof = variance**2 / sum(square**2 / degrees for square, degrees in parts)
+    p_value = min(1.0, 2 * float(special.stdtr(dof, -abs(gap) / sqrt(variance))))
+    return FactorGap(gap, sqrt(variance), dof, p_value, after.levels)
+
+
 def nested_p(p_group_effect: float | None, p_same_treatment: float | None) -> float | None:
     """Return the p-value of an effect of the group, never below that of treatment of twins.
 

@@ -17,6 +17,7 @@ from biaswatch.readers.run_tables import (
     short_names,
 )
 from biaswatch.shared.contracts import Claim
+from biaswatch.shared.contracts.derived_features import Scale
 from biaswatch.shared.errors import TransientError, UsageError
 from biaswatch.shared.requests.exports import (
     AnswerMeasurements,
@@ -63,6 +64,16 @@ def test_a_short_name_means_a_group_before_a_fact_and_nothing_where_it_is_not_cl
         full_name("words", names, kind="feature", of="It")
     with pytest.raises(UsageError, match=r"It has no field 'z'. Known fields: key, age"):
         full_name("z", names, kind="field", of="It")
+
+
+def test_the_declared_scale_of_a_feature_is_its_name_and_can_be_asked_for() -> None:
+    table = table_of(*map(answer, range(4)), features=["words"], scale={"words": Scale.LOG})
+    rows = run_observations(table, RunColumns(features=["length.log(words)"]))
+    whole = run_observations(table, RunColumns())
+    assert whole.features[0] == rows.features[0] == "log(length.words)"
+    assert rows.values[1:, 0].tolist() == pytest.approx([math.log(n) for n in (1, 2, 3)])
+    assert math.isnan(rows.values[0, 0])
+    assert any("geometric means" in line for line in run_warnings(table, rows))
 
 
 def test_values_and_labels_that_come_late_or_never_are_missing_in_their_rows() -> None:

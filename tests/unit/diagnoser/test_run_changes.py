@@ -243,3 +243,21 @@ def test_a_range_that_is_declared_as_unknown_is_not_guessed() -> None:
     unknown = [replace(run, ranges={"rating": None}) for run in runs]
     assert matched_of(*unknown).bounds == (None,)
     assert matched_of(runs[0], unknown[1]).bounds == (None,)
+
+
+def test_names_whose_answers_changed_are_a_sample_where_names_are_a_random_factor() -> None:
+    rng = np.random.default_rng(8)
+    own = [1.2, -0.2, 1.0, 0.0, 0.9, 0.0, *[0.0] * 6]  # three of six names of one group
+    rows = [(text, side, 6 * side + text % 6) for text in range(30) for side in (0, 1)]
+    run = Observations(
+        ("rating",), rng.normal(3, 0.3, (60, 1)), {"race": ["ab"[side] for _, side, _ in rows]},
+        [f"{text}-{side}" for text, side, _ in rows], [str(text) for text, *_ in rows],
+    )  # fmt: skip
+    after = replace(run, values=run.values + np.array([[own[name]] for *_, name in rows]))
+    names = {"name": [str(name) for *_, name in rows]}
+    declared = [replace(of, random=names) for of in (run, after)]
+    fixed, sampled = (
+        only(compared(*pair, plan()), ChangeOf.GAP, "a") for pair in ((run, after), declared)
+    )
+    assert (fixed.verdict, sampled.verdict) == (ChangeVerdict.CHANGED, ChangeVerdict.INCONCLUSIVE)
+    assert "name" in (sampled.change.method or "")

@@ -1,13 +1,20 @@
 """Features on logarithms and ranks: the question they answer, their level, their power."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
+from pydantic import ValidationError
 from scipy import stats
 
 import biaswatch as bw
+from biaswatch.shared.analysis.findings import AnalysisPlan, MeasuredResponse, diagnose, folded
 from biaswatch.shared.analysis.findings.observations import Observations
-from biaswatch.shared.analysis.findings.scales import Scale, scaled
+from biaswatch.shared.analysis.findings.scales import scaled
+from biaswatch.shared.analysis.monitors.round_answers import value_of
+from biaswatch.shared.contracts.derived_features import Scale
+from biaswatch.shared.requests.monitors import FeatureRequest
 from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
 from biaswatch.shared.stats.comparisons.gap_test import compare_samples
 
@@ -108,3 +115,72 @@ def _differs(frame: pd.DataFrame, scale: Scale, size: int) -> bool:
         ComparedSamples(only_a=a, only_b=b, bounds=bounds), alpha=0.05, tolerance=0
     )
     return gap.p_disparity is not None and gap.p_disparity <= 0.05
+
+
+@pytest.mark.parametrize("scale", Scale)
+def test_a_run_is_compared_on_the_scale_that_its_suite_declares(scale: Scale) -> None:
+    frame = lengths(4, 0.6)
+    frame.loc[[0, 3], "words"] = [0.0, 90_000.0]  # without a logarithm, outside the range
+    declared = {"words": (0.0, 50_000.0)}
+    cases = [
+        MeasuredResponse(
+            target="t", scaffold="direct", unit=f"p{n}", set=None, groups={"group": group},
+            extractor="length", values={"words": words, "characters": 5 * words}, why_missing=None,
+        )
+        for n, (group, words) in enumerate(frame.itertuples(index=False))
+    ]  # fmt: skip
+    plan = AnalysisPlan(
+        features=("words",), measured={"length": ("characters", "words")}, permutations=0,
+        ranges=declared, scale={"words": scale},
+    )  # fmt: skip
+    [finding] = diagnose(folded(cases), plan, np.random.default_rng(1))
+    columns: dict[str, Any] = {
+        "group": "group", "feature": "words", "scale": {"words": scale}, "permutations": 0,
+        "ranges": declared,
+    }  # fmt: skip
+    with pytest.raises(bw.UsageError, match="outside its range"):
+        bw.diagnose(frame, **columns)
+    frame.loc[3, "words"] = np.nan
+    table = bw.diagnose(frame, **columns)
+    row, [gap] = table.comparisons.iloc[0], finding.gaps
+    assert finding.key.feature == row["feature"] == f"{scale}(words)"
+    assert gap.gap.value == pytest.approx(row["gap"], abs=1e-12)
+    assert (gap.p_value, gap.verdict.value) == (pytest.approx(row["p_value"]), row["verdict"])
+    assert finding.groups[0].missing == row["n_missing_a"] == (2 if scale is Scale.LOG else 1)
+
+
+def test_a_baseline_is_on_the_scale_of_its_feature() -> None:
+    frame = lengths(5).assign(before=lambda rows: rows["words"] * 1.001)
+    result = bw.diagnose(
+        frame, group="group", feature="words", baseline="before", scale={"words": "log"},
+        statistic=["precision_wrt_baseline_tolerance_0.1"],
+    )  # fmt: skip
+    assert result.groups["value"].tolist() == [1.0, 1.0]
+
+
+FIELDS = {"extractor": "length", "feature": "words", "low": 1, "high": 5000, "tolerance": 0.1}
+
+
+def test_a_monitor_watches_logarithms_within_the_logarithms_of_its_range() -> None:
+    watched = FeatureRequest.model_validate({**FIELDS, "scale": "log"})
+    again = FeatureRequest.model_validate(watched.model_dump())
+    assert (watched.feature, watched.low) == (again.feature, again.low) == ("log(words)", 0)
+    assert watched.high == again.high == pytest.approx(np.log(5000))
+    assert value_of({"words": 100.0}, watched.feature) == pytest.approx(np.log(100))
+    assert value_of({"words": 0.0}, watched.feature) is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"scale": "rank"}, "a rank depends on the other answers of its round"),
+        ({"scale": "log", "low": 0}, "needs `low` and `high` above 0"),
+        ({"scale": "log", "method": "odds", "selected_at_least": 9}, "the same on any scale"),
+        ({"scale": "log", "tolerance": 9}, "smaller than high less low"),
+    ],
+)
+def test_a_monitor_refuses_a_scale_on_which_rounds_do_not_add_up(
+    fields: dict[str, object], said: str
+) -> None:
+    with pytest.raises(ValidationError, match=said):
+        FeatureRequest.model_validate({**FIELDS, **fields})
