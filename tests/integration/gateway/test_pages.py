@@ -131,7 +131,7 @@ async def test_a_monitor_without_rounds_and_an_empty_platform_are_shown(
     bus: ProvisionedBus, store: Store
 ) -> None:
     async with browser(bus, store) as api:
-        assert "There are none yet" in (await api.get("/")).text
+        assert "No monitor exists yet" in (await api.get("/")).text
         await watch(api, store, 0)
         assert "No round has closed yet" in (await api.get("/monitors/coasts")).text
         assert "raised no alarm" in (await api.get("/monitors/coasts/alarms")).text
