@@ -282,6 +282,7 @@ async def test_replies_that_the_client_logs_have_the_numbers_of_its_spans(
     measured_store: Store, tmp_path: Path,
 ) -> None:  # fmt: skip
     calls = await asked("genai-span", model, collector.url)
+    await collector.join()
     live = await measured_live(bus, measured_store, tmp_path, ReceivedRecords())
     rows = calls if format_ == "openai" else [batch_line(each, n) for n, each in enumerate(calls)]
     log = written(tmp_path / "log.jsonl", rows)
