@@ -145,7 +145,7 @@ app = typer.Typer(
 def status(as_json: Json = False) -> None:
     """Show alarms, changes since yesterday, and what needs attention.
 
-    Exit code 1 at an alarm, 3 where something else needs attention, otherwise 0.
+    Exit code 1 if an alarm is active, 3 if something else needs attention, otherwise 0.
     """
     report = ask(lambda client: client.read(PlatformStatus, "/v1/status"))
     if as_json:

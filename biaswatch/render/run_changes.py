@@ -111,9 +111,10 @@ def answer_sentence(rows: Sequence[Row]) -> str:
         return f"No, none of {compared} changed by more than its tolerance."
     unmeasured = sum(map(_is_unmeasured, rows))
     lost = f", and {unmeasured} {NOT_MEASURED}" if unmeasured else ""
+    unchanged = f"{same} changed by at most their tolerance, " if same else ""
     return (
-        f"Not shown: none of {compared} is found to have changed; {same} are shown not to have"
-        f" changed by more than their tolerance, {unclear - unmeasured} are inconclusive{lost}."
+        f"Not shown: none of {compared} is shown to have changed; {unchanged}"
+        f"{unclear - unmeasured} are inconclusive{lost}."
     )
 
 
@@ -155,7 +156,7 @@ def print_changes(
     shown = rows if everything else rows[:MAX_ROWS]
     print_table(console, _change_table(shown, coverage(about["alpha"])))
     if left := len(rows) - len(shown):
-        print_sentence(console, f"{left} more that say less: --all, --json, -o.")
+        print_sentence(console, f"{left} more with weaker evidence: --all, --json, -o.")
     console.print()
     print_sentence(console, " ".join(about_sentences(about)), style="dim")
     for warning in warnings:

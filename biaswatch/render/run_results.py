@@ -86,11 +86,13 @@ def _print_conclusions(console: Console, results: RunResults, *, everything: boo
         print_bullets(console, scores[:max_rows])
         print_sentence(console, SCORES_MEAN, style="dim")
     if compared or not scores:
-        print_sentence(console, run_summary(compared).lead, style="bold")
+        summary = run_summary(compared)
+        print_sentence(console, summary.lead, style="bold")
         sentences, rest = strongest_conclusions(compared, max_rows)
         print_bullets(console, sentences)
         if rest:
             print_sentence(console, rest)
+        compared = [] if summary.unmeasured_reason else compared
     if results.corrections:  # also of judges' verdicts, where nothing else is compared
         print_sentence(console, "As labels of people correct it:", style="bold")
         print_bullets(console, correction_sentences(results.corrections))

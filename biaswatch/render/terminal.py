@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 from textwrap import wrap
@@ -74,8 +75,23 @@ def rich_table(table: Table) -> RichTable:
         for n in range(len(table.columns))
         if any(row[n].text not in ("", UNDEFINED) for row in table.rows)
     ]
-    rows = ([finding_text(row[n]) for n in filled] for row in table.rows)
-    return terminal_table([table.columns[n].title for n in filled], rows)
+    reasons: list[str] = []
+    rows = [[finding_text(_noted(row[n], reasons)) for n in filled] for row in table.rows]
+    printed = terminal_table([table.columns[n].title for n in filled], rows)
+    if reasons:
+        printed.caption = Text("\n".join(f"({n}) {reason}" for n, reason in enumerate(reasons, 1)))
+        printed.caption_justify = "left"
+    return printed
+
+
+def _noted(cell: TableCell, reasons: list[str]) -> TableCell:
+    """Return a cell with a note below the table in place of a long reason for no interval."""
+    reason = cell.estimate.reason if cell.estimate else None
+    if not reason or len(reason) <= INTERVAL_CHARS or not cell.text.endswith(f"[{reason}]"):
+        return cell
+    if reason not in reasons:
+        reasons.append(reason)
+    return replace(cell, text=cell.text.replace(f"[{reason}]", f"({reasons.index(reason) + 1})"))
 
 
 def finding_text(cell: TableCell) -> Text:
@@ -99,8 +115,9 @@ def _heading(title: str, width: int) -> str:
     title = escape(title)
     if not width:
         return title
-    longest_word = max(map(len, title.split()), default=1)
-    lines = wrap(title.replace(" %", f"{NO_BREAK}%"), max(width, longest_word))
+    title = title.replace(" %", f"{NO_BREAK}%")
+    longest_word = max(map(len, title.split(" ")), default=1)
+    lines = wrap(title, max(width, longest_word))
     return "\n".join(lines).replace(NO_BREAK, " ")
 
 

@@ -36,6 +36,10 @@ NEXT_STEP = {
     SummaryWord.INCONCLUSIVE: "Ask more questions, or each more often; a plan says how many are"
     " enough.",
 }
+UNMEASURED = (
+    ("Meaning", "Nothing was measured: the page says nothing about the model."),
+    ("Next steps", "Correct what kept the answers from being measured, and run the suite again."),
+)
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,8 @@ def board_page(run: RunProgress, diagnoses: Sequence[Diagnosis]) -> BoardPage:
     summary = run_summary(compared)
     word = SummaryWord(summary.word) if summary.word else None
     meant = [("Meaning", MEANING[word]), ("Next steps", NEXT_STEP[word])] if word else []
+    if summary.unmeasured_reason:
+        meant, compared = list(UNMEASURED), []
     return BoardPage(
         title=elided(run.described.name or run.suite, TITLE_CHARS),
         word=word,
@@ -108,8 +114,8 @@ def _method(run: RunProgress, compared: Sequence[Diagnosis]) -> str:
         models = ", ".join(elided(target, NAME_CHARS) for target in run.targets)
     text = (
         f"{run.responses:,} of {run.probes:,} answers by {models} to the suite"
-        f" {elided(run.suite, NAME_CHARS)}, {run.at:%d %B %Y}. Twins that differ in the group"
-        " alone were compared, or the groups as they are."
+        f" {elided(run.suite, NAME_CHARS)}, {run.at:%d %B %Y}. Groups were compared within sets of"
+        " twins, which differ in the group alone, where there are any."
     )
     if not compared:
         return text

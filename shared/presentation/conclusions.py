@@ -97,7 +97,7 @@ def overall_sentence(where: str, p: float | None, units: str, reason: str | None
         return f"{where}: no test, because {reason or 'it was not computed'}."
     return (
         f"{where}: {p_equals(p)} for means this far apart under random labels ({units});"
-        " it informs and decides nothing."
+        " no verdict uses it."
     )
 
 
@@ -107,13 +107,13 @@ def dimension_notes(diagnosis: Diagnosis) -> Iterator[str]:
     disparities = {(row.statistic, row.metric): row for row in diagnosis.disparities}
     if (spread := disparities.get(("mean", "Max-Min"))) and spread.value is not None:
         yield (
-            f"{where}: the groups span {number(spread.value)}; random labels span"
-            f" {number(spread.null_median)} half of the time."
+            f"{where}: the groups span {number(spread.value)}; with random labels the median is"
+            f" {number(spread.null_median)}."
         )
     if (ratio := disparities.get(("selection_rate", "Impact Ratio"))) and ratio.value is not None:
         yield (
-            f"{where}: the smallest selection rate is {number(ratio.value)} of the largest; random"
-            f" labels alone give {number(ratio.null_median)} or less half of the time."
+            f"{where}: the smallest selection rate is {number(ratio.value)} times the largest; with"
+            f" random labels the median is {number(ratio.null_median)}."
         )
     for row in diagnosis.parities:
         if row.estimate.value is not None:
@@ -154,9 +154,10 @@ def gap_notes(diagnosis: Diagnosis) -> Iterator[str]:
         if by_set := gap.by_set:
             p = gap.by_set_p if by_set.low is None else gap.comparable_p(gap.by_set_p)
             rank_p = gap.comparable_p(gap.mann_whitney_p)
+            of_sets = f", {p_equals(p)}" if p is not None else ""
             yield (
                 f"{diagnosis.feature}, {gap.a} - {gap.b}: with sets as units"
-                f" {estimate_text(by_set)}, {p_equals(p)}; rank test over pooled answers"
+                f" {estimate_text(by_set)}{of_sets}; rank test over pooled answers"
                 f" {p_equals(rank_p)} (the convention of hiring studies: it treats repeats as"
                 " independent)."
             )

@@ -25,7 +25,7 @@ from biaswatch.shared.presentation.tables import (
     verdict_cell,
     words,
 )
-from biaswatch.shared.requests.evidence import EvidenceView, WindowView
+from biaswatch.shared.requests.evidence import EvidenceView, WindowState, WindowView
 from biaswatch.shared.requests.monitor_views import (
     History,
     HistoryPoint,
@@ -74,8 +74,7 @@ def unanswered_sentence(evidence: Sequence[EvidenceView]) -> str:
     verdicts = Counter(words(row.verdict) for row in rows)
     counted = ", ".join(f"{verdict}: {count}" for verdict, count in verdicts.items())
     return (
-        f"Missing answers by group ({len(rows)} comparisons): {counted}. None alarms; the file of"
-        " the table has each."
+        f"Missing answers by group: {counted}. No alarm is active; the CSV file has a row for each."
     )
 
 
@@ -148,7 +147,8 @@ def accounts_table(accounts: AnswerAccounts, windows: Sequence[WindowView]) -> T
     columns = (*texts("window, from", "state"), *numbers(*labels))
     rows = [(text_cell("all"), text_cell(""), number_cell(accounts.sent), *_counts(accounts))]
     for row in windows:
-        href = f"/runs/{row.run_id}/answers" if row.run_id else None
+        has_run = row.state in (WindowState.MEASURED, WindowState.READ)
+        href = f"/runs/{row.run_id}/answers" if has_run else None
         begin = text_cell(f"{row.window.begins:%Y-%m-%d %H:%M}", href=href)
         counts = _counts(row.accounts)
         rows.append((begin, text_cell(row.state), number_cell(row.sent), *counts))

@@ -51,7 +51,7 @@ def scope_words(evidence: Evidence) -> str:
     clusters, pair = evidence.clusters, evidence.comparison.pair
     if evidence.comparison.watched.method is Method.MATCHED:
         beyond = "" if clusters is None else ", beyond these companies or accounts"
-        return f"users of {pair.dimension}{beyond}"
+        return f"the users of both groups{beyond}"
     if clusters is None or (evidence.group_effect or "").startswith("too few"):
         return "these names and texts"
     factors = " and ".join(f"{level.factor}s" for level in clusters.levels)

@@ -247,8 +247,8 @@ def router(ctx: GatewayContext) -> APIRouter:
         caller: Annotated[Caller, Depends(ctx.tokens.signed_in)],
         a: str = "",
         b: str = "",
-        high: str = "",
-        low: str = "",
+        higher: str = "",
+        lower: str = "",
     ) -> HTMLResponse:
         run, planned = answers.planned(run_id)
         wanted = wanted.model_copy(
@@ -258,7 +258,7 @@ def router(ctx: GatewayContext) -> APIRouter:
             }
         )
         twins = answers.twins(run, planned, wanted)
-        a, b = a or label_of(twins, high), b or label_of(twins, low)
+        a, b = a or label_of(twins, higher), b or label_of(twins, lower)
         return page(
             "twins.html",
             run=run,

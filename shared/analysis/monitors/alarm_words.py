@@ -165,11 +165,13 @@ def _gap_text(comparison: Comparison, gap: Estimate) -> str:
     show, unit = _shown_as(comparison)
     value = "not defined yet" if gap.value is None else f"{show(gap.value)}{unit}"
     first, second = names_of(comparison)
-    sentence = f"The gap, {first} minus {second}, is {value}"
+    details = []
     if gap.low is not None and gap.high is not None:
-        sentence += f" ({show(gap.low)} to {show(gap.high)})"
-    tolerance = comparison.watched.tolerance
-    return f"{sentence}, and {show(tolerance)} does not matter" if tolerance else sentence
+        details.append(f"{show(gap.low)} to {show(gap.high)}")
+    if tolerance := comparison.watched.tolerance:
+        details.append(f"tolerance {show(tolerance)}")
+    sentence = f"The gap, {first} minus {second}, is {value}"
+    return f"{sentence} ({'; '.join(details)})" if details else sentence
 
 
 def _shown_as(comparison: Comparison) -> tuple[Callable[[float], str], str]:

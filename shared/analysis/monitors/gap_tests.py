@@ -233,10 +233,11 @@ def _recoveries(gaps: Sequence[GapUnderWay], sought: Sequence[Recovery]) -> list
 def _with_recovery(summary: EvidenceSummary, recovery: Recovery) -> EvidenceSummary:
     """Return a summary whose verdict is that of the alarm that stands."""
     gap, limit = recovery.gap, number(recovery.limit)
-    since = f"since round {recovery.rounds.since_round} the gap is {number(gap.value)}"
+    value = "not defined yet" if gap.value is None else number(gap.value)
+    since = f"since round {recovery.rounds.since_round} the gap is {value}"
     reason = (
-        f"the alarm of round {recovery.alarm_round} stands until the gap is shown to lie between"
-        f" -{limit} and {limit}: {since} ({number(gap.low)} to {number(gap.high)})"
+        f"the alarm of round {recovery.alarm_round} stays active until the gap is shown to lie"
+        f" between -{limit} and {limit}: {since} ({number(gap.low)} to {number(gap.high)})"
     )
     return replace(
         summary,

@@ -133,7 +133,7 @@ async def test_pages_go_on_where_the_last_one_ended(store: Store) -> None:
 
 async def test_texts_stay_text_and_twins_stand_side_by_side(store: Store) -> None:
     async with browser(store) as client:
-        reply = await client.get(f"/runs/{RUN.id}/twins?set=s03")
+        reply = await client.get(f"/runs/{RUN.id}/twins?set=s03&higher=Peru&lower=Chile")
         page = html.fromstring(reply.text)
     assert not page.xpath("//script")
     assert NASTY in page.text_content()

@@ -28,7 +28,7 @@ def found(value: float, low: float, high: float, **more: Any) -> AlarmedGap:
 def test_of_a_feature_without_a_declared_direction_only_higher_is_said() -> None:
     said = gap_sentence(watched(), found(-0.6, -0.8, -0.4))
     assert said.startswith("gender: rating is higher for male than for female.")
-    assert "The gap, female minus male, is -0.6 (-0.8 to -0.4), and 0.1 does not matter" in said
+    assert "The gap, female minus male, is -0.6 (-0.8 to -0.4; tolerance 0.1)" in said
     assert "240 units and 4 rounds" in said
     assert "worse" not in said
 

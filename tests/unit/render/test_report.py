@@ -39,7 +39,7 @@ from biaswatch.shared.presentation.columns import (
 )
 from biaswatch.shared.presentation.conclusions import conclusions
 from biaswatch.shared.presentation.findings import ComparisonView, comparisons, reading
-from biaswatch.shared.presentation.tables import TableCell, csv_of
+from biaswatch.shared.presentation.tables import Column, Table, TableCell, csv_of, estimate_cell
 from tests.support.records import (
     make_assessment,
     make_correction,
@@ -239,6 +239,17 @@ def test_a_new_statistic_of_a_gap_is_one_column_of_all_tables() -> None:
     assert captured.get().split() == ["new", "France!"]
     assert list(table_lines(table)) == ["| new |", "|---|", "| France\\! |"]
     assert findings_csv((column,), rows) == "n\n7\n"
+
+
+def test_long_reasons_for_no_interval_are_notes_below_the_table() -> None:
+    reason = "no prompt of a group was answered twice"
+    gap = estimate_cell(Estimate(value=0.5, reason=reason))
+    table = Table("", (Column("gap [95 %]", numeric=True),), ((gap,), (gap,)))
+    console = Console(width=80)
+    with console.capture() as captured:
+        console.print(rich_table(table))
+    assert captured.get().count("0.5 (1)") == 2
+    assert " ".join(captured.get().split()).endswith(f"(1) {reason}")
 
 
 def test_an_html_report_loads_and_runs_nothing() -> None:
