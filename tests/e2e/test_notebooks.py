@@ -37,7 +37,6 @@ def outputs_of(notebook: Any) -> dict[str, str]:
     }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: str(path.stem))
 def test_a_notebook_runs_and_shows_its_finding(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
