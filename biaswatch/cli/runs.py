@@ -102,11 +102,13 @@ def stop(run_id: RunId) -> None:
     """Stop a run before its end; its answers are kept, and the same `run` resumes it."""
 
     async def cancel(client: GatewayClient) -> str:
-        whole = await whole_run_id(client, run_id)
-        await client.cancel(whole)
-        return whole
+        run = await client.progress(await whole_run_id(client, run_id))
+        if run.ended:
+            return f"The run {run.run_id} had already ended: it is {run.state}."
+        await client.cancel(run.run_id)
+        return f"The run {run.run_id} is stopped; calls under way still end."
 
-    typer.echo(f"The run {ask(cancel)} is stopped; calls under way still end.")
+    typer.echo(ask(cancel))
 
 
 def describe(

@@ -144,7 +144,8 @@ def _finite(values: Floats) -> Floats:
 
 LabelFields = dict[str, Any]
 """A label as the gateway accepts it."""
-ANSWER, VALUE, PERSON, NOTE = "response_id", "value", "person", "note"
+ANSWER, *LABEL_FIELDS = "response_id", "value", "person", "note"
+VALUE, PERSON, NOTE = LABEL_FIELDS
 
 
 def labels_in(path: Path) -> list[LabelFields]:
@@ -162,7 +163,11 @@ def labels_in(path: Path) -> list[LabelFields]:
     except OSError as error:
         raise UsageError(f"{path} cannot be read ({error.strerror}).") from None
     if path.suffix == ".csv":
-        labels = [_plain(row, f"{path}, line {n}") for n, row in enumerate(_rows(text, path), 2)]
+        labels = [
+            _plain(row, f"{path}, line {n}")
+            for n, row in enumerate(_rows(text, path), 2)
+            if _is_labelled(row)
+        ]
     else:
         labels = [
             label
@@ -201,8 +206,13 @@ def _labels(entry: Any, where: str) -> Iterator[LabelFields]:
         yield from _label_studio(entry, where)
     elif "responses" in entry:
         yield from _argilla(entry, where)
-    else:
+    elif _is_labelled(entry):
         yield _plain(entry, where)
+
+
+def _is_labelled(row: Mapping[str, Any]) -> bool:
+    """Return whether a row is more than an answer that waits for its label."""
+    return ANSWER not in row or any(row.get(name) not in (None, "") for name in LABEL_FIELDS)
 
 
 def _plain(row: Mapping[str, Any], where: str) -> LabelFields:

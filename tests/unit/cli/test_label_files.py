@@ -25,13 +25,14 @@ def written(folder: Path, name: str, content: Any) -> Path:
 
 
 def test_a_table_and_lines_of_ours_are_read(tmp_path: Path) -> None:
-    table = f"response_id,value,person,note\n{ID},1,anna,sure\n{OTHER},,,\n"
+    table = f"response_id,value,person,note\n{ID},1,anna,sure\n{OTHER},,ben,\n{ID},,,\n"
     expected = [
         {"response_id": ID, "value": 1.0, "person": "anna", "note": "sure"},
-        {"response_id": OTHER, "value": None},
+        {"response_id": OTHER, "value": None, "person": "ben"},
     ]
     assert labels_in(written(tmp_path, "labels.csv", table)) == expected
     lines = f'{{"response_id": "{ID}", "value": 0.5, "person": "ben"}}\n'
+    lines += f'{{"response_id": "{OTHER}", "value": null}}\n'
     assert labels_in(written(tmp_path, "labels.jsonl", lines)) == [
         {"response_id": ID, "value": 0.5, "person": "ben"}
     ]
