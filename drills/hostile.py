@@ -20,6 +20,7 @@ from tests.support.hostile_server import hostile_server
 from tests.support.toy_dropins import Toy
 
 LARGE_BYTES = 100 * 1000**2
+LOOK_S = 0.5
 Results = list[dict[str, Any]]
 
 
@@ -76,22 +77,36 @@ DROP_INS: tuple[Callable[[Results], bytes | None], ...] = (
 )  # fmt: skip
 
 
+async def kept_running(name: str, answer: Callable[[Results], bytes | None], bus: str) -> None:
+    """Serve a drop-in, and start it again whenever the bus has closed its connection."""
+    while True:
+        connection = await Connection.open(bus, name=name)
+        connection.client._max_payload = 2 * LARGE_BYTES  # noqa: SLF001 - nothing checks itself
+        try:
+            await HostileDropIn(name, answer).serve(connection)
+            while not connection.client.is_closed:
+                await asyncio.sleep(LOOK_S)
+        finally:
+            await connection.close()
+
+
 async def hostile_dropins(folder: Path, times: int) -> Outcome:
     """Measure runs with five hostile drop-ins and one extractor of the product."""
     names = [answer.__name__.replace("_", "-") for answer in DROP_INS]
     suite = paired_suite(24, ("words", *names))
     settings = {"BIASWATCH_EXTRACTOR_CALL_S": "2", "BIASWATCH_ACK_WAIT_S": "5"}
     with UpPlatform(folder, **settings) as up:
-        connections = [await Connection.open(up.bus, name=name) for name in names]
-        for name, answer, connection in zip(names, DROP_INS, connections, strict=True):
-            connection.client._max_payload = 2 * LARGE_BYTES  # noqa: SLF001 - nothing checks itself
-            await HostileDropIn(name, answer).serve(connection)
+        tasks = [
+            asyncio.create_task(kept_running(name, answer, up.bus))
+            for name, answer in zip(names, DROP_INS, strict=True)
+        ]
         counted = Outcome(note=f"drop-ins: {', '.join(names)}")
         for number in range(times):
             counted += await up.counted_run(suite, ["simulator:unbiased"], f"{number}")
         counted += Outcome(exits=not up.runs)
-        for connection in connections:
-            await connection.close()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
     return counted + up.unexpected_exits()
 
 
