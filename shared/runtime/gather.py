@@ -1,6 +1,5 @@
 """Waits for several records and emits a closing once they have arrived."""
 
-import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -11,7 +10,7 @@ from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.bus.retry_policy import RetryPolicy, delay_s
 from biaswatch.shared.contracts import Record
 from biaswatch.shared.errors import ConfigurationError
-from biaswatch.shared.runtime.jobs import Job, in_thread
+from biaswatch.shared.runtime.jobs import Job, WakeEvent, in_thread
 from biaswatch.shared.store import Closing, Gathers
 from biaswatch.shared.telemetry import RepeatedWarning
 
@@ -48,7 +47,7 @@ class Gather:
         self._on_close = on_close
         self._now = now
         self._look_every_s = look_every_s
-        self._look = asyncio.Event()
+        self._look = WakeEvent()
         self._failures: dict[str, _Failures] = {}
         self._warning = RepeatedWarning("gather", "a closing cannot be emitted now")
 

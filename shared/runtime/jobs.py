@@ -5,7 +5,7 @@ import random
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Generic, ParamSpec, TypeVar
+from typing import Generic, Literal, ParamSpec, TypeVar
 
 from biaswatch.shared.backoff import Backoff
 from biaswatch.shared.bus.retry_policy import RetryPolicy, delay_s, is_outage
@@ -20,6 +20,25 @@ OUTAGE = RetryPolicy(backoff=Backoff(1.0, 10.0))
 """Delays during an outage: short, because it may end at any moment."""
 FAULT = RetryPolicy(backoff=Backoff(1.0, 60.0))
 """Delays after an unexpected error: each one is logged with its traceback."""
+
+
+class WakeEvent(asyncio.Event):
+    """An event of one event loop that threads may set, too."""
+
+    _waiting_on: asyncio.AbstractEventLoop | None = None
+
+    async def wait(self) -> Literal[True]:
+        """Wait until the event is set."""
+        self._waiting_on = asyncio.get_running_loop()
+        return await super().wait()
+
+    def set(self) -> None:
+        """Set the event; the loop that waits for it is woken."""
+        loop = self._waiting_on
+        if loop is None or loop.is_closed():
+            super().set()
+        else:
+            loop.call_soon_threadsafe(super().set)
 
 
 @dataclass(frozen=True)

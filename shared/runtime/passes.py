@@ -14,7 +14,7 @@ from biaswatch.shared.errors import (
     PoisonError,
     TransientError,
 )
-from biaswatch.shared.runtime.jobs import Job, in_thread
+from biaswatch.shared.runtime.jobs import Job, WakeEvent, in_thread
 from biaswatch.shared.store import PlanningCursor, PlanningCursors
 from biaswatch.shared.telemetry import RepeatedWarning, log
 
@@ -65,7 +65,7 @@ class Passes:
         self._cursors = cursors
         self._steps = steps
         self._stage = stage
-        self._begun = asyncio.Event()
+        self._begun = WakeEvent()
         self._working: dict[str, asyncio.Task[None]] = {}
         """The task of each turn."""
         self._waits = RepeatedWarning(stage, "passes wait")

@@ -13,7 +13,7 @@ from biaswatch.shared.errors import (
     NotFoundError,
     TransientError,
 )
-from biaswatch.shared.runtime.jobs import Job
+from biaswatch.shared.runtime.jobs import Job, WakeEvent
 from biaswatch.shared.telemetry import TROUBLES
 from tests.support.jobs import quick
 from tests.support.waiting import PATIENCE_S
@@ -158,3 +158,13 @@ def test_without_a_name_it_has_that_of_its_function(
     work: Callable[[None], Awaitable[None]], name: str
 ) -> None:
     assert Job(work).label == name
+
+
+async def test_a_thread_wakes_a_job() -> None:
+    asyncio.get_running_loop().set_debug(True)  # asyncio then refuses what is unsafe in threads
+    wake = WakeEvent()
+    waiting = asyncio.create_task(wake.wait())
+    await asyncio.sleep(0)
+    await asyncio.to_thread(wake.set)
+    async with asyncio.timeout(PATIENCE_S):
+        assert await waiting
