@@ -41,7 +41,7 @@ class _Promise:
         return _least(-np.logaddexp(self.topics, log_mean_exp(self.cells)), ties)
 
     def likeliest_context(self, topic: int, ties: Ints) -> int:
-        """Return the context in which a topic most likely has an effect."""
+        """Return the likeliest context of an effect in a topic."""
         return int(np.lexsort((ties, self.sets[topic], -self.cells[topic]))[0])
 
     def add(self, topic: int, context: int) -> None:
@@ -122,11 +122,11 @@ def _promise(
     missing, lower the ratios as sets without a difference do: else a topic without new questions
     would remain the likeliest.
     """
-    past, found, topics = evidence.past, evidence.rejected(space, alpha), len(sets_by_cell)
+    past, rejected, topics = evidence.past, evidence.rejected(space, alpha), len(sets_by_cell)
     of_topics = space.of_topics(topics)
-    is_found: Bools = np.any(_of_cells(found, space), axis=2, keepdims=True)
+    is_rejected: Bools = np.any(_of_cells(rejected, space), axis=2, keepdims=True)
     sets, sums, squares = (
-        _of_cells(values, space) * ~is_found for values in (past.sets, past.sums, past.squares)
+        _of_cells(values, space) * ~is_rejected for values in (past.sets, past.sums, past.squares)
     )
     # One variance for all regions: that of all sets.
     variance = (squares[:, :, 0].sum() + PRIOR_VARIANCE) / (sets[:, :, 0].sum() + 1)
@@ -134,15 +134,15 @@ def _promise(
     topic_sets[: space.topics], topic_sums[: space.topics] = sets.sum(axis=1), sums.sum(axis=1)
     cells = np.full((topics, space.contexts), _FOUND)
     cells[: space.topics] = log_likelihood_ratios(sets, sums, variance).max(axis=2)
-    cells[: space.topics][is_found[:, :, 0]] = _FOUND
+    cells[: space.topics][is_rejected[:, :, 0]] = _FOUND
     whole = log_likelihood_ratios(topic_sets, topic_sums, variance).max(axis=1)
     uncounted = sets_by_cell.astype(np.float64)
-    uncounted[: space.topics] = (uncounted[: space.topics] - sets[:, :, 0]) * ~is_found[:, :, 0]
+    uncounted[: space.topics] = (uncounted[: space.topics] - sets[:, :, 0]) * ~is_rejected[:, :, 0]
     uncounted[space.topics :, 0] -= topic_sets[space.topics :, 0]
     cells -= EXPECTED_FALL * uncounted
     whole -= EXPECTED_FALL * uncounted.sum(axis=1)
-    is_over: Bools = np.any(found[of_topics], axis=1)
-    is_over[: space.topics] |= is_found[:, :, 0].all(axis=1)
+    is_over: Bools = np.any(rejected[of_topics], axis=1)
+    is_over[: space.topics] |= is_rejected[:, :, 0].all(axis=1)
     cells[is_over] = _FOUND
     return _Promise(np.where(is_over, _FOUND, whole), cells, sets_by_cell.copy())
 

@@ -141,8 +141,8 @@ def cannot_find_more(
 def _differences(answers: Floats) -> Floats:
     """Return [sets, others, contrasts]: the answer of each group minus that of each other one."""
     groups = answers.shape[1]
-    others = (np.roll(answers, -shift, axis=1) for shift in range(1, groups))
-    differences = np.stack([answers - other for other in others], axis=1)
+    shifted = (np.roll(answers, -shift, axis=1) for shift in range(1, groups))
+    differences = np.stack([answers - other for other in shifted], axis=1)
     return differences[:, :, : 1 if groups == 2 else groups]
 
 
