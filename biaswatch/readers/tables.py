@@ -174,8 +174,8 @@ def _numbers_of_any_size(path: Path | str, frame: pd.DataFrame, name: str) -> Fl
         row = int(np.flatnonzero(wrong)[0])
         raise UsageError(
             f"{path}, row {row + 1}, column {name}: {str(column.iloc[row])[:60]!r} is not a"
-            " number. Write 1 and 0 for yes and no, and leave the cell empty where a value is"
-            " missing."
+            " number. Write plain numbers such as 1200.5, without % and separators of thousands, 1"
+            " and 0 for yes and no, and leave the cell empty where a value is missing."
         )
     return numbers
 

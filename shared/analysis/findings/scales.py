@@ -38,7 +38,8 @@ def scaled(
         return observations, []
     if unknown := sorted(set(scales) - set(observations.features)):
         raise ValueError(f"`scale` names {unknown[0]!r}, which is not among the features")
-    values, ranges, notes = observations.values.copy(), dict(observations.ranges), []
+    values, ranges = observations.values.copy(), dict(observations.ranges)
+    notes: list[str] = []
     baseline = None if observations.baseline is None else observations.baseline.copy()
     domains = observations.domain_codes[0]
     for index, feature in enumerate(observations.features):
