@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from pydantic_core import to_jsonable_python
@@ -25,6 +26,8 @@ MOST_SPREADS = 4
 """Number of findings whose distribution of answers is drawn."""
 POWER = 0.8
 """Share of runs that find the smallest findable gap."""
+MAX_FILE_CHARS = 60
+"""Longer names of runs are not looked up as files."""
 MAX_REFUSALS = 3
 """A run stops waiting for a target after as many refusals: its key must be corrected."""
 
@@ -217,6 +220,15 @@ def neither_run_nor_file(written: str) -> UsageError:
     )
 
 
+def _check_no_file(written: str) -> None:
+    """Raise UsageError if a text in place of a run is the name of a file."""
+    if len(written) < MAX_FILE_CHARS and Path(written).is_file():
+        raise UsageError(
+            f"{written} is a file, and this command is about runs. `biaswatch diagnose`, `ll144`"
+            " and `table` read files."
+        )
+
+
 async def whole_run_id(client: GatewayClient, written: str, *, or_file: bool = False) -> str:
     """Return the id of the run with this id, its beginning or its name, or of the latest run.
 
@@ -233,4 +245,5 @@ async def whole_run_id(client: GatewayClient, written: str, *, or_file: bool = F
     except NotFoundError:
         if or_file and written != LATEST:
             raise neither_run_nor_file(written) from None
+        _check_no_file(written)
         raise

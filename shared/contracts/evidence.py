@@ -136,7 +136,7 @@ class UserCounts(Part):
             parts.append(f"{self.alone:,} found none")
         if self.without_stratum:
             parts.append(f"{self.without_stratum:,} lack a fact that is compared within")
-        rest = ": these are described, and no evidence" if len(parts) > 1 else ""
+        rest = "; these are described and add no evidence" if len(parts) > 1 else ""
         return ", ".join(parts) + rest
 
 
