@@ -45,7 +45,7 @@ def scaled(
     for index, feature in enumerate(observations.features):
         if feature not in scales:
             continue
-        name, column, scale = _name(feature, scales), values[:, index], scales[feature]
+        name, column, scale = _name(feature, scales), values[:, index].copy(), scales[feature]
         observations.bounds(index)
         ranges[name] = _range_on(scale, ranges.pop(feature, None))
         values[:, index] = _values_on(scale, column, domains)
