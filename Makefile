@@ -77,7 +77,7 @@ test-integration: .venv/.dev ## Run the tests on a real bus, real databases and 
 test-studies: .venv/.dev ## Replay published studies, kill services
 	$(BIN)/pytest -n 3 --dist loadgroup -m "not slow" tests/integration/pipeline tests/integration/chaos
 
-test-slow: .venv/.dev ## Run the tests that take minutes: hostile input, notebooks, whole platforms
+test-slow: .venv/.dev ## Run the tests that take minutes: hostile input, whole platforms
 	$(BIN)/pytest -n 2 --dist loadgroup -m slow tests/unit tests/e2e tests/integration --ignore=tests/integration/pipeline --ignore=tests/integration/chaos
 
 test-models: .venv/.models ## Run the tests that load real models, with torch for the CPU
