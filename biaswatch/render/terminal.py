@@ -68,6 +68,10 @@ def terminal_table(titles: Sequence[str], rows: Iterable[Sequence[str | Text]] =
     return table
 
 
+NOTE_CHARS = 48
+"""Least width of a table with notes, which are wrapped at its width."""
+
+
 def rich_table(table: Table) -> RichTable:
     """Return a table of findings for a terminal, without columns that have no content."""
     filled = [
@@ -81,6 +85,7 @@ def rich_table(table: Table) -> RichTable:
     if reasons:
         printed.caption = Text("\n".join(f"({n}) {reason}" for n, reason in enumerate(reasons, 1)))
         printed.caption_justify = "left"
+        printed.min_width = NOTE_CHARS
     return printed
 
 

@@ -41,7 +41,7 @@ class CorrectedGroups:
     bounds: Bounds
     """The least and the largest value that a label can be."""
     plan: ComparisonPlan
-    ranges: Mapping[str, Bounds]
+    ranges: Mapping[str, Bounds | None]
     """The suite's plan, so that readings have the numbers of the run's findings."""
 
     @cached_property

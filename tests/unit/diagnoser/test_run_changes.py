@@ -257,7 +257,8 @@ def test_names_whose_answers_changed_are_a_sample_where_names_are_a_random_facto
     names = {"name": [str(name) for *_, name in rows]}
     declared = [replace(of, random=names) for of in (run, after)]
     fixed, sampled = (
-        only(compared(*pair, plan()), ChangeOf.GAP, "a") for pair in ((run, after), declared)
+        only(compared(before, last, plan()), ChangeOf.GAP, "a")
+        for before, last in ((run, after), declared)
     )
     assert (fixed.verdict, sampled.verdict) == (ChangeVerdict.CHANGED, ChangeVerdict.INCONCLUSIVE)
     assert "name" in (sampled.change.method or "")
