@@ -17,6 +17,7 @@ from biaswatch.readers.run_tables import (
 from biaswatch.shared.analysis.changes.matched_prompts import MatchedPrompts, matched_prompts
 from biaswatch.shared.analysis.findings.observations import Observations
 from biaswatch.shared.contracts import Against, Claim
+from biaswatch.shared.contracts.derived_features import scale_of
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 
@@ -206,6 +207,14 @@ def _observed(
         levels = [sorted(set(run.groups[dimension]) - {None}, key=str) for run in runs]
         notes += _of_one_run_alone(f"of {dimension} ", *levels)  # type: ignore[arg-type]
     features = runs[0].features
+    for own, other in zip(*(run.features for run in runs), strict=True):
+        scales = [scaled[0] if (scaled := scale_of(feature)) else None for feature in (own, other)]
+        if scales[0] is not scales[1]:
+            raise UsageError(
+                f"The suites of the runs put a feature on different scales, {own} and {other}: ask"
+                " one of the runs again with the scale of the other, or leave out the feature with"
+                " --feature."
+            )
     first, second = (
         replace(
             run,

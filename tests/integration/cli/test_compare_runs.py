@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from biaswatch.shared.contracts import Features, Run, probes_of
+from biaswatch.shared.contracts.derived_features import Scale
 from biaswatch.shared.store import Store, migrate
 from tests.support.commands import CommandLine
 from tests.support.measured_runs import AT, make_measured_run, make_suite, write_measured_run
@@ -36,6 +37,8 @@ RENAMED = SUITE.model_copy(
     }
 )
 NEW_GROUPS = make_measured_run(RENAMED)
+RANKS = SUITE.model_copy(update={"name": "ranks", "scale": {"words": Scale.RANK}})
+RANKED = make_measured_run(RANKS)
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +54,7 @@ def command(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandLine]:
         write_measured_run(store, OTHER, OTHERS)
         write_measured_run(store, FEWER, make_suite(sets=6))
         write_measured_run(store, NEW_GROUPS, RENAMED)
+        write_measured_run(store, RANKED, RANKS)
     found = CommandLine(state, BIASWATCH_GATEWAY_READ_TOKEN=TOKEN, BIASWATCH_TOKEN=TOKEN)
     with found.up():
         yield found
@@ -164,6 +168,7 @@ def test_runs_of_other_prompts_are_compared_by_all_of_them(command: CommandLine)
     ("words", "code", "sentence"),
     [
         ((BEFORE.id, BEFORE.id), 2, "Both sides are the same answers"),
+        ((BEFORE.id, RANKED.id), 2, "on different scales, words and rank(words): ask"),
         ((BEFORE.id, "tuesday"), 2, "No run has the id or the name tuesday"),
         (
             (BEFORE.id, SAME.id, "--target", "m9"),
