@@ -85,6 +85,20 @@ def is_named(host: str, hosts: Collection[str]) -> bool:
     )
 
 
+def is_private_host(host: str) -> bool:
+    """Return whether a host is this machine or an address that is not public, without a lookup.
+
+    Examples
+    --------
+    >>> is_private_host("localhost"), is_private_host("10.0.0.1"), is_private_host("example.com")
+    (True, True, False)
+    """
+    try:
+        return not is_public(host)
+    except ValueError:  # a name
+        return host.casefold() == "localhost"
+
+
 async def checked_address(host: str, port: int, allowed: Callable[[Address], bool]) -> Address:
     """Look up a host and return an address; all addresses of the host must be allowed.
 

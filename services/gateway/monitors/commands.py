@@ -1,8 +1,9 @@
 """Apply, pause, resume and delete monitors."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from urllib.parse import urlsplit
 
 from biaswatch.services.gateway.context import GatewayContext, now
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
@@ -27,6 +28,7 @@ from biaswatch.shared.contracts import (
 from biaswatch.shared.contracts.derived_features import Scale, scale_of
 from biaswatch.shared.contracts.suite_limits import MOST_MONITORS, MOST_PROBES
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.network.outgoing import is_private_host
 from biaswatch.shared.requests.monitor_views import AppliedMonitor
 from biaswatch.shared.requests.monitors import MonitorRequest, TrafficMonitorRequest
 from biaswatch.shared.runtime.jobs import in_thread
@@ -82,7 +84,8 @@ class MonitorCommands:
         )
         same_plan = last is not None and last.monitor_id == monitor.monitor_id
         anew = not same_plan and not self.store.rounds.closed(monitor)
-        return AppliedMonitor(monitor=monitor, changed=True, anew=anew, notes=notes_of(plan, suite))
+        notes = [*notes_of(plan, suite), *_webhook_notes(upkeep.webhook)]
+        return AppliedMonitor(monitor=monitor, changed=True, anew=anew, notes=notes)
 
     def _sets_of(self, suite_hash: str) -> AskedSets | None:
         """Read the sets of a stored suite for the checks of a plan."""
@@ -215,3 +218,13 @@ async def publish_change(
     async with ctx.audit.act(action, monitor.name, monitor_id=monitor.monitor_id):
         await in_thread(commands.store_definition, monitor)
         await ctx.send(monitor)
+
+
+def _webhook_notes(url: str | None) -> Iterator[str]:
+    """Yield a note for a webhook on an address that the notifier refuses by default."""
+    host = urlsplit(url).hostname if url else None
+    if host and is_private_host(host):
+        yield (
+            f"The webhook's host {host} is not public: alarms reach it only if the notifier's"
+            " BIASWATCH_NOTIFIER_PRIVATE_HOSTS names it."
+        )

@@ -73,6 +73,17 @@ async def test_applying_the_same_file_again_changes_nothing(api: httpx2.AsyncCli
     assert again["monitor"]["id"] == first["monitor"]["id"]
 
 
+@pytest.mark.parametrize(
+    ("host", "is_noted"), [("127.0.0.1:8900", True), ("hooks.example.com", False)]
+)
+async def test_a_webhook_that_the_notifier_refuses_is_noted(
+    api: httpx2.AsyncClient, host: str, is_noted: bool
+) -> None:
+    reply = await api.post("/v1/monitors", json=ASKED | {"webhook": f"https://{host}/alarms"})
+    notes = " ".join(reply.json()["notes"])
+    assert ("PRIVATE_HOSTS" in notes) is is_noted, notes
+
+
 async def test_a_number_that_nobody_measures_is_refused_with_those_that_are(
     api: httpx2.AsyncClient,
 ) -> None:
