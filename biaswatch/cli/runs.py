@@ -181,8 +181,11 @@ def lines_of(report: PlatformStatus) -> Iterator[str]:
     yield f"Needs attention: {len(waiting) or 'nothing'}"
     yield from (f"  {line}" for line in waiting)
     changed = len(report.changes) or "nothing"
-    yield f"Raised or cleared since {report.at:%H:%M} UTC yesterday: {changed}"
-    yield from map(_alarm_line, report.changes)
+    new = [change for change in report.changes if change not in report.alarms]
+    listed = len(report.changes) - len(new)
+    above = f", {listed} of them above" if listed else ""
+    yield f"Raised or cleared since {report.at:%H:%M} UTC yesterday: {changed}{above}"
+    yield from map(_alarm_line, new)
     yield f"Runs that ended since then: {len(report.ended) or 'none'}"
     yield from map(_run_line, report.ended)
     yield f"Runs under way: {len(report.under_way) or 'none'}. Active monitors: {report.monitors}."

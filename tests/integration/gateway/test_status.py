@@ -49,7 +49,8 @@ def test_an_alarm_that_stands_is_told_however_old_it_is(
     assert [alarm.alarm_id for alarm in result.alarms] == [alarm.id]
     assert len(result.changes) == changes
     assert code_of(result) == 1
-    assert any(line.endswith("raised: women fare worse") for line in lines_of(result))
+    lines = list(lines_of(result))
+    assert sum(line.endswith("raised: women fare worse") for line in lines) == 1
 
 
 def test_an_alarm_that_is_over_has_changed_and_stands_no_more(store: Store) -> None:
