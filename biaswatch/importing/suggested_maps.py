@@ -34,7 +34,7 @@ NAMES: Mapping[str, Sequence[str]] = {
     "prompt": ("prompt|question", "input|query|messages|instruction|user_message|request"),
     "reason": ("^reason$", "error(_type|_code)?$|failure"),
     "unit": (
-        rf"{PERSONS}([._]?u{0,2}id|_?key|_?hash)?$|^uid$|^unit$",
+        rf"{PERSONS}([._]?u{{0,2}}id|_?key|_?hash)?$|^uid$|^unit$",
         r"(session|conversation|thread)(_?(uu)?id)?$",
     ),
     "model": (r"model(_name|_id)?$", "deployment"),

@@ -44,7 +44,7 @@ def test_refusals_are_told_as_shares_of_the_time() -> None:
     said = gap_sentence(refused, found(0.27, 0.2, 0.34, sides=(0.3, 0.03)))
     assert "female is worse off than male" in said
     assert "female was refused 30 % of the time, male 3 %" in said
-    assert "The gap, female minus male, is 27 percentage points (20 to 34)" in said
+    assert "The gap, female minus male, is 27 percentage points (20 to 34; tolerance 2)" in said
 
 
 def test_who_read_a_number_is_said_where_it_tells_more() -> None:
