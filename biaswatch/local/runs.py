@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -26,8 +27,6 @@ MOST_SPREADS = 4
 """Number of findings whose distribution of answers is drawn."""
 POWER = 0.8
 """Share of runs that find the smallest findable gap."""
-MAX_FILE_CHARS = 60
-"""Longer names of runs are not looked up as files."""
 MAX_REFUSALS = 3
 """A run stops waiting for a target after as many refusals: its key must be corrected."""
 
@@ -222,11 +221,12 @@ def neither_run_nor_file(written: str) -> UsageError:
 
 def _check_no_file(written: str) -> None:
     """Raise UsageError if a text in place of a run is the name of a file."""
-    if len(written) < MAX_FILE_CHARS and Path(written).is_file():
-        raise UsageError(
-            f"{written} is a file, and this command is about runs. `biaswatch diagnose`, `ll144`"
-            " and `table` read files."
-        )
+    with suppress(OSError):  # no file can have this name
+        if Path(written).is_file():
+            raise UsageError(
+                f"{written} is a file, and this command is about runs. `biaswatch diagnose`,"
+                " `ll144` and `table` read files."
+            )
 
 
 async def whole_run_id(client: GatewayClient, written: str, *, or_file: bool = False) -> str:

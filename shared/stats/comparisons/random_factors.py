@@ -200,10 +200,9 @@ def difference_of_factor_gaps(after: FactorGap, before: FactorGap) -> FactorGap:
     Satterthwaite (1946), An approximate distribution of estimates of variance components.
     """
     gap = None if after.gap is None or before.gap is None else after.gap - before.gap
-    reason = after.reason or before.reason
-    if reason is not None or gap is None:
-        return FactorGap(gap, None, None, None, after.levels, reason)
-    parts = [((one.error or 0.0) ** 2, one.dof or 1.0) for one in (after, before)]
+    if gap is None or not (after.error and before.error and after.dof and before.dof):
+        return FactorGap(gap, None, None, None, after.levels, after.reason or before.reason)
+    parts = [(after.error**2, after.dof), (before.error**2, before.dof)]
     variance = sum(square for square, _ in parts)
     dof = variance**2 / sum(square**2 / degrees for square, degrees in parts)
     p_value = min(1.0, 2 * float(special.stdtr(dof, -abs(gap) / sqrt(variance))))

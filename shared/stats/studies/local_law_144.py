@@ -15,8 +15,8 @@ UNKNOWN_LABELS = frozenset(
     | {"not stated", "declined to state", "prefer not to say", "n/a", "na", "nan", "null", "none"}
 )
 """Labels, in any case, that say that a category is not known."""
-NO_SELECTION = "no applicant is selected in any category"
-NO_SELECTION_IN_LARGE = "no applicant is selected in any category that is large enough"
+NO_SELECTION = "no applicant passes the threshold in any category"
+NO_SELECTION_IN_LARGE = "no applicant passes the threshold in any category that is large enough"
 Measure = Literal["selection", "scoring"]
 Labels = Sequence[str | None]
 
@@ -105,7 +105,7 @@ def impact_tables(
     labels
         By dimension, the category of each applicant; None where it is unknown.
     selected_at_least
-        Scores from here on are selections; 1 if every score is 0 or 1. Without it, other scores
+        Scores from here on are selections; 1 if the scores are 0 and 1. Without it, other scores
         have scoring rates: the share of a category's scores above the median of all, those of
         unknown category included.
     small_share

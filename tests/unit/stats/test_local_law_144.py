@@ -72,7 +72,7 @@ def test_a_selection_in_a_small_category_alone_is_not_called_none() -> None:
     [table] = impact_tables(scores, {"g": labels}, selected_at_least=1).tables
     large, rare = table.rows
     assert (rare.rate, rare.impact_ratio, large.impact_ratio) == (1.0, None, None)
-    assert large.reason == "no applicant is selected in any category that is large enough"
+    assert large.reason == "no applicant passes the threshold in any category that is large enough"
     [alone] = impact_tables([0.0, 1.0], {"g": ["a", "a"]}, selected_at_least=1).tables
     assert [(row.rate, row.impact_ratio) for row in alone.rows] == [(0.5, 1.0)]
 
@@ -159,7 +159,7 @@ def test_the_median_is_that_of_all_scores_also_of_unknown_categories() -> None:
     assert (tables.measure, tables.threshold, tables.without_score) == ("scoring", 5.5, 1)
     assert [row.selected for row in tables.tables[0].rows] == [0, 0]
     assert {row.reason for row in tables.tables[0].rows} == {
-        "no applicant is selected in any category"
+        "no applicant passes the threshold in any category"
     }
     empty = impact_tables([None], {"g": ["a"]})
     assert (empty.threshold, empty.tables[0].rows) == (None, ())

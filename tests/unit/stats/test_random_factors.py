@@ -6,7 +6,12 @@ import statsmodels.api as sm
 from scipy import stats
 
 from biaswatch.shared.stats.comparisons.cluster_variance import clustered
-from biaswatch.shared.stats.comparisons.random_factors import FactorGap, nested_p, random_factor_gap
+from biaswatch.shared.stats.comparisons.random_factors import (
+    FactorGap,
+    difference_of_factor_gaps,
+    nested_p,
+    random_factor_gap,
+)
 
 Design = tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]
 
@@ -163,3 +168,25 @@ def test_one_name_with_most_answers_makes_no_false_effects() -> None:
         return values[kept], of_a[kept], {key: code[kept] for key, code in factors.items()}
 
     assert false_share([drawn(seed) for seed in range(300)]) <= 0.05
+
+
+def test_changes_of_a_gap_between_fresh_names_and_texts_keep_the_level() -> None:
+    rng = np.random.default_rng(4)
+    changes = [
+        difference_of_factor_gaps(
+            *(random_factor_gap(*crossed(rng, 8, 12, 0.2, 0.3)) for _ in "ab")
+        )
+        for _ in range(300)
+    ]
+    share = float(np.mean([change.p_value is None or change.p_value <= 0.05 for change in changes]))
+    assert share <= 0.05 + 3.5 * 0.0126
+
+
+def test_a_change_of_a_gap_without_spread_has_no_test_and_a_reason() -> None:
+    rng = np.random.default_rng(4)
+    values, of_a, factors = crossed(rng, 8, 12, 0.2, 0.3)
+    flat = random_factor_gap(of_a * 1.0, of_a, factors)
+    change = difference_of_factor_gaps(random_factor_gap(values, of_a, factors), flat)
+    assert change.gap is not None
+    assert (change.p_value, change.reason) == (None, flat.reason)
+    assert change.reason
