@@ -164,8 +164,8 @@ def _paired_models(
 
 def _of_one_run_alone(kind: str, first: Iterable[str], second: Iterable[str]) -> Iterator[str]:
     """Yield notes about names that only one of the runs has."""
-    for place, these, others in (("first", first, second), ("second", second, first)):
-        known = set(others)
+    for place, these, other_names in (("first", first, second), ("second", second, first)):
+        known = set(other_names)
         if extra := [name for name in these if name not in known]:
             yield f"Only the {place} run has {kind}{', '.join(extra)}: left out."
 

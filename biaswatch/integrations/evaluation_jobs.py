@@ -1,4 +1,4 @@
-"""Jobs of evaluation services: a suite is asked of a model's server, and numbers come back.
+"""Jobs of evaluation services: run a suite against a model server, and return its scores.
 
 `python -m biaswatch.integrations.evaluation_jobs --help` is the command of NeMo Evaluator.
 """

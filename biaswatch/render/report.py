@@ -115,7 +115,7 @@ def _board_text(form: ReportFormat, results: RunResults) -> str:
 
 
 def written_report(form: ReportFormat, results: RunResults, text: str, output: Path) -> None:
-    """Write a report that is no text: PDF, a Word document, or a workbook."""
+    """Write a binary report: PDF, a Word document, or a workbook."""
     match form:
         case ReportFormat.PDF:
             write_pdf(pdf_printer(), text, output)

@@ -46,7 +46,7 @@ def measured_name(feature: str, scales: Mapping[str, Scale]) -> str:
 
 
 def value_among(values: Mapping[str, float | None], feature: str) -> float | None:
-    """Return the value of a feature as measured or of its logarithm; None if there is none."""
+    """Return the value of a feature as measured, or its logarithm; None without a value."""
     scale, measured = scale_of(feature) or (None, feature)
     if feature in values or scale is not Scale.LOG:
         return values.get(feature)

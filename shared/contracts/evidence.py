@@ -154,7 +154,7 @@ class SelectionRates(Part):
 
 
 class ComparisonEvidence(Part):
-    """What the evidence of one comparison says after a round, for records and answers alike."""
+    """The evidence of one comparison after a round, for records and answers alike."""
 
     rounds: NonNegativeInt
     """How many rounds were added up."""

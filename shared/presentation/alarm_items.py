@@ -80,7 +80,7 @@ def silence_end(text: str, now: datetime) -> datetime:
     Raises
     ------
     UsageError
-        It is no moment, has passed, or lies beyond a week: older alarms are never sent.
+        The text is not a time, has passed, or lies beyond a week: older alarms are never sent.
     """
     try:
         end = datetime.fromisoformat(text)

@@ -98,7 +98,7 @@ class EvidenceView(ComparisonEvidence):
     """The first round of units and gap; null in evidence of version 0.1."""
     tolerance: float
     about: str
-    """What the verdict is about, in words."""
+    """The scope of the verdict, in words."""
     selections: str | None
     """Selected units of both groups, and the ratio of their rates, in words."""
     adjustment: str | None

@@ -223,7 +223,7 @@ class AnswerMeasurements(DescribedBody):
     groups: dict[str, str]
     """Groups that the probe is about, by dimension."""
     stimuli: dict[str, str] = {}
-    """What represents the group or carries the question: its name, its text."""
+    """Names and texts that represent the group or carry the question."""
     facts: dict[str, str]
     """Other facts of the probe: its category, its keyword, its source."""
     truth: float | None = None

@@ -51,7 +51,7 @@ Tag = Annotated[str, Field(pattern=r"^[\w:-]{1,40}$")]
 
 
 class RunDescription(BaseModel):
-    """What people call a run, and what they note about it."""
+    """The name, tags and note of a run."""
 
     model_config = ConfigDict(extra="forbid")
 

@@ -1,4 +1,4 @@
-"""What a form that starts work offers, and what earlier work says about cost and power."""
+"""Options of the forms that start work, and their likely cost and power."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -22,7 +22,7 @@ class PlannedAnswer:
     groups: Mapping[str, str]
     response_id: str
     is_repeated: bool = False
-    """True if an earlier round had the same answer, which is no new evidence."""
+    """True if an earlier round had the same answer: it adds no evidence."""
 
 
 @dataclass(frozen=True)
