@@ -20,6 +20,8 @@ from tests.support.hostile_server import hostile_server
 from tests.support.toy_dropins import Toy
 
 LARGE_BYTES = 100 * 1000**2
+REFUSED_CODES = {1, 2, 3}
+"""A refusal; 3 if another try may succeed."""
 LOOK_S = 0.5
 Results = list[dict[str, Any]]
 
@@ -184,7 +186,7 @@ def _fetch(biaswatch: CommandLine, to: Path, source: str, shape: str) -> Outcome
         process.kill()
         return Outcome(1, exits=1, note=f"{shape}: hung for {FETCH_WITHIN_S:g} s")
     faults: Sequence[str] = []
-    if process.returncode not in (1, 2) or "Traceback" in complaint:
+    if process.returncode not in REFUSED_CODES or "Traceback" in complaint:
         faults = [f"{shape} ended with {process.returncode}: {complaint.strip()[-300:]}"]
     left = [path.name for path in to.glob("*") if path.name != "checksums.json"]
     faults = [*faults, *([f"{shape} left {left}."] if left else [])]

@@ -5,13 +5,14 @@ import re
 import signal
 import subprocess
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 
 from benchmarks.measuring import memory_mib
 from tests.support.processes import command_line
 
-LOOK_S = 0.3
+LOOK_S, GRACE_S = 0.3, 5.0
 PROGRAMS = (
     (re.compile(r"biaswatch\.services\.(\w+)\.app"), None),
     (re.compile(r"tests\.support\.shifted_service\0(\w+)"), None),
@@ -74,12 +75,17 @@ class PeakWatch:
             self.peaks_mib[program] = max(peak, self.peaks_mib.get(program, 0.0))
 
     def kill_the_rest(self) -> list[str]:
-        """Kill the processes that are left, and return their programs."""
-        left = [pid for pid, command in self._seen.items() if command and self._is(pid, command)]
+        """Kill the processes that are left after a while, and return their programs."""
+        deadline = time.monotonic() + GRACE_S  # a fork server ends soon after its parent
+        while (left := self._left()) and time.monotonic() < deadline:
+            time.sleep(LOOK_S)
         for pid in left:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         return sorted({program_of(self._seen[pid]) for pid in left})
+
+    def _left(self) -> list[int]:
+        return [pid for pid, command in self._seen.items() if command and self._is(pid, command)]
 
     @staticmethod
     def _is(pid: int, command: str) -> bool:

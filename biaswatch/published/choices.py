@@ -174,9 +174,13 @@ def table_rows(path: Path, columns: tuple[str, ...]) -> Iterator[dict[str, str]]
     """Return the rows of a file with commas or tabs; raise UsageError where a column is missing."""
     lines = read_text(path, "table", newline="").splitlines(keepends=True)
     reader = csv.DictReader(lines, delimiter="\t" if "\t" in "".join(lines[:1]) else ",")
-    if missing := [name for name in columns if name not in (reader.fieldnames or ())]:
-        raise UsageError(f"{path} has no column {missing[0]!r}.")
-    for number, row in enumerate(reader, start=2):
+    try:
+        if missing := [name for name in columns if name not in (reader.fieldnames or ())]:
+            raise UsageError(f"{path} has no column {missing[0]!r}.")
+        rows = list(reader)
+    except csv.Error as error:
+        raise UsageError(f"{path} is not a table with commas or tabs ({error}).") from None
+    for number, row in enumerate(rows, start=2):
         if any(not row[name] for name in columns):
             raise UsageError(f"{path}, row {number}: {', '.join(columns)} must not be empty.")
         yield row

@@ -21,7 +21,7 @@ from scipy import stats as scipy_stats
 from typer.testing import CliRunner
 
 from biaswatch.cli.application import app
-from biaswatch.published.choices import Wording, agrees
+from biaswatch.published.choices import Wording, agrees, table_rows
 from biaswatch.published.datasets import BOLD_PARTS, DATASETS, IBERIAN_PARTS, LEFT_OUT
 from biaswatch.published.files import CHECKSUMS
 from biaswatch.published.suites import READERS, SCORERS, published_suite, scored
@@ -679,3 +679,10 @@ def test_the_bias_of_kobbq_is_that_of_answers_to_ambiguous_contexts() -> None:
         "accuracy, ambiguous": 50, "accuracy, biased": 100, "accuracy, counter-biased": None,
         "bias, ambiguous": 25,
     }  # fmt: skip
+
+
+def test_a_file_with_an_endless_cell_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "crows_pairs_anonymized.csv"
+    path.write_text("x" * 200_000)
+    with pytest.raises(UsageError, match="not a table with commas or tabs"):
+        list(table_rows(path, ("sent_more",)))
