@@ -20,14 +20,16 @@ def shipped_suites() -> dict[str, Path]:
 def suite_path(path: Path) -> Path:
     """Return the path of a suite, which may be named as one of this package's: `cv-hiring`.
 
+    A folder without a `suite.yaml`, as an export leaves it, does not hide a suite of that name.
+
     Raises
     ------
     UsageError
         Neither a file nor a shipped suite has this name; the message suggests a similar suite.
     """
+    shipped = shipped_suites()
+    if str(path) in shipped and not path.is_file() and not (path / "suite.yaml").exists():
+        return shipped[str(path)]
     if path.exists():
         return path
-    shipped = shipped_suites()
-    if str(path) in shipped:
-        return shipped[str(path)]
     raise UsageError(f"There is no file {path}.{similar_name(path.stem, shipped)}")

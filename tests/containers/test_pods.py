@@ -16,7 +16,6 @@ MISSING = why_no_engine() or why_no_podman()
 pytestmark = [
     pytest.mark.containers,
     pytest.mark.timeout(1800),
-    pytest.mark.xdist_group("containers"),
     pytest.mark.skipif(bool(MISSING), reason=f"no pods: {MISSING}"),
 ]
 REPEATS = 5

@@ -22,7 +22,6 @@ from tests.support.documented_commands import (
     not_run,
 )
 
-pytestmark = pytest.mark.xdist_group("documented")  # one platform for all pages
 FOUND_CODES = {0, 1, 3}
 """Fine; a finding that was asked for; something waits: `status` and gates end so."""
 GROUPS = ("female", "male")

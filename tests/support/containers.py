@@ -49,7 +49,6 @@ def containers_marks() -> list[pytest.MarkDecorator]:
     return [
         pytest.mark.containers,
         pytest.mark.timeout(1800),
-        pytest.mark.xdist_group("containers"),
         pytest.mark.skipif(bool(missing), reason=f"no container engine: {missing}"),
     ]
 

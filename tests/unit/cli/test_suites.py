@@ -39,6 +39,16 @@ def write_parquet(file: Path, rows: list[dict[str, str]]) -> None:
     pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), file)
 
 
+def test_a_folder_of_other_files_does_not_hide_a_shipped_suite(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("lending").mkdir()
+    assert load_suite(Path("lending")).name == "lending"
+    suite(tmp_path / "lending", "[{key: a, prompt: Why?}]")
+    assert load_suite(Path("lending")).name == "trial"
+
+
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_probes_come_from_tables(tmp_path: Path, ending: str) -> None:
     {"csv": write_csv, "parquet": write_parquet}[ending](tmp_path / f"p.{ending}", ROWS)
