@@ -45,7 +45,7 @@ def test_a_folder_of_other_files_does_not_hide_a_shipped_suite(
     monkeypatch.chdir(tmp_path)
     Path("lending").mkdir()
     assert load_suite(Path("lending")).name == "lending"
-    suite(tmp_path / "lending", "[{key: a, prompt: Why?}]")
+    suite(tmp_path / "lending", "[{key: a, prompt: Why}]")
     assert load_suite(Path("lending")).name == "trial"
 
 
