@@ -16,6 +16,7 @@ from biaswatch.shared.parsing import json_in
 from biaswatch.shared.telemetry import log
 
 MARKS = "AB"
+LONGEST_CELL = 131_072
 
 
 @dataclass(frozen=True)
@@ -172,6 +173,7 @@ def _choice(
 
 def table_rows(path: Path, columns: tuple[str, ...]) -> Iterator[dict[str, str]]:
     """Return the rows of a file with commas or tabs; raise UsageError where a column is missing."""
+    csv.field_size_limit(LONGEST_CELL)
     lines = read_text(path, "table", newline="").splitlines(keepends=True)
     reader = csv.DictReader(lines, delimiter="\t" if "\t" in "".join(lines[:1]) else ",")
     try:

@@ -24,7 +24,6 @@ def as_before() -> Iterator[None]:
     thresholds = gc.get_threshold()
     yield
     gc.set_threshold(*thresholds)
-    gc.unfreeze()
 
 
 async def looked(cpu_s: list[float], monkeypatch: pytest.MonkeyPatch) -> list[int]:
