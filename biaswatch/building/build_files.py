@@ -62,8 +62,8 @@ def read_files(source: FilesSource, home: Path) -> list[Document]:
 
 def _files_in(folder: Path) -> list[Path]:
     kinds = {*TEXT_READERS, PDF} - {""}
-    found = (file for file in folder.rglob("*") if file.suffix.lower() in kinds)
-    return sorted(islice((file for file in found if file.is_file()), MAX_FILES + 1))
+    texts = (file for file in folder.rglob("*") if file.suffix.lower() in kinds)
+    return sorted(islice((file for file in texts if file.is_file()), MAX_FILES + 1))
 
 
 def path_inside(home: Path, name: str) -> Path:
