@@ -14,7 +14,7 @@ BLOCK = re.compile(r"^```(\S*)[^\n]*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SHELLS = {"", "sh", "bash", "console"}
 PROGRAMS = {
     "biaswatch", "make", "kubectl", "helm", "docker", "docker-compose", "curl", "export", "node",
-    "npm", "pip", "python", "uvicorn", "go", "crane", "cosign", "syft",
+    "npm", "pip", "python", "uvicorn", "go", "skopeo", "cosign", "syft",
 }  # fmt: skip
 SETS = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*=")
 
