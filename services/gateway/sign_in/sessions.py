@@ -48,7 +48,7 @@ class SignedCookies:
         try:
             decoded = jwt.decode(value, self._key, algorithms=["HS256"])
             registry.validate(decoded.claims)
-        except (JoseError, ValueError):
+        except (JoseError, ValueError, TypeError):  # the library reads a `crit` of any type
             return None
         return decoded.claims
 

@@ -73,7 +73,7 @@ def checked_claims(
         raise UsageError(EXPIRED) from None
     except InvalidKeyIdError:
         raise UnknownKeyError(UNKNOWN_KEY.format(issuer=expected.issuer)) from None
-    except (JoseError, ValueError):
+    except (JoseError, ValueError, TypeError):  # the library reads a `crit` of any type
         raise UsageError(REFUSED.format(issuer=expected.issuer)) from None
     kind = str(decoded.header.get("typ", "")).lower()
     if kind not in TOKEN_TYPES or "events" in decoded.claims:
@@ -91,7 +91,8 @@ def identity_of(claims: Mapping[str, Any], expected: Expected) -> Identity:
     name = [name for name in names if isinstance(name, str) and name.strip()]
     groups = _claim(claims, expected.groups_claim)
     groups = [groups] if isinstance(groups, str) else groups
-    known = frozenset(map(str, groups)) if isinstance(groups, list) else frozenset[str]()
+    listed = groups if isinstance(groups, list) else []
+    known = frozenset(group for group in listed if isinstance(group, str))
     return Identity(name[0] if name else "unnamed", known, host_of(expected.issuer) or "")
 
 

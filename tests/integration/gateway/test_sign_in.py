@@ -217,6 +217,8 @@ def forgeries(issuer: LocalIssuer) -> Iterator[str]:
         lambda: issuer.signed(claims, typ="logout+jwt"),
         lambda: issuer.signed(claims, kid="unknown"),
         lambda: by_rsa({"alg": "RS256", "kid": public.kid, "crit": ["x"], "x": 1}, claims, public),
+        lambda: by_rsa({"alg": "RS256", "kid": public.kid, "crit": 1}, claims, public),
+        lambda: by_hmac({"alg": "HS256", "crit": [[]]}, claims, b"secret"),
         lambda: f"{good}.more",
         lambda: good.replace(".", "", 1),
         lambda: "..",
@@ -249,7 +251,7 @@ async def test_no_forged_token_is_allowed_by_header_or_cookie(
             asked += 1
             reply = await api.get("/v1/monitors", headers=headers)
             page = await api.get("/", headers=headers)
-            if reply.status_code < 400 or page.status_code == 200:
+            if reply.status_code not in {401, 403} or page.status_code not in {303, 401, 403}:
                 allowed.append(token)
     assert (asked, allowed) == (2 * FORGED_TOKENS, [])
 
