@@ -87,8 +87,12 @@ test-llm: .venv/.dev .venv/.llm ## Run the tests with a small language model on 
 	$(BIN)/python -m pytest tests/llm
 
 # Other programs read what we write, and compute the same numbers; not part of CI.
-test-peers: .venv/.dev .venv/.llm .venv-peers/.installed .venv-mlflow/.installed .venv-inspect/.installed .venv-evaluators/.installed ## Exchange results with MLflow, Inspect, lm-evaluation-harness, EvalHub and NeMo Evaluator, by hand
+test-peers: .venv/.dev .venv/.llm .venv-peers/.installed .venv-mlflow/.installed .venv-inspect/.installed .venv-evaluators/.installed .venv-issuer/.installed ## Exchange results with MLflow, Inspect, lm-evaluation-harness, EvalHub and NeMo Evaluator, and sign in at oidc-provider, by hand
 	$(BIN)/python -m pytest -s tests/peers
+
+.venv-issuer/.installed: tests/peers/issuer/package.json tests/peers/issuer/provider.mjs
+	mkdir -p $(@D) && cp $^ $(@D) && cd $(@D) && npm install --no-audit --no-fund
+	@touch $@
 
 # With uv: pip gives up on the many dependencies of traceloop-sdk.
 .venv-otlp/%/.installed: .venv/bin/uv tests/otlp_clients/requirements_%.txt
