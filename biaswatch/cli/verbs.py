@@ -72,7 +72,7 @@ VERBS = (
         "search:search",
         MEASURE,
         "Look for bias anywhere in a space of scenarios. Repeated, it resumes.",
-        example="search simulator:biased --space everyday --budget 200",
+        example="search simulator:biased --space examples/desk-space.yaml --budget 300",
     ),
     Verb(
         "searches",

@@ -13,6 +13,7 @@ PERSON = "{person}"
 """Placeholder for the person in a prompt; twins differ only in its replacement."""
 MOST_TOPICS, MOST_CONTEXTS, MOST_GROUPS, MOST_PERSONS = 1_000, 50, 8, 2_000
 MOST_CALLS = 1_000_000
+DIRECT = "direct"
 MOST_PROPOSED = 50
 """Scenarios of a search that a model may propose; each has an equal share of their alpha."""
 PROPOSED = "proposed-"
@@ -58,6 +59,8 @@ class Space(Part):
     """The least value of the feature."""
     high: float = 5
     """The largest value of the feature."""
+    scaffold: Token = DIRECT
+    """How a question becomes an answer; a twin is one call of the budget with any."""
     request: str = "Answer with a line `Rating: N`, where N is a whole number from 1 to 5."
     """Text after the question, which asks for the rating."""
 
@@ -100,7 +103,9 @@ class Search(Record):
     @computed_once
     def space_hash(self) -> str:
         """The hash of the space."""
-        return derived_id("space", self.space.model_dump_json())
+        # Without the default scaffold, as in versions without the field.
+        default = {"scaffold"} if self.space.scaffold == DIRECT else None
+        return derived_id("space", self.space.model_dump_json(exclude=default))
 
     @property
     def lanes(self) -> list[str]:

@@ -142,6 +142,7 @@ class SearchRounds:
             at=self._now(),
             suite=planned.suite.name,
             suite_hash=suite_hash,
+            scaffolds=planned.suite.scaffolds,
             targets=(planned.target,),
             extractors=(pin,),
             nonce=f"{stored.id}-{planned.number}",

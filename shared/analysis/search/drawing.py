@@ -17,7 +17,8 @@ HELD_OUT_SHARE = 0.2
 """Share of each group's persons for confirmation twins alone, where there are enough persons."""
 NOT_COUNTED = (False,) * len(Region)
 _WORDINGS, _PERSONS = 1, 2
-_Prompt = tuple[str, str, int, str]
+_Asked = defaultdict[tuple[str, str, int], set[str]]
+"""Persons by topic, context and wording."""
 
 
 def is_about_names(search: Search) -> bool:
@@ -52,11 +53,11 @@ class _Queue:
     waiting: list[str] = field(default_factory=list)
     shuffles: int = 0
 
-    def next(self, record: set[_Prompt], topic: str, context: str, wording: int) -> str:
+    def next(self, asked: set[str]) -> str:
         """Return the next person with a new prompt, or else the next person."""
         for _ in range(2):
             for place, person in enumerate(self.waiting):
-                if (topic, context, wording, person) not in record:
+                if person not in asked:
                     return self.waiting.pop(place)
             self._shuffle()
         return self.waiting.pop(0)
@@ -75,13 +76,34 @@ class Drawing:
         self._search = search
         self.space = search.space
         """The space, including accepted proposals."""
-        self._about_names = is_about_names(search)
-        self._asked: set[_Prompt] = set()
+        self.about_names = is_about_names(search)
+        """True if findings are about these names alone."""
+        self._asked: _Asked = defaultdict(set)
         self._used: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
         """Persons by region, as evidence."""
         self._queues = {purpose: self._queues_for(purpose) for purpose in SetPurpose}
-        if self._about_names:
+        if self.about_names:
             self._queues[SetPurpose.CONFIRMATION] = self._queues[SetPurpose.EVIDENCE]
+
+    @property
+    def persons(self) -> int:
+        """Return the number of persons of the smallest group that can be evidence."""
+        return min(len(queue.persons) for queue in self._queues[SetPurpose.EVIDENCE])
+
+    def new_prompts(self, topic: str, context: str) -> int:
+        """Return an upper limit of the sets of a cell that can have new prompts."""
+        wordings = range(len(self.space.topics[topic].prompts))
+        return sum(self._new(self._asked.get((topic, context, n))) for n in wordings)
+
+    def new_persons(self, *region: str) -> int:
+        """Return an upper limit of the sets of a region with persons that are new there."""
+        return self._new(self._used.get(region))
+
+    def _new(self, known: set[str] | None) -> int:
+        if not known:
+            return self.persons
+        queues = self._queues[SetPurpose.EVIDENCE]
+        return min(len(set(queue.persons) - known) for queue in queues)
 
     def copy(self) -> "Drawing":
         """Return a drawing that continues from here and leaves this one unchanged."""
@@ -91,7 +113,7 @@ class Drawing:
         held_out, place = purpose is SetPurpose.CONFIRMATION, list(SetPurpose).index(purpose)
         queues = []
         for group, persons in enumerate(self._search.space.groups.values()):
-            if not self._about_names:
+            if not self.about_names:
                 rng = np.random.default_rng([self._search.seed, group, _PERSONS])
                 order = [persons[number] for number in rng.permutation(len(persons))]
                 kept = int(HELD_OUT_SHARE * len(persons))
@@ -116,12 +138,13 @@ class Drawing:
         self, record: AskedSet, number: int, wording: int, groups: tuple[int, ...]
     ) -> DrawnSet:
         is_placebo = record.purpose is SetPurpose.PLACEBO
-        prompts: set[_Prompt] = set() if is_placebo else self._asked
-        cell, persons, is_new = (record.topic, record.context, wording), [], True
+        cell = record.topic, record.context, wording
+        asked: set[str] = set() if is_placebo else self._asked[cell]
+        persons, is_new = list[str](), True
         for group in groups:
-            person = self._queues[record.purpose][group].next(prompts, *cell)
-            is_new = is_new and (*cell, person) not in prompts
-            prompts.add((*cell, person))
+            person = self._queues[record.purpose][group].next(asked)
+            is_new = is_new and person not in asked
+            asked.add(person)
             persons.append(person)
         is_evidence = record.purpose is SetPurpose.EVIDENCE and is_new
         counted = self._counted(record, persons) if is_evidence else NOT_COUNTED
@@ -134,7 +157,7 @@ class Drawing:
         one person are correlated, so a second one adds no evidence about the group. Where findings
         are about these names alone, every new prompt counts.
         """
-        if self._about_names:
+        if self.about_names:
             return (True,) * len(Region)
         regions = [("topic", record.topic), ("context", record.context), ("everywhere",)]
         if record.topic not in self._search.space.topics:

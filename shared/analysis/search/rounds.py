@@ -12,13 +12,21 @@ from biaswatch.shared.analysis.search.proposals import (
     wants_proposals,
 )
 from biaswatch.shared.analysis.search.replay import SearchState
+from biaswatch.shared.analysis.search.room import Room, room_of
 from biaswatch.shared.analysis.search.twins import probe_key, set_key, suite_of_sets
 from biaswatch.shared.contracts import Suite, Target
-from biaswatch.shared.contracts.search import AskedSet, Search, SearchRound, SetPurpose, Space
+from biaswatch.shared.contracts.search import (
+    MOST_CALLS,
+    AskedSet,
+    Search,
+    SearchRound,
+    SetPurpose,
+    Space,
+)
 from biaswatch.shared.formatting import counted
 from biaswatch.shared.stats.search.allocation import next_cells
 from biaswatch.shared.stats.search.evidence import cannot_find_more
-from biaswatch.shared.stats.search.hypotheses import AskedCells
+from biaswatch.shared.stats.search.hypotheses import AskedCells, Ints
 
 PLACEBO_SHARE = 0.1
 """Share of the sets that are placebo twins."""
@@ -75,10 +83,11 @@ def planned_sets(state: SearchState) -> tuple[AskedSet, ...] | Ended:
     """Return the sets of the next round, without answers, or the reason to end."""
     search = state.search
     left = (search.calls - state.calls) // len(search.space.groups)
-    if reason := _reason_to_end(search, state, left):
+    room = room_of(state)
+    if reason := _reason_to_end(search, state, left, room):
         return Ended(reason)
     size = min(search.sets_per_round, left)
-    return tuple(_sets(search, state, len(state.rounds), size, left))
+    return tuple(_sets(search, state, len(state.rounds), size, left, room))
 
 
 def answered(
@@ -123,23 +132,38 @@ def answered(
     )
 
 
-def _reason_to_end(search: Search, state: SearchState, left: int) -> str | None:
+def _reason_to_end(search: Search, state: SearchState, left: int, room: Room) -> str | None:
     """Return why no further round can be sent or can find anything."""
     if left < 1:
         return f"The budget of {counted(search.calls, 'call')} is spent."
     if state.sets >= MAX_UNMEASURED_SETS and not state.measured:
         return f"None of {state.sets:,} sets has an answer of every twin."
-    if next(state.pending(), None) is not None:
+    if next(state.pending(), None) is not None or _can_find(state, room.hypotheses, left):
         return None
-    if cannot_find_more(state.evidence, state.sizes, search.alpha, left):
-        return f"The rest of the budget, {counted(left, 'set')}, cannot find anything more."
-    return None
+    if not _can_find(state, np.full_like(room.hypotheses, MOST_CALLS), MOST_CALLS):
+        return "Every topic is part of a finding: more sets would only repeat it."
+    if not _can_find(state, room.hypotheses, MOST_CALLS):
+        return (
+            "Too few new questions are left to find anything more. More persons, wordings, topics"
+            " or contexts make the space larger."
+        )
+    return f"The rest of the budget, {counted(left, 'set')}, cannot find anything more."
 
 
-def _sets(search: Search, state: SearchState, number: int, size: int, left: int) -> list[AskedSet]:
+def _can_find(state: SearchState, room: Ints, left: int) -> bool:
+    """Return whether further sets may find anything."""
+    limits = np.minimum(room, left)
+    return not cannot_find_more(state.evidence, state.sizes, state.search.alpha, limits)
+
+
+def _sets(
+    search: Search, state: SearchState, number: int, size: int, left: int, room: Room
+) -> list[AskedSet]:
     """Return the sets of a round: confirmation, then placebo twins, then evidence."""
     rng = np.random.default_rng([search.seed, number])
     pending = list(state.pending())
+    if not _can_find(state, room.hypotheses, left):
+        return state.sets_for(pending[:size], SetPurpose.CONFIRMATION, rng)
     # Pending confirmation has priority over the last sets of the budget.
     confirming = min(max((size + 1) // 2, len(pending) - (left - size)), size)
     sets = state.sets_for(pending[:confirming], SetPurpose.CONFIRMATION, rng)
@@ -150,7 +174,9 @@ def _sets(search: Search, state: SearchState, number: int, size: int, left: int)
         rng.integers(state.sizes.contexts, size=placebo),
     )
     sets += state.unanswered_sets(spread, SetPurpose.PLACEBO)
-    if rest := size - len(sets):
-        cells = next_cells(state.evidence, state.sizes, search.alpha, rest, rng, state.sets_by_cell)
+    if rest := min(size - len(sets), int(room.cells.sum())):
+        cells = next_cells(
+            state.evidence, state.sizes, search.alpha, rest, rng, state.sets_by_cell, room.cells
+        )
         sets += state.unanswered_sets(cells, SetPurpose.EVIDENCE)
     return sets

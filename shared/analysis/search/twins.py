@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from biaswatch.shared.analysis.search.drawing import DrawnSet
 from biaswatch.shared.contracts import Suite, SuiteProbe
+from biaswatch.shared.contracts.likelihood import LIKELIHOOD
 from biaswatch.shared.contracts.probe import MeasuredPart
 from biaswatch.shared.contracts.search import PERSON, SetPurpose, Space
 from biaswatch.shared.contracts.suite import AnswerForm
@@ -15,13 +16,16 @@ PLACEBO = "placebo"
 def suite_of_sets(space: Space, name: str, about: str, sets: Iterable[DrawnSet]) -> Suite:
     """Return a suite that asks sets of twins, in order, as `r{round}s{place}`."""
     parts = {part.value for part in MeasuredPart}
+    measured = MeasuredPart.RATING.value if space.extractor == LIKELIHOOD else space.extractor
+    needs = MeasuredPart(measured) if measured in parts else None
     return Suite(
         name=name,
         about=about,
         extractors=(space.extractor,),
         features=(space.feature,),
-        ranges={space.feature: (space.low, space.high)},
-        needs=MeasuredPart(space.extractor) if space.extractor in parts else None,
+        scaffolds=(space.scaffold,),
+        ranges={needs or space.feature: (space.low, space.high)},
+        needs=needs,
         form=AnswerForm.LINE,
         random=("name", "text"),
         probes=tuple(

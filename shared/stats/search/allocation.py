@@ -1,17 +1,14 @@
 """Allocation of a search's questions: where the next batch of sets is sent."""
 
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from biaswatch.shared.stats.anytime.bets import Bools, Floats, log_mean_exp
 from biaswatch.shared.stats.anytime.merged import PRIOR_VARIANCE
 from biaswatch.shared.stats.search.evidence import SearchEvidence
-from biaswatch.shared.stats.search.hypotheses import AskedCells, Ints, Region, SearchSpace
+from biaswatch.shared.stats.search.hypotheses import AskedCells, Ints, SearchSpace
 
-N = TypeVar("N", np.float64, np.bool_)
 FLOOR_SHARE = 0.05
 """Share of each batch for the topics with the fewest sets."""
 EFFECT_SIZES = (0.8, 1.2)
@@ -23,6 +20,8 @@ CONTEXT_LEADER_SHARE = 0.9
 
 _FOUND = -1e6
 """The log likelihood ratio of what needs no further sets."""
+_FULL, _MOST_SETS = -1e9, 10**9
+"""The log likelihood ratio where no further set counts, and more sets than any search has."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +34,20 @@ class _Promise:
     """[topics, contexts]"""
     sets: Ints
     """[topics, contexts]"""
+    room: Ints
+    """[topics, contexts]: sets that can still count."""
+
+    def __post_init__(self) -> None:
+        self.cells[self.room < 1] = _FULL
+        self.topics[~self.room.any(axis=1)] = _FULL
+
+    def rarest(self, ties: Ints) -> int:
+        """Return the topic with the fewest sets."""
+        return _least(np.where(self.room.any(axis=1), self.sets.sum(axis=1), _MOST_SETS), ties)
+
+    def rarest_context(self, topic: int, ties: Ints) -> int:
+        """Return the context of a topic with the fewest sets."""
+        return _least(np.where(self.room[topic] > 0, self.sets[topic], _MOST_SETS), ties)
 
     def likeliest(self, ties: Ints) -> int:
         """Return the topic that most likely has an effect, in all contexts or in one."""
@@ -49,6 +62,10 @@ class _Promise:
         self.topics[topic] -= EXPECTED_FALL
         self.cells[topic, context] -= EXPECTED_FALL
         self.sets[topic, context] += 1
+        self.room[topic, context] -= 1
+        if not self.room[topic, context]:
+            self.cells[topic, context] = _FULL
+            self.topics[topic] = self.topics[topic] if self.room[topic].any() else _FULL
 
 
 def next_cells(
@@ -58,6 +75,7 @@ def next_cells(
     size: int,
     rng: np.random.Generator,
     sets_by_cell: Ints | None = None,
+    room: Ints | None = None,
 ) -> AskedCells:
     """Return where the next sets are sent.
 
@@ -75,6 +93,9 @@ def next_cells(
         [topics, contexts]: sets that were sent, with those that are no evidence, since an answer
         is missing; those that are evidence, if None. Accepted proposals come after the
         space's own topics.
+    room
+        [topics, contexts]: sets that can still count, at least `size` in all; without limits, if
+        None.
 
     References
     ----------
@@ -89,19 +110,21 @@ def next_cells(
     [0, 1, 2]
     """
     if sets_by_cell is None:
-        sets_by_cell = _of_cells(evidence.past.sets, space)[:, :, 0].astype(np.int64)
-    promise = _promise(evidence, space, alpha, sets_by_cell)
+        sets_by_cell = space.of_crossings(evidence.past.sets)[:, :, 0].astype(np.int64)
+    if room is None:
+        room = np.full_like(sets_by_cell, _MOST_SETS)
+    promise = _promise(evidence, space, alpha, sets_by_cell, room)
     floor = max(int((~sets_by_cell.any(axis=1)).sum()), int(FLOOR_SHARE * size + rng.random()))
     follows = rng.random(size) < CONTEXT_LEADER_SHARE
     ties = rng.permutation(len(sets_by_cell))
     cells = np.empty((size, 2), dtype=np.int64)
     for place in range(size):
         is_floor, context_ties = place < floor, rng.permutation(space.contexts)
-        topic = _least(promise.sets.sum(axis=1), ties) if is_floor else promise.likeliest(ties)
+        topic = promise.rarest(ties) if is_floor else promise.likeliest(ties)
         if follows[place] and not is_floor:
             context = promise.likeliest_context(topic, context_ties)
         else:
-            context = _least(promise.sets[topic], context_ties)
+            context = promise.rarest_context(topic, context_ties)
         promise.add(topic, context)
         cells[place] = topic, context
     return AskedCells(cells[:, 0], cells[:, 1])
@@ -113,7 +136,7 @@ def _least(values: Floats | Ints, ties: Ints) -> int:
 
 
 def _promise(
-    evidence: SearchEvidence, space: SearchSpace, alpha: float, sets_by_cell: Ints
+    evidence: SearchEvidence, space: SearchSpace, alpha: float, sets_by_cell: Ints, room: Ints
 ) -> _Promise:
     """Return how likely the remaining topics, crossings and proposed scenarios have an effect.
 
@@ -124,9 +147,9 @@ def _promise(
     """
     past, rejected, topics = evidence.past, evidence.rejected(space, alpha), len(sets_by_cell)
     of_topics = space.of_topics(topics)
-    is_rejected: Bools = np.any(_of_cells(rejected, space), axis=2, keepdims=True)
+    is_rejected: Bools = np.any(space.of_crossings(rejected), axis=2, keepdims=True)
     sets, sums, squares = (
-        _of_cells(values, space) * ~is_rejected for values in (past.sets, past.sums, past.squares)
+        space.of_crossings(values) * ~is_rejected for values in (past.sets, past.sums, past.squares)
     )
     # One variance for all regions: that of all sets.
     variance = (squares[:, :, 0].sum() + PRIOR_VARIANCE) / (sets[:, :, 0].sum() + 1)
@@ -144,7 +167,7 @@ def _promise(
     is_over: Bools = np.any(rejected[of_topics], axis=1)
     is_over[: space.topics] |= is_rejected[:, :, 0].all(axis=1)
     cells[is_over] = _FOUND
-    return _Promise(np.where(is_over, _FOUND, whole), cells, sets_by_cell.copy())
+    return _Promise(np.where(is_over, _FOUND, whole), cells, sets_by_cell.copy(), room.copy())
 
 
 def log_likelihood_ratios(sets: Floats, sums: Floats, variance: float) -> Floats:
@@ -163,9 +186,3 @@ def log_likelihood_ratios(sets: Floats, sums: Floats, variance: float) -> Floats
     spread = np.sqrt(variance)
     ratios = [np.abs(sums) * (size / spread) - sets * (size**2 / 2) for size in EFFECT_SIZES]
     return np.asarray(np.logaddexp.reduce(ratios) - np.log(len(ratios)))
-
-
-def _of_cells(values: NDArray[N], space: SearchSpace) -> NDArray[N]:
-    """Return [topics, contexts, contrasts]: the values of hypotheses about crossings."""
-    first, shape = (space.first(Region.CROSSING), (space.topics, space.contexts, space.contrasts))
-    return values[first : first + int(np.prod(shape))].reshape(shape)

@@ -8,7 +8,7 @@ import numpy as np
 from biaswatch.shared.stats.anytime.bets import Bools, Floats, both_ways, log_mean_exp
 from biaswatch.shared.stats.anytime.exchanges import exchange_log_factors
 from biaswatch.shared.stats.anytime.merged import PastDifferences
-from biaswatch.shared.stats.search.hypotheses import AskedCells, Ints, SearchSpace
+from biaswatch.shared.stats.search.hypotheses import AskedCells, Ints, Region, SearchSpace
 
 STAKES = (1.5, 5.0)
 """Bets on a contrast, in inverse units of the range; the others are learned from earlier sets."""
@@ -126,16 +126,39 @@ def updated(
 
 
 def cannot_find_more(
-    evidence: SearchEvidence, space: SearchSpace, alpha: float, sets_left: int
+    evidence: SearchEvidence, space: SearchSpace, alpha: float, sets_left: Ints | int
 ) -> bool:
     """Return whether no further hypothesis can reach its threshold with the sets that are left.
 
-    A set raises a log e-value by at most the logarithm of 2.
+    A set raises a log e-value by at most the logarithm of 2. Crossings of a topic that is found are
+    not open, nor are wider regions all of whose crossings are found: they would repeat a finding.
+
+    Parameters
+    ----------
+    sets_left
+        [hypotheses], or one for all: upper limits of the sets that can still count.
     """
-    largest = log(2) * sets_left
     missing = space.log_thresholds(alpha) - evidence.log_e
-    open_ = ~evidence.rejected(space, alpha)
-    return not bool((open_ & (missing <= largest)).any())
+    open_ = ~_is_covered(evidence.rejected(space, alpha), space)
+    return not bool((open_ & (missing <= log(2) * sets_left)).any())
+
+
+def _is_covered(rejected: Bools, space: SearchSpace) -> Bools:
+    """Return [hypotheses]: whether each is found, or lies in regions that are found."""
+    first = space.first
+    own = rejected[first(Region.TOPIC) : first(Region.CONTEXT)].reshape(-1, space.contrasts)
+    crossings = space.of_crossings(rejected)
+    topics: Bools = own | np.all(crossings, axis=1)
+    crossings = crossings | topics[:, None]
+    covered = rejected.copy()
+    for region, found in (
+        (Region.TOPIC, topics),
+        (Region.CONTEXT, np.all(crossings, axis=0)),
+        (Region.EVERYWHERE, np.all(topics, axis=0)),
+        (Region.CROSSING, crossings),
+    ):
+        covered[first(region) : first(region) + found.size] |= found.ravel()
+    return covered
 
 
 def _differences(answers: Floats) -> Floats:

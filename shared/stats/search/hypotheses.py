@@ -5,6 +5,7 @@ from enum import StrEnum
 from functools import cached_property
 from itertools import accumulate
 from math import log
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from biaswatch.shared.stats.anytime.bets import Bools, Floats
 from biaswatch.shared.stats.estimate import check_alpha
 
 Ints = NDArray[np.int64]
+N = TypeVar("N", np.float64, np.bool_)
 
 
 class Region(StrEnum):
@@ -132,6 +134,11 @@ class SearchSpace:
         """Return [hypotheses]: whether each is about a region of this kind."""
         numbers = np.arange(self.hypotheses) - self.first(region)
         return (numbers >= 0) & (numbers < self.regions[region] * self.contrasts)
+
+    def of_crossings(self, values: NDArray[N]) -> NDArray[N]:
+        """Return [topics, contexts, contrasts]: the values of hypotheses about crossings."""
+        first, shape = self.first(Region.CROSSING), (self.topics, self.contexts, self.contrasts)
+        return values[first : first + int(np.prod(shape))].reshape(shape)
 
     def contains(self, hypothesis: int, cells: "AskedCells") -> Bools:
         """Return [sets]: whether each set is in the region of a hypothesis."""

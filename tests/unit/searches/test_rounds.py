@@ -183,7 +183,42 @@ def test_too_few_names_restrict_the_claim_and_repeated_prompts_do_not_count() ->
     results = results_of(replay(search, rounds), ended)
     assert results.about_names
     assert "about these names" in results.headline
-    assert results.spent.repeated_sets >= results.spent.sets - results.spent.placebo_sets - 8
+    assert ended.startswith("Too few new questions are left")
+    assert 4 <= results.spent.sets - results.spent.placebo_sets <= 8
+
+
+def test_a_search_ends_where_every_topic_is_found_and_confirmed() -> None:
+    search = a_search(a_space(topics=2, contexts=1), calls=4000)
+    rounds, ended = searched(search, rated(2.0, lambda probe: True))
+    results = results_of(replay(search, rounds), ended)
+    assert ended == "Every topic is part of a finding: more sets would only repeat it."
+    assert results.spent.calls < 500
+    assert {finding.confirmed for finding in results.findings} == {Confirmed.YES}
+
+
+def test_a_space_of_few_questions_is_asked_completely_before_the_search_ends() -> None:
+    search = a_search(a_space(topics=3, contexts=2, persons=12), calls=4000)
+    rounds, ended = searched(search, FAIR)
+    cells = Counter(
+        (s.topic, s.context) for r in rounds for s in r.sets if s.purpose is SetPurpose.EVIDENCE
+    )
+    assert ended.startswith("Too few new questions are left")
+    assert max(cells.values()) <= 12
+    assert cells.total() > 50
+
+
+def test_the_scaffold_of_a_space_is_that_of_its_rounds_and_part_of_the_search() -> None:
+    direct, schema = a_search(a_space()), a_search(a_space(scaffold="direct-schema"))
+    assert planned(direct, []).suite.scaffolds == ("direct",)
+    assert planned(schema, []).suite.scaffolds == ("direct-schema",)
+    assert direct.id != schema.id
+
+
+def test_likelihoods_are_measured_on_the_scale_of_the_space() -> None:
+    fields = {"extractor": "likelihood", "feature": "expected_rating", "scaffold": "likelihood"}
+    suite = check_suite(planned(a_search(a_space(**fields)), []).suite)
+    assert suite.requested is not None
+    assert (suite.requested.part, suite.requested.low, suite.requested.high) == ("rating", 1, 5)
 
 
 def test_a_person_counts_once_for_a_region_where_the_claim_is_about_the_group() -> None:
