@@ -88,22 +88,24 @@ class Drawing:
     @property
     def persons(self) -> int:
         """Return the number of persons of the smallest group that can be evidence."""
-        return min(len(queue.persons) for queue in self._queues[SetPurpose.EVIDENCE])
+        return self._new(set(), SetPurpose.EVIDENCE)
 
-    def new_prompts(self, topic: str, context: str) -> int:
+    def new_prompts(
+        self, topic: str, context: str, purpose: SetPurpose = SetPurpose.EVIDENCE
+    ) -> int:
         """Return an upper limit of the sets of a cell that can have new prompts."""
         wordings = range(len(self.space.topics[topic].prompts))
-        return sum(self._new(self._asked.get((topic, context, n))) for n in wordings)
+        asked = (self._asked.get((topic, context, wording), set()) for wording in wordings)
+        return sum(self._new(persons, purpose) for persons in asked)
 
     def new_persons(self, *region: str) -> int:
         """Return an upper limit of the sets of a region with persons that are new there."""
-        return self._new(self._used.get(region))
+        return self._new(self._used.get(region, set()), SetPurpose.EVIDENCE)
 
-    def _new(self, known: set[str] | None) -> int:
+    def _new(self, known: set[str], purpose: SetPurpose) -> int:
         if not known:
-            return self.persons
-        queues = self._queues[SetPurpose.EVIDENCE]
-        return min(len(set(queue.persons) - known) for queue in queues)
+            return min(len(queue.persons) for queue in self._queues[purpose])
+        return min(len(set(queue.persons) - known) for queue in self._queues[purpose])
 
     def copy(self) -> "Drawing":
         """Return a drawing that continues from here and leaves this one unchanged."""

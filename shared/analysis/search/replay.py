@@ -36,7 +36,7 @@ class Confirmation:
     needed: int
     """Number of sets; fixed when the finding is made."""
     answers: list[tuple[float | None, ...]] = field(default_factory=list)
-    """The answers of the sets that were sent."""
+    """The answers of the sets that were sent; null where a question was repeated."""
 
     @property
     def pending(self) -> int:
@@ -121,9 +121,10 @@ class SearchState:
 
     def add_drawn(self, number: int, sets: list[DrawnSet]) -> None:
         """Add the answers of a round whose persons are drawn."""
-        confirming = [d.record for d in sets if d.record.purpose is SetPurpose.CONFIRMATION]
-        for finding, set_ in zip(islice(self.pending(), len(confirming)), confirming, strict=True):
-            self.confirmations[finding].answers.append(set_.values)
+        confirming = [d for d in sets if d.record.purpose is SetPurpose.CONFIRMATION]
+        for finding, drawn in zip(islice(self.pending(), len(confirming)), confirming, strict=True):
+            values = drawn.record.values if drawn.new_prompts else (None,) * self.sizes.groups
+            self.confirmations[finding].answers.append(values)
         batch = self._batch(sets)
         self.rounds.append(sets)
         self.batches.append(batch)
@@ -187,11 +188,23 @@ class SearchState:
         cells = cells[self.sizes.contains(finding, cells)]
         return np.column_stack([cells.topics, cells.contexts])
 
+    def _cells_to_ask(self, finding: int, purpose: SetPurpose) -> Ints:
+        topics, contexts = list(self.topics), list(self.contexts)
+        cells = self.evidence_cells(finding)
+        is_new = [
+            self.drawing.new_prompts(topics[topic], contexts[context], purpose) > 0
+            for topic, context in cells
+        ]
+        return cells[is_new] if any(is_new) else cells
+
     def sets_for(
         self, findings: Sequence[int], purpose: SetPurpose, rng: np.random.Generator
     ) -> list[AskedSet]:
-        """Return a set for each finding, in a scenario drawn from those of its evidence."""
-        cells = {finding: self.evidence_cells(finding) for finding in set(findings)}
+        """Return a set for each finding, in a scenario drawn from those of its evidence.
+
+        Scenarios with new questions come first.
+        """
+        cells = {finding: self._cells_to_ask(finding, purpose) for finding in set(findings)}
         drawn = [rng.choice(cells[finding]) for finding in findings]
         pairs = np.array(drawn, dtype=np.int64).reshape(-1, 2)
         return self.unanswered_sets(AskedCells(pairs[:, 0], pairs[:, 1]), purpose)

@@ -196,6 +196,19 @@ def test_a_search_ends_where_every_topic_is_found_and_confirmed() -> None:
     assert {finding.confirmed for finding in results.findings} == {Confirmed.YES}
 
 
+def test_confirmation_sets_that_repeat_a_question_do_not_confirm() -> None:
+    search = a_search(a_space(topics=1, contexts=1, persons=24), calls=4000)
+    rounds, _ = searched(search, rated(3.0, lambda probe: True))
+    state = replay(search, rounds)
+    [finding] = results_of(state, None).findings
+    confirming = [
+        d for sets in state.rounds for d in sets if d.record.purpose is SetPurpose.CONFIRMATION
+    ]
+    fresh = sum(drawn.new_prompts for drawn in confirming)
+    assert 0 < fresh < len(confirming)
+    assert finding.confirmation_sets == fresh
+
+
 def test_a_space_of_few_questions_is_asked_completely_before_the_search_ends() -> None:
     search = a_search(a_space(topics=3, contexts=2, persons=12), calls=4000)
     rounds, ended = searched(search, FAIR)
