@@ -111,18 +111,16 @@ def check_result(
 
 def measurement_warnings(compared: Sequence[CheckedComparison], rule: CheckRule) -> Iterator[str]:
     """Return what the missing answers do to verdicts, for people and programs that read them."""
-    for words, verdicts in (
-        ("disparities", {Verdict.DISPARITY.value}),
-        ("changes", {CHANGED}),
-        ("verdicts of no disparity", {Verdict.NO_DISPARITY.value}),
-        ("verdicts of no change", {NO_CHANGE}),
+    for one, words, verdicts in (
+        ("the disparity", "disparities", {Verdict.DISPARITY.value}),
+        ("the change", "changes", {CHANGED}),
+        ("the verdict of no disparity", "verdicts of no disparity", {Verdict.NO_DISPARITY.value}),
+        ("the verdict of no change", "verdicts of no change", {NO_CHANGE}),
     ):
         concluded = [comparison for comparison in compared if comparison.verdict in verdicts]
         if undone := [comparison.name for comparison in concluded if comparison.is_undone]:
-            yield (
-                f"The missing answers could undo {len(undone)} of {len(concluded)} {words}:"
-                f" {_listed(undone)}."
-            )
+            which = f"{len(undone)} of {len(concluded)} {words}" if len(concluded) > 1 else one
+            yield f"The missing answers could undo {which}: {_listed(undone)}."
     if compared:
         yield from _unmeasured(compared, rule)
 

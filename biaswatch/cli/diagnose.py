@@ -53,7 +53,7 @@ def diagnose(
         str,
         typer.Argument(
             metavar="TABLE | RUN | LOG",
-            help="A CSV, Parquet or JSON file; a folder or s3:// of Parquet; a run; or answers.",
+            help="A CSV, Excel, Parquet or JSON file; a folder or s3:// of Parquet; or a run.",
         ),
     ],
     request: DiagnoseVerb,

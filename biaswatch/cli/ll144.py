@@ -60,7 +60,7 @@ def ll144(
         str,
         typer.Argument(
             metavar="TABLE | RUN",
-            help="A CSV, Parquet or JSON file with a row for each applicant, or a run.",
+            help="A CSV, Excel, Parquet or JSON file with a row for each applicant, or a run.",
         ),
     ],
     request: ImpactVerb,

@@ -44,7 +44,7 @@ Counts = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="FILE | A B C D",
-        help="A CSV, Parquet or JSON file of cases; or counts: group 1 with and without the"
+        help="A CSV, Excel, Parquet or JSON file of cases; or counts: group 1 with and without the"
         " outcome, then group 2 with and without it.",
     ),
 ]

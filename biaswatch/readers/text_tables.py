@@ -74,7 +74,8 @@ def read_csv(path: Path) -> pd.DataFrame:
         )
     with_commas = [] if form.separator == "," else _with_decimal_commas(frame)
     for name in with_commas:
-        frame[name] = frame[name].str.replace(",", ".")
+        numbers = frame[name].str.strip().str.fullmatch(DECIMAL_COMMA, na=False)
+        frame[name] = frame[name].mask(numbers, frame[name].str.replace(",", "."))
     if sentence := form.in_words(path, with_commas):
         frame.attrs[DETECTED] = [sentence]
     return frame
@@ -144,10 +145,16 @@ def _separator_in(names: Sequence[str]) -> str | None:
 
 
 def _with_decimal_commas(frame: pd.DataFrame) -> list[str]:
-    """Return the columns of numbers that have decimal commas."""
+    """Return the columns of decimal commas; a few cells may be words such as n/a."""
     names = []
     for name in frame.columns:
         cells = frame[name].dropna().str.strip()
-        if cells.str.contains(",").any() and cells.str.fullmatch(DECIMAL_COMMA).all():
+        numbers = cells.str.fullmatch(DECIMAL_COMMA)
+        words = ~cells.str.contains(r"\d")
+        if (
+            cells[numbers].str.contains(",").any()
+            and (numbers | words).all()
+            and numbers.mean() > 0.5
+        ):
             names.append(name)
     return names

@@ -47,7 +47,7 @@ def check_can_draw() -> None:
     if not can_draw():
         raise UsageError(
             "Pictures need matplotlib: install biaswatch with the extra `figures` (in a checkout,"
-            " make extras), or report without --figures."
+            " `make extras`)."
         )
 
 

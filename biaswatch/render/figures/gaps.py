@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from biaswatch.render.figures import STYLE, check_can_draw
 from biaswatch.shared.contracts import SummaryWord
 from biaswatch.shared.errors import UsageError
 
@@ -17,15 +18,11 @@ def gap_figure(compared: Sequence[Mapping[str, Any]]) -> Any:
     UsageError
         matplotlib is not installed, or no gap is defined.
     """
-    try:
-        from matplotlib import rc_context
+    check_can_draw()
+    from matplotlib import rc_context
 
-        from biaswatch.render.figures import STYLE
-        from biaswatch.render.figures.forest import ForestLine, forest
-    except ModuleNotFoundError:
-        raise UsageError(
-            "Figures need matplotlib: install biaswatch with the extra `figures`."
-        ) from None
+    from biaswatch.render.figures.forest import ForestLine, forest
+
     lines = []
     for row in (row for row in compared if row["gap"] is not None):
         low, high = row["ci"] or (None, None)

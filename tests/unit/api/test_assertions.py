@@ -82,7 +82,7 @@ def test_a_disparity_that_missing_answers_could_undo_says_so_everywhere() -> Non
     [sentence] = diagnosis.sentences
     assert sentence.endswith(", but the missing answers could undo it.")
     assert diagnosis.warnings == [
-        "The missing answers could undo 1 of 1 disparities: score, a against b."
+        "The missing answers could undo the disparity: score, a against b."
     ]
     assert "could undo" in str(diagnosis)
     assert "could undo" in diagnosis._repr_html_()

@@ -52,6 +52,14 @@ def said_of(path: Path, content: bytes) -> str:
             ),
         ),
         (
+            b"name;rating\na;1,5\nb;k.A.\na;2\n",
+            (
+                ", row 2, column rating: 'k.A.' is not a number. Write plain numbers such as"
+                " 1200.5, without % and separators of thousands, 1 and 0 for yes and no, and leave"
+                " the cell empty where a value is missing."
+            ),
+        ),
+        (
             b"names,rating\na,1\n",
             " has no column 'name'. Is 'names' meant? Its columns are names, rating.",
         ),
@@ -80,6 +88,10 @@ def test_a_mistake_is_named_with_its_remedy(tmp_path: Path, content: bytes, said
             PLAIN.replace(",", ";").replace("0\n", "0,0\n").encode("latin-1"),
             "Windows-1252, semicolons between columns, decimal commas in rating",
         ),
+        (
+            f"{PLAIN}p12,Zoë,n/a\n".replace(",", ";").replace("0\n", "0,0\n").encode(),
+            "semicolons between columns, decimal commas in rating",
+        ),
     ],
 )
 def test_the_form_of_a_text_table_is_detected(
@@ -87,7 +99,7 @@ def test_the_form_of_a_text_table_is_detected(
 ) -> None:
     (path := tmp_path / "t.csv").write_bytes(content)
     rows, warnings = observations(path, COLUMNS)
-    assert rows.values[:, 0].tolist() == [n % 4 for n in range(12) for _ in range(2)]
+    assert rows.values[:24, 0].tolist() == [n % 4 for n in range(12) for _ in range(2)]
     assert set(rows.groups["name"]) == {"Müller", "Zoë"}
     sentence = f"Detected in {path}: {detected}."
     assert [text for text in warnings if "Detected" in text] == [sentence] * bool(detected)
