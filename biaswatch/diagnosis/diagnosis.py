@@ -27,7 +27,7 @@ from biaswatch.shared.analysis.findings.table_diagnosis import TableDiagnosis, d
 from biaswatch.shared.analysis.labels.rate_labels import rate_columns
 from biaswatch.shared.analysis.labels.table_corrections import TableCorrection, table_corrections
 from biaswatch.shared.contracts import Against
-from biaswatch.shared.contracts.derived_features import Scale
+from biaswatch.shared.contracts.derived_features import Scale, on_scale
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.presentation.correction_rows import table_correction_rows
 from biaswatch.shared.requests.diagnoses import DiagnoseRequest, Names
@@ -184,7 +184,7 @@ def run_columns(request: DiagnoseRequest) -> RunColumns:
     """Return the fields of a run that a request names."""
     return RunColumns(
         request.group, request.feature, request.unit, request.domain, request.set,
-        request.target, request.scaffold, request.ranges, request.random,
+        request.target, request.scaffold, request.ranges, request.random, _scales(request),
     )  # fmt: skip
 
 
@@ -251,11 +251,19 @@ def _scaled(source: DiagnosisInput, request: DiagnoseRequest) -> DiagnosisInput:
     if refused := [name for name, present in options.items() if present]:
         raise UsageError(f"`scale` cannot be combined with {refused[0]}.")
     try:
-        scales = {feature: Scale(scale) for feature, scale in request.scale.items()}
+        scales = {
+            feature: scale
+            for feature, scale in _scales(request).items()
+            if on_scale(feature, scale) not in source.rows.features  # as the suite declares it
+        }
         rows, notes = scaled(source.rows, scales)
     except ValueError as error:
         raise _refusal(error) from None
     return replace(source, rows=rows, warnings=[*source.warnings, *notes])
+
+
+def _scales(request: DiagnoseRequest) -> dict[str, Scale]:
+    return {feature: Scale(scale) for feature, scale in request.scale.items()}
 
 
 def _calibrated(rows: Observations) -> Observations:

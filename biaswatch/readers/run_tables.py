@@ -13,6 +13,7 @@ from biaswatch.readers.tables import joined_labels, observation_warnings
 from biaswatch.shared.analysis.findings.observations import Floats, Observations, Whole, within
 from biaswatch.shared.analysis.findings.scales import scale_notes, scaled
 from biaswatch.shared.contracts.derived_features import (
+    Scale,
     base_of,
     is_among,
     is_drift,
@@ -179,6 +180,8 @@ class RunColumns:
     """By feature, without its extractor; they replace the ranges that the run declares."""
     random: Sequence[str] = ()
     """Stimuli or facts that are random factors; they replace those that the run declares."""
+    scale: Mapping[str, Scale] = field(default_factory=dict)
+    """By feature, without its extractor; they replace the scales that the run declares."""
 
 
 def run_observations(table: RunTable, columns: RunColumns) -> Observations:
@@ -191,7 +194,7 @@ def run_observations(table: RunTable, columns: RunColumns) -> Observations:
     """
     rows = _measured(table, columns)
     scales = {
-        short: table.declared.scale[base_of(name)]
+        short: columns.scale.get(short, table.declared.scale[base_of(name)])
         for full, short in short_names(table.features).items()
         if base_of(name := full.split(".", 1)[1]) in table.declared.scale
         and short in rows.features

@@ -37,7 +37,10 @@ def scaled(
     if not scales:
         return observations, []
     if unknown := sorted(set(scales) - set(observations.features)):
-        raise ValueError(f"`scale` names {unknown[0]!r}, which is not among the features")
+        features = ", ".join(observations.features)
+        raise ValueError(
+            f"`scale` names {unknown[0]!r}, which is not among the features: {features}"
+        )
     values, ranges = observations.values.copy(), dict(observations.ranges)
     notes: list[str] = []
     baseline = None if observations.baseline is None else observations.baseline.copy()

@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator
 import httpx2
 import pytest
 
+from biaswatch.diagnosis.diagnosis import diagnosed, run_columns
+from biaswatch.diagnosis.sources import measured_input
 from biaswatch.local.client import GatewayClient
 from biaswatch.readers.run_tables import (
     RunColumns,
@@ -19,6 +21,7 @@ from biaswatch.readers.run_tables import (
 from biaswatch.shared.contracts import Claim
 from biaswatch.shared.contracts.derived_features import Scale
 from biaswatch.shared.errors import TransientError, UsageError
+from biaswatch.shared.requests.diagnoses import DiagnoseRequest
 from biaswatch.shared.requests.exports import (
     AnswerMeasurements,
     DeclaredAnalysis,
@@ -74,6 +77,31 @@ def test_the_declared_scale_of_a_feature_is_its_name_and_can_be_asked_for() -> N
     assert rows.values[1:, 0].tolist() == pytest.approx([math.log(n) for n in (1, 2, 3)])
     assert math.isnan(rows.values[0, 0])
     assert any("geometric means" in line for line in run_warnings(table, rows))
+
+
+@pytest.mark.parametrize(
+    ("name", "scale", "features"),
+    [
+        ("length.words", "log", ["characters", "log(length.words)", "log(words.words)"]),
+        ("length.words", "rank", ["characters", "log(words.words)", "rank(length.words)"]),
+        ("characters", "rank", ["log(length.words)", "log(words.words)", "rank(characters)"]),
+    ],
+)
+def test_a_scale_replaces_the_one_that_the_suite_declares(
+    name: str, scale: str, features: list[str]
+) -> None:
+    both = {"length": Measurement(values={"words": 3.0, "characters": 9.0})}
+    table = table_of(*(answer(n, measured=both) for n in range(4)), scale={"words": Scale.LOG})
+    request = DiagnoseRequest.model_validate({"scale": {name: scale}, "permutations": 0})
+    result = diagnosed(measured_input(table, run_columns(request)), request)
+    assert sorted({row["feature"] for row in result.comparisons}) == features
+
+
+def test_a_scale_of_no_feature_of_the_run_names_its_features() -> None:
+    table = table_of(*map(answer, range(4)), features=["words"], scale={"words": Scale.LOG})
+    request = DiagnoseRequest.model_validate({"scale": {"wordz": "log"}})
+    with pytest.raises(UsageError, match=r"'wordz', which is not among the features: log\(len"):
+        diagnosed(measured_input(table, run_columns(request)), request)
 
 
 def test_values_and_labels_that_come_late_or_never_are_missing_in_their_rows() -> None:
