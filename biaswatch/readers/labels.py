@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from biaswatch.readers.tables import TableColumns, numbers_in
+from biaswatch.readers.numeric_columns import numbers_in
+from biaswatch.readers.tables import TableColumns
 from biaswatch.readers.text_tables import not_utf8, other_separator
 from biaswatch.shared.analysis.findings.observations import Floats, Observations
 from biaswatch.shared.analysis.labels.table_corrections import LabelledColumn, readings_of

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from unicodedata import category, normalize
 
 import numpy as np
 import pandas as pd
@@ -100,12 +101,15 @@ def _rounded_sentence(name: str) -> str:
 
 
 def label_form_sentences(name: str, labels: Iterable[str | None]) -> Iterator[str]:
-    """Yield a warning if labels of a group differ only in case, spaces, or as 1 and 1.0."""
+    """Yield a warning if labels of a group differ only in case, spaces, Unicode, or as 1 and 1.0.
+
+    The same letter can be one code point or several, and some characters are invisible.
+    """
     forms: dict[str, list[str]] = defaultdict(list)
     for label in dict.fromkeys(labels):
         if label is not None:
-            forms[_WHOLE_FLOAT.sub(r"\1", label.strip().casefold())].append(label)
-    variants = [" and ".join(map(repr, same)) for same in forms.values() if len(same) > 1]
+            forms[_form(label)].append(label)
+    variants = [" and ".join(map(_written, same)) for same in forms.values() if len(same) > 1]
     if variants:
         more = (
             f" (and {len(variants) - MAX_SHOWN_FORMS} more)"
@@ -116,6 +120,17 @@ def label_form_sentences(name: str, labels: Iterable[str | None]) -> Iterator[st
             f"Labels of {name} differ only in form, and count as different groups:"
             f" {'; '.join(variants[:MAX_SHOWN_FORMS])}{more}. Write each label in one way."
         )
+
+
+def _form(label: str) -> str:
+    """Return what labels that look alike have in common."""
+    visible = "".join(c for c in normalize("NFKC", label) if category(c) != "Cf")
+    return _WHOLE_FLOAT.sub(r"\1", visible.strip().casefold())
+
+
+def _written(label: str) -> str:
+    """Return a label in quotes, with code points where it looks like its usual form."""
+    return repr(label) if normalize("NFKC", label) == label else ascii(label)
 
 
 NAMED_SO = re.compile(

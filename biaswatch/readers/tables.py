@@ -8,18 +8,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from biaswatch.readers.columns import (
-    DETECTED,
-    MISSING_WORDS,
-    as_booleans,
-    check_columns,
-    is_boolean,
-    listed_names,
-)
-from biaswatch.readers.row_ids import column_labels, floats_in, label_form_warnings, repeats_warning
+from biaswatch.readers.columns import DETECTED, as_booleans, check_columns, is_boolean, listed_names
+from biaswatch.readers.numeric_columns import numbers_in
+from biaswatch.readers.row_ids import column_labels, label_form_warnings, repeats_warning
 from biaswatch.readers.table_files import frame_of
 from biaswatch.shared.analysis.findings.observations import Floats, Observations
-from biaswatch.shared.contracts.response import LARGEST_VALUE
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 from biaswatch.shared.stats.studies.local_law_144 import applicant_score
@@ -148,36 +141,6 @@ def _repeats(frame: pd.DataFrame, columns: TableColumns, seen: Observations) -> 
         random=columns.random,
     )
     return [] if warning is None else [warning]
-
-
-def numbers_in(path: Path | str, frame: pd.DataFrame, name: str) -> Floats:
-    """Return a column as numbers, or raise UsageError with the first row that is not a number."""
-    numbers = _numbers_of_any_size(path, frame, name)
-    beyond = np.isfinite(numbers) & (np.abs(numbers) > LARGEST_VALUE)
-    if beyond.any():
-        row = int(np.flatnonzero(beyond)[0])
-        raise UsageError(
-            f"{path}, row {row + 1}, column {name}: the squares of values beyond {LARGEST_VALUE:g}"
-            " overflow. Write the column in larger units."
-        )
-    return numbers
-
-
-def _numbers_of_any_size(path: Path | str, frame: pd.DataFrame, name: str) -> Floats:
-    column = as_booleans(frame[name])
-    if column.dtype == bool or pd.api.types.is_numeric_dtype(column):
-        return column.to_numpy(dtype=np.float64, na_value=np.nan)
-    numbers = floats_in(column).to_numpy(dtype=np.float64)
-    words = column.map(lambda value: str(value).strip().lower())
-    wrong = np.isnan(numbers) & ~column.isna().to_numpy() & ~words.isin(MISSING_WORDS).to_numpy()
-    if wrong.any():
-        row = int(np.flatnonzero(wrong)[0])
-        raise UsageError(
-            f"{path}, row {row + 1}, column {name}: {str(column.iloc[row])[:60]!r} is not a"
-            " number. Write plain numbers such as 1200.5, without % and separators of thousands, 1"
-            " and 0 for yes and no, and leave the cell empty where a value is missing."
-        )
-    return numbers
 
 
 def _labels(frame: pd.DataFrame, name: str) -> list[str | None]:

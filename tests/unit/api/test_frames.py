@@ -107,6 +107,26 @@ def test_a_slip_is_one_sentence(frame: Any, changes: dict[str, Any], why: str) -
         bw.diagnose(frame, **{**ASKED, **changes})
 
 
+@pytest.mark.parametrize(
+    ("ratings", "why"),
+    [
+        (pd.date_range("2026-01-01", periods=ROWS, tz="UTC"), "rating holds dates, not numbers"),
+        (pd.to_timedelta(range(ROWS), unit="s"), "rating holds durations, not numbers"),
+        ([1 + 2j] * ROWS, "rating holds complex numbers"),
+        ([2**60 + n for n in range(ROWS)], "row 2, column rating: a whole number of 19 digits"),
+        ([10**30] * ROWS, "row 1, column rating: a whole number of 31 digits would be rounded"),
+    ],
+)
+def test_values_that_would_become_other_numbers_are_refused(ratings: Any, why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        bw.diagnose(FRAME.assign(rating=ratings), **ASKED)
+
+
+def test_whole_numbers_that_a_float_holds_are_compared() -> None:
+    found = bw.diagnose(FRAME.assign(rating=[2**60 * (n % 2) for n in range(ROWS)]), **ASKED)
+    assert found.comparisons["gap"].iloc[0] == -(2**60)
+
+
 def test_a_table_of_counts_has_measures_a_sentence_and_html() -> None:
     found = bw.table(10, 40, 25, 25, groups=("women", "men"))
     assert found.odds_ratio == pytest.approx(0.25)

@@ -121,7 +121,12 @@ def test_one_and_one_point_zero_are_one_group(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("labels", "named"),
-    [(["1", "b", "1.0", "b"], "'1' and '1.0'"), (["F", "m", "f ", "m"], "'F' and 'f '")],
+    [
+        (["1", "b", "1.0", "b"], "'1' and '1.0'"),
+        (["F", "m", "f ", "m"], "'F' and 'f '"),
+        (["caf\u00e9", "b", "cafe\u0301", "b"], "'caf\u00e9' and 'cafe\\u0301'"),
+        (["F", "m", "\uff26\u200b", "m"], r"'F' and '\uff26\u200b'"),
+    ],
 )
 def test_labels_of_text_that_differ_only_in_form_are_named(
     tmp_path: Path, labels: list[str], named: str

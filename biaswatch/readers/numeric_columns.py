@@ -1,0 +1,68 @@
+"""Columns of a table as floats; a value that is no number, or would be rounded, is refused."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from biaswatch.readers.columns import MISSING_WORDS, as_booleans
+from biaswatch.readers.row_ids import EXACT_FLOAT_LIMIT, floats_in
+from biaswatch.shared.analysis.findings.observations import Floats
+from biaswatch.shared.contracts.response import LARGEST_VALUE
+from biaswatch.shared.errors import UsageError
+
+NO_NUMBERS = {
+    "M": "dates, not numbers. Write the days or years since a date",
+    "m": "durations, not numbers. Write their seconds (in pandas: `.dt.total_seconds()`)",
+    "c": "complex numbers. Write the real and the imaginary part in two columns",
+}
+"""Values that are no real numbers, by numpy's kind of a dtype."""
+
+
+def numbers_in(path: Path | str, frame: pd.DataFrame, name: str) -> Floats:
+    """Return a column as numbers, or raise UsageError with the first row that is not a number."""
+    numbers = _numbers_of_any_size(path, frame, name)
+    beyond = np.isfinite(numbers) & (np.abs(numbers) > LARGEST_VALUE)
+    if beyond.any():
+        row = int(np.flatnonzero(beyond)[0])
+        raise UsageError(
+            f"{path}, row {row + 1}, column {name}: the squares of values beyond {LARGEST_VALUE:g}"
+            " overflow. Write the column in larger units."
+        )
+    return numbers
+
+
+def _numbers_of_any_size(path: Path | str, frame: pd.DataFrame, name: str) -> Floats:
+    column = as_booleans(frame[name])
+    if (kind := NO_NUMBERS.get(getattr(column.dtype, "kind", "O"))) is not None:
+        raise UsageError(f"{path}, column {name} holds {kind}.")
+    if column.dtype == bool or pd.api.types.is_numeric_dtype(column):
+        numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        _check_digits(path, column, numbers)
+        return numbers
+    numbers = floats_in(column).to_numpy(dtype=np.float64)
+    _check_digits(path, column, numbers)
+    words = column.map(lambda value: str(value).strip().lower())
+    wrong = np.isnan(numbers) & ~column.isna().to_numpy() & ~words.isin(MISSING_WORDS).to_numpy()
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        raise UsageError(
+            f"{path}, row {row + 1}, column {name}: {str(column.iloc[row])[:60]!r} is not a"
+            " number. Write plain numbers such as 1200.5, without % and separators of thousands, 1"
+            " and 0 for yes and no, and leave the cell empty where a value is missing."
+        )
+    return numbers
+
+
+def _check_digits(path: Path | str, column: "pd.Series[Any]", numbers: Floats) -> None:
+    """Raise UsageError with the first whole number that a float does not hold."""
+    large = np.isfinite(numbers) & (np.abs(numbers) >= EXACT_FLOAT_LIMIT)
+    for row in np.flatnonzero(large).tolist():
+        value = column.iloc[row]
+        if isinstance(value, int | np.integer) and int(value) != float(numbers[row]):
+            raise UsageError(
+                f"{path}, row {row + 1}, column {column.name}: a whole number of"
+                f" {len(str(abs(int(value))))} digits would be rounded, and small gaps with it."
+                " Subtract a constant from the column, or write it in larger units."
+            )
