@@ -13,7 +13,8 @@ def suite_of_findings(state: SearchState, sets: int) -> Suite:
     """Return a suite of fresh twins in the regions found, to run, compare and monitor.
 
     The scenarios of a region are drawn from those of its evidence; the fact `finding` numbers the
-    findings as in the results, from 1.
+    findings as in the results, from 1. Verdicts are about the questions found, for persons beyond
+    those asked where a group has enough names.
 
     Parameters
     ----------
@@ -44,4 +45,5 @@ def suite_of_findings(state: SearchState, sets: int) -> Suite:
         probe.model_copy(update={"facts": {**probe.facts, "finding": str(place // twins + 1)}})
         for place, probe in enumerate(suite.probes)
     )
-    return suite.model_copy(update={"probes": probes})
+    random = () if state.drawing.about_names else ("name",)
+    return suite.model_copy(update={"probes": probes, "random": random})

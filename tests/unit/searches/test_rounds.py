@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from biaswatch.shared.analysis.monitors.blocks import SuiteBlocks
 from biaswatch.shared.analysis.search import (
     Ended,
     PlannedRound,
@@ -16,6 +17,7 @@ from biaswatch.shared.analysis.search import (
     suite_of_findings,
 )
 from biaswatch.shared.analysis.search.drawing import HELD_OUT_SHARE
+from biaswatch.shared.contracts import WatchedPair
 from biaswatch.shared.contracts.search import PERSON, Search, SearchRound, SetPurpose
 from biaswatch.shared.contracts.suite_limits import check_suite
 from biaswatch.shared.errors import UsageError
@@ -288,7 +290,11 @@ def test_a_suite_of_findings_asks_fresh_twins_of_the_regions(
     assert len(suite.probes) == 40
     assert {probe.facts["topic"] for probe in suite.probes} == {"t4"}
     assert {probe.facts["finding"] for probe in suite.probes} == {"1"}
-    assert suite.random == ("name", "text")
+    blocks = SuiteBlocks.of_probes(suite.random, suite.probes).of(
+        WatchedPair(dimension="gender", a="women", b="men")
+    )
+    assert blocks is not None
+    assert (blocks.count, blocks.lacking) == (20, None)
     with pytest.raises(UsageError, match="has found nothing"):
         suite_of_findings(replay(search, []), 20)
 
