@@ -10,6 +10,7 @@ from pathlib import Path
 
 import httpx2
 
+from biaswatch.shared.errors import TransientError
 from biaswatch.shared.runtime.web import free_port
 from biaswatch.shared.store import Store, migrate
 from drills.outcome import Drill, NotRunError, Outcome
@@ -25,6 +26,7 @@ KEYS = {"AWS_ACCESS_KEY_ID": "somebody", "AWS_SECRET_ACCESS_KEY": "nothing"}
 BEFORE = "2026-02-01"
 AWAY_S = 30.0
 ENDS_WITHIN_S = 300.0
+REFUSED_CODES = (0, 1, 2, TransientError.exit_code)
 
 
 @asynccontextmanager
@@ -98,7 +100,7 @@ async def _interrupted(
         return Outcome(exits=1, note=f"`archive move` hung for {ENDS_WITHIN_S:g} s")
     finally:
         proxy.serve_new()
-    bad = "Traceback" in complaint or process.returncode not in (0, 1, 2)
+    bad = "Traceback" in complaint or process.returncode not in REFUSED_CODES
     return Outcome(1, faults=(complaint.strip()[-300:],) if bad else ())
 
 

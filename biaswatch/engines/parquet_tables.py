@@ -143,13 +143,14 @@ def _listed(files: Sequence[str]) -> str:
 def _remote(connection: Any, source: str) -> str:
     """Register remote files, read by pyarrow and queried by DuckDB."""
     import pyarrow.dataset
-    import pyarrow.fs
+
+    from biaswatch.shared.parquet.object_stores import open_filesystem
 
     where, _, query = source.partition("?")
     folder = where.split("*", 1)[0].rsplit("/", 1)[0] if "*" in where else where
     ending = f"?{query}" if query else ""
     try:
-        files, path = pyarrow.fs.FileSystem.from_uri(folder + ending)
+        files, path = open_filesystem(folder + ending)
         dataset = pyarrow.dataset.dataset(
             path, filesystem=files, format="parquet", partitioning="hive"
         )

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import pyarrow.fs
 
 from biaswatch.shared.errors import TransientError, UsageError
+from biaswatch.shared.parquet.object_stores import open_filesystem
 
 KINDS = ("s3", "gs", "file")
 UNFINISHED = ".unfinished"
@@ -35,7 +36,7 @@ class ParquetFolder:
         self.uri = checked_uri(uri)
         self._advice = advice
         try:
-            self._files, self._base = pyarrow.fs.FileSystem.from_uri(self.uri)
+            self._files, self._base = open_filesystem(self.uri)
         except (pyarrow.ArrowException, OSError, ValueError) as error:
             raise UsageError(f"{uri} cannot be opened: {_reason(error)}.") from None
         self._local = isinstance(self._files, pyarrow.fs.LocalFileSystem)
