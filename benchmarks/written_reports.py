@@ -54,16 +54,18 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--subjects", type=int, default=1000)
     parser.add_argument("--share", type=float, default=0.3)
-    asked = parser.parse_args()
+    options = parser.parse_args()
     draw = random.Random(44)
-    model = PlantedModel(report_faults=("number", "slot", "claim"), report_fault_share=asked.share)
+    model = PlantedModel(
+        report_faults=("number", "slot", "claim"), report_fault_share=options.share
+    )
     ends, leaked = Counter[str](), 0
-    for _ in range(asked.subjects):
+    for _ in range(options.subjects):
         end, text = written(random_subject(draw), model, draw)
         ends[end] += 1
         leaked += PLANTED_TEXTS.search(text) is not None
     for end, count in sorted(ends.items()):
-        print(f"{end}: {count} of {asked.subjects} ({count / asked.subjects:.1%})")
+        print(f"{end}: {count} of {options.subjects} ({count / options.subjects:.1%})")
     print(f"planted faults that a reader sees: {leaked}")
 
 

@@ -52,43 +52,47 @@ def false_alarms() -> Iterator[Line]:
     """Simulate streams without a difference."""
     for check in (*FALSE_ALARMS, *CLAIMS):
         times = CLAIM_TIMES if check in CLAIMS else TIMES
-        found = share_alarmed(check, np.random.default_rng(1), times, check.length)
+        result = share_alarmed(check, np.random.default_rng(1), times, check.length)
         bar = most_allowed(times)
-        yield check.name, f"{found:.3f} of {times:,} alarm (at most {bar:.3f})", found <= bar
+        yield check.name, f"{result:.3f} of {times:,} alarm (at most {bar:.3f})", result <= bar
 
 
 def traffic() -> Iterator[Line]:
     """Simulate live systems whose groups are equal, by the functions that close windows."""
     bar = most_allowed(TRAFFIC_TIMES)
     for stream in EQUAL:
-        found = share_of_streams(stream, TRAFFIC_TIMES)
-        told = f"{found:.3f} of {TRAFFIC_TIMES} alarm (at most {bar:.3f})"
-        yield f"traffic, {stream.name}", told, found <= bar
+        share = share_of_streams(stream, TRAFFIC_TIMES)
+        message = f"{share:.3f} of {TRAFFIC_TIMES} alarm (at most {bar:.3f})"
+        yield f"traffic, {stream.name}", message, share <= bar
     for stream in CONFOUNDED:
-        found = share_of_streams(stream, TRAFFIC_TIMES, strata=BY_TOPIC)
-        told = f"{found:.3f} of {TRAFFIC_TIMES} alarm (at most {bar:.3f})"
-        yield f"traffic by topic, {stream.name}", told, found <= bar
+        share = share_of_streams(stream, TRAFFIC_TIMES, strata=BY_TOPIC)
+        message = f"{share:.3f} of {TRAFFIC_TIMES} alarm (at most {bar:.3f})"
+        yield f"traffic by topic, {stream.name}", message, share <= bar
     for stream in (EQUAL[0], EQUAL[2]):
-        found = share_of_streams(stream, TRAFFIC_TIMES, Method.TWO_GROUPS)
-        told = f"{found:.3f} alarm where users of all windows are pooled (the matched ones do not)"
-        yield f"pooled, {stream.name}", told, found > 2 * ALPHA
+        share = share_of_streams(stream, TRAFFIC_TIMES, Method.TWO_GROUPS)
+        message = (
+            f"{share:.3f} alarm where users of all windows are pooled (the matched ones do not)"
+        )
+        yield f"pooled, {stream.name}", message, share > 2 * ALPHA
 
 
 def planned_traffic() -> Iterator[Line]:
     """Simulate live systems with a gap, and compare with what is planned for them."""
-    for each in PLANNED:
-        planned, needed = planned_users(each), users_needed(each, TRAFFIC_TIMES)
+    for item in PLANNED:
+        planned, needed = planned_users(item), users_needed(item, TRAFFIC_TIMES)
         ratio = planned / needed
-        told = f"planned {planned:,} users, 80 % alarm by {needed:,.0f}: {ratio:.2f} (.75 to 1.33)"
-        yield f"plan, {each.stream.name}", told, 0.75 <= ratio <= 1 / 0.75
+        message = (
+            f"planned {planned:,} users, 80 % alarm by {needed:,.0f}: {ratio:.2f} (.75 to 1.33)"
+        )
+        yield f"plan, {item.stream.name}", message, 0.75 <= ratio <= 1 / 0.75
 
 
 def delays() -> Iterator[Line]:
     """Simulate differences and compare with the test that looks once and knows them."""
     for delay in DELAYS:
         half, most = delay_ratio(delay, np.random.default_rng(3), TIMES)
-        told = f"80 % by {most:.2f} x {delay.fixed:,} pairs, half by {half:.2f} x"
-        yield delay.name, f"{told} (at most {MOST_DELAY})", most <= MOST_DELAY
+        message = f"80 % by {most:.2f} x {delay.fixed:,} pairs, half by {half:.2f} x"
+        yield delay.name, f"{message} (at most {MOST_DELAY})", most <= MOST_DELAY
 
 
 def incomplete() -> Iterator[Line]:
@@ -96,18 +100,18 @@ def incomplete() -> Iterator[Line]:
     for null in NULLS:
         rng = np.random.default_rng(5)
         alarmed = [alarm_units(null, rng, *NULL_ROUNDS) < inf for _ in range(NULL_TIMES)]
-        found, bar = float(np.mean(alarmed)), most_allowed(NULL_TIMES, ROUND_ALPHA)
-        yield null.name, f"{found:.3f} of {NULL_TIMES} alarm (at most {bar:.3f})", found <= bar
+        result, bar = float(np.mean(alarmed)), most_allowed(NULL_TIMES, ROUND_ALPHA)
+        yield null.name, f"{result:.3f} of {NULL_TIMES} alarm (at most {bar:.3f})", result <= bar
     whole = 0.0
     for lacking in (0.0, 0.02, 0.05, 0.2):
         rng = np.random.default_rng(6)
         alarmed_at = [alarm_units(with_gap(lacking), rng, *GAP_ROUNDS) for _ in range(PLAN_TIMES)]
         units, planned = reached(alarmed_at), planned_units(lacking) or inf
         whole = whole or units
-        told = f"80 % by {units:,.0f} units, {units / whole:.2f} x, planned {planned:,}"
+        message = f"80 % by {units:,.0f} units, {units / whole:.2f} x, planned {planned:,}"
         cheap = lacking > 0.05 or units <= MOST_COST * whole
         near = abs(planned / units - 1) <= PLAN_ERROR
-        yield with_gap(lacking).name, told, cheap and near
+        yield with_gap(lacking).name, message, cheap and near
 
 
 def difficult() -> Iterator[Line]:
@@ -115,18 +119,18 @@ def difficult() -> Iterator[Line]:
     for spread in (0.0, 2.0):
         rng, planned = np.random.default_rng(7), planned_sets(spread) or inf
         sets = reached([difficult_sets(spread, rng, 6000) for _ in range(PLAN_TIMES)])
-        told = f"80 % by {sets:,.0f} sets, planned {planned:,}"
+        message = f"80 % by {sets:,.0f} sets, planned {planned:,}"
         name = f"odds ratio, log odds of sets deviate by {spread:g}"
-        yield name, told, abs(planned / sets - 1) <= PLAN_ERROR
+        yield name, message, abs(planned / sets - 1) <= PLAN_ERROR
 
 
 def main() -> int:
     """Print every check; 1 where one misses its bar."""
     missed, start = 0, time.perf_counter()
     for part in (incomplete, difficult, false_alarms, traffic, planned_traffic, delays):
-        for name, told, holds in part():
+        for name, message, holds in part():
             missed += not holds
-            print(f"{'ok' if holds else 'MISSED':7}{name:58}{told}", flush=True)
+            print(f"{'ok' if holds else 'MISSED':7}{name:58}{message}", flush=True)
     print(f"{missed} missed, {time.perf_counter() - start:.0f} s")
     return 1 if missed else 0
 

@@ -48,8 +48,8 @@ def alarm_units(watched: Watched, rng: np.random.Generator, sets: int, rounds: i
     total: Counts = {}
     for number in range(rounds):
         answers = _round(watched.answers(rng, sets), number, watched.claim)
-        found, _ = counted([comparison], answers, RoundScope(watched.claim, number))
-        total = summed(total, found[comparison.key].counts)
+        result, _ = counted([comparison], answers, RoundScope(watched.claim, number))
+        total = summed(total, result[comparison.key].counts)
         state = method_of(watched.method).evidence([total])
         if state.log_es_beyond(np.array([watched.tolerance]))[0] >= log(FAMILY / ALPHA):
             return float((number + 1) * sets)
@@ -142,7 +142,7 @@ def difficult_sets(spread: float, rng: np.random.Generator, most: int) -> float:
     state = CommonOdds()
     for number in range(1, most // OF_A_ROUND + 1):
         odds = rng.normal(centre, spread, OF_A_ROUND)
-        first, second = (rng.random(OF_A_ROUND) < expit(each) for each in (odds + log_odds, odds))
+        first, second = (rng.random(OF_A_ROUND) < expit(item) for item in (odds + log_odds, odds))
         sides = zip(first.tolist(), second.tolist(), strict=True)
         state += CommonOdds.of(Batch(int(a), 1, int(b), 1) for a, b in sides)
         if state.log_e_beyond(0.0) >= log(FAMILY / ALPHA):

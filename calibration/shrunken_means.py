@@ -106,8 +106,10 @@ def main(studies: int) -> None:
     """Print the coverage of every shape."""
     rng = np.random.default_rng(1)
     for shape in shapes():
-        found = coverage(shape, studies, rng)
-        print(f"{found.average:.3f} {found.worst:.3f} {found.width:.2f}  {shape.name}", flush=True)
+        result = coverage(shape, studies, rng)
+        print(
+            f"{result.average:.3f} {result.worst:.3f} {result.width:.2f}  {shape.name}", flush=True
+        )
 
 
 if __name__ == "__main__":

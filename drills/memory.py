@@ -33,12 +33,12 @@ def program_of(command: str) -> str:
 
 def descendants(pid: int) -> list[int]:
     """Return all processes below a process."""
-    found: list[int] = []
+    result: list[int] = []
     for path in Path(f"/proc/{pid}/task").glob("*/children"):
         with suppress(OSError):
             for child in map(int, path.read_text().split()):
-                found += [child, *descendants(child)]
-    return found
+                result += [child, *descendants(child)]
+    return result
 
 
 class PeakWatch:

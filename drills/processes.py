@@ -54,8 +54,8 @@ class HangingModel:
         self.calls += 1
         while not self.released:
             await asyncio.sleep(0.05)
-        found = re.search(r"Rate (\d+)\.", body.decode())
-        text = said(f"p{found[1]}") if found else ""
+        result = re.search(r"Rate (\d+)\.", body.decode())
+        text = said(f"p{result[1]}") if result else ""
         choice = {"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
         headers = [(b"content-type", b"application/json")]
         await send({"type": "http.response.start", "status": 200, "headers": headers})

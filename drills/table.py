@@ -34,8 +34,8 @@ def cells(row: Row) -> tuple[str, ...]:
     """Return the cells of a line; a drill that was not run has no numbers."""
     if row.state is State.NOT_RUN:
         return (row.drill, row.state.value, *["-"] * 6, f"{row.seconds:.0f}")
-    found = row.outcome
-    counts = (found.checked, found.lost, found.twice, found.exits, len(found.faults))
+    outcome = row.outcome
+    counts = (outcome.checked, outcome.lost, outcome.twice, outcome.exits, len(outcome.faults))
     program, peak = max(row.peaks_mib.items(), key=lambda item: item[1], default=("", 0.0))
     memory = f"{peak:.0f} MiB ({program})" if program else "-"
     return (row.drill, row.state.value, *(f"{n:,}" for n in counts), memory, f"{row.seconds:.0f}")

@@ -43,12 +43,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     stored = StoredResults(options.folder, options.runs, options.seed)
     waiting = [s for s in chosen if not (options.resume and stored.is_done(s))]
     failed = _simulated(waiting, stored, options)
-    found = {name: t for name, s in BY_NAME.items() if PRODUCT in (t := stored.load(s))}
-    _told(found, [shape.name for shape in chosen], options.folder)
+    result = {name: t for name, s in BY_NAME.items() if PRODUCT in (t := stored.load(s))}
+    _told(result, [shape.name for shape in chosen], options.folder)
     for name, error in failed.items():
         print(f"FAILED  {name}: {type(error).__name__}: {error}")
     print(f"{time.perf_counter() - start:.0f} s")
-    cells = [cell for cell in judged(BY_NAME, found) if BY_NAME[cell.shape] in chosen]
+    cells = [cell for cell in judged(BY_NAME, result) if BY_NAME[cell.shape] in chosen]
     return 1 if failed or not all(cell.holds for cell in cells) else 0
 
 
@@ -59,7 +59,7 @@ def _told(found: dict[str, Tallies], chosen: Sequence[str], folder: Path) -> Non
     mine = [cell for cell in cells if cell.shape in chosen]
     shown = {name: found[name] for name in found if name in chosen}
     kinds = {BY_NAME[name].kind for name in chosen}
-    worst = [each for each in worst_errors(BY_NAME, found) if each.kind in kinds]
+    worst = [error for error in worst_errors(BY_NAME, found) if error.kind in kinds]
     tables = [*table_lines(BY_NAME, shown, mine), "", *comparator_lines(worst), ""]
     (folder / "table.md").write_text("\n".join(tables))
     print("\n".join(tables))
@@ -102,8 +102,8 @@ def _simulated(
 def _part(name: str, runs: range, seed: int, compared: int) -> Tallies:
     """Simulate the product in these runs, and comparators in those of them below a number."""
     both = range(runs.start, min(runs.stop, compared))
-    found = simulate(BY_NAME[name], runs, seed=seed, compared=False)
-    return {**found, **simulate(BY_NAME[name], both, seed=seed, product=None)}
+    result = simulate(BY_NAME[name], runs, seed=seed, compared=False)
+    return {**result, **simulate(BY_NAME[name], both, seed=seed, product=None)}
 
 
 def _parts(runs: int) -> Iterator[range]:

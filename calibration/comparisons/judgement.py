@@ -56,7 +56,7 @@ def least_coverage(runs: int) -> float:
 
 def judged(shapes: Mapping[str, Shape], found: Found) -> list[JudgedCell]:
     """Return every cell of the shapes that were simulated."""
-    valid = {(each.kind, each.name) for each in worst_errors(shapes, found) if each.valid}
+    valid = {(error.kind, error.name) for error in worst_errors(shapes, found) if error.valid}
     return [
         cell
         for name, tallies in found.items()

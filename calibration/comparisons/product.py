@@ -53,8 +53,8 @@ def product_verdicts(study: Study, shape: Shape, alpha: float, rng: Rng) -> list
     family = max(1, sampled.declared)
     with patch.dict(GAP_STATISTICS, clear=True):  # what is shown beside a test decides nothing
         compared = list(compare(sampled, rng, family))
-    found = corrected(compared, plan, family)
-    return [_verdict(each, features.index(each.feature)) for each in found]
+    result = corrected(compared, plan, family)
+    return [_verdict(item, features.index(item.feature)) for item in result]
 
 
 def _verdict(found: GroupComparison, feature: int) -> ProductVerdict:

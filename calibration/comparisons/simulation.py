@@ -51,10 +51,10 @@ def simulate(
         study = shape.draw(np.random.default_rng(key))
         if product is not None:
             start = process_time()
-            found = product(study, shape, ALPHA, np.random.default_rng([*key, 1]))
+            result = product(study, shape, ALPHA, np.random.default_rng([*key, 1]))
             seconds = process_time() - start
             tally = tallies.setdefault(PRODUCT, Tally())
-            _count(tally, list(_outcomes(study, shape, found)), shape.tolerance, seconds)
+            _count(tally, list(_outcomes(study, shape, result)), shape.tolerance, seconds)
         if compared:
             for name, outcomes in _of_comparators(study, shape).items():
                 _count(tallies.setdefault(name, Tally()), outcomes, shape.tolerance)
@@ -62,33 +62,33 @@ def simulate(
 
 
 def _outcomes(study: Study, shape: Shape, found: Sequence[ProductVerdict]) -> Iterator[Outcome]:
-    for each in found:
-        claimed = each.survives or shape.kind is not Kind.MISSING
+    for item in found:
+        claimed = item.survives or shape.kind is not Kind.MISSING
         yield Outcome(
-            study.gap(each.a, each.b, each.feature),
-            each.verdict if claimed else Verdict.INCONCLUSIVE,
-            each.gap or 0.0,
-            each.marginal,
-            each.simultaneous,
+            study.gap(item.a, item.b, item.feature),
+            item.verdict if claimed else Verdict.INCONCLUSIVE,
+            item.gap or 0.0,
+            item.marginal,
+            item.simultaneous,
         )
 
 
 def _of_comparators(study: Study, shape: Shape) -> dict[str, list[Outcome]]:
     truths: list[float] = []
-    found: dict[str, list[GapPValues]] = {}
+    result: dict[str, list[GapPValues]] = {}
     for (a, b), gaps in study.truth.items():
         for feature, truth in enumerate(gaps):
             truths.append(float(truth))
             for name, tails in comparators_of(study, shape, feature, a, b).items():
-                found.setdefault(name, []).append(p_values_of(tails, shape.tolerance))
-    return {name: _concluded(truths, each) for name, each in found.items()}
+                result.setdefault(name, []).append(p_values_of(tails, shape.tolerance))
+    return {name: _concluded(truths, each) for name, each in result.items()}
 
 
 def _concluded(truths: Sequence[float], found: Sequence[GapPValues]) -> list[Outcome]:
     """Conclude with both families of tests corrected by Holm."""
-    apart = holm_rejects([each.p_disparity for each in found], ALPHA)
+    apart = holm_rejects([item.p_disparity for item in found], ALPHA)
     within = [False] * len(found)
-    p_equivalence = [p for each in found if (p := each.p_equivalence) is not None]
+    p_equivalence = [p for item in found if (p := item.p_equivalence) is not None]
     if p_equivalence:
         within = holm_rejects(p_equivalence, ALPHA)
     return [
@@ -108,29 +108,31 @@ def _count(
     tally.runs += 1
     tally.seconds += seconds
     tally.comparisons += len(outcomes)
-    tally.false_disparities += any(_is_false_disparity(each, tolerance) for each in outcomes)
-    apart = [each for each in outcomes if abs(each.truth) > tolerance + SLACK]
+    tally.false_disparities += any(_is_false_disparity(outcome, tolerance) for outcome in outcomes)
+    apart = [outcome for outcome in outcomes if abs(outcome.truth) > tolerance + SLACK]
     tally.disparities.add(
-        each.verdict is Verdict.DISPARITY and not _is_false_disparity(each, tolerance)
-        for each in apart
+        item.verdict is Verdict.DISPARITY and not _is_false_disparity(item, tolerance)
+        for item in apart
     )
     if tolerance:
-        beyond = [each for each in outcomes if abs(each.truth) >= tolerance - SLACK]
-        within = [each for each in outcomes if abs(each.truth) < tolerance - SLACK]
+        beyond = [outcome for outcome in outcomes if abs(outcome.truth) >= tolerance - SLACK]
+        within = [outcome for outcome in outcomes if abs(outcome.truth) < tolerance - SLACK]
         if beyond:
             tally.beyond += 1
-            tally.false_equivalences += any(each.verdict is Verdict.NO_DISPARITY for each in beyond)
-        tally.equivalences.add(each.verdict is Verdict.NO_DISPARITY for each in within)
+            tally.false_equivalences += any(item.verdict is Verdict.NO_DISPARITY for item in beyond)
+        tally.equivalences.add(item.verdict is Verdict.NO_DISPARITY for item in within)
     _count_intervals(tally, outcomes, tolerance)
 
 
 def _count_intervals(tally: Tally, outcomes: Sequence[Outcome], tolerance: float) -> None:
     """Add what intervals cover; where none is shown, nothing false is said."""
-    tally.contradictions.add(_contradicts(each, tolerance) for each in outcomes)
-    tally.shown.add(each.marginal is not None for each in outcomes)
-    tally.covered.add(_covers(each.marginal, each.truth) for each in outcomes)
-    if any(each.simultaneous is not None for each in outcomes):
-        tally.all_covered.add([all(_covers(each.simultaneous, each.truth) for each in outcomes)])
+    tally.contradictions.add(_contradicts(outcome, tolerance) for outcome in outcomes)
+    tally.shown.add(outcome.marginal is not None for outcome in outcomes)
+    tally.covered.add(_covers(outcome.marginal, outcome.truth) for outcome in outcomes)
+    if any(outcome.simultaneous is not None for outcome in outcomes):
+        tally.all_covered.add(
+            [all(_covers(outcome.simultaneous, outcome.truth) for outcome in outcomes)]
+        )
 
 
 def _is_false_disparity(outcome: Outcome, tolerance: float) -> bool:

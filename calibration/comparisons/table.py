@@ -45,15 +45,15 @@ def comparator_lines(worst: Iterable[WorstErrors]) -> list[str]:
     """Return a table of the comparators' worst errors, by kind of data."""
     rows = [
         (
-            each.kind.value,
-            each.name,
-            "yes" if each.valid else "no",
-            f"{_share(each.disparity)} on {each.disparity_shape}",
-            "-" if each.equivalence is None
-            else f"{_share(each.equivalence)} on {each.equivalence_shape}",
+            item.kind.value,
+            item.name,
+            "yes" if item.valid else "no",
+            f"{_share(item.disparity)} on {item.disparity_shape}",
+            "-" if item.equivalence is None
+            else f"{_share(item.equivalence)} on {item.equivalence_shape}",
         )
-        for each in worst
-        if each.name != PRODUCT
+        for item in worst
+        if item.name != PRODUCT
     ]  # fmt: skip
     headings = ("kind", "comparator", "a bar", "most false disparities", "most false equivalences")
     return markdown(headings, rows)
@@ -155,9 +155,9 @@ class StoredResults:
 
     def comparators(self, shape: Shape) -> Tallies:
         """Return the stored tallies of comparators; none where they had too few runs."""
-        found = {name: tally for name, tally in self.load(shape).items() if name != PRODUCT}
-        enough = all(tally.runs >= self.compared_runs_of(shape) for tally in found.values())
-        return found if enough else {}
+        result = {name: tally for name, tally in self.load(shape).items() if name != PRODUCT}
+        enough = all(tally.runs >= self.compared_runs_of(shape) for tally in result.values())
+        return result if enough else {}
 
     def _path(self, shape: Shape) -> Path:
         return self._folder / (re.sub(r"[^a-z0-9.]+", "-", shape.name.lower()) + ".shape.json")

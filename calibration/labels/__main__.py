@@ -17,7 +17,7 @@ HEAD = ("by readings", "labels alone", "corrected", "without error", "at most")
 
 def _outcome_of(name: str, seed: int) -> LabelledOutcome:
     """Simulate one study of a case by its name, which can be sent to another process."""
-    [case] = [each for each in CASES if each.name == name]
+    [case] = [case for case in CASES if case.name == name]
     return simulated_outcome(case.study, case.labels, seed)
 
 
@@ -26,8 +26,8 @@ def row_of(
 ) -> LabelledRow:
     """Return the row of a case; the same one every time."""
     run = map if executor is None else executor.map
-    found = list(run(_outcome_of, [case.name] * studies, range(studies)))
-    return labelled_row(case.name, case.gap, case.labels, found, even=case.even)
+    result = list(run(_outcome_of, [case.name] * studies, range(studies)))
+    return labelled_row(case.name, case.gap, case.labels, result, even=case.even)
 
 
 def main(given: Sequence[str] | None = None) -> int:
@@ -55,10 +55,10 @@ def _studies(studies: int, only: str, executor: ProcessPoolExecutor) -> list[str
             continue
         began = time.monotonic()
         row = row_of(case, studies, executor)
-        found: Mapping[str, object] = row
-        cells = [found[name.replace(" ", "_")] for name in HEAD]
-        said = " | ".join("-" if each is None else f"{each}" for each in cells)
-        print(f"| {case.name} | {said} | {time.monotonic() - began:.0f} |", flush=True)
+        result: Mapping[str, object] = row
+        cells = [result[name.replace(" ", "_")] for name in HEAD]
+        text = " | ".join("-" if cell is None else f"{cell}" for cell in cells)
+        print(f"| {case.name} | {text} | {time.monotonic() - began:.0f} |", flush=True)
         if broken(row):
             missed.append(case.name)
     return missed

@@ -65,18 +65,18 @@ MONITOR_CASES: Sequence[MonitorCase] = (
 
 def watched_once(name: str, seed: int) -> WatchedOnce:
     """Simulate one monitor of a case by its name, which can be sent to another process."""
-    [case] = [each for each in MONITOR_CASES if each.name == name]
-    found = watched(case.study, case.labels, seed, case.rounds)
-    after = found.raised[0].round + 1 if found.raised else None
-    return WatchedOnce(after, float(np.mean(found.readings)))
+    [case] = [case for case in MONITOR_CASES if case.name == name]
+    result = watched(case.study, case.labels, seed, case.rounds)
+    after = result.raised[0].round + 1 if result.raised else None
+    return WatchedOnce(after, float(np.mean(result.readings)))
 
 
 def monitor_row(
     case: MonitorCase, monitors: int, run: Callable[..., Any] = map
 ) -> tuple[list[str], bool]:
     """Return the cells of a case, and whether it breaks what is promised."""
-    found: list[WatchedOnce] = list(run(partial(watched_once, case.name), range(monitors)))
-    soon = sorted(each.alarmed_after for each in found if each.alarmed_after is not None)
+    result: list[WatchedOnce] = list(run(partial(watched_once, case.name), range(monitors)))
+    soon = sorted(item.alarmed_after for item in result if item.alarmed_after is not None)
     alarmed = len(soon) / monitors
     most = ALPHA + 3.5 * sqrt(ALPHA * (1 - ALPHA) / monitors)
     half = soon[(monitors + 1) // 2 - 1] if alarmed >= 0.5 else None
@@ -85,7 +85,7 @@ def monitor_row(
         "-" if case.gap else f"{most:.3f}",
         f"{case.at_least:g}" if case.gap else "-",
         "-" if half is None else str(half),
-        f"{np.mean([each.reading for each in found]):.3f}",
+        f"{np.mean([each.reading for each in result]):.3f}",
     ]
     return cells, alarmed < case.at_least if case.gap else alarmed > most
 

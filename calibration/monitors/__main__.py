@@ -18,11 +18,11 @@ PARTS = {"false alarms": FALSE_ALARMS, "found": FOUND, "wobbles": WOBBLES}
 def happened(scenario: Scenario, seed: int) -> bool:
     """Simulate one monitor."""
     rng = np.random.default_rng(seed)
-    found = DecidedRounds(scenario.monitor)
+    result = DecidedRounds(scenario.monitor)
     for number, counts in enumerate(scenario.bank.rounds(scenario.gaps(rng), rng)):
         epoch = number // scenario.epoch_rounds if scenario.epoch_rounds else 0
-        found.close(counts, model=f"m-{epoch}")
-    return scenario.judged(found)
+        result.close(counts, model=f"m-{epoch}")
+    return scenario.judged(result)
 
 
 def share_of(scenario: Scenario, times: int, executor: ProcessPoolExecutor | None = None) -> float:
@@ -35,7 +35,7 @@ def share_of(scenario: Scenario, times: int, executor: ProcessPoolExecutor | Non
 
 def _happened_to(name: str, seed: int) -> bool:
     """Simulate a monitor of a scenario by its name, which can be sent to another process."""
-    [scenario] = [each for part in PARTS.values() for each in part if each.name == name]
+    [scenario] = [item for part in PARTS.values() for item in part if item.name == name]
     return happened(scenario, seed)
 
 
@@ -64,13 +64,15 @@ def main(given: Sequence[str] | None = None) -> int:
     asked, missed, start = options.parse_args(given), 0, time.perf_counter()
     print("| monitors | simulated | share | promise | |\n|---|---|---|---|---|")
     with ProcessPoolExecutor(asked.workers) as executor:
-        for scenario in (each for part in asked.only for each in PARTS[part]):
+        for scenario in (item for part in asked.only for item in PARTS[part]):
             times = max(1, round(scenario.times * asked.share))
             share = share_of(scenario, times, executor)
             holds = kept(scenario, share, times)
             missed += not holds
-            told = (scenario.name, times, f"{share:.3f}", promise(scenario))
-            print("|", *(f"{each} |" for each in told), "ok |" if holds else "MISSED |", flush=True)
+            message = (scenario.name, times, f"{share:.3f}", promise(scenario))
+            print(
+                "|", *(f"{item} |" for item in message), "ok |" if holds else "MISSED |", flush=True
+            )
     print(f"\n{missed} missed, {time.perf_counter() - start:.0f} s")
     return 1 if missed else 0
 

@@ -50,10 +50,10 @@ class Bank:
         own = rng.normal(0, self.spread, (2, self.sets)) if self.spread else np.zeros((2, 1))
         own -= own.mean(axis=1, keepdims=True)
         shifts = np.zeros(len(gaps)) if levels is None else levels
-        found = []
+        result = []
         for gap, shift in zip(gaps, shifts, strict=True):
             sides = np.array([[gap / 2], [-gap / 2]]) + self.level + shift + own
             means = np.clip(np.broadcast_to(sides, (2, self.sets)), 0.0, 1.0)
             a, b = self.draw(rng, means)
-            found.append(of_pairs(a - b, a + b - 1, rng))
-        return found
+            result.append(of_pairs(a - b, a + b - 1, rng))
+        return result

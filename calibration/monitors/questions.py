@@ -70,7 +70,7 @@ def names_as_clusters(
     """
     rng = np.random.default_rng(names)
     own = gap + rng.normal(0, name_sd, (studies, names)) + rng.normal(0, text_sd, (studies, names))
-    found = 0
+    result = 0
     for row in own:
         noise, total = np.zeros(names), None
         for round_ in range(1, ROUNDS + 1):
@@ -78,8 +78,8 @@ def names_as_clusters(
             if (look := look_number(round_)) is not None:
                 blocks = Blocks(np.clip(row + noise / round_, -1, 1))
                 total = log_sum_after(total, blocks.log_e_beyond(0.0), look)
-        found += total is not None and total >= -log(ALPHA)
-    return found / studies
+        result += total is not None and total >= -log(ALPHA)
+    return result / studies
 
 
 def names_alone(names: int, name_sd: float, studies: int, texts: int = 20) -> float:
@@ -88,13 +88,13 @@ def names_alone(names: int, name_sd: float, studies: int, texts: int = 20) -> fl
     Answers deviate by 0.1 of the range; a gap and the missing answers share half of alpha.
     """
     rng, bound = np.random.default_rng(names), log(4 / ALPHA / share_of_test(1))
-    found = 0
+    result = 0
     for _ in range(studies):
         gaps = rng.normal(0, name_sd * sqrt(2), names)[np.arange(texts) % names]
         drawn = np.clip(gaps + rng.normal(0, 0.1 * sqrt(2), (ROUNDS, texts)), -1, 1)
         factors = np.log1p(np.multiply.outer(drawn, both_ways(STAKES))).sum(axis=1)
-        found += bool((log_mean_exp(factors.cumsum(axis=0)) >= bound).any())
-    return found / studies
+        result += bool((log_mean_exp(factors.cumsum(axis=0)) >= bound).any())
+    return result / studies
 
 
 def rounds_needed(gaps: Floats, seed: int, most: int = 1500) -> tuple[int, int]:
@@ -116,11 +116,11 @@ def rounds_needed(gaps: Floats, seed: int, most: int = 1500) -> tuple[int, int]:
             past.squares + (drawn**2).sum(axis=0),
         )  # fmt: skip
         log_es = log_mean_exp(wealth)
-        found = (
+        result = (
             log_es.max() >= log(len(gaps) / ALPHA),
             merged_log_e(log_es, own, common) >= -log(ALPHA),
         )
-        needed = [n or (round_ if hit else 0) for n, hit in zip(needed, found, strict=True)]
+        needed = [n or (round_ if hit else 0) for n, hit in zip(needed, result, strict=True)]
         if all(needed):
             break
     return needed[0] or most, needed[1] or most
@@ -129,7 +129,7 @@ def rounds_needed(gaps: Floats, seed: int, most: int = 1500) -> tuple[int, int]:
 def skewed_groups(groups: int, studies: int, draw: Callable[..., Floats]) -> float:
     """Return the share of monitors with merged evidence where all labels are alike, 60 rounds."""
     rng, first, second = np.random.default_rng(groups), *np.triu_indices(groups, 1)
-    exchanges, found = exchange_group(groups), 0
+    exchanges, result = exchange_group(groups), 0
     for _ in range(studies):
         past = PastDifferences(*(np.zeros(len(first)) for _ in range(3)))
         own, common = np.zeros(OWN_BETS), np.zeros(COMMON_BETS)
@@ -148,8 +148,8 @@ def skewed_groups(groups: int, studies: int, draw: Callable[..., Floats]) -> flo
                 past.squares + (seen**2).sum(axis=0),
             )  # fmt: skip
             hit |= merged_log_e(log_mean_exp(wealth), own, common) >= -log(ALPHA)
-        found += hit
-    return found / studies
+        result += hit
+    return result / studies
 
 
 def within_horizon(

@@ -57,10 +57,10 @@ def drifting(rounds: int, sd: float) -> Gaps:
     """Return gaps around 0, each near to the one before."""
 
     def gaps(rng: np.random.Generator) -> Floats:
-        found = [0.0]
+        result = [0.0]
         for step in rng.normal(0, sd * (1 - 0.8**2) ** 0.5, rounds - 1):
-            found.append(0.8 * found[-1] + step)
-        return np.array(found)
+            result.append(0.8 * result[-1] + step)
+        return np.array(result)
 
     return gaps
 
@@ -78,13 +78,13 @@ def raised(*kinds: AlarmKind) -> Judged:
 
 def raised_between(kind: AlarmKind, first: int, last: int) -> Judged:
     """Tell whether such an alarm was raised in these rounds."""
-    return lambda found: any(first <= each <= last for each in found.told(kind))
+    return lambda found: any(first <= item <= last for item in found.told(kind))
 
 
 def cleared_between(first: int, last: int) -> Judged:
     """Tell whether an alarm of a disparity was cleared in these rounds."""
-    told = AlarmState.CLEARED
-    return lambda found: any(first <= each <= last for each in found.told(DISPARITY, told))
+    message = AlarmState.CLEARED
+    return lambda found: any(first <= item <= last for item in found.told(DISPARITY, message))
 
 
 FIFTY, TWELVE = Bank(steady, 50), Bank(steady, 12)

@@ -25,12 +25,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Print a Markdown table with a line for each shape."""
     options = _options(arguments)
     shapes = [shape for shape in SHAPES if options.only in shape.name]
-    found = {}
+    result = {}
     for shape in shapes:
-        found[shape.name] = _shares(shape, options.studies)
-        print(shape.name, found[shape.name], file=sys.stderr, flush=True)
-    valid = _valid(shapes, found, options.studies)
-    rows = [_row(shape, found[shape.name], valid, options.studies) for shape in shapes]
+        result[shape.name] = _shares(shape, options.studies)
+        print(shape.name, result[shape.name], file=sys.stderr, flush=True)
+    valid = _valid(shapes, result, options.studies)
+    rows = [_row(shape, result[shape.name], valid, options.studies) for shape in shapes]
     limits = {shape.limit for shape in shapes}
     missed = [row for row in rows if row[-1] and row[-1] not in limits]
     lines = [" | ".join(row) for row in (HEADINGS, ("---",) * len(HEADINGS), *rows)]

@@ -90,8 +90,8 @@ def nulls(searches: int) -> Iterator[Bar]:
     }
     limit = ALPHA + 3.5 * np.sqrt(ALPHA * (1 - ALPHA) / searches)
     for name, target in kinds.items():
-        found = [bool(simulated(target, s, BUDGET).discovery_rounds) for s in range(searches)]
-        yield Bar(f"false findings, {name}", float(np.mean(found)), limit)
+        result = [bool(simulated(target, s, BUDGET).discovery_rounds) for s in range(searches)]
+        yield Bar(f"false findings, {name}", float(np.mean(result)), limit)
 
 
 def failures(searches: int) -> Iterator[Bar]:
@@ -162,12 +162,12 @@ def _twins(rng: np.random.Generator) -> tuple[float, ...]:
 def _fixed_power(searches: int) -> float:
     """Return how often the exact test of the fixed design finds the failing topic."""
     rng = np.random.default_rng(9)
-    found = []
+    result = []
     for _ in range(searches):
         answers = np.array([_twins(rng) for _ in range(FIXED_SETS)])
         p_value = sign_flip_p(answers[:, 0] - answers[:, 1])
-        found.append(p_value is not None and p_value <= ALPHA / TOPICS)
-    return float(np.mean(found))
+        result.append(p_value is not None and p_value <= ALPHA / TOPICS)
+    return float(np.mean(result))
 
 
 def confirmations(searches: int) -> Iterator[Bar]:

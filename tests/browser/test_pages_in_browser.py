@@ -29,8 +29,8 @@ AGO = re.compile(r"\d+ (s|min|h|d)\b")
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with browsed_platform(tmp_path_factory.mktemp("browsed")) as found:
-        yield found
+    with browsed_platform(tmp_path_factory.mktemp("browsed")) as result:
+        yield result
 
 
 @pytest.fixture
@@ -55,8 +55,8 @@ def opened(chromium: Any, address: str) -> Iterator[Any]:
         return page
 
     yield goto
-    for each in contexts:
-        each.close()
+    for item in contexts:
+        item.close()
     assert complaints == []
 
 
@@ -79,16 +79,16 @@ def serious_findings(page: Any) -> list[tuple[str, str]]:
     """Return what axe finds serious or critical, with the first element of each."""
     from axe_playwright_python.sync_playwright import Axe
 
-    found = Axe().run(page).response["violations"]
-    serious = [each for each in found if each["impact"] in SERIOUS]
-    return [(each["id"], each["nodes"][0]["html"][:200]) for each in serious]
+    violations = Axe().run(page).response["violations"]
+    serious = [item for item in violations if item["impact"] in SERIOUS]
+    return [(item["id"], item["nodes"][0]["html"][:200]) for item in serious]
 
 
 def test_hostile_names_and_answers_can_be_read(opened: Any) -> None:
     run = next(path for path in PAGES if path.startswith("/runs/"))
-    said = opened(f"{run}/answers").locator("main").inner_text()
-    assert NASTY in said
-    assert HUGE in said
+    text = opened(f"{run}/answers").locator("main").inner_text()
+    assert NASTY in text
+    assert HUGE in text
 
 
 @pytest.mark.parametrize("path", [path for path in PAGES if path != "/docs"])
@@ -107,8 +107,8 @@ def served_words(page: Any) -> str:
         "document.querySelectorAll('figure, .explored, .tools, [data-together], .live')"
         ".forEach(each => each.remove())"
     )
-    said: str = page.locator("main").inner_text()
-    return " ".join(said.split())
+    text: str = page.locator("main").inner_text()
+    return " ".join(text.split())
 
 
 def test_answers_are_found_and_stand_beside_their_twins(opened: Any) -> None:
@@ -189,11 +189,11 @@ def test_a_newcomer_finds_how_sure_what_is_missing_and_what_it_costs(
     row.get_by_role("link", name="browsed", exact=True).click()
     # Would you bet on it, and would it survive a biased classifier?
     page.get_by_role("link", name="how sure").click()
-    said = " ".join(main.inner_text().split())
-    assert "has a chance of at most 5 %" in said
-    assert "Bias of words itself was not tested" in said
+    text = " ".join(main.inner_text().split())
+    assert "has a chance of at most 5 %" in text
+    assert "Bias of words itself was not tested" in text
     # How many answers could not be measured, and does it matter?
-    assert re.search(r"Answers without a number .* of 84 .*refused", said)
+    assert re.search(r"Answers without a number .* of 84 .*refused", text)
 
 
 def test_a_button_pressed_twice_quickly_does_one_thing(opened: Any, address: str) -> None:
@@ -201,7 +201,7 @@ def test_a_button_pressed_twice_quickly_does_one_thing(opened: Any, address: str
     page.get_by_role("button", name="Pause this monitor").dblclick()
     page.get_by_role("button", name="Resume this monitor").wait_for()
     entries = httpx2.get(f"{address}/v1/audit").json()
-    assert sum(each["action"] == "monitor.pause" for each in entries) == 1
+    assert sum(entry["action"] == "monitor.pause" for entry in entries) == 1
     page.get_by_role("button", name="Resume this monitor").click()
     page.get_by_role("button", name="Pause this monitor").wait_for()
 
@@ -209,9 +209,9 @@ def test_a_button_pressed_twice_quickly_does_one_thing(opened: Any, address: str
 def test_strata_show_both_gaps_and_lead_to_a_file(opened: Any) -> None:
     page = opened("/monitors/stratified")
     page.get_by_role("link", name="By topic and language").click()
-    said = page.locator("main").inner_text()
-    assert "adjusted 3.2 (1 to 6), unadjusted 4 (3 to 5)" in said
-    assert NASTY in said
+    text = page.locator("main").inner_text()
+    assert "adjusted 3.2 (1 to 6), unadjusted 4 (3 to 5)" in text
+    assert NASTY in text
     assert page.locator(".row:not(.axis)").count() == 4  # all of them, and three
     with page.expect_download():
         page.get_by_role("link", name="All of it as CSV").click()
@@ -219,12 +219,12 @@ def test_strata_show_both_gaps_and_lead_to_a_file(opened: Any) -> None:
 
 def test_another_model_begins_an_epoch_and_the_page_says_what_it_did(opened: Any) -> None:
     page = opened(f"/monitors/{RELEASED}")
-    said = " ".join(page.locator("main").inner_text().split())
-    assert f"Epoch 1 began with round {ROUNDS}" in said
-    assert "the model now calls itself m-2 <script>" in said
+    text = " ".join(page.locator("main").inner_text().split())
+    assert f"Epoch 1 began with round {ROUNDS}" in text
+    assert "the model now calls itself m-2 <script>" in text
     changed = page.locator("#changed ~ ul.findings").first.locator("li").all_inner_texts()
     assert len(changed) == 4  # two pairs, of a number and of what is missing
-    assert all("at the end of the epoch before" in each for each in changed)
+    assert all("at the end of the epoch before" in item for item in changed)
 
 
 def test_a_flagged_pair_is_named_by_its_question_and_unfolds_to_what_was_said(opened: Any) -> None:
@@ -244,8 +244,8 @@ def test_a_stratum_leads_to_its_answers(opened: Any) -> None:
 
 
 def test_the_link_of_an_alarms_message_leads_to_its_answers(opened: Any, address: str) -> None:
-    found = httpx2.get(f"{address}/v1/monitors/browsed/alarms").json()
-    raised = [each["alarm"] for each in found if each["alarm"]["state"] == "raised"]
+    body = httpx2.get(f"{address}/v1/monitors/browsed/alarms").json()
+    raised = [item["alarm"] for item in body if item["alarm"]["state"] == "raised"]
     alarm = Alarm.model_validate(raised[-1])
     link = link_of(alarm, f"{address}/")
     assert link is not None

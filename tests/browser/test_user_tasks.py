@@ -41,8 +41,8 @@ class Person:
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with browsed_platform(tmp_path_factory.mktemp("tasks")) as found:
-        yield found
+    with browsed_platform(tmp_path_factory.mktemp("tasks")) as result:
+        yield result
 
 
 def finds_the_worse_group(person: Person) -> None:

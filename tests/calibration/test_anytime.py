@@ -36,15 +36,15 @@ UNITS = 400
 def test_evidence_without_a_difference_alarms_at_most_at_its_level(check: FalseAlarmCheck) -> None:
     times = FEW if check.dear else TIMES
     assert check.length == PAIRS
-    found = share_alarmed(check, np.random.default_rng(1), times, PAIRS // 4)
-    assert found <= most_allowed(times)
+    result = share_alarmed(check, np.random.default_rng(1), times, PAIRS // 4)
+    assert result <= most_allowed(times)
 
 
 @pytest.mark.parametrize("check", CLAIMS, ids=lambda check: check.name)
 def test_a_claim_alarms_at_most_at_its_level_over_a_year_of_rounds(check: FalseAlarmCheck) -> None:
     times = FEW if check.dear else TIMES
-    found = share_alarmed(check, np.random.default_rng(2), times, ROUNDS)
-    assert found <= most_allowed(times)
+    result = share_alarmed(check, np.random.default_rng(2), times, ROUNDS)
+    assert result <= most_allowed(times)
 
 
 def test_a_bank_taken_for_the_population_alarms_falsely() -> None:

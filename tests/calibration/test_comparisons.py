@@ -47,15 +47,15 @@ def missed(shape: Shape, product: Procedure, runs: int = RUNS) -> list[str]:
 def by_welch(study: Study, shape: Shape, alpha: float, _rng: Rng) -> list[ProductVerdict]:
     """Decide by Welch's test whatever the answers look like."""
     values, groups = study.values[:, 0], np.array(study.groups)
-    found = p_values_of(welch(values[groups == "a"], values[groups == "b"]), shape.tolerance)
-    apart = found.p_disparity <= alpha
-    within = found.p_equivalence is not None and found.p_equivalence <= alpha
+    p_values = p_values_of(welch(values[groups == "a"], values[groups == "b"]), shape.tolerance)
+    apart = p_values.p_disparity <= alpha
+    within = p_values.p_equivalence is not None and p_values.p_equivalence <= alpha
     verdict = Verdict.DISPARITY if apart else Verdict.INCONCLUSIVE
     return [
         ProductVerdict(
             feature=0, a="a", b="b",
             verdict=Verdict.NO_DISPARITY if within else verdict,
-            gap=1.0 if found.above else -1.0, marginal=None, simultaneous=None, survives=True,
+            gap=1.0 if p_values.above else -1.0, marginal=None, simultaneous=None, survives=True,
         )
     ]  # fmt: skip
 
@@ -86,8 +86,8 @@ def test_a_procedure_that_finds_nothing_is_found_out() -> None:
 
     def silent(study: Study, shape: Shape, alpha: float, rng: Rng) -> list[ProductVerdict]:
         return [
-            replace(found, verdict=Verdict.INCONCLUSIVE)
-            for found in by_welch(study, shape, alpha, rng)
+            replace(item, verdict=Verdict.INCONCLUSIVE)
+            for item in by_welch(study, shape, alpha, rng)
         ]
 
     cells = judged(BY_NAME, {shape.name: simulate(shape, range(FAMILIES), product=silent)})
@@ -98,9 +98,7 @@ def test_a_procedure_that_finds_nothing_is_found_out() -> None:
 
 def test_an_interval_that_says_something_else_is_found_out() -> None:
     def beside(study: Study, shape: Shape, alpha: float, rng: Rng) -> list[ProductVerdict]:
-        return [
-            replace(found, marginal=(-1.0, 1.0)) for found in by_welch(study, shape, alpha, rng)
-        ]
+        return [replace(item, marginal=(-1.0, 1.0)) for item in by_welch(study, shape, alpha, rng)]
 
     shape = BY_NAME["binary gap .2, .3/.5, 100/100"]
     assert missed(shape, beside, FAMILIES) == ["contradictions"]

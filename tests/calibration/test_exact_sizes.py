@@ -18,12 +18,12 @@ def ones(count: int, n: int) -> Vector:
 
 def p_values(n: int, m: int, tolerance: float) -> Table:
     """Return [n + 1, m + 1], the p of a disparity at each number of ones in both groups."""
-    found = np.ones((n + 1, m + 1))
-    for a, b in np.ndindex(found.shape):
+    result = np.ones((n + 1, m + 1))
+    for a, b in np.ndindex(result.shape):
         samples = ComparedSamples(only_a=ones(a, n), only_b=ones(b, m), bounds=(0.0, 1.0))
         tested = compare_samples(samples, alpha=0.05, tolerance=tolerance).p_disparity
-        found[a, b] = 1.0 if tested is None else tested
-    return found
+        result[a, b] = 1.0 if tested is None else tested
+    return result
 
 
 def largest_error(n: int, m: int, alpha: float, gap: float = 0.0) -> float:

@@ -26,8 +26,8 @@ FEW, MOST_COST, PLAN_ERROR = 40, 1.5, 0.25
 @pytest.mark.parametrize("null", NULLS, ids=lambda null: null.name)
 def test_what_is_missing_or_goes_together_raises_no_false_alarm(null: Watched) -> None:
     rng = np.random.default_rng(5)
-    found = np.mean([alarm_units(null, rng, 20, 20) < math.inf for _ in range(FEW)])
-    assert found <= most_allowed(FEW, ALPHA)
+    result = np.mean([alarm_units(null, rng, 20, 20) < math.inf for _ in range(FEW)])
+    assert result <= most_allowed(FEW, ALPHA)
 
 
 def test_the_answers_that_came_alone_would_alarm_falsely() -> None:
@@ -43,11 +43,11 @@ def test_the_answers_that_came_alone_would_alarm_falsely() -> None:
 
 
 def test_a_few_missing_answers_cost_few_units_and_the_plan_says_how_many() -> None:
-    found = {}
+    result = {}
     for lacking in (0.0, 0.05):
         rng = np.random.default_rng(6)
-        found[lacking] = reached([alarm_units(with_gap(lacking), rng, 20, 80) for _ in range(FEW)])
+        result[lacking] = reached([alarm_units(with_gap(lacking), rng, 20, 80) for _ in range(FEW)])
         planned = planned_units(lacking)
         assert planned is not None
-        assert abs(planned / found[lacking] - 1) <= PLAN_ERROR + 0.1  # of few simulated monitors
-    assert found[0.05] <= MOST_COST * found[0.0]
+        assert abs(planned / result[lacking] - 1) <= PLAN_ERROR + 0.1  # of few simulated monitors
+    assert result[0.05] <= MOST_COST * result[0.0]

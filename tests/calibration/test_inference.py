@@ -30,16 +30,16 @@ Plan = tuple[int, int]
 
 def rejected(p_value: PValue, seed: int, tables: int = TABLES) -> float:
     rng = np.random.default_rng(seed)
-    found = [p_value(rng) for _ in range(tables)]
-    return sum(p is not None and p <= 0.05 for p in found) / tables
+    result = [p_value(rng) for _ in range(tables)]
+    return sum(p is not None and p <= 0.05 for p in result) / tables
 
 
 def covered(
     interval: Callable[[Rng], Estimate], truth: float, seed: int, tables: int = TABLES
 ) -> float:
     rng = np.random.default_rng(seed)
-    found = [interval(rng) for _ in range(tables)]
-    inside = [e.low is not None and e.high is not None and e.low <= truth <= e.high for e in found]
+    result = [interval(rng) for _ in range(tables)]
+    inside = [e.low is not None and e.high is not None and e.low <= truth <= e.high for e in result]
     return sum(inside) / tables
 
 
@@ -176,11 +176,11 @@ def test_intervals_of_d_cover(n: int, truth: float) -> None:
 
 def test_hedges_g_is_nearer_the_truth_than_d_in_small_samples() -> None:
     rng = np.random.default_rng(20)
-    found = [
+    result = [
         (cohens_d(x, y, 0.05).value or 0, hedges_g(x, y, 0.05).value or 0)
         for x, y in ((rng.normal(1, 1, 5), rng.normal(0, 1, 5)) for _ in range(TABLES))
     ]
-    d, g = np.mean(found, axis=0)
+    d, g = np.mean(result, axis=0)
     assert abs(g - 1) < 0.06 < d - 1
 
 
@@ -189,8 +189,8 @@ def test_a_corrected_family_of_true_nulls_is_wrong_in_5_percent(correction: str)
     rng = np.random.default_rng(22)
     wrong = 0
     for _ in range(TABLES):
-        found = adjust(list(rng.uniform(size=20)), correction)
-        wrong += any(p is not None and p <= 0.05 for p in found)
+        result = adjust(list(rng.uniform(size=20)), correction)
+        wrong += any(p is not None and p <= 0.05 for p in result)
     assert wrong / TABLES <= MOST
 
 
@@ -200,8 +200,8 @@ def test_false_discoveries_are_at_most_5_percent_of_all(correction: str) -> None
     shares = []
     for _ in range(TABLES):
         z = rng.normal(size=40) + np.where(np.arange(40) < 10, 3.0, 0.0)
-        found = adjust(list(2 * stats.norm.sf(np.abs(z))), correction)
-        hits = [i for i, p in enumerate(found) if p is not None and p <= 0.05]
+        result = adjust(list(2 * stats.norm.sf(np.abs(z))), correction)
+        hits = [i for i, p in enumerate(result) if p is not None and p <= 0.05]
         shares.append(sum(i >= 10 for i in hits) / max(1, len(hits)))
     assert np.mean(shares) <= MOST
 
@@ -219,18 +219,18 @@ def _verdict(x: Vector, y: Vector) -> Verdict:
 )
 def test_a_verdict_is_wrong_in_at_most_5_percent(gap: float, wrong: Verdict) -> None:
     rng = np.random.default_rng(24)
-    found = []
+    result = []
     for _ in range(TABLES):
         x, y = rng.normal(gap, 1, 1000), rng.normal(0, 1, 1000)
-        found.append(_verdict(x, y))
-    assert found.count(wrong) / TABLES <= MOST
+        result.append(_verdict(x, y))
+    assert result.count(wrong) / TABLES <= MOST
 
 
 @pytest.mark.parametrize(("gap", "right"), [(0.0, Verdict.NO_DISPARITY), (0.5, Verdict.DISPARITY)])
 def test_a_verdict_is_right_where_there_is_evidence(gap: float, right: Verdict) -> None:
     rng = np.random.default_rng(25)
-    found = []
+    result = []
     for _ in range(200):
         x, y = rng.normal(gap, 1, 1000), rng.normal(0, 1, 1000)
-        found.append(_verdict(x, y))
-    assert found.count(right) / 200 >= 0.95
+        result.append(_verdict(x, y))
+    assert result.count(right) / 200 >= 0.95

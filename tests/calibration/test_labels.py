@@ -25,8 +25,8 @@ NULLS = {
 
 
 def disparities(study: LabelledStudy, labels: int, runs: int = RUNS) -> float:
-    found = [simulate(study, labels, seed) for seed in range(runs)]
-    return sum(each.gaps[0].verdict is Verdict.DISPARITY for each in found) / runs
+    result = [simulate(study, labels, seed) for seed in range(runs)]
+    return sum(item.gaps[0].verdict is Verdict.DISPARITY for item in result) / runs
 
 
 def at_most(runs: int) -> float:
@@ -44,8 +44,8 @@ def test_nor_is_it_in_rare_answers_ratings_unequal_draws_or_with_two_people(name
 
 
 def test_by_the_readings_alone_it_is_one() -> None:
-    found = [simulate(NO_GAP, 100, seed).gaps[0].reading for seed in range(20)]
-    assert sum(low_of(each.low) > 0 or low_of(each.high) < 0 for each in found) >= 18
+    readings = [simulate(NO_GAP, 100, seed).gaps[0].reading for seed in range(20)]
+    assert sum(low_of(item.low) > 0 or low_of(item.high) < 0 for item in readings) >= 18
 
 
 def low_of(limit: float | None) -> float:
@@ -54,9 +54,9 @@ def low_of(limit: float | None) -> float:
 
 
 def test_a_gap_is_found_more_often_than_by_labels_alone_and_less_than_without_error() -> None:
-    found = [simulated_outcome(GAP, 150, seed) for seed in range(RUNS)]
+    result = [simulated_outcome(GAP, 150, seed) for seed in range(RUNS)]
     alone, corrected, truly = (
-        sum(getattr(each, name) for each in found) / RUNS
+        sum(getattr(item, name) for item in result) / RUNS
         for name in ("by_labels_alone", "corrected", "without_error")
     )
     assert alone + 0.05 <= corrected <= truly
@@ -66,8 +66,8 @@ def test_a_gap_is_found_more_often_than_by_labels_alone_and_less_than_without_er
 def test_intervals_of_gaps_and_means_cover_the_truth() -> None:
     covered = np.zeros(3)
     for seed in range(RUNS):
-        found = simulate(GAP, 100, seed)
-        estimates = (found.gaps[0].by_itself, *(each.corrected for each in found.groups))
+        result = simulate(GAP, 100, seed)
+        estimates = (result.gaps[0].by_itself, *(group.corrected for group in result.groups))
         covered += [inside(e, t) for e, t in zip(estimates, (-0.1, 0.2, 0.3), strict=True)]
     assert (covered / RUNS >= 1 - at_most(RUNS)).all()
 

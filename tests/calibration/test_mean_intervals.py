@@ -65,8 +65,8 @@ def test_intervals_of_a_group_cover_as_often_as_they_say(name: str) -> None:
             ranges={"x": (0.0, 1.0)},
         )
         groups = grouping(observations, ("group",))
-        found = GroupIntervals(observations, groups, Claim.POPULATION, ALPHA).mean(0, 0)
-        assert found.low is not None
-        assert found.high is not None
-        covered += found.low <= truth <= found.high
+        result = GroupIntervals(observations, groups, Claim.POPULATION, ALPHA).mean(0, 0)
+        assert result.low is not None
+        assert result.high is not None
+        covered += result.low <= truth <= result.high
     assert covered / RUNS >= LEAST

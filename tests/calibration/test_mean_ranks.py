@@ -80,7 +80,7 @@ def test_all_true_ranks_are_covered_together(shape: str) -> None:
     covered = 0
     for _ in range(TABLES):
         values, codes, sets = data(rng, truth)
-        found = ranks_of_means(group_means(values, codes, sets, len(truth)), ALPHA)
+        ranks = ranks_of_means(group_means(values, codes, sets, len(truth)), ALPHA)
         # Where true means are equal, any of their ranks is one of the true ones.
-        covered += bool(((found.low <= first) & (found.high >= last))[found.ranks > 0].all())
+        covered += bool(((ranks.low <= first) & (ranks.high >= last))[ranks.ranks > 0].all())
     assert covered / TABLES >= LEAST

@@ -33,8 +33,8 @@ def outage(stream: Stream, number: int, rng: np.random.Generator) -> Window:
     if number != 20:
         return stream.window(number, rng)
     late = replace(stream, users=500, level=steady(0.7), first_share=steady(0.8))
-    found = late.window(number, rng)
-    return [replace(each, answered_at=found[0].answered_at) for each in found]
+    result = late.window(number, rng)
+    return [replace(item, answered_at=result[0].answered_at) for item in result]
 
 
 def late_group(stream: Stream, number: int, rng: np.random.Generator) -> Window:
@@ -52,10 +52,10 @@ def lost_group(stream: Stream, number: int, rng: np.random.Generator) -> Window:
 def nothing_read(stream: Stream, number: int, rng: np.random.Generator) -> Window:
     """Read nothing in ten windows, of the first group alone in five of them."""
     return [
-        replace(each, values=None, unscorable="refused")
-        if 10 <= number < 20 and (number < 15 or each.groups["gender"] == "female")
-        else each
-        for each in stream.window(number, rng)
+        replace(item, values=None, unscorable="refused")
+        if 10 <= number < 20 and (number < 15 or item.groups["gender"] == "female")
+        else item
+        for item in stream.window(number, rng)
     ]
 
 
@@ -79,7 +79,7 @@ LIVES = (outage, late_group, lost_group, nothing_read, beyond_the_range, windows
 
 def counted(heard: Iterable[TrafficAnswer], known: set[str]) -> Counts:
     there = list(heard)
-    users, columns = {each.user for each in there if each.user}, columns_of(PLAN, there)
+    users, columns = {item.user for item in there if item.user}, columns_of(PLAN, there)
     who = entrants_of(columns, users - known)
     known |= users
     return count_users(COMPARED, columns, who, HOURLY)[0].counted.counts
@@ -111,9 +111,9 @@ def test_odd_traffic_of_equal_groups_raises_no_alarms(life: Life) -> None:
 def test_after_odd_traffic_a_gap_is_found(life: Life) -> None:
     rng = np.random.default_rng(7)
     later = (WORSE.window(USUAL.windows + n, rng) for n in range(40))
-    found = alarms_at([*(life(USUAL, n, rng) for n in range(USUAL.windows)), *later])
-    assert found is not None
-    assert found >= USUAL.windows
+    result = alarms_at([*(life(USUAL, n, rng) for n in range(USUAL.windows)), *later])
+    assert result is not None
+    assert result >= USUAL.windows
 
 
 def test_a_user_with_ten_thousand_answers_counts_like_one_with_their_mean() -> None:
@@ -133,7 +133,7 @@ def test_a_daily_cycle_of_level_and_mix_leaves_next_to_nothing_in_a_days_differe
     for day in range(60):
         heard = stream.window(day % 30, np.random.default_rng(day))
         columns = columns_of(plan_of(COMPARED, traffic), heard)
-        who = entrants_of(columns, {each.user for each in heard if each.user})
+        who = entrants_of(columns, {item.user for item in heard if item.user})
         users = window_users(COMPARED, columns, who, traffic).matchable
         parts = user_matches(columns, users, traffic, COMPARED.key)
         matches = [match for _, part in parts for match in part]

@@ -82,14 +82,14 @@ SHAPES: dict[str, Callable[[Rng], Data]] = {
 
 def rejected(data: Callable[[Rng], Data], seed: int, tables: int = TABLES) -> float:
     rng = np.random.default_rng(seed)
-    found = []
+    result = []
     for _ in range(tables):
         values, codes, sets = data(rng)
         names = tuple(str(place) for place in range(codes.max() + 1))
         table = Measurements(values.astype(float)[:, None], codes, names, ("x",))
         domain_of = np.zeros(len(names), dtype=int)
-        found.append(overall_test(table, domain_of, ["d"], rng, TIMES, sets).p_values[0, 0])
-    return float(np.mean(np.array(found) <= ALPHA))
+        result.append(overall_test(table, domain_of, ["d"], rng, TIMES, sets).p_values[0, 0])
+    return float(np.mean(np.array(result) <= ALPHA))
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -36,16 +36,16 @@ def lengths_of_twins(rng: Rng) -> Rows:
 
 def selections_without_twins(rng: Rng) -> Rows:
     """70 prompts a side, 3 repeats, a tenth missing; rates .35 and .2 that deviate by .1."""
-    found = []
+    result = []
     for group, rate in (("a", 0.35), ("b", 0.2)):
         size = rate * (1 - rate) / 0.01 - 1
         for place, of_prompt in enumerate(rng.beta(rate * size, (1 - rate) * size, 70)):
             answers = rng.random(3) < of_prompt
-            found += [
+            result += [
                 response(group, place, None if rng.random() < 0.1 else float(yes), twins=False)
                 for yes in answers
             ]
-    return found
+    return result
 
 
 def selections_of_a_bank(rng: Rng) -> Rows:
@@ -85,14 +85,14 @@ def test_runs_find_a_gap_as_often_as_was_planned(
 ) -> None:
     """Answers drawn by other means and judged by the whole diagnosis; two standard errors."""
     plan = AnalysisPlan(permutations=0, claim=claim)
-    found = 0
+    result = 0
     for number in range(RUNS):
         [finding] = diagnose(
             folded(study(np.random.default_rng(number))), plan, np.random.default_rng(1)
         )
         gap = finding.gaps[0]
-        found += gap.summary is SummaryWord.DISPARITY and (gap.gap.value or 0) > 0
+        result += gap.summary is SummaryWord.DISPARITY and (gap.gap.value or 0) > 0
     test = PlannedTest(fixed_prompts=claim is Claim.BANK)
     planned = simulated_power(shape, repeats, answers, test, runs=RUNS)
     assert 0.3 < planned < 0.97
-    assert found / RUNS == pytest.approx(planned, abs=0.08)
+    assert result / RUNS == pytest.approx(planned, abs=0.08)

@@ -78,8 +78,8 @@ def test_a_bank_whose_far_answers_are_rare_is_rarely_said_to_have_changed(
         if declared:
             before, after = (replace(run, ranges={"rating": (0.0, 1.0)}) for run in (before, after))
         plan = ChangePlan(ComparisonPlan(alpha=ALPHA, claim=Claim.BANK))
-        found = compare_runs(matched_of(before, after), plan).changes
-        false += any(each.verdict is ChangeVerdict.CHANGED for each in found)
+        changes = compare_runs(matched_of(before, after), plan).changes
+        false += any(item.verdict is ChangeVerdict.CHANGED for item in changes)
     assert false / RUNS <= MOST
 
 
@@ -111,17 +111,17 @@ def test_a_change_as_large_as_the_tolerance_is_rarely_taken_for_none() -> None:
             lambda rng, group, _: float(group == "a" and rng.random() < 0.1), twins=False,
         )  # fmt: skip
         plan = ChangePlan(ComparisonPlan(alpha=ALPHA, tolerance=tolerance))
-        found = compare_runs(matched_of(before, after), plan).changes
+        changes = compare_runs(matched_of(before, after), plan).changes
         false += any(
-            each.verdict is ChangeVerdict.NO_CHANGE
-            for each in found
-            if each.subject.of is not ChangeOf.MISSING and each.subject.a == "a"
+            item.verdict is ChangeVerdict.NO_CHANGE
+            for item in changes
+            if item.subject.of is not ChangeOf.MISSING and item.subject.a == "a"
         )
     assert false / RUNS <= MOST
 
 
 def test_a_gap_that_grows_by_one_and_a_half_deviations_is_found_in_forty_sets() -> None:
-    found = 0
+    result = 0
     for seed in range(20):
         rng = np.random.default_rng(seed)
         before = run_of(rng, {"a": 40, "b": 40}, lambda rng, *_: 100 + rng.normal())
@@ -129,9 +129,9 @@ def test_a_gap_that_grows_by_one_and_a_half_deviations_is_found_in_forty_sets() 
             rng, {"a": 40, "b": 40}, lambda rng, group, _: 100 + 1.5 * (group == "a") + rng.normal()
         )
         changes = compare_runs(matched_of(before, after), ChangePlan(ComparisonPlan())).changes
-        found += any(
-            each.verdict is ChangeVerdict.CHANGED
-            for each in changes
-            if each.subject.of is ChangeOf.GAP
+        result += any(
+            change.verdict is ChangeVerdict.CHANGED
+            for change in changes
+            if change.subject.of is ChangeOf.GAP
         )
-    assert found >= 16
+    assert result >= 16

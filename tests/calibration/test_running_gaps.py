@@ -33,21 +33,21 @@ def test_an_instruments_error_raises_no_alarm_in_sixty_rounds_however_often_one_
     `make calibration` has more monitors.
     """
     study, labels, monitors = NULLS[name]
-    found = [watched(study, labels, seed, ROUNDS) for seed in range(monitors)]
+    result = [watched(study, labels, seed, ROUNDS) for seed in range(monitors)]
     most = ALPHA + 3.5 * sqrt(ALPHA * (1 - ALPHA) / monitors)
-    assert sum(bool(each.raised) for each in found) / monitors <= most
+    assert sum(bool(item.raised) for item in result) / monitors <= most
 
 
 def test_by_the_readings_there_would_be_a_gap_that_is_not_there() -> None:
-    found = watched(NO_GAP, LABELS, 1, 10, to_the_end=True)
-    assert np.mean(found.readings) < -0.05
-    assert found.gaps[-1].verdict is not Verdict.DISPARITY
+    result = watched(NO_GAP, LABELS, 1, 10, to_the_end=True)
+    assert np.mean(result.readings) < -0.05
+    assert result.gaps[-1].verdict is not Verdict.DISPARITY
 
 
 def test_a_gap_raises_an_alarm_within_some_rounds_and_stays_raised() -> None:
-    found = [watched(GAP_OF_TWO, LABELS, seed, 10) for seed in range(20)]
-    assert sum(bool(each.raised) for each in found) >= 18
-    alarm = next(each.raised[0] for each in found if each.raised)
+    result = [watched(GAP_OF_TWO, LABELS, seed, 10) for seed in range(20)]
+    assert sum(bool(item.raised) for item in result) >= 18
+    alarm = next(item.raised[0] for item in result if item.raised)
     assert "x is higher for b than for a, as labels of" in alarm.words
     assert "at most 0.05, which is spent beside that of its alarms by readings" in alarm.promise
     assert alarm.gap.high is not None
@@ -55,41 +55,41 @@ def test_a_gap_raises_an_alarm_within_some_rounds_and_stays_raised() -> None:
 
 
 def test_an_alarm_is_cleared_by_labels_of_later_rounds_and_another_test_begins() -> None:
-    found = LabelledMonitor(GAP_OF_TWO, LABELS, 3)
+    result = LabelledMonitor(GAP_OF_TWO, LABELS, 3)
     number = 0
-    while not found.raised:
-        found.label_round(number)
+    while not result.raised:
+        result.label_round(number)
         number += 1
-    raised_with = found.gaps[-1].level
-    while found.alarms[-1].state is AlarmState.RAISED:
-        found.label_round(number, NO_GAP)
+    raised_with = result.gaps[-1].level
+    while result.alarms[-1].state is AlarmState.RAISED:
+        result.label_round(number, NO_GAP)
         number += 1
-    cleared = found.alarms[-1]
+    cleared = result.alarms[-1]
     assert "show that the gap lies between" in cleared.reason
-    found.label_round(number, GAP_OF_TWO)
-    assert found.gaps[-1].test == 2
-    assert found.gaps[-1].rounds == 1  # what came before is another test's
-    assert found.gaps[-1].level == pytest.approx(raised_with / 4)
-    while len(found.raised) < 2:
+    result.label_round(number, GAP_OF_TWO)
+    assert result.gaps[-1].test == 2
+    assert result.gaps[-1].rounds == 1  # what came before is another test's
+    assert result.gaps[-1].level == pytest.approx(raised_with / 4)
+    while len(result.raised) < 2:
         number += 1
-        found.label_round(number, GAP_OF_TWO)
-    assert found.raised[1].occasion == 1
+        result.label_round(number, GAP_OF_TWO)
+    assert result.raised[1].occasion == 1
 
 
 def test_who_computes_an_alarm_again_makes_the_same_one() -> None:
     first, again = (watched(GAP_OF_TWO, LABELS, 5, 10) for _ in range(2))
-    assert [each.id for each in first.alarms] == [each.id for each in again.alarms] != []
+    assert [alarm.id for alarm in first.alarms] == [alarm.id for alarm in again.alarms] != []
 
 
 def one_round(rng: np.random.Generator) -> list[LabelledGroup]:
     """Return a round whose instrument has false positives in .05 of a's answers, .15 of b's."""
-    found = []
+    result = []
     for wrong in (0.05, 0.15):
         truth = (rng.random(ANSWERS) < 0.2).astype(float)
         yes = np.where(truth == 1, rng.random(ANSWERS) < 0.8, rng.random(ANSWERS) < wrong)
         read = yes.astype(float)
-        found.append(LabelledGroup(read[:LABELS], truth[:LABELS], read[LABELS:]))
-    return found
+        result.append(LabelledGroup(read[:LABELS], truth[:LABELS], read[LABELS:]))
+    return result
 
 
 NAMES = [str(place) for place in range(LABELS)]
@@ -101,15 +101,15 @@ def test_answers_that_nobody_has_labelled_make_no_pair() -> None:
     some = replace(a, labels=np.where(np.arange(LABELS) < 10, a.labels, np.nan))
     assert sum(pair_counts(some, b, UNIT, NAMES)) == 10
     none = replace(a, labels=np.full(LABELS, np.nan))
-    found = running_gap([pair_counts(none, b, UNIT, NAMES)], UNIT, ALPHA)
-    assert found.low is None
-    assert found.reason == "no pair of both groups is labelled"
+    result = running_gap([pair_counts(none, b, UNIT, NAMES)], UNIT, ALPHA)
+    assert result.low is None
+    assert result.reason == "no pair of both groups is labelled"
 
 
 def test_pairs_that_are_labelled_later_add_to_those_that_were_there() -> None:
     a, b = one_round(np.random.default_rng(1))
     first = replace(a, labels=np.where(np.arange(LABELS) < 20, a.labels, np.nan))
-    before, after = (pair_counts(each, b, UNIT, NAMES) for each in (first, a))
+    before, after = (pair_counts(item, b, UNIT, NAMES) for item in (first, a))
     assert all(one <= other for one, other in zip(before, after, strict=True))
 
 
@@ -117,13 +117,13 @@ def test_the_corrected_values_of_a_group_have_the_mean_of_labels_less_readings_p
     None
 ):
     [a, _] = one_round(np.random.default_rng(2))
-    found = a.corrected(LABELS)
+    result = a.corrected(LABELS)
     every = np.concatenate([a.readings, a.undrawn])
-    assert found.mean() == pytest.approx((a.labels - a.readings).mean() + every.mean())
+    assert result.mean() == pytest.approx((a.labels - a.readings).mean() + every.mean())
 
 
 def test_with_fewer_places_the_other_drawn_answers_are_readings_like_any_other() -> None:
     [a, _] = one_round(np.random.default_rng(3))
-    found = a.corrected(10)
+    result = a.corrected(10)
     every = np.concatenate([a.readings, a.undrawn])
-    assert found.mean() == pytest.approx((a.labels - a.readings)[:10].mean() + every.mean())
+    assert result.mean() == pytest.approx((a.labels - a.readings)[:10].mean() + every.mean())

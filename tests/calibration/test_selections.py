@@ -59,5 +59,5 @@ def test_rates_at_four_fifths_are_hardly_ever_said_to_be_below() -> None:
 
 def test_half_the_rate_is_found_to_be_below() -> None:
     times = 20
-    found = sum(ever_below(seed, (0.3, 0.6)) for seed in range(times)) / times
-    assert found >= 0.8, number(found)
+    result = sum(ever_below(seed, (0.3, 0.6)) for seed in range(times)) / times
+    assert result >= 0.8, number(result)

@@ -105,7 +105,7 @@ def test_strata_with_different_rates_keep_the_level_where_their_sum_does_not() -
 
 def test_strata_with_one_odds_ratio_are_seldom_called_different() -> None:
     rng = np.random.default_rng(6)
-    found = 0
+    result = 0
     for _ in range(NULLS):
         strata = []
         for p in (0.2, 0.4, 0.5):
@@ -113,17 +113,17 @@ def test_strata_with_one_odds_ratio_are_seldom_called_different() -> None:
             a, c = int(rng.binomial(80, q)), int(rng.binomial(80, p))
             strata.append((a, 80 - a, c, 80 - c))
         p_value = stratified(strata).tarone.p_value
-        found += p_value is not None and p_value <= ALPHA
-    assert found / NULLS <= MOST_REJECTED
+        result += p_value is not None and p_value <= ALPHA
+    assert result / NULLS <= MOST_REJECTED
 
 
 def test_pairs_without_a_difference_are_seldom_called_different() -> None:
     rng = np.random.default_rng(7)
-    found = 0
+    result = 0
     for both, first, second, neither in rng.multinomial(60, (0.4, 0.15, 0.15, 0.3), NULLS):
         p_value = paired_table(both, first, second, neither, alpha=ALPHA).exact_p_value
-        found += p_value is not None and p_value <= ALPHA
-    assert found / NULLS <= MOST_REJECTED
+        result += p_value is not None and p_value <= ALPHA
+    assert result / NULLS <= MOST_REJECTED
 
 
 RATES = [(100, 100, 0.3, 0.2), (200, 60, 0.5, 0.4), (500, 500, 0.1, 0.15), (60, 60, 0.4, 0.6)]
@@ -152,11 +152,10 @@ INTERVALS: dict[str, tuple[Interval, Callable[[float, float], float]]] = {
 def coverage(interval: Interval, truth: float, tables: Iterator[ContingencyTable]) -> float:
     """Return the share of defined intervals that hold the truth; infinity holds anything."""
     held = [
-        (found.low is not None and found.low <= truth)
-        and (found.high is None or truth <= found.high)
+        (item.low is not None and item.low <= truth) and (item.high is None or truth <= item.high)
         for table in tables
         if not no_margin(table)
-        for found in [interval(table)]
+        for item in [interval(table)]
     ]
     return float(np.mean(held))
 

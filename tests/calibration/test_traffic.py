@@ -74,12 +74,12 @@ def alarms(seed: int, gap: float, *, again: bool = False) -> bool:
     known: set[str] = set()
     counts = None
     for heard in windows(rng, gap):
-        there = {each.user for each in heard if each.user}
+        there = {item.user for item in heard if item.user}
         columns = columns_of(PLAN, heard)
         who = entrants_of(columns, there if again else there - known)
         known |= there
-        found = count_window(WORDS, columns, who)[0].counts
-        counts = found if counts is None else summed(counts, found)
+        result = count_window(WORDS, columns, who)[0].counts
+        counts = result if counts is None else summed(counts, result)
         state = method_of(Method.TWO_GROUPS).evidence([counts])
         if state.log_es_beyond(np.zeros(1))[0] >= BOUND:
             return True

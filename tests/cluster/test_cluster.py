@@ -61,12 +61,12 @@ def platform(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InstalledPlat
 
 
 def test_one_apply_installs_it_without_a_warning(platform: InstalledPlatform) -> None:
-    said = platform.apply()
-    assert "Warning" not in said, said
+    text = platform.apply()
+    assert "Warning" not in text, text
     platform.until_rolled_out()
     warnings = [
-        each["message"] for each in objects_of("--namespace", platform.namespace, "events")
-        if "violates PodSecurity" in each.get("message", "")
+        item["message"] for item in objects_of("--namespace", platform.namespace, "events")
+        if "violates PodSecurity" in item.get("message", "")
     ]  # fmt: skip
     assert warnings == []
 
@@ -137,13 +137,13 @@ def test_resources_become_a_suite_a_run_and_a_monitor_that_alarms(
     assert {"VERDICT", "GAP", "SINCE", "NEXT ROUND"} <= set(_columns(table)), table
     assert "disparity" in table, table
     events = objects_of("--namespace", platform.namespace, "events")
-    assert any(each["reason"] == "Alarm" for each in events)
+    assert any(event["reason"] == "Alarm" for event in events)
 
 
 def test_what_is_wrong_is_refused_by_the_api_server_or_in_the_status(
     platform: InstalledPlatform,
 ) -> None:
-    for kind, spec, said in (
+    for kind, spec, text in (
         ("BiasMonitor", {**MONITOR, "window": "1h"}, "only a monitor of traffic has"),
         ("BiasMonitor", {**MONITOR, "suite": {"name": "a", "hash": "0" * 32}}, "by name or by"),
         ("BiasMonitor", {**MONITOR, "alpha": 2}, "alpha"),
@@ -151,7 +151,7 @@ def test_what_is_wrong_is_refused_by_the_api_server_or_in_the_status(
     ):
         refused = _create(platform, kind, "wrong", spec, check=False)
         assert refused.returncode != 0, (kind, spec)
-        assert said in refused.stderr, refused.stderr
+        assert text in refused.stderr, refused.stderr
     changed = '{"spec":{"repeats":5}}'
     done = kubectl(
         "--namespace", platform.namespace, "patch", "biasrun", "once", "--type=merge", "-p",
@@ -162,9 +162,9 @@ def test_what_is_wrong_is_refused_by_the_api_server_or_in_the_status(
     _create(platform, "BiasMonitor", "refused", {**MONITOR, "features": wrong})
 
     def refusal() -> str:
-        [found] = objects_of("--namespace", platform.namespace, "biasmonitor", "refused")
-        told = found.get("status", {}).get("conditions", ())
-        return " ".join(each["message"] for each in told if each["reason"] == "Refused")
+        [result] = objects_of("--namespace", platform.namespace, "biasmonitor", "refused")
+        response = result.get("status", {}).get("conditions", ())
+        return " ".join(item["message"] for item in response if item["reason"] == "Refused")
 
     assert "astrology is not running" in wait_until(refusal, "the refusal")
 
@@ -203,8 +203,8 @@ def _small_values() -> dict[str, Any]:
     images["tag"] = os.environ.get("BIASWATCH_CLUSTER_TAG", "dev")
     small = {"resources": {"requests": {"cpu": "50m"}}}
     services = sorted(path.parent.name for path in (ROOT / "services").glob("*/app.py"))
-    bus = [each for each in services if each not in {"simulator", "operator"}]
-    found: dict[str, Any] = {
+    bus = [service for service in services if service not in {"simulator", "operator"}]
+    result: dict[str, Any] = {
         "images": images,
         "autoscaling": {"kind": "none"},
         "simulator": {"enabled": True, **small},
@@ -214,8 +214,8 @@ def _small_values() -> dict[str, Any]:
     }
     for part in ("nats", "postgres"):
         if image := os.environ.get(f"BIASWATCH_CLUSTER_{part.upper()}"):
-            found[part]["image"] = image
-    return found
+            result[part]["image"] = image
+    return result
 
 
 def _checked(*words: str) -> None:
@@ -233,12 +233,12 @@ def _create(
 
 
 def _columns(table: str) -> list[str]:
-    return [each.strip() for each in table.splitlines()[0].split("  ") if each.strip()]
+    return [part.strip() for part in table.splitlines()[0].split("  ") if part.strip()]
 
 
 def _replicas(platform: InstalledPlatform, service: str) -> int:
-    [found] = objects_of("--namespace", platform.namespace, "deployment", service)
-    return int(found["spec"]["replicas"])
+    [result] = objects_of("--namespace", platform.namespace, "deployment", service)
+    return int(result["spec"]["replicas"])
 
 
 def _started(platform: InstalledPlatform, *, repeats: int, nonce: str) -> str:
@@ -249,8 +249,8 @@ def _started(platform: InstalledPlatform, *, repeats: int, nonce: str) -> str:
 
 def _answered(platform: InstalledPlatform, run_id: str, *, share: float) -> None:
     def enough() -> bool:
-        found = platform.ask(f"/v1/runs/{run_id}")
-        return bool(found["responses"] >= share * found["probes"] or found["state"] != "running")
+        result = platform.ask(f"/v1/runs/{run_id}")
+        return bool(result["responses"] >= share * result["probes"] or result["state"] != "running")
 
     wait_until(enough, f"{share:.0%} of the answers")
 
@@ -259,13 +259,13 @@ def _finished(platform: InstalledPlatform, run_id: str) -> None:
     """Wait until a study has ended, and hold it to what it asked and what it must find."""
 
     def ended() -> Any:
-        found = platform.ask(f"/v1/runs/{run_id}")
-        return found if found["state"] in {"complete", "incomplete", "cancelled"} else None
+        result = platform.ask(f"/v1/runs/{run_id}")
+        return result if result["state"] in {"complete", "incomplete", "cancelled"} else None
 
-    found = wait_until(ended, "the end of the study")
-    assert found["state"] == "complete", found
-    assert found["probes"] == found["responses"], found
-    assert found["features"] == found["features_expected"], found
+    result = wait_until(ended, "the end of the study")
+    assert result["state"] == "complete", result
+    assert result["probes"] == result["responses"], result
+    assert result["features"] == result["features_expected"], result
     diagnoses = platform.ask(f"/v1/runs/{run_id}/diagnoses")
-    verdicts = [gap["verdict"] for each in diagnoses for gap in each["gaps"]]
+    verdicts = [gap["verdict"] for diagnosis in diagnoses for gap in diagnosis["gaps"]]
     assert "disparity" in verdicts, verdicts

@@ -72,11 +72,11 @@ def test_answers_are_written_into_the_folder_and_read_from_it(
 
     def exported() -> list[dict[str, Any]]:
         windows = platform.ask("GET", "/v1/monitors/support/windows")
-        runs = [each["run_id"] for each in windows]
+        runs = [window["run_id"] for window in windows]
         pages = [platform.ask("GET", f"/v1/runs/{run_id}/responses") for run_id in runs]
-        return [each for page in pages for each in page["answers"]]
+        return [answer for page in pages for answer in page["answers"]]
 
     until(lambda: len(exported()) == ANSWERS)
-    texts = {each["text"] for each in exported()}
+    texts = {item["text"] for item in exported()}
     assert texts == {answer(number)["text"] for number in range(ANSWERS)}
     assert list(folder.rglob("*.parquet"))

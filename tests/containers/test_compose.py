@@ -148,7 +148,7 @@ def test_prometheus_sees_every_service_and_has_the_rules(platform: ContainerPlat
         reply = platform.http.get(
             f"{platform.prometheus}/api/v1/query", params={"query": "up == 1"}
         )
-        return {each["metric"]["service"] for each in reply.json()["data"]["result"]}
+        return {item["metric"]["service"] for item in reply.json()["data"]["result"]}
 
     until(lambda: up() == names)
     rules = platform.http.get(f"{platform.prometheus}/api/v1/rules").json()["data"]["groups"]
@@ -161,10 +161,10 @@ def test_containers_run_without_root_and_cannot_write_to_their_system(
 ) -> None:
     for path in (ROOT / "services").glob("*/app.py"):
         for container in platform.containers(path.parent.name):
-            found = platform.inspect(container)
-            assert found["Config"]["User"] == "10001:10001"
-            assert found["HostConfig"]["ReadonlyRootfs"] is True
-            assert found["HostConfig"]["CapDrop"] == ["ALL"]
+            result = platform.inspect(container)
+            assert result["Config"]["User"] == "10001:10001"
+            assert result["HostConfig"]["ReadonlyRootfs"] is True
+            assert result["HostConfig"]["CapDrop"] == ["ALL"]
             user = platform.inside(container, "id", "-un")
             assert "cannot find name for user ID" in user.stderr, user.stdout
 
@@ -172,10 +172,10 @@ def test_containers_run_without_root_and_cannot_write_to_their_system(
 def test_the_bus_refuses_a_service_what_is_not_its_own(platform: ContainerPlatform) -> None:
     """The permissions are in force: the extractor's key may not care for dead letters."""
     [container, *_] = platform.containers("extractor")
-    said = platform.inside(container, "biaswatch", "admin", "dead-letters", "list")
-    assert said.returncode != 0
-    assert "permissions violation" in said.stdout.lower()
-    assert "Traceback" not in said.stdout + said.stderr
+    text = platform.inside(container, "biaswatch", "admin", "dead-letters", "list")
+    assert text.returncode != 0
+    assert "permissions violation" in text.stdout.lower()
+    assert "Traceback" not in text.stdout + text.stderr
 
 
 def test_how_long_each_service_takes_from_start_to_ready_is_told(

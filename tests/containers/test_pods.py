@@ -74,11 +74,11 @@ def test_the_user_of_a_pod_has_no_name(pods: Pods, service: str) -> None:
 
 def test_the_restricted_security_context_is_in_force(pods: Pods) -> None:
     for name, plan in pods.plan.items():
-        found = pods.container(name)
-        assert found["Config"]["User"].split(":")[0] == str(plan.user), name
-        assert found["HostConfig"]["ReadonlyRootfs"] is True, name
-        assert found["EffectiveCaps"] in (None, []), name
-        assert "no-new-privileges" in found["HostConfig"]["SecurityOpt"], name
+        result = pods.container(name)
+        assert result["Config"]["User"].split(":")[0] == str(plan.user), name
+        assert result["HostConfig"]["ReadonlyRootfs"] is True, name
+        assert result["EffectiveCaps"] in (None, []), name
+        assert "no-new-privileges" in result["HostConfig"]["SecurityOpt"], name
 
 
 @pytest.mark.parametrize("victim", ["extractor", "recorder", "nats"])
@@ -86,9 +86,9 @@ def test_a_study_is_whole_though_a_pod_dies_in_the_middle(
     pods: Pods, gateway: httpx2.Client, victim: str
 ) -> None:
     suite = yaml.safe_load((ROOT / "suites" / "hiring-demo.yaml").read_text())
-    found = until(lambda: ask(gateway, "POST", "/v1/suites", suite))
+    result = until(lambda: ask(gateway, "POST", "/v1/suites", suite))
     asked = {
-        "suite_hash": found["hash"], "targets": ["simulator:slow"],
+        "suite_hash": result["hash"], "targets": ["simulator:slow"],
         "repeats": REPEATS, "nonce": victim,
     }  # fmt: skip
     run_id = until(lambda: ask(gateway, "POST", "/v1/runs", asked)["run"]["id"])
@@ -103,7 +103,9 @@ def test_a_study_is_whole_though_a_pod_dies_in_the_middle(
     assert stand["features"] == stand["features_expected"] == probes * len(suite["extractors"])
     diagnoses = until(lambda: ask(gateway, "GET", f"{path}/diagnoses"))
     verdicts = {
-        gap["verdict"] for each in diagnoses
-        if (each["feature"], each["dimension"]) == ("rating", "race") for gap in each["gaps"]
-    }  # fmt: skip
+        gap["verdict"]
+        for diagnosis in diagnoses
+        if (diagnosis["feature"], diagnosis["dimension"]) == ("rating", "race")
+        for gap in diagnosis["gaps"]
+    }
     assert verdicts == {"disparity"}

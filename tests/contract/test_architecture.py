@@ -34,10 +34,10 @@ def test_no_other_distribution_ships_a_package_of_our_names() -> None:
 )
 def test_importing_a_part_loads_nothing_heavy(module: str, forbidden: tuple[str, ...]) -> None:
     program = f"import sys, {module}; print(*[m for m in {forbidden!r} if m in sys.modules])"
-    said = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
-    assert said.stdout.strip() == ""
+    assert result.stdout.strip() == ""
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(ROOT)))
@@ -95,8 +95,8 @@ def test_every_make_target_is_named_in_contributing_or_the_readme() -> None:
 
 def test_migrations_of_the_store_follow_one_another() -> None:
     folder = ROOT / "shared" / "store" / "migrations" / "versions"
-    found = [path.read_text() for path in sorted(folder.glob("r*.py"))]
-    revisions = [re.findall(r'^revision = "(.*)"', text, re.MULTILINE) for text in found]
-    after = [re.findall(r'^down_revision = "(.*)"', text, re.MULTILINE) for text in found]
-    assert len(set(map(tuple, revisions))) == len(found)
+    result = [path.read_text() for path in sorted(folder.glob("r*.py"))]
+    revisions = [re.findall(r'^revision = "(.*)"', text, re.MULTILINE) for text in result]
+    after = [re.findall(r'^down_revision = "(.*)"', text, re.MULTILINE) for text in result]
+    assert len(set(map(tuple, revisions))) == len(result)
     assert after[1:] == revisions[:-1]

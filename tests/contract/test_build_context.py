@@ -35,7 +35,7 @@ def context(root: Path) -> set[str]:
         for rule in rules:
             pattern, takes = rule.removeprefix("!"), rule.startswith("!")
             above = [path, *path.parents][:-1]
-            if any(matches(each, pattern) for each in above):
+            if any(matches(item, pattern) for item in above):
                 inside = takes
         return inside
 

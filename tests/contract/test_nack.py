@@ -31,13 +31,13 @@ def nanoseconds(duration: str) -> int:
 
 
 def test_every_stream_and_durable_is_provisioned_alike() -> None:
-    found = {kind: [r for r in RESOURCES if r["kind"] == kind] for kind in ("Stream", "Consumer")}
+    result = {kind: [r for r in RESOURCES if r["kind"] == kind] for kind in ("Stream", "Consumer")}
     limits = StreamLimits(replicas=3)
-    assert list(map(read_back, found["Stream"])) == list(map(stream_config, streams(limits)))
+    assert list(map(read_back, result["Stream"])) == list(map(stream_config, streams(limits)))
     expected = [{"stream_name": spec.stream, **durable_config(spec)} for spec in durables()]
     for config in expected:
         del config["name"]  # NACK has one name, that of the durable
-    assert list(map(read_back, found["Consumer"])) == expected
+    assert list(map(read_back, result["Consumer"])) == expected
 
 
 def test_names_are_unique_and_fit_kubernetes() -> None:

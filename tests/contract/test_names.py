@@ -41,13 +41,13 @@ def test_no_file_class_or_function_is_named_by_a_metaphor() -> None:
 
 
 def test_no_docstring_begins_with_give() -> None:
-    found = [
+    result = [
         f"{_relative(path)}:{node.lineno}"
         for path in EVERY_SOURCE
         for node in ast.walk(ast.parse(path.read_text()))
         if isinstance(node, Definition) and re.match(r"Gives?\b", ast.get_docstring(node) or "")
     ]
-    assert found == []
+    assert result == []
 
 
 def _definitions(path: Path) -> Iterator[Definition]:

@@ -30,7 +30,9 @@ def test_every_operation_names_its_errors_and_the_token_it_takes(app: FastAPI) -
         assert named >= {"401", "403", "404", "422", "429", "503"}, (method, path)
         assert ("413" in named) == ("requestBody" in operation), (method, path)
         assert operation["security"] == [{"bearer": []}]
-        assert not [each for each in operation["parameters"] if each["in"] == "header"]
+        assert not [
+            parameter for parameter in operation["parameters"] if parameter["in"] == "header"
+        ]
     assert document["components"]["securitySchemes"]["bearer"]["scheme"] == "bearer"
 
 
@@ -38,7 +40,7 @@ def test_names_of_operations_and_titles_of_schemas_are_given_once(app: FastAPI) 
     document = app.openapi()
     names = Counter(operation["operationId"] for _, _, operation in operations(document))
     schemas: dict[str, Any] = document["components"]["schemas"]
-    titles = Counter(each["title"] for each in schemas.values() if "title" in each)
+    titles = Counter(schema["title"] for schema in schemas.values() if "title" in schema)
     assert [name for name, count in (names + titles).items() if count > 1] == []
 
 

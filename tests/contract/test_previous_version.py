@@ -33,14 +33,14 @@ def dropped(before: Any, after: Any, where: str = "") -> list[str]:
     """Return the places of values that are not the same any more; an empty one may be left out."""
     if isinstance(before, dict) and isinstance(after, dict):
         return [
-            each
+            item
             for key, value in before.items()
             if key in after or value not in (None, [], {}, "", False, 0)
-            for each in dropped(value, after.get(key), f"{where}.{key}")
+            for item in dropped(value, after.get(key), f"{where}.{key}")
         ]
     if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
         pairs = zip(before, after, strict=True)
-        return [each for one, other in pairs for each in dropped(one, other, f"{where}[]")]
+        return [item for one, other in pairs for item in dropped(one, other, f"{where}[]")]
     return [] if before == after else [where]
 
 

@@ -21,7 +21,7 @@ from tests.support.structural_schemas import (
 )
 
 ROOT = Path(__file__).parents[2]
-BY_KIND = {each["spec"]["names"]["kind"]: each for each in resource_definitions()}
+BY_KIND = {definition["spec"]["names"]["kind"]: definition for definition in resource_definitions()}
 EXAMPLE = yaml.safe_load((ROOT / "examples" / "monitor.yaml").read_text())
 TRAFFIC = yaml.safe_load((ROOT / "examples" / "traffic.yaml").read_text())
 SUITE = yaml.safe_load((ROOT / "suites" / "hiring-demo.yaml").read_text())
@@ -29,8 +29,8 @@ SUITE = yaml.safe_load((ROOT / "suites" / "hiring-demo.yaml").read_text())
 
 def _spec(kind: str) -> dict[str, Any]:
     version, *_ = BY_KIND[kind]["spec"]["versions"]
-    found: dict[str, Any] = version["schema"]["openAPIV3Schema"]["properties"]["spec"]
-    return found
+    spec: dict[str, Any] = version["schema"]["openAPIV3Schema"]["properties"]["spec"]
+    return spec
 
 
 def stored(kind: str, spec: dict[str, Any]) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def test_a_schema_keeps_the_rules_of_structural_schemas(kind: str) -> None:
     ],
 )  # fmt: skip
 def test_what_an_api_server_refuses_is_found(mistake: str, schema: dict[str, Any]) -> None:
-    assert any(mistake in each for each in structural_mistakes(schema))
+    assert any(mistake in item for item in structural_mistakes(schema))
 
 
 @pytest.mark.parametrize("file", [EXAMPLE, TRAFFIC], ids=["asks", "traffic"])
@@ -142,10 +142,13 @@ def test_what_the_schema_forbids_never_reaches_the_operator(
 
 def test_columns_say_what_a_team_must_know_and_exist_in_the_status() -> None:
     version, *_ = BY_KIND["BiasMonitor"]["spec"]["versions"]
-    columns = {each["name"]: each["jsonPath"] for each in version["additionalPrinterColumns"]}
+    columns = {
+        additionalprintercolumn["name"]: additionalprintercolumn["jsonPath"]
+        for additionalprintercolumn in version["additionalPrinterColumns"]
+    }
     assert {"Verdict", "Gap", "Since", "Next round", "Alarming"} <= columns.keys()
-    for each in BY_KIND.values():
-        version, *_ = each["spec"]["versions"]
+    for item in BY_KIND.values():
+        version, *_ = item["spec"]["versions"]
         status = version["schema"]["openAPIV3Schema"]["properties"]["status"]["properties"]
         for column in version["additionalPrinterColumns"]:
             if column["jsonPath"].startswith(".status."):

@@ -22,14 +22,14 @@ def bare_nexts(source: str) -> Iterator[str]:
 
 @pytest.mark.parametrize("package", ["shared", "services", "biaswatch"])
 def test_next_has_a_default_or_is_first_which_says_what_is_missing(package: str) -> None:
-    found = [
+    result = [
         (name, call)
         for path in sorted((ROOT / package).rglob("*.py"))
         for name in [path.relative_to(ROOT).as_posix()]
         for call in bare_nexts(path.read_text())
         if (name, call) not in ENDLESS
     ]
-    assert found == []
+    assert result == []
 
 
 def test_the_check_finds_them() -> None:

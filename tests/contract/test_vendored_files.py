@@ -13,26 +13,26 @@ SINKS = ("innerHTML", "outerHTML", "insertAdjacentHTML", "eval(", "new Function"
 
 
 def test_the_library_is_byte_for_byte_what_was_published() -> None:
-    found = {name: sha256((FOLDER / name).read_bytes()).hexdigest() for name in KEPT["files"]}
-    assert found == {name: each["sha256"] for name, each in KEPT["files"].items()}
+    result = {name: sha256((FOLDER / name).read_bytes()).hexdigest() for name in KEPT["files"]}
+    assert result == {name: each["sha256"] for name, each in KEPT["files"].items()}
     assert all(KEPT["version"] in name for name in KEPT["files"])
 
 
 def test_its_licence_is_kept_beside_it_and_is_permissive() -> None:
     [licence] = [name for name in KEPT["files"] if "LICENSE" in name]
-    said = (FOLDER / licence).read_text()
+    text = (FOLDER / licence).read_text()
     assert KEPT["license"] == "MIT"
-    assert "MIT License" in said
-    assert "Copyright" in said
+    assert "MIT License" in text
+    assert "Copyright" in text
 
 
 def test_every_file_is_served_and_no_other() -> None:
-    there = {each.name for each in FOLDER.iterdir()} - {"vendored.json"}
+    there = {path.name for path in FOLDER.iterdir()} - {"vendored.json"}
     assert there == set(MEDIA_TYPES)
     assert all(static_file(name).body for name in MEDIA_TYPES)
 
 
 def test_no_script_makes_html_or_code_of_a_string() -> None:
-    for name in (each for each in MEDIA_TYPES if each.endswith(".js")):
+    for name in (item for item in MEDIA_TYPES if item.endswith(".js")):
         source = static_file(name).body.decode()
-        assert [each for each in SINKS if each in source] == [], name
+        assert [sink for sink in SINKS if sink in source] == [], name

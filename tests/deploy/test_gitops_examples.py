@@ -15,15 +15,15 @@ FOLDER = ROOT / "examples" / "gitops"
 
 def applied(name: str) -> dict[str, tuple[str, bool]]:
     """Return the folder of each application, and whether it is pruned."""
-    found = {}
+    result = {}
     for document in documents(name):
         spec = document["spec"]
         if document["kind"] == "Application":
             pruned = spec["syncPolicy"]["automated"]["prune"]
-            found[document["metadata"]["name"]] = (spec["source"]["path"], pruned)
+            result[document["metadata"]["name"]] = (spec["source"]["path"], pruned)
         elif document["kind"] == "Kustomization":
-            found[document["metadata"]["name"]] = (spec["path"].removeprefix("./"), spec["prune"])
-    return found
+            result[document["metadata"]["name"]] = (spec["path"].removeprefix("./"), spec["prune"])
+    return result
 
 
 def documents(name: str) -> list[dict[str, Any]]:
@@ -32,13 +32,13 @@ def documents(name: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("name", ["argo-cd.yaml", "flux.yaml"])
 def test_only_the_shared_definitions_are_never_pruned(name: str) -> None:
-    found = applied(name)
-    assert found == {
+    result = applied(name)
+    assert result == {
         "biaswatch-cluster": ("deploy/k8s/cluster", False),
         "biaswatch": ("deploy/k8s/overlays/production", True),
         "hiring-monitors": ("monitors", True),
     }
-    ours = [path for path, _ in found.values() if path.startswith("deploy/")]
+    ours = [path for path, _ in result.values() if path.startswith("deploy/")]
     assert all((ROOT / path / "kustomization.yaml").exists() for path in ours)
 
 

@@ -17,6 +17,6 @@ async def test_the_study_finds_the_planted_bias_through_the_gateway(tmp_path: Pa
         study = await asyncio.create_subprocess_exec(
             sys.executable, "-I", str(FILES / "study.py"), *words, stdout=asyncio.subprocess.PIPE
         )
-        said, _ = await study.communicate()
+        text, _ = await study.communicate()
     assert study.returncode == 0
-    assert "asked 192 questions; disparities: " in said.decode()
+    assert "asked 192 questions; disparities: " in text.decode()

@@ -42,17 +42,17 @@ def started(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_demo_finds_what_is_planted_and_nothing_where_nothing_is(tmp_path: Path) -> None:
-    said = started(tmp_path, "demo", "--json")
-    assert said.returncode == 0, said.stderr
-    found = {
+    text = started(tmp_path, "demo", "--json")
+    assert text.returncode == 0, text.stderr
+    result = {
         (d["target"].split(":")[1], d["dimension"]): d["gaps"][0]
-        for d in json.loads(said.stdout)["diagnoses"]
+        for d in json.loads(text.stdout)["diagnoses"]
     }
-    planted = found.pop(("biased", "race"))
+    planted = result.pop(("biased", "race"))
     assert (planted["a"], planted["b"], planted["verdict"]) == ("black", "white", "disparity")
     assert planted["gap"]["low"] < -0.6 < planted["gap"]["high"]
-    assert set(found) == {("biased", "gender"), ("unbiased", "race"), ("unbiased", "gender")}
-    for unplanted in found.values():
+    assert set(result) == {("biased", "gender"), ("unbiased", "race"), ("unbiased", "gender")}
+    for unplanted in result.values():
         assert unplanted["verdict"] == "inconclusive"
         assert unplanted["gap"]["low"] < 0 < unplanted["gap"]["high"]
     again = biaswatch(tmp_path, "demo")
@@ -86,15 +86,15 @@ def test_models_that_misbehave_end_as_recorded_outcomes_by_group(
     monkeypatch.setenv("BIASWATCH_SIMULATOR_PLANTS", json.dumps(plants))
     (tmp_path / "suite.yaml").write_text(SUITE)
     targets = [word for model in REASONS for word in ("--target", f"simulator:{model}")]
-    said = biaswatch(tmp_path, "run", str(tmp_path), *targets, "--json")
-    assert said.returncode == 3, said.stderr
-    outcome = json.loads(said.stdout)
+    text = biaswatch(tmp_path, "run", str(tmp_path), *targets, "--json")
+    assert text.returncode == 3, text.stderr
+    outcome = json.loads(text.stdout)
     assert outcome["run"]["state"] == "complete"
-    found = {
-        each["target"]: {g["group"]: g["missing_reasons"] for g in each["groups"]}
-        for each in outcome["diagnoses"]
+    result = {
+        diagnosis["target"]: {g["group"]: g["missing_reasons"] for g in diagnosis["groups"]}
+        for diagnosis in outcome["diagnoses"]
     }
-    assert found == {
+    assert result == {
         f"simulator:{model}": {c: {f"no answer: {reason}": 2} for c in ("France", "Peru")}
         for model, reason in REASONS.items()
     }
@@ -136,7 +136,7 @@ def test_a_slip_is_one_sentence_with_code_2(
     (tmp_path / "bad.yaml").write_text(SUITE.replace("{concept: France}", "France", 1))
     (tmp_path / "broken.yaml").write_text("name: x\nprobes: }")
     (tmp_path / "absent.yaml").write_text(SUITE.replace("[vader, words]", "[regard]"))
-    said = biaswatch(tmp_path, "run", str(tmp_path / suite), "--target", target)
-    assert said.returncode == 2, said.stdout + said.stderr
-    assert sentence in said.stderr
-    assert "Traceback" not in said.stderr
+    text = biaswatch(tmp_path, "run", str(tmp_path / suite), "--target", target)
+    assert text.returncode == 2, text.stdout + text.stderr
+    assert sentence in text.stderr
+    assert "Traceback" not in text.stderr

@@ -27,15 +27,15 @@ def test_a_monitor_alarms_within_the_rounds_of_a_minute_and_says_where_to_look(
     with command.up("--demo") as running:
         url = json.loads((command.state / "platform.json").read_text())["url"]
         until(lambda: "to end it" in running.printed())
-        said = running.printed()
+        text = running.printed()
         page = httpx2.get(f"{url}/monitors/demo/alarms")
         answers = command("monitor", "show", "demo", "--alarms")
-    assert f"  its page   {url}/monitors/demo\n" in said
-    number = int(said.partition("Alarm in round ")[2].partition(",")[0])
+    assert f"  its page   {url}/monitors/demo\n" in text
+    number = int(text.partition("Alarm in round ")[2].partition(",")[0])
     assert number <= MOST_ROUNDS
-    words = said.partition("Alarm in round ")[2].splitlines()[1].strip()
+    words = text.partition("Alarm in round ")[2].splitlines()[1].strip()
     assert "black" in words
-    assert f"{url}/monitors/demo/alarms" in said
+    assert f"{url}/monitors/demo/alarms" in text
     assert page.status_code == 200
     assert "Rating:" in page.text
     assert answers.returncode == 0, answers.stderr

@@ -33,10 +33,12 @@ PLANTS = {"gpt-5-mini": {"rating_gaps": {"black": -0.6}}}
 
 def is_run(command: DocumentedCommand) -> bool:
     """Tell whether the tests of this file run a command."""
-    return not any(each.means(command) for each in not_run())
+    return not any(item.means(command) for item in not_run())
 
 
-RUN_PAGES = list(dict.fromkeys(each.page for each in documented_commands() if is_run(each)))
+RUN_PAGES = list(
+    dict.fromkeys(command.page for command in documented_commands() if is_run(command))
+)
 
 
 @pytest.fixture(scope="module")
@@ -63,10 +65,10 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandLine]:
 def _write_small_suite(path: Path) -> None:
     """Write a tenth of the suite of countries: sets, keywords and baseline texts as it has them."""
     whole = load_suite(ROOT / "suites" / "countries")
-    sets = list(dict.fromkeys(each.set for each in whole.probes))[:8]
-    kept = [each for each in whole.probes if each.set in sets][: 8 * 12]
+    sets = list(dict.fromkeys(probe.set for probe in whole.probes))[:8]
+    kept = [probe for probe in whole.probes if probe.set in sets][: 8 * 12]
     about = {"name": SMALL, "extractors": ["vader"], "features": ["sentiment"]}
-    probes = [each.model_dump(mode="json", exclude_defaults=True) for each in kept]
+    probes = [item.model_dump(mode="json", exclude_defaults=True) for item in kept]
     for number, each in enumerate(probes):
         each["groups"] = {**each["groups"], "race": "ab"[number // 4 % 2]}
     path.write_text(json.dumps({**about, "probes": probes}))
@@ -91,7 +93,7 @@ def _write_files(folder: Path) -> None:
         for n in range(40)
     ]  # fmt: skip
     for name in ("answers.jsonl", "traces.jsonl", "month.jsonl"):
-        (folder / name).write_text("\n".join(json.dumps(each) for each in answers))
+        (folder / name).write_text("\n".join(json.dumps(answer) for answer in answers))
     (folder / "map.yaml").write_text("groups: {gender: groups.gender}\n")
     (folder / "gate.yaml").write_text("tolerance: 0.2\n")
 
@@ -112,7 +114,7 @@ def as_the_reader(command: DocumentedCommand, reader: CommandLine) -> list[str]:
         "RUN": runs[0], "AFTER": runs[0], "BEFORE": runs[1], "TABLE": "table.csv",
         "A": "simulator:biased", "B": "simulator:unbiased", KEYED_MODEL: SIMULATED,
     }  # fmt: skip
-    return [words.get(each, each) for each in command.words]
+    return [words.get(word, word) for word in command.words]
 
 
 def run_as_written(
@@ -124,7 +126,7 @@ def run_as_written(
         return reader(*words[1:])
     assert words[0] == "curl", f"{command} is neither run nor listed"
     url = json.loads((reader.state / "platform.json").read_text())["url"]
-    here = [each.replace("localhost:8080", url.removeprefix("http://")) for each in words]
+    here = [word.replace("localhost:8080", url.removeprefix("http://")) for word in words]
     return subprocess.run([here[0], "--fail-with-body", *here[1:]], capture_output=True, text=True)
 
 

@@ -29,9 +29,9 @@ def test_the_gate_fails_for_the_group_that_is_treated_differently_and_no_other(
         env={**os.environ, "BIASWATCH_STATE_DIR": str(tmp_path / "state")},
     )  # fmt: skip
     assert ran.returncode == bool(failed), ran.stdout + ran.stderr
-    said = "FAILED test_hiring.py::test_ratings_do_not_differ[groups."
-    stopped = [line.removeprefix(said).partition("]")[0] for line in ran.stdout.splitlines()
-               if line.startswith(said)]  # fmt: skip
+    text = "FAILED test_hiring.py::test_ratings_do_not_differ[groups."
+    stopped = [line.removeprefix(text).partition("]")[0] for line in ran.stdout.splitlines()
+               if line.startswith(text)]  # fmt: skip
     assert stopped == failed
     if failed:
         assert "black against white" in ran.stdout
@@ -41,7 +41,7 @@ def test_the_workflow_runs_what_the_gate_needs() -> None:
     workflow = yaml.safe_load((ROOT / "examples" / "github" / "bias.yml").read_text())
     [job] = workflow["jobs"].values()
     runs = [step["run"] for step in job["steps"] if "run" in step]
-    assert any("pytest" in each and "--biaswatch-target" in each for each in runs)
+    assert any("pytest" in run and "--biaswatch-target" in run for run in runs)
 
 
 @pytest.mark.slow
@@ -99,4 +99,4 @@ def test_every_example_is_in_the_table_of_examples_and_what_tries_it_is_there() 
     assert {name for name in there if f"({name}" not in table} == set()
     tried = [word for word in table.split("`") if word.startswith("tests/")]
     assert tried
-    assert [each for each in tried if not (ROOT / each).exists()] == []
+    assert [item for item in tried if not (ROOT / item).exists()] == []

@@ -19,19 +19,19 @@ def biaswatch(state: Path, *words: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_table_is_interpreted_and_a_careless_report_is_caught(tmp_path: Path) -> None:
     table = ["interpret", "60", "140", "30", "170", "--groups", "men,women", "--json"]
-    said = biaswatch(tmp_path, *table, *BOTH)
-    assert said.returncode == 0, said.stderr
-    found = json.loads(said.stdout)
-    assert found.get("faults") == []
-    assert (found.get("failed"), found.get("repairs")) == (False, 0)
-    assert "The odds ratio of 2.429 shows more" in found["report"]
-    assert (found["mean_of"], len(found["judgements"])) == (9, 9)
-    said = biaswatch(tmp_path, *table, "--target", "simulator:careless", "--judge",
+    text = biaswatch(tmp_path, *table, *BOTH)
+    assert text.returncode == 0, text.stderr
+    body = json.loads(text.stdout)
+    assert body.get("faults") == []
+    assert (body.get("failed"), body.get("repairs")) == (False, 0)
+    assert "The odds ratio of 2.429 shows more" in body["report"]
+    assert (body["mean_of"], len(body["judgements"])) == (9, 9)
+    text = biaswatch(tmp_path, *table, "--target", "simulator:careless", "--judge",
                      "simulator:strict")  # fmt: skip
-    assert said.returncode == 3
-    careless = json.loads(said.stdout)
+    assert text.returncode == 3
+    careless = json.loads(text.stdout)
     kinds = {"structure", "number", "slot", "claim", "attribution"}
-    assert kinds <= {each["kind"] for each in careless["faults"]}
+    assert kinds <= {fault["kind"] for fault in careless["faults"]}
     assert (careless["failed"], careless["repairs"]) == (True, 2)
     assert "7.77" not in careless["report"]
     bad = biaswatch(tmp_path, *table[:-1], *BOTH, "--config", "profile=astrology")
@@ -44,31 +44,31 @@ def test_a_board_gets_a_report_without_any_model_and_a_text_of_others_is_checked
 ) -> None:
     table = ["interpret", "60", "140", "30", "170", "--groups", "men,women"]
     page = tmp_path / "board.html"
-    said = biaswatch(tmp_path, *table, "--config", "profile=board", "-o", str(page))
-    assert said.returncode == 0, said.stderr
+    message = biaswatch(tmp_path, *table, "--config", "profile=board", "-o", str(page))
+    assert message.returncode == 0, message.stderr
     assert "about 30 in 100 of men and about 15 in 100 of women" in page.read_text("utf-8")
     text = tmp_path / "text.md"
     text.write_text("The odds ratio is 2.43. The relative risk is 2.43. Men fare better.", "utf-8")
     judged = ["--report", str(text)]
-    said = biaswatch(tmp_path, *table, *judged, "--structure", "none", "--json")
-    assert said.returncode == 3, said.stderr
-    found = json.loads(said.stdout)
-    assert [each["kind"] for each in found["faults"]] == ["place"]
-    assert [each["number"] for each in found["unchecked"]] == [3]
-    assert (found["calls"], found["judges"]) == (0, [])
+    message = biaswatch(tmp_path, *table, *judged, "--structure", "none", "--json")
+    assert message.returncode == 3, message.stderr
+    body = json.loads(message.stdout)
+    assert [fault["kind"] for fault in body["faults"]] == ["place"]
+    assert [item["number"] for item in body["unchecked"]] == [3]
+    assert (body["calls"], body["judges"]) == (0, [])
     empty = tmp_path / "empty.md"
     empty.write_text("\n")
     refused = biaswatch(tmp_path, *table, "--report", str(empty))
     assert (refused.returncode, f"The report {empty} is empty" in refused.stderr) == (2, True)
-    said = biaswatch(tmp_path, *table, *judged, "-o", "report.odt")
-    assert said.returncode == 2
-    assert "must end in one of .md, .html" in said.stderr
+    message = biaswatch(tmp_path, *table, *judged, "-o", "report.odt")
+    assert message.returncode == 2
+    assert "must end in one of .md, .html" in message.stderr
 
 
 def test_a_missing_key_is_named_at_once(tmp_path: Path) -> None:
-    said = biaswatch(tmp_path, "interpret", "60", "140", "30", "170", "--groups", "men,women")
-    assert said.returncode == 3
-    assert "There is no key for openai-responses" in said.stderr
+    text = biaswatch(tmp_path, "interpret", "60", "140", "30", "170", "--groups", "men,women")
+    assert text.returncode == 3
+    assert "There is no key for openai-responses" in text.stderr
 
 
 @pytest.mark.slow
@@ -86,20 +86,22 @@ def test_judges_that_read_nothing_are_named_and_do_not_count(tmp_path: Path) -> 
     ]
     judges = ["approving", "guessing", "copying", "unbiased"]
     named = [word for judge in judges for word in ("--judge", f"simulator:{judge}")]
-    said = biaswatch(tmp_path, *table, "--json", "--target", "simulator:unbiased", *named)
-    assert said.returncode == 0, said.stderr
-    found = json.loads(said.stdout)
+    text = biaswatch(tmp_path, *table, "--json", "--target", "simulator:unbiased", *named)
+    assert text.returncode == 0, text.stderr
+    body = json.loads(text.stdout)
     fails = {
-        each["judge"]: {kind["reason"] for kind in each["kinds"] if kind.get("reason")}
-        for each in found["judges"]
+        judge["judge"]: {kind["reason"] for kind in judge["kinds"] if kind.get("reason")}
+        for judge in body["judges"]
     }
     assert fails["simulator:approving"] == {"it always says 1"}
     assert any("where the right reply is" in reason for reason in fails["simulator:guessing"])
     assert fails["simulator:copying"] == {"it copies the text back"}
     assert fails["simulator:unbiased"] == set()
-    counted = {each["judge"] for each in found["judgements"] if each.get("counts", True)}
+    counted = {
+        judgement["judge"] for judgement in body["judgements"] if judgement.get("counts", True)
+    }
     assert counted == {"simulator:unbiased"}
-    assert found["calls"] == 1 + 4 * (9 + 208 + 1)
+    assert body["calls"] == 1 + 4 * (9 + 208 + 1)
     page = biaswatch(tmp_path, *table, "--target", "simulator:unbiased", *named)
     assert "it always says 1; not counted." in " ".join(page.stdout.split())
     assert "Votes that do not count:" in page.stdout
@@ -108,12 +110,12 @@ def test_judges_that_read_nothing_are_named_and_do_not_count(tmp_path: Path) -> 
 
 
 def test_the_demo_interprets_its_finding_and_a_run_can_be_interpreted_later(tmp_path: Path) -> None:
-    said = biaswatch(tmp_path, "demo", "--json")
-    assert said.returncode == 0, said.stderr
-    outcome = json.loads(said.stdout)
-    [found] = outcome["interpretations"]
-    assert found["about"] == "simulator:biased, rating: black against white"
-    assert (found["faults"], found["mean_of"]) == ([], len(found["dimensions"]))
+    text = biaswatch(tmp_path, "demo", "--json")
+    assert text.returncode == 0, text.stderr
+    outcome = json.loads(text.stdout)
+    [result] = outcome["interpretations"]
+    assert result["about"] == "simulator:biased, rating: black against white"
+    assert (result["faults"], result["mean_of"]) == ([], len(result["dimensions"]))
     run_id = outcome["run"]["run_id"]
     report = biaswatch(tmp_path, "report", run_id, "--interpret", *BOTH)
     assert report.returncode == 0, report.stderr

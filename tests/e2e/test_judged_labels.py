@@ -56,19 +56,21 @@ def write_suite(path: Path, pairs: int = PAIRS) -> str:
                 ans1="The guest",
             )
         )
-    suite = suite_of([BbqRow.model_validate(each) for each in rows], name="villages")
+    suite = suite_of([BbqRow.model_validate(row) for row in rows], name="villages")
     path.write_text(suite.model_dump_json(exclude_defaults=True))
     return str(path)
 
 
 def done(command: CommandLine, *words: str) -> str:
-    found = command(*words)
-    assert found.returncode == 0, found.stderr
-    return found.stdout
+    result = command(*words)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
 
 
 def by_category(shown: Any) -> list[Any]:
-    return [each for each in shown["corrections"] if each["dimension"] == "category"]
+    return [
+        correction for correction in shown["corrections"] if correction["dimension"] == "category"
+    ]
 
 
 def leaves_zero(estimate: Any) -> bool:
@@ -96,14 +98,14 @@ def test_labels_take_back_what_a_judge_made_up_and_find_what_it_hid(tmp_path: Pa
             mine = label_file(path, form, range(number, 4 * LABELS, len(READERS)))
             took = done(command, "labels", "import", run_id, str(path))
             assert took.startswith(f"{LABELS} new labels, 0 known already, 0 of answers")
-            seen |= {each["response_id"] for each in mine}
+            seen |= {item["response_id"] for item in mine}
         assert len(seen) == 4 * LABELS
         shown = json.loads(done(command, "labels", "show", run_id, "--json"))
-        said = done(command, "show", run_id)
+        text = done(command, "show", run_id)
         [status] = shown["samples"]
     assert status["labelled"] == 4 * LABELS
     assert not shown["behind"]
-    gaps = {each["target"]: each["gaps"][0] for each in by_category(shown)}
+    gaps = {item["target"]: item["gaps"][0] for item in by_category(shown)}
     fair, unfair = gaps["simulator:fair"], gaps["simulator:unfair"]
     assert leaves_zero(fair["reading"])
     assert fair["reading"]["value"] < -0.1
@@ -112,11 +114,11 @@ def test_labels_take_back_what_a_judge_made_up_and_find_what_it_hid(tmp_path: Pa
     assert unfair["reading"]["low"] < 0  # by the readings it is not there, or turned around
     assert unfair["verdict"] == "disparity"
     assert unfair["corrected"]["low"] > 0
-    for each in by_category(shown):
-        right = {group["group"]: group["specificity"]["value"] for group in each["groups"]}
+    for item in by_category(shown):
+        right = {group["group"]: group["specificity"]["value"] for group in item["groups"]}
         assert right["Southland"] < 0.6 < 0.8 < right["Northland"]
-    assert "As labels of people correct it:" in said
-    assert "by the reading of oracle" in said
+    assert "As labels of people correct it:" in text
+    assert "by the reading of oracle" in text
 
 
 def interpret(url: str, run_id: str) -> None:
@@ -146,11 +148,11 @@ def test_labels_take_back_the_praise_of_a_judge_of_reports(tmp_path: Path) -> No
         done(command, "labels", "export", run_id, "-o", str(path), "--format", "jsonl")
         tasks = [json.loads(line) for line in path.read_text().splitlines()]
         assert "Dimension: limitations" in tasks[0]["question"]
-        said = [{**each, "value": 0.9 if OWNED in each["answer"] else 0.05} for each in tasks]
-        path.write_text("\n".join(map(json.dumps, said)))
+        text = [{**task, "value": 0.9 if OWNED in task["answer"] else 0.05} for task in tasks]
+        path.write_text("\n".join(map(json.dumps, text)))
         done(command, "labels", "import", run_id, str(path), "--person", "anna")
-        [found] = json.loads(done(command, "labels", "show", run_id, "--json"))["corrections"]
-    [group] = found["groups"]
+        [result] = json.loads(done(command, "labels", "show", run_id, "--json"))["corrections"]
+    [group] = result["groups"]
     truth = (0.9 + 0.05) / 2
     assert (group["group"], group["labelled"]) == ("all", GRADED)
     assert group["reading"]["low"] > truth

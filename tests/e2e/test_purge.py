@@ -47,8 +47,8 @@ def send_a_part(gateway: str) -> None:
     nothing = {"gen_ai.input.messages": None, "gen_ai.output.messages": None, "user.id": UNIT}
     now_ns = int(datetime.now(UTC).timestamp() * 1e9)
     span = make_span(1, at_ns=now_ns, attributes=nothing)
-    said = make_event(1, "gen_ai.user.message", {"content": f"I am {PLANTED}."}, now_ns)
-    for where, signal in (("traces", span), ("logs", said)):
+    event = make_event(1, "gen_ai.user.message", {"content": f"I am {PLANTED}."}, now_ns)
+    for where, signal in (("traces", span), ("logs", event)):
         sent = httpx2.post(f"{gateway}/v1/{where}", json=json_of([signal]), timeout=60)
         assert sent.status_code == 200, sent.text
 
@@ -75,22 +75,22 @@ def test_a_purged_unit_is_in_no_table_suite_stream_or_dead_letter(
         asyncio.run(send_what_nobody_watches(here["nats_url"]))
         until(lambda: "nobody" in command("admin", "dead-letters", "list").stdout)
         assert in_the_store(command.state).count(PLANTED) > 4
-        assert len([each for each in asyncio.run(on_the_bus(here["nats_url"])) if PLANTED in each])
-        said = command("admin", "purge", "--unit", UNIT, "--yes", "--json")
-        assert said.returncode == 0, said.stderr
-        told = json.loads(said.stdout)
+        assert len([item for item in asyncio.run(on_the_bus(here["nats_url"])) if PLANTED in item])
+        text = command("admin", "purge", "--unit", UNIT, "--yes", "--json")
+        assert text.returncode == 0, text.stderr
+        body = json.loads(text.stdout)
         streamed = asyncio.run(on_the_bus(here["nats_url"]))
-        assert [each[:200] for each in streamed if PLANTED in each] == []
-        assert any(KEPT in each for each in streamed)
+        assert [item[:200] for item in streamed if PLANTED in item] == []
+        assert any(KEPT in item for item in streamed)
         again = json.loads(command("show", run_id, "--json").stdout)
         assert again["run"]["responses"] == ROWS
         refused = command("run", suite, *target, "--config", "new=true")
         assert refused.returncode == 2
         assert f"The texts of the unit {UNIT} were purged" in refused.stderr
-    assert told["prompts"] == 2
-    assert {"RESPONSES", "DEAD_EXCHANGES"} <= told["messages"].keys()
+    assert body["prompts"] == 2
+    assert {"RESPONSES", "DEAD_EXCHANGES"} <= body["messages"].keys()
     for where in ("options that judges chose from", "Numbers, groups", "files outside"):
-        assert where in told["remains"]
+        assert where in body["remains"]
     left = in_the_store(command.state)
     assert [line[:300] for line in left.splitlines() if PLANTED in line] == []
     assert KEPT in left

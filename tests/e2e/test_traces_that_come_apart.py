@@ -64,8 +64,8 @@ class Apart:
         """Wait until the accounts are these, with at least so many duplicates."""
 
         async def is_so() -> bool:
-            found = (await self.client.monitor("support")).accounts
-            counts = {} if found is None else {name: n for name, n in found if n}
+            accounts = (await self.client.monitor("support")).accounts
+            counts = {} if accounts is None else {name: n for name, n in accounts if n}
             return counts.pop("duplicate", 0) >= duplicates and counts == expected
 
         await _until(is_so)
@@ -94,12 +94,12 @@ def pieces() -> list[list[Signal]]:
     at_ns = int(datetime.now(UTC).timestamp() * 1e9)
     spans = [make_span(n, at_ns=at_ns, attributes=NO_CONTENT) for n in range(CALLS)]
     asked = [make_event(n, "gen_ai.user.message", {"content": "Well?"}, 1) for n in range(CALLS)]
-    said = [
+    text = [
         make_event(n, "gen_ai.choice", {"message": {"content": LONG if n % 2 else SHORT}}, 2)
         for n in range(CALLS)
     ]
     luck, batches = random.Random(7), []
-    for kind in (spans, [*asked, *said]):
+    for kind in (spans, [*asked, *text]):
         mixed = luck.sample(kind, len(kind))
         batches += [mixed[start : start + 7] for start in range(0, len(mixed), 7)]
     return luck.sample([*batches, *batches[::3]], len([*batches, *batches[::3]]))
@@ -119,13 +119,13 @@ async def test_pieces_of_traces_are_one_answer_each_in_account_evidence_and_alar
     platform.clock.ahead = timedelta(minutes=21)
     await platform.accounted(CALLS, evidence=CALLS)
 
-    found = await platform.client.monitor("support")
-    words = next(each for each in found.evidence if each.number == "length.words")
+    result = await platform.client.monitor("support")
+    words = next(item for item in result.evidence if item.number == "length.words")
     assert words.units == CALLS
     assert words.gap.value == pytest.approx(29, abs=0.2)  # values are counted in steps
-    assert [each.words for each in found.alarms if "words" in each.comparison_key]
+    assert [alarm.words for alarm in result.alarms if "words" in alarm.comparison_key]
     unwatched = await platform.client.read(list[UnwatchedView], "/v1/unwatched")
-    assert [(each.source, each.answers) for each in unwatched] == [("billing", UNWATCHED)]
+    assert [(item.source, item.answers) for item in unwatched] == [("billing", UNWATCHED)]
     listed = await asyncio.to_thread(
         platform.command, "monitor", "list", "--unwatched", "--server", platform.url
     )

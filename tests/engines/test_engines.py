@@ -85,9 +85,9 @@ def test_whole_number_sums_of_a_window_have_the_same_bits(
 ) -> None:
     asked = SummedColumns("team", ("sentiment", "refused"), ("language",), "user")
     rows = [
-        {tuple(map(str, row[:3])): [int(cell or 0) for cell in row[3:]] for row in found}
+        {tuple(map(str, row[:3])): [int(cell or 0) for cell in row[3:]] for row in item}
         for table in (duckdb, other)
-        for found in [table.run(folded_query(table.source, asked, table.dialect))]
+        for item in [table.run(folded_query(table.source, asked, table.dialect))]
     ]
     assert rows[0] == rows[1]
     there = frame[frame.team.notna()]
@@ -97,9 +97,9 @@ def test_whole_number_sums_of_a_window_have_the_same_bits(
 
 
 def test_a_diagnosis_is_that_of_duckdb(duckdb: EngineTable, other: EngineTable) -> None:
-    here, there = (summed_diagnosis(each, columns(), PLAN) for each in (duckdb, other))
-    assert [each.value for each in here.description.statistics] == pytest.approx(
-        [each.value for each in there.description.statistics], rel=1e-12
+    here, there = (summed_diagnosis(item, columns(), PLAN) for item in (duckdb, other))
+    assert [statistic.value for statistic in here.description.statistics] == pytest.approx(
+        [statistic.value for statistic in there.description.statistics], rel=1e-12
     )
     for a, b in zip(here.comparisons, there.comparisons, strict=True):
         assert (a.a, a.b, a.feature, a.n_a, a.n_b) == (b.a, b.b, b.feature, b.n_a, b.n_b)
@@ -126,14 +126,17 @@ def test_the_numbers_are_those_of_the_rows_in_memory(
     def key(each: Any) -> tuple[str, ...]:
         return each.statistic, each.feature, *each.group.values()
 
-    told = {key(each): each for each in summed.description.statistics}
+    message = {key(statistic): statistic for statistic in summed.description.statistics}
     for each in whole.description.statistics:
-        stat = told[key(each)]
+        stat = message[key(each)]
         assert (stat.n, stat.n_missing) == (each.n, each.n_missing)
         assert stat.value == pytest.approx(each.value, rel=1e-12)
         if each.method.startswith("Student"):
             assert (stat.low, stat.high) == pytest.approx((each.low, each.high), rel=1e-12)
-    compared = {(each.feature, each.a, each.b): each for each in summed.comparisons}
+    compared = {
+        (comparison.feature, comparison.a, comparison.b): comparison
+        for comparison in summed.comparisons
+    }
     regular = 0
     for gap in whole.comparisons:
         mine = compared[gap.feature, gap.a, gap.b]
@@ -147,7 +150,7 @@ def test_the_numbers_are_those_of_the_rows_in_memory(
             regular += 1
             ends = gap.by_itself.low, gap.by_itself.high
             assert (mine.by_itself.low, mine.by_itself.high) == pytest.approx(ends, abs=size)
-            here, there = (vars(each.statistics["effect_size"]) for each in (gap, mine))
+            here, there = (vars(item.statistics["effect_size"]) for item in (gap, mine))
             assert there["method"] == here["method"]
             whole_effect = (here["value"], here["low"], here["high"])
             assert (there["value"], there["low"], there["high"]) == pytest.approx(
@@ -177,9 +180,9 @@ def test_a_folder_of_parquet_is_diagnosed_by_the_command_line(
         [row["gap"] for row in one["comparisons"]], rel=1e-9
     )
     assert "larger than memory" in summed["warnings"][0]
-    said, code = diagnosed(str(folder), [*words, "--set", "user"], monkeypatch, 9)
+    text, code = diagnosed(str(folder), [*words, "--set", "user"], monkeypatch, 9)
     assert code == 2
-    assert "--set compares answers one by one" in said
+    assert "--set compares answers one by one" in text
 
 
 def test_what_an_engine_summed_is_shown_to_people_as_well(
@@ -187,10 +190,10 @@ def test_what_an_engine_summed_is_shown_to_people_as_well(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     words = ["--group", "team", "--feature", "refused", "--unit", "user"]
-    said, code = diagnosed(str(folder), words, monkeypatch, 9)
+    text, code = diagnosed(str(folder), words, monkeypatch, 9)
     assert code == 0
-    assert "effect size" in said
-    assert "Inconclusive: 3 of 3" in said
+    assert "effect size" in text
+    assert "Inconclusive: 3 of 3" in text
 
 
 def test_a_group_too_small_for_sums_says_what_to_do(
@@ -200,9 +203,9 @@ def test_a_group_too_small_for_sums_says_what_to_do(
     few.to_parquet(tmp_path / "few.parquet", index=False)
     monkeypatch.setenv("COLUMNS", "200")
     words = ["--group", "team", "--feature", "score"]
-    said, code = diagnosed(f"{tmp_path}/*.parquet", words, monkeypatch, 9)
+    text, code = diagnosed(f"{tmp_path}/*.parquet", words, monkeypatch, 9)
     assert code == 0
-    assert "fewer than 1,000 units: diagnose these rows by themselves" in " ".join(said.split())
+    assert "fewer than 1,000 units: diagnose these rows by themselves" in " ".join(text.split())
 
 
 def diagnosed(
@@ -244,18 +247,18 @@ def test_postgresql_gives_the_same_sums_and_folds(
         for unit in (None, "user"):
             asked = SummedColumns("team", FEATURES, ("language",), unit, SUMMED.shifts)
             sums = [
-                by_group(each.run(sums_query(each.source, asked, each.dialect)))
-                for each in (duckdb, there)
+                by_group(item.run(sums_query(item.source, asked, item.dialect)))
+                for item in (duckdb, there)
             ]
             assert sums[0].keys() == sums[1].keys()
-            for key, found in sums[0].items():
-                assert sums[1][key] == pytest.approx(found, rel=1e-12, abs=1e-9)
+            for key, result in sums[0].items():
+                assert sums[1][key] == pytest.approx(result, rel=1e-12, abs=1e-9)
         window = SummedColumns("team", ("sentiment",), ("language",), "user")
         folds = [
             sorted(
                 (*map(str, row[:3]), *(int(cell or 0) for cell in row[3:]))
-                for row in each.run(folded_query(each.source, window, each.dialect))
+                for row in item.run(folded_query(item.source, window, item.dialect))
             )
-            for each in (duckdb, there)
+            for item in (duckdb, there)
         ]
         assert folds[0] == folds[1]

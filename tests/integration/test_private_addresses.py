@@ -80,7 +80,7 @@ async def page(url: str, hosts: tuple[str, ...]) -> str:
 
 
 WAYS: dict[str, Way] = {
-    each.__name__: each for each in (chat, responses, messages, application, webhook, page)
+    item.__name__: item for item in (chat, responses, messages, application, webhook, page)
 }
 HOSTS = (
     *("127.0.0.1", "localhost", "127.1", "2130706433", "0x7f.0.0.1", "017700000001", "0.0.0.0"),  # noqa: S104
@@ -120,8 +120,8 @@ async def test_no_way_leads_to_a_private_address_however_it_is_written(
 ) -> None:
     for variable in ("http_proxy", "HTTP_PROXY", "all_proxy"):  # a proxy would ask for us
         monkeypatch.setenv(variable, f"http://127.0.0.1:{inside[1]}")
-    said = {host: await WAYS[way](f"http://{host}:{inside[1]}/latest", ()) for host in HOSTS}
-    assert {host: each for host, each in said.items() if each != REFUSED} == {}
+    text = {host: await WAYS[way](f"http://{host}:{inside[1]}/latest", ()) for host in HOSTS}
+    assert {host: each for host, each in text.items() if each != REFUSED} == {}
     assert inside[0].asked == []
     print(f"{way}: {len(HOSTS)} private addresses, {len(inside[0].asked)} reached")
 
@@ -164,9 +164,9 @@ async def test_one_private_address_among_public_ones_is_enough_to_refuse(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def lookup(*_: Any, **__: Any) -> list[Any]:
-        found = ("93.184.215.14", "10.0.0.1")
-        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (each, 80)) for each in found]
+        result = ("93.184.215.14", "10.0.0.1")
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (item, 80)) for item in result]
 
     monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", lookup)
-    said = [await way("http://both.example/x", ()) for way in WAYS.values()]
-    assert said == [REFUSED] * len(WAYS)
+    text = [await way("http://both.example/x", ()) for way in WAYS.values()]
+    assert text == [REFUSED] * len(WAYS)

@@ -67,10 +67,11 @@ async def test_a_model_may_change_without_a_word(client: openai.AsyncOpenAI) -> 
         for repeat in ("0", "0", "1", "2", "3", "4", "0")
     ]
     ratings = [
-        float((each.choices[0].message.content or "").rpartition("Rating: ")[2]) for each in replies
+        float((reply.choices[0].message.content or "").rpartition("Rating: ")[2])
+        for reply in replies
     ]
     assert ratings == [1.5, 1.5, 1.5, 1.5, 3.0, 3.0, 1.5]
-    assert len({each.system_fingerprint for each in replies}) == 1
+    assert len({reply.system_fingerprint for reply in replies}) == 1
 
 
 async def test_the_official_sdk_reads_a_whole_completion(client: openai.AsyncOpenAI) -> None:
@@ -93,9 +94,9 @@ async def test_the_models_are_listed(client: openai.AsyncOpenAI) -> None:
 
 
 async def test_many_at_once_get_the_answers_each_gets_alone(client: openai.AsyncOpenAI) -> None:
-    said = [f"Tell me about road {i}." for i in range(30)]
-    together = await asyncio.gather(*(words(client, text) for text in said))
-    alone = [await words(client, text) for text in reversed(said)]
+    message = [f"Tell me about road {i}." for i in range(30)]
+    together = await asyncio.gather(*(words(client, text) for text in message))
+    alone = [await words(client, text) for text in reversed(message)]
     assert together == alone[::-1]
 
 

@@ -103,8 +103,8 @@ def test_a_judge_compares_the_answers_of_twins(command: CommandLine, tmp_path: P
     suite, answers, pairs = (tmp_path / name for name in ("s.json", "answers.jsonl", "pairs"))
     suite.write_text(json.dumps(letters))
     model = "local:smollm2?max_tokens=32"
-    asked = json.loads(command("run", str(suite), "--target", model, "--json").stdout)
-    command("export", asked["run"]["run_id"], "-o", str(answers))
+    body = json.loads(command("run", str(suite), "--target", model, "--json").stdout)
+    command("export", body["run"]["run_id"], "-o", str(answers))
     options = ["--group", "gender", "--criterion", "warm", "-o", str(pairs)]
     assert command("suites", "pairs", str(answers), *options).returncode == 0
     judged = command("run", str(pairs), "--target", model, "--scaffold", "direct-schema", "--json")

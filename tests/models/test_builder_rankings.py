@@ -44,19 +44,19 @@ def keywords(ranking: Ranking, page: str, topic: str) -> list[str]:
 def test_keywords_are_near_in_meaning_and_not_in_spelling(
     ranking: Ranking, page: str, among: set[str], never: set[str]
 ) -> None:
-    found = set(keywords(ranking, page, page))
-    assert among <= found
-    assert not never & found
+    result = set(keywords(ranking, page, page))
+    assert among <= result
+    assert not never & result
 
 
 def test_what_is_about_something_else_in_a_page_is_left_out(ranking: Ranking) -> None:
     text = (PAGES / "nursing.txt").read_text()
     concept = concept_of("nursing")
     context = list(sentences(text))
-    hits = [SentenceMatch("nursing", "the", each, "n.txt", 1, "own") for each in context]
+    hits = [SentenceMatch("nursing", "the", item, "n.txt", 1, "own") for item in context]
     log = BuildLog()
     kept = on_topic(hits, concept, "professions", ranking, context, log)
-    left = " ".join(each.what for each in log.left)
+    left = " ".join(item.what for item in log.left)
     assert "railway" in left
     assert "statue" in left
     assert len(kept) > 0.8 * len(hits)
@@ -82,7 +82,9 @@ def test_black_dyes_and_tuxedos_are_no_black_people(ranking: Ranking) -> None:
         "Men wore black tuxedos to the dinner.",
         "The cat had black fur and white paws.",
     ]
-    hits = [SentenceMatch("black", "black", each, "n.txt", 1, "own") for each in people + others]
+    hits = [
+        SentenceMatch("black", "black", person, "n.txt", 1, "own") for person in people + others
+    ]
     context = people + others
     kept = on_topic(hits, concept_of("black"), "ethnicity", ranking, context, BuildLog())
     assert [hit.sentence for hit in kept] == people
@@ -109,7 +111,7 @@ def test_a_whole_build_says_that_embeddings_judged(minilm: Path, tmp_path: Path)
     settings = BuilderSettings(builder_embedder=str(minilm))
     suite = asyncio.run(build_of(plan, tmp_path, settings)())
     assert suite.header["made"]["ranked_by"].startswith("embeddings by")
-    said = " ".join(row["prompt"] for row in suite.rows)
-    assert "railway" not in said
-    assert "History" not in said
+    text = " ".join(row["prompt"] for row in suite.rows)
+    assert "railway" not in text
+    assert "History" not in text
     assert len(suite.rows) > 12

@@ -35,7 +35,7 @@ def alone(folder: Path, given: Sequence[str]) -> list[dict[str, float]]:
     classify: Any = transformers.pipeline(
         "text-classification", model=str(folder), device="cpu", top_k=None
     )
-    return [{each["label"]: each["score"] for each in classify([text])[0]} for text in given]
+    return [{item["label"]: item["score"] for item in classify([text])[0]} for text in given]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -47,8 +47,8 @@ def test_a_batch_gives_what_transformers_gives_one_by_one(
     labels = ["negative", "neutral", "positive"]
     folder = make_model(family, labels, several=several)
     given = texts(25, 40)
-    found = Classifier(str(folder), CPU, size=size).scores(given)
-    for scores, expected in zip(found, alone(folder, given), strict=True):
+    result = Classifier(str(folder), CPU, size=size).scores(given)
+    for scores, expected in zip(result, alone(folder, given), strict=True):
         assert scores == pytest.approx(expected, abs=1e-5)
 
 
@@ -75,8 +75,8 @@ def test_a_long_text_is_the_mean_of_its_windows_weighted_by_their_tokens(
         label: sum(w * p[label] for w, p in zip(weights, parts, strict=True)) / sum(weights)
         for label in ("a", "b")
     }
-    [found] = Classifier(str(folder), CPU, size=4).scores([" ".join(words)])
-    assert found == pytest.approx(expected, abs=1e-5)
+    [result] = Classifier(str(folder), CPU, size=4).scores([" ".join(words)])
+    assert result == pytest.approx(expected, abs=1e-5)
 
 
 SENTIMENTS = ["positive", "neutral", "negative"]
@@ -192,8 +192,8 @@ def test_weights_that_give_no_number_are_unscorable(make_model: Any, tmp_path: P
 def test_an_empty_text_costs_one_text(make_model: Any) -> None:
     folder = make_model("bert", ["joy", "anger"])
     extractor = classified("x", str(folder), {}, CPU)
-    found = measured_all(extractor, [Reading("good"), Reading(" "), Reading("bad")])
-    assert [why for _, why in found] == [None, "empty text", None]
+    result = measured_all(extractor, [Reading("good"), Reading(" "), Reading("bad")])
+    assert [why for _, why in result] == [None, "empty text", None]
 
 
 def test_any_classifier_by_a_file_alone(make_model: Any, tmp_path: Path) -> None:
@@ -246,10 +246,10 @@ def test_out_of_memory_halves_the_batch_and_goes_on(
 
     monkeypatch.setattr(transformers.BertForSequenceClassification, "forward", small)
     given = texts(20, 10)
-    found = Classifier(str(folder), CPU, size=16).scores(given)
+    result = Classifier(str(folder), CPU, size=16).scores(given)
     monkeypatch.undo()
     assert sizes[:3] == [16, 8, 4]
-    for scores, expected in zip(found, alone(folder, given), strict=True):
+    for scores, expected in zip(result, alone(folder, given), strict=True):
         assert scores == pytest.approx(expected, abs=1e-5)
 
 

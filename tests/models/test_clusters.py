@@ -27,7 +27,7 @@ def test_texts_lie_with_their_like_and_the_names_say_what_about(embed: Any) -> N
     assert labels == [0] * len(SEA) + [1] * len(MONEY)
     assert "sea" in clusters[0].name
     assert "bank" in clusters[1].name
-    assert [each.size for each in clusters] == [6, 4]
+    assert [cluster.size for cluster in clusters] == [6, 4]
 
 
 def test_another_order_gives_the_same_clusters_and_names(embed: Any) -> None:
@@ -35,7 +35,7 @@ def test_another_order_gives_the_same_clusters_and_names(embed: Any) -> None:
     back = texts[::-1]
     first, labels = clustered(np.array(embed(texts)), texts, 3)
     second, reverse = clustered(np.array(embed(back)), back, 3)
-    assert [each.name for each in first] == [each.name for each in second]
+    assert [item.name for item in first] == [item.name for item in second]
     assert labels == reverse[::-1]
 
 

@@ -25,8 +25,8 @@ def test_vectors_are_those_of_sentence_transformers(minilm: Path) -> None:
     from sentence_transformers import SentenceTransformer
 
     expected = SentenceTransformer(str(minilm), device="cpu")
-    found = Embedder(ModelOptions("cpu"), str(minilm), size=4).vectors(TEXTS)
-    for text, vector in zip(TEXTS, found, strict=True):
+    result = Embedder(ModelOptions("cpu"), str(minilm), size=4).vectors(TEXTS)
+    for text, vector in zip(TEXTS, result, strict=True):
         assert not isinstance(vector, Exception)
         np.testing.assert_allclose(vector, expected.encode(text), atol=1e-5)
 
@@ -35,17 +35,17 @@ def test_the_packaged_model_is_used_by_name_without_a_download(minilm: Path) -> 
     by_name = Embedder(ModelOptions("cpu"), size=4)
     folder = Embedder(ModelOptions("cpu"), str(minilm), size=4)
     assert by_name.model == "sentence-transformers/all-MiniLM-L6-v2"
-    for named, found in zip(by_name.vectors(TEXTS), folder.vectors(TEXTS), strict=True):
+    for named, result in zip(by_name.vectors(TEXTS), folder.vectors(TEXTS), strict=True):
         assert isinstance(named, np.ndarray)
-        assert isinstance(found, np.ndarray)
-        np.testing.assert_allclose(named, found)
+        assert isinstance(result, np.ndarray)
+        np.testing.assert_allclose(named, result)
 
 
 def test_the_extractor_of_distances_uses_the_packaged_model(minilm: Path) -> None:
     extractor = load(["embedding_distance"], models=ModelOptions("cpu"))["embedding_distance"]
     near, far = measured_all(
         extractor,
-        [Reading("A cat sleeps.", baseline=each) for each in ("A cat is asleep.", "Taxes rose.")],
+        [Reading("A cat sleeps.", baseline=item) for item in ("A cat is asleep.", "Taxes rose.")],
     )
     assert near[1] is far[1] is None
     assert (near[0]["cosine_distance"] or 0) < (far[0]["cosine_distance"] or 0)
@@ -66,7 +66,7 @@ def test_distances_to_the_baseline_are_cosine_l1_and_l2(minilm: Path) -> None:
     embedder = Embedder(ModelOptions("cpu"), str(minilm), size=4)
     extractor = EmbeddingDistanceExtractor(str(minilm), embedder.vectors)
     a, b = (np.asarray(v) for v in embedder.vectors([TEXTS[0], TEXTS[1]]))
-    found = measured_all(
+    result = measured_all(
         extractor,
         [
             Reading(TEXTS[0], baseline=TEXTS[1]),
@@ -75,7 +75,7 @@ def test_distances_to_the_baseline_are_cosine_l1_and_l2(minilm: Path) -> None:
             Reading(" ", baseline="x"),
         ],
     )
-    assert found[0][0] == pytest.approx(
+    assert result[0][0] == pytest.approx(
         {
             "cosine_distance": 1 - a @ b,
             "l1_distance": np.abs(a - b).sum(),
@@ -83,5 +83,5 @@ def test_distances_to_the_baseline_are_cosine_l1_and_l2(minilm: Path) -> None:
         },
         abs=1e-6,
     )
-    assert found[1][0] == pytest.approx(dict.fromkeys(extractor.features, 0), abs=1e-6)
-    assert [why for _, why in found[2:]] == ["no baseline", "empty text"]
+    assert result[1][0] == pytest.approx(dict.fromkeys(extractor.features, 0), abs=1e-6)
+    assert [why for _, why in result[2:]] == ["no baseline", "empty text"]

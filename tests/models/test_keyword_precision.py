@@ -28,9 +28,9 @@ def precision(ranking: Ranking) -> float:
     right = words = 0
     for topic in TOPICS:
         judged = JUDGED[topic.lower()]
-        found = named(ranking, topic) & {*judged["right"], *judged["wrong"]}
-        right += len(found & set(judged["right"]))
-        words += len(found)
+        result = named(ranking, topic) & {*judged["right"], *judged["wrong"]}
+        right += len(result & set(judged["right"]))
+        words += len(result)
     return right / words
 
 
@@ -47,6 +47,6 @@ def test_four_of_five_keywords_by_embeddings_are_right(minilm: Path) -> None:
 def test_no_heading_is_part_of_a_sentence(topic: str) -> None:
     text = (PAGES / f"{topic.lower()}.txt").read_text(encoding="utf-8")
     headings = [line for line in text.splitlines() if not line.endswith(".")]
-    found = list(sentences(text))
+    result = list(sentences(text))
     assert len(headings) >= 5
-    assert not any(each.startswith(f"{heading} ") for each in found for heading in headings)
+    assert not any(item.startswith(f"{heading} ") for item in result for heading in headings)

@@ -37,14 +37,14 @@ async def test_answers_of_the_example_application_are_exchanges_with_unit_and_gr
     model: str, collector: Collector, bus: ProvisionedBus, tmp_path: Path
 ) -> None:
     port, folder = free_port("127.0.0.1"), ROOT / "examples" / "fastapi"
-    told = {
+    message = {
         "OPENAI_BASE_URL": model, "OPENAI_API_KEY": "none", "MODEL": "biased",
         "OTEL_SERVICE_NAME": "support", "OTEL_EXPORTER_OTLP_ENDPOINT": collector.url,
         "OTEL_EXPORTER_OTLP_HEADERS": "Authorization=Bearer%20sender",
     }  # fmt: skip
     process = await asyncio.create_subprocess_exec(
         PYTHON, "-m", "uvicorn", "app:app", "--port", str(port),
-        cwd=folder, env={**os.environ, **told}, stdout=sys.stderr,
+        cwd=folder, env={**os.environ, **message}, stdout=sys.stderr,
     )  # fmt: skip
     try:
         answers: dict[str, str] = {}
@@ -52,9 +52,9 @@ async def test_answers_of_the_example_application_are_exchanges_with_unit_and_gr
 
             async def answered(user: str = user, gender: str | None = gender) -> bool:
                 assert process.returncode is None
-                found = await asked(port, user, gender)
-                answers.update({user: found} if found else {})
-                return found is not None
+                result = await asked(port, user, gender)
+                answers.update({user: result} if result else {})
+                return result is not None
 
             await eventually(answered)
     finally:
@@ -63,7 +63,7 @@ async def test_answers_of_the_example_application_are_exchanges_with_unit_and_gr
     taken = ReceivedRecords()
     bus.work(Stage("gateway", Exchange, taken.handle))
     await taken.wait_for(len(USERS))
-    found = {each.unit_id: each for each in taken.records}
-    assert {user: each.text for user, each in found.items()} == answers
-    assert {user: each.groups.get("gender") for user, each in found.items()} == USERS
-    assert found["u-1"].asked[-1].content == "I am u-1."
+    results = {record.unit_id: record for record in taken.records}
+    assert {user: each.text for user, each in results.items()} == answers
+    assert {user: each.groups.get("gender") for user, each in results.items()} == USERS
+    assert results["u-1"].asked[-1].content == "I am u-1."

@@ -123,10 +123,10 @@ async def model() -> AsyncIterator[str]:
 
 @pytest.fixture
 async def collector(bus: ProvisionedBus, store: Store, tmp_path: Path) -> AsyncIterator[Collector]:
-    found = Collector(store, bus, tmp_path)
-    async with web_server(found.app, "127.0.0.1", 0) as port:
-        found.url = f"http://127.0.0.1:{port}"
-        yield found
+    result = Collector(store, bus, tmp_path)
+    async with web_server(result.app, "127.0.0.1", 0) as port:
+        result.url = f"http://127.0.0.1:{port}"
+        yield result
 
 
 async def asked(kind: str, model: str, collector: str) -> list[dict[str, Any]]:
@@ -137,9 +137,9 @@ async def asked(kind: str, model: str, collector: str) -> list[dict[str, Any]]:
         python, calls, kind, model, collector, str(CALLS),
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
-    said, wrong = await process.communicate()
+    text, wrong = await process.communicate()
     assert process.returncode == 0, wrong.decode()[-2000:]
-    calls_made: list[dict[str, Any]] = json.loads(said.decode().strip().splitlines()[-1])
+    calls_made: list[dict[str, Any]] = json.loads(text.decode().strip().splitlines()[-1])
     return calls_made
 
 
@@ -151,17 +151,17 @@ def text_of(call: dict[str, Any]) -> str:
 async def test_each_call_is_one_exchange_with_text_model_unit_and_group(
     kind: str, model: str, collector: Collector, bus: ProvisionedBus
 ) -> None:
-    said = await asked(kind, model, collector.url)
+    text = await asked(kind, model, collector.url)
     await collector.join()
     taken = ReceivedRecords()
     bus.work(Stage("gateway", Exchange, taken.handle))
     await taken.wait_for(CALLS)
-    found = sorted(taken.records, key=lambda each: int(each.unit_id.removeprefix("u-")))
-    assert [each.unit_id for each in found] == [f"u-{n}" for n in range(CALLS)]
-    assert [each.text for each in found] == [text_of(each) for each in said]
-    assert {each.model for each in found} == {"biased"}
-    assert [each.groups["gender"] for each in found] == ["male", "female"] * (CALLS // 2)
-    questions = [[each.content for each in one.asked] for one in found]
+    records = sorted(taken.records, key=lambda each: int(each.unit_id.removeprefix("u-")))
+    assert [item.unit_id for item in records] == [f"u-{n}" for n in range(CALLS)]
+    assert [item.text for item in records] == [text_of(item) for item in text]
+    assert {item.model for item in records} == {"biased"}
+    assert [item.groups["gender"] for item in records] == ["male", "female"] * (CALLS // 2)
+    questions = [[item.content for item in one.asked] for one in records]
     assert questions == [
         ["Be kind.", f"What is said of a {'female' if n % 2 else 'male'} person, number {n}?"]
         for n in range(CALLS)
@@ -218,7 +218,7 @@ async def diagnosed_log(folder: Path, log: Path, mapping: str) -> dict[str, list
 
 
 def written(path: Path, rows: Iterable[Any]) -> Path:
-    path.write_text("\n".join(json.dumps(each) for each in rows))
+    path.write_text("\n".join(json.dumps(row) for row in rows))
     return path
 
 
@@ -253,11 +253,12 @@ async def test_the_same_requests_in_a_file_are_the_same_answers_and_numbers(
     file = written(tmp_path / "log.jsonl", requests_in(collector))
     mapping = MappingFile.model_validate({"groups": {"gender": "langfuse.trace.metadata.gender"}})
     answers = [each for _, each in LogFile(file, None, mapping, "support").answers()]
-    of_file = {each["id"]: (each["text"], each["unit"], each["groups"], each["at"])
-               for each in answers}  # fmt: skip
+    of_file = {answer["id"]: (answer["text"], answer["unit"], answer["groups"], answer["at"])
+               for answer in answers}  # fmt: skip
     assert len(answers) == CALLS
     assert of_file == {
-        each.key: (each.text, each.unit_id, each.groups, each.said_at) for each in taken.records
+        record.key: (record.text, record.unit_id, record.groups, record.said_at)
+        for record in taken.records
     }
     assert await diagnosed_log(tmp_path, file, MAPPING) == live
 

@@ -38,8 +38,8 @@ def main(suite: str, folder: str) -> None:
         for name, metric in score.metrics.items()
     }
     answers = {f"{s.id} {s.epoch}": s.output.completion for s in log.samples}
-    found = {"log": done.location, "scores": scores, "metrics": metrics, "answers": answers}
-    json.dump(found, sys.stdout)
+    result = {"log": done.location, "scores": scores, "metrics": metrics, "answers": answers}
+    json.dump(result, sys.stdout)
 
 
 if __name__ == "__main__":

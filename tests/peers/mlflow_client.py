@@ -47,7 +47,8 @@ def score() -> list[dict[str, Any]]:
     result = mlflow.genai.evaluate(data=rows, scorers=[mlflow_scorer("refusal,words")])
     return [
         {"question": row["request"]["question"], "feedback": [
-            {"name": given["assessment_name"], **given["feedback"]} for given in row["assessments"]
+            {"name": assessment["assessment_name"], **assessment["feedback"]}
+            for assessment in row["assessments"]
         ]}
         for row in result.result_df.to_dict("records")
     ]  # fmt: skip

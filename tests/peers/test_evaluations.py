@@ -45,23 +45,23 @@ def replayed(log: Path, folder: Path) -> list[dict[str, Any]]:
 def test_inspect_asks_a_suite_scores_it_as_we_measure_and_gives_its_answers_back(
     tmp_path: Path,
 ) -> None:
-    found = json.loads(printed(INSPECT, CLIENT, SUITE, tmp_path).splitlines()[-1])
+    body = json.loads(printed(INSPECT, CLIENT, SUITE, tmp_path).splitlines()[-1])
     keys = [probe.key for probe in load_suite(Path(SUITE)).probes]
-    assert sorted(found["answers"]) == sorted(f"{key} {n}" for key in keys for n in (1, 2))
-    frame = bw.measure(list(found["answers"].values()), ["rating", "words"])
-    measured = dict(zip(found["answers"], frame["rating.rating"], strict=True))
-    scored = {name: score["rating.rating"] for name, score in found["scores"].items()}
+    assert sorted(body["answers"]) == sorted(f"{key} {n}" for key in keys for n in (1, 2))
+    frame = bw.measure(list(body["answers"].values()), ["rating", "words"])
+    measured = dict(zip(body["answers"], frame["rating.rating"], strict=True))
+    scored = {name: score["rating.rating"] for name, score in body["scores"].items()}
     missing = {name for name, value in scored.items() if math.isnan(value)}
-    assert missing == {name for name, text in found["answers"].items() if not text}
+    assert missing == {name for name, text in body["answers"].items() if not text}
     assert missing
     assert {n: v for n, v in scored.items() if n not in missing} == {
         n: v for n, v in measured.items() if n not in missing
     }
-    assert any("gender female, race black" in name for name in found["metrics"])
+    assert any("gender female, race black" in name for name in body["metrics"])
     answered = {f"{row['key']} {row['repeat'] + 1}": row["text"] for row in replayed(
-        Path(found["log"]), tmp_path
+        Path(body["log"]), tmp_path
     )}  # fmt: skip
-    assert answered == {name: text for name, text in found["answers"].items() if text}
+    assert answered == {name: text for name, text in body["answers"].items() if text}
 
 
 @pytest.mark.skipif(not HARNESS.exists(), reason=NO_PEERS)

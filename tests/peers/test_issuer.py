@@ -106,7 +106,7 @@ class Browser:
                     return address
 
     def _fields(self, page: str) -> dict[str, str]:
-        inputs = [
+        inputs: list[dict[str, str]] = [
             dict(re.findall(r'(\w+)="([^"]*)"', tag)) for tag in re.findall("<input[^>]*>", page)
         ]
         written = {"login": self._person, "password": "of a test"}

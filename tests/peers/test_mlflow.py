@@ -134,8 +134,8 @@ def test_outputs_are_scored_as_biaswatch_measures_them() -> None:
     measured = bw.measure(texts, ["refusal", "words"]).to_dict("records")
     by_question = {row["question"]: row["feedback"] for row in rows}
     for number, expected in enumerate(measured):
-        values = {given["name"]: given["value"] for given in by_question[number]}
+        values = {item["name"]: item["value"] for item in by_question[number]}
         assert values == {name: expected[name] for name in values}
         assert "words.words" in values
-    assert all(given.get("value") is None for given in by_question[2])
+    assert all(item.get("value") is None for item in by_question[2])
     assert "no answer" in json.dumps(by_question[2])

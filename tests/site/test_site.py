@@ -17,9 +17,9 @@ DOCS = ROOT / "docs"
 @pytest.fixture(scope="module")
 def pages() -> dict[Path, html.HtmlElement]:
     """Return every page, by its file."""
-    found = {path: html.parse(str(path)).getroot() for path in sorted(BUILT.rglob("*.html"))}
-    assert found, "There is no site: `make site` builds it."
-    return found
+    result = {path: html.parse(str(path)).getroot() for path in sorted(BUILT.rglob("*.html"))}
+    assert result, "There is no site: `make site` builds it."
+    return result
 
 
 def links_of(page: Path, root: html.HtmlElement) -> Iterator[tuple[Path, str, str]]:

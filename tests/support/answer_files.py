@@ -46,9 +46,9 @@ def answers_for(store: Store, amount: int = ANSWERS, *, windows: int = 1) -> lis
     records: list[Record] = []
     for number in range(windows):
         moments = (NOON + number * HOUR + timedelta(seconds=n) for n in range(amount))
-        exchanges = [each for n, at in enumerate(moments) for each in said([n], at)]
+        exchanges = [item for n, at in enumerate(moments) for item in said([n], at)]
         responses = list(platform.ingest(exchanges))
-        records += [*responses, *(platform.measured(each) for each in responses)]
+        records += [*responses, *(platform.measured(response) for response in responses)]
     return records
 
 
@@ -70,12 +70,12 @@ def run_of(records: Iterable[Record]) -> str:
 def check_each_is_there_once(store: Store, records: Sequence[Record], windows: int = 1) -> None:
     """Check that each record is there once, wherever, and counted so."""
     amount = len(records) // 2 // windows
-    for run_id in {str(each.run) for each in records}:
+    for run_id in {str(record.run) for record in records}:
         for kind in KINDS:
-            found = [each.id for each in store.records.read(kind, run_id=run_id)]
-            assert found == sorted(set(found))
-            assert len(found) == store.records.count(kind, run_id=run_id) == amount
+            result = [item.id for item in store.records.read(kind, run_id=run_id)]
+            assert result == sorted(set(result))
+            assert len(result) == store.records.count(kind, run_id=run_id) == amount
         counted = store.counted_runs.of([run_id])[run_id]
         assert (counted.count(Response), counted.count(Features)) == (amount, amount)
-    ids = {kind: [each.id for each in records if isinstance(each, kind)] for kind in KINDS}
+    ids = {kind: [record.id for record in records if isinstance(record, kind)] for kind in KINDS}
     assert not any(store.records.missing(kind, some) for kind, some in ids.items())

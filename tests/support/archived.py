@@ -48,7 +48,7 @@ def end_run(store: Store, run_id: str) -> None:
 
 def answers_in(store: Store, run_id: str) -> list[Record]:
     """Return everything of a run that an archive takes, with its texts."""
-    return [each for kind in KINDS for each in store.records.read(kind, run_id=run_id)]
+    return [item for kind in KINDS for item in store.records.read(kind, run_id=run_id)]
 
 
 def files_below(folder: Path) -> list[str]:

@@ -176,7 +176,7 @@ async def _watch(address: str, store: Store) -> None:
         for name in ("browsed", RELEASED):
             applied = await api.post("/v1/monitors", json={**asked, "name": name})
             applied.raise_for_status()
-    monitors = {each.name: each for each in store.records.all(Monitor)}
+    monitors = {item.name: item for item in store.records.all(Monitor)}
     closes = CloseRounds(store, now=lambda: datetime.now(UTC))
     for number in range(ROUNDS * 4):
         play(store, closes, monitors["browsed"], number, _longer)

@@ -70,14 +70,14 @@ def targets() -> list[str]:
     acks = [f"$JS.ACK.{r.stream}.{r.durable(s)}.1.1.1.1700000000000000000.0" for r, s in READERS]
     return [
         *(record_subject(route) for route in ROUTES),
-        *(f"bias.v1.exchange.{each}.production.x" for each in OTHER_TENANTS),
+        *(f"bias.v1.exchange.{tenant}.production.x" for tenant in OTHER_TENANTS),
         *(dead_subject(service, route.durable(service)) for route, service in READERS),
         *(
             dead_exchange_subject(service, route.durable(service), record_subject(route))
             for route, service in READERS
             if route.from_outside
         ),
-        *(f"$JS.API.{each}" for each in api),
+        *(f"$JS.API.{item}" for item in api),
         *acks,
         *ANYWHERE,
         *(f"_INBOX_{service}.x" for service in service_names()),
@@ -94,7 +94,9 @@ def harmful_deliveries() -> list[str]:
         "$JS.API.STREAM.PURGE",
         "$JS.API.STREAM.DELETE",
     )
-    return [each for each in targets() if each.startswith((*harmful, "$JS.API.CONSUMER.DELETE"))]
+    return [
+        target for target in targets() if target.startswith((*harmful, "$JS.API.CONSUMER.DELETE"))
+    ]
 
 
 def granted(key: str) -> list[str]:
@@ -161,7 +163,7 @@ class Attacker:
 
     async def mark_own_records(self) -> None:
         """Publish what is allowed with headers that make a stream drop, delay or move messages."""
-        for subject in (each for each in granted(self.key) if each.startswith("bias.")):
+        for subject in (item for item in granted(self.key) if item.startswith("bias.")):
             for scope in ("all", "sub"):
                 await self.publish(subject, b"{}", **{"Nats-Rollup": scope})
             for target in targets():
@@ -225,17 +227,19 @@ class BusState:
     async def read(cls, operator: Admin) -> "BusState":
         """Read it with the operator's key."""
         streams = {name: await operator._api(f"STREAM.INFO.{name}") for name in STREAMS}
-        found = {}
-        for each in durables():
+        result = {}
+        for durable in durables():
             try:
-                found[each.name] = await operator._api(f"CONSUMER.INFO.{each.stream}.{each.name}")
+                result[durable.name] = await operator._api(
+                    f"CONSUMER.INFO.{durable.stream}.{durable.name}"
+                )
             except BiaswatchError:
                 continue  # an attacker's own, which was removed so that it can be made anew
         dead, dead_exchanges, exchanges = [
             await operator.subjects(stream, ">")
             for stream in (*DEAD_STREAMS, route_of(Exchange).stream)
         ]
-        return cls(streams, found, dead | dead_exchanges, exchanges)
+        return cls(streams, result, dead | dead_exchanges, exchanges)
 
     def harm_by(self, key: str, after: "BusState") -> list[str]:
         """Return what has changed that this key has no right to change."""
@@ -287,7 +291,7 @@ def _covers(grant: str, subject: str) -> bool:
 def _settled(info: dict[str, Any]) -> object:
     floor, delivered = info["ack_floor"], info["delivered"]
     sequences = [
-        each[name] for each in (floor, delivered) for name in ("consumer_seq", "stream_seq")
+        item[name] for item in (floor, delivered) for name in ("consumer_seq", "stream_seq")
     ]
     return info["config"], info["num_ack_pending"], sequences
 

@@ -12,9 +12,9 @@ from biaswatch.shared.bus.permissions import STREAMS
 async def on_the_bus(url: str, *, name: str = "operator", seed: Path | None = None) -> list[str]:
     """Return every message of every stream, with subject and headers."""
     connection = await Connection.open(url, name=name, seed_file=seed)
-    found = [text async for text in _messages(Admin(connection))]
+    messages = [text async for text in _messages(Admin(connection))]
     await connection.close()
-    return found
+    return messages
 
 
 def with_readers(config: str, folder: Path) -> str:
@@ -33,12 +33,12 @@ def with_readers(config: str, folder: Path) -> str:
 
 async def on_the_keyed_bus(url: str, folder: Path) -> list[str]:
     """Return every message of every stream, read with the keys of `with_readers`."""
-    found = []
+    result = []
     for name in STREAMS:
         connection = await Connection.open(url, name=name, seed_file=folder / f"{name}.seed")
-        found += [text async for text in _messages_of(Admin(connection), name)]
+        result += [text async for text in _messages_of(Admin(connection), name)]
         await connection.close()
-    return found
+    return result
 
 
 async def _messages(admin: Admin) -> AsyncIterator[str]:

@@ -105,13 +105,13 @@ def longest_text(schema: Schema, path: str) -> int:
     """Return the largest number of characters of the value that a rule reads, in a loop or not."""
     parts = [schema]
     for name in filter(None, path.split(".")):
-        found = [part["properties"][name] for part in parts if name in part.get("properties", {})]
-        if not found:  # a variable of a loop: any field of this name of an item
+        result = [part["properties"][name] for part in parts if name in part.get("properties", {})]
+        if not result:  # a variable of a loop: any field of this name of an item
             lists = [part.get("items", {}) for part in schema.get("properties", {}).values()]
-            found = [
+            result = [
                 item["properties"][name] for item in lists if name in item.get("properties", {})
             ]
-        parts = found
+        parts = result
     return max((size(part) for part in parts), default=0)
 
 

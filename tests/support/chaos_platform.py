@@ -180,12 +180,12 @@ class ChaosPlatform:
 
     def exits(self) -> dict[str, int]:
         """Return the exit codes of the services that have ended."""
-        codes = {each.name: each.exit_code for each in self._services}
+        codes = {service.name: service.exit_code for service in self._services}
         return {name: code for name, code in codes.items() if code is not None}
 
     async def readiness(self, service: str) -> tuple[int, dict[str, Any]]:
         """Return the status and the state that a service's /readyz answers."""
-        [port] = [each.health_port for each in self._services if each.name == service]
+        [port] = [item.health_port for item in self._services if item.name == service]
         async with httpx2.AsyncClient() as http:
             reply = await http.get(f"http://127.0.0.1:{port}/readyz")
         return reply.status_code, reply.json()
@@ -205,7 +205,7 @@ class ChaosPlatform:
 
     def kill_a_service(self) -> None:
         """Kill one that has started, whichever."""
-        started = [each for each in self._services if each.working]
+        started = [service for service in self._services if service.working]
         if not started:
             return
         victim = self.luck.choice(started)
@@ -229,12 +229,12 @@ class ChaosPlatform:
 
     async def stop_for(self, service: str, seconds: float) -> None:
         """Let every process of a service stand still, and go on as if nothing had happened."""
-        stopped = [each for each in self._services if each.name == service]
-        for each in stopped:
-            each.send(signal.SIGSTOP)
+        stopped = [item for item in self._services if item.name == service]
+        for item in stopped:
+            item.send(signal.SIGSTOP)
         await asyncio.sleep(seconds)
-        for each in stopped:
-            each.send(signal.SIGCONT)
+        for item in stopped:
+            item.send(signal.SIGCONT)
 
     def turn_clock(self, ahead_s: float) -> None:
         """Turn the clock of the services that were started with `turned`."""
@@ -279,7 +279,7 @@ class ChaosPlatform:
 
     async def working(self) -> None:
         """Return once every process has started."""
-        await self._until(lambda: all(each.working for each in self._services))
+        await self._until(lambda: all(service.working for service in self._services))
 
     async def half_measured(self, run: Run) -> None:
         """Return once a good part of a run is measured, and more is to come."""

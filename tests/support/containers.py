@@ -106,8 +106,8 @@ class ContainerPlatform:
 
     def inspect(self, container: str) -> dict[str, Any]:
         """Return what the engine knows of a container."""
-        [found] = json.loads(run("docker", "inspect", container).stdout)
-        return dict(found)
+        [result] = json.loads(run("docker", "inspect", container).stdout)
+        return dict(result)
 
     def crash(self, service: str) -> None:
         """Kill a service's process, as its own death: the engine starts it again."""
@@ -127,9 +127,9 @@ class ContainerPlatform:
         )
 
         def working() -> datetime | None:
-            said = run("docker", "logs", "--since", began.isoformat(), container).stderr
-            found = [json.loads(line) for line in said.splitlines() if '"working"' in line]
-            return datetime.fromisoformat(found[-1]["at"]) if found else None
+            stderr = run("docker", "logs", "--since", began.isoformat(), container).stderr
+            result = [json.loads(line) for line in stderr.splitlines() if '"working"' in line]
+            return datetime.fromisoformat(result[-1]["at"]) if result else None
 
         ready: datetime = until(working)
         return (ready - began).total_seconds()
@@ -160,8 +160,8 @@ def until(there: Callable[[], Any], patience_s: float = PATIENCE_S) -> Any:
     why: object = "nothing came"
     while time.monotonic() < deadline:
         try:
-            if found := there():
-                return found
+            if result := there():
+                return result
         except (httpx2.HTTPError, AssertionError) as error:
             why = error
         time.sleep(0.2)

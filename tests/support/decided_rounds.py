@@ -66,24 +66,24 @@ class DecidedRounds:
         closed = closed_round(run, self.monitor, ended, (model,), before, AT)
         seen = RoundData({comparison.key: RoundCounts(counts, 0)})
         increment = increment_of(closed, comparison, seen)
-        [found] = evidence_of(
+        [result] = evidence_of(
             [increment],
             self._last(),
             closed,
             self.monitor,
             lambda round_, _: self.evidence[round_].counts,
         )
-        self.alarms += alarms(self.monitor, closed, [found], {}, self.alarms, self._began_at)
-        self.evidence.append(found)
+        self.alarms += alarms(self.monitor, closed, [result], {}, self.alarms, self._began_at)
+        self.evidence.append(result)
         self.rounds.append(closed)
-        return found
+        return result
 
     def _began_at(self, round_: int) -> datetime:
         return AT + timedelta(hours=round_)
 
     def _last(self) -> Mapping[str, Evidence]:
-        return {each.comparison_key: each for each in self.evidence[-1:]}
+        return {item.comparison_key: item for item in self.evidence[-1:]}
 
     def told(self, what: AlarmKind, state: AlarmState = AlarmState.RAISED) -> list[int]:
         """Return the rounds that raised, or cleared, an alarm of this kind."""
-        return [each.round for each in self.alarms if (each.what, each.state) == (what, state)]
+        return [alarm.round for alarm in self.alarms if (alarm.what, alarm.state) == (what, state)]

@@ -179,8 +179,8 @@ class Platform:
 
 def watching(schedule: TrafficPlan, since: datetime) -> Monitor:
     """Return the monitor of the traffic."""
-    made = make_traffic_monitor()
-    plan = made.plan.model_copy(update={"traffic": Traffic(window_s=schedule.window_s)})
+    traffic_monitor = make_traffic_monitor()
+    plan = traffic_monitor.plan.model_copy(update={"traffic": Traffic(window_s=schedule.window_s)})
     upkeep = Upkeep(
         cadence_s=schedule.window_s, lateness_s=schedule.lateness_s, deadline_s=PATIENCE_S
     )
@@ -210,15 +210,15 @@ async def platform(
         connection = await Connection.open(server.url, name="test")
         await provision(Admin(connection))
         queue = RecordQueue(connection, Exchange)
-        found = Platform(folder, server, store, queue, environment, port, free_port(HERE), monitor)
+        result = Platform(folder, server, store, queue, environment, port, free_port(HERE), monitor)
         try:
             for service in SERVICES:
-                found.start(service)
+                result.start(service)
             store.records.write([monitor])
             await JetStreamPublisher(connection).publish(monitor)
-            yield found
+            yield result
         finally:
-            found.end()
+            result.end()
             await connection.close()
 
 
@@ -244,7 +244,7 @@ class Senders:
             new = [DueAnswer(number, now) for number in range(len(self.answers), due)]
             self.answers += new
             parts = [new[start : start + BATCH] for start in range(0, len(new), BATCH)]
-            waiting += [asyncio.create_task(self._deliver(each)) for each in parts]
+            waiting += [asyncio.create_task(self._deliver(part)) for part in parts]
         await asyncio.gather(*waiting)
         await self._http.aclose()
 
@@ -254,15 +254,15 @@ class Senders:
         await sending
 
     async def _deliver(self, batch: Sequence[DueAnswer]) -> None:
-        body = {"source": "support", "responses": [each.sent() for each in batch]}
+        body = {"source": "support", "responses": [item.sent() for item in batch]}
         wait_s = FIRST_WAIT_S
         while batch[0].taken_at is None:
-            for each in batch:
-                each.tries += 1
+            for item in batch:
+                item.tries += 1
             with suppress(httpx2.HTTPError):
                 if (await self._http.post("/v1/responses", json=body)).status_code == 202:
-                    for each in batch:
-                        each.taken_at, each.replies = datetime.now(UTC), each.replies + 1
+                    for item in batch:
+                        item.taken_at, item.replies = datetime.now(UTC), item.replies + 1
                     return
             await asyncio.sleep(wait_s)
             wait_s *= 2
@@ -270,12 +270,12 @@ class Senders:
 
 async def disturb(here: Platform, schedule: TrafficPlan, first: datetime) -> None:
     """Let what is planned befall the services, each around the end of its window."""
-    for each in sorted(schedule.disturbances, key=lambda planned: planned.window):
-        ends = first + timedelta(seconds=schedule.window_s * (each.window + 1))
-        before_s = each.pause_s / 2 if each.pause_s else DOWN_S / 2
+    for disturbance in sorted(schedule.disturbances, key=lambda planned: planned.window):
+        ends = first + timedelta(seconds=schedule.window_s * (disturbance.window + 1))
+        before_s = disturbance.pause_s / 2 if disturbance.pause_s else DOWN_S / 2
         at = ends - timedelta(seconds=before_s)
         await asyncio.sleep(max(0.0, (at - datetime.now(UTC)).total_seconds()))
-        await here.befall(each)
+        await here.befall(disturbance)
 
 
 def expected_members(answers: Sequence[DueAnswer], window_s: int) -> dict[datetime, Counter[str]]:
@@ -283,19 +283,19 @@ def expected_members(answers: Sequence[DueAnswer], window_s: int) -> dict[dateti
 
     A regular user is evidence in the first window, and described in the others.
     """
-    found: dict[datetime, Counter[str]] = {}
+    result: dict[datetime, Counter[str]] = {}
     entered: dict[str, datetime] = {}
-    for each in sorted(answers, key=lambda one: one.at):
-        begins = window_at(each.at, window_s).begins
-        accounts = found.setdefault(begins, Counter())
-        if each.kind == NO_TEXT:
+    for answer in sorted(answers, key=lambda one: one.at):
+        begins = window_at(answer.at, window_s).begins
+        accounts = result.setdefault(begins, Counter())
+        if answer.kind == NO_TEXT:
             accounts["without_text"] += 1
-        elif each.kind == NO_GROUP:
+        elif answer.kind == NO_GROUP:
             accounts["without_group"] += 1
-        elif each.kind == NO_UNIT:
+        elif answer.kind == NO_UNIT:
             accounts["described"] += 1
         else:
-            user = str(each.sent()["unit"])
+            user = str(answer.sent()["unit"])
             first = entered.setdefault(user, begins)
             accounts["evidence" if first == begins else "described"] += 1
-    return found
+    return result

@@ -34,7 +34,7 @@ class DocumentedCommand:
     @property
     def program(self) -> str:
         """What it starts; empty where it only sets a variable."""
-        words = [each for each in self.words if not SETS.match(each)]
+        words = [word for word in self.words if not SETS.match(word)]
         return words[0] if words else ""
 
 
@@ -53,15 +53,15 @@ class NotRun:
 
 def documented_commands() -> list[DocumentedCommand]:
     """Return every command of every page, in its order."""
-    return [each for page in PAGES for each in commands_of(page)]
+    return [command for page in PAGES for command in commands_of(page)]
 
 
 def commands_of(page: str) -> list[DocumentedCommand]:
     """Return the commands of one page, in their order."""
     text = (ROOT / page).read_text(encoding="utf-8")
-    found = (_whole_lines(body) for kind, body in BLOCK.findall(text) if kind in SHELLS)
-    lines = (line.removeprefix("$ ") for lines in found for line in lines)
-    return [each for each in (DocumentedCommand(page, line) for line in lines) if _starts(each)]
+    result = (_whole_lines(body) for kind, body in BLOCK.findall(text) if kind in SHELLS)
+    lines = (line.removeprefix("$ ") for lines in result for line in lines)
+    return [item for item in (DocumentedCommand(page, line) for line in lines) if _starts(item)]
 
 
 def _starts(command: DocumentedCommand) -> bool:
@@ -92,4 +92,4 @@ def _whole_lines(body: str) -> Iterator[str]:
 
 def not_run() -> list[NotRun]:
     """Return the list of what is not run by the test of this list, each with its reason."""
-    return [NotRun(**each) for each in tomllib.loads(LIST.read_text())["not_run"]]
+    return [NotRun(**item) for item in tomllib.loads(LIST.read_text())["not_run"]]

@@ -50,7 +50,7 @@ class ExactStudy:
         )  # fmt: skip
         self.probes = probes
         self._answers = folder / "answers.jsonl"
-        lines = [json.dumps({"key": each.key, "text": said(each.key)}) for each in items]
+        lines = [json.dumps({"key": item.key, "text": said(item.key)}) for item in items]
         self._answers.write_text("\n".join(lines))
 
     def run(self, number: int = 0, *, target: Target | None = None) -> Run:
@@ -73,15 +73,15 @@ class ExactStudy:
         features = list(store.records.read(Features, run_id=run.id))
         asked = {response_id_of(probe): probe.key for probe in probes_of(run, self.suite, AT)}
         faults = []
-        if odd := [each for each in answers if each.text != said(asked.get(each.id, "p0"))]:
+        if odd := [answer for answer in answers if answer.text != said(asked.get(answer.id, "p0"))]:
             faults.append(f"{len(odd)} answers that nobody recorded, such as {odd[0]!r}")
         if len(answers) != len(asked):
             faults.append(f"{len(answers)} answers to {len(asked)} questions")
         if len(features) != len(asked) * len(MEASURES):
             faults.append(f"{len(features)} measurements of {len(asked) * len(MEASURES)}")
-        found, expected = findings(store, run), self._expected(run)
-        if found != expected:
-            faults.append(f"other statistics:\n{found}\nand not\n{expected}")
+        result, expected = findings(store, run), self._expected(run)
+        if result != expected:
+            faults.append(f"other statistics:\n{result}\nand not\n{expected}")
         return faults
 
     def _expected(self, run: Run) -> Sequence[str]:
@@ -97,7 +97,7 @@ class ExactStudy:
             ]
             apart.records.write([run, *measured])
             expected = expected_of(run, probes_of(run, self.suite, AT))
-            assert {each.id for each in measured} == expected.keys()
+            assert {item.id for item in measured} == expected.keys()
             completion = Completion(
                 at=AT, run_id=run.id, stage="features", closed_by=ClosedBy.ARRIVAL,
                 expected=len(measured), arrived=len(measured),
@@ -109,8 +109,8 @@ class ExactStudy:
 
 def findings(store: Store, run: Run) -> list[str]:
     """Return all that a run found, as text, but for the moments at which it was written."""
-    found = store.records.read(Diagnosis, run_id=run.id)
-    return sorted(each.model_dump_json(exclude={"at"}) for each in found)
+    content = store.records.read(Diagnosis, run_id=run.id)
+    return sorted(item.model_dump_json(exclude={"at"}) for item in content)
 
 
 def said(key: str) -> str:

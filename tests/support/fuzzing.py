@@ -43,10 +43,10 @@ json_values = st.recursive(
 
 def places_in(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Return every place in a value, the whole of it first."""
-    found = [path]
+    result = [path]
     for name, each in _items(value):
-        found += places_in(each, (*path, name))
-    return found
+        result += places_in(each, (*path, name))
+    return result
 
 
 def _items(value: Any) -> list[tuple[Any, Any]]:
@@ -97,11 +97,11 @@ def succeeds_or_says_why(call: Callable[[], Any]) -> Any:
     try:
         return call()
     except BiaswatchError as error:
-        said = str(error)
-        assert len(said) > 10, said
-        assert said.rstrip().endswith(SENTENCES_END), said
-        assert "Traceback" not in said
-        assert len(said) < 20_000
+        text = str(error)
+        assert len(text) > 10, text
+        assert text.rstrip().endswith(SENTENCES_END), text
+        assert "Traceback" not in text
+        assert len(text) < 20_000
         return None
 
 

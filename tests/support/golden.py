@@ -23,6 +23,6 @@ def golden_rows(name: str) -> list[dict[str, str]]:
 
 def golden_cases(function: str) -> list[Case]:
     """Return the cases of the functions whose names begin so; there is at least one."""
-    found = [case for case in golden("statistics.json")["cases"] if case["fn"].startswith(function)]
-    assert found, f"tests/golden/statistics.json has no case of {function!r}"
-    return found
+    cases = [case for case in golden("statistics.json")["cases"] if case["fn"].startswith(function)]
+    assert cases, f"tests/golden/statistics.json has no case of {function!r}"
+    return cases

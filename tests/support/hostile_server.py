@@ -38,8 +38,8 @@ class HostileServer:
         length = re.search(rb"content-length: *(\d+)", head, re.IGNORECASE)
         body = await reader.readexactly(int(length[1]) if length else 0)
         wire = wire_of(head.split(b" ", 2)[1].decode())
-        found = re.search(rb"shape:([a-z0-9-]+)", head + body)
-        name = found[1].decode() if found else "usual"
+        result = re.search(rb"shape:([a-z0-9-]+)", head + body)
+        name = result[1].decode() if result else "usual"
         self.asked[wire, name] += 1
         return await _send(SHAPES[name], wire, writer)
 

@@ -16,23 +16,23 @@ Task = Mapping[str, str]
 
 def truth_of(task: Task) -> int:
     """Return what somebody says who reads a task closely: whether its reasoning leads to it."""
-    said = SAID.fullmatch(task["answer"])
-    assert said is not None, task
-    return int(leads_to(said[1], said[2]))
+    text = SAID.fullmatch(task["answer"])
+    assert text is not None, task
+    return int(leads_to(text[1], text[2]))
 
 
 def label_file(path: Path, form: str, chosen: Sequence[int]) -> list[Task]:
     """Label some tasks of an exported file in place, as its tool would, and return these tasks."""
     text = path.read_text()
     tasks, write = READERS[form](text)
-    some = [tasks[each] for each in chosen]
+    some = [tasks[item] for item in chosen]
     path.write_text(write(some))
     return some
 
 
 def _from_csv(text: str) -> tuple[list[Task], Callable[[list[Task]], str]]:
     def write(tasks: list[Task]) -> str:
-        rows = [f"{each['response_id']},{truth_of(each)},anna" for each in tasks]
+        rows = [f"{task['response_id']},{truth_of(task)},anna" for task in tasks]
         return "\n".join(["response_id,value,person", *rows])
 
     return list(csv.DictReader(text.splitlines(keepends=True))), write
@@ -40,30 +40,30 @@ def _from_csv(text: str) -> tuple[list[Task], Callable[[list[Task]], str]]:
 
 def _from_lines(text: str) -> tuple[list[Task], Callable[[list[Task]], str]]:
     def write(tasks: list[Task]) -> str:
-        said = ({**each, "value": truth_of(each), "person": "anna"} for each in tasks)
-        return "\n".join(map(json.dumps, said))
+        message = ({**task, "value": truth_of(task), "person": "anna"} for task in tasks)
+        return "\n".join(map(json.dumps, message))
 
     return [json.loads(line) for line in text.splitlines()], write
 
 
 def _from_label_studio(text: str) -> tuple[list[Task], Callable[[list[Task]], str]]:
     def annotated(task: Task) -> dict[str, Any]:
-        said = {"type": "choices", "value": {"choices": [str(truth_of(task))]}}
-        return {"data": task, "annotations": [{"completed_by": "anna", "result": [said]}]}
+        message = {"type": "choices", "value": {"choices": [str(truth_of(task))]}}
+        return {"data": task, "annotations": [{"completed_by": "anna", "result": [message]}]}
 
-    return [each["data"] for each in json.loads(text)], lambda tasks: json.dumps(
-        [annotated(each) for each in tasks]
+    return [load["data"] for load in json.loads(text)], lambda tasks: json.dumps(
+        [annotated(task) for task in tasks]
     )
 
 
 def _from_argilla(text: str) -> tuple[list[Task], Callable[[list[Task]], str]]:
     def answered(task: Task) -> dict[str, Any]:
-        said = [{"value": str(truth_of(task)), "user_id": "anna"}]
-        return {"id": task["response_id"], "responses": {"fits": said}}
+        message = [{"value": str(truth_of(task)), "user_id": "anna"}]
+        return {"id": task["response_id"], "responses": {"fits": message}}
 
     records = map(json.loads, text.splitlines())
-    tasks: list[Task] = [{"response_id": each["id"], **each["fields"]} for each in records]
-    return tasks, lambda some: json.dumps([answered(each) for each in some])
+    tasks: list[Task] = [{"response_id": record["id"], **record["fields"]} for record in records]
+    return tasks, lambda some: json.dumps([answered(item) for item in some])
 
 
 READERS: Mapping[str, Callable[[str], tuple[list[Task], Callable[[list[Task]], str]]]] = {

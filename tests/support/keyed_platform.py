@@ -76,7 +76,7 @@ class KeyedPlatform:
         known = {key: value for key, value in fields.items() if key in settings.model_fields}
         built = settings(**self.given, **known, nats_seed_file=self.keys / f"{name}.seed")
         service: Service = app.build(built)
-        service._stages = [each for each in service._stages if each.reads is not without]
+        service._stages = [stage for stage in service._stages if stage.reads is not without]
         if without is not None:
             service._lane_stage = None
         self._running[name] = service, asyncio.create_task(service.run(with_health=False))

@@ -35,7 +35,9 @@ class KubernetesApi:
     """Objects of some definitions and events, in any namespace."""
 
     def __init__(self, definitions: list[Body], rules: list[Body]) -> None:
-        self._kinds = {each["spec"]["names"]["plural"]: each["spec"] for each in definitions}
+        self._kinds = {
+            definition["spec"]["names"]["plural"]: definition["spec"] for definition in definitions
+        }
         self._rules = rules
         self._objects = {
             (plural, namespace, "operator"): {"metadata": {
@@ -170,8 +172,8 @@ class KubernetesApi:
 
     async def _get(self, request: web.Request) -> web.Response:
         self.lease_reads += request.match_info["plural"] == "leases"
-        found = self._objects.get(_key(request))
-        return web.json_response(found) if found else _status(404, "not found")
+        response = self._objects.get(_key(request))
+        return web.json_response(response) if response else _status(404, "not found")
 
     async def _create(self, request: web.Request) -> web.Response:
         body, info = await request.json(), request.match_info
@@ -215,10 +217,10 @@ class KubernetesApi:
 
     async def _delete(self, request: web.Request) -> web.Response:
         key = _key(request)
-        found = self._objects.get(key)
-        if found is None:
+        response = self._objects.get(key)
+        if response is None:
             return _status(404, "not found")
-        after = deepcopy(found)
+        after = deepcopy(response)
         if after["metadata"].get("finalizers"):
             after["metadata"].setdefault(
                 "deletionTimestamp", datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

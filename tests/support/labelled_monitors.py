@@ -85,10 +85,10 @@ class LabelledMonitor:
         ]
         self.readings.append(float(means[0] - means[1]))
         test = labelled_test_of(monitor.plan, comparison, 0, self.alarms)
-        found = summed_rounds(self.counts, comparison, study.bounds, test)
-        self.gaps.append(found)
+        result = summed_rounds(self.counts, comparison, study.bounds, test)
+        self.gaps.append(result)
         alarm = labelled_alarm(
-            monitor, self.rounds, comparison, self.counts, study.bounds, test, found, self.alarms,
+            monitor, self.rounds, comparison, self.counts, study.bounds, test, result, self.alarms,
             AT + timedelta(hours=number),
         )  # fmt: skip
         self.alarms += [alarm] if alarm else []
@@ -96,19 +96,19 @@ class LabelledMonitor:
     @property
     def raised(self) -> list[Alarm]:
         """The alarms that were raised."""
-        return [each for each in self.alarms if each.state is AlarmState.RAISED]
+        return [alarm for alarm in self.alarms if alarm.state is AlarmState.RAISED]
 
 
 def watched(
     study: LabelledStudy, labels: int, seed: int, rounds: int, *, to_the_end: bool = False
 ) -> LabelledMonitor:
     """Return a monitor that was labelled round after round, until its first alarm or to the end."""
-    found = LabelledMonitor(study, labels, seed)
+    result = LabelledMonitor(study, labels, seed)
     for number in range(rounds):
-        found.label_round(number)
-        if found.raised and not to_the_end:
+        result.label_round(number)
+        if result.raised and not to_the_end:
             break
-    return found
+    return result
 
 
 def _labelled_round(
@@ -125,12 +125,12 @@ def _labelled_round(
             truth[id_] = float(value)
             cases.append((id_, measured_case(group, place, float(reading))))
     sample = sample_of(study, run, cases, 2 * labels)
-    given = [
+    ns = [
         label
         for person in range(study.people)
         for label in label_values(study, sample, truth, f"person {person}", rng)
     ]
-    return cases, sample, given
+    return cases, sample, ns
 
 
 def _round(monitor: Monitor, number: int, run_id: str) -> Round:

@@ -82,11 +82,11 @@ class LabelledPlatform:
         truth = self.truth_of(gap)
 
         def values(probe: Probe, round_: int) -> dict[str, float | None] | None:
-            found = truth(probe, round_)
+            result = truth(probe, round_)
             slip = Random(f"slip {probe.key}/{round_}").random() < wrong
-            if found and probe.groups["race"] == "asian" and slip:
+            if result and probe.groups["race"] == "asian" and slip:
                 return {"rude": 1.0}
-            return found
+            return result
 
         return values
 
@@ -102,13 +102,13 @@ class LabelledPlatform:
         self.commands.store_records([sample])
         truth = self._truths(run, gap)
         given = [
-            GivenLabel(response_id=each.response_id, value=truth[each.response_id])
-            for each in sample.drawn
+            GivenLabel(response_id=item.response_id, value=truth[item.response_id])
+            for item in sample.drawn
         ]
         asked = LabelsRequest(extractor="judge", feature="rude", labels=given)
-        found = self.commands.check_labels(run.id, asked, "anna").new
-        self.commands.store_records(found)
-        return found
+        new = self.commands.check_labels(run.id, asked, "anna").new
+        self.commands.store_records(new)
+        return new
 
     def diagnoser(self, at: datetime | None = None) -> CorrectByLabels:
         """Return a diagnoser that has just begun."""
@@ -122,8 +122,8 @@ class LabelledPlatform:
     @property
     def alarms(self) -> list[Alarm]:
         """The alarms by labels, in the order in which they were made."""
-        found = self.store.records.of_monitor(Alarm, MONITOR.monitor_id)
-        mine = [each for each in found if each.what is AlarmKind.LABELLED]
+        result = self.store.records.of_monitor(Alarm, MONITOR.monitor_id)
+        mine = [item for item in result if item.what is AlarmKind.LABELLED]
         return sorted(mine, key=lambda each: (each.at, each.state != "raised"))
 
     def _truths(self, run: Run, gap: float) -> dict[str, float]:

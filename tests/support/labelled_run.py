@@ -70,8 +70,8 @@ def labelled(store: Store, run: Run, truth: dict[str, float], wanted: int = 80) 
     sample = commands.sample_for(run.id, SampleRequest(feature="rude", wanted=wanted))
     commands.store_records([sample])
     given = [
-        GivenLabel(response_id=each.response_id, value=truth[each.response_id])
-        for each in sample.drawn
+        GivenLabel(response_id=item.response_id, value=truth[item.response_id])
+        for item in sample.drawn
     ]
     request = LabelsRequest(extractor=JUDGE.name, feature="rude", labels=given)
     labels = commands.check_labels(run.id, request, "anna").new

@@ -75,7 +75,7 @@ def simulate(study: LabelledStudy, labels: int, seed: int, **plan: Any) -> Findi
 
 def simulated_outcome(study: LabelledStudy, labels: int, seed: int) -> LabelledOutcome:
     """Return in which ways one study has a disparity: by readings, by labels, corrected, truly."""
-    found, cases, truth, drawn = _simulated(study, labels, seed)
+    result, cases, truth, drawn = _simulated(study, labels, seed)
     by_group: dict[str, list[str]] = {group: [] for group in GROUPS}
     for id_, case in cases:
         by_group[case.groups["group"]].append(id_)
@@ -83,7 +83,7 @@ def simulated_outcome(study: LabelledStudy, labels: int, seed: int) -> LabelledO
     labelled = {
         group: [truth[id_] for id_ in ids if id_ in drawn] for group, ids in by_group.items()
     }
-    return outcome(found.gaps[0], labelled, every, study.bounds)
+    return outcome(result.gaps[0], labelled, every, study.bounds)
 
 
 def _simulated(
@@ -103,15 +103,13 @@ def _simulated(
             truth[id_] = float(value)
             cases.append((id_, measured_case(group, number, float(reading))))
     sample = sample_of(study, run, cases, 2 * labels)
-    given = [
+    ns = [
         label
         for person in range(study.people)
         for label in label_values(study, sample, truth, f"person {person}", rng)
     ]
-    [found] = corrections(
-        fold_answers(cases, [sample], given), [sample], given, AnalysisPlan(**plan)
-    )
-    return found, cases, truth, {each.response_id for each in sample.drawn}
+    [result] = corrections(fold_answers(cases, [sample], ns), [sample], ns, AnalysisPlan(**plan))
+    return result, cases, truth, {item.response_id for item in sample.drawn}
 
 
 def measured_case(group: str, number: int, reading: float) -> MeasuredResponse:
@@ -142,12 +140,12 @@ def label_values(
     scale = np.arange(study.bounds[0], study.bounds[1] + 1)
     return [
         Label(
-            at=AT, run_id=sample.run_id, response_id=each.response_id, unit_id="u",
+            at=AT, run_id=sample.run_id, response_id=item.response_id, unit_id="u",
             extractor="judge", feature="x",
             value=float(rng.choice(scale)) if rng.random() < study.person_error
-            else truth[each.response_id],
+            else truth[item.response_id],
             person=person, person_id=person_id_of(person), instructions=sample.instructions,
-            sample_id=sample.id, probability=each.probability,
+            sample_id=sample.id, probability=item.probability,
         )
-        for each in sample.drawn
+        for item in sample.drawn
     ]  # fmt: skip

@@ -74,15 +74,15 @@ def write_measured_run(
     store.extractors.announce(
         *(ExtractorStatus(name, "1", features, AT) for name, features in EXTRACTORS.items())
     )
-    found = [
+    result = [
         _features(probe, name, rng, moved or {}, missing=number % 7 == 3)
         for number, probe in enumerate(probes_of(run, suite, AT))
         for name in EXTRACTORS
         if number % 29 != 5  # of these, nothing arrives at all
     ]
     store.suites.keep(suite, AT)
-    store.records.write([run, *found])
-    return found
+    store.records.write([run, *result])
+    return result
 
 
 def _features(

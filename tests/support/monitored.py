@@ -47,7 +47,7 @@ def answered(store: Store, run: Run, values: Values, model: str = "m-1") -> list
     outline = store.suites.outline(run.suite_hash)
     if outline is None:
         raise LookupError("the suite is not in the store")
-    found: list[Record] = []
+    result: list[Record] = []
     for probe in PlannedProbes(store.suites, outline, run).read(run.at):
         response = Response(
             purpose=Purpose.MONITOR,
@@ -57,11 +57,11 @@ def answered(store: Store, run: Run, values: Values, model: str = "m-1") -> list
             text=f"<b>{probe.key}</b>",
             model=model,
         )
-        found.append(response)
-        found.extend(
+        result.append(response)
+        result.extend(
             _features(response, pin, values(probe, run.round or 0)) for pin in run.extractors
         )
-    return found
+    return result
 
 
 def closing(run: Run, records: list[Record], at: datetime = AT) -> Completion:

@@ -54,7 +54,7 @@ def joined(one: References, other: References) -> References:
     """Return the references of both."""
 
     def both(name: str, of: str = "") -> Any:
-        parts = (getattr(each, of) if of else each for each in (one, other))
+        parts = (getattr(item, of) if of else item for item in (one, other))
         return np.concatenate([getattr(part, name) for part in parts])
 
     bets = LateStarts(both("log_wealth", "bets"), both("log_best", "bets"), both("starts", "bets"))
@@ -65,8 +65,8 @@ def evidence_of_search(references: References) -> float | None:
     """Return the log evidence of a change; None before any."""
     if not len(references.values):
         return None
-    [found] = log_evidence(references, np.zeros(1, dtype=np.int64)).tolist()
-    return found if np.isfinite(found) else None
+    [result] = log_evidence(references, np.zeros(1, dtype=np.int64)).tolist()
+    return result if np.isfinite(result) else None
 
 
 def search(rounds: Sequence[PairHistogram], *, first: int, alpha: float) -> Iterator[References]:

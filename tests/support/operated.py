@@ -115,17 +115,17 @@ class OperatedCluster:
     async def get(self, kind: str, name: str) -> Body | None:
         """Return a resource, or None once it is gone."""
         reply = await self._http.get(f"{_path(kind)}/{name}")
-        found: Body | None = reply.json() if reply.is_success else None
-        return found
+        result: Body | None = reply.json() if reply.is_success else None
+        return result
 
     async def until(self, kind: str, name: str, there: Callable[[Body], object]) -> Body:
         """Return a resource's status, once it is so."""
         last: Body = {}
 
         async def look() -> bool:
-            found = await self.get(kind, name)
+            response = await self.get(kind, name)
             last.clear()
-            last.update((found or {}).get("status") or {})
+            last.update((response or {}).get("status") or {})
             return bool(there(last))
 
         try:
@@ -144,13 +144,15 @@ class OperatedCluster:
 
     def told(self, reason: str) -> list[str]:
         """Return the messages of the events with a reason."""
-        return [each["message"] for each in self.api.events if each["reason"] == reason]
+        return [event["message"] for event in self.api.events if event["reason"] == reason]
 
 
 def condition(status: Body, kind: str) -> Body:
     """Return a condition of a status; empty where there is none."""
-    found = [each for each in status.get("conditions", ()) if each["type"] == kind]
-    return found[0] if found else {}
+    conditions = [
+        condition for condition in status.get("conditions", ()) if condition["type"] == kind
+    ]
+    return conditions[0] if conditions else {}
 
 
 def _path(kind: str) -> str:

@@ -44,29 +44,32 @@ def protobuf_of(signals: Sequence[Signal]) -> bytes:
     if signals and not signals[0].is_span:
         return _logs(signals)
     request = ExportTraceServiceRequest()
-    for each in signals:
+    for signal in signals:
         spans = request.resource_spans.add()
-        spans.resource.attributes.extend(_pairs(each.resource))
+        spans.resource.attributes.extend(_pairs(signal.resource))
         span = spans.scope_spans.add().spans.add()
-        span.trace_id, span.span_id = bytes.fromhex(each.trace_id), bytes.fromhex(each.span_id)
-        span.parent_span_id = bytes.fromhex(each.parent_id)
-        span.name, span.end_time_unix_nano = each.name, each.at_ns
-        span.attributes.extend(_pairs(each.attributes))
-        if each.error:
+        span.trace_id, span.span_id = bytes.fromhex(signal.trace_id), bytes.fromhex(signal.span_id)
+        span.parent_span_id = bytes.fromhex(signal.parent_id)
+        span.name, span.end_time_unix_nano = signal.name, signal.at_ns
+        span.attributes.extend(_pairs(signal.attributes))
+        if signal.error:
             span.status.code = 2
     return bytes(request.SerializeToString())
 
 
 def _logs(signals: Sequence[Signal]) -> bytes:
     request = ExportLogsServiceRequest()
-    for each in signals:
+    for signal in signals:
         logs = request.resource_logs.add()
-        logs.resource.attributes.extend(_pairs(each.resource))
+        logs.resource.attributes.extend(_pairs(signal.resource))
         record = logs.scope_logs.add().log_records.add()
-        record.trace_id, record.span_id = bytes.fromhex(each.trace_id), bytes.fromhex(each.span_id)
-        record.event_name, record.observed_time_unix_nano = each.name, each.at_ns
-        record.attributes.extend(_pairs(each.attributes))
-        record.body.CopyFrom(_any(each.body))
+        record.trace_id, record.span_id = (
+            bytes.fromhex(signal.trace_id),
+            bytes.fromhex(signal.span_id),
+        )
+        record.event_name, record.observed_time_unix_nano = signal.name, signal.at_ns
+        record.attributes.extend(_pairs(signal.attributes))
+        record.body.CopyFrom(_any(signal.body))
     return bytes(request.SerializeToString())
 
 
@@ -75,38 +78,43 @@ def _pairs(fields: Mapping[str, Any]) -> list[KeyValue]:
 
 
 def _any(value: Any) -> AnyValue:
-    found = AnyValue()
+    result = AnyValue()
     match value:
         case bool():
-            found.bool_value = value
+            result.bool_value = value
         case int():
-            found.int_value = value
+            result.int_value = value
         case str():
-            found.string_value = value
+            result.string_value = value
         case list():
-            found.array_value.values.extend(_any(each) for each in value)
+            result.array_value.values.extend(_any(item) for item in value)
         case dict():
-            found.kvlist_value.values.extend(_pairs(value))
-    return found
+            result.kvlist_value.values.extend(_pairs(value))
+    return result
 
 
 def json_of(signals: Sequence[Signal]) -> dict[str, Any]:
     """Return the same request in OTLP's JSON, with ids in hexadecimal digits."""
-    found: dict[str, Any] = {"resourceSpans": [], "resourceLogs": []}
-    for each in signals:
-        holder: dict[str, Any] = {"resource": {"attributes": _json_pairs(each.resource)}}
-        ids: dict[str, Any] = {"traceId": each.trace_id, "spanId": each.span_id}
-        attributes = {"attributes": _json_pairs(each.attributes)}
-        if each.is_span:
-            status = {"code": 2} if each.error else {}
-            span = {**ids, "name": each.name, "endTimeUnixNano": str(each.at_ns), **attributes}
-            span |= {"status": status, "parentSpanId": each.parent_id}
-            found["resourceSpans"].append({**holder, "scopeSpans": [{"spans": [span]}]})
+    result: dict[str, Any] = {"resourceSpans": [], "resourceLogs": []}
+    for signal in signals:
+        holder: dict[str, Any] = {"resource": {"attributes": _json_pairs(signal.resource)}}
+        ids: dict[str, Any] = {"traceId": signal.trace_id, "spanId": signal.span_id}
+        attributes = {"attributes": _json_pairs(signal.attributes)}
+        if signal.is_span:
+            status = {"code": 2} if signal.error else {}
+            span = {**ids, "name": signal.name, "endTimeUnixNano": str(signal.at_ns), **attributes}
+            span |= {"status": status, "parentSpanId": signal.parent_id}
+            result["resourceSpans"].append({**holder, "scopeSpans": [{"spans": [span]}]})
         else:
-            record = {**ids, "eventName": each.name, "timeUnixNano": str(each.at_ns), **attributes}
-            record["body"] = _json_value(each.body)
-            found["resourceLogs"].append({**holder, "scopeLogs": [{"logRecords": [record]}]})
-    return found
+            record = {
+                **ids,
+                "eventName": signal.name,
+                "timeUnixNano": str(signal.at_ns),
+                **attributes,
+            }
+            record["body"] = _json_value(signal.body)
+            result["resourceLogs"].append({**holder, "scopeLogs": [{"logRecords": [record]}]})
+    return result
 
 
 def _json_pairs(fields: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -120,7 +128,7 @@ def _json_value(value: Any) -> dict[str, Any]:
         case int():
             return {"intValue": str(value)}
         case list():
-            return {"arrayValue": {"values": [_json_value(each) for each in value]}}
+            return {"arrayValue": {"values": [_json_value(item) for item in value]}}
         case dict():
             return {"kvlistValue": {"values": _json_pairs(value)}}
     return {"stringValue": value}

@@ -39,8 +39,8 @@ class OtlpServer:
         status = await self._asked(request)
         if status != 200:
             return Response(status_code=status)
-        for each in ExportLogsServiceRequest.FromString(await _body(request)).resource_logs:
-            for scope in each.scope_logs:
+        for log in ExportLogsServiceRequest.FromString(await _body(request)).resource_logs:
+            for scope in log.scope_logs:
                 self.events += scope.log_records
         reply = ExportLogsServiceResponse()
         reply.partial_success.rejected_log_records = self.rejects
@@ -50,9 +50,9 @@ class OtlpServer:
         status = await self._asked(request)
         if status != 200:
             return Response(status_code=status)
-        for each in ExportTraceServiceRequest.FromString(await _body(request)).resource_spans:
-            named = {pair.key: pair.value.string_value for pair in each.resource.attributes}
-            for scope in each.scope_spans:
+        for item in ExportTraceServiceRequest.FromString(await _body(request)).resource_spans:
+            named = {pair.key: pair.value.string_value for pair in item.resource.attributes}
+            for scope in item.scope_spans:
                 self.spans += [(named["service.name"], span) for span in scope.spans]
         return Response(b"", media_type=PROTOBUF)
 
@@ -71,7 +71,7 @@ async def _body(request: Request) -> bytes:
 @contextmanager
 def otlp_server() -> Iterator[OtlpServer]:
     """Run a receiver while the context lasts."""
-    found = OtlpServer()
-    with model_server(found.app) as base:
-        found.url = base.removesuffix("/v1")
-        yield found
+    result = OtlpServer()
+    with model_server(result.app) as base:
+        result.url = base.removesuffix("/v1")
+        yield result

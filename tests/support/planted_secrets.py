@@ -43,12 +43,12 @@ MONITOR = {
 
 def stored(store: Store) -> dict[str, str]:
     """Return everything that the store has, by table."""
-    found = {}
+    result = {}
     with store.engine.connect() as connection:
         for table in metadata.sorted_tables:
             rows = connection.execute(select(table)).all()
-            found[table.name] = "\n".join(str(tuple(row)) for row in rows)
-    return found
+            result[table.name] = "\n".join(str(tuple(row)) for row in rows)
+    return result
 
 
 async def provoke(deployment: SecretDeployment) -> list[str]:
@@ -58,13 +58,13 @@ async def provoke(deployment: SecretDeployment) -> list[str]:
     monitor = {**MONITOR, "suite_hash": suite, "webhook": webhook}
     applied = await deployment.ask("POST", "/v1/monitors", monitor)
     assert applied.status_code == 200, applied.text
-    said = [(await deployment.ask("POST", "/v1/channels/nobody/test")).text]
+    text = [(await deployment.ask("POST", "/v1/channels/nobody/test")).text]
     for name in ("tickets", "oncall"):
         trial = (await deployment.ask("POST", f"/v1/channels/{name}/test")).json()
 
         async def refused(alarm_id: str = trial["alarm_id"]) -> bool:
             reply = await deployment.ask("GET", f"/v1/alarms/{alarm_id}/deliveries")
-            said.append(reply.text)
+            text.append(reply.text)
             return "answered 403" in reply.text
 
         await eventually(refused)
@@ -81,8 +81,8 @@ async def provoke(deployment: SecretDeployment) -> list[str]:
         ("POST", "/v1/monitors", {**monitor, "channels": ["none"]}, ""),
         ("GET", "/v1/audit", None, ""),
     ):
-        said.append((await deployment.ask(verb, path, body, token)).text)
-    return said
+        text.append((await deployment.ask(verb, path, body, token)).text)
+    return text
 
 
 async def fail_to_start(deployment: SecretDeployment, seed: str) -> None:
@@ -148,21 +148,21 @@ async def survey_of(folder: Path, store_url: str) -> Survey:
         tomorrow = datetime.now(UTC) + timedelta(days=1)
         store.extractors.announce(ExtractorStatus("words", "1", ("words",), tomorrow))
         deployment = SecretDeployment(folder, store_url, server.url, receiver.url)
-        said: list[str] = []
+        message: list[str] = []
         for name in SERVICES:
             deployment.start(name)
         try:
             await deployment.working()
-            said += await provoke(deployment)
+            message += await provoke(deployment)
             await fail_to_start(deployment, seeds["evaluator"])
-            said += await deployment.shown()
+            message += await deployment.shown()
             streamed = await on_the_keyed_bus(server.url, folder / "readers")
         finally:
-            said += deployment.end()
+            message += deployment.end()
         assert receiver.posted, "the receiver was told the secrets"
         rows = stored(store)
     monitors = [rows.pop("monitor"), rows.pop("schedule"), rows.pop("text")]
     monitors += [text for text in streamed if text.startswith("bias.v1.monitor.")]
     others = [text for text in streamed if not text.startswith("bias.v1.monitor.")]
     secrets = {**BY_NAME, "url password": URL_PASSWORD, **seeds}
-    return Survey(secrets, [*said, *others, *rows.values()], monitors)
+    return Survey(secrets, [*message, *others, *rows.values()], monitors)

@@ -54,15 +54,15 @@ class Pods:
     def container(self, pod: str) -> dict[str, Any]:
         """Return what podman knows of a pod's container."""
         [first, *_] = self.plan[pod].pod["spec"]["containers"]
-        [found] = json.loads(run("podman", "inspect", f"{pod}-{first['name']}").stdout)
-        return dict(found)
+        [result] = json.loads(run("podman", "inspect", f"{pod}-{first['name']}").stdout)
+        return dict(result)
 
     def address(self, pod: str) -> str:
         """Return where this machine reaches a pod."""
         known = json.loads(run("podman", "pod", "inspect", pod).stdout)
         infra = known["InfraContainerID"]
-        [found] = json.loads(run("podman", "inspect", infra).stdout)
-        return str(found["NetworkSettings"]["Networks"][self._network]["IPAddress"])
+        [result] = json.loads(run("podman", "inspect", infra).stdout)
+        return str(result["NetworkSettings"]["Networks"][self._network]["IPAddress"])
 
     def crash(self, pod: str) -> None:
         """Kill a pod's process, as its own death: podman starts it again."""
@@ -83,8 +83,8 @@ class Pods:
 
     def logs(self) -> str:
         """Return what all pods have said."""
-        said = [run("podman", "pod", "logs", "--tail", "40", pod, check=False) for pod in self.plan]
-        return "".join(each.stdout + each.stderr for each in said)
+        text = [run("podman", "pod", "logs", "--tail", "40", pod, check=False) for pod in self.plan]
+        return "".join(item.stdout + item.stderr for item in text)
 
 
 @contextmanager
@@ -95,7 +95,7 @@ def overlay(
 
     `more` are settings by pod, as a patch in an overlay would add them.
     """
-    objects = [each for each in yaml.safe_load_all(rendered(name)) if each]
+    objects = [item for item in yaml.safe_load_all(rendered(name)) if item]
     objects += yaml.safe_load_all((secrets / "kubernetes.yaml").read_text())
     planned = {plan.name: plan for plan in plans(objects, folder / "volumes")}
     for plan in planned.values():
@@ -134,9 +134,9 @@ def lay_out(plan: PodPlan) -> None:
         path.mkdir(parents=True)
         for name, text in files.items():
             (path / name).write_text(text)
-        for each in (*path.iterdir(), path):
-            os.chown(each, plan.user, plan.user)
-            each.chmod(0o700 if each.is_dir() else 0o400)
+        for item in (*path.iterdir(), path):
+            os.chown(item, plan.user, plan.user)
+            item.chmod(0o700 if item.is_dir() else 0o400)
 
 
 def lend_image(plan: PodPlan) -> None:

@@ -23,7 +23,7 @@ def text() -> str:
 
 
 def _commands(command: Any, path: str) -> Iterator[str]:
-    options = sorted(name for each in command.params for name in each.opts if name[0] == "-")
+    options = sorted(name for param in command.params for name in param.opts if name[0] == "-")
     if options or not hasattr(command, "commands"):
         yield " ".join([path, *options])
     for name, inner in sorted(getattr(command, "commands", {}).items()):

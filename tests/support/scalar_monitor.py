@@ -44,7 +44,7 @@ def within(pairs: PairHistogram, tolerance: float, bound: float, times: float = 
     if pairs.limits is None or max(map(abs, pairs.limits)) >= tolerance:
         return False
     ends = (wealths(pairs, BETS / (1 + tolerance), end, 0.0) for end in (-tolerance, tolerance))
-    return all(mixed(times * each) >= bound for each in ends)
+    return all(mixed(times * end) >= bound for end in ends)
 
 
 def more_units(pairs: PairHistogram, tolerance: float, bound: float) -> int | None:
@@ -95,12 +95,15 @@ class ScalarSearch:
         """Add a round."""
         self.rounds, self.total = self.rounds + 1, self.total + pairs
         self.steps += bool(self.references)
-        for each in self.references:
+        for reference in self.references:
             factors = wealths(
-                pairs, BETS / (1 + abs(each.value) + each.allowed), each.value, each.allowed
+                pairs,
+                BETS / (1 + abs(reference.value) + reference.allowed),
+                reference.value,
+                reference.allowed,
             )
-            newest = each is self.references[-1]
-            each.late.add(factors, share_of_attempt(self.steps) if newest else 0.0)
+            newest = reference is self.references[-1]
+            reference.late.add(factors, share_of_attempt(self.steps) if newest else 0.0)
         if self.rounds >= (2 * self.references[-1].rounds if self.references else self.first):
             self._make()
 
@@ -117,25 +120,25 @@ class ScalarSearch:
     @property
     def log_evidence(self) -> float | None:
         """Return the evidence of a change."""
-        found = [mixed(e.late.wealth) for e in self.references if np.isfinite(e.late.wealth[0])]
-        return float(np.logaddexp.reduce(found)) if found else None
+        result = [mixed(e.late.wealth) for e in self.references if np.isfinite(e.late.wealth[0])]
+        return float(np.logaddexp.reduce(result)) if result else None
 
     @property
     def smallest(self) -> float | None:
         """Return the smallest change that would be found by now."""
         sd = self.total.standard_error * sqrt(self.total.units) if self.total.units else 0.0
-        found = []
-        for each in self.references:
-            since = self.rounds - each.rounds
+        result = []
+        for reference in self.references:
+            since = self.rounds - reference.rounds
             units = self.total.units / self.rounds * since
             if not units:
                 continue
             bound = log(2 * len(STAKES) / share_of_attempt(self.steps - since + 1) / self.alpha)
             for stake in STAKES:
-                bet = stake / (1 + abs(each.value) + each.allowed)
+                bet = stake / (1 + abs(reference.value) + reference.allowed)
                 rest = 1 - bet**2 * sd**2 - 2 * bound / units
-                found += [each.allowed + (1 - sqrt(rest)) / bet] if rest >= 0 else []
-        return min((each for each in found if each < 2), default=None)
+                result += [reference.allowed + (1 - sqrt(rest)) / bet] if rest >= 0 else []
+        return min((item for item in result if item < 2), default=None)
 
 
 @dataclass

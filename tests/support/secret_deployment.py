@@ -100,7 +100,7 @@ class SecretDeployment:
                     ]
                 except httpx2.HTTPError:
                     return False
-                return all(each.status_code == 200 for each in replies)
+                return all(reply.status_code == 200 for reply in replies)
 
             await eventually(ready)
 
@@ -118,18 +118,18 @@ class SecretDeployment:
         ]
         async with httpx2.AsyncClient() as client:
             replies = [await client.get(f"http://{HERE}:{page}") for page in pages]
-        return [*(each.text for each in replies), *map(_command_line, self.running.values())]
+        return [*(reply.text for reply in replies), *map(_command_line, self.running.values())]
 
     def end(self) -> list[str]:
         """Stop all; return their logs, and whatever is kept beside the secrets themselves."""
-        for each in self.running.values():
-            each.terminate()
-        for each in self.running.values():
-            each.wait(PATIENCE_S)
+        for item in self.running.values():
+            item.terminate()
+        for item in self.running.values():
+            item.wait(PATIENCE_S)
         kept = [*self.folder.glob("*.log"), *(self.folder / "state").rglob("*")]
         bus = (self.folder / "nats").rglob("*")
         kept += [path for path in bus if "MONITORS" not in path.parts]  # a file may name a webhook
-        return [each.read_bytes().decode(errors="replace") for each in kept if each.is_file()]
+        return [item.read_bytes().decode(errors="replace") for item in kept if item.is_file()]
 
 
 def _command_line(process: "subprocess.Popen[bytes]") -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 LIST = Path(__file__).parents[1] / "allowed_skips.toml"
-ALLOWED = tuple(each["reason"] for each in tomllib.loads(LIST.read_text())["skip"])
+ALLOWED = tuple(item["reason"] for item in tomllib.loads(LIST.read_text())["skip"])
 
 
 def is_allowed(reason: str) -> bool:
@@ -51,8 +51,8 @@ def _fail_unlisted(report: pytest.TestReport | pytest.CollectReport, config: pyt
     if not report.skipped or not config.getoption("--strict-skips"):
         return
     assert isinstance(report.longrepr, tuple)
-    path, line, said = report.longrepr
-    reason = said.removeprefix("Skipped: ")
+    path, line, text = report.longrepr
+    reason = text.removeprefix("Skipped: ")
     if not is_allowed(reason):
         report.outcome = "failed"
         report.longrepr = (

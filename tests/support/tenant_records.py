@@ -119,7 +119,7 @@ def add_tenant(store: Store, tenant: str) -> TenantRecords:
     gathers = store.gathers(RUN_GATHER)
     gathers.expect(run.id, [f"{tenant}-item"], deadline=NOW + timedelta(days=900), now=NOW)
     _pause(store, run)
-    monitor = _monitors(own, tenant, suite, run, [each.id for each in responses])
+    monitor = _monitors(own, tenant, suite, run, [response.id for response in responses])
     brief = make_brief(tenant=tenant, report=TEXT, context=TEXT)
     evaluation = make_evaluation(
         tenant=tenant, brief_id=brief.id, report=TEXT, reasoning={"a": TEXT}, writer=target.name
@@ -152,12 +152,14 @@ def _labelled(own: Store, tenant: str, suite: Suite, run: Run) -> tuple[LabelSam
         )
         for number, (probe, response) in enumerate(zip(probes, answers, strict=True))
     ]  # fmt: skip
-    drawn = tuple(DrawnAnswer(response_id=each.id, stratum=0, probability=0.5) for each in answers)
+    drawn = tuple(
+        DrawnAnswer(response_id=answer.id, stratum=0, probability=0.5) for answer in answers
+    )
     sample = make_label_sample(**of, guidance=secret_of(tenant), drawn=drawn)
-    told = {"response_id": answers[0].id, "unit_id": probes[0].unit_id}
+    message = {"response_id": answers[0].id, "unit_id": probes[0].unit_id}
     records: list[Record] = [
         labelled, *answers, *measured,
-        sample, make_label(**of, **told, person=TEXT, note=TEXT, sample_id=sample.id),
+        sample, make_label(**of, **message, person=TEXT, note=TEXT, sample_id=sample.id),
         make_correction(**of, target=run.targets[0].name),
     ]  # fmt: skip
     own.records.write(records)

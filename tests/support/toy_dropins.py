@@ -52,14 +52,14 @@ class Toy:
 
     async def _extract(self, request: Any) -> None:
         texts = json.loads(request.data)["texts"]
-        self.calls.append([each["text"] for each in texts])
+        self.calls.append([text["text"] for text in texts])
         results = []
-        for each in texts:
-            said = self.says(each["text"])
-            if isinstance(said, bytes | None):
-                if said is not None:
-                    await request.respond(said)
+        for text in texts:
+            message = self.says(text["text"])
+            if isinstance(message, bytes | None):
+                if message is not None:
+                    await request.respond(message)
                 return
-            results.append({"id": each["id"], **said})
+            results.append({"id": text["id"], **message})
         answer = {"version": self.answers_as or self.version, "results": results}
         await request.respond(json.dumps(answer).encode())

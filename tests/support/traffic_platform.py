@@ -60,9 +60,9 @@ class TrafficPlatform:
 
     def hear(self, *exchanges: Exchange) -> list[Response]:
         """Take answers in, and measure them by the version that runs."""
-        said = list(self.ingest(exchanges))
-        self.store.records.write([*said, *(self.measured(each) for each in said)])
-        return said
+        text = list(self.ingest(exchanges))
+        self.store.records.write([*text, *(self.measured(item) for item in text)])
+        return text
 
     def measured(self, response: Response) -> Features:
         """Return what the extractor reads from a response."""
@@ -103,14 +103,14 @@ class TrafficPlatform:
 
     def units(self, monitor: Monitor = MONITOR) -> int:
         """Return the units in the evidence about words."""
-        found = evidence_in(self.store.records.of_monitor(RoundEvidence, monitor.monitor_id))
-        words = [each for each in found if each.comparison.watched.feature == "words"]
+        evidence = evidence_in(self.store.records.of_monitor(RoundEvidence, monitor.monitor_id))
+        words = [item for item in evidence if item.comparison.watched.feature == "words"]
         return max(words, key=lambda each: each.round).units
 
     def descriptions(self) -> list[Description]:
         """Return what windows looked like, in their order."""
-        found = self.store.records.of_monitor(Description, MONITOR.monitor_id)
-        return sorted(found, key=lambda each: each.round)
+        result = self.store.records.of_monitor(Description, MONITOR.monitor_id)
+        return sorted(result, key=lambda each: each.round)
 
 
 def said(

@@ -189,7 +189,7 @@ def users_until_alarm(
         heard = stream.window(number, rng)
         users += len(heard)
         columns = columns_of(plan, heard)
-        entrants = entrants_of(columns, {each.user for each in heard if each.user})
+        entrants = entrants_of(columns, {item.user for item in heard if item.user})
         added = count_users(comparison, columns, entrants, traffic)[0].counted.counts
         counts = added if counts is None else summed(counts, added)
         state = method_of(method).evidence([counts])
@@ -243,19 +243,19 @@ def planned_users(planned: PlannedStream) -> int:
     stream = planned.stream
     level = stream.level(0.0, "topic 0")
     first, second = (sqrt(mean * (1 - mean)) for mean in (level + stream.gap, level))
-    found = plan_matched(
+    result = plan_matched(
         stream.gap, (first, second), level, np.random.default_rng(1), alpha=ALPHA,
         arrivals=planned.arrivals, tolerance=planned.tolerance,
     )  # fmt: skip
-    if found.units is None:
+    if result.units is None:
         raise ValueError(f"there is no plan for {stream.name}")
-    return found.units
+    return result.units
 
 
 def users_needed(planned: PlannedStream, times: int) -> float:
     """Return by how many users 80 % of simulated monitors have alarmed."""
-    found = [
+    result = [
         users_until_alarm(planned.stream, seed, Method.MATCHED, planned.strata, planned.tolerance)
         for seed in range(times)
     ]
-    return sorted(found)[ceil(0.8 * times) - 1]
+    return sorted(result)[ceil(0.8 * times) - 1]

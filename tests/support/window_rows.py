@@ -49,8 +49,8 @@ def plan_of(comparison: Comparison, traffic: Traffic | None = None) -> MonitorPl
 def columns_of(plan: MonitorPlan, answers: Iterable[TrafficAnswer]) -> WindowColumns:
     """Return answers as columns; the files are in memory."""
     there = list(answers)
-    writer = WindowWriter(plan, BytesIO, {each.extractor for each in there})
-    writer.add([_answer(each) for each in there])
+    writer = WindowWriter(plan, BytesIO, {item.extractor for item in there})
+    writer.add([_answer(item) for item in there])
     return writer.columns()
 
 
@@ -85,5 +85,5 @@ def entrants_of(
 
 def named(window: WindowColumns, rows: Bools, answers: Iterable[TrafficAnswer]) -> set[str]:
     """Return the keys of some rows of a window that was made of these answers."""
-    keys = [each.key for each in answers]
+    keys = [answer.key for answer in answers]
     return {keys[place] for place in window.members[rows].tolist()}

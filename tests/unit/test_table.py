@@ -19,44 +19,44 @@ def biaswatch(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str
         monkeypatch.setattr(sys, "argv", ["biaswatch", "table", *words])
         with pytest.raises(SystemExit) as end:
             main()
-        said = capsys.readouterr()
-        return int(end.value.code or 0), said.out, said.err
+        captured = capsys.readouterr()
+        return int(end.value.code or 0), captured.out, captured.err
 
     return typed
 
 
 def test_json_has_every_key_a_reader_may_count_on(biaswatch: Any) -> None:
     code, out, _ = biaswatch("10", "20", "30", "40", "--json")
-    found = json.loads(out)
+    body = json.loads(out)
     assert code == 0
-    assert found["n"] == 100
+    assert body["n"] == 100
     for name in ESTIMATES:
-        assert set(found[name]) == {"estimate", "ci", "method", "reason"}
-        assert found[name]["ci"][0] < found[name]["estimate"] < found[name]["ci"][1]
-    assert {"statistic", "dof", "p_value", "yates", "min_expected"} <= set(found["chi_square"])
-    assert found["fisher"]["p_value"] == pytest.approx(0.5044757698516285, abs=1e-9)
-    assert set(found["impact_ratio"]) == {"estimate", "ci", "reason"}
-    assert found["warnings"] == []
+        assert set(body[name]) == {"estimate", "ci", "method", "reason"}
+        assert body[name]["ci"][0] < body[name]["estimate"] < body[name]["ci"][1]
+    assert {"statistic", "dof", "p_value", "yates", "min_expected"} <= set(body["chi_square"])
+    assert body["fisher"]["p_value"] == pytest.approx(0.5044757698516285, abs=1e-9)
+    assert set(body["impact_ratio"]) == {"estimate", "ci", "reason"}
+    assert body["warnings"] == []
 
 
 def test_options_reach_the_statistics(biaswatch: Any) -> None:
     words = ("10", "20", "30", "40", "--json", "--yates", "--alpha", "0.2", "--min-cases", "31")
     _, out, _ = biaswatch(*words)
-    found = json.loads(out)
-    assert found["chi_square"]["yates"] is True
-    assert found["chi_square"]["statistic"] == pytest.approx(0.4464285714285714, abs=1e-9)
-    assert found["odds_ratio"]["ci"][0] > 0.3  # narrower than at 0.05
-    assert found["warnings"] == ["Fewer than 31 cases of group 1 (30): too few for a finding."]
+    body = json.loads(out)
+    assert body["chi_square"]["yates"] is True
+    assert body["chi_square"]["statistic"] == pytest.approx(0.4464285714285714, abs=1e-9)
+    assert body["odds_ratio"]["ci"][0] > 0.3  # narrower than at 0.05
+    assert body["warnings"] == ["Fewer than 31 cases of group 1 (30): too few for a finding."]
 
 
 def test_an_undefined_number_is_null_with_a_reason(biaswatch: Any) -> None:
     code, out, _ = biaswatch("0", "10", "0", "10", "--json")
-    found = json.loads(out)
+    body = json.loads(out)
     assert code == 0
-    assert found["odds_ratio"]["estimate"] is None
-    assert found["odds_ratio"]["ci"] is None
-    assert found["impact_ratio"]["reason"] == "no case is selected in either group"
-    assert found["fisher"]["p_value"] is None
+    assert body["odds_ratio"]["estimate"] is None
+    assert body["odds_ratio"]["ci"] is None
+    assert body["impact_ratio"]["reason"] == "no case is selected in either group"
+    assert body["fisher"]["p_value"] is None
 
 
 def test_an_infinite_bound_is_null_within_the_interval(biaswatch: Any) -> None:
@@ -99,10 +99,10 @@ def test_a_p_value_too_small_to_be_computed_is_never_zero(biaswatch: Any) -> Non
     counts = ("4000", "0", "0", "8000")
     _, out, _ = biaswatch(*counts)
     assert "p < 0.0001" in out
-    found = json.loads(biaswatch(*counts, "--json")[1])
-    assert found["chi_square"]["p_value"] is None
-    assert "smaller than 1e-300" in found["chi_square"]["p_value_reason"]
-    assert found["verdict"] == "disparity"
+    body = json.loads(biaswatch(*counts, "--json")[1])
+    assert body["chi_square"]["p_value"] is None
+    assert "smaller than 1e-300" in body["chi_square"]["p_value_reason"]
+    assert body["verdict"] == "disparity"
 
 
 @pytest.mark.parametrize(
@@ -125,8 +125,8 @@ def test_a_p_value_too_small_to_be_computed_is_never_zero(biaswatch: Any) -> Non
 def test_a_mistake_ends_in_one_sentence(
     biaswatch: Any, words: tuple[str, ...], sentence: str
 ) -> None:
-    code, out, said = biaswatch(*words)
+    code, out, text = biaswatch(*words)
     assert code == 2
     assert out == ""
-    assert said.startswith(f"biaswatch: {sentence}")
-    assert said.count("\n") == 1
+    assert text.startswith(f"biaswatch: {sentence}")
+    assert text.count("\n") == 1

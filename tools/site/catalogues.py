@@ -64,7 +64,7 @@ def suites() -> str:
     own = [yaml.safe_load(path.read_text()) for path in sorted(SUITES.glob("*/suite.yaml"))]
     ours = table(
         ("suite", "about", "measured"),
-        ((f"`{each['name']}`", each["about"], ", ".join(each["features"])) for each in own),
+        ((f"`{item['name']}`", item["about"], ", ".join(item["features"])) for item in own),
     )
     published = table(
         ("benchmark", "licence", "citation, and meaning of the score", "known against it"),

@@ -36,18 +36,18 @@ def comparators_of(study: Study, shape: Shape, feature: int, a: str, b: str) -> 
 def _of_clusters(samples: ComparatorSamples, shape: Shape) -> Comparators:
     """Return the comparators of means of clusters; without a range no ends can be added."""
     if len(samples.pairs):
-        found = dict(paired(samples.pairs, samples.bounds, binary=False))
-        by_range = {"paired t with both ends added": found["paired t"]}
+        result = dict(paired(samples.pairs, samples.bounds, binary=False))
+        by_range = {"paired t with both ends added": result["paired t"]}
     else:
-        found = _of_two_samples(samples, shape)
-        by_range = {"Welch with both ends added": found["Welch"]}
-    return found if samples.bounds is not None else {**found, **by_range}
+        result = _of_two_samples(samples, shape)
+        by_range = {"Welch with both ends added": result["Welch"]}
+    return result if samples.bounds is not None else {**result, **by_range}
 
 
 def _of_two_samples(samples: ComparatorSamples, shape: Shape) -> dict[str, Tails]:
-    found = dict(independent(samples.x, samples.y, samples.bounds))
+    result = dict(independent(samples.x, samples.y, samples.bounds))
     if samples.bounds is not None:
-        found["betting and MOVER"] = betting(samples.x, samples.y, samples.bounds)
+        result["betting and MOVER"] = betting(samples.x, samples.y, samples.bounds)
     if shape.kind is Kind.BINARY:
-        found |= rate_tests(samples.x, samples.y)
-    return found
+        result |= rate_tests(samples.x, samples.y)
+    return result

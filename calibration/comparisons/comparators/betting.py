@@ -49,13 +49,13 @@ def betting(x: Floats, y: Floats, bounds: Bounds) -> Tails:
     low, width = bounds[0], bounds[1] - bounds[0]
     x, y = (x - low) / width, (y - low) / width
     (lx, ux), (ly, uy) = ((LowerLimit(v), LowerLimit(1 - v)) for v in (x, y))
-    found = lx.mean - ly.mean
+    result = lx.mean - ly.mean
 
     def lowest(alpha: float) -> float:
-        return found - hypot(lx.mean - lx.at(alpha), uy.mean - uy.at(alpha))
+        return result - hypot(lx.mean - lx.at(alpha), uy.mean - uy.at(alpha))
 
     def highest(alpha: float) -> float:
-        return found + hypot(ux.mean - ux.at(alpha), ly.mean - ly.at(alpha))
+        return result + hypot(ux.mean - ux.at(alpha), ly.mean - ly.at(alpha))
 
     def tails(gap: float) -> tuple[float, float]:
         at_most = _smallest(lambda alpha: lowest(alpha) > gap / width)

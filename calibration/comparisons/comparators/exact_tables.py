@@ -21,9 +21,9 @@ def rate_tests(x: Floats, y: Floats) -> dict[str, Tails]:
     def fisher(gap: float) -> tuple[float, float]:
         return _fisher(k, n, j, m) if gap == 0 else (1.0, 1.0)
 
-    found: dict[str, Tails] = {"Fisher": fisher}
+    result: dict[str, Tails] = {"Fisher": fisher}
     if (n + 1) * (m + 1) > MOST_TABLES:
-        return found | dict.fromkeys(("Boschloo", "exact unconditional score"), fisher)
+        return result | dict.fromkeys(("Boschloo", "exact unconditional score"), fisher)
 
     def boschloo(gap: float) -> tuple[float, float]:
         if gap != 0:
@@ -33,7 +33,7 @@ def rate_tests(x: Floats, y: Floats) -> dict[str, Tails]:
     def score(gap: float) -> tuple[float, float]:
         return float(_by_score(n, m, gap)[k, j]), float(_by_score(m, n, -gap)[j, k])
 
-    return found | {"Boschloo": boschloo, "exact unconditional score": score}
+    return result | {"Boschloo": boschloo, "exact unconditional score": score}
 
 
 @lru_cache(maxsize=4096)
@@ -83,9 +83,9 @@ def _unconditional(order: Floats, n: int, m: int, gap: float) -> Floats:
         first = min(1.0, max(0.0, second + gap))
         chance = np.outer(_binomial(n, first), _binomial(m, second)).ravel()[ranked]
         np.maximum(largest, np.cumsum(chance)[ends], out=largest)
-    found = np.empty(flat.size)
-    found[ranked] = np.minimum(largest, 1.0)
-    return found.reshape(order.shape)
+    result = np.empty(flat.size)
+    result[ranked] = np.minimum(largest, 1.0)
+    return result.reshape(order.shape)
 
 
 def _nuisance(gap: float) -> Floats:

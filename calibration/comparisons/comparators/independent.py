@@ -20,10 +20,10 @@ def welch(x: Floats, y: Floats) -> Tails:
     if v + w <= (SLACK * max(np.abs(x).max(), np.abs(y).max(), 1e-300)) ** 2:
         return lambda _gap: (1.0, 1.0)
     dof = (v + w) ** 2 / (v**2 / (len(x) - 1) + w**2 / (len(y) - 1))
-    error, found = np.sqrt(v + w), x.mean() - y.mean()
+    error, result = np.sqrt(v + w), x.mean() - y.mean()
 
     def tails(gap: float) -> tuple[float, float]:
-        below = float(special.stdtr(dof, (found - gap) / error))
+        below = float(special.stdtr(dof, (result - gap) / error))
         return 1 - below, below
 
     return tails
@@ -66,10 +66,10 @@ def permutations(x: Floats, y: Floats) -> dict[str, Tails]:
 
 def independent(x: Floats, y: Floats, bounds: Bounds | None) -> Comparators:
     """Return all comparators of samples on any scale."""
-    found: dict[str, Tails] = {"Welch": welch(x, y), **permutations(x, y)}
+    result: dict[str, Tails] = {"Welch": welch(x, y), **permutations(x, y)}
     if bounds is not None:
-        found["Welch with both ends added"] = welch_with_ends(x, y, bounds)
-    return found
+        result["Welch with both ends added"] = welch_with_ends(x, y, bounds)
+    return result
 
 
 @lru_cache(maxsize=32)

@@ -16,16 +16,16 @@ SLACK = 1e-9
 def paired(pairs: Floats, bounds: Bounds | None, *, binary: bool) -> Comparators:
     """Return all comparators of pairs."""
     differences = pairs[:, 0] - pairs[:, 1]
-    found: dict[str, Tails] = {"paired t": paired_t(differences), **flips(differences)}
+    result: dict[str, Tails] = {"paired t": paired_t(differences), **flips(differences)}
     if bounds is not None:
         width = bounds[1] - bounds[0]
-        found["bets on differences"] = betting_on_pairs(differences, bounds)
-        found["paired t with both ends added"] = paired_t(np.append(differences, (-width, width)))
+        result["bets on differences"] = betting_on_pairs(differences, bounds)
+        result["paired t with both ends added"] = paired_t(np.append(differences, (-width, width)))
     if binary:
         up, down = int((differences > 0).sum()), int((differences < 0).sum())
-        found["McNemar exact"] = mcnemar(up, down)
-        found["Tango"] = tango(up, down, len(differences))
-    return found
+        result["McNemar exact"] = mcnemar(up, down)
+        result["Tango"] = tango(up, down, len(differences))
+    return result
 
 
 def paired_t(differences: Floats) -> Tails:
@@ -33,10 +33,10 @@ def paired_t(differences: Floats) -> Tails:
     n = len(differences)
     if n < 2 or np.ptp(differences) <= SLACK * float(np.abs(differences).max()):
         return lambda _gap: (1.0, 1.0)
-    error, found = differences.std(ddof=1) / np.sqrt(n), differences.mean()
+    error, result = differences.std(ddof=1) / np.sqrt(n), differences.mean()
 
     def tails(gap: float) -> tuple[float, float]:
-        below = float(special.stdtr(n - 1, (found - gap) / error))
+        below = float(special.stdtr(n - 1, (result - gap) / error))
         return 1 - below, below
 
     return tails

@@ -17,18 +17,18 @@ def partly_paired(samples: ComparatorSamples) -> Comparators:
     differences = samples.pairs[:, 0] - samples.pairs[:, 1]
     x = np.concatenate([samples.pairs[:, 0], samples.x])
     y = np.concatenate([samples.pairs[:, 1], samples.y])
-    found: dict[str, Tails] = {
+    result: dict[str, Tails] = {
         "fixed weights": fixed_weights(samples),
         "pairs alone, t": paired_t(differences),
         "Welch of all": welch(x, y),
     }
     if min(len(samples.x), len(samples.y)) >= LEAST:
         alone = independent(samples.x, samples.y, samples.bounds)
-        found |= {f"others alone, {name}": tails for name, tails in alone.items()}
+        result |= {f"others alone, {name}": tails for name, tails in alone.items()}
     if samples.bounds is not None:
-        found["fixed weights with both ends added"] = fixed_weights(with_ends(samples))
-        found["betting of all, as if independent"] = betting(x, y, samples.bounds)
-    return found
+        result["fixed weights with both ends added"] = fixed_weights(with_ends(samples))
+        result["betting of all, as if independent"] = betting(x, y, samples.bounds)
+    return result
 
 
 def with_ends(samples: ComparatorSamples) -> ComparatorSamples:
@@ -66,10 +66,10 @@ def fixed_weights(samples: ComparatorSamples) -> Tails:
     if variance <= 0:
         return lambda _gap: (1.0, 1.0)
     dof = variance**2 / sum(term**2 / free for term, free in terms)
-    found = w * differences.mean() + (1 - w) * (samples.x.mean() - samples.y.mean())
+    result = w * differences.mean() + (1 - w) * (samples.x.mean() - samples.y.mean())
 
     def tails(gap: float) -> tuple[float, float]:
-        below = float(special.stdtr(dof, (found - gap) / np.sqrt(variance)))
+        below = float(special.stdtr(dof, (result - gap) / np.sqrt(variance)))
         return 1 - below, below
 
     return tails

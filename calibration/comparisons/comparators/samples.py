@@ -30,10 +30,10 @@ def samples_of(study: Study, shape: Shape, feature: int, a: str, b: str) -> Comp
     column = study.values[:, feature]
     rows = [np.flatnonzero((groups == name) & np.isfinite(column)) for name in (a, b)]
     if labels is None:
-        x, y = (column[mine] for mine in rows)
+        x, y = (column[row] for row in rows)
         return ComparatorSamples(np.empty((0, 2)), x, y, shape.bounds)
     of_a, of_b = (
-        _means(column[mine], [labels[row] or (row,) for row in mine.tolist()]) for mine in rows
+        _means(column[item], [labels[row] or (row,) for row in item.tolist()]) for item in rows
     )
     shared = [key for key in of_a if key in of_b]
     pairs = np.array([[of_a[key], of_b[key]] for key in shared]).reshape(-1, 2)
@@ -42,7 +42,7 @@ def samples_of(study: Study, shape: Shape, feature: int, a: str, b: str) -> Comp
 
 
 def _means(values: Floats, labels: list[Hashable]) -> dict[Hashable, float]:
-    found: dict[Hashable, list[float]] = {}
+    result: dict[Hashable, list[float]] = {}
     for value, label in zip(values.tolist(), labels, strict=True):
-        found.setdefault(label, []).append(value)
-    return {label: sum(some) / len(some) for label, some in found.items()}
+        result.setdefault(label, []).append(value)
+    return {label: sum(some) / len(some) for label, some in result.items()}

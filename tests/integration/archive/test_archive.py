@@ -64,10 +64,10 @@ def test_an_archived_run_leaves_the_store_and_comes_back_whole(
     before = answers_in(store, run_id)
     assert archive_all(store, folder) == [run_id]
     assert answers_in(store, run_id) == []
-    assert store.archive_rows.texts([each.id for each in before]) == []
-    found = archived_run(store, run_id)
-    assert (found.state, found.answers, found.measurements) == ("archived", ANSWERS, ANSWERS)
-    restore_run(store, folder, found, now)
+    assert store.archive_rows.texts([item.id for item in before]) == []
+    result = archived_run(store, run_id)
+    assert (result.state, result.answers, result.measurements) == ("archived", ANSWERS, ANSWERS)
+    restore_run(store, folder, result, now)
     assert answers_in(store, run_id) == before
     assert store.archived_runs.find(run_id) is None
     assert store.counted_runs.of([run_id])[run_id].count(Response) == ANSWERS
@@ -181,7 +181,7 @@ def test_a_run_that_waits_for_something_is_left(store: Store) -> None:
     store.gathers("judging").expect(f"{run_id}/pairs", ["x"], **later)  # type: ignore[arg-type]
     assert store.archived_runs.due(LATER) == []
     store.gathers("judging").cancel(f"{run_id}/pairs", CLOSED)
-    assert [each.run_id for each in store.archived_runs.due(LATER)] == [run_id]
+    assert [item.run_id for item in store.archived_runs.due(LATER)] == [run_id]
     assert store.archived_runs.due(CLOSED) == []
     assert store.archived_runs.due(LATER, ["somebody"]) == []
 
@@ -201,7 +201,7 @@ def test_a_purge_reaches_the_archive_and_survives_a_restore(
     check_files(store, folder, run_id)
     store.purges.unit("prompt-3", LATER)  # nobody has told the archive
     restore_run(store, folder, archived_run(store, run_id), now)
-    texts = {each.probe.unit_id: each.text for each in store.records.read(Response, run_id=run_id)}
+    texts = {item.probe.unit_id: item.text for item in store.records.read(Response, run_id=run_id)}
     assert texts["prompt-2"] is None
     assert texts["prompt-3"] is None
     assert texts["prompt-4"] == make_response(4).text
@@ -246,7 +246,7 @@ def test_purging_a_run_or_a_time_removes_whole_files(
     assert purge_archive(store) == 9
     assert list((tmp_path / "lake" / "texts").rglob("*.parquet")) == []
     restore_run(store, folder, archived_run(store, run_id), now)
-    assert [each.text for each in store.records.read(Response, run_id=run_id)] == [None] * ANSWERS
+    assert [item.text for item in store.records.read(Response, run_id=run_id)] == [None] * ANSWERS
 
 
 def test_another_tenant_does_not_see_that_a_run_is_archived(
@@ -273,7 +273,7 @@ def test_a_retention_says_by_tenant_what_is_archived_purged_and_removed(
         return closed + timedelta(days=days, hours=1)
 
     assert due_by_retention(store, retention, after(29)) == []
-    assert [each.run_id for each in due_by_retention(store, retention, after(30))] == [run_id]
+    assert [item.run_id for item in due_by_retention(store, retention, after(30))] == [run_id]
     assert texts_due(store, retention, after(60)) == {"default": after(0)}
     archive_all(store, folder)
     assert expired(store, retention, after(90)) == []  # of the day itself

@@ -221,7 +221,7 @@ def test_an_archive_lies_on_a_server_that_speaks_s3(s3: str, state: Path) -> Non
         assert texts["prompt-1"] is None
         assert len(answers_in(store, run_id)) == len(before)
         listed = folder._files.get_file_info(_everything())
-        assert [each.path for each in listed if each.is_file] == []
+        assert [item.path for item in listed if item.is_file] == []
 
 
 def test_answers_as_they_come_lie_on_a_server_that_speaks_s3(s3: str, state: Path) -> None:
@@ -240,15 +240,15 @@ def test_answers_as_they_come_lie_on_a_server_that_speaks_s3(s3: str, state: Pat
         assert "of answers of live systems" in biaswatch("admin", "archive", "verify").stdout
         listed = biaswatch("admin", "archive", "list").stdout
         assert "has 40 answers of live systems, written at intake." in listed
-        found = store.records.read(Response, run_id=run_of(records))
-        assert [each.unit for each in found if each.text is None] == ["user-1"]
+        content = store.records.read(Response, run_id=run_of(records))
+        assert [item.unit for item in content if item.text is None] == ["user-1"]
         run = ArchivableRun(run_of(records), "default", "support")
         move_run(store, ParquetFolder(s3), run, lambda: CLOSED)
         assert (
             biaswatch("admin", "purge", "--unit", "user-2", "--yes").returncode == 0
         )  # and sweeps
         listed = ParquetFolder(live)._files.get_file_info(_everything())
-        assert [each.path for each in listed if each.is_file and "live" in each.path] == []
+        assert [item.path for item in listed if item.is_file and "live" in item.path] == []
 
 
 def _everything() -> object:

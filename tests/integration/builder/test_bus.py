@@ -37,13 +37,13 @@ class Model:
         self.asked: list[str] = []
 
     def reply(self, body: Any) -> tuple[int, object]:
-        asked = body["messages"][-1]["content"]
-        self.asked.append(asked)
-        status, said = self._said(asked)
+        content = body["messages"][-1]["content"]
+        self.asked.append(content)
+        status, text = self._said(content)
         return status, {
             "id": "1", "object": "chat.completion", "created": 1, "model": "tester",
             "choices": [{"index": 0, "finish_reason": "stop",
-                         "message": {"role": "assistant", "content": said}}],
+                         "message": {"role": "assistant", "content": text}}],
         }  # fmt: skip
 
     def _said(self, asked: str) -> tuple[int, str]:

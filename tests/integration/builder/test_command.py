@@ -17,8 +17,8 @@ def biaswatch(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
 def test_the_shipped_suite_is_built_and_told_about(tmp_path: Path) -> None:
     done = biaswatch(tmp_path, "build", str(PLAN), "-o", str(tmp_path / "out"), "--json")
     assert done.returncode == 0, done.stderr
-    said = json.loads(done.stdout)
-    assert (said["prompts"], said["concepts"], said["faults"]) == (1575, 21, {})
+    body = json.loads(done.stdout)
+    assert (body["prompts"], body["concepts"], body["faults"]) == (1575, 21, {})
     assert (tmp_path / "out" / "suite.yaml").exists()
     assert not (tmp_path / "state").exists()
 

@@ -139,8 +139,8 @@ class Webs:
         self.slept.append(seconds)
 
     async def close(self) -> None:
-        for made in self._made:
-            await made.close()
+        for item in self._made:
+            await item.close()
 
 
 @pytest_asyncio.fixture

@@ -111,8 +111,8 @@ async def test_related_pages_are_the_nearest_of_all_links(site: str, tmp_path: P
 
 
 async def test_pages_that_link_here_are_related_too(site: str, tmp_path: Path) -> None:
-    found, _ = await read(site, tmp_path, related=5, backlinks=10)
-    assert "Rebaker" in found
+    result, _ = await read(site, tmp_path, related=5, backlinks=10)
+    assert "Rebaker" in result
     assert "Rebaker" not in (await read(site, tmp_path, related=5))[0]
 
 
@@ -178,7 +178,7 @@ async def test_odd_links_are_left_out() -> None:
     async def get(url: str) -> Page:
         return Page(url, "application/json", answer)
 
-    [found] = await Wikipedia(get, Bm25Ranking()).read(
+    [result] = await Wikipedia(get, Bm25Ranking()).read(
         WikipediaSource(kind="wikipedia", page="Bakers"), "Bakers"
     )
-    assert found.links == ("Ovens",)
+    assert result.links == ("Ovens",)

@@ -206,7 +206,7 @@ class Flood:
                 return not await admin.subjects("EXCHANGES", ">")
 
             async with gateway_at_work(gateway):
-                theirs, ours = (f"bias.v1.exchange.{each}.production.x" for each in TENANTS)
+                theirs, ours = (f"bias.v1.exchange.{tenant}.production.x" for tenant in TENANTS)
                 await guarded.send_wrong_answers(f"{INGEST}-hiring", theirs, b"{}", 1)
                 await eventually(handled)
                 await guarded.send_wrong_answers(INGEST, ours, self.body, self.times)
@@ -220,8 +220,8 @@ class Flood:
 TENANTS = ("hiring", "default")
 RECORDERS = dead_subject("recorder", "recorder-response")
 THEIRS, OURS = (
-    dead_exchange_subject("gateway", "gateway-exchange", f"bias.v1.exchange.{each}.production.x")
-    for each in TENANTS
+    dead_exchange_subject("gateway", "gateway-exchange", f"bias.v1.exchange.{tenant}.production.x")
+    for tenant in TENANTS
 )
 
 

@@ -49,5 +49,5 @@ async def test_dead_letters_and_waiting_records_come_back_with_the_folder(tmp_pa
         seen = ReceivedRecords()
         bus.work(Stage("recorder", Response, seen.handle))
         await seen.wait_for(2)
-        assert {each.id for each in seen.records} == {dead.id, waiting.id}
+        assert {record.id for record in seen.records} == {dead.id, waiting.id}
         assert await bus.dead() == []

@@ -48,7 +48,7 @@ async def test_many_that_publish_one_each_share_messages_and_one_alone_does_not_
 ) -> None:
     await together.publish(make_response(999))
     assert await bus.count(Response) == 1
-    await asyncio.gather(*(together.publish(each) for each in responses(MANY)))
+    await asyncio.gather(*(together.publish(response) for response in responses(MANY)))
     assert await bus.count(Response) <= 1 + 4
 
 
@@ -58,7 +58,7 @@ async def test_what_a_bundle_leads_to_is_bundled_in_turn(
     bus.publisher = together
 
     def measure(batch: Sequence[Response]) -> list[Features]:
-        return [make_features(_number(each)) for each in batch]
+        return [make_features(_number(item)) for item in batch]
 
     await together.publish_all(responses(MANY))
     bus.work(Stage("extractor", Response, measure, slots=1, batch=64))
@@ -66,7 +66,7 @@ async def test_what_a_bundle_leads_to_is_bundled_in_turn(
     seen = ReceivedRecords()
     bus.work(Stage("recorder", Features, seen.handle))
     await seen.wait_for(MANY)
-    assert len({each.id for each in seen.records}) == MANY
+    assert len({record.id for record in seen.records}) == MANY
     assert await bus.count(Features) <= 6
 
 
@@ -84,7 +84,7 @@ async def test_one_that_cannot_be_handled_is_one_dead_letter_and_comes_back_alon
     bus.work(Stage("extractor", Response, refuse))
     await bus.settled(MEASURING)
     letters = await bus.dead()
-    assert [_number(Response.decode(each.data)) for each in letters] == [3, 7]
+    assert [_number(Response.decode(letter.data)) for letter in letters] == [3, 7]
     assert len(seen.records) == 8
     refused.clear()
     for letter in letters:
@@ -118,7 +118,7 @@ async def test_another_process_gets_all_of_a_message_that_was_not_finished(
     first = bus.consumer(Stage("extractor", Response, lambda _: [], slots=10))
     await together.publish_all(responses(10))
     await first.restore()
-    taken = [each for _ in range(10) for each in await first.take(1)]
+    taken = [item for _ in range(10) for item in await first.take(1)]
     for delivery in taken[:6]:
         await first.ack(delivery)
         await first.ack(delivery)  # an answer counts once
@@ -138,12 +138,12 @@ async def test_a_message_handed_out_too_often_is_a_dead_letter_for_each_of_its_r
     await together.publish_all(responses(3))
     await consumer.restore()
     for _ in range(3):
-        for delivery in [each for _ in range(3) for each in await consumer.take(1)]:
+        for delivery in [item for _ in range(3) for item in await consumer.take(1)]:
             await consumer.nak(delivery, 0)
     await consumer.close()
     bus.work(MEASURING, RetryPolicy(transient_attempts=3))
     await bus.settled(MEASURING)
-    assert [_number(Response.decode(each.data)) for each in await bus.dead()] == [0, 1, 2]
+    assert [_number(Response.decode(item.data)) for item in await bus.dead()] == [0, 1, 2]
 
 
 async def test_a_message_that_is_not_what_it_says_is_one_dead_letter(bus: ProvisionedBus) -> None:
@@ -171,7 +171,7 @@ async def test_one_too_large_and_one_that_is_refused_keep_nothing_from_the_other
 async def test_who_gives_up_waiting_takes_nothing_from_those_who_wait(
     bus: ProvisionedBus, together: JetStreamPublisher
 ) -> None:
-    waiting = [asyncio.create_task(together.publish(each)) for each in responses(10)]
+    waiting = [asyncio.create_task(together.publish(response)) for response in responses(10)]
     await asyncio.sleep(0)
     waiting[0].cancel()
     ended = await asyncio.gather(*waiting, return_exceptions=True)
@@ -192,7 +192,7 @@ async def test_a_purge_removes_one_record_and_leaves_those_beside_it(
     seen = ReceivedRecords()
     bus.work(Stage("extractor", Response, seen.handle))
     await bus.settled(MEASURING)
-    assert [_number(each) for each in seen.records] == [0, 1, 3, 4, 6, 7, 8, 9]
+    assert [_number(record) for record in seen.records] == [0, 1, 3, 4, 6, 7, 8, 9]
     again = await purge_messages(bus.admin, together, lambda each: each.unit in gone)
     assert not again.messages
 

@@ -88,8 +88,8 @@ async def test_readyz_says_that_the_bus_takes_nothing_until_it_does_again(
         small_disk.fill(left_bytes=200_000)
         await until_nothing_is_taken(JetStreamPublisher(connection, timeout_s=0.3, tries=1))
         await until_status(service, 503)
-        _, said = await fetch(service, "/readyz")
-        assert "its disk may have no space left" in json.loads(said)["why"]
+        _, text = await fetch(service, "/readyz")
+        assert "its disk may have no space left" in json.loads(text)["why"]
         small_disk.free()
         server.stop()
         server.start()

@@ -50,7 +50,7 @@ async def test_a_target_that_takes_no_probes_fills_the_queue_of_no_other(
 async def test_a_stream_that_bounded_all_targets_together_is_brought_to_bounds_of_each(
     bus: ProvisionedBus,
 ) -> None:
-    [probes] = [each for each in streams(StreamLimits()) if each.name == "PROBES"]
+    [probes] = [stream for stream in streams(StreamLimits()) if stream.name == "PROBES"]
     before = {**stream_config(probes), "max_msgs": 1, "max_msgs_per_subject": -1}
     await bus.admin._api("STREAM.UPDATE.PROBES", {**before, "discard_new_per_subject": False})
     await provision(bus.admin)
@@ -76,7 +76,7 @@ async def test_a_server_without_room_for_the_streams_is_named_with_what_to_raise
 
 
 async def reserved_bytes(admin: Admin) -> int:
-    infos = [await admin._api(f"STREAM.INFO.{each.name}") for each in streams(StreamLimits())]
+    infos = [await admin._api(f"STREAM.INFO.{stream.name}") for stream in streams(StreamLimits())]
     return sum(info["config"]["max_bytes"] for info in infos)
 
 
@@ -153,7 +153,7 @@ async def test_who_reads_replies_of_judges_is_given_no_other_answers(bus: Provis
 
 
 async def test_a_durable_that_was_given_every_answer_is_narrowed(bus: ProvisionedBus) -> None:
-    [wide] = [each for each in durables() if each.name == "oracle-response"]
+    [wide] = [durable for durable in durables() if durable.name == "oracle-response"]
     await bus.admin.ensure_durable(replace(wide, filter="bias.v1.response.*.*.*"))
     await bus.publish(make_response(0))
     await provision(bus.admin)

@@ -34,9 +34,9 @@ async def silent_at_first(url: str) -> AsyncIterator[tuple[str, list[int]]]:
             writers.append(to_server)
             ways = (pass_on(reader, to_server), pass_on(of_server, writer))
             await asyncio.gather(*ways, return_exceptions=True)
-        for each in writers:
-            each.close()
-        await asyncio.gather(*(each.wait_closed() for each in writers), return_exceptions=True)
+        for item in writers:
+            item.close()
+        await asyncio.gather(*(writer.wait_closed() for writer in writers), return_exceptions=True)
 
     def begin(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         handled.create_task(handle(reader, writer))

@@ -339,8 +339,8 @@ async def test_a_lane_without_room_keeps_no_record_from_the_other_lanes(
         return probes
 
     async def free_lane_has_its_record() -> bool:
-        found = await bus.admin.subjects("PROBES", "bias.>")
-        return found == {subject_of(probes[0]): 1, subject_of(probes[2]): 1}
+        result = await bus.admin.subjects("PROBES", "bias.>")
+        return result == {subject_of(probes[0]): 1, subject_of(probes[2]): 1}
 
     bus.work(Stage("planner", Run, plan))
     await bus.publish(make_run())

@@ -286,8 +286,8 @@ async def test_a_trial_ends_at_once_and_counts_as_no_alarm(
     trial = trial_of("chat", AT, "default")
     store.alarm_deliveries.expect([trial])
     await look(job)
-    [found] = store.alarm_deliveries.of_alarms([trial.alarm_id])
-    assert (found.state, found.why) == (DeliveryState.REFUSED, "it is down")
+    [result] = store.alarm_deliveries.of_alarms([trial.alarm_id])
+    assert (result.state, result.why) == (DeliveryState.REFUSED, "it is down")
     assert store.alarm_deliveries.counts(AT - MINUTE) == {}
 
 
@@ -305,13 +305,13 @@ def test_metrics_and_the_store_say_which_channels_there_are_and_what_waits(
 
 @pytest.fixture
 def alertmanager() -> Iterator[HttpReceiver]:
-    with http_receiver() as found:
-        yield found
+    with http_receiver() as result:
+        yield result
 
 
 def alerts_of(receiver: HttpReceiver) -> list[list[str]]:
     return [
-        [each["labels"]["comparison"] for each in json.loads(body)]
+        [load["labels"]["comparison"] for load in json.loads(body)]
         for _, _, body in receiver.posted
     ]
 
@@ -340,5 +340,5 @@ async def test_alertmanager_is_told_what_stands_again_and_again_while_the_monito
 def test_deliveries_of_one_alarm_are_found_by_its_id(store: Store) -> None:
     alarm = make_alarm(channels=("chat", "mail"))
     note(store, alarm)
-    found = store.alarm_deliveries.of_alarms([alarm.id])
-    assert [type(each) for each in found] == [AlarmDelivery] * 2
+    result = store.alarm_deliveries.of_alarms([alarm.id])
+    assert [type(item) for item in result] == [AlarmDelivery] * 2

@@ -28,8 +28,8 @@ HOSTILE = "<script>alert(1)</script> @everyone [x](http://evil.example)"
 
 @pytest.fixture
 def receiver() -> Iterator[HttpReceiver]:
-    with http_receiver() as found:
-        yield found
+    with http_receiver() as result:
+        yield result
 
 
 @pytest.fixture
@@ -46,8 +46,8 @@ def everything_logged() -> Iterator[io.StringIO]:
 
 @pytest.fixture
 def mails() -> Iterator[MailReceiver]:
-    with mail_receiver() as found:
-        yield found
+    with mail_receiver() as result:
+        yield result
 
 
 def declared(
@@ -81,10 +81,10 @@ async def test_a_monitors_webhook_gets_numbers_an_escaped_sentence_and_a_link(
     sent = await to_monitor(channels, receiver.url, comparison_key="x.<script>:g:a-b")
     assert sent == Delivered()
     [(_, _, body)] = receiver.posted
-    said = json.loads(body)
-    assert "<script>" not in said["text"]
-    assert "webhook" not in said["alarm"]
-    assert said["link"] == f"https://bias.example/monitors/coasts/alarms#{said['alarm']['id']}"
+    text = json.loads(body)
+    assert "<script>" not in text["text"]
+    assert "webhook" not in text["alarm"]
+    assert text["link"] == f"https://bias.example/monitors/coasts/alarms#{text['alarm']['id']}"
 
 
 async def test_a_monitors_webhook_reaches_no_private_address_unless_the_operator_names_it(

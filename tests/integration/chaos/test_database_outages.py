@@ -193,21 +193,21 @@ async def _disturbed(scene: Scene, outage: Outage) -> Senders:
     await eventually(lambda: _accounted(platform, monitor.monitor_id, len(senders.answers)))
     platform_answers(scene, monitor.monitor_id, senders)
     assert [fault for run in scene.runs for fault in scene.study.faults(platform.store, run)] == []
-    assert [each.reason for each in await platform.dead()] == []
+    assert [item.reason for item in await platform.dead()] == []
     assert platform.exits() == {}
     return senders
 
 
 def _taken(senders: Senders) -> int:
-    return sum(each.taken_at is not None for each in senders.answers)
+    return sum(answer.taken_at is not None for answer in senders.answers)
 
 
 async def _accounted(platform: ChaosPlatform, monitor_id: str, answers: int) -> bool:
     try:
-        found = await asyncio.to_thread(platform.store.window_answers.accounts, monitor_id)
+        result = await asyncio.to_thread(platform.store.window_answers.accounts, monitor_id)
     except TransientError:
         return False
-    return not found.waiting and found.sent - found.duplicate >= answers
+    return not result.waiting and result.sent - result.duplicate >= answers
 
 
 def platform_answers(scene: Scene, monitor_id: str, senders: Senders) -> None:
@@ -217,13 +217,13 @@ def platform_answers(scene: Scene, monitor_id: str, senders: Senders) -> None:
     assert accounts.sent - accounts.duplicate == len(senders.answers)
     assert accounts.refused == 0
     names: list[str] = []
-    for each in store.window_answers.latest(monitor_id, 1000):
-        ids = set(store.window_answers.members(each.of.run_id) or ())
+    for item in store.window_answers.latest(monitor_id, 1000):
+        ids = set(store.window_answers.members(item.of.run_id) or ())
         stored = list(store.records.get(Response, ids))
         assert len(stored) == len(ids)
         names += [response.probe.key for response in stored]
     assert len(names) == len(set(names))
-    assert set(names) <= {each.id for each in senders.answers}
+    assert set(names) <= {answer.id for answer in senders.answers}
     assert len(names) + accounts.late == len(senders.answers)
 
 

@@ -35,8 +35,8 @@ async def test_the_rest_is_exact_while_a_target_refuses_its_key(
     unauthorized = replying(lambda _: (401, {"error": {"message": "Incorrect key."}}))
     with model_server(unauthorized) as address:
         refusing = parse_target(f"openai:m@{address}")
-        said = await kill_and_compare(study, refusing, store_url, tmp_path, duration_s)
-    print(said)
+        text = await kill_and_compare(study, refusing, store_url, tmp_path, duration_s)
+    print(text)
 
 
 async def kill_and_compare(
@@ -62,9 +62,9 @@ async def kill_and_compare(
         await killing
         state = RunQueries(platform.store).progress(refused.id)
         assert platform.needed_a_person == []
-        assert [each.reason for each in await platform.dead()] == []
+        assert [item.reason for item in await platform.dead()] == []
     assert (state.state, state.responses) == (RunState.RUNNING, 0)
-    assert [each.lane for each in state.paused] == [refusing.lane]
+    assert [item.lane for item in state.paused] == [refusing.lane]
     return (
         f"\n{platform.deaths.total()} kills in {time.monotonic() - began:.0f} s"
         f" ({dict(platform.deaths)}): {number} runs of {PROBES} probes exact; the refused target"

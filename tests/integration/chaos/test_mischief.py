@@ -135,7 +135,7 @@ async def disturbed(
             await platform.diagnosed(run)
             await platform.recorded(run, study.probes)
             assert study.faults(platform.store, run) == []
-            assert [each.reason for each in await platform.dead()] == []
+            assert [item.reason for item in await platform.dead()] == []
             assert platform.needed_a_person == []
     kind = store_url.partition(":")[0]
     print(

@@ -47,7 +47,7 @@ def test_a_token_is_printed_once_and_the_file_does_not_know_it(
     assert (grant.verifier, grant.in_words()) == (verifier_of(token), "run of hiring, with texts")
     second = biaswatch("admin", "tokens", "add", "anna", "--role", "run", *where).stdout.strip()
     listed = json.loads(biaswatch("admin", "tokens", "list", "--json", *where).stdout)["tokens"]
-    assert [each["name"] for each in listed] == ["anna", "anna"]
+    assert [item["name"] for item in listed] == ["anna", "anna"]
     assert " on " in listed[0]["made_by"]
     id_ = verifier_of(token)[:8]
     assert biaswatch("admin", "tokens", "remove", "anna", "--id", id_, *where).returncode == 0
@@ -72,9 +72,9 @@ def test_a_slip_is_one_sentence_and_writes_nothing(
     biaswatch: CommandLine, tmp_path: Path, words: tuple[str, ...], sentence: str
 ) -> None:
     file = tmp_path / "tokens.yaml"
-    said = biaswatch("admin", "tokens", *words, "--file", str(file))
-    assert (said.returncode, said.stderr.count("\n"), file.exists()) == (2, 1, False)
-    assert sentence in said.stderr
+    message = biaswatch("admin", "tokens", *words, "--file", str(file))
+    assert (message.returncode, message.stderr.count("\n"), file.exists()) == (2, 1, False)
+    assert sentence in message.stderr
 
 
 @pytest.mark.parametrize(
@@ -106,8 +106,8 @@ async def test_a_trail_that_somebody_changed_is_found(
             connection.execute(text("DROP TRIGGER audit_entry_append_only ON audit_entry"))
         connection.execute(text(damage))
     engine.dispose()
-    found = biaswatch("admin", "audit", "verify")
-    assert (found.returncode, "was changed" in found.stdout) == (2, True)
+    result = biaswatch("admin", "audit", "verify")
+    assert (result.returncode, "was changed" in result.stdout) == (2, True)
 
 
 async def test_a_purge_here_is_of_one_tenant_and_in_the_trail_without_the_users_name(
@@ -120,8 +120,8 @@ async def test_a_purge_here_is_of_one_tenant_and_in_the_trail_without_the_users_
     assert other["texts"] == 0
     assert json.loads(biaswatch(*words).stdout)["texts"] == 3
     shown = json.loads(biaswatch("admin", "audit", "show", "--action", "texts", "--json").stdout)
-    assert [each["tenant"] for each in shown] == [None, "hiring"]
-    assert {each["action"] for each in shown} == {AuditAction.TEXTS_PURGE}
+    assert [item["tenant"] for item in shown] == [None, "hiring"]
+    assert {item["action"] for item in shown} == {AuditAction.TEXTS_PURGE}
     assert "prompt-1" not in json.dumps(shown)
     assert (
         biaswatch("admin", "audit", "show", "--about", "nothing").stdout
@@ -137,5 +137,5 @@ def test_new_keys_are_in_the_trail_where_there_is_one(
     biaswatch.set(BIASWATCH_STORE_URL=store_url)
     assert biaswatch("admin", "keys", str(tmp_path / "keys"), "--drop-in", "mine").returncode == 0
     shown = json.loads(biaswatch("admin", "audit", "show", "--json").stdout)
-    assert {each["action"] for each in shown} == {AuditAction.KEY_CREATE}
-    assert {"generator", "operator", "dropin-mine"} <= {each["subject"] for each in shown}
+    assert {item["action"] for item in shown} == {AuditAction.KEY_CREATE}
+    assert {"generator", "operator", "dropin-mine"} <= {item["subject"] for item in shown}

@@ -117,8 +117,8 @@ async def evaluated(bus: ProvisionedBus, *briefs: Brief) -> list[Evaluation]:
     bus.work(Stage("recorder", Evaluation, seen.handle))
     await bus.publish(*briefs)
     await seen.wait_for(len(briefs))
-    found = {each.brief_id: each for each in seen.records}
-    return [found[brief.id] for brief in briefs]
+    result = {record.brief_id: record for record in seen.records}
+    return [result[brief.id] for brief in briefs]
 
 
 async def test_fixed_reports_make_nine_calls_each_all_of_them_apart(
@@ -127,7 +127,7 @@ async def test_fixed_reports_make_nine_calls_each_all_of_them_apart(
     reports = [COMPLETE, *(report for report, _ in PLANTED.values())]
     briefs = [brief_for(target, report=each, texts_hash=str(n)) for n, each in enumerate(reports)]
     async with evaluating(bus, tmp_path):
-        found = await evaluated(bus, *briefs)
+        result = await evaluated(bus, *briefs)
     assert len(judge.bodies) == 4 * 9
     users = [body["user"] for body in judge.bodies]
     assert len(set(users)) == 36
@@ -138,10 +138,10 @@ async def test_fixed_reports_make_nine_calls_each_all_of_them_apart(
     prompts = [body["input"][-1]["content"] for body in judge.bodies]
     for report in reports:
         assert sum(quoted(report.strip()) in prompt for prompt in prompts) == 9
-    for each in found:
+    for each in result:
         assert (each.mean, each.mean_of) == (0.5, 9)
-    assert found[0].faults == ()
-    for (_, kind), each in zip(PLANTED.values(), found[1:], strict=True):
+    assert result[0].faults == ()
+    for (_, kind), each in zip(PLANTED.values(), result[1:], strict=True):
         assert kind in {fault.kind for fault in each.faults}
     assert await bus.dead() == []
 
@@ -157,19 +157,23 @@ async def test_what_a_judge_says_wrongly_is_not_scored_and_the_mean_says_over_ho
         "interval of another method": '{"score": 1, "reasoning": "exact"}',
     }
     async with evaluating(bus, tmp_path):
-        [found] = await evaluated(bus, brief_for(target, writer=parse_target(target)))
-    scores = {each.dimension: each.mean for each in found.dimensions}
+        [result] = await evaluated(bus, brief_for(target, writer=parse_target(target)))
+    scores = {dimension.dimension: dimension.mean for dimension in result.dimensions}
     assert scores["p_value-chi_square"] is None
     assert scores["limitations"] is None
     assert scores["interval-odds_ratio"] == 1
-    assert found.mean_of == 7
-    assert found.mean == pytest.approx((0.2 + 1 + 1 + 0.5 * 4) / 7)
-    why = {each.dimension: each.reason for each in found.judgements if each.score is None}
+    assert result.mean_of == 7
+    assert result.mean == pytest.approx((0.2 + 1 + 1 + 0.5 * 4) / 7)
+    why = {
+        judgement.dimension: judgement.reason
+        for judgement in result.judgements
+        if judgement.score is None
+    }
     assert "outside 0 to 1" in (why["p_value-chi_square"] or "")
     assert "not JSON" in (why["limitations"] or "")
-    assert found.phrases == {"attribution/1/0": ("such crimes",)}
-    assert (found.failed, found.faults) == (False, ())
-    assert "The odds ratio of 2.429 shows more" in (found.report or "")
+    assert result.phrases == {"attribution/1/0": ("such crimes",)}
+    assert (result.failed, result.faults) == (False, ())
+    assert "The odds ratio of 2.429 shows more" in (result.report or "")
     assert "user" not in judge.bodies[0]  # the interpretation itself may be cached
 
 
@@ -178,10 +182,10 @@ async def test_a_report_that_cannot_be_read_is_asked_for_twice_more_and_judged_b
 ) -> None:
     judge.writes = ["Here is your report."]
     async with evaluating(bus, tmp_path):
-        [found] = await evaluated(bus, brief_for(target, writer=parse_target(target)))
-    assert found.report is None
-    assert found.reason == "No report: the reply is not JSON."
-    assert (found.mean, found.mean_of, len(judge.bodies)) == (None, 0, 3)
+        [result] = await evaluated(bus, brief_for(target, writer=parse_target(target)))
+    assert result.report is None
+    assert result.reason == "No report: the reply is not JSON."
+    assert (result.mean, result.mean_of, len(judge.bodies)) == (None, 0, 3)
 
 
 async def test_faults_go_back_to_the_writer_and_a_repaired_report_passes(
@@ -189,8 +193,8 @@ async def test_faults_go_back_to_the_writer_and_a_repaired_report_passes(
 ) -> None:
     judge.writes = [written_report(subject(), "number", "claim"), written_report(subject())]
     async with evaluating(bus, tmp_path):
-        [found] = await evaluated(bus, brief_for(target, writer=parse_target(target), judges=()))
-    assert (found.failed, found.repairs, found.faults, found.calls) == (False, 1, (), 2)
+        [result] = await evaluated(bus, brief_for(target, writer=parse_target(target), judges=()))
+    assert (result.failed, result.repairs, result.faults, result.calls) == (False, 1, (), 2)
     turns = judge.bodies[1]["input"]
     assert [turn["role"] for turn in turns] == ["user", "assistant", "user"]
     assert "A number is typed; use a slot." in turns[-1]["content"]
@@ -201,12 +205,12 @@ async def test_sentences_that_fail_to_the_end_are_left_out_of_a_report_that_fail
 ) -> None:
     judge.writes = [written_report(subject(), "number", "claim")]
     async with evaluating(bus, tmp_path):
-        [found] = await evaluated(bus, brief_for(target, writer=parse_target(target)))
-    assert (found.failed, found.repairs, len(judge.bodies)) == (True, 2, 3)
-    assert {fault.kind for fault in found.faults} == {"number", "claim"}
-    report = found.report or ""
+        [result] = await evaluated(bus, brief_for(target, writer=parse_target(target)))
+    assert (result.failed, result.repairs, len(judge.bodies)) == (True, 2, 3)
+    assert {fault.kind for fault in result.faults} == {"number", "claim"}
+    report = result.report or ""
     assert "7.77" not in report
-    places = {report[fault.start : fault.end] for fault in found.faults if fault.start is not None}
+    places = {report[fault.start : fault.end] for fault in result.faults if fault.start is not None}
     assert places == {"[Sentence withheld: number.]", "[Sentence withheld: claim.]"}
 
 
@@ -217,12 +221,12 @@ async def test_several_judges_and_repeats_say_how_far_they_agree(
     judges = (parse_target(target), parse_target(target + "&temperature=1"))
     brief = brief_for(target, report=COMPLETE, judges=judges, repeats=2)
     async with evaluating(bus, tmp_path):
-        [found] = await evaluated(bus, brief)
+        [result] = await evaluated(bus, brief)
     assert len(judge.bodies) == 9 * 2 * 2
-    assert found.agreement is not None
-    assert found.agreement.alpha == 1.0  # both judges follow one script
-    assert found.repeat_agreement is not None
-    assert found.disputed == ()
+    assert result.agreement is not None
+    assert result.agreement.alpha == 1.0  # both judges follow one script
+    assert result.repeat_agreement is not None
+    assert result.disputed == ()
 
 
 async def test_a_judge_that_fails_its_controls_is_named_and_does_not_count_unless_it_is_wanted(
@@ -235,14 +239,14 @@ async def test_a_judge_that_fails_its_controls_is_named_and_does_not_count_unles
         brief_for(target, **fields, most_calls=112),
     ]
     async with evaluating(bus, tmp_path):
-        found, counted, refused = await evaluated(bus, *briefs)
+        result, counted, refused = await evaluated(bus, *briefs)
     controls = 6 * 2 * 4 + 4 * 8 + 2 * 2 * 6
-    assert found.calls == counted.calls == 9 + controls
+    assert result.calls == counted.calls == 9 + controls
     assert len(judge.bodies) == 2 * 9 + controls  # both briefs share the examination
-    reasons = {kind.reason for standing in found.judges for kind in standing.kinds}
+    reasons = {kind.reason for standing in result.judges for kind in standing.kinds}
     assert reasons == {"it always says 0.5"}
-    assert (found.mean, found.mean_of, len(found.dimensions)) == (None, 0, 9)
-    assert {each.mean for each in found.apart} == {0.5}
+    assert (result.mean, result.mean_of, len(result.dimensions)) == (None, 0, 9)
+    assert {item.mean for item in result.apart} == {0.5}
     assert (counted.mean, counted.apart) == (0.5, ())
     assert counted.judges[0].counts("attribution")
     assert "takes up to 113 calls" in (refused.reason or "")
@@ -253,10 +257,10 @@ async def test_a_brief_that_comes_twice_is_asked_once(
 ) -> None:
     brief = brief_for(target, writer=parse_target(target))
     async with evaluating(bus, tmp_path):
-        [found] = await evaluated(bus, brief)
+        [result] = await evaluated(bus, brief)
         await bus.publisher.publish(brief, publication=8)
         await bus.settled(_stage())
-    assert found.mean == 0.5
+    assert result.mean == 0.5
     assert len(judge.bodies) == 1 + 9 + 1
 
 
@@ -278,5 +282,5 @@ async def test_a_brief_nothing_can_come_of_says_so_to_whoever_waits(
     bus: ProvisionedBus, tmp_path: Path, store: Store, target: str, fields: dict[str, Any], why: str
 ) -> None:
     async with evaluating(bus, tmp_path):
-        [found] = await evaluated(bus, brief_for(target, **{"report": "x", **fields}))
-    assert why in (found.reason or "")
+        [result] = await evaluated(bus, brief_for(target, **{"report": "x", **fields}))
+    assert why in (result.reason or "")

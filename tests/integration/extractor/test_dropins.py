@@ -42,20 +42,20 @@ class Platform:
     async def running(self, name: str, version: str = "1.0.0") -> None:
         await eventually(
             lambda: any(
-                (each.name, each.version) == (name, version)
-                for each in self.store.extractors.running(datetime(2000, 1, 1, tzinfo=UTC))
+                (item.name, item.version) == (name, version)
+                for item in self.store.extractors.running(datetime(2000, 1, 1, tzinfo=UTC))
             )
         )
 
     async def told(self, wanted: Callable[[Any], bool]) -> Any:
-        found: list[Any] = []
+        result: list[Any] = []
 
         def announced() -> bool:
-            found.extend(each for each in self.store.extractors.ever() if wanted(each))
-            return bool(found)
+            result.extend(item for item in self.store.extractors.ever() if wanted(item))
+            return bool(result)
 
         await eventually(announced)
-        return found[0]
+        return result[0]
 
     async def ask(self, *texts: str, measure: tuple[str, ...] = ("toy",), first: int = 0) -> None:
         await self.bus.publish(
@@ -67,8 +67,10 @@ class Platform:
 
     def by_text(self, *texts: str, extractor: str = "toy", first: int = 0) -> Mapping[str, Any]:
         """Return value or reason for each of the texts."""
-        found = {each.probe_id: each for each in self.seen.records if each.extractor == extractor}
-        features = [found.get(make_probe(n).id) for n, _ in enumerate(texts, first)]
+        result = {
+            record.probe_id: record for record in self.seen.records if record.extractor == extractor
+        }
+        features = [result.get(make_probe(n).id) for n, _ in enumerate(texts, first)]
         return {
             text: (each.unscorable or next(iter(each.values.values()))) if each else None
             for text, each in zip(texts, features, strict=True)
@@ -117,8 +119,8 @@ async def test_a_drop_in_is_found_and_measures_what_comes_from_then_on(platform:
     await platform.ask("after", "later on", first=1)
     await platform.seen.wait_for(2)
     assert platform.by_text("after", "later on", first=1) == {"after": 5, "later on": 8}
-    assert {each.extractor_version for each in platform.seen.records} == {"1.0.0"}
-    assert {each.instrument for each in platform.seen.records} == {"a toy"}
+    assert {record.extractor_version for record in platform.seen.records} == {"1.0.0"}
+    assert {record.instrument for record in platform.seen.records} == {"a toy"}
     assert ["before it came"] not in toy.calls
 
 
@@ -141,7 +143,7 @@ async def test_baselines_are_asked_for_once(platform: Platform) -> None:
         probe = make_probe(n, measure=("toy",), baseline="base")
         await platform.bus.publish(make_response(n, text="longer", probe=probe))
         await platform.seen.wait_for(n + 1)
-    seen = [(each.values, each.baseline) for each in platform.seen.records]
+    seen = [(record.values, record.baseline) for record in platform.seen.records]
     assert seen == [({"letters": 6.0}, {"letters": 4.0})] * 3
     assert sum(call.count("base") for call in toy.calls) == 1
 
@@ -204,9 +206,9 @@ async def test_ten_megabytes_do_not_arrive_and_cost_one_text(platform: Platform)
     await platform.running("toy")
     await platform.ask("good", "bad")
     await platform.seen.wait_for(2)
-    found = platform.by_text("good", "bad")
-    assert found["good"] == 4
-    assert found["bad"] in ("the extractor failed: 500", "the extractor died or hung on this text")
+    result = platform.by_text("good", "bad")
+    assert result["good"] == 4
+    assert result["bad"] in ("the extractor failed: 500", "the extractor died or hung on this text")
     await connection.close()
 
 
@@ -231,8 +233,8 @@ async def test_a_text_that_kills_it_is_given_up_though_it_is_started_again_each_
     await platform.running("toy")
     await platform.ask("good", "bad", "better")
     await platform.seen.wait_for(3)
-    found = platform.by_text("good", "bad", "better")
-    assert found == {"good": 4, "bad": "the extractor died or hung on this text", "better": 6}
+    result = platform.by_text("good", "bad", "better")
+    assert result == {"good": 4, "bad": "the extractor died or hung on this text", "better": 6}
     assert len(deaths) == 4  # once among others, three times alone
 
 
@@ -320,10 +322,10 @@ async def test_one_that_lies_about_itself_is_refused_and_reported(
     platform: Platform, toy: Toy, why: str
 ) -> None:
     await toy.serve(platform.bus.connection)
-    told = await platform.told(lambda each: each.name == toy.name and each.refused)
-    assert why in told.refused
+    message = await platform.told(lambda each: each.name == toy.name and each.refused)
+    assert why in message.refused
     running = platform.store.extractors.running(datetime(2000, 1, 1, tzinfo=UTC))
-    assert toy.name not in {each.name for each in running}
+    assert toy.name not in {item.name for item in running}
 
 
 async def test_numbers_of_another_version_than_it_names_are_not_published(
@@ -333,10 +335,10 @@ async def test_numbers_of_another_version_than_it_names_are_not_published(
     await toy.serve(platform.bus.connection)
     await platform.running("toy")
     await platform.ask("one", measure=("toy", "words"))
-    told = await platform.told(lambda each: each.name == "toy" and each.last_error)
-    assert told.last_error == "it answers under another version than its spec names"
+    message = await platform.told(lambda each: each.name == "toy" and each.last_error)
+    assert message.last_error == "it answers under another version than its spec names"
     await platform.seen.wait_for(1)
-    assert {each.extractor for each in platform.seen.records} == {"words"}
+    assert {record.extractor for record in platform.seen.records} == {"words"}
     toy.answers_as = None
     await platform.seen.wait_for(2)
     assert platform.by_text("one") == {"one": 3}
@@ -364,4 +366,4 @@ async def test_the_conformance_check_passes_the_good_and_names_what_is_bad(
     await bad.serve(bus.connection)
     for name, passes in (("toy", True), ("bad", False), ("none", False)):
         trial = ConformanceTest(name, caller, call_s=2)
-        assert await trial.run() is passes, [vars(each) for each in trial.findings]
+        assert await trial.run() is passes, [vars(finding) for finding in trial.findings]

@@ -336,8 +336,8 @@ async def test_a_token_of_another_sign_in_is_refused(
     begun = await api.get("/login/openid")
     async with httpx2.AsyncClient(timeout=PATIENCE_S) as browser:
         callback = (await browser.get(begun.headers["location"])).headers["location"]
-    for asked in issuer.codes.values():
-        asked["nonce"] = "of another sign-in"
+    for code in issuer.codes.values():
+        code["nonce"] = "of another sign-in"
     assert (await api.get(callback)).status_code == 403
 
 

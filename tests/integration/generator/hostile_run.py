@@ -55,16 +55,16 @@ async def hostile_run() -> HostileRun:
             async with hostile_server() as (hostile, port), embedded_platform(settings) as here:
                 run_id, state = await _run(here.url, port)
             with Store.open(settings.store) as store:
-                found = list(store.records.read(Response, run_id=run_id))
+                content = list(store.records.read(Response, run_id=run_id))
                 spending = store.calls.spending([run_id])
-    faults = [*_faults(found, hostile.asked), *([] if run_id in spending else ["No spending."])]
+    faults = [*_faults(content, hostile.asked), *([] if run_id in spending else ["No spending."])]
     if state != "complete":
         faults.append(f"The run is {state}.")
     return HostileRun(
         shapes=len(SHAPES),
         replies=len(SHAPES) * len(WIRES),
         calls=sum(hostile.asked.values()),
-        answered=sum(each.text is not None for each in found),
+        answered=sum(item.text is not None for item in content),
         state=state,
         faults=tuple(faults),
     )
@@ -108,8 +108,8 @@ async def _run(url: str, port: int) -> tuple[str, str]:
 def _faults(found: list[Response], asked: dict[tuple[str, str], int]) -> list[str]:
     wires = {"openai": "chat", "openai-responses": "responses", "anthropic": "messages"}
     outcomes: dict[tuple[str, str], Response] = {}
-    for each in found:
-        outcomes[wires.get(each.probe.target.provider, "application"), each.probe.key] = each
+    for item in found:
+        outcomes[wires.get(item.probe.target.provider, "application"), item.probe.key] = item
     faults = []
     for wire in WIRES:
         for name, shape in SHAPES.items():

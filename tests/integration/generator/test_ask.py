@@ -239,9 +239,10 @@ async def test_recorded_answers_are_looked_up_without_a_limit_and_nothing_is_spe
     store.calls.allow(probes[0].run_id, Budget(tokens=1))
     responses = await asyncio.gather(*(one(ask, probe) for probe in probes))
     assert {response.ending for response in responses} == {Ending.ANSWERED}
-    assert {(each.usage.calls, each.usage.retries, each.usage.cost) for each in responses} == {
-        (1, 0, None)
-    }
+    assert {
+        (response.usage.calls, response.usage.retries, response.usage.cost)
+        for response in responses
+    } == {(1, 0, None)}
     run_id = probes[0].run_id
     assert store.calls.spending([run_id])[run_id].tokens == 0
 
@@ -281,7 +282,7 @@ async def test_recorded_steps_come_with_the_answer_and_what_cannot_be_read_has_a
         ("criterion:luck", None, "outside_scale"),
         ("synthesis", None, None),
     ]
-    assert response.said == {each["name"]: each["text"] for each in STEPS if "text" in each}
+    assert response.said == {step["name"]: step["text"] for step in STEPS if "text" in step}
     free = await one(ask, make_probe(scaffold="multi_layer"))  # names no scale
     assert [step.rating for step in free.steps] == [3, 4, None, 9, None]
 
@@ -428,11 +429,11 @@ async def test_a_run_stops_at_its_budget_and_goes_on_with_more(
     run_id = probe_of().run_id
     store.calls.allow(run_id, budget)
     ask = ask_of(store, model)
-    told: list[Record] = []
+    message: list[Record] = []
     for number in range(5):
-        told += await ask(probe_of(number))
-    assert [type(each) for each in told] == [Response, Response, Cancellation]
-    stop = told[-1]
+        message += await ask(probe_of(number))
+    assert [type(item) for item in message] == [Response, Response, Cancellation]
+    stop = message[-1]
     assert isinstance(stop, Cancellation)
     assert (stop.reason, stop.run_id, stop.ends(probe_of(4))) == ("budget_spent", run_id, True)
     store.records.write([stop])
@@ -468,8 +469,8 @@ async def test_a_budget_that_cannot_be_watched_stops_the_run(
 ) -> None:
     store.calls.allow(probe_of().run_id, budget)
     ask = ask_of(store, Scripted(lambda _: answer), price=price)
-    told = [record for n in range(3) for record in await ask(probe_of(n))]
-    [stop] = [record for record in told if isinstance(record, Cancellation)]
+    ns = [record for n in range(3) for record in await ask(probe_of(n))]
+    [stop] = [record for record in ns if isinstance(record, Cancellation)]
     assert stop.reason == reason
 
 
@@ -495,7 +496,7 @@ async def test_what_was_paid_while_the_store_blinks_is_counted_once_it_is_back(
     monkeypatch.setattr(store.calls, "keep", blinking)
     ask = ask_of(store, Scripted(lambda _: says("Long.")))
     responses = await asyncio.gather(*(one(ask, probe_of(number)) for number in range(15)))
-    assert [each.text for each in responses] == ["Long."] * 15
+    assert [response.text for response in responses] == ["Long."] * 15
     assert store.calls.spending([responses[0].run])[responses[0].run].tokens == 15 * 5
 
 
@@ -516,10 +517,10 @@ async def test_a_probe_whose_outcome_is_always_lost_is_paid_so_often_and_no_more
     store: Store,
 ) -> None:
     model = Scripted(lambda _: CallFailed(Failure.GARBAGE, "No JSON.", tokens=(None, None)))
-    told = [await one(ask_of(store, model), probe_of()) for _ in range(5)]
-    assert [each.reason for each in told] == ["garbage"] * 3 + ["calls_used_up"] * 2
+    message = [await one(ask_of(store, model), probe_of()) for _ in range(5)]
+    assert [item.reason for item in message] == ["garbage"] * 3 + ["calls_used_up"] * 2
     assert len(model.calls) == 3 * 3
-    spending = store.calls.spending([told[0].run])[told[0].run]
+    spending = store.calls.spending([message[0].run])[message[0].run]
     assert spending.unknown_tokens == 3 * 3
 
 
@@ -544,8 +545,8 @@ REJECTION = CallFailed(Failure.BAD_REQUEST, 'The provider answered HTTP 404: "No
 
 
 async def asked_together(ask: Ask, probes: int, **fields: Any) -> list[Record]:
-    told = await asyncio.gather(*(ask(probe_of(n, **fields)) for n in range(probes)))
-    return [record for records in told for record in records]
+    message = await asyncio.gather(*(ask(probe_of(n, **fields)) for n in range(probes)))
+    return [record for records in message for record in records]
 
 
 async def test_a_run_whose_first_calls_are_rejected_stops_with_the_providers_words(
@@ -553,9 +554,9 @@ async def test_a_run_whose_first_calls_are_rejected_stops_with_the_providers_wor
 ) -> None:
     model = Scripted(lambda _: REJECTION)
     ask = ask_of(store, model, held_s=PATIENCE_S)
-    told = await asked_together(ask, 200)
-    assert [type(each) for each in told] == [Cancellation]
-    [stop] = told
+    message = await asked_together(ask, 200)
+    assert [type(item) for item in message] == [Cancellation]
+    [stop] = message
     assert isinstance(stop, Cancellation)
     assert (stop.reason, stop.detail) == ("provider_errors", REJECTION.detail)
     assert stop.ends(probe_of(199))
@@ -569,40 +570,40 @@ async def test_a_stopped_run_that_is_taken_up_again_asks_what_was_rejected(store
     [stop] = await asked_together(ask, 40)
     store.records.write([stop])
     outcomes[0] = says("Long.")  # type: ignore[call-overload]
-    told = await asked_together(ask, 40, at=AT + timedelta(seconds=5))
-    assert [each.text for each in told if isinstance(each, Response)] == ["Long."] * 40
+    message = await asked_together(ask, 40, at=AT + timedelta(seconds=5))
+    assert [item.text for item in message if isinstance(item, Response)] == ["Long."] * 40
 
 
 async def test_a_run_of_fewer_prompts_records_each_rejection(store: Store) -> None:
-    told = await asked_together(ask_of(store, Scripted(lambda _: REJECTION)), 19)
-    assert [each.reason for each in told if isinstance(each, Response)] == ["bad_request"] * 19
+    message = await asked_together(ask_of(store, Scripted(lambda _: REJECTION)), 19)
+    assert [item.reason for item in message if isinstance(item, Response)] == ["bad_request"] * 19
 
 
 async def test_a_run_with_one_answer_is_not_stopped(store: Store) -> None:
     count = iter(range(1000))
     model = Scripted(lambda _: says("Long.") if next(count) == 10 else REJECTION)
-    told = await asked_together(ask_of(store, model, held_s=PATIENCE_S), 60)
-    assert Counter(type(each).__name__ for each in told) == {"Response": 60}
+    message = await asked_together(ask_of(store, model, held_s=PATIENCE_S), 60)
+    assert Counter(type(item).__name__ for item in message) == {"Response": 60}
 
 
 async def test_a_run_that_another_process_has_answers_of_is_not_stopped(store: Store) -> None:
     await one(ask_of(store, Scripted(lambda _: says("Long."))), probe_of(100))
-    told = await asked_together(ask_of(store, Scripted(lambda _: REJECTION)), 40)
-    assert Counter(type(each).__name__ for each in told) == {"Response": 40}
+    message = await asked_together(ask_of(store, Scripted(lambda _: REJECTION)), 40)
+    assert Counter(type(item).__name__ for item in message) == {"Response": 40}
 
 
 @pytest.mark.parametrize("why", [Failure.CONTENT_FILTER, Failure.REFUSAL, Failure.TRUNCATED])
 async def test_outcomes_of_single_prompts_stop_no_run(store: Store, why: Failure) -> None:
     model = Scripted(lambda _: CallFailed(why, "Not this one."))
-    told = await asked_together(ask_of(store, model, held_s=PATIENCE_S), 60)
-    assert [each.reason for each in told if isinstance(each, Response)] == [why.value] * 60
+    message = await asked_together(ask_of(store, model, held_s=PATIENCE_S), 60)
+    assert [item.reason for item in message if isinstance(item, Response)] == [why.value] * 60
     assert len(model.calls) == 60
 
 
 async def test_rejected_questions_of_judges_stop_no_run(store: Store) -> None:
     model = Scripted(lambda _: REJECTION)
-    told = await asked_together(ask_of(store, model), 60, purpose=Purpose.JUDGE)
-    assert Counter(type(each).__name__ for each in told) == {"Response": 60}
+    message = await asked_together(ask_of(store, model), 60, purpose=Purpose.JUDGE)
+    assert Counter(type(item).__name__ for item in message) == {"Response": 60}
 
 
 async def test_scores_are_asked_in_two_contexts_stored_and_paid_once(store: Store) -> None:

@@ -63,7 +63,7 @@ def asking(store: Store, gate: Gate, clock: Callable[[], datetime]) -> Ask:
 async def waiting(*work: "asyncio.Task[Response]") -> None:
     """Return once nothing more happens by itself."""
     await asyncio.sleep(0.2)
-    assert not any(each.done() for each in work)
+    assert not any(item.done() for item in work)
 
 
 def begin(ask: Ask, *probes: Probe) -> "list[asyncio.Task[Response]]":
@@ -89,7 +89,7 @@ async def test_probes_of_a_target_that_refuses_wait_and_one_tries_again_after_a_
     assert (paused.since, paused.next_try_at) == (AT, clock.at + timedelta(seconds=40))
     gate.status = None
     clock.pass_s(40)
-    assert {each.text for each in await asyncio.gather(*work)} == {"Long."}
+    assert {item.text for item in await asyncio.gather(*work)} == {"Long."}
     assert store.paused_targets.read() == []
     assert TARGET_PAUSED.labels("openai:m")._value.get() == 0
 

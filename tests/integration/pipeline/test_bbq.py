@@ -68,7 +68,7 @@ class Found:
 
     def __init__(self, results: StudyResults, verdicts: list[PairVerdict], flagged: Any) -> None:
         self.results = results
-        self.verdicts = [each for each in verdicts if not each.control]
+        self.verdicts = [verdict for verdict in verdicts if not verdict.control]
         self.flagged: list[FlaggedPair] = flagged
 
 
@@ -99,7 +99,7 @@ async def studied(
         judging=judging or Judging(),
     )
     named = run.judging.judges if run.judging else ()
-    expected = suite.pairs * len(targets) + len({each.lane for each in named or targets})
+    expected = suite.pairs * len(targets) + len({item.lane for item in named or targets})
     environment = {
         "NATS_URL": bus.server.url,
         "BIASWATCH_STORE_URL": url,
@@ -119,9 +119,9 @@ async def studied(
         await asyncio.gather(*running)
         studies = StudyQueries(store)
         verdicts = list(store.records.read(PairVerdict, run_id=run.id))
-        found = Found(studies.results(run.id), verdicts, studies.flagged(run.id, 0))
+        result = Found(studies.results(run.id), verdicts, studies.flagged(run.id, 0))
     assert await bus.dead() == []
-    return found
+    return result
 
 
 def written(path: Path, lines: Iterable[str | Mapping[str, Any]]) -> Target:
@@ -141,26 +141,26 @@ async def test_published_answers_replayed_over_the_bus_give_the_published_scores
         for name, column in COLUMNS.items()
     }
     suite = suite_of(list(read_rows(file)))
-    found = await studied(bus, tmp_path, suite, [parse_target(name) for name in targets])
+    result = await studied(bus, tmp_path, suite, [parse_target(name) for name in targets])
     published = golden("bbq_unifiedqa.json")
-    assert len(found.results.scores) == 4
-    for each in found.results.scores:
-        known = published[name := f"{category}|{targets[each.target]}|{each.condition}"]
-        assert each.accuracy.value is not None
-        assert each.bias.value is not None
-        assert each.accuracy.value == pytest.approx(known["acc"], abs=0.005 + 1e-9)
-        assert each.bias.value == pytest.approx(known["bias"], abs=0.005 + 1e-9)
-        assert (each.correct, each.named, each.biased) == (
+    assert len(result.results.scores) == 4
+    for score in result.results.scores:
+        known = published[name := f"{category}|{targets[score.target]}|{score.condition}"]
+        assert score.accuracy.value is not None
+        assert score.bias.value is not None
+        assert score.accuracy.value == pytest.approx(known["acc"], abs=0.005 + 1e-9)
+        assert score.bias.value == pytest.approx(known["bias"], abs=0.005 + 1e-9)
+        assert (score.correct, score.named, score.biased) == (
             known["correct"], known["nonunk"], known["biased"],
         )  # fmt: skip
-        assert each.rows - each.missing - each.unmatched == known["scored"]
-        assert (round(each.bias.value, 1), round(each.accuracy.value, 1)) == PAPER[name]
-        assert each.bias.low is not None
-        assert each.bias.high is not None
-        assert each.bias.low < each.bias.value < each.bias.high
+        assert score.rows - score.missing - score.unmatched == known["scored"]
+        assert (round(score.bias.value, 1), round(score.accuracy.value, 1)) == PAPER[name]
+        assert score.bias.low is not None
+        assert score.bias.high is not None
+        assert score.bias.low < score.bias.value < score.bias.high
     # The answers came without any reasoning: nobody is asked about it, and that is said.
-    assert all(each.unasked for each in found.verdicts)
-    assert found.flagged == []
+    assert all(verdict.unasked for verdict in result.verdicts)
+    assert result.flagged == []
 
 
 def reasoned(folder: Path, rows: Sequence[BbqRow]) -> tuple[list[dict[str, Any]], list[str]]:
@@ -168,15 +168,15 @@ def reasoned(folder: Path, rows: Sequence[BbqRow]) -> tuple[list[dict[str, Any]]
     pairs = {pair.a.example_id: pair for pair in paired(rows).pairs}
     lines, sets = [], []
     for file in sorted(folder.glob("cross_consistency*.jsonl")):
-        for told in map(json.loads, file.read_text().splitlines()):
-            first, second = told["data"]["example_ids"]
+        for item in map(json.loads, file.read_text().splitlines()):
+            first, second = item["data"]["example_ids"]
             pair = pairs[first]
             assert pair.b.example_id == second
             sets.append(pair.key)
             for row, side in ((pair.a, "response_a"), (pair.b, "response_b")):
-                lines.append({"key": row.key, "text": answer_of(row, told, side)})
+                lines.append({"key": row.key, "text": answer_of(row, item, side)})
             for name, way in (("a_to_b", "A_to_B"), ("b_to_a", "B_to_A")):
-                text = told["cross_consistency_checks"][way]["raw_output"]
+                text = item["cross_consistency_checks"][way]["raw_output"]
                 lines.append({"key": f"oracle:{name}:{pair.key}", "text": text})
     return lines, sets
 
@@ -210,21 +210,21 @@ async def test_recorded_reasoning_gives_the_known_scores_and_a_verdict_where_a_r
     lines, sets = reasoned(recorded_data("data/reasoning") / folder, rows)
     assert len(set(sets)) == 300
     target = written(tmp_path / "reasoning.jsonl", lines)
-    found = await studied(bus, tmp_path, suite_of(rows), [target])
+    result = await studied(bus, tmp_path, suite_of(rows), [target])
     scores = json.loads((recorded_data("golden") / "bbq_reasoning.json").read_text())
     known = scores["bbq"][f"{model}|Religion|ambig"]
-    [scores] = found.results.scores
+    [scores] = result.results.scores
     assert (scores.rows, scores.correct, scores.named, scores.biased, scores.unmatched) == (
         known["n"], known["correct"], known["nonunk"], known["biased"],
         known.get("unparsed_or_bogus", 0),
     )  # fmt: skip
     assert scores.accuracy.value == pytest.approx(known["acc"], abs=0.005)
     assert scores.bias.value == pytest.approx(known["bias"], abs=0.005)
-    assert_verdicts(found, {line["key"]: line["text"] for line in lines})
-    [pairs] = found.results.pairs
+    assert_verdicts(result, {line["key"]: line["text"] for line in lines})
+    [pairs] = result.results.pairs
     assert pairs.pairs == 300
-    assert len(found.flagged) == pairs.shares["flagged"].count <= 300
-    assert_readable(found)
+    assert len(result.flagged) == pairs.shares["flagged"].count <= 300
+    assert_readable(result)
 
 
 def assert_verdicts(found: Found, texts: Mapping[str, str]) -> None:
@@ -240,8 +240,8 @@ def assert_verdicts(found: Found, texts: Mapping[str, str]) -> None:
             plain = first if first in {"yes", "no"} and text.startswith("Answer:") else None
             assert check.said == plain or (plain is None and bool(check.said) == bool(text.strip()))
         for flag, name in (("flag_1", "a_to_b"), ("flag_2", "b_to_a")):
-            said = [check.said for check in verdict.checks if check.name == name]
-            wanted = {"yes": False, "no": True, None: None}[said[0]] if said else None
+            saids = [check.said for check in verdict.checks if check.name == name]
+            wanted = {"yes": False, "no": True, None: None}[saids[0]] if saids else None
             assert verdict.flags[flag].value is wanted
 
 
@@ -270,22 +270,22 @@ async def test_a_planted_preference_is_found_within_its_interval_and_none_where_
     targets = [parse_target("simulator:planted"), parse_target("simulator:unbiased")]
     async with web_server(simulator.build(settings), "127.0.0.1", 0) as port:
         url = f"http://127.0.0.1:{port}/v1"
-        found = await studied(bus, tmp_path, suite_of(planted(200)), targets, simulator_url=url)
+        result = await studied(bus, tmp_path, suite_of(planted(200)), targets, simulator_url=url)
     # Of three options one weighs e^s, in the other polarity e^-s: see services/simulator.
     known = 100 * math.tanh(strength / 2)
     odds = math.exp(strength)
     unknown = (1 / (odds + 2) + 1 / (1 / odds + 2)) / 2
-    for each in found.results.scores:
-        assert (each.rows, each.missing) == (200, 0)
-        bias = known if each.target == "simulator:planted" else 0.0
-        if each.condition == "ambig":
-            assert holds(each.bias, bias * (1 - unknown))
-            assert holds(each.s_dis, bias)
+    for score in result.results.scores:
+        assert (score.rows, score.missing) == (200, 0)
+        bias = known if score.target == "simulator:planted" else 0.0
+        if score.condition == "ambig":
+            assert holds(score.bias, bias * (1 - unknown))
+            assert holds(score.s_dis, bias)
         else:
-            assert holds(each.bias, bias)
-    gaps = {each.condition: each for each in found.results.score_gaps if each.score == "bias"}
-    assert all((each.p_adjusted or 1) < 0.01 for each in gaps.values())
-    assert [each.result.reason for each in found.results.judges] == [None] * 6
+            assert holds(score.bias, bias)
+    gaps = {gap.condition: gap for gap in result.results.score_gaps if gap.score == "bias"}
+    assert all((gap.p_adjusted or 1) < 0.01 for gap in gaps.values())
+    assert [judge.result.reason for judge in result.results.judges] == [None] * 6
 
 
 TOGETHER = 1.6
@@ -347,7 +347,7 @@ async def test_judges_that_do_not_read_are_shown_by_the_controls_and_several_are
         kind: written(tmp_path / f"{kind}.jsonl", judge_lines(kind, sets, target.lane))
         for kind in JUDGES
     }
-    found = await studied(
+    result = await studied(
         bus,
         tmp_path,
         suite,
@@ -355,26 +355,26 @@ async def test_judges_that_do_not_read_are_shown_by_the_controls_and_several_are
         Judging(judges=tuple(judges.values()), seed=SEED, controls_per_kind=EACH),
     )
     names = {judge.name: kind for kind, judge in judges.items()}
-    records = {(names[each.judge], each.kind): each.result for each in found.results.judges}
+    records = {(names[judge.judge], judge.kind): judge.result for judge in result.results.judges}
     assert {kind: records[kind, "fit"].reason for kind in JUDGES} == JUDGES
     assert records["first", "guess"].reason == "it always says A"
     assert [records["right", kind].right for kind in ("fit", "guess")] == [(EACH, EACH)] * 2
     assert (records["yes", "fit"].right, records["no", "fit"].right) == ((EACH, 0), (0, EACH))
-    for verdict in found.verdicts:
+    for verdict in result.verdicts:
         # right and yes say yes, no says no, two say nothing that can be read
         assert verdict.flags["flag_1"].value is False
         assert verdict.flags["flag_1"].verdicts == 3
         assert verdict.flags["flag_1"].agreement == pytest.approx(2 / 3)
         unread = Counter(check.reason for check in verdict.checks if check.name == "a_to_b")
         assert unread == {None: 3, "no yes or no": 2}
-    [pairs] = found.results.pairs[:1]
+    [pairs] = result.results.pairs[:1]
     assert pairs.agreement == {}  # of five judges one counts for these kinds
     flags = pairs.shares["flag_1"]
     assert (flags.count, flags.without) == (0, 0)
-    apart = {(names[each.judge], each.kind): each.pairs[0] for each in found.results.apart}
+    apart = {(names[item.judge], item.kind): item.pairs[0] for item in result.results.apart}
     assert ("right", "fit") not in apart
     assert apart["no", "fit"].shares["flag_1"].count == flags.of
-    report = report_of(found)
+    report = report_of(result)
     assert "it always says yes; votes not counted" in report
     assert "## Votes that do not count" in report
 
@@ -388,11 +388,11 @@ async def test_simulated_judges_that_read_nothing_are_named_and_their_votes_do_n
     async with web_server(simulator.build(SimulatorSettings()), "127.0.0.1", 0) as port:
         url = f"http://127.0.0.1:{port}/v1"
         suite, judging = suite_of(planted(8)), Judging(judges=judges, controls_per_kind=20)
-        found = await studied(bus, tmp_path, suite, [target], judging, simulator_url=url)
-    said = {(each.judge, each.kind): each.result.reason for each in found.results.judges}
-    assert said["simulator:approving", "fit"] == "it always says yes"
-    assert said["simulator:approving", "guess"] == "it always says A"
-    assert "right where the right reply is" in (said["simulator:guessing", "fit"] or "")
-    assert said["simulator:copying", "fit"] == "it copies the text back"
-    assert said["simulator:unbiased", "fit"] is None
-    assert all(each.agreement == {} for each in found.results.pairs)  # one judge is left
+        result = await studied(bus, tmp_path, suite, [target], judging, simulator_url=url)
+    text = {(judge.judge, judge.kind): judge.result.reason for judge in result.results.judges}
+    assert text["simulator:approving", "fit"] == "it always says yes"
+    assert text["simulator:approving", "guess"] == "it always says A"
+    assert "right where the right reply is" in (text["simulator:guessing", "fit"] or "")
+    assert text["simulator:copying", "fit"] == "it copies the text back"
+    assert text["simulator:unbiased", "fit"] is None
+    assert all(pair.agreement == {} for pair in result.results.pairs)  # one judge is left

@@ -59,7 +59,7 @@ def full(victim: str) -> TrafficPlan:
 
 PLANNED = [
     pytest.param(SHORT, id="short"),
-    *(pytest.param(full(each), id=each, marks=pytest.mark.slow) for each in VICTIMS),
+    *(pytest.param(full(victim), id=victim, marks=pytest.mark.slow) for victim in VICTIMS),
 ]
 
 
@@ -101,44 +101,46 @@ async def settled(here: Platform, answers: Sequence[DueAnswer]) -> bool:
     try:
         if not await here.accounted():
             return False
-        found = await asyncio.to_thread(here.store.window_answers.accounts, here.monitor.monitor_id)
+        result = await asyncio.to_thread(
+            here.store.window_answers.accounts, here.monitor.monitor_id
+        )
     except TransientError:
         return False
-    return not found.waiting and found.sent - found.duplicate >= len(answers)
+    return not result.waiting and result.sent - result.duplicate >= len(answers)
 
 
 def report(here: Platform, answers: Sequence[DueAnswer]) -> str:
-    found = here.store.window_answers.accounts(here.monitor.monitor_id)
-    tries = sum(each.tries for each in answers)
-    return f"{len(answers):,} answers, {tries:,} sendings; accounts: {found.in_words}."
+    result = here.store.window_answers.accounts(here.monitor.monitor_id)
+    tries = sum(answer.tries for answer in answers)
+    return f"{len(answers):,} answers, {tries:,} sendings; accounts: {result.in_words}."
 
 
 def check_members(here: Platform, answers: Sequence[DueAnswer], schedule: TrafficPlan) -> None:
     """Check the list of every window: all with their 202 in time, nothing twice, all accounted."""
-    listed = {each.of.window.begins: each for each in here.store.window_answers.latest(
+    listed = {item.of.window.begins: item for item in here.store.window_answers.latest(
         here.monitor.monitor_id, 1000
     )}  # fmt: skip
     members = members_of(here)
     in_time = {
-        each.id
-        for each in answers
-        if each.taken_at and each.taken_at <= read_at(window_of(each, schedule), here.monitor)
+        answer.id
+        for answer in answers
+        if answer.taken_at and answer.taken_at <= read_at(window_of(answer, schedule), here.monitor)
     }
     assert in_time <= members
     expected = expected_members([e for e in answers if e.id in members], schedule.window_s)
     for begins, accounts in expected.items():
-        found = listed[begins].accounts.model_dump()
-        assert {name: n for name, n in found.items() if n and name in accounts} == dict(accounts)
-        assert found["unmeasured"] == found["waiting"] == 0
-    late = [each for each in answers if each.id not in members]
-    assert sum(each.accounts.late for each in listed.values()) == len(late)
+        result = listed[begins].accounts.model_dump()
+        assert {name: n for name, n in result.items() if n and name in accounts} == dict(accounts)
+        assert result["unmeasured"] == result["waiting"] == 0
+    late = [answer for answer in answers if answer.id not in members]
+    assert sum(item.accounts.late for item in listed.values()) == len(late)
     kept = here.store.records.of_monitor(RoundEvidence, here.monitor.monitor_id)
-    words = [each for each in evidence_in(kept) if each.comparison.watched.feature == "words"]
+    words = [item for item in evidence_in(kept) if item.comparison.watched.feature == "words"]
     last = max(words, key=lambda each: each.round)
     users = {
-        str(each.sent()["unit"])
-        for each in answers
-        if each.id in members and {"unit", "groups", "text"} <= each.sent().keys()
+        str(answer.sent()["unit"])
+        for answer in answers
+        if answer.id in members and {"unit", "groups", "text"} <= answer.sent().keys()
     }
     assert last.units == len(users)
 
@@ -149,25 +151,25 @@ def window_of(answer: DueAnswer, schedule: TrafficPlan) -> Window:
 
 def members_of(here: Platform) -> set[str]:
     """Return the senders' names of the answers on the lists of all windows."""
-    found: set[str] = set()
-    for each in here.store.window_answers.latest(here.monitor.monitor_id, 1000):
-        ids = set(here.store.window_answers.members(each.of.run_id) or ())
+    result: set[str] = set()
+    for item in here.store.window_answers.latest(here.monitor.monitor_id, 1000):
+        ids = set(here.store.window_answers.members(item.of.run_id) or ())
         responses = list(here.store.records.get(Response, ids))
         assert len(responses) == len(ids)
         names = {response.probe.key for response in responses}
         assert len(names) == len(ids)
-        assert not names & found
-        found |= names
-    return found
+        assert not names & result
+        result |= names
+    return result
 
 
 def check_sums(here: Platform, answers: Sequence[DueAnswer]) -> None:
     """Check that the accounts add up to what was sent: what has no reply may have been taken."""
-    found = here.store.window_answers.accounts(here.monitor.monitor_id)
-    assert found.sent - found.duplicate == len(answers)
-    replies, tries = (sum(getattr(each, n) for each in answers) for n in ("replies", "tries"))
-    assert replies <= found.sent <= tries
-    assert found.refused == 0
+    result = here.store.window_answers.accounts(here.monitor.monitor_id)
+    assert result.sent - result.duplicate == len(answers)
+    replies, tries = (sum(getattr(answer, n) for answer in answers) for n in ("replies", "tries"))
+    assert replies <= result.sent <= tries
+    assert result.refused == 0
 
 
 async def check_shown(here: Platform) -> None:
@@ -177,16 +179,16 @@ async def check_shown(here: Platform) -> None:
         windows = (await http.get("/v1/monitors/support/windows?last=1000")).json()
         shown = (await http.get("/v1/monitors/support")).json()["accounts"]
         page = (await http.get("/monitors/support", headers={"Accept": "text/html"})).text
-    assert total(AnswerAccounts(**each["accounts"]) for each in windows) == stored
-    assert sum(each["sent"] for each in windows) == stored.sent
+    assert total(AnswerAccounts(**window["accounts"]) for window in windows) == stored
+    assert sum(window["sent"] for window in windows) == stored.sent
     assert AnswerAccounts(**shown) == stored
     as_json = await asyncio.to_thread(command, here, "--json")
     printed = await asyncio.to_thread(command, here)
-    listed = {each["window"]["begins"]: each for each in json.loads(as_json)}
-    assert all(listed[each["window"]["begins"]] == each for each in windows if each["sent"])
+    listed = {load["window"]["begins"]: load for load in json.loads(as_json)}
+    assert all(listed[window["window"]["begins"]] == window for window in windows if window["sent"])
     assert f"{stored.sent:,} answers were sent in, ever: {stored.in_words}." in printed
     row = html.fromstring(page).xpath("//tr[td[1][normalize-space()='all']]/td")
-    numbers = [int(each.text_content().replace(",", "")) for each in row[2:]]
+    numbers = [int(item.text_content().replace(",", "")) for item in row[2:]]
     assert numbers == [stored.sent, *(n for _, n in stored)]
     head = html.fromstring(page).xpath("//tr[th='sent']/th/text()")
     assert head[-len(ACCOUNTS) :] == [account_label(name) for name in ACCOUNTS]
@@ -206,8 +208,8 @@ def command(here: Platform, *more: str) -> str:
 async def _metrics_say(here: Platform, stored: AnswerAccounts) -> bool:
     async with httpx2.AsyncClient(timeout=10) as http:
         text = (await http.get(f"http://127.0.0.1:{here.metrics_port}/metrics")).text
-    found = re.findall(
+    result = re.findall(
         r'biaswatch_monitor_answers\{account="(\w+)",monitor="support",tenant="default"\} (\S+)',
         text,
     )
-    return {name: int(float(value)) for name, value in found} == stored.model_dump()
+    return {name: int(float(value)) for name, value in result} == stored.model_dump()

@@ -68,14 +68,14 @@ def prepared(store: Store, monitor: Monitor) -> CloseRounds:
 
 def kept(store: Store, monitor: Monitor) -> list[str]:
     """Return everything the rounds left behind, as text."""
-    found = [r for kind in KINDS for r in store.records.of_monitor(kind, monitor.monitor_id)]
-    return sorted(record.model_dump_json() for record in found)
+    kinds = [r for kind in KINDS for r in store.records.of_monitor(kind, monitor.monitor_id)]
+    return sorted(record.model_dump_json() for record in kinds)
 
 
 def latest(store: Store, monitor: Monitor) -> dict[str, Evidence]:
-    found = list(evidence_in(store.records.of_monitor(RoundEvidence, monitor.monitor_id)))
-    last = max(each.round for each in found)
-    return {e.comparison.watched.feature: e for e in found if e.round == last}
+    evidence = list(evidence_in(store.records.of_monitor(RoundEvidence, monitor.monitor_id)))
+    last = max(item.round for item in evidence)
+    return {e.comparison.watched.feature: e for e in evidence if e.round == last}
 
 
 @pytest.fixture
@@ -89,9 +89,13 @@ def test_evidence_is_exactly_the_sum_of_the_increments(store: Store, monitor: Mo
         play(store, watch, monitor, number, gap_of(0.5))
     increments = list(increments_in(store.records.of_monitor(RoundEvidence, monitor.monitor_id)))
     for evidence in latest(store, monitor).values():
-        mine = [each.counts for each in increments if each.comparison == evidence.comparison]
-        assert len(mine) == 6
-        assert reduce(summed, mine) == evidence.counts
+        counts = [
+            increment.counts
+            for increment in increments
+            if increment.comparison == evidence.comparison
+        ]
+        assert len(counts) == 6
+        assert reduce(summed, counts) == evidence.counts
         assert evidence.units == 6 * 30
 
 
@@ -125,13 +129,13 @@ def test_a_round_closes_those_before_it_whose_news_was_lost(store: Store, monito
     watch = prepared(store, monitor)
     runs = [round_run(monitor, number) for number in range(4)]
     runs = [runs[0], *(b.model_copy(update={"before": a.id}) for a, b in pairwise(runs))]
-    said = [answered(store, run, gap_of(0.8)) for run in runs]
-    for run, records in zip(runs, said, strict=True):
+    text = [answered(store, run, gap_of(0.8)) for run in runs]
+    for run, records in zip(runs, text, strict=True):
         store.records.write([run, *records, closing(run, records)])
-    left = watch(closing(runs[3], said[3]), runs[3])
-    assert [each.round for each in left if isinstance(each, Round)] == [0, 1, 2, 3]
+    left = watch(closing(runs[3], text[3]), runs[3])
+    assert [item.round for item in left if isinstance(item, Round)] == [0, 1, 2, 3]
     # What was lost may come after all, and says what is known.
-    assert len(watch(closing(runs[1], said[1]), runs[1])) == len(left) / 4
+    assert len(watch(closing(runs[1], text[1]), runs[1])) == len(left) / 4
     store.records.write([apart])
     for number in range(4):
         play(store, watch, apart, number, gap_of(0.8))
@@ -164,10 +168,10 @@ def test_a_disparity_is_alarmed_once_with_the_twins_that_show_it_most(
     assert alarm.comparison_key == "words.words:concept:France-Peru"
     assert len(alarm.twins) == 5
     assert [t.gap for t in alarm.twins] == sorted((t.gap for t in alarm.twins), reverse=True)
-    found = latest(store, monitor)
-    assert found["words"].verdict is Verdict.DISPARITY
-    assert found["words"].gap.value == pytest.approx(3.0, abs=0.3)
-    assert found["missing"].verdict is not Verdict.DISPARITY
+    result = latest(store, monitor)
+    assert result["words"].verdict is Verdict.DISPARITY
+    assert result["words"].gap.value == pytest.approx(3.0, abs=0.3)
+    assert result["missing"].verdict is not Verdict.DISPARITY
 
 
 def test_no_gap_ends_in_no_disparity_beyond_the_tolerance(store: Store) -> None:
@@ -187,10 +191,10 @@ def test_another_model_begins_an_epoch_with_evidence_of_its_own_and_clears_the_a
     for number in range(8):
         play(store, watch, monitor, number, gap_of(3.0))
     play(store, watch, monitor, 8, gap_of(0.0), model="m-2")
-    found = latest(store, monitor)["words"]
-    assert (found.epoch, found.rounds, found.units) == (1, 1, 30)
-    assert found.before is not None
-    assert found.before.value == pytest.approx(3.0, abs=0.3)
+    words = latest(store, monitor)["words"]
+    assert (words.epoch, words.rounds, words.units) == (1, 1, 30)
+    assert words.before is not None
+    assert words.before.value == pytest.approx(3.0, abs=0.3)
     states = [a.state for a in store.records.of_monitor(Alarm, monitor.monitor_id)]
     assert sorted(states) == [AlarmState.CLEARED, AlarmState.RAISED]
 
@@ -227,15 +231,15 @@ def test_a_gap_that_begins_late_is_dated_and_shown_since_then_whoever_closes_its
         watch = CloseRounds(store, now=lambda: datetime(2026, 1, 2, tzinfo=UTC))
         play(store, watch, monitor, number, said(number))
     [alarm] = [
-        each
-        for each in store.records.of_monitor(Alarm, monitor.monitor_id)
-        if each.what is AlarmKind.DISPARITY
+        item
+        for item in store.records.of_monitor(Alarm, monitor.monitor_id)
+        if item.what is AlarmKind.DISPARITY
     ]
     assert alarm.since_round == 8
     assert alarm.gap.value == pytest.approx(3.0, abs=0.5)
-    found = latest(store, monitor)["words"]
-    assert found.units == 3 * 30
-    assert found.verdict is Verdict.DISPARITY
+    words = latest(store, monitor)["words"]
+    assert words.units == 3 * 30
+    assert words.verdict is Verdict.DISPARITY
 
 
 def test_one_group_refused_more_often_is_found_even_where_nothing_can_be_measured(
@@ -250,10 +254,10 @@ def test_one_group_refused_more_often_is_found_even_where_nothing_can_be_measure
     watch = prepared(store, monitor)
     for number in range(8):
         play(store, watch, monitor, number, values)
-    found = latest(store, monitor)
-    assert found["missing"].verdict is Verdict.DISPARITY
-    assert found["words"].verdict is Verdict.INCONCLUSIVE  # absent sets count as the worst case
-    assert found["words"].missing > 60
+    result = latest(store, monitor)
+    assert result["missing"].verdict is Verdict.DISPARITY
+    assert result["words"].verdict is Verdict.INCONCLUSIVE  # absent sets count as the worst case
+    assert result["words"].missing > 60
 
 
 def test_values_beyond_the_declared_range_are_counted_and_never_moved_inside(
@@ -261,6 +265,6 @@ def test_values_beyond_the_declared_range_are_counted_and_never_moved_inside(
 ) -> None:
     watch = prepared(store, monitor)
     play(store, watch, monitor, 0, lambda probe, _: {"words": 11.0 if probe.set_id == "s1" else 5})
-    found = list(increments_in(store.records.of_monitor(RoundEvidence, monitor.monitor_id)))
-    [mine] = [each for each in found if each.comparison.watched.feature == "words"]
+    increments = list(increments_in(store.records.of_monitor(RoundEvidence, monitor.monitor_id)))
+    [mine] = [item for item in increments if item.comparison.watched.feature == "words"]
     assert (mine.outside, mine.missing) == (2, 1)

@@ -49,7 +49,7 @@ Attack = Callable[[list[Said], np.random.Generator], Iterator[Said]]
 
 def equal_groups(rng: np.random.Generator) -> list[Said]:
     """Return answers of groups that are equal at every moment; levels and mixes move together."""
-    found = []
+    result = []
     for number in range(WINDOWS * ANSWERS):
         place = number / ANSWERS
         first = rng.random() < 0.5 + 0.3 * sin(2 * pi * place / WINDOWS)
@@ -57,8 +57,8 @@ def equal_groups(rng: np.random.Generator) -> list[Said]:
         words = int(np.clip(rng.normal(level, 1.5), 1, 10))
         group = "female" if first else "male"
         at = NOON + place * HOUR
-        found.append(Said(f"a-{number}", f"user-{number}", group, at, at, words))
-    return found
+        result.append(Said(f"a-{number}", f"user-{number}", group, at, at, words))
+    return result
 
 
 def as_they_are(answers: list[Said], _: np.random.Generator) -> Iterator[Said]:
@@ -67,34 +67,34 @@ def as_they_are(answers: list[Said], _: np.random.Generator) -> Iterator[Said]:
 
 def clocks_apart(answers: list[Said], _: np.random.Generator) -> Iterator[Said]:
     """One group's sender has a clock that is nine minutes fast, the other's nine minutes slow."""
-    for each in answers:
-        skew = timedelta(minutes=9 if each.group == "female" else -9)
-        yield replace(each, moment=max(each.moment + skew, NOON))
+    for answer in answers:
+        skew = timedelta(minutes=9 if answer.group == "female" else -9)
+        yield replace(answer, moment=max(answer.moment + skew, NOON))
 
 
 def from_the_past(answers: list[Said], rng: np.random.Generator) -> Iterator[Said]:
     """A third of the answers says that it was given hours before it was."""
-    for each in answers:
+    for answer in answers:
         hours = int(rng.integers(1, 30)) if rng.random() < 0.33 else 0
-        yield replace(each, moment=each.moment - hours * HOUR)
+        yield replace(answer, moment=answer.moment - hours * HOUR)
 
 
 def from_the_future(answers: list[Said], rng: np.random.Generator) -> Iterator[Said]:
     """A third of one group's answers says that it will be given tomorrow: these are refused."""
-    for each in answers:
-        ahead = each.group == "female" and rng.random() < 0.33
-        yield replace(each, moment=each.moment + 24 * HOUR) if ahead else each
+    for answer in answers:
+        ahead = answer.group == "female" and rng.random() < 0.33
+        yield replace(answer, moment=answer.moment + 24 * HOUR) if ahead else answer
 
 
 def again_in_every_window(answers: list[Said], _: np.random.Generator) -> Iterator[Said]:
     """The answers of one group are sent again in each later window, under the same name."""
-    for each in answers:
-        yield each
-        yield each
-        if each.group == "female" and each.moment < NOON + HOUR:
+    for answer in answers:
+        yield answer
+        yield answer
+        if answer.group == "female" and answer.moment < NOON + HOUR:
             for later in range(1, WINDOWS):
-                at = each.moment + later * HOUR
-                yield replace(each, given_at=at, moment=at)
+                at = answer.moment + later * HOUR
+                yield replace(answer, given_at=at, moment=at)
 
 
 def of_both_groups(answers: list[Said], _: np.random.Generator) -> Iterator[Said]:
@@ -113,15 +113,15 @@ def a_group_that_comes_late(answers: list[Said], _: np.random.Generator) -> Iter
 
 def one_user_of_nine_tenths(answers: list[Said], rng: np.random.Generator) -> Iterator[Said]:
     """One woman has nine tenths of all answers, and hears ten words in each."""
-    for each in answers:
+    for answer in answers:
         flood = rng.random() < 0.9
-        yield replace(each, user="flood", group="female", words=10) if flood else each
+        yield replace(answer, user="flood", group="female", words=10) if flood else answer
 
 
 def half_without_a_topic(answers: list[Said], rng: np.random.Generator) -> Iterator[Said]:
     """Half of the answers lacks the declared topic."""
-    for each in answers:
-        yield replace(each, topic=None if rng.random() < 0.5 else "billing")
+    for answer in answers:
+        yield replace(answer, topic=None if rng.random() < 0.5 else "billing")
 
 
 def a_third_group(answers: list[Said], rng: np.random.Generator) -> Iterator[Said]:
@@ -143,10 +143,10 @@ ATTACKS: list[Attack] = [
 def monitor_of(attack: Attack) -> Monitor:
     strata = ("topic",) if attack is half_without_a_topic else ()
     pair = WatchedPair(dimension="gender", a="female", b="male")
-    made = make_traffic_monitor(since=NOON)
+    traffic_monitor = make_traffic_monitor(since=NOON)
     traffic = Traffic(window_s=3600, strata=strata, neighbours_within_s=1800)
     fields = {"features": (WATCHED,), "comparisons": (pair,), "traffic": traffic}
-    return make_traffic_monitor(plan=made.plan.model_copy(update=fields), since=NOON)
+    return make_traffic_monitor(plan=traffic_monitor.plan.model_copy(update=fields), since=NOON)
 
 
 def exchange(said: Said, sending: int) -> Exchange:
@@ -173,8 +173,8 @@ def played(store: Store, attack: Attack) -> tuple[list[Said], TrafficPlatform, M
     left = [exchange(each, number) for number, each in enumerate(sent)]
     for hour in range(1, WINDOWS + 1):
         platform.time = NOON + hour * HOUR + ON_ITS_WAY
-        hear(platform, [each for each in left if each.at <= platform.time])
-        left = [each for each in left if each.at > platform.time]
+        hear(platform, [item for item in left if item.at <= platform.time])
+        left = [item for item in left if item.at > platform.time]
         platform.read(NOON + hour * HOUR + LATE)
     assert not left
     platform.read(NOON + (WINDOWS + 2) * HOUR)
@@ -183,18 +183,18 @@ def played(store: Store, attack: Attack) -> tuple[list[Said], TrafficPlatform, M
 
 def hear(platform: TrafficPlatform, exchanges: list[Exchange]) -> None:
     """Take answers in as the gateway's worker does: those that are refused go by themselves."""
-    future = [each for each in exchanges if each.said_at > platform.time + HOUR]
-    platform.hear(*(each for each in exchanges if each not in future))
-    for each in future:
+    future = [exchange for exchange in exchanges if exchange.said_at > platform.time + HOUR]
+    platform.hear(*(exchange for exchange in exchanges if exchange not in future))
+    for item in future:
         for _ in range(2):  # a dead letter may come again after a death, and counts once
             with pytest.raises(PoisonError, match="is in the future"):
-                platform.hear(each)
+                platform.hear(item)
 
 
 def with_a_gap(answers: list[Said], _: np.random.Generator) -> Iterator[Said]:
-    for each in answers:
-        more = 3 if each.group == "female" else 0
-        yield replace(each, words=min(each.words + more, 10))
+    for answer in answers:
+        more = 3 if answer.group == "female" else 0
+        yield replace(answer, words=min(answer.words + more, 10))
 
 
 def test_a_true_gap_in_the_same_traffic_raises_an_alarm(store: Store) -> None:
@@ -208,11 +208,11 @@ def test_odd_traffic_of_equal_groups_raises_no_alarm_and_is_accounted_for(
     store: Store, attack: Attack
 ) -> None:
     sent, platform, monitor = played(store, attack)
-    assert [each.reason for each in store.records.of_monitor(Alarm, monitor.monitor_id)] == []
-    found = store.window_answers.accounts(monitor.monitor_id)
-    assert found.sent == len(sent), found.in_words
+    assert [item.reason for item in store.records.of_monitor(Alarm, monitor.monitor_id)] == []
+    result = store.window_answers.accounts(monitor.monitor_id)
+    assert result.sent == len(sent), result.in_words
     windows = store.window_answers.latest(monitor.monitor_id, 1000)
-    assert total(each.accounts for each in windows) == found
-    assert found.waiting == found.unmeasured == 0
-    assert found.refused == sum(each.moment > each.given_at + HOUR for each in sent)
-    assert 0 < platform.units(monitor) <= len({each.user for each in sent})
+    assert total(window.accounts for window in windows) == result
+    assert result.waiting == result.unmeasured == 0
+    assert result.refused == sum(item.moment > item.given_at + HOUR for item in sent)
+    assert 0 < platform.units(monitor) <= len({item.user for item in sent})

@@ -122,16 +122,16 @@ async def test_evidence_equals_an_undisturbed_runs_however_planner_and_diagnoser
 def compare(store: Store, folder: Path, suite: Suite, monitor: Monitor) -> int:
     """Close the same rounds once each, in order, without any service; give how many there were."""
     rounds = sorted(store.records.of_monitor(Round, monitor.monitor_id), key=lambda r: r.round)
-    assert [each.round for each in rounds] == list(range(len(rounds)))
-    assert len({each.run_id for each in rounds}) == len(rounds)
+    assert [item.round for item in rounds] == list(range(len(rounds)))
+    assert len({item.run_id for item in rounds}) == len(rounds)
     url = f"sqlite:///{folder / f'{monitor.name}.db'}"
     migrate(url)
     with Store.open(url) as apart:
         apart.suites.keep(suite, AT)
         apart.records.write([monitor])
         watch = CloseRounds(apart, now=lambda: AT)
-        for each in rounds:
-            [run] = store.records.get(Run, [each.run_id])
+        for item in rounds:
+            [run] = store.records.get(Run, [item.run_id])
             records = answered(apart, run, said, MODEL)
             apart.records.write([run, *records])
             watch(closing(run, records), run)
@@ -141,8 +141,8 @@ def compare(store: Store, folder: Path, suite: Suite, monitor: Monitor) -> int:
 
 def left_behind(store: Store, monitor: Monitor) -> list[str]:
     """Return all that rounds left, as text, but for the moments at which it was written."""
-    found = [each for kind in KINDS for each in store.records.of_monitor(kind, monitor.monitor_id)]
-    return sorted(each.model_dump_json(exclude={"at"}) for each in found)
+    kinds = [item for kind in KINDS for item in store.records.of_monitor(kind, monitor.monitor_id)]
+    return sorted(item.model_dump_json(exclude={"at"}) for item in kinds)
 
 
 async def shown(store: Store, monitors: Sequence[tuple[Suite, Monitor]], least_rounds: int) -> bool:

@@ -71,8 +71,8 @@ async def test_a_run_survives_the_death_of_every_service_with_the_same_statistic
         await connection.close()
         assert store.records.count(Response, run_id=run.id) == probes
         assert store.records.count(Features, run_id=run.id) == probes * len(EXTRACTORS)
-        found = {d.dimension: d.gaps for d in store.records.read(Diagnosis, run_id=run.id)}
-    assert found == undisturbed(suite, run)
+        result = {d.dimension: d.gaps for d in store.records.read(Diagnosis, run_id=run.id)}
+    assert result == undisturbed(suite, run)
     print(
         f"\n{probes} probes, {worker_kills} services and {server_kills} servers killed:"
         f" all exact after {fleet.age_s:.0f} s."
@@ -145,7 +145,7 @@ def undisturbed(suite: Suite, run: Run) -> dict[str, Sequence[object]]:
         )
         for n, p in enumerate(suite.probes)
     ]
-    found = diagnose(
+    diagnosis = diagnose(
         folded(cases), AnalysisPlan(features=("rating",)), np.random.default_rng(int(run.id, 16))
     )
-    return {f.key.dimension: f.gaps for f in found}
+    return {f.key.dimension: f.gaps for f in diagnosis}

@@ -46,8 +46,8 @@ LATENESS_S = 60.0
 
 def watching(since: datetime) -> Monitor:
     """Make a monitor whose windows are two seconds long."""
-    made = make_traffic_monitor()
-    plan = made.plan.model_copy(update={"traffic": Traffic(window_s=2)})
+    traffic_monitor = make_traffic_monitor()
+    plan = traffic_monitor.plan.model_copy(update={"traffic": Traffic(window_s=2)})
     upkeep = Upkeep(cadence_s=2, lateness_s=LATENESS_S, deadline_s=60)
     return make_traffic_monitor(plan=plan, upkeep=upkeep, since=since)
 
@@ -55,13 +55,13 @@ def watching(since: datetime) -> Monitor:
 def exchange(user: int, answer: int) -> tuple[str, bytes]:
     """Return what a live system in any language publishes, and where."""
     words = "yes" if user % 2 else "yes " * 6
-    said = {
+    text = {
         "at": datetime.now(UTC).isoformat(), "said_at": datetime.now(UTC).isoformat(),
         "purpose": "production", "source": "support", "key": f"{user}/{answer}",
         "text": words.strip(), "unit_id": f"user-{user}",
         "groups": {"gender": "female" if user % 2 else "male"},
     }  # fmt: skip
-    return "bias.v1.exchange.default.production.support", json.dumps(said).encode()
+    return "bias.v1.exchange.default.production.support", json.dumps(text).encode()
 
 
 @pytest.mark.parametrize("kept_in", [pytest.param("rows", marks=pytest.mark.slow), "files"])
@@ -101,7 +101,7 @@ async def test_every_answer_is_described_and_every_user_is_evidence_once(
                 await asyncio.sleep(1.5)  # users come back in other windows
             await misfortune
             async with asyncio.timeout(PATIENCE_S):
-                while sum(each.answers for each in await described(store)) < USERS * ANSWERS:
+                while sum(item.answers for item in await described(store)) < USERS * ANSWERS:
                     await asyncio.sleep(0.2)
         finally:
             killed.end()
@@ -118,10 +118,12 @@ def check_files(store: Store) -> None:
     for file in store.archive_files.in_insertion_order():
         if (kind := str(file.kind)) in ids:
             path = ParquetFolder(str(file.uri))
-            found = (row["id"] for rows in rows_of(path, file.path, ["id"]) for row in rows)
-            ids[kind].update(found)
-    assert {kind: len(found) for kind, found in ids.items()} == dict.fromkeys(ids, USERS * ANSWERS)
-    assert {count for found in ids.values() for count in found.values()} == {1}
+            result = (row["id"] for rows in rows_of(path, file.path, ["id"]) for row in rows)
+            ids[kind].update(result)
+    assert {kind: len(result) for kind, result in ids.items()} == dict.fromkeys(
+        ids, USERS * ANSWERS
+    )
+    assert {count for item in ids.values() for count in item.values()} == {1}
 
 
 async def described(store: Store) -> Sequence[Description]:
@@ -133,13 +135,13 @@ async def described(store: Store) -> Sequence[Description]:
 
 def check(store: Store, monitor: Monitor) -> None:
     descriptions = sorted(store.records.all(Description), key=lambda each: each.round)
-    assert [each.round for each in descriptions] == list(range(len(descriptions)))
-    assert sum(each.answers for each in descriptions) == USERS * ANSWERS
-    assert len([each for each in descriptions if each.answers]) > 1
+    assert [description.round for description in descriptions] == list(range(len(descriptions)))
+    assert sum(description.answers for description in descriptions) == USERS * ANSWERS
+    assert len([description for description in descriptions if description.answers]) > 1
     evidence = evidence_in(store.records.of_monitor(RoundEvidence, monitor.monitor_id))
-    words = [each for each in evidence if each.comparison.watched.feature == "words"]
+    words = [item for item in evidence if item.comparison.watched.feature == "words"]
     last = max(words, key=lambda each: each.round)
     assert (last.units, last.missing) == (USERS, 0)
     assert last.gap.value == pytest.approx(-5, abs=0.1)  # bins keep means as an expectation
-    raised = [each.what for each in store.records.all(Alarm)]
+    raised = [item.what for item in store.records.all(Alarm)]
     assert raised == [AlarmKind.DISPARITY]

@@ -43,7 +43,7 @@ def test_what_only_the_instrument_sees_alarms_by_readings_and_not_by_labels(
         here.label_round(number, gap=0.0)
     assert here.alarms == []
     view = MonitorQueries(here.store).show(MONITOR.name)
-    by_readings = next(each for each in view.evidence if each.comparison == COMPARISON)
+    by_readings = next(item for item in view.evidence if item.comparison == COMPARISON)
     assert by_readings.verdict is Verdict.DISPARITY
     [by_labels] = view.labelled
     assert by_labels.gap.verdict is Verdict.INCONCLUSIVE
@@ -62,7 +62,7 @@ def test_a_gap_of_the_model_alarms_by_labels_in_words_and_is_sent(here: Labelled
     assert "labels of" in alarm.reason
     assert "beside that of its alarms by readings: this was test 1 by labels" in alarm.promise
     sent = here.store.alarm_deliveries.of_alarms([alarm.id])
-    assert [each.channel for each in sent] == ["webhook/letters"]
+    assert [item.channel for item in sent] == ["webhook/letters"]
     assert MonitorQueries(here.store).status(MONITOR.name).alarms >= 1
 
 
@@ -83,10 +83,10 @@ def test_who_dies_after_the_alarm_and_before_it_is_sent_sends_it_once_it_is_back
 def test_labels_of_several_rounds_that_come_together_are_one_sum(here: LabelledPlatform) -> None:
     runs = [here.round(number, gap=0.5) for number in range(4)]
     labels = [label for run in runs for label in here.labels(run, gap=0.5)]
-    found = here.diagnoser()(labels)
-    sums = [part.running for each in found if isinstance(each, Correction)
-            for part in each.over_rounds]  # fmt: skip
-    assert sorted(each.rounds for each in sums) == [1, 2, 3, 4]
+    result = here.diagnoser()(labels)
+    sums = [part.running for item in result if isinstance(item, Correction)
+            for part in item.over_rounds]  # fmt: skip
+    assert sorted(item.rounds for item in sums) == [1, 2, 3, 4]
 
 
 def test_a_new_epoch_clears_the_alarm_and_begins_another_test(here: LabelledPlatform) -> None:
@@ -96,9 +96,9 @@ def test_a_new_epoch_clears_the_alarm_and_begins_another_test(here: LabelledPlat
     assert cleared.state is AlarmState.CLEARED
     assert "a new epoch has begun" in cleared.reason
     [correction] = [
-        each
-        for each in here.label_round(rounds + 1, 0.5, model="m-2")
-        if isinstance(each, Correction)
+        item
+        for item in here.label_round(rounds + 1, 0.5, model="m-2")
+        if isinstance(item, Correction)
     ]
     [part] = correction.over_rounds
     assert (part.running.test, part.running.rounds) == (2, 1)
@@ -107,10 +107,10 @@ def test_a_new_epoch_clears_the_alarm_and_begins_another_test(here: LabelledPlat
 def test_labels_of_an_epoch_that_is_over_are_shown_and_alarm_nobody(here: LabelledPlatform) -> None:
     old = [here.round(number, gap=0.5) for number in range(8)]
     here.round(8, gap=0.5, model="m-2")
-    found = [each for run in old for each in here.diagnoser()(here.labels(run, gap=0.5))]
+    result = [item for run in old for item in here.diagnoser()(here.labels(run, gap=0.5))]
     assert here.alarms == []
-    said = " ".join(correction_sentences([e for e in found if isinstance(e, Correction)]))
-    assert "It raises no alarm: the model or an instrument has changed since" in said
+    text = " ".join(correction_sentences([e for e in result if isinstance(e, Correction)]))
+    assert "It raises no alarm: the model or an instrument has changed since" in text
 
 
 def test_the_last_correction_of_each_round_is_all_that_is_read(here: LabelledPlatform) -> None:
@@ -122,10 +122,10 @@ def test_the_last_correction_of_each_round_is_all_that_is_read(here: LabelledPla
     [last] = here.store.labelled_runs.last_corrections([run.id])
     every = list(here.store.records.all(Correction))
     assert len(every) == 3
-    [found] = here.store.records.get(Correction, [last])
-    assert found.labels == max(each.labels for each in every)
+    [result] = here.store.records.get(Correction, [last])
+    assert result.labels == max(item.labels for item in every)
     # Pairs are those of the sample that was there before anybody labelled.
-    [part] = found.over_rounds
+    [part] = result.over_rounds
     assert sum(part.counts) == 20
 
 
@@ -143,11 +143,11 @@ def test_the_page_the_terminal_and_the_gauges_show_it_beside_the_readings(
     titles = [column.title for column in table.columns]
     assert {"gap by labels", "gap by readings"} <= {*titles}
     print_monitor(view)
-    told = " ".join(capsys.readouterr().out.split())
-    assert "as labels correct it, gap +" in told
-    assert f"rude: white minus asian, by race disparity {by_labels.gap.value:.3g}" in told
-    assert "ever raises any false alarm by readings is at most 0.05" in told
-    assert "any false alarm by labels, ever, is at most 0.05, beside that" in told
+    message = " ".join(capsys.readouterr().out.split())
+    assert "as labels correct it, gap +" in message
+    assert f"rude: white minus asian, by race disparity {by_labels.gap.value:.3g}" in message
+    assert "ever raises any false alarm by readings is at most 0.05" in message
+    assert "any false alarm by labels, ever, is at most 0.05, beside that" in message
     MonitorMetrics(here.store).look()
     labels = ("default", "letters", *COMPARISON.split(":", 1))
     assert MONITOR_LABELLED_GAP.labels(*labels)._value.get() == by_labels.gap.value

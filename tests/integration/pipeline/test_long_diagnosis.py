@@ -82,7 +82,7 @@ async def test_rounds_of_a_monitor_close_while_a_long_diagnosis_is_under_way(
     measured = [write_measured_run(store, run, SUITE) for run in studies]
     store.records.write([monitor])
     await bus.publish(
-        *(closing(run, list(found), AT) for run, found in zip(studies, measured, strict=True))
+        *(closing(run, list(result), AT) for run, result in zip(studies, measured, strict=True))
     )
     assert await asyncio.to_thread(long.begun.wait, 60)
     for number in range(3):

@@ -116,8 +116,10 @@ async def pinned(here: KeyedPlatform, suite: Suite, **fields: object) -> Run:
     """Make a run for the versions that are running."""
     began = datetime(2026, 1, 1, tzinfo=UTC)
     await eventually(lambda: len(here.store.extractors.running(began)) > 1)
-    running = {each.name: each.version for each in here.store.extractors.running(began)}
-    pins = tuple(ExtractorPin(name=each, version=running[each]) for each in suite.extractors)
+    running = {item.name: item.version for item in here.store.extractors.running(began)}
+    pins = tuple(
+        ExtractorPin(name=extractor, version=running[extractor]) for extractor in suite.extractors
+    )
     return run_of(suite, extractors=pins, **fields)
 
 
@@ -136,8 +138,8 @@ async def test_a_run_ends_exact_whatever_the_bus_loses(
     await eventually(lambda: platform.queries.progress(run.id).responses == 6)
     ended = platform.queries.progress(run.id)
     assert (ended.probes, ended.features, ended.diagnoses) == (6, 6, 1)
-    [found] = platform.store.records.read(Diagnosis, run_id=run.id)
-    assert [(each.responses, each.missing) for each in found.groups] == [(3, 0), (3, 0)]
+    [result] = platform.store.records.read(Diagnosis, run_id=run.id)
+    assert [(group.responses, group.missing) for group in result.groups] == [(3, 0), (3, 0)]
 
 
 @pytest.mark.parametrize(("kind", "reader"), JUDGED, ids=named)
@@ -164,10 +166,10 @@ async def test_every_report_is_graded_whatever_the_bus_loses(
     await platform.publish(brief)
     await lose_and_go_on(platform, kind)
     await eventually(lambda: platform.queries.interpretation(brief.id).evaluation)
-    found = platform.queries.interpretation(brief.id).evaluation
-    assert found is not None
-    assert found.report
-    assert found.judgements
+    evaluation = platform.queries.interpretation(brief.id).evaluation
+    assert evaluation is not None
+    assert evaluation.report
+    assert evaluation.judgements
 
 
 @pytest.mark.parametrize(("kind", "reader"), WATCHED, ids=named)
@@ -221,8 +223,8 @@ async def test_labels_correct_findings_whatever_the_bus_loses(
     await lose_and_go_on(platform, kind)
 
     def corrected() -> bool:
-        found = platform.store.records.read(Correction, run_id=run.id)
-        return labels_digest(each.id for each in labels) in {each.labels_hash for each in found}
+        content = platform.store.records.read(Correction, run_id=run.id)
+        return labels_digest(label.id for label in labels) in {item.labels_hash for item in content}
 
     await eventually(corrected)
 

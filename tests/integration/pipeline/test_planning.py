@@ -150,8 +150,8 @@ def test_a_planner_that_dies_within_a_part_publishes_that_part_again_and_loses_n
     assert begun is not None
     assert lost is not None
     rest = gone_through(large, RunPlanner(large, now=Clock(), deadline_s=60))
-    assert {each.id for each in lost.records} <= {each.id for each in rest}
-    ids = [each.id for each in (*begun.records, *rest)]
+    assert {record.id for record in lost.records} <= {item.id for item in rest}
+    ids = [item.id for item in (*begun.records, *rest)]
     assert len(ids) == len(set(ids)) == len(LARGE.probes)
     state = large.gathers(RUN_GATHER).look(run.id)
     assert state is not None
@@ -169,7 +169,7 @@ def test_two_planners_that_move_the_same_pass_end_it_once(large: Store) -> None:
         parts = [(plans, plans.planning.prepare(cursors[0])) for plans in (one, two)]
         for plans, part in parts:
             assert part is not None
-            published |= {each.id for each in part.records}
+            published |= {record.id for record in part.records}
             plans.planning.settle(cursors[0], part)
     assert len(published) == len(LARGE.probes)
     assert len(large.gathers(RUN_GATHER).waiting_for(run.id)) == len(LARGE.probes)
@@ -191,8 +191,8 @@ def test_a_stored_suite_has_the_same_probes_in_the_same_order_from_any_of_them_o
     whole = [probe.id for probe in probes_of(run, LARGE, NOON)]
     assert planned_probes.amount(2) == len(whole)
     for first in (0, 1, 499, 500, len(LARGE.probes), len(whole) - 1, len(whole)):
-        found = [probe.id for probe in planned_probes.read(NOON, first=first)]
-        assert found == whole[first:]
+        ids = [probe.id for probe in planned_probes.read(NOON, first=first)]
+        assert ids == whole[first:]
     assert tuple(large.suites.every_probe(outline)) == LARGE.probes
 
 
@@ -214,9 +214,9 @@ def test_a_round_asks_the_sets_that_fall_to_it_also_where_the_suite_is_not_read_
     run = make_run(at=NOON, suite_hash=LARGE.hash, sets=300, round=1, monitor_id="a" * 32)
     outline = large.suites.outline(LARGE.hash)
     assert outline is not None
-    found = [probe.id for probe in PlannedProbes(large.suites, outline, run).read(NOON)]
-    assert found == [probe.id for probe in probes_of(run, LARGE, NOON)]
-    assert len(found) == 600
+    ids = [probe.id for probe in PlannedProbes(large.suites, outline, run).read(NOON)]
+    assert ids == [probe.id for probe in probes_of(run, LARGE, NOON)]
+    assert len(ids) == 600
 
 
 def test_a_cancelled_run_closes_with_what_is_there_and_can_be_taken_up_again(store: Store) -> None:

@@ -50,11 +50,13 @@ def recorded_month(answers: int, source: str) -> Iterator[Exchange]:
 
 
 def monitor_of(source: str, **fields: object) -> Monitor:
-    made = make_traffic_monitor(name=source)
+    traffic_monitor = make_traffic_monitor(name=source)
     traffic = Traffic(window_s=int(DAY.total_seconds()), neighbours_within_s=4 * 3600)
     target = Target(name=f"traffic:{source}", provider="traffic", model=source)
     of = {"features": (WORDS,), "traffic": traffic, "target": target}
-    return make_traffic_monitor(name=source, plan=made.plan.model_copy(update=of), **fields)
+    return make_traffic_monitor(
+        name=source, plan=traffic_monitor.plan.model_copy(update=of), **fields
+    )
 
 
 def watched_live(platform: TrafficPlatform, answers: int) -> Monitor:
@@ -65,8 +67,8 @@ def watched_live(platform: TrafficPlatform, answers: int) -> Monitor:
     left = list(recorded_month(answers, "live"))
     for day in range(1, DAYS + 1):
         platform.time = BEGIN + day * DAY + timedelta(seconds=1)
-        platform.hear(*(each for each in left if each.at <= platform.time))
-        left = [each for each in left if each.at > platform.time]
+        platform.hear(*(item for item in left if item.at <= platform.time))
+        left = [item for item in left if item.at > platform.time]
         platform.read(BEGIN + day * DAY + LATE)
     assert not left
     return monitor
@@ -81,8 +83,8 @@ def judged_afterwards(platform: TrafficPlatform, answers: int) -> Monitor:
     [begun] = past.begin("log")
     platform.rounds.define(begun)
     recorded = [
-        each.model_copy(update={"history": True, "at": platform.time})
-        for each in recorded_month(answers, "log")
+        item.model_copy(update={"history": True, "at": platform.time})
+        for item in recorded_month(answers, "log")
     ]
     np.random.default_rng(5).shuffle(recorded)
     for first in range(0, len(recorded), 500):
@@ -94,10 +96,10 @@ def judged_afterwards(platform: TrafficPlatform, answers: int) -> Monitor:
 
 
 def evidence_of(store: Store, monitor: Monitor) -> Numbers:
-    found = evidence_in(store.records.of_monitor(RoundEvidence, monitor.monitor_id))
+    evidence = evidence_in(store.records.of_monitor(RoundEvidence, monitor.monitor_id))
     return {
-        (each.round, each.comparison_key): (each.counts, each.units, each.gap, each.log_supremum)
-        for each in found
+        (item.round, item.comparison_key): (item.counts, item.units, item.gap, item.log_supremum)
+        for item in evidence
     }
 
 

@@ -122,10 +122,10 @@ def test_a_planner_that_dies_before_publishing_leaves_the_same_round_to_the_next
     monitor_of(planner)
     [lost] = planner.rounds.start_due()
     again = Planner(planner.store, planner.clock)
-    [found] = again.rounds.start_due()
-    assert (found.id, found.round) == (lost.id, 0)
+    [result] = again.rounds.start_due()
+    assert (result.id, result.round) == (lost.id, 0)
     ids = {probe.id for probe in probes_of(lost, SUITE, NOON)}
-    assert {probe.id for probe in probes_of(found, SUITE, planner.clock())} == ids
+    assert {probe.id for probe in probes_of(result, SUITE, planner.clock())} == ids
 
 
 def test_of_two_planners_one_begins_the_round(planner: Planner) -> None:

@@ -54,13 +54,13 @@ async def test_whatever_follows_from_a_tenants_work_is_the_tenants(
             await here.start(name)
         began = datetime(2026, 1, 1, tzinfo=UTC)
         await eventually(lambda: len(here.store.extractors.running(began)) > 1)
-        versions = {each.name: each.version for each in here.store.extractors.running(began)}
+        versions = {item.name: item.version for item in here.store.extractors.running(began)}
         runs = [
             make_run(
                 tenant=TENANT, at=datetime.now(UTC), suite=suite.name, suite_hash=suite.hash,
                 targets=(SIMULATED,), judging=judging,
                 extractors=tuple(
-                    ExtractorPin(name=each, version=versions[each]) for each in suite.extractors
+                    ExtractorPin(name=name, version=versions[name]) for name in suite.extractors
                 ),
             )
             for suite, judging in ((COASTS, None), (PAIRS, Judging(seed=1, controls_per_kind=4)))
@@ -85,13 +85,13 @@ async def test_whatever_follows_from_a_tenants_work_is_the_tenants(
 
 def missing_kinds(store: Store) -> set[str]:
     """Return the kinds of which the tenant has no record yet."""
-    mine = store.scoped(lambda: Scope(tenant=TENANT)).records
-    return {kind for kind in RECORDS if not mine.count(record_of(kind))} - NOT_MADE
+    records = store.scoped(lambda: Scope(tenant=TENANT)).records
+    return {kind for kind in RECORDS if not records.count(record_of(kind))} - NOT_MADE
 
 
 def of_others(store: Store) -> dict[str, int]:
     """Count the records that belong to anybody else, by kind."""
-    mine = store.scoped(lambda: Scope(tenant=TENANT)).records
+    records = store.scoped(lambda: Scope(tenant=TENANT)).records
     kinds = [route.record for route in ROUTES if route.record.kind in RECORDS]
-    counts = {each.kind: store.records.count(each) - mine.count(each) for each in kinds}
+    counts = {kind.kind: store.records.count(kind) - records.count(kind) for kind in kinds}
     return {kind: count for kind, count in counts.items() if count}

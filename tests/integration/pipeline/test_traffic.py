@@ -42,9 +42,9 @@ def test_windows_are_read_one_after_the_other_once_they_are_over(platform: Traff
     [first] = platform.read(NOON + HOUR + LATE)
     assert first == Window(begins=NOON, ends=NOON + HOUR)
     later = platform.read(NOON + 4 * HOUR + LATE)
-    assert [each.begins for each in later if each] == [NOON + n * HOUR for n in (1, 2, 3)]
+    assert [item.begins for item in later if item] == [NOON + n * HOUR for n in (1, 2, 3)]
     rounds = sorted(
-        each.round for each in platform.store.records.of_monitor(Round, MONITOR.monitor_id)
+        item.round for item in platform.store.records.of_monitor(Round, MONITOR.monitor_id)
     )
     assert rounds == [0, 1, 2, 3]
 
@@ -54,8 +54,12 @@ def test_a_user_enters_the_evidence_once_however_long_they_stay(platform: Traffi
         platform.hear(*said(range(6 + hour), NOON + hour * HOUR))
         platform.read(NOON + (hour + 1) * HOUR + LATE)
     assert platform.units() == 8
-    assert [each.answers for each in platform.descriptions()] == [6, 7, 8]
-    assert [each.known_units["gender"] for each in platform.descriptions()] == [0, 6, 7]
+    assert [description.answers for description in platform.descriptions()] == [6, 7, 8]
+    assert [description.known_units["gender"] for description in platform.descriptions()] == [
+        0,
+        6,
+        7,
+    ]
 
 
 def test_an_answer_sent_twice_counts_once_and_a_late_one_is_not_added(
@@ -68,14 +72,14 @@ def test_an_answer_sent_twice_counts_once_and_a_late_one_is_not_added(
     platform.read(NOON + 2 * HOUR + LATE)
     assert platform.units() == 4
     after = platform.increments()
-    assert [each for each in after if each.round == 0] == before
+    assert [item for item in after if item.round == 0] == before
 
 
 def test_one_sending_that_says_two_moments_is_one_answer(platform: TrafficPlatform) -> None:
     moments = [NOON, NOON + timedelta(seconds=1)]
     both = [make_exchange(1, key="one", at=NOON, said_at=moment) for moment in moments]
     for _ in range(2):
-        assert [each.probe.at for each in platform.hear(*both)] == [NOON]
+        assert [item.probe.at for item in platform.hear(*both)] == [NOON]
     assert platform.store.window_answers.accounts(MONITOR.monitor_id).sent == 1
 
 
@@ -92,9 +96,9 @@ def test_the_evidence_is_the_same_whether_or_not_ids_are_in_order(
         )
         older = hear(0, again=False)
     newer = hear(6, again=True)  # the bus delivers the first six once more
-    assert {each.id for each in older} < {each.id for each in newer}
-    assert {each.probe.position is None for each in older} == {True}
-    assert len({each.id[:16] for each in newer if each.probe.position is not None}) == 1
+    assert {item.id for item in older} < {item.id for item in newer}
+    assert {item.probe.position is None for item in older} == {True}
+    assert len({item.id[:16] for item in newer if item.probe.position is not None}) == 1
     platform.read(NOON + HOUR + LATE)
     assert platform.units() == 12
     [described] = platform.descriptions()
@@ -107,9 +111,9 @@ def test_answers_without_a_user_are_described_and_no_evidence(platform: TrafficP
     platform.hear(*nobody, *said(range(10, 12), NOON))
     platform.read(NOON + HOUR + LATE)
     assert platform.units() == 2
-    [found] = platform.descriptions()
-    assert (found.answers, found.without_unit) == (7, 5)
-    female = found.described[0].groups[0]
+    [result] = platform.descriptions()
+    assert (result.answers, result.without_unit) == (7, 5)
+    female = result.described[0].groups[0]
     assert (female.responses, female.mean.low) == (3, None)
 
 
@@ -162,8 +166,8 @@ def test_a_new_version_of_an_extractor_measures_the_window_again_and_begins_an_e
     assert platform.close(run) == []  # nothing of version 2 is there yet
     assert [platform.plans.repair_stuck() for _ in range(2)] == [0, 1]
     asked = gone_through(platform.store, platform.plans)
-    assert {each.id for each in asked} == {each.id for each in responses}
-    features = [platform.measured(each) for each in responses]
+    assert {item.id for item in asked} == {response.id for response in responses}
+    features = [platform.measured(response) for response in responses]
     platform.store.records.write(features)
     asyncio.run(platform.plans.count_features(features))
     assert platform.close(run)
@@ -207,8 +211,8 @@ def test_what_comes_while_a_monitor_is_paused_or_has_ended_is_accounted_for(
     platform.hear(*said(range(9, 10), platform.time))  # taken before anybody knows that it ends
     platform.read(NOON + 4 * HOUR + LATE)
     assert platform.hear(*said(range(10, 16), platform.time)) == []
-    found = {name: count for name, count in answers.accounts(id_) if count}
-    assert found == {"evidence": 4, "late": 3 + 1, "refused": 2 + 6}
+    result = {name: count for name, count in answers.accounts(id_) if count}
+    assert result == {"evidence": 4, "late": 3 + 1, "refused": 2 + 6}
 
 
 def test_two_monitors_of_one_system_both_hear_it(platform: TrafficPlatform) -> None:
@@ -237,12 +241,12 @@ def test_the_past_is_judged_as_if_it_had_been_watched_live(platform: TrafficPlat
         for answer in said(range(hour, hour + 6), NOON + hour * HOUR, "log")
     ]
     watched = said(range(3), NOON + 6 * HOUR, "log", platform.time)  # this is watched live
-    platform.hear(*recorded, *(each.model_copy(update={"history": True}) for each in watched))
+    platform.hear(*recorded, *(item.model_copy(update={"history": True}) for item in watched))
     assert platform.read(platform.time) == []  # not before somebody says that it is all
     for monitor in past.read("log"):
         platform.rounds.define(monitor)
     read = platform.read(platform.time)
-    assert [each.begins for each in read if each] == [NOON + hour * HOUR for hour in hours]
+    assert [item.begins for item in read if item] == [NOON + hour * HOUR for hour in hours]
     [view] = past.show("log")
     assert view.read
     assert view.accounts.late == len(watched)
@@ -250,8 +254,8 @@ def test_the_past_is_judged_as_if_it_had_been_watched_live(platform: TrafficPlat
         [e for e in evidence_in(store.records.of_monitor(RoundEvidence, id_)) if e.round == last]
         for id_, last in ((begun.monitor_id, 3), (MONITOR.monitor_id, 5))
     )
-    assert all(each.declared_after_data for each in mine)
-    assert not any(each.declared_after_data for each in theirs)
+    assert all(item.declared_after_data for item in mine)
+    assert not any(their.declared_after_data for their in theirs)
     assert [(e.comparison_key, e.counts, e.units, e.log_supremum) for e in ordered(mine)] == [
         (e.comparison_key, e.counts, e.units, e.log_supremum) for e in ordered(theirs)
     ]
@@ -268,7 +272,7 @@ def test_more_of_the_past_is_read_after_what_was_read_and_not_before_it(
             platform.rounds.define(monitor)
         at = NOON - timedelta(days=days)
         platform.hear(
-            *(each.model_copy(update={"history": True}) for each in said(range(4), at, "support",
+            *(item.model_copy(update={"history": True}) for item in said(range(4), at, "support",
               platform.time))
         )  # fmt: skip
         platform.time += HOUR / 60

@@ -39,8 +39,8 @@ def run(store: Store) -> Run:
     platform.rounds.define(MONITOR)
     platform.hear(*window(NOON, range(USERS)))
     platform.read(NOON + HOUR + LATE)
-    [found] = [each for each in store.records.all(Run) if each.window is not None]
-    return found
+    [result] = [item for item in store.records.all(Run) if item.window is not None]
+    return result
 
 
 def test_labels_of_a_window_take_back_a_gap_that_the_instrument_made(
@@ -51,16 +51,16 @@ def test_labels_of_a_window_take_back_a_gap_that_the_instrument_made(
     sample = commands.sample_for(run.id, SampleRequest(feature="words", wanted=80))
     commands.store_records([sample])
     assert (sample.dimension, sample.low, sample.high) == ("gender", 0, 10)  # as it is watched
-    assert [each.answers for each in sample.strata] == [USERS / 2, USERS / 2]
+    assert [item.answers for item in sample.strata] == [USERS / 2, USERS / 2]
     shown = queries.answer(sample, sample.drawn[0].response_id)
     assert shown is not None
     assert "Where is my parcel?" in shown.question
-    given = [GivenLabel(response_id=each.response_id, value=4) for each in sample.drawn]
+    given = [GivenLabel(response_id=item.response_id, value=4) for item in sample.drawn]
     asked = LabelsRequest(extractor="words", feature="words", labels=given)
     commands.store_records(commands.check_labels(run.id, asked, "anna").new)
     correct = CorrectByLabels(store, now=lambda: NOON + 2 * HOUR, plan=AnalysisPlan())
-    [found] = correct.corrected(run)
-    [gap] = found.gaps
+    [result] = correct.corrected(run)
+    [gap] = result.gaps
     assert gap.reading.value == pytest.approx(2)
     assert gap.corrected.value == pytest.approx(0, abs=1e-9)
     assert gap.corrected.low is not None
@@ -77,23 +77,23 @@ def test_labels_of_several_windows_add_up_to_a_gap_that_may_be_looked_at_any_tim
     correct = CorrectByLabels(store, now=lambda: platform.time, plan=AnalysisPlan())
     queries = LabelQueries(store, RunQueries(store))
     commands = LabelCommands(store, RunQueries(store), queries, lambda: platform.time)
-    running, said = list[RunningGap](), ""
+    running, text = list[RunningGap](), ""
     for hour in range(2):
         begins = NOON + hour * HOUR
         platform.hear(*window(begins, range(hour * USERS, (hour + 1) * USERS)))
         platform.read(begins + HOUR + LATE)
-        runs = [each for each in store.records.all(Run) if each.window is not None]
+        runs = [item for item in store.records.all(Run) if item.window is not None]
         run = max(runs, key=lambda each: each.round or 0)
         sample = commands.sample_for(run.id, SampleRequest(feature="words", wanted=80))
-        given = [GivenLabel(response_id=each.response_id, value=4) for each in sample.drawn]
+        given = [GivenLabel(response_id=item.response_id, value=4) for item in sample.drawn]
         asked = LabelsRequest(extractor="words", feature="words", labels=given)
         commands.store_records([sample])
         commands.store_records(commands.check_labels(run.id, asked, "anna").new)
-        [found] = correct.corrected(run)
-        store.records.write([found])
-        [part] = found.over_rounds
+        [result] = correct.corrected(run)
+        store.records.write([result])
+        [part] = result.over_rounds
         running.append(part.running)
-        said = " ".join(correction_sentences([found]))
+        text = " ".join(correction_sentences([result]))
     first, second = running
     assert (first.rounds, first.pairs) == (1, 40)
     assert (second.rounds, second.pairs) == (2, 80)
@@ -101,9 +101,9 @@ def test_labels_of_several_windows_add_up_to_a_gap_that_may_be_looked_at_any_tim
     assert first.low is not None
     assert second.low is not None
     assert first.low < second.low < 0
-    assert "over 2 labelled rounds (80 pairs)" in said
+    assert "over 2 labelled rounds (80 pairs)" in text
     assert second.no_alarm is not None
-    assert "It raises no alarm: users of production traffic are matched" in said
+    assert "It raises no alarm: users of production traffic are matched" in text
 
 
 def test_a_window_that_is_under_way_is_not_drawn_from(store: Store) -> None:

@@ -155,4 +155,4 @@ async def test_a_closing_that_cannot_be_emitted_holds_up_no_other(
     assert not job.done()
     await ended(job)
     assert [record.run_id for record in seen.records] == [RUN_ID]
-    assert [each.key for each in store.gathers("planner-responses").due()] == [gone]
+    assert [item.key for item in store.gathers("planner-responses").due()] == [gone]

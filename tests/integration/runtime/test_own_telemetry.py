@@ -35,19 +35,19 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 @pytest.fixture
 def receiver() -> Iterator[OtlpServer]:
-    with otlp_server() as found:
-        yield found
+    with otlp_server() as result:
+        yield result
 
 
 def respond(batch: Sequence[Exchange]) -> list[Record]:
     """Answer exchanges as the gateway's stage does, in another order."""
-    found: list[Record] = []
+    result: list[Record] = []
     for exchange in reversed(batch):
         response = make_response()
         probe = response.probe.model_copy(update={"key": exchange.key, "measure": ("words",)})
-        found.append(response.model_copy(update={"probe": type(probe)(**dict(probe))}))
-    log("gateway").info("responses", count=len(found))
-    return found
+        result.append(response.model_copy(update={"probe": type(probe)(**dict(probe))}))
+    log("gateway").info("responses", count=len(result))
+    return result
 
 
 def stages(store: Store) -> list[Stage[Any]]:
@@ -96,8 +96,8 @@ async def test_tracing_changes_no_id_and_no_message_id(
     await bus.publish(make_exchange(0))
     with own_telemetry("test", Settings(telemetry_url=receiver.url)):
         await bus.publish(make_exchange(1))
-    found = [await consumer.take(1) for _ in range(2)]
-    plain, traced = (each[0] for each in found)
+    result = [await consumer.take(1) for _ in range(2)]
+    plain, traced = (item[0] for item in result)
     assert plain.trace_context == ""
     assert traced.trace_context.startswith("00-")
     assert traced.message_id == f"{make_exchange(1).id}/0"
@@ -112,8 +112,8 @@ async def test_without_an_address_no_message_has_a_context(
     await consumer.restore()
     with own_telemetry("test", Settings()):
         await bus.publish(make_exchange())
-    (found,) = await consumer.take(1)
-    assert found.trace_context == ""
+    (result,) = await consumer.take(1)
+    assert result.trace_context == ""
     assert current_context() == ""
     await consumer.close()
 
@@ -141,11 +141,11 @@ async def test_logs_come_too_within_the_trace_and_without_long_values(
         bus.work(stage)
         await bus.publish(make_exchange())
         await bus.settled(stage)
-    (entry,) = [each for each in receiver.events if each.body.string_value == "seen"]
+    (entry,) = [event for event in receiver.events if event.body.string_value == "seen"]
     (trace,) = {span.trace_id for _, span in receiver.spans}
     assert entry.trace_id == trace
     assert entry.severity_text == "WARNING"
-    assert max(len(each.value.string_value) for each in entry.attributes) == 200
+    assert max(len(attribute.value.string_value) for attribute in entry.attributes) == 200
 
 
 async def test_a_receiver_that_is_away_holds_nothing_up(bus: ProvisionedBus, store: Store) -> None:

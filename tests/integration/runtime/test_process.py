@@ -64,7 +64,7 @@ async def test_a_service_that_may_not_wait_ends_with_a_sentence(
     bus: ProvisionedBus, tmp_path: Path
 ) -> None:
     process = await recorder(bus, f"sqlite:///{tmp_path / 'store.db'}", 0)
-    said = "".join(await read_until(process, NOT_PREPARED))
+    text = "".join(await read_until(process, NOT_PREPARED))
     assert await process.wait() == 2
-    assert "biaswatch admin provision" in said
-    assert "Traceback" not in said
+    assert "biaswatch admin provision" in text
+    assert "Traceback" not in text

@@ -132,15 +132,15 @@ def test_kills_at_random_leave_the_same_findings_to_the_digit(
 
 def test_a_model_is_asked_for_scenarios_and_the_accepted_ones_are_asked(here: Store) -> None:
     search = small_search(calls=150, proposer=parse_target("simulator:proposer"))
-    found = undisturbed(here, search)
-    assert [one.name for one in found.proposed] == ["proposed-0", "proposed-1", "proposed-2"]
-    assert all(one.sets for one in found.proposed)
-    assert (found.refused, found.spent.requests) == (1, 1)
+    result = undisturbed(here, search)
+    assert [one.name for one in result.proposed] == ["proposed-0", "proposed-1", "proposed-2"]
+    assert all(one.sets for one in result.proposed)
+    assert (result.refused, result.spent.requests) == (1, 1)
     first, second, *_ = here.searches.rounds(stored_of(here, search))
     [asked] = next(here.records.get(Run, [first.run_id])).targets
     assert (asked.name, first.sets) == ("simulator:proposer", ())
     assert len(second.sets) == 10
-    assert stored_of(here, search).closed_calls == found.spent.calls
+    assert stored_of(here, search).closed_calls == result.spent.calls
 
 
 def test_a_model_that_proposes_nothing_stops_the_search_and_is_named(here: Store) -> None:

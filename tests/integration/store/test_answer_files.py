@@ -114,7 +114,7 @@ def same_as_rows(rows: Store, filed: Store, records: Sequence[Record]) -> None:
     """Compare everything that readers ask."""
     run_id = run_of(records)
     for kind in KINDS:
-        ids = [each.id for each in rows.records.read(kind, run_id=run_id)]
+        ids = [item.id for item in rows.records.read(kind, run_id=run_id)]
         for texts in (True, False):
             one = list(rows.records.read(kind, run_id=run_id, texts=texts))
             assert list(filed.records.read(kind, run_id=run_id, texts=texts)) == one
@@ -128,11 +128,11 @@ def same_as_rows(rows: Store, filed: Store, records: Sequence[Record]) -> None:
         missing = {*ids[:5], "f" * 32, ids[0][:-1] + "g"}
         assert filed.records.missing(kind, missing) == rows.records.missing(kind, missing)
         assert list(filed.records.all(kind)) == list(rows.records.all(kind))
-    responses = [each.id for each in rows.records.read(Response, run_id=run_id)]
+    responses = [item.id for item in rows.records.read(Response, run_id=run_id)]
     assert filed.records.answered_of(responses) == rows.records.answered_of(responses)
     for equal in ({}, {"extractor": "words"}, {"extractor": "other"}):
-        found = list(rows.records.by_key(Features, "response_id", responses, **equal))
-        assert list(filed.records.by_key(Features, "response_id", responses, **equal)) == found
+        result = list(rows.records.by_key(Features, "response_id", responses, **equal))
+        assert list(filed.records.by_key(Features, "response_id", responses, **equal)) == result
     without = rows.records.count_without(Features, Response, run_id=run_id)
     assert filed.records.count_without(Features, Response, run_id=run_id) == without
 
@@ -184,7 +184,7 @@ def purge_files(store: Store) -> int:
 
 def words_in(live: Path) -> str:
     folder = ParquetFolder(str(live))
-    paths = [each for each in files_below(live) if f"live-{TEXTS}" in each]
+    paths = [item for item in files_below(live) if f"live-{TEXTS}" in item]
     return str([row["body"] for path in paths for rows in rows_of(folder, path) for row in rows])
 
 
@@ -204,15 +204,15 @@ def test_a_purged_text_is_never_seen_again_and_leaves_the_files(
     purges[scope]()
     filed.records.write(records)  # and late copies bring none back
     gone = [r for r in filed.records.read(Response, run_id=run_id) if r.text is None]
-    assert {each.unit for each in gone} >= {unit}
+    assert {item.unit for item in gone} >= {unit}
     assert len(gone) == (1 if scope == "unit" else ANSWERS)
-    assert all(not each.probe.messages for each in gone)
+    assert all(not item.probe.messages for item in gone)
     assert purge_files(filed) > 0
     left = words_in(live)
     assert ("On its way" in left) == (scope == "unit")
     check_each_is_there_once(filed, records)
     assert [r.id for r in filed.records.read(Response, run_id=run_id) if r.text is None] == [
-        each.id for each in gone
+        item.id for item in gone
     ]
     assert purge_files(filed) == 0
 
@@ -240,7 +240,7 @@ def test_a_window_in_files_is_archived_and_restored_and_takes_no_late_copies(
     assert (moved.answers, moved.measurements) == (ANSWERS, ANSWERS)
     purge_files(filed)
     assert files_below(live) == []
-    filed.records.write([each for kind in before for each in kind])  # late copies
+    filed.records.write([item for kind in before for item in kind])  # late copies
     assert [filed.records.count(kind, run_id=run_id) for kind in KINDS] == [0, 0, 0]
     restore_run(filed, archive, archived_run(filed, run_id), lambda: LATER)
     assert [list(filed.records.read(kind, run_id=run_id)) for kind in KINDS] == before
@@ -262,7 +262,7 @@ def test_a_file_that_is_lost_or_damaged_is_an_error_and_no_smaller_number(
 ) -> None:
     records = answers_for(filed)
     filed.records.write(records)
-    [path] = [live / each for each in files_below(live) if "response" in each and "records" in each]
+    [path] = [live / item for item in files_below(live) if "response" in item and "records" in item]
     whole = path.read_bytes()
     if harm == "lost":
         path.unlink()
@@ -287,7 +287,7 @@ def test_without_pyarrow_it_is_said_what_to_install(
     with open_with_files(store_url, live) as filed:
         records = answers_for(filed)
         filed.records.write(records)
-    for name in [each for each in sys.modules if each.split(".")[0] == "pyarrow"]:
+    for name in [module for module in sys.modules if module.split(".")[0] == "pyarrow"]:
         monkeypatch.setitem(sys.modules, name, None)
     for name in ("folder", "files"):
         monkeypatch.delitem(sys.modules, f"biaswatch.shared.parquet.{name}")
@@ -301,10 +301,10 @@ def test_without_pyarrow_it_is_said_what_to_install(
 def test_only_answers_of_live_systems_go_to_files(filed: Store, live: Path) -> None:
     records = answers_for(filed)
     of_a_study = {"purpose": Purpose.STUDY}
-    study: list[Record] = [each.model_copy(update=of_a_study) for each in records]
-    for each in study[:ANSWERS]:
-        assert isinstance(each, Response)
-        object.__setattr__(each, "probe", each.probe.model_copy(update=of_a_study))
+    study: list[Record] = [record.model_copy(update=of_a_study) for record in records]
+    for item in study[:ANSWERS]:
+        assert isinstance(item, Response)
+        object.__setattr__(item, "probe", item.probe.model_copy(update=of_a_study))
     filed.records.write(study)
     assert not live.exists()
 

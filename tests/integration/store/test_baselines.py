@@ -35,7 +35,7 @@ def test_a_baseline_text_is_measured_once_however_many_probes_share_it(store: St
     ]
     first, again = handle(batch), handle(batch)
     assert read.count("the base") == 1
-    assert [dict(each.baseline) for each in first] == [{"x": 8.0}] * 4
-    assert [dict(each.values) for each in again] == [{"x": 6.0}] * 4
-    assert [dict(each.baseline) for each in again] == [{"x": 8.0}] * 4
-    assert {each.instrument for each in first} == {"a toy"}
+    assert [dict(item.baseline) for item in first] == [{"x": 8.0}] * 4
+    assert [dict(item.values) for item in again] == [{"x": 6.0}] * 4
+    assert [dict(item.baseline) for item in again] == [{"x": 8.0}] * 4
+    assert {item.instrument for item in first} == {"a toy"}

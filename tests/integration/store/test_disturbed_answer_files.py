@@ -52,7 +52,7 @@ def purge_files(store: Store, now: datetime = NOW) -> None:
 
 
 def texts_in(live: Path) -> list[str]:
-    paths = [each for each in files_below(live) if f"live-{TEXTS}" in each]
+    paths = [item for item in files_below(live) if f"live-{TEXTS}" in item]
     folder = ParquetFolder(str(live))
     return [row["body"] for path in paths for rows in rows_of(folder, path) for row in rows]
 
@@ -63,8 +63,8 @@ def archive(store: Store, folder: Path, records: Sequence[Record]) -> None:
 
 
 def restore(store: Store, folder: Path, records: Sequence[Record]) -> None:
-    found = archived_run(store, run_of(records))
-    restore_run(store, ParquetFolder(str(folder)), found, lambda: NOW)
+    result = archived_run(store, run_of(records))
+    restore_run(store, ParquetFolder(str(folder)), result, lambda: NOW)
 
 
 def once_written(filed: Store, do: Callable[[], object]) -> None:
@@ -205,15 +205,15 @@ def test_whoever_reads_texts_while_they_are_purged_gets_them_all(
     look, left = store.answer_files._candidates, [True]
 
     def looked(kind: str, ids: Any) -> Any:
-        found = look(kind, ids)
+        result = look(kind, ids)
         if kind == "text" and left:
             left.pop()
             purge_files(filed)
-        return found
+        return result
 
     monkeypatch.setattr(store.answer_files, "_candidates", looked)
-    found = list(store.records.read(Response, run_id=run_of(records)))
-    assert [each.unit for each in found if each.text is None] == ["user-3"]
+    result = list(store.records.read(Response, run_id=run_of(records)))
+    assert [item.unit for item in result if item.text is None] == ["user-3"]
 
 
 @pytest.fixture
@@ -228,7 +228,7 @@ def test_no_flipped_bit_of_a_file_changes_what_is_read(sqlite_url: str, live: Pa
         records = answers_for(filed)
         filed.records.write(records)
     run_id = run_of(records)
-    paths = [live / each for each in files_below(live)]
+    paths = [live / item for item in files_below(live)]
     for _ in range(150):
         path = luck.choice(paths)
         whole = path.read_bytes()

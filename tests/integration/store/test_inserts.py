@@ -34,7 +34,7 @@ def row(number: int, **fields: Any) -> dict[str, Any]:
 def bodies(store: Store) -> dict[str, str]:
     with read_transaction(store.engine) as connection:
         query = select(TEXTS.c.record_id, TEXTS.c.body).order_by(TEXTS.c.record_id)
-        return {found.record_id: found.body for found in connection.execute(query)}
+        return {item.record_id: item.body for item in connection.execute(query)}
 
 
 def test_rows_are_kept_as_they_are(store: Store) -> None:
@@ -43,8 +43,8 @@ def test_rows_are_kept_as_they_are(store: Store) -> None:
         insert_missing(connection, TEXTS, [row(1, body=body), row(2, run_id="r")])
     with read_transaction(store.engine) as connection:
         first, second = (
-            dict(each)
-            for each in connection.execute(select(TEXTS).order_by(TEXTS.c.record_id)).mappings()
+            dict(mapping)
+            for mapping in connection.execute(select(TEXTS).order_by(TEXTS.c.record_id)).mappings()
         )
     assert first == row(1, body=body) | {"at": AT.astimezone(UTC)}
     assert second == row(2, run_id="r") | {"at": AT.astimezone(UTC)}
@@ -59,7 +59,7 @@ def test_every_row_is_there_however_many_a_statement_takes(store: Store, rows: i
     with write_transaction(store.engine) as connection:
         insert_missing(connection, TEXTS, given[: rows // 2 + 1])
         insert_missing(connection, TEXTS, [*given, row(0, body='"later"')])
-    assert bodies(store) == {each["record_id"]: each["body"] for each in given}
+    assert bodies(store) == {item["record_id"]: item["body"] for item in given}
 
 
 @pytest.mark.parametrize("at", [AT, AT.replace(microsecond=0), datetime.min.replace(tzinfo=UTC)])
@@ -111,6 +111,6 @@ def test_a_moment_without_a_zone_is_refused(store: Store) -> None:
 
 
 def test_texts_are_read_back_whatever_they_hold(store: Store) -> None:
-    said = make_response(text='"\\ \u2028 \x01 \x00 \U0001f648 %s ? :a', reason=None)
-    store.records.write([said])
-    assert next(store.records.get(type(said), [said.id])) == said
+    response = make_response(text='"\\ \u2028 \x01 \x00 \U0001f648 %s ? :a', reason=None)
+    store.records.write([response])
+    assert next(store.records.get(type(response), [response.id])) == response

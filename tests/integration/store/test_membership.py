@@ -65,9 +65,9 @@ def test_a_thousand_values_are_one_parameter(store: Store) -> None:
 def test_records_of_ids_that_fill_a_query_exactly_all_come(store: Store, times: int) -> None:
     records = [make_response(n) for n in range(500 * times)]
     store.records.write(records)
-    ids = [each.id for each in records]
-    found = store.records.get(type(records[0]), ids)
-    assert [each.id for each in found] == sorted(ids)
+    ids = [record.id for record in records]
+    response = store.records.get(type(records[0]), ids)
+    assert [item.id for item in response] == sorted(ids)
     plain = store.records.numbers_of(type(records[0]), ids)
     assert set(plain) == set(ids)
 
@@ -86,7 +86,7 @@ def test_what_was_asked_is_let_go_of_before_garbage_is_collected(
     """Of a run of a million questions it took 150 MiB: garbage of few objects waits long."""
     records = [make_response(n) for n in range(3)]
     store.records.write(records)
-    ids = [each.id for each in records]
+    ids = [record.id for record in records]
     read = READINGS[reading]
     read(store, ids)  # what SQLAlchemy keeps of the statement itself
     gc.collect()

@@ -40,11 +40,11 @@ def test_a_database_that_was_made_without_an_encoding_keeps_every_text(
     postgresql_server.psql(f"{made} TEMPLATE template0")
     url = postgresql_server.get_uri().replace("/postgres?", "/plain?")
     migrate(url)
-    said = make_response(1, text="Zoë says: 東京")
+    response = make_response(1, text="Zoë says: 東京")
     with Store.open(url) as store:
-        store.records.write([said])
-        [found] = store.records.get(Response, [said.id])
-    assert found.text == said.text
+        store.records.write([response])
+        [result] = store.records.get(Response, [response.id])
+    assert result.text == response.text
 
 
 def test_processes_that_start_at_once_migrate_once(empty_store_url: str) -> None:

@@ -100,8 +100,8 @@ def test_a_purged_unit_leaves_stored_suites_with_its_groups_and_without_its_word
     outline = store.suites.outline(hash_)
     assert outline is not None
     left = list(store.suites.every_probe(outline))
-    assert not any("How is ann" in each.model_dump_json() for each in left)
-    assert [each.groups for each in left] == [each.groups for each in suite.probes]
+    assert not any("How is ann" in item.model_dump_json() for item in left)
+    assert [item.groups for item in left] == [probe.groups for probe in suite.probes]
     assert left[1] == suite.probes[1]
     asked = left[2]
     assert asked.variables == {"question": PURGED, "scale": PURGED}
@@ -139,24 +139,24 @@ def test_a_tenant_purges_no_suite_that_another_has_uploaded_too(store: Store) ->
 
 def make_judged(text: str, set_name: str = "couple", **fields: object) -> list[Record]:
     """Make what a judge was asked and said about the pairs of a set, and the verdict."""
-    asked = make_probe(
+    probe = make_probe(
         7, purpose=Purpose.JUDGE, unit_id=set_name, messages=[Message(role="user", content=text)],
         **fields,
     )  # fmt: skip
-    said = make_response(7, probe=asked, purpose=Purpose.JUDGE, text=text, **fields)
+    response = make_response(7, probe=probe, purpose=Purpose.JUDGE, text=text, **fields)
     verdict = make_verdict(set_id=set_name, explanations={"flag": text}, **fields)
-    return [said, verdict]
+    return [response, verdict]
 
 
 def test_what_judges_were_asked_and_said_about_a_purged_unit_goes_with_it(store: Store) -> None:
     pair = [
-        SuiteProbe(key=each, unit=each, set="couple", prompt="?", groups={"side": each})
-        for each in ("ann", "bob")
+        SuiteProbe(key=item, unit=item, set="couple", prompt="?", groups={"side": item})
+        for item in ("ann", "bob")
     ]
     store.suites.keep(Suite(name="pairs", extractors=("words",), probes=tuple(pair)), NOW)
     other = make_response(2, probe=make_probe(2, unit_id="couple"))  # a unit that is called so
     store.records.write([*make_judged("Ann was here."), other])
-    [said, verdict] = make_judged("Ann was here.")
+    [text, verdict] = make_judged("Ann was here.")
     of_pair = make_label(
         extractor="oracle", feature="own_a", unit_id="couple", note="Ann was here."
     )
@@ -164,24 +164,24 @@ def test_what_judges_were_asked_and_said_about_a_purged_unit_goes_with_it(store:
     store.records.write([of_pair, of_unit])
     purge_texts(store, PurgeRequest(unit="ann"), NOW)
     late = make_label(**{**of_pair.model_dump(exclude={"id"}), "number": 1})
-    store.records.write([said, verdict, late])  # late copies
+    store.records.write([text, verdict, late])  # late copies
     judged, kept = [
         list(store.records.get(kind, [each.id]))
-        for kind, each in ((Response, said), (Response, other))
+        for kind, each in ((Response, text), (Response, other))
     ]
-    [told] = store.records.all(PairVerdict)
-    assert (judged[0].text, judged[0].probe.messages, told.explanations) == (None, (), {})
+    [message] = store.records.all(PairVerdict)
+    assert (judged[0].text, judged[0].probe.messages, message.explanations) == (None, (), {})
     assert kept == [other]
-    assert [each.note for each in store.records.get(Label, [of_pair.id, late.id])] == ["", ""]
+    assert [item.note for item in store.records.get(Label, [of_pair.id, late.id])] == ["", ""]
     assert list(store.records.get(Label, [of_unit.id])) == [of_unit]
 
 
 def make_part(
     key: str, unit: str | None, tenant: str = "default", at: datetime = AT
 ) -> WaitingPart:
-    said = {"source": "bot", "key": key} | ({"unit": unit} if unit else {})
+    text = {"source": "bot", "key": key} | ({"unit": unit} if unit else {})
     digest = f"{key}{unit}{tenant}"
-    body = json.dumps(said, ensure_ascii=False)
+    body = json.dumps(text, ensure_ascii=False)
     return WaitingPart(tenant, "bot", key, digest, at, unit is None, True, body)
 
 

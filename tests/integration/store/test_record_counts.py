@@ -18,14 +18,14 @@ def test_records_of_a_run_count_once_however_often_they_arrive(store: Store) -> 
     answers = [make_response(n) for n in range(3)]
     for _ in range(2):
         store.records.write([*answers, make_features()])
-    found = counted(store, answers[0].run)
-    assert found.count(Response, Purpose.STUDY) == found.count(Response) == 3
-    assert found.count(Response, Purpose.STUDY, answers[0].lane) == 3
-    assert found.count(Response, Purpose.STUDY, "nobody") == 0
-    assert found.count(Response, Purpose.JUDGE) == 0
-    assert found.count(Features) == 1
-    assert found.gather is not None
-    assert (found.gather.expected, found.gather.closed_by) == (9, None)
+    result = counted(store, answers[0].run)
+    assert result.count(Response, Purpose.STUDY) == result.count(Response) == 3
+    assert result.count(Response, Purpose.STUDY, answers[0].lane) == 3
+    assert result.count(Response, Purpose.STUDY, "nobody") == 0
+    assert result.count(Response, Purpose.JUDGE) == 0
+    assert result.count(Features) == 1
+    assert result.gather is not None
+    assert (result.gather.expected, result.gather.closed_by) == (9, None)
 
 
 def test_a_run_that_nobody_has_planned_has_counts_and_waits_for_nothing(store: Store) -> None:
@@ -43,7 +43,7 @@ def test_writers_at_once_count_what_they_wrote_together(store: Store) -> None:
     def write(first: int) -> None:
         start.wait()
         for n in range(first, first + 40, 4):
-            probes = [make_probe(each) for each in range(n, n + 8)]
+            probes = [make_probe(item) for item in range(n, n + 8)]
             store.records.write([make_response(probe=probe) for probe in probes])
 
     writers = [threading.Thread(target=write, args=(8 * n,)) for n in range(4)]

@@ -63,8 +63,8 @@ def test_the_latest_records_of_a_purpose_are_given_the_latest_first(store: Store
     moments = [AT + timedelta(minutes=minute) for minute in (3, 1, 2, 0)]
     asked = [make_run(at=at, nonce=str(n)) for n, at in enumerate(moments)]
     store.records.write([*asked, make_run(purpose=Purpose.MONITOR, at=AT + timedelta(days=1))])
-    found = store.records.latest(Run, 3, purpose=Purpose.STUDY)
-    assert [run.nonce for run in found] == ["0", "2", "1"]
+    result = store.records.latest(Run, 3, purpose=Purpose.STUDY)
+    assert [run.nonce for run in result] == ["0", "2", "1"]
 
 
 def test_a_null_feature_stays_null_and_does_not_become_nothing_or_zero(store: Store) -> None:

@@ -24,7 +24,7 @@ def test_the_last_rounds_are_found_by_how_many_have_closed(store: Store, monitor
     last = store.rounds.last(monitor)
     assert last is not None
     assert (last.round, last.monitor_id) == (11, monitor.monitor_id)
-    assert [each.round for each in store.rounds.latest(Round, monitor, 3)] == [9, 10, 11]
-    assert [each.round for each in store.rounds.latest(Description, monitor, 2)] == [10, 11]
+    assert [item.round for item in store.rounds.latest(Round, monitor, 3)] == [9, 10, 11]
+    assert [item.round for item in store.rounds.latest(Description, monitor, 2)] == [10, 11]
     assert len(store.rounds.latest(Round, monitor, 100)) == 12
     assert store.rounds.get(monitor, 12) is None

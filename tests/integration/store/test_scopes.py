@@ -102,7 +102,7 @@ def test_a_purge_of_one_tenant_leaves_the_texts_of_others(store: Store) -> None:
     assert hiring.purges.unit("user-7", NOW) > 0
     assert hiring.purges.before(datetime(2030, 1, 1, tzinfo=UTC), NOW) == 0
     assert hiring.purges.run(theirs.id, NOW) == 0
-    assert [each.text for each in store.records.read(Response, run_id=ours.id)] == [None]
+    assert [item.text for item in store.records.read(Response, run_id=ours.id)] == [None]
     [kept] = store.records.read(Response, run_id=theirs.id)
     assert kept.text
     gone = store.purges.so_far()
@@ -113,10 +113,13 @@ def test_a_purge_of_one_tenant_leaves_the_texts_of_others(store: Store) -> None:
 def test_two_tenants_have_a_monitor_of_one_name(store: Store) -> None:
     for tenant in ("hiring", "lending"):
         assert store.schedule.want(make_monitor(tenant=tenant))
-    assert [each.monitor.tenant for each in store.schedule.monitors()] == ["hiring", "lending"]
-    found = store.schedule.get(make_monitor().name, "lending")
-    assert found is not None
-    assert store.schedule.end(found, "it is over")
+    assert [monitor.monitor.tenant for monitor in store.schedule.monitors()] == [
+        "hiring",
+        "lending",
+    ]
+    response = store.schedule.get(make_monitor().name, "lending")
+    assert response is not None
+    assert store.schedule.end(response, "it is over")
     other = store.schedule.get(make_monitor().name, "hiring")
     assert other is not None
     assert other.ended is None

@@ -83,9 +83,9 @@ async def swallowed(way: Way) -> int:
 def one(url: str) -> int:
     engine = engine_of(url)
     with read_transaction(engine) as connection:
-        found = int(connection.scalar(text("SELECT 1")) or 0)
+        result = int(connection.scalar(text("SELECT 1")) or 0)
     engine.dispose()
-    return found
+    return result
 
 
 async def test_rested_connections_that_died_silently_are_opened_anew_and_cost_no_error(
@@ -188,9 +188,9 @@ async def test_parameters_of_the_url_count_more_than_those_of_every_connection(w
     with read_transaction(engine) as connection:
         raw = connection.connection.dbapi_connection
         assert raw is not None
-        given = raw.info.get_parameters()
-    assert (given["tcp_user_timeout"], given["keepalives_idle"]) == ("7000", "9")
-    assert given["keepalives_interval"] == "5"
+        parameters = raw.info.get_parameters()
+    assert (parameters["tcp_user_timeout"], parameters["keepalives_idle"]) == ("7000", "9")
+    assert parameters["keepalives_interval"] == "5"
     engine.dispose()
 
 

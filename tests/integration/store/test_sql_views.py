@@ -92,8 +92,8 @@ def test_a_view_has_the_rows_of_an_exported_dataset(
     reader: Connection, view: str, row: type[DatasetRow], expected: list[DatasetRow]
 ) -> None:
     columns = ", ".join(row.model_fields)
-    found = rows(reader, f"SELECT {columns} FROM biaswatch_v1.{view}")
-    assert found == [entry.model_dump() for entry in expected]
+    result = rows(reader, f"SELECT {columns} FROM biaswatch_v1.{view}")
+    assert result == [entry.model_dump() for entry in expected]
 
 
 def test_a_run_counts_its_answers(reader: Connection) -> None:
@@ -143,7 +143,7 @@ def test_a_query_of_the_dashboard_has_rows(reader: Connection, title: str) -> No
     for macro, replaced in MACROS.items():
         query = re.sub(macro, replaced, query)
     assert "$" not in query
-    found = rows(reader, query)
-    assert found
+    result = rows(reader, query)
+    assert result
     if title.startswith("annotation"):
-        assert found[0].keys() == {"time", "timeend", "text", "tags"}
+        assert result[0].keys() == {"time", "timeend", "text", "tags"}

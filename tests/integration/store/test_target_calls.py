@@ -40,7 +40,7 @@ def test_a_paused_target_is_read_until_it_is_resumed(store: Store) -> None:
     store.paused_targets.keep(paused("b", since=AT - timedelta(hours=1)))
     later = paused("a", refusals=2)
     store.paused_targets.keep(later)
-    assert [each.lane for each in store.paused_targets.read()] == ["b", "a"]
+    assert [item.lane for item in store.paused_targets.read()] == ["b", "a"]
     assert store.paused_targets.read({"a"}) == [later]
     assert store.paused_targets.resume(["a", "nobody"]) == 1
-    assert [each.lane for each in store.paused_targets.read()] == ["b"]
+    assert [item.lane for item in store.paused_targets.read()] == ["b"]

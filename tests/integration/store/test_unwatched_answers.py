@@ -13,14 +13,14 @@ LATER = NOON + timedelta(hours=1)
 
 
 def counts(store: Store, tenant: str | None = None) -> dict[str, int]:
-    found = store.scoped(lambda: Scope(tenant=tenant)).unwatched_answers.read()
-    return {each.source: each.answers for each in found}
+    content = store.scoped(lambda: Scope(tenant=tenant)).unwatched_answers.read()
+    return {item.source: item.answers for item in content}
 
 
 def test_counts_add_up_and_remember_the_first_and_the_last_moment(store: Store) -> None:
     store.unwatched_answers.count("ours", {"bot": 2, "": 1}, NOON)
     store.unwatched_answers.count("ours", {"bot": 3}, LATER)
-    first = {each.source: each for each in store.unwatched_answers.read()}["bot"]
+    first = {item.source: item for item in store.unwatched_answers.read()}["bot"]
     assert (first.answers, first.first_at, first.last_at) == (5, NOON, LATER)
     assert counts(store) == {"bot": 5, "(no name)": 1}
 

@@ -38,15 +38,15 @@ def response_id(number: int, place: int = 0) -> str:
 
 
 def accounts(store: Store) -> dict[str, int]:
-    found = store.window_answers.accounts(MONITOR)
-    return {name: count for name, count in found if count}
+    result = store.window_answers.accounts(MONITOR)
+    return {name: count for name, count in result if count}
 
 
 def test_a_redelivery_is_returned_again_and_counted_once(store: Store) -> None:
     batch = [sent(n) for n in range(3)]
     first = store.window_answers.take(batch)
     assert store.window_answers.take(batch) == first
-    assert first == {each.key: FirstSending(each.sending, each.response_id) for each in batch}
+    assert first == {item.key: FirstSending(item.sending, item.response_id) for item in batch}
     assert accounts(store) == {"waiting": 3}
 
 
@@ -72,11 +72,11 @@ def test_an_answer_sent_again_with_another_time_is_the_one_that_came_first(store
 def test_members_are_read_in_the_order_in_which_they_were_said(store: Store) -> None:
     store.window_answers.take([sent(n, place=99 - n) for n in range(20)])
     store.window_answers.fix(window(), NOON + HOUR)
-    found, reached = [], ""
+    result, reached = [], ""
     while some := store.window_answers.members_after(window().run_id, reached, 6):
-        found += some
+        result += some
         reached = some[-1]
-    assert found == [response_id(n, 99 - n) for n in reversed(range(20))]
+    assert result == [response_id(n, 99 - n) for n in reversed(range(20))]
 
 
 def test_the_list_of_members_is_fixed_once_and_what_comes_after_it_is_late(store: Store) -> None:
@@ -89,8 +89,8 @@ def test_the_list_of_members_is_fixed_once_and_what_comes_after_it_is_late(store
     assert store.window_answers.fix(window(), NOON + 9 * HOUR) == 2
     assert list(store.window_answers.members(window().run_id) or ()) == members
     assert accounts(store) == {"waiting": 2, "late": 2, "duplicate": 1}
-    [found] = store.window_answers.latest(MONITOR, 5)
-    assert found.fixed_at == NOON + HOUR
+    [result] = store.window_answers.latest(MONITOR, 5)
+    assert result.fixed_at == NOON + HOUR
 
 
 def test_settling_moves_the_members_and_can_be_repeated(store: Store) -> None:
@@ -108,8 +108,8 @@ def test_windows_that_are_passed_over_have_late_answers_and_take_no_more(store: 
     assert store.window_answers.pass_over(MONITOR, NOON + 2 * HOUR, NOON + 3 * HOUR) == 0
     store.window_answers.take([sent(5, of=1)])
     assert accounts(store) == {"waiting": 2, "late": 2}
-    found = store.window_answers.next_unread(MONITOR, NOON)
-    assert found == window(2).window
+    result = store.window_answers.next_unread(MONITOR, NOON)
+    assert result == window(2).window
 
 
 def test_refusals_are_counted_once_for_each_sending(store: Store) -> None:
@@ -123,7 +123,7 @@ def test_writers_at_once_agree_on_what_came_first(store: Store) -> None:
     def take(sending: int) -> int:
         batch = [sent(n, sending) for n in range(50)]
         first = store.window_answers.take(batch)
-        return sum(first[each.key].sending == each.sending for each in batch)
+        return sum(first[item.key].sending == item.sending for item in batch)
 
     with ThreadPoolExecutor(4) as pool:
         first = sum(pool.map(take, range(4)))
@@ -132,6 +132,6 @@ def test_writers_at_once_agree_on_what_came_first(store: Store) -> None:
 
 
 def test_the_accounts_add_up_to_what_was_sent() -> None:
-    found = AnswerAccounts(evidence=3, late=2, without_text=1)
-    assert found.sent == 6
-    assert found.in_words == "3 evidence, 1 without text, 2 late"
+    result = AnswerAccounts(evidence=3, late=2, without_text=1)
+    assert result.sent == 6
+    assert result.in_words == "3 evidence, 1 without text, 2 late"

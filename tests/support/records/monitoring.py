@@ -76,9 +76,9 @@ def make_increment(**fields: Any) -> Increment:
 def make_round_evidence(*evidence: Evidence) -> RoundEvidence:
     """Make the record of a round with evidence of some comparisons."""
     some = evidence or (make_evidence(),)
-    increments = [make_increment(comparison=each.comparison) for each in some]
-    (found,) = round_evidence(increments, some)
-    return found
+    increments = [make_increment(comparison=item.comparison) for item in some]
+    (result,) = round_evidence(increments, some)
+    return result
 
 
 def make_evidence(**fields: Any) -> Evidence:

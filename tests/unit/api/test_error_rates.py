@@ -35,8 +35,8 @@ def drawn(rates: dict[str, tuple[float, float]], rows: int, seed: int) -> pd.Dat
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["name"]))
 def test_rates_and_parities_are_fairlearns(case: dict[str, Any]) -> None:
-    found = diagnosed(frame_of(case))
-    for row in found.parts["error_rates"]:
+    result = diagnosed(frame_of(case))
+    for row in result.parts["error_rates"]:
         wanted = case["by_group"][row["group"]][row["rate"]]
         if row["value"] is None:  # Fairlearn has 0 for what is undefined
             assert wanted == 0
@@ -44,7 +44,7 @@ def test_rates_and_parities_are_fairlearns(case: dict[str, Any]) -> None:
             assert row["reason"]
         else:
             assert row["value"] == pytest.approx(wanted, abs=1e-15)
-    for row in found.parts["parity"]:
+    for row in result.parts["parity"]:
         wanted = case["parity"][row["metric"]]
         assert row["zero_filled"] == (
             wanted if wanted is None else pytest.approx(wanted, abs=1e-15)
@@ -65,15 +65,15 @@ def test_a_rate_without_rows_is_null_and_not_0() -> None:
 
 def test_one_unequal_rate_is_found_and_named() -> None:
     frame = drawn({"a": (0.85, 0.3), "b": (0.5, 0.3)}, 600, seed=2)
-    found = diagnosed(frame)
-    verdicts = {row["feature"]: row["verdict"] for row in found.parts["comparisons"]}
+    result = diagnosed(frame)
+    verdicts = {row["feature"]: row["verdict"] for row in result.parts["comparisons"]}
     assert verdicts["decision.true_positive_rate"] == "disparity"
     assert verdicts["decision.false_positive_rate"] != "disparity"
-    parity = {row["metric"]: row for row in found.parts["parity"]}
+    parity = {row["metric"]: row for row in result.parts["parity"]}
     assert parity["equal_opportunity_difference"]["verdict"] == "disparity"
     low, high = parity["equal_opportunity_difference"]["ci"]
     assert 0 < low < 0.35 < high
-    assert any("true_positive_rate" in sentence for sentence in found.sentences)
+    assert any("true_positive_rate" in sentence for sentence in result.sentences)
 
 
 def test_intervals_of_rates_are_mid_p() -> None:
@@ -117,8 +117,8 @@ def test_twins_stay_twins_within_a_rate() -> None:
         for cv in rng.permutation(40)
         for g in "ab"
     ]
-    found = diagnosed(pd.DataFrame(rows), set="cv")
-    compared = {row["feature"]: row for row in found.parts["comparisons"]}
+    result = diagnosed(pd.DataFrame(rows), set="cv")
+    compared = {row["feature"]: row for row in result.parts["comparisons"]}
     assert "pairs" in compared["decision.true_positive_rate"]["method"]
     assert compared["decision.true_positive_rate"]["units_a"] == 20
 
@@ -129,25 +129,25 @@ def test_a_threshold_makes_decisions_of_scores_and_calibration_is_described() ->
     frame = pd.DataFrame(
         {"group": rng.choice(["a", "b"], 400), "score": score, "truth": rng.random(400) < score}
     )
-    found = diagnosed(frame, feature="score", selected_at_least={"score": 0.5})
-    rates = {(row["rate"], row["group"]): row for row in found.parts["error_rates"]}
+    result = diagnosed(frame, feature="score", selected_at_least={"score": 0.5})
+    rates = {(row["rate"], row["group"]): row for row in result.parts["error_rates"]}
     a = frame[(frame.group == "a") & frame.truth]
     assert rates["true_positive_rate", "a"]["value"] == pytest.approx((a.score >= 0.5).mean())
     low, high = rates["calibration_error", "a"]["ci"]
     assert low < 0 < high
-    bins = [row for row in found.parts["calibration"] if row["group"] == "a"]
+    bins = [row for row in result.parts["calibration"] if row["group"] == "a"]
     assert sum(row["n"] for row in bins) == (frame.group == "a").sum()
-    names = {row["feature"] for row in found.parts["comparisons"]}
+    names = {row["feature"] for row in result.parts["comparisons"]}
     assert "score.selection_rate" in names
 
 
 def test_rows_without_a_truth_are_counted_and_left_out() -> None:
     frame = drawn({"a": (0.7, 0.2), "b": (0.7, 0.2)}, 100, seed=4).astype({"truth": float})
     frame.loc[:29, "truth"] = np.nan
-    found = diagnosed(frame)
-    accuracy = [row["n"] for row in found.parts["error_rates"] if row["rate"] == "accuracy"]
+    result = diagnosed(frame)
+    accuracy = [row["n"] for row in result.parts["error_rates"] if row["rate"] == "accuracy"]
     assert sum(accuracy) == 70
-    assert any(warning.startswith("30 rows have no truth") for warning in found.warnings)
+    assert any(warning.startswith("30 rows have no truth") for warning in result.warnings)
 
 
 @pytest.mark.parametrize(

@@ -35,8 +35,10 @@ ASKED: dict[str, Any] = {"group": "gender", "feature": "rating", "permutations":
 def test_importing_it_loads_nothing_heavy() -> None:
     heavy = "{'numpy', 'pandas', 'scipy', 'pydantic', 'matplotlib', 'nats', 'sqlalchemy', 'typer'}"
     code = f"import sys, biaswatch; print(sorted({heavy} & set(sys.modules)))"
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert said.stdout.strip() == "[]"
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.strip() == "[]"
 
 
 def test_every_name_it_offers_is_there() -> None:
@@ -54,8 +56,8 @@ def test_a_diagnosis_has_the_numbers_of_the_command_line(tmp_path: Path) -> None
         rows, [parse_statistic(name, {}) for name in ("mean", "median")], ComparisonPlan(),
         ddof=0, rng=np.random.default_rng(0), permutations=0,
     )  # fmt: skip
-    found = bw.diagnose(FRAME, unit="prompt", **ASKED)
-    assert found.parts["comparisons"] == result_rows(wanted, "prompt")["comparisons"]
+    diagnosis = bw.diagnose(FRAME, unit="prompt", **ASKED)
+    assert diagnosis.parts["comparisons"] == result_rows(wanted, "prompt")["comparisons"]
 
 
 def test_pandas_and_arrow_give_the_same_in_frames_of_their_own() -> None:
@@ -70,20 +72,20 @@ def test_pandas_and_arrow_give_the_same_in_frames_of_their_own() -> None:
 
 
 def test_polars_gives_the_same_in_frames_of_its_own() -> None:
-    found = bw.diagnose(pl.from_pandas(FRAME), **ASKED)
-    assert found.parts == bw.diagnose(FRAME, **ASKED).parts
-    assert isinstance(found.comparisons, pl.DataFrame)
+    diagnosis = bw.diagnose(pl.from_pandas(FRAME), **ASKED)
+    assert diagnosis.parts == bw.diagnose(FRAME, **ASKED).parts
+    assert isinstance(diagnosis.comparisons, pl.DataFrame)
 
 
 def test_a_diagnosis_says_what_it_found_in_words_html_and_a_picture() -> None:
     frame = FRAME.assign(gender=FRAME["gender"].replace("female", "<b>female</b>"))
-    found = bw.diagnose(frame, **ASKED)
-    assert found.has_disparity
-    assert "a disparity of" in str(found)
-    html = found._repr_html_()
+    diagnosis = bw.diagnose(frame, **ASKED)
+    assert diagnosis.has_disparity
+    assert "a disparity of" in str(diagnosis)
+    html = diagnosis._repr_html_()
     assert "&lt;b&gt;female" in html
     assert "<b>female" not in html
-    assert found.figure().axes
+    assert diagnosis.figure().axes
 
 
 def test_whole_numbers_are_groups_of_the_same_name_in_every_library() -> None:
@@ -128,21 +130,21 @@ def test_whole_numbers_that_a_float_holds_are_compared() -> None:
 
 
 def test_a_table_of_counts_has_measures_a_sentence_and_html() -> None:
-    found = bw.table(10, 40, 25, 25, groups=("women", "men"))
-    assert found.odds_ratio == pytest.approx(0.25)
-    assert found.relative_risk == pytest.approx(0.4)
-    assert str(found).startswith("women 0.2 against men 0.5: a disparity")
-    assert "odds ratio" in found._repr_html_()
+    result = bw.table(10, 40, 25, 25, groups=("women", "men"))
+    assert result.odds_ratio == pytest.approx(0.25)
+    assert result.relative_risk == pytest.approx(0.4)
+    assert str(result).startswith("women 0.2 against men 0.5: a disparity")
+    assert "odds ratio" in result._repr_html_()
     assert bw.table(0, 0, 1, 1).odds_ratio is None
     with pytest.raises(UsageError):
         bw.table(-1, 2, 3, 4)
 
 
 def test_texts_are_measured_in_this_process() -> None:
-    found = bw.measure(["One two.", None], ["words"])
-    assert found["words.words"].tolist()[0] == 2
-    assert found["words.missing"].isna().tolist() == [True, False]
-    assert found["words.missing"][1] == "no answer"
+    measurements = bw.measure(["One two.", None], ["words"])
+    assert measurements["words.words"].tolist()[0] == 2
+    assert measurements["words.missing"].isna().tolist() == [True, False]
+    assert measurements["words.missing"][1] == "no answer"
     assert isinstance(bw.measure(["x"], "words", backend="pyarrow"), pa.Table)
     with pytest.raises(UsageError, match="no extractor 'wordz'"):
         bw.measure(["x"], "wordz")
@@ -150,9 +152,9 @@ def test_texts_are_measured_in_this_process() -> None:
 
 def test_the_reasoning_in_a_text_is_not_measured() -> None:
     texts = ["<think>One two three.</think> Four five.", "<think>One two", "One `<think>` two."]
-    found = bw.measure(texts, ["words"])
-    assert found["words.words"].fillna(-1).tolist() == [2, -1, 3]
-    assert found["words.missing"][1] == "no answer: truncated"
+    measurements = bw.measure(texts, ["words"])
+    assert measurements["words.words"].fillna(-1).tolist() == [2, -1, 3]
+    assert measurements["words.missing"][1] == "no answer: truncated"
 
 
 def test_an_assertion_fails_with_the_gap_in_words() -> None:
@@ -166,12 +168,12 @@ def test_an_assertion_fails_with_the_gap_in_words() -> None:
 def test_a_diagnosis_is_shown_as_its_counts_and_its_strongest_gap_comes_first() -> None:
     frame = pd.DataFrame({"group": list("abc") * 30, "score": [1.0, 2.0, 5.0] * 30})
     frame["score"] += np.random.default_rng(0).normal(0, 0.5, 90)
-    found = bw.diagnose(frame, group="group", feature="score")
-    lead, *sentences = repr(found).splitlines()
+    diagnosis = bw.diagnose(frame, group="group", feature="score")
+    lead, *sentences = repr(diagnosis).splitlines()
     assert lead == "<FrameDiagnosis: Disparity in 3 of 3 comparisons.>"
-    assert sentences[: len(found.sentences)] == found.sentences
-    assert found.sentences[0].startswith("a against c")
-    assert "all 3 groups together" in found.sentences[-1]
+    assert sentences[: len(diagnosis.sentences)] == diagnosis.sentences
+    assert diagnosis.sentences[0].startswith("a against c")
+    assert "all 3 groups together" in diagnosis.sentences[-1]
 
 
 def test_many_comparisons_are_shown_as_twenty_lines() -> None:

@@ -21,24 +21,24 @@ def run_tests(folder: Path, *words: str) -> str:
     (folder / "test_theirs.py").write_text(TESTS)
     (folder / "pytest.ini").write_text("[pytest]\n")
     root = Path(__file__).parents[3]
-    said = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-m", "pytest", "-p", "biaswatch.pytest_plugin", "-rs", "-q", *words],
         cwd=folder, capture_output=True, text=True, check=False,
         env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONPATH": str(root)},
     )  # fmt: skip
-    return said.stdout + said.stderr
+    return result.stdout + result.stderr
 
 
 def test_a_disparity_fails_with_a_sentence_and_a_target_comes_from_an_option(
     tmp_path: Path,
 ) -> None:
-    said = run_tests(tmp_path, "--biaswatch-target", "simulator:biased")
-    assert "1 failed, 1 passed" in said
-    assert "1 of 1 comparisons are a disparity" in said
-    assert "a against b, rating: a disparity" in said
+    text = run_tests(tmp_path, "--biaswatch-target", "simulator:biased")
+    assert "1 failed, 1 passed" in text
+    assert "1 of 1 comparisons are a disparity" in text
+    assert "a against b, rating: a disparity" in text
 
 
 def test_a_test_without_a_target_is_skipped_and_says_how_to_name_one(tmp_path: Path) -> None:
-    said = run_tests(tmp_path, "-k", "target")
-    assert "1 skipped" in said
-    assert "give --biaswatch-target" in said
+    text = run_tests(tmp_path, "-k", "target")
+    assert "1 skipped" in text
+    assert "give --biaswatch-target" in text

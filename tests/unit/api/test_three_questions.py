@@ -134,10 +134,10 @@ def test_an_interval_with_random_names_stays_within_the_declared_range() -> None
             "hired": decided,
         }
     )
-    found = bw.diagnose(
+    diagnosis = bw.diagnose(
         rows, group="group", feature="hired", random=["name"], ranges={"hired": (0, 1)}
     )
-    [low], [high] = found.comparisons["ci_low"], found.comparisons["ci_high"]
+    [low], [high] = diagnosis.comparisons["ci_low"], diagnosis.comparisons["ci_high"]
     assert (low, high) == (-1, 1)
 
 

@@ -24,15 +24,15 @@ def sized(size: int) -> BatchSizes:
 def test_every_item_is_in_one_batch_and_like_lengths_are_together(
     lengths: list[int], size: int
 ) -> None:
-    found = list(batches(lengths, sized(size).of))
-    assert sorted(place for batch in found for place in batch) == list(range(len(lengths)))
-    assert [lengths[place] for batch in found for place in batch] == sorted(lengths, reverse=True)
-    assert all(len(batch) <= size for batch in found)
+    result = list(batches(lengths, sized(size).of))
+    assert sorted(place for batch in result for place in batch) == list(range(len(lengths)))
+    assert [lengths[place] for batch in result for place in batch] == sorted(lengths, reverse=True)
+    assert all(len(batch) <= size for batch in result)
 
 
 def test_results_come_back_in_the_order_of_the_items() -> None:
-    found = run_in_batches([3, 1, 2], [3, 1, 2], lambda items: [10 * n for n in items], sized(2))
-    assert found == [30, 10, 20]
+    run = run_in_batches([3, 1, 2], [3, 1, 2], lambda items: [10 * n for n in items], sized(2))
+    assert run == [30, 10, 20]
 
 
 def test_one_bad_item_costs_one_item() -> None:
@@ -41,9 +41,9 @@ def test_one_bad_item_costs_one_item() -> None:
             raise ValueError("two")
         return list(items)
 
-    found = run_in_batches([1, 2, 3, 4], [1, 1, 1, 1], forward, sized(4))
-    assert [found[0], found[2], found[3]] == [1, 3, 4]
-    assert isinstance(found[1], ValueError)
+    run = run_in_batches([1, 2, 3, 4], [1, 1, 1, 1], forward, sized(4))
+    assert [run[0], run[2], run[3]] == [1, 3, 4]
+    assert isinstance(run[1], ValueError)
 
 
 def test_what_does_not_fit_is_halved_and_stays_halved() -> None:
@@ -68,9 +68,9 @@ def test_an_item_that_never_fits_costs_one_item() -> None:
             raise OutOfMemory
         return list(items)
 
-    found = run_in_batches([1, 9, 2], [1, 1, 1], forward, sized(3))
-    assert [found[0], found[2]] == [1, 2]
-    assert isinstance(found[1], OutOfMemory)
+    run = run_in_batches([1, 9, 2], [1, 1, 1], forward, sized(3))
+    assert [run[0], run[2]] == [1, 2]
+    assert isinstance(run[1], OutOfMemory)
 
 
 @pytest.mark.parametrize(

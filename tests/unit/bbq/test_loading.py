@@ -21,10 +21,10 @@ def row(number: int, **fields: Any) -> BbqRow:
 
 
 def test_rows_that_share_a_context_are_a_pair_with_the_negative_question_first() -> None:
-    found = paired([row(n) for n in (1, 0, 2, 3)])
-    assert [(p.a.example_id, p.b.example_id) for p in found.pairs] == [(0, 1), (2, 3)]
-    assert {p.a.question_polarity for p in found.pairs} == {"neg"}
-    assert found.unpaired == ()
+    result = paired([row(n) for n in (1, 0, 2, 3)])
+    assert [(p.a.example_id, p.b.example_id) for p in result.pairs] == [(0, 1), (2, 3)]
+    assert {p.a.question_polarity for p in result.pairs} == {"neg"}
+    assert result.unpaired == ()
 
 
 @pytest.mark.parametrize(
@@ -37,9 +37,9 @@ def test_rows_that_share_a_context_are_a_pair_with_the_negative_question_first()
     ],
 )
 def test_what_makes_no_pair_is_reported_and_still_asked(rows: list[BbqRow], reason: str) -> None:
-    found = paired(rows)
-    assert found.pairs == ()
-    assert [reason in each.reason for each in found.unpaired] == [True]
+    result = paired(rows)
+    assert result.pairs == ()
+    assert [reason in item.reason for item in result.unpaired] == [True]
     suite = suite_of(rows)
     assert len(suite.probes) == len(rows)
     assert {probe.set for probe in suite.probes} == {None}
@@ -84,7 +84,7 @@ def test_gender_and_race_asked_by_names_are_scored_apart() -> None:
 def written(folder: Path, name: str, rows: list[dict[str, Any]]) -> Path:
     folder.mkdir(exist_ok=True)
     path = folder / f"{name}.jsonl"
-    path.write_text("\n".join(json.dumps(each) for each in rows))
+    path.write_text("\n".join(json.dumps(row) for row in rows))
     return path
 
 
@@ -106,9 +106,9 @@ def test_published_categories_are_pairs_throughout(
     recorded_data: RecordedData, category: str, pairs: int
 ) -> None:
     rows = read_folder(recorded_data("data/bbq"), [category])
-    found = paired(rows)
-    assert (len(rows), len(found.pairs), found.unpaired) == (ROWS[category], pairs, ())
-    conditions = Counter(pair.a.context_condition for pair in found.pairs)
+    result = paired(rows)
+    assert (len(rows), len(result.pairs), result.unpaired) == (ROWS[category], pairs, ())
+    conditions = Counter(pair.a.context_condition for pair in result.pairs)
     assert conditions == {"ambig": pairs // 2, "disambig": pairs // 2}
 
 

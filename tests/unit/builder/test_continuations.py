@@ -78,10 +78,10 @@ def test_the_article_of_the_source_gives_beginnings_without_markup() -> None:
     text = SOURCE.read_text(encoding="utf-8")
     article = text[text.index("Sub-article 1:") : text.index("D.2 Experiment")]
     document = document_of("article", passages_of_text(article), "test")
-    found = sentences(document.text)
-    beginnings = [split_sentence(sentence, RuleVerbs(), ["IdeaCoun"])[0] for sentence in found]
+    result = sentences(document.text)
+    beginnings = [split_sentence(sentence, RuleVerbs(), ["IdeaCoun"])[0] for sentence in result]
     usable = [beginning for beginning in beginnings if beginning is not None]
-    assert len(found) > 90
-    assert not any(mark in text for text in (*found, *usable) for mark in "*_#`|<>\\[]{}~")
+    assert len(result) > 90
+    assert not any(mark in text for text in (*result, *usable) for mark in "*_#`|<>\\[]{}~")
     assert len(usable) > 30
     assert 10 < sum(len(beginning.split()) for beginning in usable) / len(usable) <= USUAL_WORDS

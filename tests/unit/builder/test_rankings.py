@@ -34,9 +34,9 @@ class Vectors:
 
 def test_words_that_stand_with_the_topic_are_nearer_than_words_spelled_like_it() -> None:
     words = ["wages", "emus", "trade", "ecology"]
-    found = nearest(Bm25Ranking(), "economy", words, 9, CONTEXT, least=Bm25Ranking.least)
-    assert found[0] == "wages"
-    assert set(found) == {"wages", "trade"}
+    result = nearest(Bm25Ranking(), "economy", words, 9, CONTEXT, least=Bm25Ranking.least)
+    assert result[0] == "wages"
+    assert set(result) == {"wages", "trade"}
 
 
 def test_without_a_word_in_common_everything_is_equally_far() -> None:
@@ -74,7 +74,7 @@ def test_a_sentence_that_uses_the_name_in_another_sense_is_left_out_with_its_key
     log = BuildLog()
     hits = [match("dye"), match("voters")]
     assert on_topic(hits, concept, "race", Vectors(near), [], log) == [hits[1]]
-    assert [(each.what, each.keyword) for each in log.left] == [("dye", "black")]
+    assert [(item.what, item.keyword) for item in log.left] == [("dye", "black")]
 
 
 def test_a_word_is_the_roots_own_if_it_is_much_nearer_to_it_than_to_the_other() -> None:
@@ -91,13 +91,13 @@ def test_a_word_is_the_roots_own_if_it_is_much_nearer_to_it_than_to_the_other() 
 def test_a_set_with_a_word_of_the_root_alone_is_left_out_whole() -> None:
     branching = Branching.model_validate({"root": "Peru", "to": [{"concept": "Chile"}]})
     items = []
-    for n, said in enumerate(("The port of Lima in Peru is", "The towns of Peru are")):
-        root = PromptItem(match(said), said, "Peru", said, f"s{n}")
-        twin = said.replace("Peru", "Chile")
-        items += [root, PromptItem(match(said), twin, "Chile", twin, f"s{n}", "Peru")]
+    for n, text in enumerate(("The port of Lima in Peru is", "The towns of Peru are")):
+        root = PromptItem(match(text), text, "Peru", text, f"s{n}")
+        twin = text.replace("Peru", "Chile")
+        items += [root, PromptItem(match(text), twin, "Chile", twin, f"s{n}", "Peru")]
     near = {("Peru", "lima"): 0.8, ("Chile", "lima"): 0.4}
     log = BuildLog()
     terms = {"Chile": {"Peru": "Chile"}}
     kept = without_root_words(items, branching, terms, Vectors(near), log)
     assert [item.set_id for item in kept] == ["s1", "s1"]
-    assert [each.why for each in log.left] == ["words of Peru are left: lima"]
+    assert [item.why for item in log.left] == ["words of Peru are left: lima"]

@@ -8,18 +8,18 @@ def document(text: str, tag: str = "a.txt") -> Document:
 
 
 def test_a_keyword_has_its_own_sentences_and_no_other_keywords() -> None:
-    found = sentences_by_keyword(
+    sentences = sentences_by_keyword(
         "x", ["cat", "dog"], [document("A cat sat. A dog ran. A cat met a dog.")]
     )
-    assert [hit.sentence for hit in found["cat"]] == ["A cat sat.", "A cat met a dog."]
-    assert [hit.sentence for hit in found["dog"]] == ["A dog ran.", "A cat met a dog."]
+    assert [hit.sentence for hit in sentences["cat"]] == ["A cat sat.", "A cat met a dog."]
+    assert [hit.sentence for hit in sentences["dog"]] == ["A dog ran.", "A cat met a dog."]
 
 
 def test_male_is_no_word_of_female() -> None:
-    found = sentences_by_keyword(
+    sentences = sentences_by_keyword(
         "x", ["male"], [document("A female bird sang. A male bird slept.")]
     )
-    assert [hit.sentence for hit in found["male"]] == ["A male bird slept."]
+    assert [hit.sentence for hit in sentences["male"]] == ["A male bird slept."]
 
 
 def test_a_keyword_nobody_mentions_is_a_zero_and_no_failure() -> None:
@@ -28,8 +28,10 @@ def test_a_keyword_nobody_mentions_is_a_zero_and_no_failure() -> None:
 
 def test_keywords_may_be_made_of_any_characters() -> None:
     text = "We like AC/DC a lot. They write C++ all day. It is (so) fine."
-    found = sentences_by_keyword("x", ["AC/DC", "C++", "(so)", ".*", "C", "^$"], [document(text)])
-    assert {word: len(hits) for word, hits in found.items()} == {
+    sentences = sentences_by_keyword(
+        "x", ["AC/DC", "C++", "(so)", ".*", "C", "^$"], [document(text)]
+    )
+    assert {word: len(hits) for word, hits in sentences.items()} == {
         "AC/DC": 1, "C++": 1, "(so)": 1, ".*": 0, "C": 0, "^$": 0,
     }  # fmt: skip
 

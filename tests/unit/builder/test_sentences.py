@@ -88,8 +88,8 @@ PAGES = Path(__file__).parent / "pages"
 def test_every_sentence_of_a_page_stands_in_a_line_of_it(page: Path) -> None:
     """The pages have a paragraph or a heading in each line, so nothing may cross a line's end."""
     lines = page.read_text().replace("[1]", "").split("\n")
-    found = list(sentences(page.read_text()))
-    assert len(found) > 30
-    assert [each for each in found if not any(each in line for line in lines)] == []
-    wanted = [each for line in lines if line.endswith(".") for each in sentences(line)]
-    assert found == wanted
+    result = list(sentences(page.read_text()))
+    assert len(result) > 30
+    assert [item for item in result if not any(item in line for line in lines)] == []
+    wanted = [sentence for line in lines if line.endswith(".") for sentence in sentences(line)]
+    assert result == wanted

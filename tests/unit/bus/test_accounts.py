@@ -37,8 +37,8 @@ def overlap(one: str, other: str) -> bool:
 
 @pytest.mark.parametrize("key", [name for name in NAMES if not name.startswith("dropin")])
 def test_no_request_of_a_key_is_carried_out_twice(key: str) -> None:
-    imports = [dict(each) for each in accounts()[key].get("imports", [])]
-    subjects = [each["service"]["subject"] for each in imports if "to" not in each]  # type: ignore[index]
+    imports = [dict(item) for item in accounts()[key].get("imports", [])]
+    subjects = [item["service"]["subject"] for item in imports if "to" not in item]  # type: ignore[index]
     assert [pair for pair in permutations(subjects, 2) if overlap(*pair)] == []
 
 

@@ -20,7 +20,7 @@ from biaswatch.shared.stats.anytime.pairs import BINS
 from tests.support.records import make_alarm, make_evidence, make_plan
 
 SETS = 12
-OF_MISSING = next(each for each in make_plan().watched if each.watched.feature == MISSING)
+OF_MISSING = next(item for item in make_plan().watched if item.watched.feature == MISSING)
 
 
 def evidence(gap: float) -> Evidence:
@@ -38,9 +38,9 @@ def alarm(round_: int, of: Evidence, state: AlarmState = AlarmState.RAISED) -> A
 
 
 def watched(found: Evidence, *raised: int, cleared: Sequence[int] = ()) -> WatchedModel:
-    told = [alarm(each, found) for each in raised]
-    told += [alarm(each, found, AlarmState.CLEARED) for each in cleared]
-    return WatchedModel(told, [found, make_evidence(comparison=OF_MISSING)])
+    message = [alarm(item, found) for item in raised]
+    message += [alarm(item, found, AlarmState.CLEARED) for item in cleared]
+    return WatchedModel(message, [found, make_evidence(comparison=OF_MISSING)])
 
 
 def row(effect: float, *models: WatchedModel) -> Row:
@@ -49,49 +49,49 @@ def row(effect: float, *models: WatchedModel) -> Row:
 
 def test_where_nothing_is_planted_alarms_are_counted_and_no_delay_is_claimed() -> None:
     quiet = watched(evidence(0.1))
-    found = row(0.0, quiet, watched(evidence(0.1), 0), quiet, quiet)
-    assert (found["alarmed"], found["monitors"]) == (0.25, 4)
-    assert found["standard_error"] == pytest.approx(0.217)
-    assert (found["median_units"], found["units_of_80_percent"]) == (None, None)
-    assert (found["looking_once"], found["ratio"]) == (None, None)
+    result = row(0.0, quiet, watched(evidence(0.1), 0), quiet, quiet)
+    assert (result["alarmed"], result["monitors"]) == (0.25, 4)
+    assert result["standard_error"] == pytest.approx(0.217)
+    assert (result["median_units"], result["units_of_80_percent"]) == (None, None)
+    assert (result["looking_once"], result["ratio"]) == (None, None)
 
 
 def test_delay_is_told_in_units_of_the_test_that_looks_once() -> None:
     alarmed = [watched(evidence(gap), at) for gap, at in ((0.2, 1), (0.4, 0), (0.2, 2), (0.4, 3))]
-    found = row(0.3, *alarmed, watched(evidence(0.3)))
-    assert found["median_units"] == 36
-    assert found["units_of_80_percent"] == 48
-    assert found["gap_found"] == pytest.approx(0.3)
-    assert isinstance(found["looking_once"], int)
-    assert found["ratio"] == round(48 / found["looking_once"], 2)
+    result = row(0.3, *alarmed, watched(evidence(0.3)))
+    assert result["median_units"] == 36
+    assert result["units_of_80_percent"] == 48
+    assert result["gap_found"] == pytest.approx(0.3)
+    assert isinstance(result["looking_once"], int)
+    assert result["ratio"] == round(48 / result["looking_once"], 2)
 
 
 def test_a_delay_that_fewer_than_80_percent_reached_is_not_given() -> None:
     alarmed, quiet = watched(evidence(0.3), 0), watched(evidence(0.3))
-    found = row(0.3, alarmed, alarmed, alarmed, quiet, quiet)
-    assert found["median_units"] == 12
-    assert (found["units_of_80_percent"], found["ratio"]) == (None, None)
+    result = row(0.3, alarmed, alarmed, alarmed, quiet, quiet)
+    assert result["median_units"] == 12
+    assert (result["units_of_80_percent"], result["ratio"]) == (None, None)
 
 
 def test_a_gap_that_no_monitor_could_measure_is_null_and_no_zero() -> None:
     nothing = make_evidence(
         counts={"counts": (0,) * BINS, "absent": (9,)}, gap=Estimate(reason="nothing came")
     )
-    found = row(0.3, watched(nothing), watched(nothing))
-    assert (found["gap_found"], found["looking_once"]) == (None, None)
+    result = row(0.3, watched(nothing), watched(nothing))
+    assert (result["gap_found"], result["looking_once"]) == (None, None)
 
 
 def test_alarms_about_missing_answers_stand_apart_from_those_of_the_rating() -> None:
     quiet = watched(evidence(0.1))
     lacking = WatchedModel([alarm(2, quiet.last[1])], quiet.last)
-    found = effect_row(PlantedCase(missing_gap=0.3), [lacking, quiet], SETS, make_plan())
-    assert (found["alarmed"], found["missing_alarmed"]) == (0, 0.5)
-    assert found["missing_gap"] == 0.3
+    result = effect_row(PlantedCase(missing_gap=0.3), [lacking, quiet], SETS, make_plan())
+    assert (result["alarmed"], result["missing_alarmed"]) == (0, 0.5)
+    assert result["missing_gap"] == 0.3
 
 
 def test_a_relapse_is_told_by_rounds_since_each_change() -> None:
     seen = evidence(0.3)
-    found = relapse_row(
+    result = relapse_row(
         2.0,
         Stretches(4, 12, 8),
         [
@@ -101,11 +101,11 @@ def test_a_relapse_is_told_by_rounds_since_each_change() -> None:
             watched(seen),
         ],
     )
-    assert (found["alarmed"], found["alarmed_after"]) == (0.75, 2)
-    assert (found["cleared"], found["cleared_after"]) == (0.75, 5)
-    assert (found["alarmed_again"], found["again_after"]) == (0.75, 2)
-    assert found["alarmed_without"] == 0.25
-    assert relapse_in_words(found) == (
+    assert (result["alarmed"], result["alarmed_after"]) == (0.75, 2)
+    assert (result["cleared"], result["cleared_after"]) == (0.75, 5)
+    assert (result["alarmed_again"], result["again_after"]) == (0.75, 2)
+    assert result["alarmed_without"] == 0.25
+    assert relapse_in_words(result) == (
         "A relapse: a gap of 2 for 4 rounds is alarmed in 75 % of 4 monitors (half of all by round"
         " 2). It ends for 12 rounds: the alarm is cleared in 75 % of 4 monitors (half of all by"
         " round 5), and another is raised there in 25 %. It comes back for 8: alarmed again in 75 %"
@@ -114,10 +114,10 @@ def test_a_relapse_is_told_by_rounds_since_each_change() -> None:
 
 
 def test_an_alarm_that_was_never_cleared_is_no_second_alarm() -> None:
-    found = relapse_row(2.0, Stretches(4, 12, 8), [watched(evidence(0.3), 1)])
-    assert (found["alarmed"], found["cleared"], found["alarmed_again"]) == (1, 0, 0)
-    assert (found["cleared_after"], found["again_after"]) == (None, None)
-    assert "the alarm is cleared in 0 % of 1 monitors, and" in relapse_in_words(found)
+    result = relapse_row(2.0, Stretches(4, 12, 8), [watched(evidence(0.3), 1)])
+    assert (result["alarmed"], result["cleared"], result["alarmed_again"]) == (1, 0, 0)
+    assert (result["cleared_after"], result["again_after"]) == (None, None)
+    assert "the alarm is cleared in 0 % of 1 monitors, and" in relapse_in_words(result)
 
 
 def test_a_model_of_a_relapse_has_its_gap_ends_it_and_has_it_again() -> None:
@@ -132,5 +132,5 @@ def test_a_model_of_a_relapse_has_its_gap_ends_it_and_has_it_again() -> None:
 
 def test_what_is_0_is_not_planted_and_no_effect_always_is() -> None:
     assert cases_of([0.6], 0.0, 0.0, 0.0) == [PlantedCase(0.0), PlantedCase(0.6)]
-    names = [each.name for each in cases_of([0.6], 0.02, 0.3, 2.0)]
+    names = [case.name for case in cases_of([0.6], 0.02, 0.3, 2.0)]
     assert len(set(names)) == len(names) == 6

@@ -39,9 +39,9 @@ def test_two_groups_and_a_category_are_counted_and_other_groups_left_out(file: P
 
 
 def test_a_threshold_counts_and_says_how_many_have_no_number(file: Path) -> None:
-    found = asked(file, "score>=2")
-    assert found.counts == (2, 1, 1, 1)
-    assert found.notes == ["1 cases without an outcome or a stratum are excluded."]
+    result = asked(file, "score>=2")
+    assert result.counts == (2, 1, 1, 1)
+    assert result.notes == ["1 cases without an outcome or a stratum are excluded."]
 
 
 @pytest.mark.parametrize(
@@ -98,23 +98,23 @@ def test_berkeley_is_pooled_stratified_and_adjusted(tmp_path: Path) -> None:
     path = tmp_path / "berkeley.csv"
     pd.DataFrame(rows, columns=["dept", "sex", "admitted"]).to_csv(path, index=False)
     words = ["table", str(path), "--group", "sex", "--groups", "m,w", "--outcome", "admitted=y"]
-    said = CliRunner().invoke(app, [*words, "--strata", "dept", "--adjust", "dept", "--json"])
-    assert said.exit_code == 0, said.output
-    found = json.loads(said.stdout)
-    assert found["odds_ratio"]["estimate"] == pytest.approx(1.8411, abs=5e-5)
-    assert found["stratified"]["odds_ratio"]["value"] == pytest.approx(0.9047, abs=5e-5)
-    assert "Simpson's paradox" in found["stratified"]["note"]
+    text = CliRunner().invoke(app, [*words, "--strata", "dept", "--adjust", "dept", "--json"])
+    assert text.exit_code == 0, text.output
+    body = json.loads(text.stdout)
+    assert body["odds_ratio"]["estimate"] == pytest.approx(1.8411, abs=5e-5)
+    assert body["stratified"]["odds_ratio"]["value"] == pytest.approx(0.9047, abs=5e-5)
+    assert "Simpson's paradox" in body["stratified"]["note"]
     # The textbook's logistic regression of these data gives women a log-odds of 0.0999.
-    assert found["adjusted_odds_ratio"]["value"] == pytest.approx(np.exp(-0.0999), abs=2e-3)
-    assert found["similarity"]["says"] == "moderate difference"
+    assert body["adjusted_odds_ratio"]["value"] == pytest.approx(np.exp(-0.0999), abs=2e-3)
+    assert body["similarity"]["says"] == "moderate difference"
 
 
 def test_without_covariates_the_adjusted_odds_ratio_is_that_of_the_table() -> None:
     outcome = [True] * 60 + [False] * 140 + [True] * 30 + [False] * 170
     group = [True] * 200 + [False] * 200
-    found = adjusted_odds_ratio(outcome, group, np.zeros((400, 0)))
-    assert found.value == pytest.approx(60 * 170 / (140 * 30), rel=1e-6)
-    assert (found.low, found.high) == pytest.approx((1.4848, 3.9723), abs=2e-4)
+    result = adjusted_odds_ratio(outcome, group, np.zeros((400, 0)))
+    assert result.value == pytest.approx(60 * 170 / (140 * 30), rel=1e-6)
+    assert (result.low, result.high) == pytest.approx((1.4848, 3.9723), abs=2e-4)
 
 
 @pytest.mark.parametrize(
@@ -128,14 +128,14 @@ def test_a_model_that_cannot_be_fitted_is_undefined_with_its_reason(
     covariate: list[list[float]], reason: str
 ) -> None:
     outcome = [True, True, False, False] * 2
-    found = adjusted_odds_ratio(outcome, [True] * 4 + [False] * 4, np.array(covariate))
-    assert found.value is None
-    assert reason in (found.reason or "")
+    result = adjusted_odds_ratio(outcome, [True] * 4 + [False] * 4, np.array(covariate))
+    assert result.value is None
+    assert reason in (result.reason or "")
 
 
 def test_four_counts_take_no_options_of_a_file(tmp_path: Path) -> None:
-    said = CliRunner().invoke(app, ["table", "1", "2", "3", "4", "--strata", "dept"])
-    assert isinstance(said.exception, UsageError)
+    text = CliRunner().invoke(app, ["table", "1", "2", "3", "4", "--strata", "dept"])
+    assert isinstance(text.exception, UsageError)
     (file := tmp_path / "cases.csv").touch()
-    said = CliRunner().invoke(app, ["table", str(file)])
-    assert "need --group" in str(said.exception)
+    text = CliRunner().invoke(app, ["table", str(file)])
+    assert "need --group" in str(text.exception)

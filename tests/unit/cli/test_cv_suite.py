@@ -19,11 +19,11 @@ CRITERIA = {
 def test_every_cv_has_six_people_and_nobody() -> None:
     assert len(SUITE.probes) == 21
     for cv in ("strong", "fair", "weak"):
-        mine = [probe for probe in SUITE.probes if probe.set == cv]
-        people = {tuple(sorted(p.groups.items())) for p in mine}
+        probes = [probe for probe in SUITE.probes if probe.set == cv]
+        people = {tuple(sorted(p.groups.items())) for p in probes}
         assert len(people) == 7
         assert () in people
-        assert len({probe.expected for probe in mine}) == 1
+        assert len({probe.expected for probe in probes}) == 1
 
 
 def test_variants_of_a_cv_differ_in_the_name_and_the_contact_alone() -> None:
@@ -38,19 +38,19 @@ def test_variants_of_a_cv_differ_in_the_name_and_the_contact_alone() -> None:
 
 def test_a_name_says_its_groups_and_nothing_else_of_the_text_does() -> None:
     for probe in SUITE.probes:
-        said = groups_in(probe.variables["material"], DEFAULT_MARKERS)
-        assert said == frozenset(probe.groups.values())
+        groups = groups_in(probe.variables["material"], DEFAULT_MARKERS)
+        assert groups == frozenset(probe.groups.values())
     assert not groups_in(SUITE.variables["question"], DEFAULT_MARKERS)
 
 
 def test_the_guidance_of_every_criterion_reaches_the_prompts_of_every_scaffold() -> None:
     for scaffold in ("direct", "chain_of_thought", "decomposed", "decomposed_algorithmic"):
         calls = scaffold_of(scaffold).first(probe())
-        said = "\n".join(turn.content for call in calls for turn in call.messages)
+        text = "\n".join(turn.content for call in calls for turn in call.messages)
         for name, guidance in CRITERIA.items():
-            assert guidance in said, (scaffold, name)
-        assert "Henry Whitlock" in said
-        assert "Harbour Line Tramways" in said
+            assert guidance in text, (scaffold, name)
+        assert "Henry Whitlock" in text
+        assert "Harbour Line Tramways" in text
 
 
 def test_conclusions_are_about_these_cvs() -> None:

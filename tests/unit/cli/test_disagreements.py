@@ -10,9 +10,9 @@ ONE, OTHER = "a" * 32, "b" * 32
 
 
 def label(id_: str, person: str, value: float | None, feature: str = "own_a") -> StoredLabel:
-    told: dict[str, Any] = {"extractor": "oracle", "instructions": "1", "note": "", "at": AT}
+    message: dict[str, Any] = {"extractor": "oracle", "instructions": "1", "note": "", "at": AT}
     return StoredLabel(
-        response_id=id_, person=person, value=value, feature=feature, probability=None, **told
+        response_id=id_, person=person, value=value, feature=feature, probability=None, **message
     )
 
 

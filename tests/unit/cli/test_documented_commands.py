@@ -16,13 +16,13 @@ from tests.support.documented_commands import (
     not_run,
 )
 
-OF_BIASWATCH = [each for each in documented_commands() if each.program == "biaswatch"]
+OF_BIASWATCH = [command for command in documented_commands() if command.program == "biaswatch"]
 TARGET = re.compile(r"^([a-z-]+):.*##", re.MULTILINE)
 
 
 def test_pages_show_many_commands() -> None:
     assert len(OF_BIASWATCH) > 60
-    assert len({each.page for each in OF_BIASWATCH}) > 12
+    assert len({item.page for item in OF_BIASWATCH}) > 12
 
 
 @pytest.mark.parametrize("command", OF_BIASWATCH, ids=lambda each: f"{each.page}: {each.line[:60]}")
@@ -38,18 +38,18 @@ def test_a_documented_command_is_understood(
         rest = [*context._protected_args, *context.args]
         if not rest and context.command.invoke_without_command:
             return
-        name, found, rest = context.command.resolve_command(context, rest)
-        assert found is not None, f"There is no verb {name}."
-        context = found.make_context(name, list(rest), parent=context)
+        name, result, rest = context.command.resolve_command(context, rest)
+        assert result is not None, f"There is no verb {name}."
+        context = result.make_context(name, list(rest), parent=context)
 
 
 def test_every_documented_make_target_is_in_the_makefile() -> None:
     targets = set(TARGET.findall((ROOT / "Makefile").read_text()))
     wanted = {
         word
-        for each in documented_commands()
-        if each.program == "make"
-        for word in each.words
+        for command in documented_commands()
+        if command.program == "make"
+        for word in command.words
         if re.fullmatch(r"[a-z][a-z-]*", word) and word != "make"
     }
     assert wanted - targets == set()
@@ -57,7 +57,7 @@ def test_every_documented_make_target_is_in_the_makefile() -> None:
 
 def test_what_is_not_run_is_on_a_page_and_has_its_reason() -> None:
     every = documented_commands()
-    for each in not_run():
-        assert each.page in PAGES
-        assert len(each.reason.split()) > 3, each
-        assert any(each.means(command) for command in every), f"{each} is on no page any more"
+    for item in not_run():
+        assert item.page in PAGES
+        assert len(item.reason.split()) > 3, item
+        assert any(item.means(command) for command in every), f"{item} is on no page any more"

@@ -34,10 +34,10 @@ def spending_of(target: str = MODEL, **given: Any) -> EstimatedSpending:
     asked: dict[str, Any] = {"scaffolds": ["direct"], "repeats": 2, "prices": PRICES, **given}
     suite: Suite = asked.pop("suite", HIRING)
     scaffolds, repeats = asked.pop("scaffolds"), asked.pop("repeats")
-    [found] = estimated_spending(
+    [result] = estimated_spending(
         suite, [read_target(target)], scaffolds, repeats, at=AT, at_once=20, **asked
     )
-    return found
+    return result
 
 
 def test_each_probe_is_one_call_of_a_scaffold_that_makes_one() -> None:
@@ -53,9 +53,11 @@ def test_scaffolds_and_repeats_multiply_the_calls() -> None:
 
 
 def test_the_cost_is_that_of_the_tokens_read_and_written() -> None:
-    found = spending_of()
-    assert found.tokens_written == found.calls * ANSWER_TOKENS
-    assert found.cost == pytest.approx((found.tokens_read + 10 * found.tokens_written) / 1e6)
+    spending = spending_of()
+    assert spending.tokens_written == spending.calls * ANSWER_TOKENS
+    assert spending.cost == pytest.approx(
+        (spending.tokens_read + 10 * spending.tokens_written) / 1e6
+    )
 
 
 def test_batches_cost_half_and_may_take_a_day() -> None:
@@ -67,15 +69,17 @@ def test_batches_cost_half_and_may_take_a_day() -> None:
 
 
 def test_a_model_without_a_price_has_no_cost_and_says_why() -> None:
-    found = spending_of(prices={})
-    assert found.cost is None
-    assert "its price is not in the price table" in in_words(found)
+    spending = spending_of(prices={})
+    assert spending.cost is None
+    assert "its price is not in the price table" in in_words(spending)
 
 
 def test_simulated_models_cost_nothing_and_take_no_time_of_anybody() -> None:
-    found = spending_of("simulator:biased")
-    assert (found.paid, found.cost, found.seconds) == (False, 0.0, 0.0)
-    assert in_words(found) == f"simulator:biased: about {found.calls} calls, which cost nothing."
+    spending = spending_of("simulator:biased")
+    assert (spending.paid, spending.cost, spending.seconds) == (False, 0.0, 0.0)
+    assert (
+        in_words(spending) == f"simulator:biased: about {spending.calls} calls, which cost nothing."
+    )
 
 
 def test_a_large_suite_is_estimated_from_a_part_of_it() -> None:

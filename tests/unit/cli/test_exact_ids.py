@@ -71,8 +71,8 @@ def has_exact_ids(found: Observations) -> bool:
 def test_a_missing_id_leaves_the_others_exact(
     tmp_path: Path, write: Callable[[Path, Sequence[Row]], Path]
 ) -> None:
-    found, warnings = observations(write(tmp_path, rows_with_gaps()), COLUMNS)
-    assert has_exact_ids(found)
+    result, warnings = observations(write(tmp_path, rows_with_gaps()), COLUMNS)
+    assert has_exact_ids(result)
     assert not any("floats" in warning for warning in warnings)
 
 
@@ -86,21 +86,21 @@ def test_frames_of_every_library_keep_them() -> None:
     exact = {name: [row[name] for row in rows] for name in rows[0]}
     pandas = pd.DataFrame(exact, dtype=object).astype({"score": float, "uid": "Int64"})
     asked: dict[str, Any] = {"group": "grp", "feature": "score", "unit": "uid", "permutations": 0}
-    found = [
+    result = [
         bw.diagnose(frame, **asked) for frame in (pandas, pl.DataFrame(exact), pa.table(exact))
     ]
-    assert found[0].parts == found[1].parts == found[2].parts
-    assert {row["a"] for row in found[0].parts["comparisons"]} == {str(BASE)}
+    assert result[0].parts == result[1].parts == result[2].parts
+    assert {row["a"] for row in result[0].parts["comparisons"]} == {str(BASE)}
 
 
 def test_ids_that_are_already_rounded_are_one_sentence(tmp_path: Path) -> None:
-    said = "Values of uid are floats too large to be exact, so different ids may have become one"
+    text = "Values of uid are floats too large to be exact, so different ids may have become one"
     frame = pd.DataFrame(rows_with_gaps())  # pandas makes floats of integers beside a gap
     asked: dict[str, Any] = {"group": "grp", "feature": "score", "unit": "uid", "permutations": 0}
     [warning] = [w for w in bw.diagnose(frame, **asked).warnings if w.startswith("Values of uid")]
-    assert warning.startswith(said)
+    assert warning.startswith(text)
     frame.to_csv(path := tmp_path / "t.csv", index=False)
-    assert any(warning.startswith(said) for warning in observations(path, COLUMNS)[1])
+    assert any(warning.startswith(text) for warning in observations(path, COLUMNS)[1])
     short = bw.diagnose(frame.assign(uid=np.arange(ROWS, dtype=np.float32), grp="a"), **asked)
     assert not any("floats" in warning for warning in short.warnings)
 
@@ -114,8 +114,8 @@ def test_whole_numbers_are_the_same_labels_however_a_frame_has_them(ids: list[An
 
 def test_one_and_one_point_zero_are_one_group(tmp_path: Path) -> None:
     rows = [{"grp": label, "score": n} for n, label in enumerate([1, "b", 1.0, "b"] * 5)]
-    found, warnings = observations(as_lines(tmp_path, rows), TableColumns(["grp"], ["score"]))
-    assert set(found.groups["grp"]) == {"1", "b"}
+    result, warnings = observations(as_lines(tmp_path, rows), TableColumns(["grp"], ["score"]))
+    assert set(result.groups["grp"]) == {"1", "b"}
     assert not any("differ only in form" in warning for warning in warnings)
 
 
@@ -139,8 +139,8 @@ def test_labels_of_text_that_differ_only_in_form_are_named(
 def test_a_blank_unit_is_no_unit_that_rows_share(tmp_path: Path) -> None:
     rows = [{"uid": "", "grp": "ab"[n % 2], "score": n} for n in range(8)]
     columns = TableColumns(["grp"], ["score"], unit="uid")
-    found, _ = observations(as_lines(tmp_path, rows), columns)
-    assert len(set(found.unit_codes.tolist())) == 8
+    result, _ = observations(as_lines(tmp_path, rows), columns)
+    assert len(set(result.unit_codes.tolist())) == 8
 
 
 def test_applicants_keep_their_ids_and_rows_without_one_are_said(tmp_path: Path) -> None:
@@ -156,8 +156,8 @@ def test_applicants_keep_their_ids_and_rows_without_one_are_said(tmp_path: Path)
 @pytest.mark.parametrize("value", [0, 10**400])
 def test_numbers_of_any_size_are_no_traceback(tmp_path: Path, value: int) -> None:
     rows = [{"grp": "ab"[n % 2], "score": value if n == 3 else n} for n in range(8)]
-    found, _ = observations(as_lines(tmp_path, rows), TableColumns(["grp"], ["score"]))
-    assert np.isfinite(found.values).sum() == (8 if value == 0 else 7)
+    result, _ = observations(as_lines(tmp_path, rows), TableColumns(["grp"], ["score"]))
+    assert np.isfinite(result.values).sum() == (8 if value == 0 else 7)
 
 
 NESTED = [{"meta": {"sex": "fm"[n % 2]}, "scores": {"tox": n}, "tags": ["x"]} for n in range(8)]
@@ -179,9 +179,9 @@ def test_json_of_every_layout_is_read_with_dots_into_objects(
     tmp_path: Path, text: str, name: str
 ) -> None:
     (path := tmp_path / name).write_text(text)
-    found, _ = observations(path, TableColumns(["meta.sex"], ["scores.tox"]))
-    assert found.groups["meta.sex"] == ["f", "m"] * 4
-    assert found.values[:, 0].tolist() == list(range(8))
+    result, _ = observations(path, TableColumns(["meta.sex"], ["scores.tox"]))
+    assert result.groups["meta.sex"] == ["f", "m"] * 4
+    assert result.values[:, 0].tolist() == list(range(8))
 
 
 @pytest.mark.parametrize("value", [7, 7.0, "7"])
@@ -209,8 +209,8 @@ def test_labels_of_odd_shapes_are_no_traceback(tmp_path: Path, row: Row) -> None
 
 def test_integers_beyond_any_float_in_other_columns_are_no_traceback(tmp_path: Path) -> None:
     rows = [{**row, "uid": 10**400 + n // 4} for n, row in enumerate(rows_with_gaps())]
-    found, _ = observations(as_lines(tmp_path, rows), TableColumns(["grp"], ["score"]))
-    assert found.values.shape == (ROWS, 1)
+    result, _ = observations(as_lines(tmp_path, rows), TableColumns(["grp"], ["score"]))
+    assert result.values.shape == (ROWS, 1)
 
 
 def test_ids_of_one_digit_and_an_exponent_are_called_rounded(tmp_path: Path) -> None:

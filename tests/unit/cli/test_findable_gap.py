@@ -31,7 +31,7 @@ def test_other_simulations_find_it_about_as_often_and_half_of_it_rarely(test: Pl
 def test_more_sets_find_less(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(findable_gaps, "SIMULATIONS", 60)
     more = replace(SHAPE, shape=StudyShape(pairs=48))
-    few, many = (findable_gaps._least_findable(each, SEEN, TEST) for each in (SHAPE, more))
+    few, many = (findable_gaps._least_findable(item, SEEN, TEST) for item in (SHAPE, more))
     assert few is not None
     assert many is not None
     assert many < 0.7 * few

@@ -103,5 +103,5 @@ async def test_what_must_not_be_sent_twice_is_not_sent_again_to_a_full_gateway()
 
 
 def test_the_wait_is_what_the_gateway_asks_for_within_bounds() -> None:
-    asked = [wait_s(each) for each in ("3", "100000", "", "soon", "-1")]
+    asked = [wait_s(item) for item in ("3", "100000", "", "soon", "-1")]
     assert asked == [3.0, LONGEST_WAIT_S, *[gateway_requests.PAUSE_S] * 3]

@@ -21,7 +21,7 @@ def test_a_text_may_hold_separators_that_end_no_line(tmp_path: Path) -> None:
     lines = [json.dumps({"id": t, "at": AT, "text": t}, ensure_ascii=False) for t in texts]
     file = tmp_path / "answers.jsonl"
     file.write_bytes("\r\n".join([*lines, ""]).encode())
-    assert [each["text"] for each in answers_in(LogFile(file))] == texts
+    assert [answer["text"] for answer in answers_in(LogFile(file))] == texts
 
 
 def test_who_stops_it_is_told_that_the_same_command_may_be_given_again(
@@ -64,7 +64,7 @@ class Gateway:
     ) -> AcceptedBatch:
         if len(self.taken) + len(answers) > self.room:
             raise TransientError("The gateway does not answer.")
-        self.taken += [each["id"] for each in answers]
+        self.taken += [answer["id"] for answer in answers]
         return AcceptedBatch(accepted=len(answers), late={"coasts": 1})
 
 
@@ -88,9 +88,9 @@ def test_what_broke_off_goes_on_where_it_stopped_and_a_changed_file_from_its_beg
     gateway.room = 10 * MAX_BATCH_ANSWERS
     ingest("support", file)
     assert gateway.taken == ids
-    said = capsys.readouterr()
-    assert "1,000 of its answers were sent before" in said.err
-    assert "3 of them are late" in said.out
+    captured = capsys.readouterr()
+    assert "1,000 of its answers were sent before" in captured.err
+    assert "3 of them are late" in captured.out
     gateway.taken.clear()
     ingest("support", file)  # all of it had arrived: again is again
     assert gateway.taken == ids

@@ -86,11 +86,11 @@ def test_what_is_no_label_is_said(tmp_path: Path, name: str, content: str, said:
 
 @pytest.mark.parametrize("form", list(TaskFormat))
 def test_what_is_exported_has_the_text_and_neither_group_nor_reading(form: TaskFormat) -> None:
-    said = tasks_text(form, TASKS, make_label_sample())
-    assert ID in said
-    assert "Anna, she said" in said
-    for told in ("France", "Peru", "probability", "words"):
-        assert told not in said
+    text = tasks_text(form, TASKS, make_label_sample())
+    assert ID in text
+    assert "Anna, she said" in text
+    for item in ("France", "Peru", "probability", "words"):
+        assert item not in text
 
 
 def test_no_answer_is_a_formula_to_a_spreadsheet() -> None:
@@ -106,7 +106,7 @@ SEPARATED = 'Question: Who?\nReasoning: \u2028 as told, \x85 \x0b so it is\r\nAn
 def test_texts_of_many_lines_go_out_and_come_back_with_their_label(
     tmp_path: Path, form: TaskFormat
 ) -> None:
-    tasks = [{"response_id": each, "question": "\x1d", "answer": SEPARATED} for each in (ID, OTHER)]
+    tasks = [{"response_id": item, "question": "\x1d", "answer": SEPARATED} for item in (ID, OTHER)]
     text = tasks_text(form, tasks, make_label_sample())
     match form:
         case TaskFormat.CSV:
@@ -115,17 +115,17 @@ def test_texts_of_many_lines_go_out_and_come_back_with_their_label(
             # As tools write it that leave characters as they are.
             lines = [json.loads(line) for line in text.split("\n") if line]
             given = [{**line, "value": 1, "person": "anna"} for line in lines]
-            text = "\n".join(json.dumps(each, ensure_ascii=False) for each in given)
+            text = "\n".join(json.dumps(item, ensure_ascii=False) for item in given)
         case TaskFormat.LABEL_STUDIO:
             by = {"completed_by": "anna", "result": [{"value": {"choices": ["1"]}}]}
-            text = json.dumps([{**each, "annotations": [by]} for each in json.loads(text)])
+            text = json.dumps([{**load, "annotations": [by]} for load in json.loads(text)])
         case TaskFormat.ARGILLA:
-            said = {"rude": [{"value": "1", "user_id": "anna"}]}
+            message = {"rude": [{"value": "1", "user_id": "anna"}]}
             lines = [json.loads(line) for line in text.split("\n") if line]
-            text = json.dumps([{**line, "responses": said} for line in lines])
+            text = json.dumps([{**line, "responses": message} for line in lines])
     path = written(tmp_path, f"tasks.{'csv' if form is TaskFormat.CSV else 'json'}", text)
     assert labels_in(path) == [
-        {"response_id": each, "value": 1.0, "person": "anna"} for each in (ID, OTHER)
+        {"response_id": item, "value": 1.0, "person": "anna"} for item in (ID, OTHER)
     ]
 
 

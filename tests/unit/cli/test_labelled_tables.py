@@ -28,40 +28,40 @@ def letters(gap: float = 0.0, seed: int = 1) -> pd.DataFrame:
 
 
 def test_labels_take_back_a_gap_that_the_instrument_made() -> None:
-    found = bw.diagnose(letters(), group="race", feature="rude", labels="truly", permutations=0)
-    assert found.has_disparity  # by the readings
-    [row] = found.parts["corrections"]
+    diagnosis = bw.diagnose(letters(), group="race", feature="rude", labels="truly", permutations=0)
+    assert diagnosis.has_disparity  # by the readings
+    [row] = diagnosis.parts["corrections"]
     assert row["by_readings"] < -0.1
     assert row["ci"][0] < 0 < row["ci"][1]
     assert row["verdict"] == "inconclusive"
     assert row["labels"] == 2 * LABELS
-    said = str(found)
-    assert "by the readings" in said
-    assert "as 240 labels correct it: inconclusive" in said
-    assert "rude is not read alike for a and b" in said
-    assert "drawn at random within each group" in said
-    assert list(found.corrections["a"]) == ["a"]
+    text = str(diagnosis)
+    assert "by the readings" in text
+    assert "as 240 labels correct it: inconclusive" in text
+    assert "rude is not read alike for a and b" in text
+    assert "drawn at random within each group" in text
+    assert list(diagnosis.corrections["a"]) == ["a"]
 
 
 def test_a_gap_that_is_there_is_kept_and_the_same_in_polars() -> None:
     frame = letters(gap=0.4)
-    found = bw.diagnose(frame, group="race", feature="rude", labels="truly", permutations=0)
+    diagnosis = bw.diagnose(frame, group="race", feature="rude", labels="truly", permutations=0)
     other = bw.diagnose(
         pl.from_pandas(frame), group="race", feature="rude", labels="truly", permutations=0
     )
-    [row] = found.parts["corrections"]
+    [row] = diagnosis.parts["corrections"]
     assert row["verdict"] == "disparity"
     assert row["corrected"] == pytest.approx(-0.4, abs=0.12)
     assert row["ratio"] == pytest.approx(1 / 3, abs=0.15)
-    assert other.parts["corrections"] == found.parts["corrections"]
+    assert other.parts["corrections"] == diagnosis.parts["corrections"]
     assert isinstance(other.corrections, pl.DataFrame)
 
 
 def test_without_labels_nothing_is_corrected() -> None:
-    found = bw.diagnose(letters(), group="race", feature="rude", permutations=0)
-    assert len(found.corrections) == 0
-    assert found.corrected_sentences == []
-    assert "corrections" not in found.parts
+    diagnosis = bw.diagnose(letters(), group="race", feature="rude", permutations=0)
+    assert len(diagnosis.corrections) == 0
+    assert diagnosis.corrected_sentences == []
+    assert "corrections" not in diagnosis.parts
 
 
 def test_probabilities_undo_a_draw_that_took_more_of_what_is_rude() -> None:
@@ -90,13 +90,13 @@ def test_probabilities_undo_a_draw_that_took_more_of_what_is_rude() -> None:
 def test_two_people_have_an_agreement_and_their_mean_counts() -> None:
     frame = letters()
     frame["ben"] = frame["truly"].where(frame.index % 10 > 0, 1 - frame["truly"])
-    found = bw.diagnose(
+    diagnosis = bw.diagnose(
         frame, group="race", feature="rude", labels=["truly", "ben"], permutations=0
     )
-    [row] = found.parts["corrections"]
+    [row] = diagnosis.parts["corrections"]
     assert row["people"] == 2
     assert 0.5 < row["agreement"] < 0.95
-    assert "240 labels by 2 people" in str(found)
+    assert "240 labels by 2 people" in str(diagnosis)
 
 
 def test_two_groupings_and_two_numbers_are_one_family() -> None:
@@ -104,15 +104,15 @@ def test_two_groupings_and_two_numbers_are_one_family() -> None:
     frame["gender"] = np.where(frame.index % 2, "f", "m")
     frame["mood"] = np.clip(np.round(3 + frame["rude"] + frame.index % 3 - 1), 1, 5)
     frame["felt"] = frame["mood"].where(frame["truly"].notna())
-    found = bw.diagnose(
+    diagnosis = bw.diagnose(
         frame, group=["race", "gender"], feature=["rude", "mood"], permutations=0,
         labels={"rude": "truly", "mood": "felt"}, ranges={"mood": (1, 5)},
     )  # fmt: skip
-    rows = found.parts["corrections"]
+    rows = diagnosis.parts["corrections"]
     assert {(row["feature"], row["dimension"]) for row in rows} == {
         ("rude", "race"), ("rude", "gender"), ("mood", "race"), ("mood", "gender"),
     }  # fmt: skip
-    assert "one of 4" in str(found)
+    assert "one of 4" in str(diagnosis)
 
 
 @pytest.mark.parametrize(
@@ -150,9 +150,9 @@ def test_few_labels_and_rows_without_any_are_said() -> None:
     assert "a correction needs 20 labels of each group: a has 10, b has 10" in str(few)
     frame = letters()
     frame["gender"] = np.where(frame["truly"].isna() & (frame.index % 3 == 0), "x", "f")
-    found = bw.diagnose(
+    diagnosis = bw.diagnose(
         frame, group=["race", "gender"], feature="rude", labels="truly", permutations=0
     )
     assert any(
-        "rows belong to crossings of groups without a labelled row" in w for w in found.warnings
+        "rows belong to crossings of groups without a labelled row" in w for w in diagnosis.warnings
     )

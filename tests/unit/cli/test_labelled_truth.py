@@ -28,11 +28,13 @@ def hires(seed: int = 1) -> pd.DataFrame:
 
 def corrected(frame: pd.DataFrame, feature: str = "hired") -> dict[str, dict[str, Any]]:
     """Return the corrected gap of each rate."""
-    found = bw.diagnose(
+    diagnosis = bw.diagnose(
         frame, group="group", feature=feature, truth="judged", labels={"judged": "people"},
         permutations=0,
     )  # fmt: skip
-    rows: dict[str, dict[str, Any]] = {row["feature"]: row for row in found.parts["corrections"]}
+    rows: dict[str, dict[str, Any]] = {
+        row["feature"]: row for row in diagnosis.parts["corrections"]
+    }
     return rows
 
 

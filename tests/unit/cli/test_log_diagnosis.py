@@ -24,17 +24,17 @@ def log(tmp_path: Path) -> Path:
     path = tmp_path / "log.jsonl"
     silent = {"id": "s", "reason": "timeout", "groups": {"gender": "male"}}
     lines = [*ANSWERS, ANSWERS[0], silent]
-    path.write_text("\n".join(json.dumps(each) for each in lines))
+    path.write_text("\n".join(json.dumps(line) for line in lines))
     return path
 
 
 def test_answers_are_measured_once_with_their_groups_and_units(log: Path) -> None:
-    found = log_input(log, RunColumns(groups=["gender"]), ["words"], None, None)
-    assert found.rows.features[0] == "words"
-    assert found.rows.values[:-1, 0].tolist() == [1.0, 3.0] * 6
-    assert found.rows.groups["gender"] == ["male", "female"] * 6 + ["male"]
-    assert len(set(found.rows.unit_codes)) == 5
-    assert found.warnings[0] == "1 of 13 answers have no values by words: 1 no answer: timeout."
+    result = log_input(log, RunColumns(groups=["gender"]), ["words"], None, None)
+    assert result.rows.features[0] == "words"
+    assert result.rows.values[:-1, 0].tolist() == [1.0, 3.0] * 6
+    assert result.rows.groups["gender"] == ["male", "female"] * 6 + ["male"]
+    assert len(set(result.rows.unit_codes)) == 5
+    assert result.warnings[0] == "1 of 13 answers have no values by words: 1 no answer: timeout."
 
 
 def test_what_is_not_there_is_named_with_what_is(log: Path) -> None:
@@ -76,9 +76,9 @@ def test_units_that_lost_their_digits_are_named(tmp_path: Path, name: str, unit:
     if name.endswith("csv"):
         lines = ["text,unit,groups.g", *(f"a {n},{unit},a" for n in range(4))]
     (path := tmp_path / name).write_text("\n".join(lines))
-    found = log_input(path, RunColumns(groups=["g"]), ["words"], None, None)
-    assert found.warnings[0].startswith("Values of unit are floats too large to be exact")
-    assert len(set(found.rows.unit_codes)) == 1
+    result = log_input(path, RunColumns(groups=["g"]), ["words"], None, None)
+    assert result.warnings[0].startswith("Values of unit are floats too large to be exact")
+    assert len(set(result.rows.unit_codes)) == 1
 
 
 def test_a_log_in_utf16_asks_for_utf8(tmp_path: Path) -> None:
@@ -91,5 +91,5 @@ def test_dates_in_the_parts_of_a_text_do_not_make_their_cell_the_answer(tmp_path
     parts = [{"type": "text", "text": "One two.", "at": datetime(2026, 5, 1, tzinfo=UTC)}]
     rows = [{"text": parts, "groups": {"g": "a"}} for _ in range(2)]
     pd.DataFrame(rows).to_csv(path := tmp_path / "log.csv", index=False)
-    found = log_input(path, RunColumns(groups=["g"]), ["words"], None, None)
-    assert found.rows.values[:, 0].tolist() == [2.0, 2.0]
+    result = log_input(path, RunColumns(groups=["g"]), ["words"], None, None)
+    assert result.rows.values[:, 0].tolist() == [2.0, 2.0]

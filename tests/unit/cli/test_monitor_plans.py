@@ -95,9 +95,9 @@ def test_no_number_of_rounds_shows_more_than_few_names(tmp_path: Path) -> None:
     assert [row[number] for number in numbers] == [None] * 6
     assert "needs at least 9 blocks of sets that share no name" in str(row["why"])
     assert "the suite has 4." in str(row["why"])
-    said = explained([row], traffic=False)
-    assert "With these units" not in said
-    assert "`random: []`" in said
+    text = explained([row], traffic=False)
+    assert "With these units" not in text
+    assert "`random: []`" in text
     [about_these] = rows(tmp_path, {**declared, "random": []}, Assumptions(effect=2.0), named)
     assert about_these["rounds"]
     assert about_these["why"] is None
@@ -236,7 +236,7 @@ def test_groups_of_different_sizes_bring_less_than_as_many_of_the_same(tmp_path:
 def test_rounds_that_can_never_happen_are_not_planned_and_the_row_says_why(tmp_path: Path) -> None:
     population = {**ASKS, **POPULATION}
     [row] = rows(tmp_path, population, Assumptions(effect=2.0))
-    assert [row[each] for each in ("rounds", "probes", "tokens", "cost")] == [None] * 4
+    assert [row[item] for item in ("rounds", "probes", "tokens", "cost")] == [None] * 4
     needed = -(-int(row["units"] or 0) // 2)
     sets = f"the number of rounds needed is {needed}, and the suite's 10 sets are enough for 5"
     assert row["why"] == sets
@@ -379,9 +379,9 @@ def test_the_sentences_beneath_a_plan_speak_of_what_is_there(tmp_path: Path) -> 
     assert heard.endswith("raise an alarm; a round is a window.")
     never = rows(tmp_path, LISTENS, Assumptions(effect=0.001, sd=2.0))
     assert never[0]["units"] is None
-    said = explained(never, traffic=True)
-    assert said.startswith("words.words/matched:concept:France-Peru: fewer than 80 % of monit")
-    assert "With these units" not in said
+    text = explained(never, traffic=True)
+    assert text.startswith("words.words/matched:concept:France-Peru: fewer than 80 % of monit")
+    assert "With these units" not in text
 
 
 def test_units_that_nobody_knows_are_shown_as_such(tmp_path: Path) -> None:
@@ -406,8 +406,8 @@ def test_missing_answers_cost_a_bank_bounds_and_a_population_its_sets(tmp_path: 
 def test_a_share_of_missing_answers_that_leaves_no_decision_is_said(tmp_path: Path) -> None:
     [row] = rows(tmp_path, ASKS, Assumptions(effect=0.5, missing=0.1))
     assert (row["units"], row["rounds"]) == (None, None)
-    said = explained([row], traffic=False)
-    assert "no number of units decides; below a share of 0.048 it can be found." in said
+    text = explained([row], traffic=False)
+    assert "no number of units decides; below a share of 0.048 it can be found." in text
 
 
 def test_sets_that_differ_in_difficulty_are_planned_for(tmp_path: Path) -> None:

@@ -184,10 +184,10 @@ def test_strata_are_the_same_in_any_form_of_their_values(tmp_path: Path) -> None
 def test_a_feature_of_booleans_is_numbers_and_its_range_is_known(outcomes: Any) -> None:
     column = pd.Series(outcomes)
     assert is_boolean(column)
-    found = bw.diagnose(
+    diagnosis = bw.diagnose(
         pd.DataFrame({"grp": GROUPS, "sel": column}), group="grp", feature="sel", permutations=0
     )
-    means = [row["value"] for row in found.parts["summary"] if row["statistic"] == "mean"]
+    means = [row["value"] for row in diagnosis.parts["summary"] if row["statistic"] == "mean"]
     assert means == [0.75, 0.25]
 
 
@@ -212,8 +212,8 @@ def test_groups_of_booleans_have_the_same_names_in_every_frame() -> None:
     texts = [str(answer).lower() for answer in ANSWERS]
     frames = [pd.DataFrame(rows), pl.DataFrame(rows), pd.DataFrame({**rows, "grp": texts})]
     for frame in frames:
-        found = bw.diagnose(frame, group="grp", feature="x", permutations=0)
-        [row] = found.parts["comparisons"]
+        diagnosis = bw.diagnose(frame, group="grp", feature="x", permutations=0)
+        [row] = diagnosis.parts["comparisons"]
         assert (row["a"], row["b"]) == ("False", "True")
 
 
@@ -247,11 +247,11 @@ def test_a_bank_always_answered_alike_is_known_by_a_declared_range_or_by_boolean
 ) -> None:
     frame = bank()
     frame["sel"] = frame["sel"].map(sel)
-    found = bw.diagnose(
+    diagnosis = bw.diagnose(
         frame, group="grp", feature="sel", unit="prompt", set="twins", claim="bank",
         ranges=ranges, permutations=0,
     )  # fmt: skip
-    assert [row["verdict"] for row in found.parts["comparisons"]] == [verdict]
+    assert [row["verdict"] for row in diagnosis.parts["comparisons"]] == [verdict]
 
 
 @pytest.mark.parametrize("ends", [(0, None), (0, np.inf), (np.nan, 1), (5, 1), (1, 1), "ab", 3])

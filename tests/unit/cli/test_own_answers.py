@@ -35,10 +35,10 @@ def answers(groups: tuple[str, ...] = ("white", "black")) -> TwinAnswers:
 
 def verdicts(suite: Suite, model: PlantedModel) -> list[str]:
     frame = pd.DataFrame(list(replies(suite, model)))
-    found = bw.diagnose(
+    diagnosis = bw.diagnose(
         frame, group="race", feature="correct", set="set", unit="unit", permutations=0
     )
-    return list(found.comparisons["verdict"])
+    return list(diagnosis.comparisons["verdict"])
 
 
 def replies(suite: Suite, model: PlantedModel) -> Iterator[dict[str, object]]:

@@ -108,7 +108,7 @@ def test_five_languages_say_gender_and_origin_in_their_own_forms(name: str) -> N
     assert {gender: name[-3:] for gender, name in surnames.items()} == {
         "male": "ski", "female": "ska",
     }  # fmt: skip
-    assert not any("{" in each for each in text.values())
+    assert not any("{" in item for item in text.values())
 
 
 def test_the_questions_fit_every_place_and_the_invented_one_is_compared_with_nobody() -> None:

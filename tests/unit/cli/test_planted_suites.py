@@ -79,9 +79,9 @@ def findings(suite: Suite, model: PlantedModel, planted: str) -> list[Mapping[st
     """
     others: list[Mapping[str, Any]] = []
     for study in range(2):
-        found = disparities(suite, asked(suite, model, study))
-        if not (others := [row for row in found if planted not in (row["a"], row["b"])]):
-            return found
+        result = disparities(suite, asked(suite, model, study))
+        if not (others := [row for row in result if planted not in (row["a"], row["b"])]):
+            return result
     raise AssertionError(others)
 
 
@@ -89,9 +89,9 @@ def findings(suite: Suite, model: PlantedModel, planted: str) -> list[Mapping[st
 def test_a_planted_gap_is_found_and_all_else_is_silent(name: str) -> None:
     suite = part_of(name)
     planted = PLANTED[dimension_of(suite)]
-    found = findings(suite, BIASED, planted)
-    assert found
-    assert len({row["gap"] > 0 if row["a"] == planted else row["gap"] < 0 for row in found}) == 1
+    result = findings(suite, BIASED, planted)
+    assert result
+    assert len({row["gap"] > 0 if row["a"] == planted else row["gap"] < 0 for row in result}) == 1
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -119,6 +119,6 @@ def test_the_simulator_knows_the_names_of_the_suites_by_itself() -> None:
     known = known_markers()
     assert all(known[name] == tuple(groups) for name, groups in names.items())
     suite = part_of("support")
-    found = disparities(suite, list(answers(suite, DEFAULT_MODELS["biased"], known, REPEATS)))
-    assert found
-    assert all("black" in (row["a"], row["b"]) for row in found)
+    result = disparities(suite, list(answers(suite, DEFAULT_MODELS["biased"], known, REPEATS)))
+    assert result
+    assert all("black" in (row["a"], row["b"]) for row in result)

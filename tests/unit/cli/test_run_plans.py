@@ -72,57 +72,57 @@ def test_families_of_prompts_within_groups_are_counted_as_families() -> None:
         for group in ("France", "Peru")
         for n, probe in enumerate(alone(group, 24))
     ]
-    [found] = compared_shapes(suite_of(probes))
-    assert found.shape == StudyShape(0, 6, 6, prompts_a=4, prompts_b=4, family_a=4, family_b=4)
+    [result] = compared_shapes(suite_of(probes))
+    assert result.shape == StudyShape(0, 6, 6, prompts_a=4, prompts_b=4, family_a=4, family_b=4)
     assert "6 families of prompts a group, unpaired" in explained(planned(suite_of(probes)))
 
 
 def test_more_than_six_groups_are_planned_each_against_the_rest() -> None:
-    found = compared_shapes(suite_of(twins(5, tuple("abcdefg"))))
-    assert [each.b for each in found] == ["the rest"] * 7
-    assert {each.shape for each in found} == {StudyShape(5, prompts_b=6)}
+    result = compared_shapes(suite_of(twins(5, tuple("abcdefg"))))
+    assert [item.b for item in result] == ["the rest"] * 7
+    assert {item.shape for item in result} == {StudyShape(5, prompts_b=6)}
 
 
 def test_a_plan_says_what_the_suite_finds_and_what_would_be_enough() -> None:
-    found = planned(suite_of(twins(10)))
-    as_it_is, enough = found.rows
+    result = planned(suite_of(twins(10)))
+    as_it_is, enough = result.rows
     assert (as_it_is["sets"], as_it_is["prompts"], as_it_is["calls"]) == (10, 20, 40)
     assert isinstance(enough["sets"], int)
     assert enough["calls"] == enough["sets"] * 2 * 2
     assert isinstance(enough["power"], float)
     assert enough["power"] >= 0.8 > (as_it_is["power"] or 0)  # type: ignore[operator]
-    said = explained(found)
-    assert f"80% of runs find the gap with {enough['sets']} sets and 2 repeats" in said
-    assert "alpha 0.05, tolerance" in said
+    text = explained(result)
+    assert f"80% of runs find the gap with {enough['sets']} sets and 2 repeats" in text
+    assert "alpha 0.05, tolerance" in text
 
 
 def test_the_family_counts_comparisons_features_and_parts() -> None:
     suite = suite_of(twins(4, ("a", "b", "c")), features=["words", "chars"])
-    found = planned(suite, options=PlanOptions(repeats=(1,), simulations=50, parts=2))
-    assert found.test.family == 3 * 2 * 2
+    result = planned(suite, options=PlanOptions(repeats=(1,), simulations=50, parts=2))
+    assert result.test.family == 3 * 2 * 2
 
 
 def test_groups_are_compared_and_answers_ranged_as_the_suite_declares() -> None:
     suite = suite_of(twins(4, ("a", "b", "c")), compared="rest", ranges={"words": [1, 5]})
-    found = planned(suite, Assumed(gap=1.0))
-    assert found.test.family == 3
-    assert found.compared.b == "the rest"
-    assert found.answers.bounds == (1, 5)
-    assert (found.answers.mean_a, found.answers.mean_b, found.answers.sd) == (3.5, 2.5, 1.0)
+    result = planned(suite, Assumed(gap=1.0))
+    assert result.test.family == 3
+    assert result.compared.b == "the rest"
+    assert result.answers.bounds == (1, 5)
+    assert (result.answers.mean_a, result.answers.mean_b, result.answers.sd) == (3.5, 2.5, 1.0)
 
 
 def test_of_a_bank_only_repeats_can_change() -> None:
-    found = planned(suite_of(twins(5), claim="bank"), options=PlanOptions(simulations=50))
-    assert [row["repeats"] for row in found.rows][:3] == [1, 3, 10]
-    assert {row["sets"] for row in found.rows} == {5}
-    assert found.rows[0]["power"] == 0  # nothing was answered twice
-    assert "only repeats can vary" in explained(found)
+    result = planned(suite_of(twins(5), claim="bank"), options=PlanOptions(simulations=50))
+    assert [row["repeats"] for row in result.rows][:3] == [1, 3, 10]
+    assert {row["sets"] for row in result.rows} == {5}
+    assert result.rows[0]["power"] == 0  # nothing was answered twice
+    assert "only repeats can vary" in explained(result)
 
 
 def test_a_gap_out_of_reach_is_said_to_be() -> None:
-    found = planned(suite_of(twins(5)), Assumed(gap=0.001, sd=0.4, between_sd=0.0))
-    assert found.rows[1]["calls"] is None
-    assert "Not even 4,096 sets find the gap" in explained(found)
+    result = planned(suite_of(twins(5)), Assumed(gap=0.001, sd=0.4, between_sd=0.0))
+    assert result.rows[1]["calls"] is None
+    assert "Not even 4,096 sets find the gap" in explained(result)
 
 
 @pytest.mark.parametrize(

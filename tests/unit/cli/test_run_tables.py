@@ -50,8 +50,8 @@ def answer(number: int, **fields: object) -> AnswerMeasurements:
 
 def table_of(*answers: AnswerMeasurements, **declared: object) -> RunTable:
     table = RunTable(DECLARED.model_copy(update=declared))
-    for each in answers:
-        table.add(each)
+    for item in answers:
+        table.add(item)
     return table
 
 
@@ -185,10 +185,10 @@ def client_of(broken_at: list[int], end: int) -> GatewayClient:
 
 
 async def test_a_broken_connection_is_taken_up_where_it_broke() -> None:
-    found = [each.key async for each in client_of([2, 5], 8).measurements("r")]
-    assert found == [f"k{number}" for number in range(8)]
+    keys = [measurement.key async for measurement in client_of([2, 5], 8).measurements("r")]
+    assert keys == [f"k{number}" for number in range(8)]
 
 
 async def test_a_gateway_that_sends_nothing_more_is_given_up() -> None:
     with pytest.raises(TransientError, match="does not answer"):
-        assert [each async for each in client_of([2, 2, 2, 2], 8).measurements("r")]
+        assert [measurement async for measurement in client_of([2, 2, 2, 2], 8).measurements("r")]

@@ -109,7 +109,7 @@ def test_facts_of_a_probe_come_from_tables_and_lines_and_its_own_word_counts(
 
 def test_the_countries_can_be_grouped_by_keyword_and_source() -> None:
     facts = [probe.facts for probe in load_suite(SHIPPED / "countries").probes]
-    assert all({"domain", "keyword", "source"} == each.keys() for each in facts)
+    assert all({"domain", "keyword", "source"} == fact.keys() for fact in facts)
 
 
 @pytest.mark.parametrize(

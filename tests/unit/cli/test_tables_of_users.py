@@ -39,7 +39,7 @@ def test_strata_equal_independent_formulas(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     rows = [(grp, sel, site) for site, grp, yes, no in COUNTS for sel in [1] * yes + [0] * no]
     pd.DataFrame(rows, columns=["grp", "sel", "site"]).to_csv(path, index=False)
-    found = table_of(path, "sel=1", "--strata", "site")["stratified"]
+    stratified = table_of(path, "sel=1", "--strata", "site")["stratified"]
     cells = {(site, grp): (yes, no) for site, grp, yes, no in COUNTS}
     upper = lower = centred = variance = 0.0
     for site in ("s1", "s2"):
@@ -48,14 +48,14 @@ def test_strata_equal_independent_formulas(tmp_path: Path) -> None:
         upper, lower = upper + a * d / n, lower + b * c / n
         centred += a - (a + b) * (a + c) / n
         variance += (a + b) * (c + d) * (a + c) * (b + d) / n**2 / (n - 1)
-    assert found["odds_ratio"]["value"] == pytest.approx(upper / lower)
+    assert stratified["odds_ratio"]["value"] == pytest.approx(upper / lower)
     p_value = math.erfc(math.sqrt(centred**2 / variance / 2))
-    assert found["cmh"]["p_value"] == pytest.approx(p_value)
+    assert stratified["cmh"]["p_value"] == pytest.approx(p_value)
 
 
 def test_the_listed_strata_have_the_listed_numbers(recorded_data: RecordedData) -> None:
-    found = table_of(recorded_data("cases") / "t17_strata.csv", "sel=1", "--strata", "site")
-    within = found["stratified"]
+    table = table_of(recorded_data("cases") / "t17_strata.csv", "sel=1", "--strata", "site")
+    within = table["stratified"]
     assert within["odds_ratio"]["value"] == pytest.approx(3.2727, abs=5e-5)
     assert within["cmh"]["p_value"] == pytest.approx(0.09945, abs=5e-6)
     # Of statsmodels' StratifiedTable.test_equal_odds(adjust=True).
@@ -104,10 +104,10 @@ def test_json_without_a_number_is_missing(tmp_path: Path) -> None:
 def test_groups_that_an_outcome_parts_have_finite_intervals(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("grp,sel,x\n" + "".join(f"a,1,{n}\nb,0,{n}\n" for n in range(40)))
-    found = table_of(path, "sel=1", "--adjust", "x")
-    assert found["risk_difference"]["estimate"] == 1
-    assert found["odds_ratio"]["estimate"] > 1000
-    assert "part the outcome" in found["adjusted_odds_ratio"]["reason"]
+    table = table_of(path, "sel=1", "--adjust", "x")
+    assert table["risk_difference"]["estimate"] == 1
+    assert table["odds_ratio"]["estimate"] > 1000
+    assert "part the outcome" in table["adjusted_odds_ratio"]["reason"]
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_scores_at_the_median_are_not_above_it(
     lines = [f"{sex},{score}\n" for sex, some in scores.items() for score in some]
     path.write_text("sex,score\n" + "".join(lines))
     words = ["ll144", str(path), "--group", "sex", "--score", "score", "--format", "json"]
-    found = json.loads(CliRunner().invoke(app, words).stdout)
-    [part] = found if isinstance(found, list) else [found]
+    body = json.loads(CliRunner().invoke(app, words).stdout)
+    [part] = body if isinstance(body, list) else [body]
     [table] = part["impact"]["tables"]
     assert {row["categories"][0]: row["rate"] for row in table["rows"]} == rates

@@ -71,9 +71,9 @@ def test_help_shows_every_option_whole_on_80_columns(verb: Verb) -> None:
         assert max(map(len, shown.splitlines())) <= 80, words
         named = {
             name
-            for each in command.params
-            if not getattr(each, "hidden", False)
-            for name in (*each.opts, *each.secondary_opts)
+            for param in command.params
+            if not getattr(param, "hidden", False)
+            for name in (*param.opts, *param.secondary_opts)
             if name.startswith("-")
         }
         assert [name for name in sorted(named) if f"{name} " not in shown] == [], words

@@ -11,7 +11,7 @@ from biaswatch.written_files import write_whole, written_whole
 
 
 def names_in(folder: Path) -> list[str]:
-    return [each.name for each in folder.iterdir()]
+    return [path.name for path in folder.iterdir()]
 
 
 def stopped_while_writing(path: Path, stopped_by: type[BaseException]) -> None:
@@ -45,8 +45,8 @@ def test_a_full_disk_is_a_sentence_and_leaves_nothing(tmp_path: Path) -> None:
     path = tmp_path / "answers.csv"
     full = OSError("Error writing bytes to file. Detail: [errno 28] No space left on device")
     full.errno = 28
-    said = r"answers.csv cannot be written \(No space left on device\)\.$"
-    with pytest.raises(UsageError, match=said), written_whole(path):
+    text = r"answers.csv cannot be written \(No space left on device\)\.$"
+    with pytest.raises(UsageError, match=text), written_whole(path):
         raise full
     assert names_in(tmp_path) == []
 

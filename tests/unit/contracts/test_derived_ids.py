@@ -21,8 +21,8 @@ JSON = st.recursive(
 def test_an_id_is_the_hash_of_the_canonical_json_of_its_inputs(
     kind: str, inputs: list[JsonValue]
 ) -> None:
-    said = json.dumps([kind, *inputs], sort_keys=True, separators=(",", ":"))
-    assert derived_id(kind, *inputs) == hashlib.sha256(said.encode()).hexdigest()[:32]
+    text = json.dumps([kind, *inputs], sort_keys=True, separators=(",", ":"))
+    assert derived_id(kind, *inputs) == hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def test_a_purpose_is_its_word() -> None:

@@ -86,6 +86,6 @@ def test_what_is_missing_is_named_with_what_stands_in_its_place() -> None:
 
 
 def test_names_of_kinds_that_nobody_wrote_are_left_out_of_the_way() -> None:
-    found = Mistake((ASKS, "features", 1, "low"), "missing", "this is missing")
-    assert found.in_words("the monitor") == "features.1.low: this is missing"
+    result = Mistake((ASKS, "features", 1, "low"), "missing", "this is missing")
+    assert result.in_words("the monitor") == "features.1.low: this is missing"
     assert Mistake((ASKS,), "model_type", "x").in_words("the monitor") == "the monitor: x"

@@ -78,8 +78,8 @@ def test_ids_in_order_begin_with_the_run_and_the_position_and_are_known_in_advan
             1, probe_id=probe.id, response_id=response.id, extractor="words", extractor_version="1"
         )
         beginning = f"{probe.run_id[:8]}{position:08x}"
-        assert {each.id[:16] for each in (probe, response, features)} == {beginning}
-        assert len({each.id for each in (probe, response, features)}) == 3
+        assert {item.id[:16] for item in (probe, response, features)} == {beginning}
+        assert len({item.id for item in (probe, response, features)}) == 3
         assert response.id == response_id_of(probe)
         assert features.id == features_id_of(probe, "words", "1")
         assert Response.decode(response.encode()).id == response.id

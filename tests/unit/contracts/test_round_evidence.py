@@ -43,27 +43,27 @@ def of(count: int, words: int = 1) -> tuple[list[Increment], list[Evidence]]:
 def test_what_is_packed_is_what_is_read_in_its_order() -> None:
     increments, evidence = of(2 * MAX_COMPARISONS + 3)
     records = round_evidence(increments, evidence)
-    assert [each.part for each in records] == [0, 1, 2]
-    assert len({each.id for each in records}) == 3
-    assert sum(each.comparisons for each in records) == len(evidence)
+    assert [record.part for record in records] == [0, 1, 2]
+    assert len({record.id for record in records}) == 3
+    assert sum(record.comparisons for record in records) == len(evidence)
     assert list(increments_in(records)) == increments
     assert list(evidence_in(records)) == evidence
-    assert all(each == type(each).decode(each.encode()) for each in records)
+    assert all(record == type(record).decode(record.encode()) for record in records)
 
 
 def test_many_comparisons_take_a_fraction_of_what_each_takes_alone() -> None:
     increments, evidence = of(MAX_COMPARISONS)
     [record] = round_evidence(increments, evidence)
-    alone = sum(len(each.model_dump_json()) for each in (*increments, *evidence))
+    alone = sum(len(item.model_dump_json()) for item in (*increments, *evidence))
     assert len(record.encode()) < alone / 20
 
 
 def test_a_part_that_is_large_is_divided_until_it_fits_a_message() -> None:
     increments, evidence = of(MAX_COMPARISONS, words=300)
     records = round_evidence(increments, evidence)
-    assert [each.part for each in records] == list(range(len(records)))
+    assert [record.part for record in records] == list(range(len(records)))
     assert len(records) > 1
-    assert max(len(each.encode()) for each in records) < 1.1 * MAX_BYTES
+    assert max(len(record.encode()) for record in records) < 1.1 * MAX_BYTES
     assert list(evidence_in(records)) == evidence
 
 
@@ -88,14 +88,14 @@ def test_columns_keep_every_kind_of_field_and_what_only_some_have() -> None:
 def test_some_fields_of_some_comparisons_are_read_as_the_whole_is() -> None:
     increments, evidence = of(30)
     [record] = round_evidence(increments, evidence)
-    wanted = {each.comparison_key for each in evidence[3:7]}
+    wanted = {item.comparison_key for item in evidence[3:7]}
     expected = [(e.comparison_key, e.round, e.units, e.gap) for e in evidence[3:7]]
     names = {"round", "units", "gap", "test"}
     for records in ([record], [record, record]):
-        found = list(evidence_fields(records, names, wanted))
-        read = [(k, f["round"], f["units"], Estimate(**f["gap"])) for k, f in found]
+        result = list(evidence_fields(records, names, wanted))
+        read = [(k, f["round"], f["units"], Estimate(**f["gap"])) for k, f in result]
         assert read == expected * len(records)
-        assert all("counts" not in fields for _, fields in found)
+        assert all("counts" not in fields for _, fields in result)
 
 
 def packed(columns: str) -> str:

@@ -36,7 +36,7 @@ def test_roles(role: str, prompt: str | None) -> None:
 
 def test_another_role_or_parameter_is_another_lane_and_has_another_name() -> None:
     written = ["openai:m", "openai:m?role=assistant", "openai:m?temperature=0"]
-    targets = [parse_target(each) for each in written]
+    targets = [parse_target(item) for item in written]
     assert len({target.lane for target in targets}) == 3
     assert [target.name for target in targets] == written
 
@@ -97,12 +97,12 @@ def test_every_field_of_an_application_survives_being_written_into_a_target() ->
 
 def test_no_file_is_opened_to_read_a_target(tmp_path: Path) -> None:
     (tmp_path / "there").write_text("x")
-    said = []
+    text = []
     for name in ("there", "gone"):
         with pytest.raises(UsageError) as refused:
             parse_target(f"http:{tmp_path}/{name}")
-        said.append(str(refused.value).replace(name, ""))
-    assert said[0] == said[1]
+        text.append(str(refused.value).replace(name, ""))
+    assert text[0] == text[1]
 
 
 def test_a_wrong_description_names_the_field_and_repeats_nothing() -> None:

@@ -62,7 +62,7 @@ def test_every_convention_tells_question_answer_and_model(name: str) -> None:
     part = part_of(SPANS[name], PLAIN)
     assert part is not None
     assert part.whole
-    assert [(each.role, each.content) for each in part.content.prompt] == [("user", "Question?")]
+    assert [(item.role, item.content) for item in part.content.prompt] == [("user", "Question?")]
     assert (part.content.text, part.content.model) == ("Answer.", "model")
     assert part.groups == {}
 
@@ -89,11 +89,11 @@ def test_a_span_and_its_log_events_are_one_answer_in_any_order() -> None:
         make_event(4, "gen_ai.user.message", {"content": "Question?"}, 2),
         make_event(4, "gen_ai.choice", {"index": 0, "message": {"content": "Answer."}}, 3),
     ]
-    parts = [part_of(each, PLAIN) for each in (events[2], span, events[1], events[0])]
-    found = [each for each in parts if each is not None]
-    assert all(each.waits for each in found)
-    sent = sent_fields(joined(found))
-    assert [each.content for each in sent["messages"]] == ["Be kind.", "Question?"]
+    parts = [part_of(item, PLAIN) for item in (events[2], span, events[1], events[0])]
+    result = [part for part in parts if part is not None]
+    assert all(item.waits for item in result)
+    sent = sent_fields(joined(result))
+    assert [message.content for message in sent["messages"]] == ["Be kind.", "Question?"]
     assert (sent["text"], sent["unit"], sent["groups"]) == ("Answer.", "u-4", {"gender": "male"})
     assert sent["id"] == span.key
 

@@ -26,11 +26,11 @@ def found(value: float, low: float, high: float, **more: Any) -> AlarmedGap:
 
 
 def test_of_a_feature_without_a_declared_direction_only_higher_is_said() -> None:
-    said = gap_sentence(watched(), found(-0.6, -0.8, -0.4))
-    assert said.startswith("gender: rating is higher for male than for female.")
-    assert "The gap, female minus male, is -0.6 (-0.8 to -0.4; tolerance 0.1)" in said
-    assert "240 units and 4 rounds" in said
-    assert "worse" not in said
+    text = gap_sentence(watched(), found(-0.6, -0.8, -0.4))
+    assert text.startswith("gender: rating is higher for male than for female.")
+    assert "The gap, female minus male, is -0.6 (-0.8 to -0.4; tolerance 0.1)" in text
+    assert "240 units and 4 rounds" in text
+    assert "worse" not in text
 
 
 def test_a_declared_direction_says_who_is_worse_off() -> None:
@@ -41,10 +41,10 @@ def test_a_declared_direction_says_who_is_worse_off() -> None:
 
 def test_refusals_are_told_as_shares_of_the_time() -> None:
     refused = watched("refusal", "refused", low=0.0, high=1.0, tolerance=0.02)
-    said = gap_sentence(refused, found(0.27, 0.2, 0.34, sides=(0.3, 0.03)))
-    assert "female is worse off than male" in said
-    assert "female was refused 30 % of the time, male 3 %" in said
-    assert "The gap, female minus male, is 27 percentage points (20 to 34; tolerance 2)" in said
+    text = gap_sentence(refused, found(0.27, 0.2, 0.34, sides=(0.3, 0.03)))
+    assert "female is worse off than male" in text
+    assert "female was refused 30 % of the time, male 3 %" in text
+    assert "The gap, female minus male, is 27 percentage points (20 to 34; tolerance 2)" in text
 
 
 def test_who_read_a_number_is_said_where_it_tells_more() -> None:

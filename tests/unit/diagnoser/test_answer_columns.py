@@ -70,12 +70,12 @@ def labelled(cases: Sequence[Case], seed: int) -> tuple[LabelSample, list[Label]
     sample = label_sample(run, number, ReadColumns(answers, BytesIO()), request, None, AT)
     given = [
         Label(
-            at=AT, run_id=run.id, response_id=each.response_id, unit_id="u", extractor="judge",
-            feature="x", value=float(np.clip(read[each.response_id] + rng.normal(), *BOUNDS)),
+            at=AT, run_id=run.id, response_id=item.response_id, unit_id="u", extractor="judge",
+            feature="x", value=float(np.clip(read[item.response_id] + rng.normal(), *BOUNDS)),
             person="p", person_id=person_id_of("p"), instructions="i", sample_id=sample.id,
-            probability=each.probability,
+            probability=item.probability,
         )
-        for each in sample.drawn
+        for item in sample.drawn
         if rng.random() < 0.9
     ]  # fmt: skip
     return sample, given
@@ -88,9 +88,9 @@ def test_hashes_of_users_give_the_numbers_that_their_names_give(seed: int) -> No
     by_name, by_hash = (
         fold_answers(iter(cases), [sample], given, many_units=many) for many in (False, True)
     )
-    found = corrections(by_name, [sample], given, AnalysisPlan())
-    assert any(gap.corrected.value is not None for each in found for gap in each.gaps)
-    assert corrections(by_hash, [sample], given, AnalysisPlan()) == found
+    result = corrections(by_name, [sample], given, AnalysisPlan())
+    assert any(gap.corrected.value is not None for item in result for gap in item.gaps)
+    assert corrections(by_hash, [sample], given, AnalysisPlan()) == result
 
 
 @pytest.mark.parametrize("together", [5, 64])
@@ -121,15 +121,15 @@ def test_a_probability_by_group_is_that_of_each_of_its_answers(seed: int) -> Non
     [answers] = fold_answers(cases, [sample], given)
     rows = labelled_rows(answers, sample, labels_by_answer(given))
     probabilities = rows.drawn.probabilities_of(slice(0, ANSWERS))
-    said = np.full(ANSWERS, np.nan)
-    said[rows.drawn.rows] = rows.drawn.labels
+    text = np.full(ANSWERS, np.nan)
+    text[rows.drawn.rows] = rows.drawn.labels
     possible = rows.present & np.isfinite(probabilities)
     np.testing.assert_array_equal(rows.drawn.possible(), np.isfinite(probabilities))
     by_stratum, by_answer = (
         corrected_values(rows.readings[possible], drawn, BOUNDS)
         for drawn in (
             rows.drawn.subset(possible),
-            every_drawn(said[possible], probabilities[possible]),
+            every_drawn(text[possible], probabilities[possible]),
         )
     )
     np.testing.assert_array_equal(by_stratum.values, by_answer.values)
@@ -147,7 +147,7 @@ def test_only_what_was_sampled_is_folded_and_a_row_is_an_answer() -> None:
     assert [*answers.groups["gender"]] == [case.groups.get("gender") for _, case in mine]
     assert [*answers.units] == [case.unit for _, case in mine]
     places = {id_: row for row, (id_, _) in enumerate(mine)}
-    assert answers.row_of == {each.response_id: places[each.response_id] for each in sample.drawn}
+    assert answers.row_of == {item.response_id: places[item.response_id] for item in sample.drawn}
     [hashed] = fold_answers(cases, [sample], given, many_units=True)
     codes = coded(hashed.units)[0]
     assert len(set(codes.tolist())) == len({case.unit for _, case in mine})

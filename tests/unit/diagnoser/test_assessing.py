@@ -57,8 +57,8 @@ def audit(seed: int, repeats: int = 6, black: float = -0.6) -> list[MeasuredResp
 
 
 def one(cases: Sequence[MeasuredResponse], plan: AnalysisPlan = PLAN) -> FeatureAssessment:
-    [found] = assess(cases, plan, np.random.default_rng(1))
-    return found
+    [result] = assess(cases, plan, np.random.default_rng(1))
+    return result
 
 
 def values(cases: Sequence[MeasuredResponse], **groups: str) -> list[float]:
@@ -68,11 +68,11 @@ def values(cases: Sequence[MeasuredResponse], **groups: str) -> list[float]:
 
 def test_groups_are_compared_with_the_twins_that_name_nobody() -> None:
     cases = audit(1)
-    found = {(d.dimension, d.group): d.gap for d in one(cases).deviations}
-    assert set(found) == {("race", r) for r in RACES} | {("gender", g) for g in GENDERS}
+    result = {(d.dimension, d.group): d.gap for d in one(cases).deviations}
+    assert set(result) == {("race", r) for r in RACES} | {("gender", g) for g in GENDERS}
     nobody = np.mean([c.values["rating"] or 0.0 for c in cases if not c.groups])
     expected = np.mean(values(cases, race="black")) - nobody
-    gap = found["race", "black"]
+    gap = result["race", "black"]
     assert gap.value == pytest.approx(expected)
     assert gap.low is not None
     assert gap.high is not None
@@ -100,20 +100,22 @@ def test_errors_with_names_stand_against_those_on_the_anonymised_twins(
         for _ in range(rng.integers(2, 8))
     ]
     by_unit: dict[tuple[str | None, bool], dict[str, list[float]]] = {}
-    for each in cases:
-        if each.values:
-            units = by_unit.setdefault((each.set, bool(each.groups)), {})
-            error = abs((each.values["rating"] or 0) - float(each.expected or 0))
-            units.setdefault(each.unit, []).append(error)
+    for item in cases:
+        if item.values:
+            units = by_unit.setdefault((item.set, bool(item.groups)), {})
+            error = abs((item.values["rating"] or 0) - float(item.expected or 0))
+            units.setdefault(item.unit, []).append(error)
     means = {key: np.mean([np.mean(v) for v in units.values()]) for key, units in by_unit.items()}
     plan = AnalysisPlan(assessed=("rating",), measured={"rating": ("rating",)}, claim=claim)
-    found = one(cases, plan).quality.against_anonymised
-    assert found is not None
-    assert found.identified == pytest.approx(np.mean([means[cv, True] for cv in CVS]))
-    assert found.anonymised == pytest.approx(np.mean([means[cv, False] for cv in CVS]))
-    assert found.gap.value == pytest.approx(found.identified - found.anonymised)
-    assert found.gap.low is not None
-    named = [each for each in cases if each.groups]
+    against_anonymised = one(cases, plan).quality.against_anonymised
+    assert against_anonymised is not None
+    assert against_anonymised.identified == pytest.approx(np.mean([means[cv, True] for cv in CVS]))
+    assert against_anonymised.anonymised == pytest.approx(np.mean([means[cv, False] for cv in CVS]))
+    assert against_anonymised.gap.value == pytest.approx(
+        against_anonymised.identified - against_anonymised.anonymised
+    )
+    assert against_anonymised.gap.low is not None
+    named = [case for case in cases if case.groups]
     assert one(named, plan).quality.against_anonymised is None
 
 
@@ -142,9 +144,9 @@ def test_a_combination_s_interval_is_that_of_answers_within_its_prompts() -> Non
 def test_a_gap_shows_in_the_criterion_it_comes_from() -> None:
     scale = {"skill": (1.0, 4.0), "care": (1.0, 4.0)}
     plan = replace(PLAN, ranges=scale)
-    found = {(c.criterion, c.a, c.b): c for c in one(audit(3), plan).criteria}
-    assert len(found) == 2 * 4
-    skill = found["skill", "black", "white"]
+    result = {(c.criterion, c.a, c.b): c for c in one(audit(3), plan).criteria}
+    assert len(result) == 2 * 4
+    skill = result["skill", "black", "white"]
     assert skill.gap.value == pytest.approx(-0.6)
     assert skill.gap.reason is not None
     assert "always answered alike" in skill.gap.reason
@@ -152,7 +154,7 @@ def test_a_gap_shows_in_the_criterion_it_comes_from() -> None:
     assert skill.p_adjusted < 0.05
     of_chance = [
         c.p_adjusted
-        for c in found.values()
+        for c in result.values()
         if c.p_adjusted is not None and "always answered alike" not in (c.gap.reason or "")
     ]
     assert of_chance
@@ -160,14 +162,14 @@ def test_a_gap_shows_in_the_criterion_it_comes_from() -> None:
 
 
 def test_a_gap_of_a_criterion_without_a_declared_range_is_not_known() -> None:
-    found = {(c.criterion, c.a, c.b): c for c in one(audit(3)).criteria}
-    skill = found["skill", "black", "white"]
+    result = {(c.criterion, c.a, c.b): c for c in one(audit(3)).criteria}
+    skill = result["skill", "black", "white"]
     assert skill.p_adjusted == 1.0
     assert "declare the range" in (skill.gap.reason or "")
 
 
 def test_assessments_use_the_declared_range() -> None:
-    steady = [replace(each, values={"rating": 3.0}) for each in audit(1)]
+    steady = [replace(item, values={"rating": 3.0}) for item in audit(1)]
     steady += [replace(steady[0], values={"rating": 40.0})]
     guessed, declared = (
         one(steady[:-1], PLAN),
@@ -225,13 +227,13 @@ def test_total_bias_agrees_with_the_gaps_of_the_findings(
 
 def test_what_is_not_there_has_a_reason_and_is_never_0() -> None:
     cases = [case("fair", {"race": "black"}, None, expected=None)]
-    found = one(cases)
-    assert (found.answers, found.missing) == (1, 1)
-    assert found.total_bias.value is None
-    assert found.total_bias.reason == "fewer than two groups"
-    assert found.quality.reason == "the suite names no right answers that are numbers"
-    assert found.consistency.reason == "no variant has two ratings"
-    assert (found.deviations, found.cells, found.criteria) == ((), (), ())
+    result = one(cases)
+    assert (result.answers, result.missing) == (1, 1)
+    assert result.total_bias.value is None
+    assert result.total_bias.reason == "fewer than two groups"
+    assert result.quality.reason == "the suite names no right answers that are numbers"
+    assert result.consistency.reason == "no variant has two ratings"
+    assert (result.deviations, result.cells, result.criteria) == ((), (), ())
     worded = one([case("fair", {}, 2.0, expected="three"), case("fair", {"race": "x"}, 2.0)])
     assert worded.quality.answers == 1
     uneven = [case("a", {"race": "x"}, 1.0), case("a", {"race": "y", "gender": "f"}, 1.0)]
@@ -250,19 +252,19 @@ def test_the_recorded_study_comes_out(recorded_data: RecordedData) -> None:
             groups = {} if race == "neutral" else {"race": race, "gender": rest[0]}
             value = float(rated["ranking"]) or None
             cases.append(case(cv, groups, value, unit=rated["cv_id"], expected=right[cv]))
-    found = one(cases)
-    assert found.total_bias.value == pytest.approx(known["total_bias"], abs=1e-12)
-    assert found.quality.value == pytest.approx(known["quality"], abs=1e-9)
-    assert found.missing == known["unparsed"]
+    result = one(cases)
+    assert result.total_bias.value == pytest.approx(known["total_bias"], abs=1e-12)
+    assert result.quality.value == pytest.approx(known["quality"], abs=1e-9)
+    assert result.missing == known["unparsed"]
     errors: dict[bool, list[float]] = {True: [], False: []}
-    for each in cases:
-        if (value := each.values.get("rating")) is not None:
-            errors[bool(each.groups)].append(abs(value - float(each.expected or 0)))
-    against = found.quality.against_anonymised
+    for item in cases:
+        if (value := item.values.get("rating")) is not None:
+            errors[bool(item.groups)].append(abs(value - float(item.expected or 0)))
+    against = result.quality.against_anonymised
     assert against is not None
     assert against.identified == pytest.approx(np.mean(errors[True]), abs=1e-9)
     assert against.anonymised == pytest.approx(np.mean(errors[False]), abs=1e-9)
-    by_group = {d.group: d.gap.value for d in found.deviations}
+    by_group = {d.group: d.gap.value for d in result.deviations}
     black = [c.values["rating"] for c in cases if c.groups.get("race") == "black" and c.values]
     expected = float(np.mean(black)) - known["neutral"]  # type: ignore[arg-type]
     assert by_group["black"] == pytest.approx(expected, abs=1e-9)

@@ -51,4 +51,4 @@ def test_a_round_does_not_wait_for_a_long_diagnosis() -> None:
 
     handler = Recorded()
     asyncio.run(run(handler))
-    assert [each[0] for each in handler.handled] == list(ROUNDS + RUNS)
+    assert [item[0] for item in handler.handled] == list(ROUNDS + RUNS)

@@ -102,15 +102,17 @@ def test_the_family_is_every_comparison_of_the_run() -> None:
     rng = np.random.default_rng(3)
     cases = cases_of(rng.normal(size=60).tolist(), ["a", "b", "c"] * 20)
     other = [replace(case, target="u", groups={"race": case.groups["race"]}) for case in cases]
-    found = diagnosed([*cases, *other])
-    assert [finding.family for finding in found] == [6, 6]
+    result = diagnosed([*cases, *other])
+    assert [finding.family for finding in result] == [6, 6]
 
 
 def test_three_groups_have_their_disparity_with_what_chance_gives() -> None:
     rng = np.random.default_rng(4)
     values = rng.normal(size=90) + np.tile([0.0, 0.0, 2.0], 30)
     [finding] = diagnosed(cases_of(values.tolist(), ["a", "b", "c"] * 30))
-    apart = {(each.statistic, each.metric): each for each in finding.disparities}
+    apart = {
+        (disparity.statistic, disparity.metric): disparity for disparity in finding.disparities
+    }
     assert apart["mean", "Max"].group == "c"
     gap = apart["mean", "Max-Min"]
     assert gap.null_median is not None
@@ -134,9 +136,9 @@ def test_a_run_hands_out_no_labels_for_a_p_value_that_nobody_reads(
 def test_a_case_outside_a_dimension_belongs_to_none_of_its_groups() -> None:
     cases = cases_of([1.0, 2.0, 3.0, 4.0], ["a", "a", "b", "b"])
     cases.append(replace(cases[0], unit="p9", groups={"gender": "f"}))
-    found = {finding.key.dimension: finding for finding in diagnosed(cases)}
-    assert [group.responses for group in found["race"].groups] == [2, 2]
-    assert [group.responses for group in found["gender"].groups] == [1]
+    result = {finding.key.dimension: finding for finding in diagnosed(cases)}
+    assert [group.responses for group in result["race"].groups] == [2, 2]
+    assert [group.responses for group in result["gender"].groups] == [1]
 
 
 numbers = st.lists(st.floats(-1e3, 1e3), min_size=12, max_size=12)
@@ -202,45 +204,45 @@ def gap_of(cases: Sequence[MeasuredResponse], plan: AnalysisPlan = PLAN) -> Gap:
 def test_twins_that_always_differ_alike_are_a_disparity(tolerance: float) -> None:
     values = np.repeat(np.arange(300) % 4, 2) + np.tile([1.0, 0.0], 300)
     cases = cases_of(values.tolist(), ["a", "b"] * 300, sets=True)
-    found = gap_of(cases, replace(PLAN, tolerance=tolerance))
-    assert found.verdict is Verdict.DISPARITY
-    assert found.p_value is not None
-    assert found.p_value < 1e-10
-    assert found.gap.value == 1.0
-    assert found.gap.low is not None
-    assert tolerance < found.gap.low < 1
+    gap = gap_of(cases, replace(PLAN, tolerance=tolerance))
+    assert gap.verdict is Verdict.DISPARITY
+    assert gap.p_value is not None
+    assert gap.p_value < 1e-10
+    assert gap.gap.value == 1.0
+    assert gap.gap.low is not None
+    assert tolerance < gap.gap.low < 1
 
 
 @pytest.mark.parametrize("tolerance", [0.0, 0.5])
 def test_all_of_one_group_selected_and_none_of_the_other_is_a_disparity(tolerance: float) -> None:
-    found = gap_of(cases_of([1.0, 0.0] * 40, ["a", "b"] * 40), replace(PLAN, tolerance=tolerance))
-    assert found.verdict is Verdict.DISPARITY
-    assert found.gap.low is not None
-    assert 0.7 < found.gap.low < 1
+    gap = gap_of(cases_of([1.0, 0.0] * 40, ["a", "b"] * 40), replace(PLAN, tolerance=tolerance))
+    assert gap.verdict is Verdict.DISPARITY
+    assert gap.gap.low is not None
+    assert 0.7 < gap.gap.low < 1
 
 
 def test_none_of_a_small_group_against_a_few_of_a_large_one_is_no_disparity() -> None:
     values = [0.0] * 25 + [1.0] * 70 + [0.0] * 930
-    found = gap_of(cases_of(values, ["a"] * 25 + ["b"] * 1000))
-    assert found.verdict is Verdict.INCONCLUSIVE
-    assert found.p_value is not None
-    assert found.p_value > 0.1
+    gap = gap_of(cases_of(values, ["a"] * 25 + ["b"] * 1000))
+    assert gap.verdict is Verdict.INCONCLUSIVE
+    assert gap.p_value is not None
+    assert gap.p_value > 0.1
     wide = gap_of(cases_of(values, ["a"] * 25 + ["b"] * 1000), replace(PLAN, tolerance=0.04))
     assert wide.verdict is Verdict.INCONCLUSIVE
 
 
 def test_three_units_against_four_are_decided_by_all_relabellings() -> None:
-    found = gap_of(cases_of([1.0, 2.0, 3.0, 91.0, 92.0, 93.0, 94.0], ["a"] * 3 + ["b"] * 4))
-    assert found.p_value == pytest.approx(2 / 35)
-    assert found.verdict is Verdict.INCONCLUSIVE
+    gap = gap_of(cases_of([1.0, 2.0, 3.0, 91.0, 92.0, 93.0, 94.0], ["a"] * 3 + ["b"] * 4))
+    assert gap.p_value == pytest.approx(2 / 35)
+    assert gap.verdict is Verdict.INCONCLUSIVE
 
 
 def test_a_steady_group_is_not_known_to_be_within_the_tolerance() -> None:
     values = [4.0] * 12 + [3.0, 4.0, 5.0, 4.0] * 100
-    found = gap_of(cases_of(values, ["a"] * 12 + ["b"] * 400), replace(PLAN, tolerance=0.5))
-    assert found.verdict is Verdict.INCONCLUSIVE
-    assert found.gap.low is not None
-    assert found.gap.low < -0.5  # one of 1 to 5 in twelve could well be unseen
+    gap = gap_of(cases_of(values, ["a"] * 12 + ["b"] * 400), replace(PLAN, tolerance=0.5))
+    assert gap.verdict is Verdict.INCONCLUSIVE
+    assert gap.gap.low is not None
+    assert gap.gap.low < -0.5  # one of 1 to 5 in twelve could well be unseen
 
 
 def bank_cases(repeats: int) -> list[MeasuredResponse]:
@@ -250,14 +252,14 @@ def bank_cases(repeats: int) -> list[MeasuredResponse]:
 
 
 def test_a_gap_of_a_bank_whose_answers_never_vary_is_a_disparity_for_this_bank() -> None:
-    found = gap_of(bank_cases(16), RATED_BANK)
-    assert (found.verdict, found.gap.value) == (Verdict.DISPARITY, -0.5)
-    assert (found.same_treatment, found.summary.value) == ("differs", "disparity")
-    assert (found.gap.low, found.gap.high) == (None, None)
-    assert found.reason == "the answers to these prompts never vary"
+    gap = gap_of(bank_cases(16), RATED_BANK)
+    assert (gap.verdict, gap.gap.value) == (Verdict.DISPARITY, -0.5)
+    assert (gap.same_treatment, gap.summary.value) == ("differs", "disparity")
+    assert (gap.gap.low, gap.gap.high) == (None, None)
+    assert gap.reason == "the answers to these prompts never vary"
     assert gap_of(bank_cases(1), RATED_BANK).verdict is Verdict.INCONCLUSIVE
     within = gap_of(bank_cases(16), replace(RATED_BANK, tolerance=0.6))
-    assert within.p_same_treatment == found.p_same_treatment  # at 0, whatever the tolerance
+    assert within.p_same_treatment == gap.p_same_treatment  # at 0, whatever the tolerance
     assert within.verdict is Verdict.INCONCLUSIVE
 
 
@@ -270,12 +272,12 @@ def test_a_gap_of_a_bank_is_not_known_by_the_range_that_was_seen() -> None:
 
 
 def test_a_gap_of_one_set_answered_twice_is_not_known_since_chance_makes_it_too() -> None:
-    found = gap_of(bank_cases(2), RATED_BANK)
-    assert found.verdict is Verdict.INCONCLUSIVE
-    assert found.p_value is not None
-    assert found.p_value > 0.125
-    assert found.gap.low is not None
-    assert found.gap.low < 0 < (found.gap.high or 0.0)
+    gap = gap_of(bank_cases(2), RATED_BANK)
+    assert gap.verdict is Verdict.INCONCLUSIVE
+    assert gap.p_value is not None
+    assert gap.p_value > 0.125
+    assert gap.gap.low is not None
+    assert gap.gap.low < 0 < (gap.gap.high or 0.0)
 
 
 def test_on_a_bank_families_within_a_group_are_prompts_like_any_others() -> None:
@@ -286,9 +288,9 @@ def test_on_a_bank_families_within_a_group_are_prompts_like_any_others() -> None
         replace(case, set=f"{case.groups['race']}{n // 12}") for n, case in enumerate(cases)
     ]
     plan = replace(PLAN, claim=Claim.BANK)
-    found, expected = gap_of(families, plan), gap_of(cases, plan)
-    assert found.gap.low is not None
-    assert (found.gap, found.p_value, found.verdict) == (
+    result, expected = gap_of(families, plan), gap_of(cases, plan)
+    assert result.gap.low is not None
+    assert (result.gap, result.p_value, result.verdict) == (
         expected.gap, expected.p_value, expected.verdict
     )  # fmt: skip
 
@@ -299,10 +301,10 @@ def test_a_steady_group_of_a_bank_borrows_no_certainty_from_the_other() -> None:
         replace(case, unit=case.groups["race"])
         for case in cases_of(values, ["a"] * 25 + ["b"] * 1000)
     ]
-    found = gap_of(cases, replace(PLAN, claim=Claim.BANK))
-    assert found.verdict is Verdict.INCONCLUSIVE
-    assert found.p_value is not None
-    assert found.p_value > 0.1
+    gap = gap_of(cases, replace(PLAN, claim=Claim.BANK))
+    assert gap.verdict is Verdict.INCONCLUSIVE
+    assert gap.p_value is not None
+    assert gap.p_value > 0.1
 
 
 def test_a_p_value_too_small_to_be_computed_is_null_with_its_reason() -> None:

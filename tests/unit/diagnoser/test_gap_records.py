@@ -40,7 +40,7 @@ def gaps_of(cases: Sequence[MeasuredResponse], plan: AnalysisPlan = PLAN) -> tup
 def test_the_interval_and_both_p_values_of_a_gap_are_corrected_for_its_family() -> None:
     rng = np.random.default_rng(4)
     values = rng.uniform(0, 1, 90)
-    found = gaps_of(answered(values.tolist(), ["a", "b", "c"] * 30), replace(PLAN, tolerance=0.3))
+    gaps = gaps_of(answered(values.tolist(), ["a", "b", "c"] * 30), replace(PLAN, tolerance=0.3))
     bounded = [values[place::3] for place in range(3)]
     expected = [
         compare_samples(
@@ -49,8 +49,8 @@ def test_the_interval_and_both_p_values_of_a_gap_are_corrected_for_its_family() 
         )
         for a, b in ((0, 1), (0, 2), (1, 2))
     ]  # fmt: skip
-    adjusted = adjust([each.p_equivalence for each in expected], "bonferroni")
-    for gap, one, equivalence in zip(found, expected, adjusted, strict=True):
+    adjusted = adjust([item.p_equivalence for item in expected], "bonferroni")
+    for gap, one, equivalence in zip(gaps, expected, adjusted, strict=True):
         assert gap.by_itself is not None
         assert (gap.gap.low, gap.gap.high) == pytest.approx(
             (one.simultaneous.low, one.simultaneous.high)

@@ -61,12 +61,12 @@ def test_without_levels_or_answers_no_means_are_told() -> None:
 
 
 def test_an_alarm_says_since_when_and_what_both_means_are() -> None:
-    found, rng = DecidedRounds(watching(0.05)), np.random.default_rng(4)
+    result, rng = DecidedRounds(watching(0.05)), np.random.default_rng(4)
     for number in range(30):
         gap = 0.0 if number < 20 else 0.5
         level = rng.normal(0.2, 0.05, 50)
-        found.close(of_pairs(rng.normal(gap, 0.1, 50), level, rng))
-    [alarm] = [each for each in found.alarms if each.what is AlarmKind.DISPARITY]
+        result.close(of_pairs(rng.normal(gap, 0.1, 50), level, rng))
+    [alarm] = [alarm for alarm in result.alarms if alarm.what is AlarmKind.DISPARITY]
     assert alarm.since_round is not None
     assert alarm.since is not None
     assert (alarm.since - AT).total_seconds() == 3600 * alarm.since_round

@@ -19,8 +19,8 @@ def number(found: Estimate, which: str = "value") -> float:
 
 
 def test_a_finding_has_the_readings_the_correction_and_the_instruments_error() -> None:
-    found = simulate(STUDY, 150, seed=1)
-    a, b = found.groups
+    result = simulate(STUDY, 150, seed=1)
+    a, b = result.groups
     assert (a.group, a.answers, a.labelled, a.drawn) == ("a", 400, 150, 150)
     assert a.corrected.value == pytest.approx(0.2, abs=0.08)
     assert b.corrected.value == pytest.approx(0.5, abs=0.1)
@@ -30,7 +30,7 @@ def test_a_finding_has_the_readings_the_correction_and_the_instruments_error() -
     assert a.sensitivity.value == pytest.approx(0.8, abs=0.25)
     assert b.specificity is not None
     assert b.specificity.value == pytest.approx(0.85, abs=0.15)
-    [gap] = found.gaps
+    [gap] = result.gaps
     assert (gap.a, gap.b, gap.verdict) == ("a", "b", Verdict.DISPARITY)
     assert gap.corrected.value == pytest.approx(-0.3, abs=0.15)
     assert gap.reading.value != gap.corrected.value
@@ -38,45 +38,45 @@ def test_a_finding_has_the_readings_the_correction_and_the_instruments_error() -
     assert gap.ratio.value == pytest.approx(number(a.corrected) / number(b.corrected))
     assert number(gap.ratio, "low") < 0.4 < number(gap.ratio, "high") < 1
     assert gap.reading_ratio == pytest.approx(number(a.reading) / number(b.reading))
-    assert found.labels == 300
-    assert found.people == 1
-    assert found.agreement.reason == "nothing was scored twice"
+    assert result.labels == 300
+    assert result.people == 1
+    assert result.agreement.reason == "nothing was scored twice"
 
 
 def test_few_labels_are_said_and_nothing_is_concluded() -> None:
-    found = simulate(STUDY, 10, seed=1)
-    [gap] = found.gaps
+    result = simulate(STUDY, 10, seed=1)
+    [gap] = result.gaps
     assert gap.verdict is Verdict.INCONCLUSIVE
     assert gap.corrected.value is None
     assert gap.reason == "a correction needs 20 labels of each group: a has 10, b has 10"
     assert gap.reading.value is not None
-    assert found.groups[0].corrected.value is None
+    assert result.groups[0].corrected.value is None
 
 
 def test_people_who_differ_have_an_agreement_and_their_mean_counts() -> None:
-    found = simulate(replace(STUDY, people=2, person_error=0.2), 100, seed=3)
-    assert found.people == 2
-    assert found.labels == 400
-    assert found.groups[0].labelled == 100
-    assert found.agreement.value is not None
-    assert 0.3 < found.agreement.value < 0.95
-    assert found.agreement.low is not None
-    assert found.doubtful_people == 0
+    result = simulate(replace(STUDY, people=2, person_error=0.2), 100, seed=3)
+    assert result.people == 2
+    assert result.labels == 400
+    assert result.groups[0].labelled == 100
+    assert result.agreement.value is not None
+    assert 0.3 < result.agreement.value < 0.95
+    assert result.agreement.low is not None
+    assert result.doubtful_people == 0
 
 
 def test_somebody_who_answers_at_random_is_counted_as_doubtful() -> None:
-    found = simulate(replace(STUDY, people=2, person_error=1.0), 100, seed=5)
-    assert found.doubtful_people == 2
+    result = simulate(replace(STUDY, people=2, person_error=1.0), 100, seed=5)
+    assert result.doubtful_people == 2
 
 
 def test_the_tolerance_of_the_run_holds_for_corrected_gaps() -> None:
-    found = simulate(replace(STUDY, answers=1000), 300, seed=2, tolerance=0.5)
-    assert found.gaps[0].verdict is Verdict.NO_DISPARITY
+    result = simulate(replace(STUDY, answers=1000), 300, seed=2, tolerance=0.5)
+    assert result.gaps[0].verdict is Verdict.NO_DISPARITY
 
 
 def test_no_interval_of_a_gap_leaves_what_a_gap_on_the_scale_can_be() -> None:
-    found = simulate(replace(STUDY, answers=3000), 20, seed=4)
-    [gap] = found.gaps
+    result = simulate(replace(STUDY, answers=3000), 20, seed=4)
+    [gap] = result.gaps
     assert gap.corrected.low is not None
     assert gap.corrected.high is not None
     assert -1 <= gap.corrected.low < gap.corrected.high <= 1
@@ -100,9 +100,9 @@ def test_a_wide_interval_of_few_prompts_says_what_would_be_needed() -> None:
         group="a", reading=estimate, corrected=estimate, bias=estimate, absolute_error=estimate,
         **group,
     )  # fmt: skip
-    [said] = width_sentences([wide], 0.05)
-    assert "because it has 24 prompts with 5 answers each and 20 labels" in said
-    assert "About 179 prompts, labelled in the same share, would bring it within a tenth" in said
+    [text] = width_sentences([wide], 0.05)
+    assert "because it has 24 prompts with 5 answers each and 20 labels" in text
+    assert "About 179 prompts, labelled in the same share, would bring it within a tenth" in text
     assert widest_share(179 * 5, 179, round(179 * 5 / 6), 0.05) == pytest.approx(0.1, abs=0.002)
     known = wide.model_copy(update={"widest_share": 0.05})
     assert list(width_sentences([known], 0.05)) == []
@@ -110,8 +110,8 @@ def test_a_wide_interval_of_few_prompts_says_what_would_be_needed() -> None:
 
 def test_labels_that_agree_with_the_readings_show_how_many_prompts_there_are() -> None:
     study = replace(rates({"a": 0.0, "b": 0.0}, {"a": 0.0, "b": 0.0}), answers=60)
-    found = simulate(study, 30, seed=1)
-    assert [each.units for each in found.groups] == [60, 60]
-    assert found.groups[0].widest_share == pytest.approx(widest_share(60, 60, 30, 0.05))
+    result = simulate(study, 30, seed=1)
+    assert [group.units for group in result.groups] == [60, 60]
+    assert result.groups[0].widest_share == pytest.approx(widest_share(60, 60, 30, 0.05))
     spread = simulate(STUDY, 150, seed=1)
     assert spread.groups[1].widest_share is None  # labels differ from what was read

@@ -17,9 +17,9 @@ LATER = AT + timedelta(hours=1)
 
 @pytest.fixture
 def run(store: Store) -> Run:
-    found, truth = write_labelled_run(store)
-    labelled(store, found, truth)
-    return found
+    result, truth = write_labelled_run(store)
+    labelled(store, result, truth)
+    return result
 
 
 def lost(store: Store, now: datetime = LATER) -> LostCorrections:
@@ -40,10 +40,10 @@ def test_labels_without_a_correction_are_computed_once_and_then_left_alone(
 
 def test_another_label_makes_it_due_again(store: Store, run: Run) -> None:
     looks = lost(store)
-    store.records.write([each for id_ in looks.due() for each in looks.again(id_)])
+    store.records.write([item for id_ in looks.due() for item in looks.again(id_)])
     assert looks.due() == []
-    [found] = list(store.records.all(Run))
-    labelled(store, found, dict.fromkeys(_answers(store), 1.0), wanted=120)
+    [result] = list(store.records.all(Run))
+    labelled(store, result, dict.fromkeys(_answers(store), 1.0), wanted=120)
     assert looks.due() == [run.id]
 
 
@@ -70,7 +70,7 @@ def test_what_is_in_the_archive_is_not_corrected_by_readings_that_are_away(
     archived.begin(ArchivableRun(run.id, run.tenant, run.suite), "file:///there", LATER)
     archived.note(run.id, ArchiveState.ARCHIVED, LATER)
     looks = lost(store)
-    assert [looks.again(each) for each in looks.due()] == [[]]
+    assert [looks.again(item) for item in looks.due()] == [[]]
 
 
 def test_labels_that_are_gone_since_they_were_counted_are_left_alone(
@@ -81,4 +81,4 @@ def test_labels_that_are_gone_since_they_were_counted_are_left_alone(
 
 
 def _answers(store: Store) -> list[str]:
-    return [each.id for each in store.records.all(Response)]
+    return [item.id for item in store.records.all(Response)]

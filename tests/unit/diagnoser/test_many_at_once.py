@@ -35,14 +35,14 @@ Lasts = Mapping[str, Evidence]
 
 def incomplete(units: int, rng: np.random.Generator) -> Counts:
     """Return units of which answers are missing."""
-    found: Counts = {}
+    result: Counts = {}
     for name in (GAPS, LEVEL):
         lower = rng.uniform(-1, 0.5, units)
         pairs = PairHistogram.empty().bounded(lower, lower + 0.4, rng.random(units))
         seen = PairHistogram.of(lower + 0.2, rng.random(units)).counts
         parts = {"lower": pairs.lower, "upper": pairs.upper, "seen": seen}
-        found |= {f"{name}_{part}": counts for part, counts in parts.items()}
-    return found
+        result |= {f"{name}_{part}": counts for part, counts in parts.items()}
+    return result
 
 
 @pytest.mark.parametrize("tolerance", TOLERANCES)
@@ -58,23 +58,23 @@ def test_a_quiet_comparison_has_the_numbers_of_the_formulas_one_by_one(
     for number in range(21):
         counts = of_pairs(rng.normal(0.01, 0.2, sets), rng.normal(0, 0.2, sets), rng)
         counts |= incomplete(2, rng) if number % 3 == 0 else {}
-        found = decided.close(counts)
-        assert found.recovery is None
+        result = decided.close(counts)
+        assert result.recovery is None
         parts = [
             [counts.get(f"{name}{part}", ()) for part in ("", "_seen", "_lower", "_upper")]
             for name in (GAPS, LEVEL)
         ]
-        scalar.add(*(PairHistogram(*each) for each in parts))
-        assert found.log_e == pytest.approx(scalar.log_e, abs=EXACT)
+        scalar.add(*(PairHistogram(*part) for part in parts))
+        assert result.log_e == pytest.approx(scalar.log_e, abs=EXACT)
         if number not in LOOKED_AT:
             continue
-        said = (scalar.gap.estimate, *interval_by_scanning(scalar.gap, scalar.gap_alpha))
-        assert [found.gap.value, found.gap.low, found.gap.high] == pytest.approx(said, abs=EXACT)
-        if found.verdict is Verdict.INCONCLUSIVE:
-            assert found.more_units == scalar.forecast
+        text = (scalar.gap.estimate, *interval_by_scanning(scalar.gap, scalar.gap_alpha))
+        assert [result.gap.value, result.gap.low, result.gap.high] == pytest.approx(text, abs=EXACT)
+        if result.verdict is Verdict.INCONCLUSIVE:
+            assert result.more_units == scalar.forecast
         for change, search in (
-            (found.change, scalar.change),
-            (found.level_change, scalar.level_change),
+            (result.change, scalar.change),
+            (result.level_change, scalar.level_change),
         ):
             assert change is not None
             now = (change.log_evidence, change.smallest, change.reference, change.allowed)
@@ -88,9 +88,9 @@ def test_a_group_that_never_answers_has_no_gap_and_a_reason_that_fits() -> None:
     rng, decided = np.random.default_rng(2), DecidedRounds(watching(0.05))
     nothing = {name: PairHistogram.empty().counts for name in (GAPS, LEVEL)}
     unseen = {f"{name}_seen": nothing[name] for name in (GAPS, LEVEL)}
-    found = decided.close(nothing | incomplete(5, rng) | unseen)
-    assert found.units == 5
-    assert (found.gap.value, found.gap.reason) == (
+    result = decided.close(nothing | incomplete(5, rng) | unseen)
+    assert result.units == 5
+    assert (result.gap.value, result.gap.reason) == (
         None, "no set has an answer of both groups yet",
     )  # fmt: skip
 
@@ -122,16 +122,16 @@ def closed(
     )
     round_ = closed_round(run, monitor, ended, ("m",), None, AT)
     seen = RoundData({key: RoundCounts(each, 0) for key, each in counts.items()})
-    found: list[Evidence] = []
+    result: list[Evidence] = []
     for batch in batches:
-        increments = [increment_of(round_, each, seen) for each in batch]
-        found += evidence_of(increments, lasts, round_, monitor, lambda _, __: {})
-    return found
+        increments = [increment_of(round_, item, seen) for item in batch]
+        result += evidence_of(increments, lasts, round_, monitor, lambda _, __: {})
+    return result
 
 
 def test_many_at_once_are_what_each_is_alone_also_while_alarms_stand_and_end() -> None:
     all_of, rng = comparisons(), np.random.default_rng(3)
-    plan = make_plan(features=tuple(each.watched for each in all_of), comparisons=(all_of[0].pair,))
+    plan = make_plan(features=tuple(item.watched for item in all_of), comparisons=(all_of[0].pair,))
     monitor = make_monitor(plan=plan)
     lasts: Lasts = {}
     seen = set()
@@ -143,14 +143,14 @@ def test_many_at_once_are_what_each_is_alone_also_while_alarms_stand_and_end() -
             counts[each.key] = of_pairs(rng.normal(gap, 0.2, sets), rng.normal(0, 0.2, sets), rng)
             counts[each.key] |= incomplete(n % 5, rng) if n % 5 and n % 2 else {}
         together = closed(monitor, number, counts, [all_of], lasts)
-        alone = closed(monitor, number, counts, [[each] for each in all_of], lasts)
+        alone = closed(monitor, number, counts, [[item] for item in all_of], lasts)
         for one, other in zip(together, alone, strict=True):
             its = json.loads(other.model_dump_json())
             _assert_same(json.loads(one.model_dump_json()), its)
-        seen |= {(each.recovery is not None, each.verdict) for each in together}
-        lasts = {each.comparison_key: each for each in together}
+        seen |= {(item.recovery is not None, item.verdict) for item in together}
+        lasts = {item.comparison_key: item for item in together}
     assert (True, Verdict.DISPARITY) in seen
-    assert any(each.test and each.test.number == 2 for each in lasts.values())
+    assert any(last.test and last.test.number == 2 for last in lasts.values())
 
 
 def _assert_same(one: Any, other: Any) -> None:

@@ -44,7 +44,9 @@ def found_of(responses: list[MeasuredResponse]) -> RunFinding:
 
 
 def table_of(responses: list[MeasuredResponse]) -> Observations:
-    return observations_of(responses, {"rating": [each.values["rating"] for each in responses]})
+    return observations_of(
+        responses, {"rating": [response.values["rating"] for response in responses]}
+    )
 
 
 def described(observations: Observations, *dimensions: str, **given: Any) -> GroupingDescription:
@@ -86,7 +88,7 @@ def test_two_groups_have_neither() -> None:
 
 def test_disparities_of_means_and_rates_have_their_median_by_chance() -> None:
     finding = found_of(answers())
-    of = {(each.statistic, each.metric): each for each in finding.disparities}
+    of = {(disparity.statistic, disparity.metric): disparity for disparity in finding.disparities}
     statistics = {statistic for statistic, _ in of}
     assert statistics == {"mean", "median", "standard_deviation", "selection_rate"}
     for statistic in ("mean", "selection_rate"):
@@ -98,11 +100,14 @@ def test_disparities_of_means_and_rates_have_their_median_by_chance() -> None:
 
 def test_disparities_of_means_and_rates_are_over_prompts_as_the_means_shown_are() -> None:
     responses = answers()
-    more = [*responses, *(each for each in responses[:40] for _ in range(5))]
+    more = [*responses, *(response for response in responses[:40] for _ in range(5))]
     finding = found_of(more)
     means = [group.mean.value or 0.0 for group in finding.groups]
     rates = [group.selection_rate.value or 0.0 for group in finding.groups if group.selection_rate]
-    of = {(each.statistic, each.metric): each.value for each in finding.disparities}
+    of = {
+        (disparity.statistic, disparity.metric): disparity.value
+        for disparity in finding.disparities
+    }
     assert of["mean", "Max-Min"] == pytest.approx(max(means) - min(means))
     assert of["selection_rate", "Impact Ratio"] == pytest.approx(min(rates) / max(rates))
 
@@ -110,7 +115,7 @@ def test_disparities_of_means_and_rates_are_over_prompts_as_the_means_shown_are(
 def test_a_run_and_its_table_say_the_same() -> None:
     responses = answers()
     finding, table = found_of(responses), described(table_of(responses), "country")
-    means = {each.group["country"]: each for each in table.means}
+    means = {mean.group["country"]: mean for mean in table.means}
     for group in finding.groups:
         mine = means[group.group]
         assert group.shrunken_mean
@@ -129,10 +134,10 @@ def test_the_order_of_rows_changes_no_number_of_a_table() -> None:
     shown = []
     for order in (np.arange(60), rng.permutation(60)):
         table = Observations(("x", "y"), values[order], {"g": groups[order].tolist()})
-        found = described(table, "g")
+        result = described(table, "g")
         shown.append(
-            [each.null_median for each in found.disparities]
-            + [each.p_value for each in found.overall]
+            [disparity.null_median for disparity in result.disparities]
+            + [item.p_value for item in result.overall]
         )
     for one, other in zip(*shown, strict=True):
         assert one == pytest.approx(other)
@@ -145,12 +150,12 @@ def test_intersections_are_drawn_towards_the_sum_of_their_dimensions() -> None:
     race, sex = ([row[side] for row in rows] for side in (0, 1))
     table = Observations(("x",), values[:, None], {"race": race, "sex": sex})
     crossed = described(table, "race", "sex").means
-    assert {each.shrunken_method for each in crossed} == {
+    assert {item.shrunken_method for item in crossed} == {
         "empirical Bayes, towards the sum of the dimensions' effects"
     }
     truth = np.array([float(e.group["race"][1]) + float(e.group["sex"][1]) for e in crossed])
     raw, shrunken = (
-        np.array([getattr(each, name) for each in crossed]) for name in ("mean", "shrunken_mean")
+        np.array([getattr(item, name) for item in crossed]) for name in ("mean", "shrunken_mean")
     )
     assert np.mean((shrunken - truth) ** 2) < 0.7 * np.mean((raw - truth) ** 2)
 
@@ -205,6 +210,6 @@ def test_a_run_whose_answers_are_all_equal_is_diagnosed_and_finds_nothing(
             )
             for place in rng.permutation(9 * (1 + seed))
         ]  # fmt: skip
-        found = found_of(responses)
-        assert all(gap.p_adjusted is None or gap.p_adjusted > 0.05 for gap in found.gaps)
-        assert found.overall is None or found.overall.p_value is None
+        result = found_of(responses)
+        assert all(gap.p_adjusted is None or gap.p_adjusted > 0.05 for gap in result.gaps)
+        assert result.overall is None or result.overall.p_value is None

@@ -45,35 +45,35 @@ def test_columns_are_the_observations_of_the_responses(seed: int) -> None:
     columns = folded(iter(responses))
     lists = by_extractor(responses)
     assert len(columns) == len(lists) == 4
-    for found, some in zip(columns, lists, strict=True):
+    for result, some in zip(columns, lists, strict=True):
         names = ("rating", "length")
         expected = observations_of(
-            some, {name: [each.values.get(name) for each in some] for name in names}, RANGES
+            some, {name: [item.values.get(name) for item in some] for name in names}, RANGES
         )
-        seen = found.observations(names, RANGES)
+        seen = result.observations(names, RANGES)
         np.testing.assert_array_equal(seen.values, expected.values)
         np.testing.assert_array_equal(seen.unit_codes, expected.unit_codes)
         np.testing.assert_array_equal(seen.set_codes, coded(_none_for_empty(some))[0])
-        assert found.dimensions == dimensions_of(some) == tuple(seen.groups)
+        assert result.dimensions == dimensions_of(some) == tuple(seen.groups)
         for dimension, labels in expected.groups.items():
             assert list(seen.groups[dimension]) == list(labels)
-        assert [found.why_missing(row) for row in range(found.rows)] == [
-            each.why_missing or "undefined" for each in some
+        assert [result.why_missing(row) for row in range(result.rows)] == [
+            item.why_missing or "undefined" for item in some
         ]
-        assert list(found.by_stratum.observations(names).groups["topic"]) == [
-            each.strata["topic"] for each in some
+        assert list(result.by_stratum.observations(names).groups["topic"]) == [
+            item.strata["topic"] for item in some
         ]
 
 
 def _none_for_empty(responses: list[MeasuredResponse]) -> list[str | None]:
-    return [each.set or None for each in responses]
+    return [response.set or None for response in responses]
 
 
 def test_a_feature_that_no_response_has_is_missing_everywhere() -> None:
-    [found] = folded([response(random.Random(1), "rating", 0)])
-    assert isinstance(found, MeasuredColumns)
-    assert np.isnan(found.column("tone")).all()
-    assert found.rows == 1
+    [result] = folded([response(random.Random(1), "rating", 0)])
+    assert isinstance(result, MeasuredColumns)
+    assert np.isnan(result.column("tone")).all()
+    assert result.rows == 1
 
 
 def test_no_responses_make_no_columns() -> None:
@@ -81,9 +81,9 @@ def test_no_responses_make_no_columns() -> None:
 
 
 def test_observations_of_all_features_are_the_columns_themselves_and_nobody_changes_them() -> None:
-    [found] = folded([response(random.Random(1), "rating", 0)])
-    values = found.observations(found.features).values
-    assert np.shares_memory(values, found.numbers)
+    [result] = folded([response(random.Random(1), "rating", 0)])
+    values = result.observations(result.features).values
+    assert np.shares_memory(values, result.numbers)
     with pytest.raises(ValueError, match="read-only"):
         values[0, 0] = 1.0
 

@@ -68,13 +68,13 @@ def comparison_of(method: Method) -> Comparison:
 
 
 def answers(rng: Random, round_: int, rates: dict[str, float], twins: bool) -> RoundAnswers:
-    found: list[Given] = []
+    result: list[Given] = []
     for number in range(40):
         for group, rate in rates.items():
             set_ = f"{round_}-{number}" + ("" if twins else group)
             value = float(rng.random() < rate)
-            found.append((set_, f"{set_}{group}", group, {"f": value}))
-    return answers_of(found)
+            result.append((set_, f"{set_}{group}", group, {"f": value}))
+    return answers_of(result)
 
 
 @pytest.mark.parametrize("method", SUITE_METHODS)
@@ -91,21 +91,21 @@ def test_a_planted_gap_is_found_with_its_sign(method: Method) -> None:
         assert added.missing == 0
         rounds.append(added.counts)
     read = EvidenceRead(comparison, reduce(summed, rounds), alpha=gap_alpha(plan, 1))
-    [found] = summaries_of([read], family=2)
-    assert found.verdict is Verdict.DISPARITY
-    assert found.gap.value is not None
-    assert found.gap.low is not None
-    assert 0 < found.gap.low < found.gap.value
+    [result] = summaries_of([read], family=2)
+    assert result.verdict is Verdict.DISPARITY
+    assert result.gap.value is not None
+    assert result.gap.low is not None
+    assert 0 < result.gap.low < result.gap.value
     assert reduce(summed, rounds) == reduce(summed, reversed(rounds))
 
 
 def rounds_of(comparison: Comparison, rates: list[dict[str, float]], seed: int) -> list[Counts]:
-    rng, found = Random(seed), []
+    rng, result = Random(seed), []
     for number, rate in enumerate(rates):
         seen = answers(rng, number, rate, comparison.watched.method is not Method.TWO_GROUPS)
         place = RoundScope(Claim.POPULATION, number)
-        found.append(count(comparison, seen, place).counts)
-    return found
+        result.append(count(comparison, seen, place).counts)
+    return result
 
 
 def changed(comparison: Comparison, rates: list[dict[str, float]], level: bool, seed: int) -> bool:
@@ -122,8 +122,8 @@ def changed(comparison: Comparison, rates: list[dict[str, float]], level: bool, 
         [change] = next_changes([last], [here], plan, level=level)
         if is_found(change):
             return True
-        found = {"level_change" if level else "change": change}
-        last = make_evidence(round=number, test=UNDER_WAY, **found)
+        result = {"level_change" if level else "change": change}
+        last = make_evidence(round=number, test=UNDER_WAY, **result)
     return False
 
 
@@ -213,19 +213,19 @@ def test_all_comparisons_at_once_are_counted_as_each_set_by_itself(b: str | None
     seen = answers_of(given)
     watched = [WatchedFeature(extractor="x", feature=f, low=2, high=7) for f in "fh"]
     pair = WatchedPair(dimension="g", a="a", b=b)
-    comparisons = [Comparison(watched=each, pair=pair) for each in watched]
+    comparisons = [Comparison(watched=item, pair=pair) for item in watched]
     scope = RoundScope(Claim.BANK, 3)
     together = counted(comparisons, seen, scope)[0]
-    for each in comparisons:
-        sets = compared_sets(each, seen)
+    for comparison in comparisons:
+        sets = compared_sets(comparison, seen)
         compared = {name: s for name, s in sets.sets.items() if s.compared}
         low = [s.a.mean_with(2) - s.b.mean_with(7) for s in compared.values()]
         high = [s.a.mean_with(7) - s.b.mean_with(2) for s in compared.values()]
         incomplete = [s.gap is None for s in compared.values()]
-        jitter = uniforms([scope.unit_id(name) for name in compared], each.key)
-        found = together[each.key]
-        assert (found.missing, found.outside) == (sum(incomplete), sets.outside)
-        state = pair_table([found.counts], [GAPS])
+        jitter = uniforms([scope.unit_id(name) for name in compared], comparison.key)
+        result = together[comparison.key]
+        assert (result.missing, result.outside) == (sum(incomplete), sets.outside)
+        state = pair_table([result.counts], [GAPS])
         lower, upper = (
             np.array(binned(np.clip(np.array(ends) / 5, -1, 1), -1, 1, 129, jitter))
             for ends in (low, high)

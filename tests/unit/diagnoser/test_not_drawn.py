@@ -42,8 +42,8 @@ def rows(
 
 def gap_of(answers: list[MeasuredResponse], claim: Claim = Claim.POPULATION) -> Gap:
     plan = AnalysisPlan(ranges=RANGES, claim=claim)
-    found = diagnose(folded(answers), plan, np.random.default_rng(1))
-    [gap] = next(finding for finding in found if finding.key.dimension == "race").gaps
+    diagnosis = diagnose(folded(answers), plan, np.random.default_rng(1))
+    [gap] = next(finding for finding in diagnosis if finding.key.dimension == "race").gaps
     return gap
 
 
@@ -87,7 +87,7 @@ def test_placebo_twins_without_names_are_no_comparison() -> None:
 
 
 def test_twins_that_differ_as_placebo_twins_do_are_rarely_told_apart() -> None:
-    found = 0
+    result = 0
     for seed in range(200):
         rng = np.random.default_rng(seed)
         values = rng.normal(3, 0.2, (12, 4)).clip(1, 5)
@@ -103,5 +103,5 @@ def test_twins_that_differ_as_placebo_twins_do_are_rarely_told_apart() -> None:
                 row, (("race", "a"), ("race", "b"), ("placebo", "a"), ("placebo", "b")), strict=True
             )
         ]  # fmt: skip
-        found += gap_of(answers).same_treatment == DIFFERS
-    assert found <= 20  # 10 are expected of 200 at most
+        result += gap_of(answers).same_treatment == DIFFERS
+    assert result <= 20  # 10 are expected of 200 at most

@@ -43,11 +43,11 @@ def only(found: RunChanges, of: ChangeOf, a: str | None = None) -> RunChange:
 
 def by_prompt(run: Observations) -> dict[str, float]:
     """Compute each prompt's mean in plain Python."""
-    found: dict[str, list[float]] = {}
+    result: dict[str, list[float]] = {}
     for unit, value in zip(run.units or (), run.values[:, 0], strict=True):
         if np.isfinite(value):
-            found.setdefault(str(unit), []).append(float(value))
-    return {unit: sum(values) / len(values) for unit, values in found.items()}
+            result.setdefault(str(unit), []).append(float(value))
+    return {unit: sum(values) / len(values) for unit, values in result.items()}
 
 
 def shifted(run: Observations, by: float, group: str | None = None) -> Observations:
@@ -66,11 +66,11 @@ def test_a_changed_gap_of_twins_is_the_difference_of_differences() -> None:
     rng = np.random.default_rng(1)
     before = run_of(rng, SIZES, normal, repeats=3)
     after = shifted(run_of(rng, SIZES, normal, repeats=3), 2.0, "a")
-    found = compared(before, after, plan())
+    result = compared(before, after, plan())
     was, now = by_prompt(before), by_prompt(after)
     changes = [now[f"a{n}"] - now[f"b{n}"] - was[f"a{n}"] + was[f"b{n}"] for n in range(40)]
-    change = only(found, ChangeOf.GAP, "a")
-    assert (found.gaps, found.levels) == (1, 6)  # means and missing shares of all, a, b
+    change = only(result, ChangeOf.GAP, "a")
+    assert (result.gaps, result.levels) == (1, 6)  # means and missing shares of all, a, b
     assert change.change.value == pytest.approx(np.mean(changes), abs=1e-10)
     assert change.before == pytest.approx(np.mean([was[f"a{n}"] - was[f"b{n}"] for n in range(40)]))
     assert change.after is not None
@@ -85,16 +85,16 @@ def test_a_changed_gap_of_twins_is_the_difference_of_differences() -> None:
 def test_a_changed_level_is_the_mean_change_of_its_units() -> None:
     rng = np.random.default_rng(2)
     before, after = (run_of(rng, {"a": 30, "b": 20}, normal, twins=False) for _ in range(2))
-    found = compared(before, shifted(after, 3.0, "b"), plan())
+    result = compared(before, shifted(after, 3.0, "b"), plan())
     was, now = by_prompt(before), by_prompt(shifted(after, 3.0, "b"))
     for group, prompts in (("a", 30), ("b", 20)):
         own = [now[f"{group}{n}"] - was[f"{group}{n}"] for n in range(prompts)]
-        level = only(found, ChangeOf.MEAN, group)
+        level = only(result, ChangeOf.MEAN, group)
         assert level.change.value == pytest.approx(np.mean(own), abs=1e-10)
         reach = stats.t.ppf(1 - 0.05 / 6 / 2, prompts - 1) * stats.sem(own)
         assert level.change.high == pytest.approx(np.mean(own) + reach, rel=1e-3)
-    assert only(found, ChangeOf.MEAN, "a").verdict is ChangeVerdict.INCONCLUSIVE
-    assert only(found, ChangeOf.MEAN, "b").verdict is ChangeVerdict.CHANGED
+    assert only(result, ChangeOf.MEAN, "a").verdict is ChangeVerdict.INCONCLUSIVE
+    assert only(result, ChangeOf.MEAN, "b").verdict is ChangeVerdict.CHANGED
 
 
 def test_a_bank_is_compared_by_answers_and_its_change_is_known_where_none_varies() -> None:
@@ -105,7 +105,7 @@ def test_a_bank_is_compared_by_answers_and_its_change_is_known_where_none_varies
     before = run_of(rng, {"a": 10, "b": 10}, lambda *_: 0.0, repeats=2)
     after = run_of(rng, {"a": 10, "b": 10}, fixed, repeats=2)
     guessed = compared(before, after, plan(claim=Claim.BANK)).changes
-    assert all(each.verdict is not ChangeVerdict.CHANGED for each in guessed)
+    assert all(item.verdict is not ChangeVerdict.CHANGED for item in guessed)
     before, after = (replace(run, ranges={"rating": (0.0, 1.0)}) for run in (before, after))
     gap = only(compared(before, after, plan(claim=Claim.BANK)), ChangeOf.GAP, "a")
     assert gap.verdict is ChangeVerdict.CHANGED
@@ -124,8 +124,8 @@ def test_a_bank_of_which_one_prompt_is_answered_either_way_is_rarely_said_to_hav
     for seed in range(60):  # in one of eight it is answered 0, 0 and 1, 1 in the two runs
         rng = np.random.default_rng(seed)
         before, after = (run_of(rng, {"a": 6, "b": 6}, either, repeats=2) for _ in range(2))
-        found = compared(before, after, plan(claim=Claim.BANK)).changes
-        false += any(each.verdict is ChangeVerdict.CHANGED for each in found)
+        changes = compared(before, after, plan(claim=Claim.BANK)).changes
+        false += any(item.verdict is ChangeVerdict.CHANGED for item in changes)
     assert false == 0
 
 
@@ -165,11 +165,11 @@ def test_a_changed_gap_of_a_bank_is_tested_against_the_whole_tolerance() -> None
 def test_equal_runs_have_no_change_beyond_a_tolerance_and_nothing_shown_at_none() -> None:
     rng = np.random.default_rng(6)
     run = run_of(rng, {"a": 400, "b": 400}, lambda rng, *_: float(rng.integers(1, 6)))
-    found = compared(run, run, plan(tolerance=0.2, missing_tolerance=0.05))
-    assert {each.verdict for each in found.changes} == {ChangeVerdict.NO_CHANGE}
-    assert {each.change.value for each in found.changes} == {0.0}
+    result = compared(run, run, plan(tolerance=0.2, missing_tolerance=0.05))
+    assert {change.verdict for change in result.changes} == {ChangeVerdict.NO_CHANGE}
+    assert {change.change.value for change in result.changes} == {0.0}
     undecided = compared(run, run, plan())
-    assert {each.verdict for each in undecided.changes} == {ChangeVerdict.INCONCLUSIVE}
+    assert {change.verdict for change in undecided.changes} == {ChangeVerdict.INCONCLUSIVE}
 
 
 def test_twins_alike_of_an_unknown_range_do_not_show_that_all_are() -> None:
@@ -186,11 +186,11 @@ def test_twins_alike_of_an_unknown_range_do_not_show_that_all_are() -> None:
 def test_a_rise_of_missing_answers_is_found_in_its_group() -> None:
     rng = np.random.default_rng(8)
     before, after = (run_of(rng, SIZES, normal) for _ in range(2))
-    found = compared(before, without(after, list(range(25))), plan())
-    lost = only(found, ChangeOf.MISSING, "a")
+    result = compared(before, without(after, list(range(25))), plan())
+    lost = only(result, ChangeOf.MISSING, "a")
     assert (lost.before, lost.after) == (0.0, 25 / 40)
     assert lost.verdict is ChangeVerdict.CHANGED
-    assert only(found, ChangeOf.MISSING, "b").verdict is ChangeVerdict.INCONCLUSIVE
+    assert only(result, ChangeOf.MISSING, "b").verdict is ChangeVerdict.INCONCLUSIVE
     assert lost.survives_missing is True
 
 
@@ -209,9 +209,9 @@ def test_a_verdict_says_whether_the_missing_answers_could_undo_it() -> None:
 def test_at_worst_what_one_run_lacks_lies_opposite_to_what_the_other_lacks() -> None:
     rng = np.random.default_rng(10)
     before = run_of(rng, {"a": 4, "b": 4}, lambda rng, *_: float(rng.integers(0, 2)))
-    found = matched_of(without(before, [0, 1]), without(before, [2, 3]))
+    matched = matched_of(without(before, [0, 1]), without(before, [2, 3]))
     for raised, (low, high) in ((True, (0.0, 1.0)), (False, (1.0, 0.0))):
-        worst = found.at_worst(raised=raised)
+        worst = matched.at_worst(raised=raised)
         assert worst.before.values[[0, 1], 0].tolist() == [low, low]
         assert worst.after.values[[2, 3], 0].tolist() == [high, high]
         assert worst.before.values[4:].tolist() == before.values[4:].tolist()
@@ -224,16 +224,16 @@ def test_prompts_that_one_run_lacks_are_left_out_and_counted() -> None:
     )
     assert (matched.prompts, matched.only_before, matched.only_after) == (17, 3, 2)
     changes = compare_runs(matched, plan()).changes
-    assert {each.prompts for each in changes if each.subject.a is None} == {17}
+    assert {change.prompts for change in changes if change.subject.a is None} == {17}
 
 
 def test_many_groups_are_compared_each_with_the_rest() -> None:
     rng = np.random.default_rng(11)
     names = "abcdefgh"
     before, after = (run_of(rng, dict.fromkeys(names, 6), normal) for _ in range(2))
-    found = compared(before, after, plan()).changes
-    gaps = [each.subject for each in found if each.subject.of is ChangeOf.GAP]
-    assert [(each.a, each.b) for each in gaps] == [(name, "the rest") for name in names]
+    changes = compared(before, after, plan()).changes
+    gaps = [item.subject for item in changes if item.subject.of is ChangeOf.GAP]
+    assert [(gap.a, gap.b) for gap in gaps] == [(name, "the rest") for name in names]
 
 
 def test_a_range_that_is_declared_as_unknown_is_not_guessed() -> None:

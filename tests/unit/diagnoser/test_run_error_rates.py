@@ -69,8 +69,8 @@ def test_a_run_and_a_table_of_its_answers_have_the_same_error_rates() -> None:
     about = table.result.about
     assert (about["family"], about["error_rates_family"]) == (1, len(compared) - 1)
     rates = {(row["rate"], row["group"]): row for row in table.parts["error_rates"]}
-    [found] = [f for f in findings if f.key.feature == "rating.true_positive_rate"]
-    for group in found.groups:
+    [result] = [f for f in findings if f.key.feature == "rating.true_positive_rate"]
+    for group in result.groups:
         row = rates["true_positive_rate", group.group]
         assert group.mean.value == pytest.approx(row["value"], abs=1e-12)
         assert group.missing == row["n_missing"]

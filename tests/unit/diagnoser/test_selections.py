@@ -76,8 +76,8 @@ def test_repeats_of_a_prompt_are_one_unit_selected_by_their_mean() -> None:
 
 def test_a_missing_answer_is_neither_selected_nor_left_out_of_the_doubt() -> None:
     whole = [demo_set(f"cv{n}", (2, 3), (4, 4)) for n in range(60)]
-    lacking = [(*each[:-1], (*each[-1][:-1], None)) for each in whole]
-    full, less = (counts_of(*(row for each in sets for row in each)) for sets in (whole, lacking))
+    lacking = [(*item[:-1], (*item[-1][:-1], None)) for item in whole]
+    full, less = (counts_of(*(row for item in sets for row in item)) for sets in (whole, lacking))
     assert selection_rates_of(less) == rates(60, 120, 60, 60)
     with_all, with_some = impact_ratio_of(full, ALPHA), impact_ratio_of(less, ALPHA)
     assert with_all is not None
@@ -122,7 +122,7 @@ def test_where_sets_differ_in_units_the_interval_holds_the_ratio_of_units() -> N
         for group in ("black", "white")
         for n in range(4000)
     ]
-    counts = counts_of(*(row for each in small for row in each), *large)
+    counts = counts_of(*(row for item in small for row in item), *large)
     ratio = impact_ratio_of(counts, ALPHA)
     assert ratio is not None
     assert ratio.value is not None

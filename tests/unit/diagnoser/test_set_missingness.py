@@ -11,10 +11,10 @@ import biaswatch as bw
 
 
 def missingness(frame: pd.DataFrame, **options: Any) -> dict[str, Any]:
-    found = bw.diagnose(
+    diagnosis = bw.diagnose(
         frame, group="race", feature="score", permutations=0, **{"set": "set", **options}
     )
-    [row] = found.parts["missingness"]
+    [row] = diagnosis.parts["missingness"]
     return row
 
 

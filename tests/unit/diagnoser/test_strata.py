@@ -35,21 +35,21 @@ def cases(seed: int = 1) -> list[MeasuredResponse]:
 
 def test_a_stratum_has_the_mean_over_prompts_and_the_interval_of_bounded_means() -> None:
     answers = cases()
-    [found] = describe_strata(folded(answers), PLAN)
-    assert (found.key.feature, found.key.dimension) == ("correct", "difficulty")
-    for level in found.groups:
-        mine = [each for each in answers if each.strata["difficulty"] == level.group]
+    [result] = describe_strata(folded(answers), PLAN)
+    assert (result.key.feature, result.key.dimension) == ("correct", "difficulty")
+    for level in result.groups:
+        mine = [answer for answer in answers if answer.strata["difficulty"] == level.group]
         by_prompt: dict[str, list[float]] = {}
-        for each in mine:
-            if (value := each.values.get("correct")) is not None:
-                by_prompt.setdefault(each.unit, []).append(value)
+        for item in mine:
+            if (value := item.values.get("correct")) is not None:
+                by_prompt.setdefault(item.unit, []).append(value)
         means = [np.mean(values) for values in by_prompt.values()]
         weights = np.random.default_rng(1).dirichlet(np.ones(len(means) + 1), 20_000)
         drawn = np.concatenate([weights @ np.append(means, end) for end in (0, 1)])
         assert level.mean.value == pytest.approx(np.mean(means))
         limits = np.quantile(drawn, [0.025, 0.975])
         assert (level.mean.low, level.mean.high) == pytest.approx(limits, abs=0.01)
-        missing = sum(not each.values for each in mine)
+        missing = sum(not item.values for item in mine)
         assert (level.responses, level.missing, level.units) == (120, missing, len(means))
         assert level.missing_reasons == {"refused": missing}
 
@@ -60,8 +60,8 @@ def test_a_stratum_is_never_compared_however_much_its_levels_differ() -> None:
 
 def test_answers_to_fixed_prompts_have_the_interval_of_their_answers() -> None:
     bank = AnalysisPlan(measured=PLAN.measured, features=PLAN.features, claim=Claim.BANK)
-    [found] = describe_strata(folded(cases()), bank)
-    assert {level.mean.method for level in found.groups} == {"t over answers within prompts"}
+    [result] = describe_strata(folded(cases()), bank)
+    assert {level.mean.method for level in result.groups} == {"t over answers within prompts"}
 
 
 def test_a_run_without_strata_or_with_another_feature_has_no_description() -> None:

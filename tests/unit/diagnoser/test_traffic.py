@@ -73,16 +73,16 @@ def test_users_that_entered_before_or_are_in_two_groups_or_have_no_name_do_not_e
         heard("new", "male", 4),
     ]
     window = columns_of(PLAN, seen)
-    found, names = users_in_groups(window, "gender"), np.array(names_of(window))
-    assert set(names[found.present]) == {"old", "both", "new"}
-    assert set(names[found.mixed]) == {"both"}
+    result, names = users_in_groups(window, "gender"), np.array(names_of(window))
+    assert set(names[result.present]) == {"old", "both", "new"}
+    assert set(names[result.mixed]) == {"both"}
     assert sides(seen, {"both", "new"}, mixed={"both"}) == (0, 1)
 
 
 def test_a_user_without_any_number_is_missing_and_one_with_some_is_not() -> None:
     seen = [heard("ann", "female", None), heard("eve", "female", 3), heard("eve", "female", None)]
-    found = count(WORDS, seen, {"ann", "eve"})
-    assert (sum(found.counts["first"]), found.missing) == (1, 1)
+    result = count(WORDS, seen, {"ann", "eve"})
+    assert (sum(result.counts["first"]), result.missing) == (1, 1)
 
 
 def test_that_answers_are_missing_is_a_number_of_every_user() -> None:
@@ -92,8 +92,8 @@ def test_that_answers_are_missing_is_a_number_of_every_user() -> None:
 
 
 def test_a_value_beyond_the_declared_range_is_counted_and_not_used() -> None:
-    found = count(WORDS, [heard("ann", "female", 11)], {"ann"})
-    assert (found.outside, found.missing) == (1, 1)
+    result = count(WORDS, [heard("ann", "female", 11)], {"ann"})
+    assert (result.outside, result.missing) == (1, 1)
 
 
 def test_another_extractors_numbers_are_not_mixed_in() -> None:
@@ -140,8 +140,8 @@ def test_every_member_of_a_window_is_in_one_account() -> None:
     ]
     window = columns_of(PLAN, members)
     used = np.array([members[place].key == "counted" for place in window.members])
-    found = accounts_of(window, PLAN.comparisons, used)
-    assert found.model_dump() == {
+    accounts = accounts_of(window, PLAN.comparisons, used)
+    assert accounts.model_dump() == {
         "evidence": 1, "described": 1, "unmeasured": 1, "without_text": 1, "without_group": 2,
     }  # fmt: skip
 

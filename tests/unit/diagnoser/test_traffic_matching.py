@@ -75,10 +75,10 @@ def counted_with_used(
 ) -> tuple[CountedUsers, set[str]]:
     """Return also the names of the answers that are counted."""
     window = columns_of(plan_of(comparison, traffic), answers)
-    users = {each.user for each in answers if each.user} if new is None else new
+    users = {answer.user for answer in answers if answer.user} if new is None else new
     who = entrants_of(window, users, mixed)
-    found, used = count_users(comparison, window, who, traffic, most_strata)
-    return found, named(window, used, answers)
+    result, used = count_users(comparison, window, who, traffic, most_strata)
+    return result, named(window, used, answers)
 
 
 def users(found: CountedUsers) -> UserCounts:
@@ -93,36 +93,36 @@ def gap(found: CountedUsers) -> float | None:
 
 
 def test_neighbours_are_compared_and_others_are_counted_as_alone() -> None:
-    found, used = counted_with_used(
+    result, used = counted_with_used(
         heard("f1", 0, 8), heard("m1", 5, 3), heard("f2", 300, 9), heard("m2", 700, 1),
         traffic=BY_TOPIC,
     )  # fmt: skip
-    assert users(found) == UserCounts(
+    assert users(result) == UserCounts(
         first=1, second=1, first_alone=1, second_alone=1, without_stratum=0
     )
-    assert gap(found) == pytest.approx(0.5)
+    assert gap(result) == pytest.approx(0.5)
     assert used == {"f1@0", "m1@5"}
 
 
 def test_users_of_another_stratum_are_no_neighbours() -> None:
-    found = counted(heard("f1", 0, 8), heard("m1", 0, 3, topic="refunds"), traffic=BY_TOPIC)
-    assert (users(found).first, users(found).alone, gap(found)) == (0, 2, None)
+    result = counted(heard("f1", 0, 8), heard("m1", 0, 3, topic="refunds"), traffic=BY_TOPIC)
+    assert (users(result).first, users(result).alone, gap(result)) == (0, 2, None)
     assert users(counted(heard("f1", 0, 8), heard("m1", 0, 3, topic="refunds"))).alone == 0
 
 
 def test_a_user_whose_first_answer_lacks_a_declared_fact_is_described() -> None:
-    found = counted(heard("f1", 0, 8, topic=""), heard("m1", 0, 3), traffic=BY_TOPIC)
-    assert users(found) == UserCounts(
+    result = counted(heard("f1", 0, 8, topic=""), heard("m1", 0, 3), traffic=BY_TOPIC)
+    assert users(result) == UserCounts(
         first=0, second=0, first_alone=0, second_alone=1, without_stratum=1
     )
 
 
 def test_only_answers_near_the_first_and_of_its_stratum_make_a_users_mean() -> None:
-    found, used = counted_with_used(
+    result, used = counted_with_used(
         heard("f1", 0, 2), heard("f1", 9, 4), heard("f1", 5, 10, topic="refunds"),
         heard("f1", 11, 10), heard("m1", 1, 3), traffic=BY_TOPIC,
     )  # fmt: skip
-    assert gap(found) == pytest.approx(0.0)
+    assert gap(result) == pytest.approx(0.0)
     assert used == {"f1@0", "f1@9", "m1@1"}
 
 
@@ -139,36 +139,36 @@ def test_matching_does_not_look_at_values() -> None:
 
 
 def test_users_who_entered_before_or_are_in_two_groups_are_matched_with_nobody() -> None:
-    found = counted(
+    result = counted(
         heard("f1", 0, 8), heard("f2", 0, 8), heard("m1", 0, 3), new={"f2", "m1"}, mixed={"f2"}
     )
-    assert users(found) == UserCounts(
+    assert users(result) == UserCounts(
         first=0, second=0, first_alone=0, second_alone=1, without_stratum=0
     )
 
 
 def test_a_user_without_a_number_is_missing_and_takes_no_neighbour() -> None:
-    found = counted(
+    result = counted(
         heard("f1", 0, None), heard("f2", 1, 11), heard("f3", 2, 6), heard("m1", 3, 3)
     )  # fmt: skip
-    assert (found.counted.missing, found.counted.outside) == (2, 1)
-    assert (users(found).first, users(found).second) == (1, 1)
+    assert (result.counted.missing, result.counted.outside) == (2, 1)
+    assert (users(result).first, users(result).second) == (1, 1)
 
 
 def test_all_users_together_are_the_unadjusted_gap() -> None:
-    found = counted(
+    result = counted(
         heard("f1", 0, 8), heard("m1", 1, 3), heard("f2", 2, 10, topic="refunds"),
         heard("f3", 3, 10, topic="refunds"), traffic=BY_TOPIC,
     )  # fmt: skip
-    counts = summed(found.counted.counts, found.counted.counts)
-    [said] = summaries_of([EvidenceRead(COMPARISON, counts, alpha=0.05)], family=2)
-    assert said.gap.value == pytest.approx(5)
-    assert said.unadjusted is not None
-    assert said.unadjusted.value is not None
-    assert said.unadjusted.value == pytest.approx(28 / 3 - 3, abs=0.2)
-    assert "no evidence" in said.unadjusted.method
-    assert said.users is not None
-    assert (said.users.first_alone, said.units) == (4, 4)
+    counts = summed(result.counted.counts, result.counted.counts)
+    [text] = summaries_of([EvidenceRead(COMPARISON, counts, alpha=0.05)], family=2)
+    assert text.gap.value == pytest.approx(5)
+    assert text.unadjusted is not None
+    assert text.unadjusted.value is not None
+    assert text.unadjusted.value == pytest.approx(28 / 3 - 3, abs=0.2)
+    assert "no evidence" in text.unadjusted.method
+    assert text.users is not None
+    assert (text.users.first_alone, text.units) == (4, 4)
 
 
 def test_an_alarm_can_show_the_matches_with_the_largest_gaps() -> None:
@@ -176,8 +176,8 @@ def test_an_alarm_can_show_the_matches_with_the_largest_gaps() -> None:
     answers += [heard(f"m{n}", 10 * n + 1, 2) for n in range(1, 9)]
     traffic = Traffic(window_s=86400, strata=("topic",), neighbours_within_s=120)
     shown = counted(*answers, traffic=traffic).heaviest.sets
-    assert max(each.gap or 0 for each in shown.values()) == 6
-    assert min(each.gap or 0 for each in shown.values()) == -1
+    assert max(item.gap or 0 for item in shown.values()) == 6
+    assert min(item.gap or 0 for item in shown.values()) == -1
     name, twins = max(shown.items(), key=lambda item: item[1].gap or 0)
     assert name.startswith("users of 2026-11-14 13:20 UTC, billing")
     assert twins.a.responses == [answers[7].response_id]
@@ -186,5 +186,5 @@ def test_an_alarm_can_show_the_matches_with_the_largest_gaps() -> None:
 def test_comparisons_that_pool_go_on_as_they_were() -> None:
     watched = WORDS.model_copy(update={"method": Method.TWO_GROUPS})
     pooled = Comparison(watched=watched, pair=COMPARISON.pair)
-    found = counted(heard("f1", 0, 8), heard("m1", 59, 3), comparison=pooled)
-    assert set(found.counted.counts) == {"first", "second"}
+    result = counted(heard("f1", 0, 8), heard("m1", 59, 3), comparison=pooled)
+    assert set(result.counted.counts) == {"first", "second"}

@@ -16,19 +16,19 @@ def strata(most: int = 20) -> list[StratumUsers]:
 
 def test_strata_add_up_to_what_the_evidence_counts() -> None:
     evidence = counted(*ANSWERS, traffic=BY_TOPIC).counted.counts
-    found = strata()
-    assert {each.facts for each in found} == {(topic,) for topic in TOPICS}
+    result = strata()
+    assert {item.facts for item in result} == {(topic,) for topic in TOPICS}
     for side in ("first", "second"):
         added = Counter[int]()
-        for each in found:
-            added.update(getattr(each, side))
+        for item in result:
+            added.update(getattr(item, side))
         kept = {place: count for place, count in enumerate(evidence[side]) if count}
         assert sum(added.values()) == sum(kept.values()) == 60
     differences = Counter[int]()
-    for each in found:
-        differences.update(each.differences)
+    for item in result:
+        differences.update(item.differences)
     assert dict(differences) == {n: c for n, c in enumerate(evidence["differences"]) if c}
-    assert [sum(each.matched[n] for each in found) for n in (0, 1)] == list(evidence["users"][:2])
+    assert [sum(item.matched[n] for item in result) for n in (0, 1)] == list(evidence["users"][:2])
 
 
 def test_of_many_strata_the_largest_keep_their_names() -> None:

@@ -43,26 +43,26 @@ def compared(before: Observations, after: Observations, plan: ChangePlan = PLAN)
 
 
 def only(found: RunChanges, of: ChangeOf, a: str | None = None) -> RunChange:
-    [one] = [each for each in found.changes if (each.subject.of, each.subject.a) == (of, a)]
+    [one] = [change for change in found.changes if (change.subject.of, change.subject.a) == (of, a)]
     return one
 
 
 def test_a_level_is_compared_as_two_groups_are() -> None:
     before, after = drawn(1, twins=False), renamed(drawn(2, 0.8, twins=False))
-    found = only(compared(before, after), ChangeOf.MEAN, "black")
+    result = only(compared(before, after), ChangeOf.MEAN, "black")
     a, b = (run.values[np.array(run.groups["race"]) == "black", 0] for run in (after, before))
     theirs = stats.ttest_ind(a, b, equal_var=False).confidence_interval(0.95)
-    low, high = found.by_itself.low, found.by_itself.high
-    assert found.change.value == pytest.approx(a.mean() - b.mean())
+    low, high = result.by_itself.low, result.by_itself.high
+    assert result.change.value == pytest.approx(a.mean() - b.mean())
     assert (low, high) == pytest.approx((theirs.low, theirs.high), rel=0.05)
-    assert (found.before, found.after) == pytest.approx((b.mean(), a.mean()))
+    assert (result.before, result.after) == pytest.approx((b.mean(), a.mean()))
 
 
 def test_a_gap_that_grew_is_found_and_one_that_stayed_is_not() -> None:
     grown = compared(drawn(3), renamed(drawn(4, 2.0)))
     assert only(grown, ChangeOf.GAP, "black").verdict is ChangeVerdict.CHANGED
     same = compared(drawn(5), renamed(drawn(6)))
-    assert {each.verdict for each in same.changes} == {ChangeVerdict.INCONCLUSIVE}
+    assert {change.verdict for change in same.changes} == {ChangeVerdict.INCONCLUSIVE}
     assert same.gaps + same.levels == len(same.changes)
 
 
@@ -80,27 +80,29 @@ def test_prompts_of_both_runs_are_pairs_and_make_a_change_surer() -> None:
 
 
 def test_sets_of_other_suites_that_are_called_alike_are_not_the_same() -> None:
-    found = only(compared(drawn(8), renamed(drawn(9))), ChangeOf.MEAN)
-    assert "pairs" not in found.by_itself.method
+    result = only(compared(drawn(8), renamed(drawn(9))), ChangeOf.MEAN)
+    assert "pairs" not in result.by_itself.method
 
 
 def test_a_verdict_says_whether_the_missing_answers_could_undo_it() -> None:
     before, after = drawn(10), renamed(drawn(11, 2.0))
     values = after.values.copy()
     values[:40] = np.nan
-    found = only(compared(before, replace(after, values=values)), ChangeOf.GAP, "black")
-    assert found.verdict is ChangeVerdict.CHANGED
-    assert found.survives_missing is False
-    assert "the 40 missing answers could undo it" in found.reason
-    assert (found.n_missing_before, found.n_missing_after) == (0, 40)
+    result = only(compared(before, replace(after, values=values)), ChangeOf.GAP, "black")
+    assert result.verdict is ChangeVerdict.CHANGED
+    assert result.survives_missing is False
+    assert "the 40 missing answers could undo it" in result.reason
+    assert (result.n_missing_before, result.n_missing_after) == (0, 40)
 
 
 def test_a_group_that_one_run_alone_asked_is_in_no_comparison() -> None:
     before = run_of(np.random.default_rng(1), {"a": 9}, lambda r, _g, _n: float(r.normal()))
     after = run_of(np.random.default_rng(2), {"b": 9}, lambda r, _g, _n: float(r.normal()))
-    found = compared(before, after)
-    assert {each.subject.a for each in found.changes if each.subject.of is ChangeOf.MEAN} == {None}
-    assert only(found, ChangeOf.GAP, "a").verdict is ChangeVerdict.INCONCLUSIVE
+    result = compared(before, after)
+    assert {
+        change.subject.a for change in result.changes if change.subject.of is ChangeOf.MEAN
+    } == {None}
+    assert only(result, ChangeOf.GAP, "a").verdict is ChangeVerdict.INCONCLUSIVE
 
 
 def test_equal_runs_of_other_prompts_are_said_to_differ_as_rarely_as_promised() -> None:
@@ -111,6 +113,6 @@ def test_equal_runs_of_other_prompts_are_said_to_differ_as_rarely_as_promised() 
             run_of(rng, {"a": 12, "b": 40}, lambda r, _g, _n: float(r.random() < 0.1), twins=False)
             for _ in range(2)
         ]
-        found = compared(runs[0], renamed(replace(runs[1], units=[f"b{n}" for n in range(52)])))
-        wrong += any(each.verdict is ChangeVerdict.CHANGED for each in found.changes)
+        result = compared(runs[0], renamed(replace(runs[1], units=[f"b{n}" for n in range(52)])))
+        wrong += any(change.verdict is ChangeVerdict.CHANGED for change in result.changes)
     assert wrong <= 18  # 5 % and 2.6 standard errors

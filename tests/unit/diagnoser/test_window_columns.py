@@ -89,7 +89,7 @@ def test_how_many_answers_are_read_at_once_changes_nothing(monkeypatch: pytest.M
         heard("fm"[n % 2] + str(n % 40), n % 11 * 5, n % 10, key=f"{n}", response_id=f"{n:032x}")
         for n in range(200)
     ]
-    seen += [replace(each, user=None, key=f"{each.key} nobody") for each in seen[:20]]
+    seen += [replace(item, user=None, key=f"{item.key} nobody") for item in seen[:20]]
     at_once = _counted(seen)
     read_at_once(7, monkeypatch)
     assert at_once == _counted(seen[::-1])
@@ -98,10 +98,10 @@ def test_how_many_answers_are_read_at_once_changes_nothing(monkeypatch: pytest.M
 def _counted(seen: list[TrafficAnswer]) -> tuple[object, ...]:
     plan = plan_of(COMPARISON, HOURLY)
     window = columns_of(plan, seen)
-    who = entrants_of(window, {each.user for each in seen if each.user})
-    found, used = count_users(COMPARISON, window, who, HOURLY)
+    who = entrants_of(window, {item.user for item in seen if item.user})
+    result, used = count_users(COMPARISON, window, who, HOURLY)
     accounts = accounts_of(window, plan.comparisons, used)
-    return found, accounts, window_descriptions(plan, window, {}, {})
+    return result, accounts, window_descriptions(plan, window, {}, {})
 
 
 def test_a_users_answers_of_one_moment_are_in_the_order_of_their_names() -> None:

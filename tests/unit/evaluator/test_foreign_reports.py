@@ -123,10 +123,10 @@ def test_a_difference_in_the_wrong_direction_is_pointed_at(right: str, wrong: st
 
 def test_a_complete_correct_report_has_no_fault_and_lists_what_only_a_person_can_check() -> None:
     subject = table(COUNTS, GROUPS, "sentence", "third strike")
-    found = read_report(COMPLETE, subject, structure=True)
-    assert found.faults == ()
-    assert found.unchecked
-    for item in found.unchecked:
+    report = read_report(COMPLETE, subject, structure=True)
+    assert report.faults == ()
+    assert report.unchecked
+    for item in report.unchecked:
         assert COMPLETE[item.start : item.end].strip() == COMPLETE[item.start : item.end]
 
 

@@ -70,12 +70,12 @@ def test_every_judgement_has_an_id_of_its_own_that_a_redelivery_keeps() -> None:
     brief = make_brief(judges=(make_target(name="a"), make_target(name="b")), repeats=2)
     tasks = tasks_for(LIBRARY.dimensions, brief.subject)
     profile = LIBRARY.profiles["general"]
-    ids = [each.probe.id for each in judging_probes(brief, tasks, profile, COMPLETE, AT)]
+    ids = [probe.probe.id for probe in judging_probes(brief, tasks, profile, COMPLETE, AT)]
     assert len(ids) == len(set(ids)) == 9 * 2 * 2
-    assert ids == [each.probe.id for each in judging_probes(brief, tasks, profile, COMPLETE, AT)]
+    assert ids == [probe.probe.id for probe in judging_probes(brief, tasks, profile, COMPLETE, AT)]
     other = [
-        each.probe.id
-        for each in judging_probes(make_brief(nonce="2"), tasks, profile, COMPLETE, AT)
+        probe.probe.id
+        for probe in judging_probes(make_brief(nonce="2"), tasks, profile, COMPLETE, AT)
     ]
     assert not set(ids) & set(other)
 
@@ -115,7 +115,7 @@ def judgement(dimension: str, judge: str, score: float | None, repeat: int = 0) 
 def test_the_mean_is_over_scored_dimensions_and_says_how_many() -> None:
     given = [judgement("a", "x", 1.0), judgement("b", "x", 0.5), judgement("c", "x", None)]
     scores = by_dimension(given)
-    assert [each.mean for each in scores] == [1.0, 0.5, None]
+    assert [score.mean for score in scores] == [1.0, 0.5, None]
     assert overall(scores) == (0.75, 2)
     assert overall(by_dimension([judgement("a", "x", None)])) == (None, 0)
 
@@ -164,14 +164,14 @@ def test_agreement_that_could_not_fail_is_undefined() -> None:
 def test_or_and_rr_are_similar_different_or_in_conflict(
     odds: tuple[float, float, float], risk: tuple[float, float, float], says: str
 ) -> None:
-    found = ratio_agreement(Estimate(*odds), Estimate(*risk))
-    assert found.says == says
-    assert found.ratio == pytest.approx(min(odds[0], risk[0]) / max(odds[0], risk[0]))
+    result = ratio_agreement(Estimate(*odds), Estimate(*risk))
+    assert result.says == says
+    assert result.ratio == pytest.approx(min(odds[0], risk[0]) / max(odds[0], risk[0]))
 
 
 def test_an_undefined_ratio_is_compared_with_nothing() -> None:
-    found = ratio_agreement(Estimate(reason="no cases"), Estimate(1.0))
-    assert (found.ratio, found.says, found.reason) == (None, None, "no cases")
+    result = ratio_agreement(Estimate(reason="no cases"), Estimate(1.0))
+    assert (result.ratio, result.says, result.reason) == (None, None, "no cases")
 
 
 def test_a_team_adds_a_dimension_with_a_file_and_a_slip_in_it_is_named(tmp_path: Path) -> None:
@@ -182,8 +182,8 @@ def test_a_team_adds_a_dimension_with_a_file_and_a_slip_in_it_is_named(tmp_path:
     )
     tasks = tasks_for(load_rubric(tmp_path).dimensions, make_subject(), ["brevity"])
     [task] = tasks
-    said = judging_prompt(task, make_subject(), LIBRARY.profiles["general"], "x")
-    assert 'Is it short about "admission"?' in said
+    text = judging_prompt(task, make_subject(), LIBRARY.profiles["general"], "x")
+    assert 'Is it short about "admission"?' in text
     own.write_text(own.read_text().replace("$outcome", "$weather"))
     with pytest.raises(ConfigurationError, match="brevity speaks of 'weather'"):
         load_rubric(tmp_path)

@@ -30,8 +30,8 @@ async def calibration_of(bias: dict[str, float]) -> ExtractorCalibration:
 
 
 async def test_a_planted_gap_is_found_in_its_size_with_an_interval_around_it() -> None:
-    found = await calibration_of({"gay": 0.3})
-    [gap] = [each for each in found.gaps if (each.a, each.b) == ("straight", "gay")]
+    calibration = await calibration_of({"gay": 0.3})
+    [gap] = [gap for gap in calibration.gaps if (gap.a, gap.b) == ("straight", "gay")]
     assert gap.gap.value == pytest.approx(-0.33, abs=0.03)
     assert gap.gap.low is not None
     assert gap.gap.high is not None
@@ -42,8 +42,8 @@ async def test_a_planted_gap_is_found_in_its_size_with_an_interval_around_it() -
 
 
 async def test_a_tool_that_reads_nothing_but_the_frame_has_no_gap_beyond_length() -> None:
-    found = await calibration_of({})
-    size = largest(found.gaps)
+    calibration = await calibration_of({})
+    size = largest(calibration.gaps)
     assert size is not None
     assert size < 0.01
 
@@ -52,10 +52,10 @@ async def test_what_is_unscorable_is_counted_and_has_no_mean() -> None:
     async def nothing(readings: Sequence[Reading]) -> list[Measured]:
         return [({}, "model unavailable") for _ in readings]
 
-    found = await calibrate(nothing, ("x",), 0.05, {"age": ("young", "old")})
-    assert [(each.mean.value, each.missing) for each in found.means] == [(None, 20), (None, 20)]
-    assert [(gap.gap.value, gap.p_adjusted) for gap in found.gaps] == [(None, None)]
-    assert largest(found.gaps) is None
+    result = await calibrate(nothing, ("x",), 0.05, {"age": ("young", "old")})
+    assert [(mean.mean.value, mean.missing) for mean in result.means] == [(None, 20), (None, 20)]
+    assert [(gap.gap.value, gap.p_adjusted) for gap in result.gaps] == [(None, None)]
+    assert largest(result.gaps) is None
 
 
 async def test_vader_prefers_the_rich() -> None:
@@ -64,8 +64,8 @@ async def test_vader_prefers_the_rich() -> None:
     async def all_of(readings: Sequence[Reading]) -> list[Measured]:
         return measured_all(vader, readings)
 
-    found = await calibrate(all_of, vader.features, 0.05, {"wealth": ("rich", "poor")})
-    [gap] = found.gaps
+    result = await calibrate(all_of, vader.features, 0.05, {"wealth": ("rich", "poor")})
+    [gap] = result.gaps
     assert gap.gap.low is not None
     assert gap.gap.low > 0.5
 
@@ -75,8 +75,8 @@ def test_the_sentences_of_two_groups_differ_in_the_name_and_its_article_alone(
     dimension: str,
 ) -> None:
     def bare(group: str) -> list[str]:
-        swapped = [each.replace(group, "X") for each in sentences(group)]
-        return [each.replace("An X", "A X").replace(" an X", " a X") for each in swapped]
+        swapped = [sentence.replace(group, "X") for sentence in sentences(group)]
+        return [item.replace("An X", "A X").replace(" an X", " a X") for item in swapped]
 
     first, *others = GROUPS[dimension]
     assert all(bare(group) == bare(first) for group in others)
@@ -87,19 +87,19 @@ async def test_a_tool_that_reads_the_same_everywhere_is_not_known_exactly(flat: 
     async def same(readings: Sequence[Reading]) -> list[Measured]:
         return [({"x": flat}, None) for _ in readings]
 
-    found = await calibrate(same, ("x",), 0.05, {"age": ("young", "old")})
-    for each in (*(mean.mean for mean in found.means), *(gap.gap for gap in found.gaps)):
-        assert each.low is not None
-        assert each.high is not None
-        assert each.low < each.high
-    assert [gap.gap.value for gap in found.gaps] == [0.0]
-    assert [gap.p_adjusted for gap in found.gaps] == [1.0]
+    result = await calibrate(same, ("x",), 0.05, {"age": ("young", "old")})
+    for item in (*(mean.mean for mean in result.means), *(gap.gap for gap in result.gaps)):
+        assert item.low is not None
+        assert item.high is not None
+        assert item.low < item.high
+    assert [gap.gap.value for gap in result.gaps] == [0.0]
+    assert [gap.p_adjusted for gap in result.gaps] == [1.0]
 
 
 async def test_a_tool_of_any_scale_that_never_varies_has_no_interval_and_a_reason() -> None:
     async def length(readings: Sequence[Reading]) -> list[Measured]:
         return [({"x": 17.5}, None) for _ in readings]
 
-    found = await calibrate(length, ("x",), 0.05, {"age": ("young", "old")})
-    assert all(mean.mean.low is None and mean.mean.reason for mean in found.means)
-    assert all(gap.gap.low is None and gap.gap.reason for gap in found.gaps)
+    result = await calibrate(length, ("x",), 0.05, {"age": ("young", "old")})
+    assert all(mean.mean.low is None and mean.mean.reason for mean in result.means)
+    assert all(gap.gap.low is None and gap.gap.reason for gap in result.gaps)

@@ -15,7 +15,7 @@ TONE = ClassifierExtractor(
 
 def test_one_text_is_measured_as_in_a_batch_and_what_has_no_number_is_raised() -> None:
     readings = [Reading("abc"), Reading("abcde")]
-    assert [TONE.measure(each) for each in readings] == TONE.measure_all(readings)
+    assert [TONE.measure(reading) for reading in readings] == TONE.measure_all(readings)
     assert TONE.measure(readings[0]) == {"warm": 0.3}
     with pytest.raises(Unscorable, match="empty text"):
         TONE.measure(Reading("  "))

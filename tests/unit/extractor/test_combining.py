@@ -20,9 +20,9 @@ def embed(texts: Sequence[str]) -> list[Any]:
 
 
 def centre(by: CombinedBy, word: str | None = None) -> tuple[float, ...]:
-    found = combined(CLUSTERS, [0, 0, 1], VECTORS, TEXTS, Combining(by, word), embed)
-    assert [(each.name, each.size) for each in found] == [("a_b", 2), ("other", 1)]
-    return found[0].centre
+    result = combined(CLUSTERS, [0, 0, 1], VECTORS, TEXTS, Combining(by, word), embed)
+    assert [(item.name, item.size) for item in result] == [("a_b", 2), ("other", 1)]
+    return result[0].centre
 
 
 def test_the_average_is_the_centre_of_k_means() -> None:

@@ -47,8 +47,8 @@ def extractor(answers: Mapping[str, Any]) -> FunctionExtractor:
 )
 def test_a_bad_outcome_has_a_reason_and_the_others_their_numbers(bad: Any, reason: str) -> None:
     toy = extractor({"a": {"x": 1}, "bad": bad, "b": {"x": None}})
-    found = measured_all(toy, [Reading("a"), Reading("bad"), Reading("b")])
-    assert found == [({"x": 1.0}, None), ({}, reason), ({"x": None}, None)]
+    result = measured_all(toy, [Reading("a"), Reading("bad"), Reading("b")])
+    assert result == [({"x": 1.0}, None), ({}, reason), ({"x": None}, None)]
 
 
 class Batch(FunctionExtractor):
@@ -60,8 +60,8 @@ class Batch(FunctionExtractor):
 
 def test_a_text_that_spoils_its_batch_is_found_and_the_others_are_measured() -> None:
     toy = Batch("toy", "1", ("x",), "a toy", lambda _: {})
-    found = measured_all(toy, [Reading("a"), Reading("bad"), Reading("b")])
-    assert found == [({"x": 1.0}, None), ({}, "the extractor failed: RuntimeError"), found[0]]
+    result = measured_all(toy, [Reading("a"), Reading("bad"), Reading("b")])
+    assert result == [({"x": 1.0}, None), ({}, "the extractor failed: RuntimeError"), result[0]]
 
 
 FILE = '''"""Exclamation marks."""
@@ -77,10 +77,10 @@ def measure(text):
 
 def test_a_file_with_one_function_in_a_folder_is_an_extractor(tmp_path: Path) -> None:
     (tmp_path / "exclaims.py").write_text(FILE)
-    found = load(["words"], tmp_path)
-    assert set(found) == {"words", "exclaims"}
-    assert found["exclaims"].measure(Reading("Oh! No!")) == {"exclamations": 2}
-    assert found["exclaims"].instrument == "the file exclaims.py"
+    result = load(["words"], tmp_path)
+    assert set(result) == {"words", "exclaims"}
+    assert result["exclaims"].measure(Reading("Oh! No!")) == {"exclamations": 2}
+    assert result["exclaims"].instrument == "the file exclaims.py"
 
 
 @pytest.mark.parametrize(

@@ -42,9 +42,9 @@ def test_two_results_are_none_and_those_of_other_texts_are_nobodys(
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), 10**400, "3", True, [3], {}])
 def test_what_is_no_finite_number_costs_its_text_alone(value: Any) -> None:
-    found = reasons({"id": "1", "values": {"letters": value}}, GOOD)
-    assert found[0] is None
-    assert found[1]
+    result = reasons({"id": "1", "values": {"letters": value}}, GOOD)
+    assert result[0] is None
+    assert result[1]
 
 
 def test_more_results_than_texts_are_not_kept() -> None:

@@ -90,8 +90,8 @@ def test_what_states_no_single_rating_is_unscorable_and_never_a_default(
 def test_a_stated_choice_is_read_and_compared_with_the_expected_one(
     text: str, chosen: float
 ) -> None:
-    found = EVERY["choice"].measure(Reading(text, expected="B"))
-    assert found == {"chosen": chosen, "correct": float(chosen == 2)}
+    measurements = EVERY["choice"].measure(Reading(text, expected="B"))
+    assert measurements == {"chosen": chosen, "correct": float(chosen == 2)}
     assert EVERY["choice"].measure(Reading(text))["correct"] is None
 
 

@@ -40,9 +40,9 @@ def test_a_number_with_a_point_ends_no_sentence() -> None:
 
 
 def test_readability_is_flesch_and_kincaid_by_hand() -> None:
-    found = read("readability", "The cat sat on the mat.")  # 6 words, 1 sentence, 6 syllables
-    assert found["reading_ease"] == pytest.approx(206.835 - 1.015 * 6 - 84.6)
-    assert found["grade"] == pytest.approx(0.39 * 6 + 11.8 - 15.59)
+    content = read("readability", "The cat sat on the mat.")  # 6 words, 1 sentence, 6 syllables
+    assert content["reading_ease"] == pytest.approx(206.835 - 1.015 * 6 - 84.6)
+    assert content["grade"] == pytest.approx(0.39 * 6 + 11.8 - 15.59)
 
 
 def test_hedges_and_profanity_are_rates_of_whole_words() -> None:

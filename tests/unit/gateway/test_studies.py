@@ -186,7 +186,7 @@ def test_shares_are_corrected_by_the_errors_of_the_only_judge() -> None:
 
 def test_a_weighted_jury_follows_the_judge_that_is_more_often_right_on_controls() -> None:
     votes = {"sure": "no", "unsure": "yes", "third": "yes"}
-    checks = tuple(Check(name="own_a", judge=judge, said=said) for judge, said in votes.items())
+    checks = tuple(Check(name="own_a", judge=judge, said=text) for judge, text in votes.items())
     pair = make_verdict(checks=checks, corrected=corrected_of(checks))
     results = [
         JudgeControls(
@@ -275,14 +275,14 @@ def test_agreement_of_judges_is_krippendorffs_alpha_by_kind() -> None:
         make_verdict(
             pair_id=f"{n:032}",
             checks=tuple(
-                Check(name="own_a", judge=judge, said=said)
-                for judge, said in zip(("x", "y"), row, strict=True)
+                Check(name="own_a", judge=judge, said=text)
+                for judge, text in zip(("x", "y"), row, strict=True)
             ),
         )
         for n, row in enumerate(replies * 4)
     ]
     [agreement] = pair_tables(pairs, 0.05)[0].agreement.items()
-    units = [[float(said == "no") for said in row] for row in replies * 4]
+    units = [[float(item == "no") for item in row] for row in replies * 4]
     assert agreement[0] == "fit"
     assert agreement[1].value == pytest.approx(krippendorff_alpha(units)[0])
     assert (agreement[1].low or 0) < (agreement[1].value or 0) < (agreement[1].high or 0) <= 1

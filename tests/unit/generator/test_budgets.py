@@ -25,10 +25,10 @@ class SpendingWithGate:
         self.gate.set()
 
     def spending(self, runs: Sequence[str]) -> dict[str, RunSpending]:
-        found = dict.fromkeys(runs, self.kept)
+        result = dict.fromkeys(runs, self.kept)
         self.begun.set()
         assert self.gate.wait(PATIENCE_S)
-        return found
+        return result
 
 
 def budgets_of(calls: SpendingWithGate) -> RunBudgets:

@@ -78,21 +78,21 @@ def test_the_whole_guidance_of_each_criterion_reaches_its_prompt_and_no_others(
 
 def test_the_scale_stands_before_guidance_and_material_that_have_numbers_of_their_own() -> None:
     for call in scaffold_of("decomposed").first(cv_probe()):
-        said = text_of(call)
-        assert said.index("from 1 to 4, a whole number") < said.index("Judge one criterion")
-        assert said.index("Judge one criterion") < said.index(CV)
+        text = text_of(call)
+        assert text.index("from 1 to 4, a whole number") < text.index("Judge one criterion")
+        assert text.index("Judge one criterion") < text.index(CV)
 
 
 def test_the_synthesis_reads_every_judgement_and_the_material() -> None:
     scaffold = scaffold_of("decomposed")
     judged = {"criterion:care": heard(2, "untidy work"), "criterion:skills": heard(4, "has proof")}
     [call] = scaffold.then(cv_probe(), judged)
-    said = text_of(call)
-    assert "care: 2" in said
-    assert "untidy work" in said
-    assert "skills: 4" in said
-    assert "has proof" in said
-    assert CV in said
+    text = text_of(call)
+    assert "care: 2" in text
+    assert "untidy work" in text
+    assert "skills: 4" in text
+    assert "has proof" in text
+    assert CV in text
     final = {**judged, "synthesis": CallResult(ModelAnswer('{"rating": 3}'))}
     assert scaffold.then(cv_probe(), final) == ()
     assert scaffold.conclude(cv_probe(), final) == '{"rating": 3}'

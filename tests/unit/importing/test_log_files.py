@@ -68,7 +68,7 @@ def test_every_format_is_recognised_and_read(format_: LogFormat, tmp_path: Path)
     assert (answer["unit"], answer["model"]) == ("u-1", "gpt")
     assert answer["groups"] == {"gender": "female"}
     if format_ is not LogFormat.OPENAI_BATCH:
-        assert [each.content for each in answer["messages"]] == ["Where is it?"]
+        assert [message.content for message in answer["messages"]] == ["Where is it?"]
     SentResponse.model_validate(answer)  # as the API takes it
     assert read(path, format=format_) == [answer]
 
@@ -88,18 +88,18 @@ def test_csv_and_parquet_hold_the_same_answers(tmp_path: Path) -> None:
 
 def test_the_file_of_a_collector_joins_spans_with_events_anywhere_in_it(tmp_path: Path) -> None:
     nothing = {"gen_ai.input.messages": None, "gen_ai.output.messages": None}
-    said = make_event(3, "gen_ai.choice", {"index": 0, "message": {"content": "There."}})
+    event = make_event(3, "gen_ai.choice", {"index": 0, "message": {"content": "There."}})
     other = make_span(9, attributes={"gen_ai.operation.name": "execute_tool"})
     path = written(
         tmp_path,
-        json_of([said]),
+        json_of([event]),
         json_of([make_span(1, at_ns=SECONDS * 10**9), other]),
         json_of([make_span(3, at_ns=SECONDS * 10**9, attributes=nothing)]),
         json_of([make_span(5, attributes=nothing)]),
     )
     left_out = LeftOut()
     answers = [answer for _, answer in LogFile(path).answers(left_out)]
-    assert [(each["text"], each["unit"]) for each in answers] == [
+    assert [(answer["text"], answer["unit"]) for answer in answers] == [
         ("Answer 1.", "u-1"),
         ("There.", "u-3"),
     ]
@@ -110,8 +110,8 @@ def test_a_call_without_a_text_is_left_out_and_one_that_failed_is_not(tmp_path: 
     silent = {"custom_id": "1", "response": {"body": {"choices": [{"message": {}}]}}}
     failed = {"custom_id": "2", "response": None, "error": {"code": "server_error"}}
     left_out = LeftOut()
-    found = [each for _, each in LogFile(written(tmp_path, silent, failed)).answers(left_out)]
-    assert [(each["id"], each["reason"]) for each in found] == [("2", "server_error")]
+    answers = [each for _, each in LogFile(written(tmp_path, silent, failed)).answers(left_out)]
+    assert [(item["id"], item["reason"]) for item in answers] == [("2", "server_error")]
     assert left_out.counts.total() == 1
 
 

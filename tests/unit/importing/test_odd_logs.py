@@ -63,11 +63,11 @@ def test_a_label_may_be_any_scalar(tmp_path: Path, labels: Any, read: list[Any])
         for n, row in enumerate(rows())
     ]
     path = written_lines(tmp_path / "log.jsonl", lines)
-    found = measured_log(path).rows
-    assert found.groups["grp"] == read * (ROWS // 2)
-    assert found.values[:, 0].tolist() == [THREE_WORDS] * ROWS
+    result = measured_log(path).rows
+    assert result.groups["grp"] == read * (ROWS // 2)
+    assert result.values[:, 0].tolist() == [THREE_WORDS] * ROWS
     sent = list(answers_in(LogFile(path)))
-    assert [SentResponse.model_validate(each).facts.get("topic") for each in sent] == read * 4
+    assert [SentResponse.model_validate(item).facts.get("topic") for item in sent] == read * 4
 
 
 @pytest.mark.parametrize(
@@ -110,9 +110,9 @@ def test_a_text_may_be_a_number_or_a_list_of_parts(
     tmp_path: Path, text: Any, words: float, mapped: bool
 ) -> None:
     path = written_lines(tmp_path / "log.jsonl", rows(text=text))
-    found = measured_log(path, {"text": "text"} if mapped else None).rows
-    assert found.values[:, 0].tolist() == [words] * ROWS
-    assert {SentResponse.model_validate(each).id for each in answers_in(LogFile(path))}
+    result = measured_log(path, {"text": "text"} if mapped else None).rows
+    assert result.values[:, 0].tolist() == [words] * ROWS
+    assert {SentResponse.model_validate(answer).id for answer in answers_in(LogFile(path))}
 
 
 def test_a_text_that_is_json_is_the_answer_itself(tmp_path: Path) -> None:
@@ -244,8 +244,10 @@ def test_a_log_is_the_same_in_every_file_that_tools_write(
     assert given.about["units"] == ROWS
     assert all(warning.startswith("`ingest --history`") for warning in given.warnings)
     mapping = MappingFile.model_validate({"groups": {"grp": attribute}})
-    asked = [each["messages"][-1].content for _, each in LogFile(path, mapping=mapping).answers()]
-    assert asked == ["Rate"] * ROWS
+    contents = [
+        each["messages"][-1].content for _, each in LogFile(path, mapping=mapping).answers()
+    ]
+    assert contents == ["Rate"] * ROWS
 
 
 @pytest.mark.parametrize("written", [str, json.dumps])

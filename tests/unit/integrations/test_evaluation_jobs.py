@@ -35,10 +35,10 @@ def scores(*gaps: Gap) -> dict[str, Any]:
 
 
 def test_an_inconclusive_comparison_is_no_all_clear_and_an_undefined_gap_is_left_out() -> None:
-    found = scores(INCONCLUSIVE, KNOWN)
-    assert found["/no_disparity_share"] == (0.5, None, None)
-    assert (found["/inconclusive"][0], found["/comparisons"][0]) == (1, 2)
-    [(name, gap)] = [item for item in found.items() if item[0].endswith("/gap")]
+    result = scores(INCONCLUSIVE, KNOWN)
+    assert result["/no_disparity_share"] == (0.5, None, None)
+    assert (result["/inconclusive"][0], result["/comparisons"][0]) == (1, 2)
+    [(name, gap)] = [item for item in result.items() if item[0].endswith("/gap")]
     assert "France - Chad" in name
     assert gap == (1, 0.5, 2)
 

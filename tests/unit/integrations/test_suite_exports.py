@@ -24,7 +24,7 @@ def test_a_suite_that_needs_several_calls_is_refused_in_a_sentence() -> None:
 
 
 async def test_a_task_names_its_functions_and_the_version_of_its_suite(tmp_path: Path) -> None:
-    said = await lm_eval.export(request("hiring-demo", tmp_path))
+    text = await lm_eval.export(request("hiring-demo", tmp_path))
     suite = suite_of_single_questions("hiring-demo")
 
     class Loader(yaml.SafeLoader):
@@ -34,7 +34,7 @@ async def test_a_task_names_its_functions_and_the_version_of_its_suite(tmp_path:
     task = yaml.load((tmp_path / "biaswatch_hiring_demo.yaml").read_text(), Loader)  # noqa: S506
     assert task["custom_dataset"] == ("function", "functions.questions")
     assert task["metadata"]["suite_hash"] == suite.hash
-    assert "--tasks biaswatch_hiring_demo" in said
+    assert "--tasks biaswatch_hiring_demo" in text
     rows = [json.loads(line) for line in (tmp_path / "questions.jsonl").read_text().splitlines()]
     assert [row["key"] for row in rows] == [probe.key for probe in suite.probes]
 
@@ -46,11 +46,11 @@ async def test_answers_without_text_are_counted_and_not_replayed(tmp_path: Path)
         for n, text in enumerate(("Yes.", ""))
     ]
     log.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    said = await replay.export(request(str(log), tmp_path / "answers.jsonl"))
+    message = await replay.export(request(str(log), tmp_path / "answers.jsonl"))
     [line] = (tmp_path / "answers.jsonl").read_text().splitlines()
     assert json.loads(line) == {"key": "k0", "repeat": 0, "text": "Yes."}
-    assert said.startswith("Wrote 1 answers")
-    assert "Left out: rows without an answer" in said
+    assert message.startswith("Wrote 1 answers")
+    assert "Left out: rows without an answer" in message
 
 
 async def test_a_log_without_keys_of_probes_is_refused(tmp_path: Path) -> None:

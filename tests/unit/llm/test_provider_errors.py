@@ -155,9 +155,9 @@ def test_a_limit_of_calls_is_not_used_up_credit(provider: str) -> None:
     ],
 )
 def test_an_error_in_a_reply_with_status_200_has_its_kind(document: Any, why: Failure) -> None:
-    found = failure_in_reply(document, key=None, tokens=UNKNOWN_TOKENS)
-    assert found is not None
-    assert (found.why, found.tokens) == (why, UNKNOWN_TOKENS)
+    result = failure_in_reply(document, key=None, tokens=UNKNOWN_TOKENS)
+    assert result is not None
+    assert (result.why, result.tokens) == (why, UNKNOWN_TOKENS)
 
 
 def test_a_reply_that_is_an_error_itself_has_the_words_of_its_provider() -> None:

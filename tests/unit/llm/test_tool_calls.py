@@ -84,7 +84,7 @@ async def test_a_local_model_whose_template_shows_no_tools_is_refused(shows_tool
         server = url.removesuffix("/v1")
         chat = LocalChat(OwnServer(server), ModelEndpoint(url=f"{server}/v1"))
         if shows_tools:
-            assert [made.name for made in (await chat.ask(CALL)).calls] == ["refund"]
+            assert [call.name for call in (await chat.ask(CALL)).calls] == ["refund"]
         else:
             with pytest.raises(CallFailed, match="shows no tools") as refused:
                 await chat.ask(CALL)

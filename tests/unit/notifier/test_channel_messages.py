@@ -174,4 +174,8 @@ def test_a_trial_is_sent_once() -> None:
 
 def test_an_alarm_goes_to_each_channel_once_and_to_its_monitors_webhook() -> None:
     alarm = make_alarm(channels=("chat", "mail", "chat"), webhook="https://hooks.example/")
-    assert [each.channel for each in deliveries_of(alarm, AT)] == ["chat", "mail", "webhook/coasts"]
+    assert [delivery.channel for delivery in deliveries_of(alarm, AT)] == [
+        "chat",
+        "mail",
+        "webhook/coasts",
+    ]

@@ -110,8 +110,8 @@ def gone_through(store: Store, judging: JudgeRuns) -> list[Record]:
 
 
 def test_every_pair_has_seven_questions_and_every_judge_its_controls(store: Store) -> None:
-    found = asked_by(store, answered(store, {}))
-    keys = [record.key for record in found if isinstance(record, Probe)]
+    result = asked_by(store, answered(store, {}))
+    keys = [record.key for record in result if isinstance(record, Probe)]
     assert len(keys) == len(set(keys)) == 6 * 7 + CONTROLS
     assert sum(key.endswith(":controls") for key in keys) == CONTROLS
 
@@ -119,8 +119,8 @@ def test_every_pair_has_seven_questions_and_every_judge_its_controls(store: Stor
 def test_the_two_questions_and_two_distractors_of_a_guess_are_shown_in_drawn_orders(
     store: Store,
 ) -> None:
-    found = asked_by(store, answered(store, {}))
-    guesses = [r for r in found if isinstance(r, Probe) and ":guess_" in r.key]
+    result = asked_by(store, answered(store, {}))
+    guesses = [r for r in result if isinstance(r, Probe) and ":guess_" in r.key]
     pairs = [probe for probe in guesses if not probe.key.endswith("controls")]
     assert len({probe.expected for probe in pairs}) > 1
     assert all(probe.messages[0].content.count("\nD) ") == 1 for probe in pairs)
@@ -135,11 +135,13 @@ def test_a_run_that_is_cancelled_or_wants_no_judges_is_not_judged(store: Store) 
 def test_a_pair_without_an_answer_has_a_verdict_that_says_so_and_asks_nobody(store: Store) -> None:
     run = answered(store, {"Regions-0": None, "Regions-2": "It is hard to say."})
     verdicts = [r for r in asked_by(store, run) if isinstance(r, PairVerdict)]
-    assert sorted(each.unasked or "" for each in verdicts) == [
+    assert sorted(verdict.unasked or "" for verdict in verdicts) == [
         "question a: no choice",
         "question a: no response",
     ]
-    assert all(each.answers is PairAnswers.UNREAD and not each.flagged for each in verdicts)
+    assert all(
+        verdict.answers is PairAnswers.UNREAD and not verdict.flagged for verdict in verdicts
+    )
 
 
 def test_asking_twice_asks_the_same_and_what_is_answered_is_not_asked_again(store: Store) -> None:
@@ -147,7 +149,7 @@ def test_asking_twice_asks_the_same_and_what_is_answered_is_not_asked_again(stor
     first = [record for record in asked_by(store, run) if isinstance(record, Probe)]
     store.records.write([response_to(first[0], "Answer: yes")])
     again = asked_by(store, run)
-    assert {each.id for each in again} == {each.id for each in first[1:]}
+    assert {item.id for item in again} == {item.id for item in first[1:]}
 
 
 def test_a_completion_before_its_answers_waits_for_the_recorder(store: Store) -> None:
@@ -187,7 +189,7 @@ def test_replies_become_flags_with_explanations_of_three_sentences(store: Store)
     closings = store.gathers(JUDGING_GATHER).due()
     assert len(closings) == 7
     verdicts = [verdict for closing in closings for verdict in judging_in(store).closed(closing)]
-    for verdict in (each for each in verdicts if not each.control):
+    for verdict in (verdict for verdict in verdicts if not verdict.control):
         raised = [name for name, finding in verdict.flags.items() if finding.value]
         assert raised == ["flag_1", "flag_2"]
         assert verdict.explanations["flag_1"] == "It strays. It is long. It is odd."
@@ -210,9 +212,9 @@ def test_a_part_has_few_pairs_however_many_a_run_has_and_all_parts_ask_the_same(
     parts = list(JudgedPairs(store, now=lambda: NOW).every(run))
     assert [len(part.cases) for part in parts] == [2, 2, 2]
     assert [part.reached for part in parts] == ["2", "4", None]
-    asked = {probe.id for part in parts for each in part.questions for probe in each.probes}
-    assert asked == whole - {each.id for each in asked_by(store, run, opening=1)
-                             if isinstance(each, PairVerdict)}  # fmt: skip
+    ids = {probe.id for part in parts for question in part.questions for probe in question.probes}
+    assert ids == whole - {item.id for item in asked_by(store, run, opening=1)
+                             if isinstance(item, PairVerdict)}  # fmt: skip
 
 
 def test_a_death_within_a_part_asks_that_part_again_and_loses_nothing(
@@ -225,8 +227,8 @@ def test_a_death_within_a_part_asks_that_part_again_and_loses_nothing(
     begun = judging.prepare(cursor)  # it dies before the part is settled
     assert begun is not None
     rest = gone_through(store, judging_in(store))
-    assert {each.id for each in begun.records} <= {each.id for each in rest}
-    assert len({each.id for each in rest}) == 6 * 7 + CONTROLS
+    assert {record.id for record in begun.records} <= {item.id for item in rest}
+    assert len({item.id for item in rest}) == 6 * 7 + CONTROLS
 
 
 def test_a_completion_that_comes_again_begins_nothing_anew_but_a_later_one_does(
@@ -259,7 +261,7 @@ def test_a_run_that_is_cancelled_while_it_is_asked_about_gets_its_verdicts_and_n
     gathers = store.gathers(JUDGING_GATHER)
     assert gathers.open_keys() == []
     verdicts = [verdict for closing in gathers.due() for verdict in judging.closed(closing)]
-    assert len({each.pair_id for each in verdicts if not each.control}) == 6
+    assert len({verdict.pair_id for verdict in verdicts if not verdict.control}) == 6
 
 
 def test_the_reasoning_of_a_side_is_that_of_its_answer_or_else_the_model_s_own(
@@ -285,15 +287,15 @@ def closings_of(store: Store, run: Run) -> list[Closing]:
 def test_the_closings_of_a_run_that_is_gone_lead_to_nothing(store: Store) -> None:
     run = answered(store, {})
     closings = closings_of(store, run)
-    gone = [replace(each, key=each.key.replace(run.id, "f" * 32)) for each in closings]
+    gone = [replace(closing, key=closing.key.replace(run.id, "f" * 32)) for closing in closings]
     judging = judging_in(store)
-    assert [judging.closed(each) for each in gone] == [[] for _ in gone]
+    assert [judging.closed(item) for item in gone] == [[] for _ in gone]
     assert list(judging._probes_of("f" * 32)) == []
 
 
 def test_controls_of_a_judge_that_the_run_does_not_know_lead_to_nothing(store: Store) -> None:
     closings = closings_of(store, answered(store, {}))
-    [controls] = [each for each in closings if each.context.get("judge")]
+    [controls] = [closing for closing in closings if closing.context.get("judge")]
     other = replace(controls, context={**controls.context, "judge": "the lane of another version"})
     assert judging_in(store).closed(controls) != []
     assert judging_in(store).closed(other) == []

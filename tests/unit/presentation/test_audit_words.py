@@ -88,10 +88,10 @@ def test_entries_that_know_an_id_alone_are_called_as_the_store_calls_it(tmp_path
     url = f"sqlite:///{tmp_path / 'store.db'}"
     migrate(url)
     run, written = make_run(suite="hiring"), make_brief(writer=parse_target("simulator:biased"))
-    given = make_brief(writer=None, report="A report.")
+    brief = make_brief(writer=None, report="A report.")
     about = [
         (AuditAction.INTERPRETATION_START, written.id, "simulator:biased"),
-        (AuditAction.INTERPRETATION_START, given.id, SUPPLIED_REPORT),
+        (AuditAction.INTERPRETATION_START, brief.id, SUPPLIED_REPORT),
         (AuditAction.INTERPRETATION_START, ID, "an interpretation"),
         (AuditAction.LABELS_SAMPLE, run.id, "hiring"),
         (AuditAction.RUN_CANCEL, run.id, "hiring"),
@@ -100,7 +100,7 @@ def test_entries_that_know_an_id_alone_are_called_as_the_store_calls_it(tmp_path
     entries = [entry(action, id_) for action, id_, _ in about]
     entries.append(entry(AuditAction.TEXTS_PURGE, run.id, what="run"))
     with Store.open(url) as store:
-        store.records.write([run, written, given])
+        store.records.write([run, written, brief])
         names = names_of(entries, store)
     called = [act_words(row, names) for row in entries]
     assert [row.name for row in called] == [*(name for *_, name in about), "hiring"]

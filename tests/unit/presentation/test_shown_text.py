@@ -82,9 +82,9 @@ def test_reading_a_text_takes_time_in_step_with_its_length() -> None:
 
 def test_a_terminal_shows_names_for_what_they_are() -> None:
     console = Console(width=200)
-    with console.capture() as said:
+    with console.capture() as text:
         print_diagnoses(console, [diagnosis()])
-    assert names_are_seen(said.get())
+    assert names_are_seen(text.get())
 
 
 def test_reports_show_names_for_what_they_are() -> None:
@@ -103,8 +103,8 @@ def test_pages_show_whatever_a_template_says_for_what_it_is() -> None:
     template = _environment().from_string(
         "{{ name }} {{ name | breakable }} {{ other }} {{ 3 }} {{ name | reply }}"
     )
-    said = template.render(name=TURNED, other=HEBREW)
-    assert said.split() == [SEEN, SEEN, f"\u2068{HEBREW}\u2069", "3", SEEN]
+    text = template.render(name=TURNED, other=HEBREW)
+    assert text.split() == [SEEN, SEEN, f"\u2068{HEBREW}\u2069", "3", SEEN]
     assert template.render(name="<i>", other="").split() == [
         *[str(escape("<i>"))] * 2,
         "3",

@@ -72,12 +72,12 @@ CROWS = table(
 
 def example(number: int, target: str) -> dict[str, Any]:
     labels = {"stereotype": "loud", "anti-stereotype": "calm", "unrelated": "square"}
-    said = [{"id": f"{number}{n}", "sentence": f"The {target} is {word}.", "gold_label": label}
+    text = [{"id": f"{number}{n}", "sentence": f"The {target} is {word}.", "gold_label": label}
             for n, (label, word) in enumerate(labels.items())]  # fmt: skip
     context = f"Here comes the {target}."
     return {
         "id": f"e{number}", "target": target, "bias_type": "trade", "context": context,
-        "sentences": said,
+        "sentences": text,
     }  # fmt: skip
 
 
@@ -331,22 +331,22 @@ def test_a_group_is_compared_within_its_question_and_other_attributes_alone() ->
 
 
 def test_agreement_by_hand() -> None:
-    said = [("1", "a", True), ("2", "a", False), ("1", "b", False), ("2", "b", False)]
-    found = values(agreement_scores(said))
-    assert found == {"agreement": 25.0, "a": 50.0, "b": 0.0}
+    text = [("1", "a", True), ("2", "a", False), ("1", "b", False), ("2", "b", False)]
+    result = values(agreement_scores(text))
+    assert result == {"agreement": 25.0, "a": 50.0, "b": 0.0}
 
 
 def test_polarity_by_hand() -> None:
-    found = values(
+    result = values(
         polarity_scores([("p", "a", 0.5), ("p", "a", 0.49), ("q", "a", -0.5), ("r", "a", -0.9)])
     )
-    assert found == {"a, positive": 25.0, "a, negative": 50.0}
+    assert result == {"a, positive": 25.0, "a, negative": 50.0}
 
 
 def test_expected_maximum_toxicity_by_hand() -> None:
     generations = [("p", 0.2), ("p", 0.8), ("q", 0.1), ("q", 0.3)]
-    found = values(toxicity_scores(generations))
-    assert found == {
+    result = values(toxicity_scores(generations))
+    assert result == {
         "expected_maximum_toxicity": pytest.approx(0.55), "toxicity_probability": 50.0,
     }  # fmt: skip
 
@@ -354,8 +354,8 @@ def test_expected_maximum_toxicity_by_hand() -> None:
 def test_descriptors_that_differ_are_counted_by_hand() -> None:
     """Of three pairs of descriptors, the two with `c` differ: 2 of 70 orders are as extreme."""
     low, high = [0.1, 0.2, 0.3, 0.4], [0.6, 0.7, 0.8, 0.9]
-    found = [("x", name, v) for name, some in (("a", low), ("b", low), ("c", high)) for v in some]
-    [score] = descriptor_scores(found)
+    result = [("x", name, v) for name, some in (("a", low), ("b", low), ("c", high)) for v in some]
+    [score] = descriptor_scores(result)
     assert (score.name, score.n) == ("x", 3)
     assert score.value == pytest.approx(200 / 3)
     assert (score.low, score.reason) == (None, "pairs share their descriptors")
@@ -376,8 +376,8 @@ def test_an_interval_is_that_of_units_however_often_each_was_asked() -> None:
 
 def test_an_interval_of_log_odds_is_student_s_over_questions() -> None:
     questions = np.random.default_rng(3).normal(0.3, 1, 30)
-    found = [(str(q), float(value)) for q, value in enumerate(questions)]
-    score = mean_score("s", [*found, *found], None)
+    result = [(str(q), float(value)) for q, value in enumerate(questions)]
+    score = mean_score("s", [*result, *result], None)
     expected = scipy_stats.ttest_1samp(questions, 0).confidence_interval()
     assert (score.low, score.high) == pytest.approx((expected.low, expected.high), abs=2e-3)
     assert mean_score("s", [("1", 0.5)], None).reason
@@ -417,15 +417,15 @@ def test_without_answers_every_score_is_none_with_a_reason() -> None:
 
 
 def answered(suite: Suite, said: Mapping[str, str]) -> list[Response]:
-    found = []
+    result = []
     for n, probe in enumerate(suite.probes):
         asked = make_probe(
             n, key=probe.key, groups=probe.groups, facts=probe.facts, expected=probe.expected
         )
-        found.append(
+        result.append(
             make_response(n, probe=asked, text=said.get(probe.key, f"Answer: {probe.expected}"))
         )
-    return found
+    return result
 
 
 def test_answers_of_a_run_are_scored_and_what_cannot_be_read_is_counted(tmp_path: Path) -> None:
@@ -441,8 +441,8 @@ def test_answers_of_a_run_are_scored_and_what_cannot_be_read_is_counted(tmp_path
 def test_every_benchmark_is_scored_from_its_own_probes(name: str, tmp_path: Path) -> None:
     suite = suite_of(name, tmp_path)
     words = {"discrim-eval": "Yes.", "decodingtrust-stereotype": "I disagree."}
-    said = {p.key: words[name] for p in suite.probes} if name in words else {}
-    responses = answered(suite, said)
+    text = {p.key: words[name] for p in suite.probes} if name in words else {}
+    responses = answered(suite, text)
     measured = {response.id: 0.6 for response in responses}
     [run] = scored(responses, measured)
     assert run.unread == 0
@@ -529,8 +529,8 @@ def test_what_is_no_file_of_the_benchmark_is_not_kept_and_can_be_fetched_again(
 ) -> None:
     url, _ = source
     name = "stereoset" if place == "nowhere/else" else "crows-pairs"
-    found = invoke("fetch", name, "--to", str(tmp_path), "--source", f"{url}/{place}")
-    assert said in str(found.exception)
+    result = invoke("fetch", name, "--to", str(tmp_path), "--source", f"{url}/{place}")
+    assert said in str(result.exception)
     assert {path.name for path in tmp_path.iterdir()} <= {CHECKSUMS}
     if name == "crows-pairs":
         assert invoke("fetch", name, "--to", str(tmp_path), "--source", url).exit_code == 0

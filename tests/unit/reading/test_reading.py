@@ -80,9 +80,9 @@ def test_the_one_chosen_option_is_read_and_nothing_is_taken_for_it(
 @settings(deadline=None, max_examples=200)
 @given(st.text(alphabet="0123456789.,:;-()\n abcxyz", max_size=80), st.sampled_from(THREE))
 def test_no_number_before_the_answer_changes_it(reasoning: str, mark: str) -> None:
-    said = json.dumps({"reasoning": reasoning, "answer": mark})
-    assert choice_in(said, THREE) == mark
-    assert choice_in(f"```json\n{said}\n```", THREE) == mark
+    text = json.dumps({"reasoning": reasoning, "answer": mark})
+    assert choice_in(text, THREE) == mark
+    assert choice_in(f"```json\n{text}\n```", THREE) == mark
 
 
 @pytest.mark.parametrize(
@@ -166,12 +166,12 @@ def test_an_explanation_is_cut_after_whole_sentences() -> None:
 
 def replies(folder: Path) -> list[tuple[str, str]]:
     """Return each recorded reply of the oracle with the verdict its own parser stored."""
-    found = []
+    result = []
     for file in sorted(folder.glob("*/cross_consistency*.jsonl")):
         for line in file.read_text().splitlines():
             checks: dict[str, Any] = json.loads(line)["cross_consistency_checks"]
-            found += [(each["raw_output"], each["is_consistent"]) for each in checks.values()]
-    return found
+            result += [(check["raw_output"], check["is_consistent"]) for check in checks.values()]
+    return result
 
 
 def read(text: str) -> str | None:

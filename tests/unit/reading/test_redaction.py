@@ -38,14 +38,14 @@ def test_what_reaches_a_person_becomes_a_mark(said: str, expected: str) -> None:
     ],
 )
 def test_what_only_looks_like_it_stays(said: str) -> None:
-    found = redact(said, EVERY)
-    assert (found.text, sum(found.counts.values())) == (said, 0)
+    result = redact(said, EVERY)
+    assert (result.text, sum(result.counts.values())) == (said, 0)
 
 
 def test_what_was_found_is_counted_and_a_second_look_finds_nothing() -> None:
-    found = redact("anna@example.org, ben@example.org, 10.0.0.1", EVERY)
-    assert dict(found.counts) == {"email": 2, "ip_address": 1}
-    assert not redact(found.text, EVERY).counts
+    result = redact("anna@example.org, ben@example.org, 10.0.0.1", EVERY)
+    assert dict(result.counts) == {"email": 2, "ip_address": 1}
+    assert not redact(result.text, EVERY).counts
 
 
 def test_a_pattern_of_ones_own_is_marked_by_its_name() -> None:

@@ -107,4 +107,4 @@ async def test_it_is_one_also_when_whoever_waits_has_given_up() -> None:
 async def test_a_lookup_whose_query_runs_out_of_items_fails_for_everybody() -> None:
     lookup: BatchedLookup[int] = BatchedLookup(lambda _: {"1": nothing_left()})
     asked = asyncio.gather(lookup.get("1"), lookup.get("2"), return_exceptions=True)
-    assert {type(each) for each in await asyncio.wait_for(asked, 10)} == {RuntimeError}
+    assert {type(item) for item in await asyncio.wait_for(asked, 10)} == {RuntimeError}

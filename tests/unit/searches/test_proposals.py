@@ -23,8 +23,8 @@ def proposing(reply: str, failing: str | None = None, calls: int = 600) -> Searc
         asks_a_model = not planned.sets
         assert asks_a_model == (planned.target.name == "simulator:model")
         values = {} if asks_a_model else values_of(planned, target, 1)
-        said = reply if asks_a_model else None
-        rounds.append(answered(planned, search.id, RUN, values, AT, said))
+        text = reply if asks_a_model else None
+        rounds.append(answered(planned, search.id, RUN, values, AT, text))
     return results_of(replay(search, rounds), planned.reason)
 
 
@@ -41,8 +41,8 @@ def proposing(reply: str, failing: str | None = None, calls: int = 600) -> Searc
     ],
 )
 def test_only_questions_that_leave_twins_alike_are_accepted(prompt: str, fault: str | None) -> None:
-    found = fault_of(prompt, a_space())
-    assert found == fault if fault is None else fault in str(found)
+    result = fault_of(prompt, a_space())
+    assert result == fault if fault is None else fault in str(result)
 
 
 @pytest.mark.parametrize(

@@ -275,11 +275,11 @@ def test_evidence_only_grows_to_a_finding_and_findings_stay(
     failing: tuple[Search, list[SearchRound], str],
 ) -> None:
     search, rounds, _ = failing
-    found = [
+    result = [
         bool(results_of(replay(search, rounds[:n]), None).findings) for n in range(len(rounds) + 1)
     ]
-    assert not found[0]
-    assert all(later >= earlier for earlier, later in pairwise(found))
+    assert not result[0]
+    assert all(later >= earlier for earlier, later in pairwise(result))
 
 
 def test_a_suite_of_findings_asks_fresh_twins_of_the_regions(

@@ -85,7 +85,7 @@ def test_an_instruments_planted_errors_are_of_the_size_that_was_configured_by_gr
     for name, wrong in (("Kwame", 0.05), ("Henry", 0.15)):
         wording = f"Rate {name} from 0 to 1, as a whole number."
         texts = [said(wording, plant, repeat) for repeat in range(2000)]
-        both = [(truth_in(each), float(each.rpartition("Rating: ")[2])) for each in texts]
+        both = [(truth_in(text), float(text.rpartition("Rating: ")[2])) for text in texts]
         read = {truth: [r for t, r in both if t == truth] for truth in (0, 1)}
         assert len(read[1]) / len(both) == pytest.approx(0.3, abs=0.04)
         assert statistics.mean(read[1]) == pytest.approx(0.8, abs=0.06)
@@ -114,11 +114,11 @@ def test_reasonings_lead_to_their_answers_as_often_as_was_configured_by_group() 
     plant = PlantedModel(reasoned=0.3, reasoned_gaps={"south": 0.4})
     options = dict(zip("ABC", ("The {who}", "The guest", "Nobody can tell"), strict=True))
     for who, share in (("northerner", 0.3), ("southerner", 0.7)):
-        told = [json.loads(said(CHOOSE.format(n=n, who=who), plant)) for n in range(1000)]
-        led = [leads_to(e["reasoning"], options[e["answer"]].format(who=who)) for e in told]
+        message = [json.loads(said(CHOOSE.format(n=n, who=who), plant)) for n in range(1000)]
+        led = [leads_to(e["reasoning"], options[e["answer"]].format(who=who)) for e in message]
         assert statistics.mean(led) == pytest.approx(share, abs=0.06)
     none = [json.loads(said(CHOOSE.format(n=n, who="guest"), PlantedModel())) for n in range(100)]
-    assert not any("points to this answer" in each["reasoning"] for each in none)
+    assert not any("points to this answer" in item["reasoning"] for item in none)
 
 
 def test_a_judges_planted_errors_are_of_the_size_that_was_configured_by_group() -> None:
@@ -127,9 +127,9 @@ def test_a_judges_planted_errors_are_of_the_size_that_was_configured_by_group() 
     for who, wrong in (("northerner", 0.1), ("southerner", 0.5)):
         for reasoning, share in ((f"It was the {who}.", 0.9), ("It rains a lot.", wrong)):
             contexts = (f"In village {n} a {who} came by." for n in range(1000))
-            asked_of = (fits(each, "Who?", reasoning, f"The {who}") for each in contexts)
-            answers = [said(each, judge) for each in asked_of]
-            yes = statistics.mean(each.startswith("Answer: yes") for each in answers)
+            asked_of = (fits(context, "Who?", reasoning, f"The {who}") for context in contexts)
+            answers = [said(item, judge) for item in asked_of]
+            yes = statistics.mean(answer.startswith("Answer: yes") for answer in answers)
             assert yes == pytest.approx(share, abs=0.05)
 
 
@@ -144,11 +144,13 @@ def test_a_judge_with_planted_errors_misses_letters_and_shifts_scores_too() -> N
         for n in range(1000)
     )
     assert letters["Answer: B"] / 1000 == pytest.approx(0.7, abs=0.05)
-    assert min(letters[f"Answer: {each}"] for each in "ACD") > 60
+    assert min(letters[f"Answer: {item}"] for item in "ACD") > 60
     asks = 'Report:\n> {about} {n}\n\nReply with {{"score": 0.5, "reasoning": ""}}.'
     for about, score in (("The northerners", 0.8), ("The southerners", 0.5)):
-        told = [json.loads(said(asks.format(about=about, n=n), judge))["score"] for n in range(200)]
-        assert set(told) == {score, 0.0}  # some are missed, and read as the lowest score
+        message = [
+            json.loads(said(asks.format(about=about, n=n), judge))["score"] for n in range(200)
+        ]
+        assert set(message) == {score, 0.0}  # some are missed, and read as the lowest score
 
 
 @pytest.mark.parametrize("wording", [RATE, RATE + " Give a whole number."])
@@ -322,8 +324,8 @@ def test_a_burst_beyond_a_quarter_of_a_second_is_turned_away() -> None:
 def test_a_model_that_changes_later_answers_a_question_that_is_sent_again_as_before() -> None:
     asked_of = QuestionNumbers(limit=3)
     first, second = asked("Rate Kwame."), asked("Rate Kwame.", repeat=1)
-    assert [asked_of.before(each) for each in (first, second, first)] == [0, 1, 0]
-    numbers = [asked_of.before(asked("Rate Kwame.", repeat=each)) for each in range(2, 9)]
+    assert [asked_of.before(item) for item in (first, second, first)] == [0, 1, 0]
+    numbers = [asked_of.before(asked("Rate Kwame.", repeat=item)) for item in range(2, 9)]
     assert numbers == [2, 3, 3, 3, 3, 3, 3]  # what follows the last change is not kept
     assert asked_of.before(asked("Rate Kwame.", repeat=2)) == 2
 

@@ -41,7 +41,7 @@ def test_who_answers_at_random_or_always_the_same_is_doubted_and_nobody_else() -
         "coin": {str(n): float(rng.random() < 0.5) for n in range(80)},
         "yes": {str(n): 1.0 for n in range(80)},
     }
-    assert {each.person: each.doubtful for each in rater_agreement(labels)} == {
+    assert {item.person: item.doubtful for item in rater_agreement(labels)} == {
         "anna": False, "ben": False, "coin": True, "yes": True,
     }  # fmt: skip
 
@@ -63,5 +63,5 @@ def test_somebody_who_guesses_is_overlooked_no_more_often_than_the_level_says() 
             "anna": {str(n): float(t) for n, t in enumerate(truth)},
             "coin": {str(n): float(rng.random() < 0.5) for n in range(40)},
         }
-        seen += next(each.doubtful for each in rater_agreement(labels) if each.person == "coin")
+        seen += next(item.doubtful for item in rater_agreement(labels) if item.person == "coin")
     assert seen >= 300 * 0.95 - 3.5 * np.sqrt(300 * 0.05 * 0.95)

@@ -39,7 +39,7 @@ def known_by_chance(odds: list[float], repeats: int, tolerance: float = 0.0) -> 
         )
         if gap.known:
             odds_of_flat = (p if value else 1 - p for p, value in zip(odds, flat, strict=True))
-            chance += float(np.prod([each**repeats for each in odds_of_flat]))
+            chance += float(np.prod([odd**repeats for odd in odds_of_flat]))
     return chance
 
 
@@ -75,9 +75,9 @@ def test_answers_that_arithmetic_alone_made_different_have_no_known_gap() -> Non
             sets=None, bounds=(0.0, 1.0), alpha=ALPHA, tolerance=0.0,
         ),
     ]  # fmt: skip
-    for each in gap:
-        assert not each.known
-        assert each.p_disparity == 1.0
+    for item in gap:
+        assert not item.known
+        assert item.p_disparity == 1.0
 
 
 def test_the_bound_holds_for_answers_of_any_distribution() -> None:

@@ -24,7 +24,7 @@ def answers(
 
 
 def flat(given: dict[str, list[BbqAnswer]]) -> list[BbqAnswer]:
-    return [each for some in given.values() for each in some]
+    return [item for some in given.values() for item in some]
 
 
 def test_the_value_is_the_score_and_lies_in_its_interval() -> None:

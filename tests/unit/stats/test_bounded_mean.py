@@ -109,8 +109,8 @@ def test_bins_of_a_large_sample_change_the_limits_by_less_than_a_thousandth() ->
     whole = bounded_mean_curve(values[:-1], 0.0, 1.0)
     many = np.repeat(values[:-1], 3) + np.tile([-1e-9, 0.0, 1e-9], MAX_NODES)
     binned, counted = (
-        bounded_mean_curve(np.clip(each, 0, 1), 0.0, 1.0)
-        for each in (many, np.repeat(values[:-1], 3))
+        bounded_mean_curve(np.clip(item, 0, 1), 0.0, 1.0)
+        for item in (many, np.repeat(values[:-1], 3))
     )
     assert binned == pytest.approx(counted, abs=1e-3)
     assert np.ptp(confidence_limits(binned, 0.05)) < np.ptp(confidence_limits(whole, 0.05))

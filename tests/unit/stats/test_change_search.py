@@ -41,7 +41,7 @@ def test_references_are_taken_when_rounds_have_doubled_and_get_sharper() -> None
 
 def test_a_change_is_found_and_dated_and_what_stays_is_not() -> None:
     changed = search([0.1] * 30 + [0.25] * 12, 50, 2)
-    evidence = [evidence_of_search(each) or 0.0 for each in changed]
+    evidence = [evidence_of_search(item) or 0.0 for item in changed]
     assert max(evidence[:30]) < 1
     assert evidence[-1] > -log(ALPHA)
     bets = changed[-1].bets
@@ -51,7 +51,9 @@ def test_a_change_is_found_and_dated_and_what_stays_is_not() -> None:
 
 def test_there_is_no_evidence_before_a_round_after_a_reference() -> None:
     references = search([0.0] * 7, 10, 3)
-    assert [evidence_of_search(each) is None for each in references] == [True] * 5 + [False] * 2
+    assert [evidence_of_search(reference) is None for reference in references] == [True] * 5 + [
+        False
+    ] * 2
 
 
 def test_a_reference_that_leaves_nothing_to_bet_on_is_none() -> None:
@@ -77,7 +79,7 @@ def test_about_half_of_the_changes_that_are_called_smallest_are_found(sets: int)
         for n, pairs in enumerate(rounds_of([float(size)] * after, sets, 100 + seed)):
             kept = after_round(kept, pairs, before - FIRST + 1 + n, before + n)
         evidence.append(evidence_of_search(kept) or 0.0)
-    assert 0.3 <= np.mean([each >= bound for each in evidence]) <= 0.85
+    assert 0.3 <= np.mean([item >= bound for item in evidence]) <= 0.85
 
 
 def test_no_change_is_small_enough_where_there_are_too_few_units() -> None:

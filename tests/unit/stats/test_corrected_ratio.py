@@ -26,7 +26,7 @@ def test_with_students_curves_it_is_fiellers_interval() -> None:
         ComparedSamples(only_a=a, only_b=b), side(4002), side(4002), alpha=ALPHA
     )
     z, (mean_a, mean_b) = stats.norm.ppf(1 - ALPHA / 2), (a.mean(), b.mean())
-    error_a, error_b = (each.std(ddof=1) / sqrt(len(each)) for each in (a, b))
+    error_a, error_b = (item.std(ddof=1) / sqrt(len(item)) for item in (a, b))
     middle, scale = mean_a * mean_b, mean_b**2 - z**2 * error_b**2
     reach = sqrt(middle**2 - scale * (mean_a**2 - z**2 * error_a**2))
     assert ratio.value == pytest.approx(mean_a / mean_b)

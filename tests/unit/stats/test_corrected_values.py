@@ -122,7 +122,7 @@ def test_twins_are_compared_in_pairs_and_a_difference_of_sets_costs_nothing() ->
     )  # fmt: skip
     assert sides[0].regular
     assert sides[1].regular
-    widths = [each.marginal.high - each.marginal.low for each in (paired, single)]  # type: ignore[operator]
+    widths = [item.marginal.high - item.marginal.low for item in (paired, single)]  # type: ignore[operator]
     assert widths[0] < 0.75 * widths[1]
     assert paired.p_disparity is not None
     assert paired.p_disparity < 1e-6

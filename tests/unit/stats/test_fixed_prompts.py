@@ -46,7 +46,7 @@ def test_with_equal_variances_and_sizes_it_is_the_regression_with_prompts_as_fix
     """Against least squares over prompt and group indicators, with its own error by strata."""
     a, b = bank(6, 20, 0.2), bank(6, 20)
     result = gap_of(a, b)
-    cells = [np.array(each[key], dtype=float) for each in (a, b) for key in each]
+    cells = [np.array(item[key], dtype=float) for item in (a, b) for key in item]
     error = np.sqrt(sum(c.var(ddof=1) / len(c) for c in cells)) / 6
     means = [cell.mean() for cell in cells]
     gap = np.mean(means[:6]) - np.mean(means[6:])

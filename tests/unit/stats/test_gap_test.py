@@ -220,9 +220,9 @@ def _numbers(found: GapResult, sign: int = 1) -> list[float]:
     """Every number of a result, of exchanged groups where sign is -1; NaN for none."""
     gap = found.marginal
     low, high = (gap.low, gap.high) if sign == 1 else (gap.high, gap.low)
-    gaps = [np.nan if each is None else sign * each for each in (gap.value, low, high)]
+    gaps = [np.nan if item is None else sign * item for item in (gap.value, low, high)]
     tests = (found.p_disparity, found.p_equivalence)
-    return gaps + [np.nan if each is None else each for each in tests]
+    return gaps + [np.nan if test is None else test for test in tests]
 
 
 @pytest.mark.parametrize(

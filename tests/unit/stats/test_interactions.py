@@ -21,8 +21,10 @@ def crossed(values: np.ndarray) -> pd.DataFrame:
 
 
 def interaction_rows(frame: pd.DataFrame, **options: Any) -> list[Any]:
-    found = bw.diagnose(frame, group=["race", "gender"], feature="score", permutations=0, **options)
-    return found.parts["interactions"]
+    diagnosis = bw.diagnose(
+        frame, group=["race", "gender"], feature="score", permutations=0, **options
+    )
+    return diagnosis.parts["interactions"]
 
 
 def test_in_complete_sets_it_is_the_paired_test_of_the_difference_of_gaps() -> None:
@@ -97,17 +99,17 @@ def test_too_few_combinations_have_no_test_but_a_reason() -> None:
 @pytest.mark.parametrize("truth", ["normal", "t3", "one"])
 def test_intervals_of_shrunken_means_cover_on_average(truth: str) -> None:
     shape = CrossedShape(3, 4, (5, 20, 80), 1.0, truth)
-    found = coverage(shape, 150, np.random.default_rng(6))
-    assert found.average > 0.92
-    assert found.width < 1.05
+    result = coverage(shape, 150, np.random.default_rng(6))
+    assert result.average > 0.92
+    assert result.width < 1.05
 
 
 def test_shrunken_means_of_groups_have_intervals_in_the_table() -> None:
     values = np.random.default_rng(7).normal(0, 1, (12, 3, 4))
-    found = bw.diagnose(
+    diagnosis = bw.diagnose(
         crossed(values), group=["race", "gender"], feature="score", set="set", permutations=0
     )
-    for row in found.parts["group_means"]:
+    for row in diagnosis.parts["group_means"]:
         if row["shrunken_mean"] is not None:
             low, high = row["shrunken_ci"]
             assert low < row["shrunken_mean"] < high

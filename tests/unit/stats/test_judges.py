@@ -88,11 +88,11 @@ def test_pairs_find_an_error_rate_that_depends_on_the_group() -> None:
     """45 pairs at 0.05 find 0.2 against 0 in 0.9; 60 pairs at 0.02 do in 0.97."""
     rng = np.random.default_rng(3)
     for pairs, level, power in ((45, 0.05, 0.88), (60, 0.02, 0.94)):
-        found = 0
+        result = 0
         for _ in range(200):
             errors = np.column_stack([rng.random(pairs) < 0.2, np.zeros(pairs, dtype=bool)])
-            found += swap_differences(swapped(errors))[0].p_adjusted <= level
-        assert found / 200 >= power - 0.03
+            result += swap_differences(swapped(errors))[0].p_adjusted <= level
+        assert result / 200 >= power - 0.03
 
 
 def test_a_corrected_rate_is_the_published_formula() -> None:

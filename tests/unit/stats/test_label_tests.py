@@ -97,7 +97,7 @@ def of_three_values(a: tuple[int, int, int], b: tuple[int, int, int]) -> float:
 def test_a_small_group_far_from_a_large_one_is_found(
     a: tuple[int, int, int], b: tuple[int, int, int]
 ) -> None:
-    p_value = exchange_p(*(np.repeat([0.0, 1.0, 2.0], each) for each in (a, b)))
+    p_value = exchange_p(*(np.repeat([0.0, 1.0, 2.0], item) for item in (a, b)))
     assert p_value is not None
     assert np.log10(p_value) == pytest.approx(np.log10(of_three_values(a, b)), rel=0.05)
 

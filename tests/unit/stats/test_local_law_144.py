@@ -113,10 +113,10 @@ def test_odd_tables_are_those_of_plain_fractions(seed: int) -> None:
             mine = [labels[name][place] for name in table.dimensions]
             if score is None or middle is None:
                 continue
-            if any(each in {None, "Unknown ", "N/A"} for each in mine):
+            if any(item in {None, "Unknown ", "N/A"} for item in mine):
                 unknown += 1
                 continue
-            own = counts.setdefault(tuple(str(each) for each in mine), [0, 0])
+            own = counts.setdefault(tuple(str(item) for item in mine), [0, 0])
             own[0] += 1
             own[1] += score > middle if least is None else score >= least
         assert table.unknown == unknown

@@ -51,13 +51,13 @@ def test_each_user_is_in_one_match_at_most_near_all_others_of_it(
 ) -> None:
     times_s, first, jitter = arrivals(1, share=share)
     matches = list(matches_in_time(times_s, first, jitter, within_s=within_s))
-    users = [user for each in matches for user in (*each.first, *each.second)]
+    users = [user for match in matches for user in (*match.first, *match.second)]
     assert len(users) == len(set(users))
-    for each in matches:
-        assert min(len(each.first), len(each.second)) == 1
-        assert all(first[list(each.first)])
-        assert not any(first[list(each.second)])
-        present = times_s[[*each.first, *each.second]]
+    for match in matches:
+        assert min(len(match.first), len(match.second)) == 1
+        assert all(first[list(match.first)])
+        assert not any(first[list(match.second)])
+        present = times_s[[*match.first, *match.second]]
         assert np.ptp(present) <= within_s
         assert len(present) <= MAX_WINDOW_USERS
 
@@ -73,13 +73,13 @@ def test_users_of_one_moment_are_ordered_by_luck_and_not_by_their_places() -> No
         return {tuple(sorted(map(names, (*m.first, *m.second)))) for m in matches}
 
     assert named(result, int) == named(again, lambda place: int(order[place]))
-    assert sum(len(each.second) for each in result) <= 20
+    assert sum(len(item.second) for item in result) <= 20
 
 
 def test_the_larger_group_is_used_whole_where_a_run_has_both() -> None:
     times_s, first, jitter = arrivals(4, share=0.5)
     matches = list(matches_in_time(times_s, first, jitter, within_s=DAY_S))
-    assert sum(len(each.first) + len(each.second) for each in matches) > 0.999 * len(times_s)
+    assert sum(len(match.first) + len(match.second) for match in matches) > 0.999 * len(times_s)
 
 
 def test_neither_group_comes_first_in_its_matches() -> None:
@@ -105,4 +105,4 @@ def test_sides_are_the_means_of_a_matchs_users() -> None:
     values = np.array([1.0, 0.5, 0.25, 0.0])
     a, b = sides_of([Match((0,), (1, 2)), Match((3,), (2,))], values)
     assert (a.tolist(), b.tolist()) == ([1.0, 0.0], [0.375, 0.25])
-    assert [len(each) for each in sides_of([], values)] == [0, 0]
+    assert [len(side) for side in sides_of([], values)] == [0, 0]

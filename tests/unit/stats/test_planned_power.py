@@ -121,7 +121,7 @@ def test_ratings_are_whole_numbers_with_the_assumed_gap(sd: float) -> None:
 
 def test_a_plan_promises_what_sign_flips_of_rounded_ratings_find() -> None:
     """Independent studies: normal ratings of twins, rounded and cut off; scipy's flips."""
-    rng, found, runs = np.random.default_rng(7), 0, 400
+    rng, result, runs = np.random.default_rng(7), 0, 400
     for _ in range(runs):
         level = rng.normal(0, 0.3, 10)
         a, b = (
@@ -130,10 +130,10 @@ def test_a_plan_promises_what_sign_flips_of_rounded_ratings_find() -> None:
         flips = stats.permutation_test(
             ((a - b),), np.mean, permutation_type="samples", n_resamples=2000
         )
-        found += flips.pvalue <= 0.05
+        result += flips.pvalue <= 0.05
     answers = AssumedAnswers(3.3, 2.7, 0.5, 0.3, 1.0, (1.0, 5.0))
     planned = simulated_power(StudyShape(10), 1, answers, PlannedTest(), runs=runs)
-    assert planned == pytest.approx(found / runs, abs=0.09)
+    assert planned == pytest.approx(result / runs, abs=0.09)
 
 
 def test_more_names_find_more_and_few_are_planned_about_these_names() -> None:

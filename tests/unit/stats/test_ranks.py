@@ -54,7 +54,7 @@ def test_a_few_values_against_many_with_ties_are_relabelled_evenly(small: int) -
     many = rng.integers(1, 6, 60 if small == 3 else 20_000).astype(float)
     few = [5.0] * small
     ranks = stats.rankdata([*few, *many])
-    sums = np.array([sum(each) for each in combinations(ranks, small)])
+    sums = np.array([sum(combination) for combination in combinations(ranks, small)])
     observed = ranks[:small].sum()
     expected = min(1.0, 2 * min((sums >= observed).mean(), (sums <= observed).mean()))
     for x, y in ((few, many), (many, few)):

@@ -150,35 +150,35 @@ def test_the_smallest_gap_is_found_with_a_probability_of_four_fifths(sets: int) 
     gap = smallest_gap(sets, noise, threshold)
     assert gap is not None
     one, times = SearchSpace(topics=1, contexts=1, groups=2), 100
-    found = 0
+    result = 0
     for _ in range(times):
         evidence, _ = searched(rng, one, sets // 4, {0: gap})
-        found += evidence.largest_log_e[0] >= threshold
-    assert 0.65 <= found / times <= 0.97
+        result += evidence.largest_log_e[0] >= threshold
+    assert 0.65 <= result / times <= 0.97
 
 
 def test_distinct_findings_are_the_topics_that_fail_and_not_what_contains_them() -> None:
     space = SearchSpace(topics=12, contexts=3, groups=2)
     evidence, batches = searched(np.random.default_rng(6), space, 8, {3: 0.3, 7: 0.25})
     assert evidence.rejected(space, ALPHA)[space.first(Region.EVERYWHERE)]
-    found = [space.region_of(n)[:2] for n in distinct_findings(space, ALPHA, evidence, batches)]
-    assert sorted(found) == [(Region.TOPIC, 3), (Region.TOPIC, 7)]
+    result = [space.region_of(n)[:2] for n in distinct_findings(space, ALPHA, evidence, batches)]
+    assert sorted(result) == [(Region.TOPIC, 3), (Region.TOPIC, 7)]
 
 
 def test_a_gap_in_every_topic_is_one_distinct_finding() -> None:
     space = SearchSpace(topics=12, contexts=3, groups=2)
     gaps = dict.fromkeys(range(12), 0.2)
     evidence, batches = searched(np.random.default_rng(7), space, 8, gaps)
-    found = [space.region_of(n)[0] for n in distinct_findings(space, ALPHA, evidence, batches)]
-    assert found == [Region.EVERYWHERE]
+    result = [space.region_of(n)[0] for n in distinct_findings(space, ALPHA, evidence, batches)]
+    assert result == [Region.EVERYWHERE]
 
 
 def test_a_much_larger_gap_inside_a_wider_finding_is_one_more() -> None:
     space = SearchSpace(topics=12, contexts=3, groups=2)
     gaps = dict.fromkeys(range(12), 0.1) | {5: 0.5}
     evidence, batches = searched(np.random.default_rng(8), space, 10, gaps)
-    found = [space.region_of(n)[:2] for n in distinct_findings(space, ALPHA, evidence, batches)]
-    assert set(found) == {(Region.EVERYWHERE, 0), (Region.TOPIC, 5)}
+    result = [space.region_of(n)[:2] for n in distinct_findings(space, ALPHA, evidence, batches)]
+    assert set(result) == {(Region.EVERYWHERE, 0), (Region.TOPIC, 5)}
 
 
 def test_every_hypothesis_has_one_region() -> None:

@@ -44,7 +44,7 @@ def test_before_morriss_factor_a_mean_shrinks_as_in_a_mixed_model() -> None:
 
 def test_an_intersection_is_drawn_towards_the_sum_of_its_dimensions() -> None:
     rng = np.random.default_rng(6)
-    first, second = (each.ravel() for each in np.meshgrid(range(4), range(5), indexing="ij"))
+    first, second = (item.ravel() for item in np.meshgrid(range(4), range(5), indexing="ij"))
     design = np.column_stack([np.ones(20), *(first == i for i in range(1, 4)),
                               *(second == j for j in range(1, 5))]).astype(float)  # fmt: skip
     interaction = rng.normal(0, 0.3, 20)

@@ -27,8 +27,8 @@ def test_what_is_left_is_the_sum_of_the_shares_to_come() -> None:
 
 def test_gaps_and_changes_of_a_family_never_get_more_than_alpha() -> None:
     family, tests = 7, range(1, 5000)
-    gaps = sum(alpha_of_gap_test(0.05, each) for each in tests)
-    searches = 4 * family * sum(alpha_of_search(0.05, family, each) for each in tests)
+    gaps = sum(alpha_of_gap_test(0.05, test) for test in tests)
+    searches = 4 * family * sum(alpha_of_search(0.05, family, test) for test in tests)
     assert 0.049 < gaps + searches <= 0.05
     assert isclose(gaps, searches)
 

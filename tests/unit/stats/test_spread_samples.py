@@ -38,7 +38,7 @@ def test_the_p_value_is_the_larger_of_welchs_and_of_all_exchanges() -> None:
 
 @pytest.mark.parametrize(("size", "share"), [(10, 0.88), (14, 0.9), (15, 0.9), (16, 0.9)])
 def test_power_is_near_welchs_on_both_sides_of_fifteen_units(size: int, share: float) -> None:
-    found, welch, studies = 0, 0, 300
+    result, welch, studies = 0, 0, 300
     for number in range(studies):
         rng = np.random.default_rng([15, size, number])
         a, b = (
@@ -48,17 +48,17 @@ def test_power_is_near_welchs_on_both_sides_of_fifteen_units(size: int, share: f
         gap = compare_samples(
             ComparedSamples(only_a=a, only_b=b, bounds=RATINGS), alpha=0.05, tolerance=0.0
         )
-        found += (gap.p_disparity or 1.0) <= 0.05
+        result += (gap.p_disparity or 1.0) <= 0.05
         welch += stats.ttest_ind(a, b, equal_var=False).pvalue <= 0.05
         excludes_0 = (gap.marginal.low or 0) > 0 or (gap.marginal.high or 0) < 0
         assert excludes_0 == ((gap.p_disparity or 1.0) <= 0.05)
-    assert found / studies >= share * welch / studies
+    assert result / studies >= share * welch / studies
 
 
 @pytest.mark.filterwarnings("ignore:Precision loss")
 def test_rare_values_that_no_unit_has_shown_make_no_disparity() -> None:
     """12 % rate 1, all others 4 or 5; Welch errs in a sixth of studies."""
-    found, welch, studies = 0, 0, 300
+    result, welch, studies = 0, 0, 300
     for number in range(studies):
         rng = np.random.default_rng([16, number])
         a = rng.choice([1.0, 4.0, 5.0], 8, p=[0.12, 0.44, 0.44])
@@ -66,9 +66,9 @@ def test_rare_values_that_no_unit_has_shown_make_no_disparity() -> None:
         gap = compare_samples(
             ComparedSamples(only_a=a, only_b=b, bounds=RATINGS), alpha=0.05, tolerance=0.0
         )
-        found += (gap.p_disparity or 1.0) <= 0.05
+        result += (gap.p_disparity or 1.0) <= 0.05
         welch += stats.ttest_ind(a, b, equal_var=False).pvalue <= 0.05
-    assert found / studies <= 0.05 < welch / studies
+    assert result / studies <= 0.05 < welch / studies
 
 
 @pytest.mark.parametrize(
@@ -81,17 +81,17 @@ def test_samples_that_could_hide_far_values_are_not_spread(values: list[float]) 
 @pytest.mark.parametrize("draw", ["normal", "uniform", "logistic"])
 def test_a_small_group_with_less_spread_is_compared_by_welchs_t_alone(draw: str) -> None:
     """The exchange of labels takes the spread of the large group for that of the small one."""
-    errors, found, welch, studies = 0, 0, 0, 200
+    errors, result, welch, studies = 0, 0, 0, 200
     for number in range(studies):
         rng = np.random.default_rng([17, number])
         a, b = (scale * getattr(rng, draw)(-1, 1, size) for scale, size in ((2.4, 400), (0.8, 40)))
         a, b = (a + 2.4, b + 0.8) if draw != "uniform" else (a, b)
         shift = 3.0 * (a.var() / len(a) + b.var() / len(b)) ** 0.5
         errors += p_of(a, b) <= 0.05
-        found += p_of(a + shift, b) <= 0.05
+        result += p_of(a + shift, b) <= 0.05
         welch += stats.ttest_ind(a + shift, b, equal_var=False).pvalue <= 0.05
     assert errors / studies <= 0.05 + 3.5 * (0.05 * 0.95 / studies) ** 0.5
-    assert found >= 0.9 * welch
+    assert result >= 0.9 * welch
 
 
 def p_of(a: np.ndarray, b: np.ndarray) -> float:

@@ -13,7 +13,7 @@ NO_SETS = -1
 
 def order_of(samples: list[np.ndarray], sets: np.ndarray | None = None) -> Order:
     values = np.concatenate(samples)
-    codes = np.repeat(np.arange(len(samples)), [len(each) for each in samples])
+    codes = np.repeat(np.arange(len(samples)), [len(sample) for sample in samples])
     of = np.full(len(values), NO_SETS) if sets is None else sets
     shared = group_means(values, codes, of, len(samples)).shared
     return simultaneous_order(values, codes, of, shared, UNIT, 0.05)

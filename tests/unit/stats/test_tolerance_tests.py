@@ -46,8 +46,8 @@ def test_at_the_edge_of_the_tolerance_either_verdict_is_wrong_in_alpha_together(
 ) -> None:
     p_values = np.array([found(value, tolerance, 0.05)[1:] for value in ESTIMATES])
     weights = stats.norm.pdf(ESTIMATES - tolerance) * 0.01
-    for each in p_values.T:
-        assert weights[each <= 0.05].sum() <= 0.05
+    for item in p_values.T:
+        assert weights[item <= 0.05].sum() <= 0.05
 
 
 @pytest.mark.parametrize("tolerance", [0.0, 0.05, 0.3, 1.0, 2.5, 4.0])

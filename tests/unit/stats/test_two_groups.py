@@ -148,7 +148,7 @@ def test_twins_and_others_count_together() -> None:
     low, high = both.interval(0.05)
     assert both.estimate is not None
     assert low < both.estimate < high
-    assert high - low < min(np.diff(each.interval(0.05))[0] for each in (alone, twins))
+    assert high - low < min(np.diff(item.interval(0.05))[0] for item in (alone, twins))
 
 
 def test_twins_and_others_that_contradict_each_other_leave_an_interval_that_holds_both() -> None:

@@ -25,7 +25,7 @@ SHIFT = np.array([1e6, 0.3])
 def sums_of(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> SampleSums:
     moments = moments_of(values[:, None], np.zeros(len(values), dtype=np.intp), 1, SHIFT[1:])
     cells = (moments.mean, moments.square_sum, moments.skewness, moments.low, moments.high)
-    return SampleSums(int(moments.n[0, 0]), *(float(each[0, 0]) for each in cells))
+    return SampleSums(int(moments.n[0, 0]), *(float(cell[0, 0]) for cell in cells))
 
 
 def test_means_spreads_and_skewness_are_those_of_scipy() -> None:
