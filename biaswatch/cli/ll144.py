@@ -1,5 +1,6 @@
 """The verb `ll144`: tables in the format of Local Law 144, of a file or of a run."""
 
+from hashlib import file_digest
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,8 @@ from biaswatch.cli.options import VerbRequest, ask
 from biaswatch.cli.requests import takes
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.runs import may_name_run, neither_run_nor_file, whole_run_id
-from biaswatch.render.ll144 import ImpactDocument, ImpactFormat, case_document, run_document
+from biaswatch.render.ll144 import BINARY, ImpactDocument, ImpactFormat, case_document, run_document
+from biaswatch.render.office import check_can_write_docx, write_docx
 from biaswatch.render.printed import pdf_printer, write_pdf
 from biaswatch.render.terminal import write_document
 from biaswatch.shared.errors import UsageError
@@ -31,7 +33,7 @@ class ImpactVerb(VerbRequest):
     group: tuple[str, ...] = ()
     """A column of categories, or a dimension of the run; may be repeated."""
     score: str | None = None
-    """The column of scores (or of 1 and 0), or a feature of the run."""
+    """The column of scores (or of yes and no), or a feature of the run."""
     selected_at_least: float | None = Field(default=None, allow_inf_nan=False)
     """The lowest score of a selected applicant."""
     small_share: float = Field(default=SMALL_SHARE, ge=0, lt=1)
@@ -41,7 +43,7 @@ class ImpactVerb(VerbRequest):
     unknown: tuple[str, ...] = ()
     """One more label of an unknown category; may be repeated."""
     format: ImpactFormat | None = None
-    """md, html, pdf, csv or json; default by extension of -o, else a table to read."""
+    """md, html, pdf, docx, csv or json; default by extension of -o, else a table to read."""
     output: Path | None = None
     """A file, instead of printing."""
 
@@ -67,13 +69,11 @@ def ll144(
 ) -> None:
     """Write selection or scoring rates and impact ratios, by category and by combination.
 
-    Without --selected-at-least or a rule of the suite, scores of 0 and 1 say who was selected;
-    otherwise the rates are shares of scores above the median of all.
+    Without --selected-at-least or a rule of the suite, 1 and 0, or yes and no, say who was
+    selected; otherwise the rates are shares of scores above the median of all.
     """
     form = format_of(request)
-    printer = pdf_printer() if form is ImpactFormat.PDF else None
-    if printer and request.output is None:
-        raise UsageError("A PDF needs a file: -o tables.pdf.")
+    _check_can_write(form, request.output)
     if Path(source).exists():
         document = _file_document(Path(source), request)
     elif not may_name_run(source):
@@ -84,11 +84,29 @@ def ll144(
         document = ask(lambda client: _run_document(client, source, request.body))
     if request.format is None and request.output is None:
         document.print_on(Console(emoji=False))
-    elif printer and request.output:
-        write_pdf(printer, document.as_text(form), request.output)
-        typer.echo(f"Wrote {request.output}.", err=True)
     else:
-        write_document(document.as_text(form), request.output)
+        _write(document, form, request.output)
+
+
+def _check_can_write(form: ImpactFormat, output: Path | None) -> None:
+    if form in BINARY and output is None:
+        raise UsageError(f"The format {form.value} needs a file: -o tables.{form.value}.")
+    if form is ImpactFormat.PDF:
+        pdf_printer()
+    if form is ImpactFormat.DOCX:
+        check_can_write_docx()
+
+
+def _write(document: ImpactDocument, form: ImpactFormat, output: Path | None) -> None:
+    text = document.as_text(form)
+    if form not in BINARY or output is None:
+        write_document(text, output)
+        return
+    if form is ImpactFormat.PDF:
+        write_pdf(pdf_printer(), text, output)
+    else:
+        write_docx(document.title, text, output)
+    typer.echo(f"Wrote {output}.", err=True)
 
 
 def format_of(request: ImpactVerb) -> ImpactFormat:
@@ -135,4 +153,7 @@ def _file_document(path: Path, request: ImpactVerb) -> ImpactDocument:
     )
     unit = request.unit
     applicant = f"all rows with the same {unit}, by their mean" if unit else "a row of the file"
+    if path.is_file():  # a pipe cannot be read twice
+        with path.open("rb") as file:
+            applicant += f"; the file's SHA-256 is {file_digest(file, 'sha256').hexdigest()}"
     return case_document(path.name, request.score, tables, applicant=applicant)

@@ -73,6 +73,7 @@ def _similar_column(name: str, present: Sequence[str]) -> str:
 
 
 BOOLEANS = {"true": True, "false": False}
+YES_NO = {"yes": 1.0, "no": 0.0}
 NAME = "{name}"
 """Placeholder in a message for the value that a user named."""
 MISSING_WORDS = {"", "nan", "na", "n/a", "null", "none"}

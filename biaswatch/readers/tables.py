@@ -4,11 +4,21 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from biaswatch.readers.columns import DETECTED, as_booleans, check_columns, is_boolean, listed_names
+from biaswatch.readers.columns import (
+    DETECTED,
+    MISSING_WORDS,
+    YES_NO,
+    as_booleans,
+    check_columns,
+    column_keys,
+    is_boolean,
+    listed_names,
+)
 from biaswatch.readers.numeric_columns import numbers_in
 from biaswatch.readers.row_ids import column_labels, label_form_warnings, repeats_warning
 from biaswatch.readers.table_files import frame_of
@@ -228,12 +238,22 @@ def applicants_in(
             warnings.append(f"{absent} of {len(named)} rows have no {unit} and are left out.")
             frame = frame[named]
     columns = TableColumns(list(groups), [score], unit=unit)
-    rows, _ = frame_observations(frame, columns, path)
+    check_columns(columns.all, frame, path)
+    rows, _ = frame_observations(frame.assign(**{score: _decisions(frame[score])}), columns, path)
     warnings += label_form_warnings(frame, rows.groups, columns.ids)
     applicants = _averaged(rows)
     if all(value is None for value in applicants.scores):
         raise UsageError(f"No row of {path} has a value of {score}: name another --score.")
     return ApplicantRows(applicants.scores, applicants.labels, warnings)
+
+
+def _decisions(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Convert a column of yes and no into 1 and 0; return any other column unchanged."""
+    if pd.api.types.is_numeric_dtype(column):
+        return column
+    words = column_keys(column).map(lambda key: str(key).casefold(), na_action="ignore")
+    present = words[column.notna() & ~words.isin(MISSING_WORDS)]
+    return words.map(YES_NO) if present.isin(YES_NO).all() else column
 
 
 def _averaged(rows: Observations) -> ApplicantRows:

@@ -20,8 +20,8 @@ from biaswatch.shared.stats.tables.contingency import ContingencyTable
 from biaswatch.shared.stats.tables.risks import relative_risk
 
 NO_AUDIT = (
-    "These are tables in the format of Local Law 144 (6 RCNY 5-301). They are no bias audit: that"
-    " takes an independent auditor, and data of the tool's actual use."
+    "These are tables in the format of Local Law 144 (6 RCNY 5-301). They are not a bias audit,"
+    " which needs an independent auditor and, where there is enough of it, historical data."
 )
 APPLICANTS_OF_A_RUN = (
     "An applicant is a prompt of this run; the mean over the repeats of a prompt is the applicant's"
@@ -70,6 +70,11 @@ class ImpactFormat(StrEnum):
     JSON = "json"
     HTML = "html"
     PDF = "pdf"
+    DOCX = "docx"
+
+
+BINARY = (ImpactFormat.PDF, ImpactFormat.DOCX)
+"""Formats that need a file."""
 
 
 @dataclass(frozen=True)
@@ -100,13 +105,13 @@ class ImpactDocument:
     """The same for programs."""
 
     def as_text(self, form: ImpactFormat) -> str:
-        """Return the document in a format; only Markdown rounds."""
+        """Return the document in a format, Word's as Markdown; documents round, data do not."""
         match form:
             case ImpactFormat.MD:
                 return "\n".join(self._markdown()) + "\n"
-            case ImpactFormat.HTML | ImpactFormat.PDF:
-                cover = [*self._cover(), *self._markdown()]
-                return report_page(self.title, "\n".join(cover) + "\n")
+            case ImpactFormat.HTML | ImpactFormat.PDF | ImpactFormat.DOCX:
+                text = "\n".join([*self._cover(), *self._markdown()]) + "\n"
+                return text if form is ImpactFormat.DOCX else report_page(self.title, text)
             case ImpactFormat.CSV:
                 return csv_text(CSV_TITLES, (row for i in self.impacts for row in _csv_rows(i)))
             case ImpactFormat.JSON:
@@ -126,7 +131,7 @@ class ImpactDocument:
 
     def _cover(self) -> Iterator[str]:
         """Yield the first page: what the publisher states, left open where data cannot tell."""
-        yield from (f"# Local Law 144: {escape_md(self.title)}", "", escape_md(self.about), "")
+        yield from (f"# Local Law 144: {escape_md(self.title)}", "")
         yield from markdown_table(
             ("to be stated with the tables", "by the publisher"),
             [(fact, "(fill in)") for fact in COVER],
@@ -198,7 +203,7 @@ def _about(tables: ImpactTables) -> str:
             " out of the impact ratios; a summary has to justify each (6 RCNY 5-301)."
         )
     labels = ", ".join(tables.unknown_labels)
-    unknown = f" Taken for unknown: no label, or {labels}." if labels else ""
+    unknown = f" Counted as unknown: no label, or one of: {labels}." if labels else ""
     return f"{rates} {without} {left_out}{unknown}"
 
 

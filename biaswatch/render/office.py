@@ -35,12 +35,14 @@ def check_can_write_docx() -> None:
         raise UsageError(NO_DOCX) from None
 
 
-def write_docx(results: RunResults, markdown: str, path: Path) -> None:
-    """Write a report as a Word document: its headings, sentences, tables and first picture."""
+def write_docx(
+    title: str, markdown: str, path: Path, *, pictured: RunResults | None = None
+) -> None:
+    """Write Markdown as a Word document: headings, sentences, tables, the plot of a run's gaps."""
     from docx import Document
 
     document = Document()
-    document.core_properties.title = results.run.suite
+    document.core_properties.title = title
     reader = MarkdownIt("commonmark", {"html": False}).enable("table")
     text = "\n".join(line for line in markdown.split("\n") if not _is_fold(line))
     tokens = reader.parse(text)
@@ -50,7 +52,7 @@ def write_docx(results: RunResults, markdown: str, path: Path) -> None:
         if token.type == "heading_open":
             document.add_heading(_plain(tokens[at + 1]), int(token.tag[1]))
         elif token.type == "paragraph_open":
-            _add_paragraph(document, results, tokens, at)
+            _add_paragraph(document, pictured, tokens, at)
         elif token.type == "table_open":
             _add_table(document, list(_table_rows(tokens, at)))
             at = _end_of(tokens, at)
@@ -63,10 +65,12 @@ def _is_fold(line: str) -> bool:
     return line in (FOLD_BEGINS, FOLD_ENDS) or line.startswith("<summary>")
 
 
-def _add_paragraph(document: Any, results: RunResults, tokens: Sequence[Token], at: int) -> None:
+def _add_paragraph(
+    document: Any, pictured: RunResults | None, tokens: Sequence[Token], at: int
+) -> None:
     inline = tokens[at + 1]
-    if inline.content == FORESTS_PLACEHOLDER:
-        _add_picture(document, results)
+    if pictured is not None and inline.content == FORESTS_PLACEHOLDER:
+        _add_picture(document, pictured)
         return
     is_item = tokens[at].level > 0 and tokens[at - 1].type == "list_item_open"
     paragraph = document.add_paragraph(style="List Bullet" if is_item else None)

@@ -120,7 +120,7 @@ def written_report(form: ReportFormat, results: RunResults, text: str, output: P
         case ReportFormat.PDF:
             write_pdf(pdf_printer(), text, output)
         case ReportFormat.DOCX:
-            write_docx(results, text, output)
+            write_docx(results.run.suite, text, output, pictured=results)
         case _:
             write_xlsx(results, output)
 

@@ -59,7 +59,7 @@ def test_scoring_rates_are_of_scores_above_the_median_of_all(
     assert "| other | 1 | 1 | 100.0 % | - | 1 of 101 applicants, fewer than" in said.stdout
     assert "unknown category, in no row: 2." in said.stdout
     assert "Of 104 applicants, 1 have no score." in said.stdout
-    for title in ("## sex\n", "## race\n", "## sex x race\n", "They are no bias audit"):
+    for title in ("## sex\n", "## race\n", "## sex x race\n", "They are not a bias audit"):
         assert title in said.stdout
 
 
@@ -71,7 +71,11 @@ def test_printed_tables_fit_80_columns_and_cut_nothing(applicants: Path, tmp_pat
     assert max(map(len, said.stdout.splitlines())) <= 80
     assert "\u2026" not in said.stdout
     assert re.search(r"^male +60 +\d+ +\d+\.\d % +1\.00", said.stdout, re.MULTILINE)
-    for words in ("They are no bias audit", "unknown category, in no row: 2.", "Of 104 applicants"):
+    for words in (
+        "They are not a bias audit",
+        "unknown category, in no row: 2.",
+        "Of 104 applicants",
+    ):
         assert words in " ".join(said.stdout.split())
 
 
@@ -86,7 +90,7 @@ def test_selection_rates_count_from_a_score_on(applicants: Path, tmp_path: Path)
     assert "| other | 1 | 1 | 100.0 % | 1.00 |" in everybody.stdout
     hidden = command(*selected, "--unknown", "Other")
     assert "unknown category, in no row: 3." in hidden.stdout
-    assert "Taken for unknown: no label, or other." in hidden.stdout
+    assert "Counted as unknown: no label, or one of: other." in hidden.stdout
     wrong = command("ll144", str(applicants), "--group", "age", "--score", "score")
     assert wrong.returncode == 2
     assert "has no column 'age'" in wrong.stderr

@@ -1,6 +1,7 @@
 """Folders, pipes and devices in the place of a table; empty cells of the CSV that is written."""
 
 import csv
+import hashlib
 import io
 import os
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from docx import Document
 from typer.testing import CliRunner
 
 from biaswatch.cli.application import app
@@ -115,6 +117,22 @@ def test_tables_of_local_law_144_have_empty_cells(tmp_path: Path) -> None:
     assert "'" not in ended.stdout
     [first, _] = csv.DictReader(io.StringIO(ended.stdout))
     assert (first["scaffold"], first["extractor"], first["remark"]) == ("", "", "")
+
+
+def test_yes_and_no_are_selections_and_word_has_a_cover_to_fill_in(tmp_path: Path) -> None:
+    (path := tmp_path / "t.csv").write_text("sex,hired\nm,Yes\nm,no\nf,YES \nf,n/a\nf,No\nf,no\n")
+    output = tmp_path / "t.docx"
+    words = ["ll144", str(path), "--group", "sex", "--score", "hired", "-o", str(output)]
+    assert CliRunner().invoke(app, words).exit_code == 0
+    document = Document(str(output))
+    cover, table = ([[c.text for c in row.cells] for row in t.rows] for t in document.tables)
+    assert ["Independent auditor", "(fill in)"] in cover
+    assert [row[:5] for row in table[1:]] == [
+        ["Female (f)", "3", "1", "33.3 %", "0.67"],
+        ["Male (m)", "2", "1", "50.0 %", "1.00"],
+    ]
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    assert any(digest in paragraph.text for paragraph in document.paragraphs)
 
 
 def test_a_category_named_as_unknown_has_to_occur(tmp_path: Path) -> None:
