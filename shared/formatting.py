@@ -162,7 +162,7 @@ def number(value: float | None, digits: int = DIGITS, *, signed: bool = False) -
     if value is None:
         return UNDEFINED
     value = 0.0 if abs(value) < ROUNDING_ERROR else value
-    sign = "+" if signed else ""
+    sign = "+" if signed and value else ""
     # Larger values would round to one digit more than `digits`.
     if abs(value) >= 10**digits - 0.5:
         return f"{value:{sign},.0f}"

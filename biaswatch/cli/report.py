@@ -124,7 +124,7 @@ def report(run_id: RunId, request: ReportVerb) -> None:
     drawn = draw(results, request.figures) if request.figures is not None else []
     for path in drawn:
         typer.echo(f"Wrote {path}.", err=True)
-    if form in (ReportFormat.HTML, ReportFormat.PDF) and not can_draw():
+    if form in (ReportFormat.HTML, ReportFormat.PDF) and not (request.board or can_draw()):
         typer.echo(NO_PICTURES, err=True)
     pictures = picture_lines([path for path in drawn if path.suffix == ".svg"], request.output)
     _write(request, results, flagged, pictures)

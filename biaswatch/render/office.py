@@ -20,8 +20,8 @@ from biaswatch.shared.presentation.tables import Table, disarmed, words
 from biaswatch.written_files import written_whole
 
 NO_DOCX = (
-    "A Word document needs python-docx: install biaswatch with the extra `docx`, or write"
-    " `-o report.html`."
+    "A Word document needs python-docx: install biaswatch with the extra `docx` (in a checkout,"
+    " make extras), or write HTML (-o FILE.html)."
 )
 PICTURE_WIDTH_IN = 6.3
 MAX_SHEET_NAME = 31

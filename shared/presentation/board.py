@@ -102,7 +102,8 @@ def _findings(summary: RunSummary) -> Iterator[str]:
         ends = f" (between {row.between})" if row.between else ""
         names = (row.gap.a, row.gap.b, words(row.diagnosis.feature), row.model)
         a, b, feature, model = (elided(name, NAME_CHARS) for name in names)
-        yield f"{a} is {row.amount} than {b} in {feature} at {model}{ends}."
+        scope = f", {row.gap.scope}" if row.gap.scope else ""
+        yield f"{a} is {row.amount} than {b} in {feature} at {model}{ends}{scope}."
     if left := summary.disparities - len(summary.strongest[:MAX_FINDINGS]):
         yield f"{left} more disparities are in the full report."
 

@@ -88,7 +88,7 @@ def _plain(name: str, shown: Shown, path: str, heading: str = "") -> FindingColu
 
     def cell(row: Any) -> TableCell:
         value = read(row)
-        return TableCell(str(value), value)
+        return TableCell(UNDEFINED if value is None else str(value), value)
 
     return FindingColumn(name, shown, heading or name, cell, NUMBER if is_count else TEXT)
 

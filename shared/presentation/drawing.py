@@ -11,7 +11,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from biaswatch.shared import presentation
 from biaswatch.shared.contracts import Estimate, SummaryWord, Verdict
-from biaswatch.shared.formatting import number, shown
+from biaswatch.shared.formatting import counted, number, shown
 from biaswatch.shared.presentation.charts import Axis, padded_axis, ticks
 from biaswatch.shared.presentation.tables import words
 
@@ -104,7 +104,7 @@ def _legend(forest: Forest) -> str:
     present = dict.fromkeys(SummaryWord(row.word.value) for row in forest.rows)
     marks = ", ".join(f"{MARKS[word]}: {words(word)}" for word in MARKS if word in present)
     band = f" Grey: gaps up to {number(forest.tolerance)}, which do not matter."
-    left = f" {forest.left_out} more comparisons are in the tables." if forest.left_out else ""
+    left = f" Not shown: {counted(forest.left_out, 'comparison')}." if forest.left_out else ""
     marks = f"Line: the interval; upright: no gap. {marks.capitalize()}."
     return f"{marks}{band if forest.tolerance else ''}{left}"
 

@@ -23,8 +23,8 @@ def test_numbers_have_three_figures_or_all_before_the_point(value: float, text: 
 
 
 def test_a_signed_number_says_so() -> None:
-    assert [number(value, signed=True) for value in (0.25, -1.5, 1234.5)] == [
-        "+0.25", "-1.5", "+1,234",
+    assert [number(value, signed=True) for value in (0.25, -1.5, 1234.5, -0.0)] == [
+        "+0.25", "-1.5", "+1,234", "0",
     ]  # fmt: skip
 
 

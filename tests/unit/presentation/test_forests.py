@@ -70,7 +70,7 @@ def test_unmeasured_comparisons_are_not_drawn_and_the_rest_is_counted() -> None:
     many = [gap(f"g{n:02}", "rest", LOW, Verdict.INCONCLUSIVE) for n in range(12)]
     [forest] = run_forests([make_diagnosis(gaps=tuple(many))], "/runs/r")
     assert (len(forest.rows), forest.left_out) == (10, 2)
-    assert "2 more comparisons" in "".join(forest_figure(forest).itertext())
+    assert "Not shown: 2 comparisons." in "".join(forest_figure(forest).itertext())
 
 
 def test_a_gap_is_written_with_its_sign_or_its_reason() -> None:

@@ -18,6 +18,7 @@ from biaswatch.shared.errors import UsageError
 from tests.support.records import make_diagnosis, make_progress, make_provenance
 
 HOSTILE = '=cmd|"<script>alert(1)</script>"'
+SCOPE = "about these names and texts"
 GAP = Estimate(value=-0.5, low=-0.8, high=-0.2)
 RUN = make_progress(suite="countries", targets=["replay:answers"])
 RESULTS = RunResults(
@@ -25,7 +26,7 @@ RESULTS = RunResults(
     [
         make_diagnosis(
             gaps=(
-                Gap(a=HOSTILE, b="Peru", gap=GAP, verdict=Verdict.DISPARITY),
+                Gap(a=HOSTILE, b="Peru", gap=GAP, verdict=Verdict.DISPARITY, scope=SCOPE),
                 Gap(a="Chile", b="Peru", gap=GAP, verdict=Verdict.INCONCLUSIVE),
             )
         )
@@ -57,12 +58,13 @@ def test_a_workbook_has_the_result_and_unrounded_numbers_and_no_formula(tmp_path
     titles, first, *_ = book["comparisons"].values
     assert dict(zip(titles, first, strict=True))["gap"] == GAP.value
     cells = [cell for sheet in book for row in sheet.iter_rows() for cell in row]
-    assert not [cell for cell in cells if cell.data_type == "f"]
+    assert not [cell for cell in cells if cell.data_type == "f" or cell.value == "None"]
 
 
 def test_a_board_reads_one_page_with_the_picture(tmp_path: Path) -> None:
     page = report_text(ReportFormat.HTML, RESULTS, [], board=True)
     assert '<figure class="forest">' in page
+    assert f"(between 0.2 and 0.8), {SCOPE}.</li>" in page
     assert "<script" not in page
     assert "not an all-clear" not in page
     try:
