@@ -111,15 +111,18 @@ def verify(
     else:
         for fault in faults:
             typer.echo(f"Entry {fault.number}: {fault.what}")
-        typer.echo(_summary(len(entries), len(on_bus), len(known), len(faults), head))
+        typer.echo(verified_in_words(len(entries), len(on_bus), len(known), len(faults), head))
     if faults:
         raise typer.Exit(BROKEN_CODE)
 
 
-def _summary(entries: int, on_bus: int, known: int, faults: int, head: str | None) -> str:
+def verified_in_words(entries: int, on_bus: int, known: int, faults: int, head: str | None) -> str:
+    """Return what a verification found; an empty trail is no proof of anything."""
     checked = f"{entries} entries were checked against {on_bus} anchors on the bus and {known} more"
     if faults:
         return f"{checked}: the trail was changed."
+    if not entries:
+        return f"{checked}: the trail is empty, so this shows nothing."
     noted = f" Record its head elsewhere: {head}" if head else ""
     return f"{checked}: the trail is unchanged.{noted}"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from biaswatch.cli.admin.audit import print_entries
+from biaswatch.cli.admin.audit import print_entries, verified_in_words
 from biaswatch.services.gateway.dashboard.overview_pages import SUPPLIED_REPORT, names_of
 from biaswatch.shared.contracts import parse_target
 from biaswatch.shared.contracts.audit import AuditAction, AuditedAct, AuditEntry, next_entry
@@ -105,3 +105,8 @@ def test_entries_that_know_an_id_alone_are_called_as_the_store_calls_it(tmp_path
     called = [act_words(row, names) for row in entries]
     assert [row.name for row in called] == [*(name for *_, name in about), "hiring"]
     assert [row.id for row in called] == [row.subject[:12] for row in entries]
+
+
+def test_an_empty_trail_is_not_called_unchanged() -> None:
+    assert "shows nothing" in verified_in_words(0, 0, 0, 0, None)
+    assert "unchanged. Record its head elsewhere: 1:ab" in verified_in_words(1, 1, 0, 0, "1:ab")
