@@ -230,8 +230,8 @@ def test_the_scaffold_of_a_space_is_that_of_its_rounds_and_part_of_the_search() 
 
 
 def test_likelihoods_are_measured_on_the_scale_of_the_space() -> None:
-    fields = {"extractor": "likelihood", "feature": "expected_rating", "scaffold": "likelihood"}
-    suite = check_suite(planned(a_search(a_space(**fields)), []).suite)
+    space = a_space(extractor="likelihood", feature="expected_rating", scaffold="likelihood")
+    suite = check_suite(planned(a_search(space), []).suite)
     assert suite.requested is not None
     assert (suite.requested.part, suite.requested.low, suite.requested.high) == ("rating", 1, 5)
 
