@@ -35,7 +35,7 @@ def print_assessments(
     model_names = ModelNames.among(assessments)
     print_table(console, rich_table(_terminal_summary(assessments, model_names)))
     if sentence := anonymised_sentence(assessments):
-        console.print(sentence, highlight=False, soft_wrap=True)
+        console.print(sentence, highlight=False)
     for row in assessments if everything else ():
         for table in _detail_tables(row):
             title = f"{model_names.of(row)}: {table.caption}"
@@ -162,10 +162,7 @@ def _detail_tables(assessment: Assessment) -> Iterator[Table]:
 
 
 def anonymised_sentence(assessments: Sequence[Assessment]) -> str | None:
-    """Return in how many models and scaffolds names left out bring answers nearer the right ones.
-
-    None without anonymised twins.
-    """
+    """Return how near to the right answers those without names are; None without such twins."""
     pairs = [row.quality.against_anonymised for row in assessments]
     errors = [pair for pair in pairs if pair is not None]
     if not errors:
@@ -174,10 +171,13 @@ def anonymised_sentence(assessments: Sequence[Assessment]) -> str | None:
     sure = sum(pair.gap.low is not None and pair.gap.low > 0 for pair in errors)
     identified = fmean(pair.identified for pair in errors)
     anonymised = fmean(pair.anonymised for pair in errors)
+    means = f"mean absolute error is {number(identified)} with names and {number(anonymised)}"
+    if len(errors) == 1:
+        return f"The {means} without."
     return (
         f"Without names, {better} of {len(errors)} combinations of model and scaffold are nearer to"
-        f" the right answers ({sure} with an interval above 0); the mean absolute error over all"
-        f" combinations is {number(identified)} with names and {number(anonymised)} without."
+        f" the right answers ({sure} with an interval above 0). Over all combinations, the {means}"
+        " without."
     )
 
 

@@ -237,8 +237,9 @@ def headline(
         p = p_equals(verdicts.p_same_treatment, 3)
         if question is Question.SAME_TREATMENT and verdicts.same_treatment == DIFFERS:
             return (
-                f"inconclusive{scope} ({gap}): twins are treated differently, {family}{p}, with"
-                f" {verdicts.group_effect} for a conclusion about the group{_placebo(verdicts)}."
+                f"inconclusive{scope} ({gap}): twins are treated differently, {family}{p}, but"
+                f" there are {verdicts.group_effect} for a conclusion about the"
+                f" group{_placebo(verdicts)}."
             )
         if question is Question.SAME_TREATMENT and verdicts.verdict is Verdict.DISPARITY:
             untold = "twins are not shown to be treated differently"

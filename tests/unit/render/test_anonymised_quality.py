@@ -25,7 +25,10 @@ def test_one_sentence_counts_the_models_that_are_better_without_names() -> None:
     rows = [assessed("a", 1.5, 1.0, 0.2), assessed("b", 0.5, 0.75, -0.5)]
     assert anonymised_sentence(rows) == (
         "Without names, 1 of 2 combinations of model and scaffold are nearer to the right answers"
-        " (1 with an interval above 0); the mean absolute error over all combinations is 1 with"
+        " (1 with an interval above 0). Over all combinations, the mean absolute error is 1 with"
         " names and 0.875 without."
+    )
+    assert anonymised_sentence(rows[:1]) == (
+        "The mean absolute error is 1.5 with names and 1 without."
     )
     assert anonymised_sentence([]) is None
