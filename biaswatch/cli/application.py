@@ -171,7 +171,8 @@ def _sentence(mistake: Any) -> str:
 
     if hasattr(mistake, "possibilities"):
         return _unknown_option(mistake.option_name, mistake)
-    message = mistake.format_message().replace(OURS, "").rstrip(".")
+    message = mistake.format_message().replace(OURS, "").replace("Input should", "it must")
+    message = message.rstrip(".")
     command = mistake.ctx.command_path if getattr(mistake, "ctx", None) else "biaswatch"
     end = "" if message.endswith("?") else "."
     return f"{message}{end} See `{command} --help`."

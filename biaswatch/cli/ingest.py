@@ -126,7 +126,7 @@ def late_in_words(source: str, file: Path, late: Counter[str]) -> str:
     return "\n".join(
         f"{count} of them are late for the monitor {monitor}: their windows have been read, or lie"
         " before the first that it watches. They are kept, and are in no evidence. To have the"
-        f" past read: biaswatch ingest {source} {file} --history"
+        f" past read, add --history (and your --map): biaswatch ingest {source} {file} --history"
         for monitor, count in sorted(late.items())
     )
 

@@ -95,7 +95,7 @@ class PlanVerb(VerbRequest):
     def check_only(self, kind: str, allowed: Iterable[str]) -> None:
         """Raise UsageError for fields of other kinds of plans."""
         if wrong := sorted(self.model_fields_set - set(allowed)):
-            raise UsageError(f"`{wrong[0]}` does not apply to the plan of {kind}: leave it out.")
+            raise UsageError(f"`{wrong[0]}` does not apply to the plan of {kind}.")
 
     @property
     def needed_gap(self) -> float:
@@ -124,6 +124,7 @@ MONITOR_FIELDS = (
     *("strata", "answer_tokens", "price_read", "price_written"),
 )
 LABEL_FIELDS = ("feature", "group")
+LABELS = "labels of a run or a monitor. To plan a suite or a monitor, give its file"
 
 
 @takes(
@@ -158,7 +159,7 @@ def _plan_suite(path: Path, request: PlanVerb, *, as_json: bool) -> None:
     from biaswatch.planning.findable_gaps import explained, seen_sentence
     from biaswatch.planning.runs import Assumed, PlanOptions, like_a_run, planned_run
 
-    request.check_only("a suite", SUITE_FIELDS)
+    request.check_only("a suite: leave it out", SUITE_FIELDS)
     assumed = Assumed(
         request.needed_gap, request.sd, request.between_sd, request.set_correlation, request.rate,
         request.level, request.range, request.missing, request.name_sd,
@@ -192,7 +193,7 @@ def _plan_monitor(path: Path, request: PlanVerb, *, as_json: bool) -> None:
     from biaswatch.shared.analysis.monitors.plans import AskedSets, plan_of, upkeep_of
     from biaswatch.shared.contracts import comparison_titles
 
-    request.check_only("a monitor", MONITOR_FIELDS)
+    request.check_only("a monitor: leave it out", MONITOR_FIELDS)
     monitor, suite = load_monitor(path)
     monitor_plan = plan_of(monitor, AskedSets.of_suite(suite) if suite else None)
     assumed = Assumptions(
@@ -212,7 +213,7 @@ def _plan_labels(source: str, request: PlanVerb, *, as_json: bool) -> None:
     from biaswatch.exporting.labels import label_plan, latest_round
     from biaswatch.render.labels import print_label_plan
 
-    request.check_only("labels", LABEL_FIELDS)
+    request.check_only(LABELS, LABEL_FIELDS)
     feature = request.feature
     if feature is None:
         raise UsageError("--feature is missing: the number that people label.")

@@ -47,6 +47,9 @@ def print_label_plan(plan: LabelPlan) -> None:
     groups = ", ".join(f"{name} {n}" for name, n in plan.groups.items())
     feature = number_name(plan.extractor, plan.feature)
     print_sentence(console, f"{feature} by {words(plan.dimension)}: {groups}.")
+    if not plan.lines:
+        print_sentence(console, "A group has fewer than 50 answers, too few to plan labels.")
+        return
     print_sentence(
         console,
         f"By readings alone a gap of two groups has an interval of ± {number(plan.by_readings)},"

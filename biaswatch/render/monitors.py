@@ -210,7 +210,7 @@ def _promise(status: MonitorStatus, *, labelled: bool) -> str:
     bound = f"The probability that it ever raises {which} is at most {status.alpha:g}"
     if status.share_left is None:
         return f"{bound}."
-    return f"{bound}; {100 * status.share_left:.2g} % of that are left for later epochs and alarms."
+    return f"{bound}; {100 * status.share_left:.2g} % of that is left for later epochs and alarms."
 
 
 def print_accounts(view: MonitorView, console: Console) -> None:

@@ -24,6 +24,14 @@ class SecretReference(Declared):
     env: str | None = Field(default=None, min_length=1)
     """The variable of the notifier that holds it."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _no_secret(cls, written: object) -> object:
+        if isinstance(written, str):
+            sentence = "write {file: PATH} or {env: NAME} in place of the secret"
+            raise ValueError(sentence)  # noqa: TRY004 - pydantic reports ValueErrors only
+        return written
+
     @model_validator(mode="after")
     def _one(self) -> Self:
         if (self.file is None) == (self.env is None):

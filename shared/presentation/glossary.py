@@ -17,7 +17,7 @@ GLOSSARY = {
     "units still needed": "About how many more units a decision takes; - where it is not known.",
     "smallest change it can see": "About half of the changes this large would have been found by"
     " now.",
-    "about": "The subject of the verdict: these names and texts, or the group beyond them.",
+    "about": "The subject of the verdict: these names and texts, the group beyond them, or users.",
     "twins": "Questions that differ in the group alone. Are they answered differently?",
     "group effect": "Does the group matter, beyond the names and texts that were drawn?",
     "adjusted p": "The probability of data like these without such a gap, after the"

@@ -1,7 +1,7 @@
 """Answers to the questions about twins and groups: headlines, columns and remarks."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -133,10 +133,15 @@ def answered_questions(
 
 
 def question_remarks(
-    answers: Sequence[Answers], *, assigned: bool = False, reasons: bool = True
+    answers: Sequence[Answers],
+    *,
+    assigned: bool = False,
+    reasons: bool = True,
+    explained: Collection[Question] = (),
 ) -> Iterator[str]:
-    """Yield the questions behind the columns, and the reasons for missing answers."""
-    if questions := answered_questions(answers, assigned=assigned):
+    """Yield the questions of columns that are not `explained`, and reasons for missing answers."""
+    questions = answered_questions(answers, assigned=assigned)
+    if questions := [question for question in questions if question.name not in explained]:
         yield " ".join(
             f"{question.heading.capitalize()}: {question.question}" for question in questions
         )
@@ -185,7 +190,8 @@ def verdict_remarks(
             "Shares: twins, and placebo twins (which differ, but not in the group), that were"
             " answered differently."
         )
-    yield from question_remarks(verdicts, assigned=assigned, reasons=reasons)
+    explained = () if assigned else {headline for headline, _ in headlines}
+    yield from question_remarks(verdicts, assigned=assigned, reasons=reasons, explained=explained)
     if family > 1 and p_anywhere is not None:
         differ = "are treated differently somewhere"
         if p_anywhere > alpha:

@@ -31,7 +31,7 @@ from biaswatch.shared.stats.anytime.horizons import (
 from biaswatch.shared.stats.estimate import DIFFERS, NOT_SHOWN, too_few
 
 INTERVAL = "blocks of names and texts, valid at every look"
-UNDECLARED = "no random factors are declared: the verdict is about these names and texts"
+UNDECLARED = "no random factors are declared"
 NO_FORECAST = "evidence beyond these names and texts grows with new ones"
 
 

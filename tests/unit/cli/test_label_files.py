@@ -10,8 +10,10 @@ from typer.testing import CliRunner
 from biaswatch.cli.application import app
 from biaswatch.exporting.labels import TaskFormat, tasks_text
 from biaswatch.readers.labels import labels_in
+from biaswatch.render.labels import print_label_plan
 from biaswatch.shared.analysis.labels.queue import hidden_words
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.requests.labels import LabelPlan
 from tests.support.records import make_label_sample
 
 ID, OTHER = "a" * 32, "b" * 32
@@ -174,3 +176,12 @@ def test_instructions_that_cannot_be_read_are_a_users_mistake(
     refused = CliRunner().invoke(app, arguments).exception
     assert isinstance(refused, UsageError)
     assert "rude.txt cannot be read" in str(refused)
+
+
+def test_a_plan_of_labels_for_too_few_answers_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    plan = LabelPlan(
+        extractor="rating", feature="rating", dimension="race", groups={"black": 12, "white": 12},
+        spread=1, by_readings=0.2, units=12, repeats=1, labels_for_a_tenth=None, lines=[],
+    )  # fmt: skip
+    print_label_plan(plan)
+    assert capsys.readouterr().out.endswith("fewer than 50 answers, too few to plan labels.\n")

@@ -370,6 +370,11 @@ def test_what_says_nothing_of_the_monitor_is_refused_and_not_ignored(
         rows(tmp_path, fields, assumed)
 
 
+def test_the_gap_of_a_stored_monitor_is_refused_with_the_way_to_plan_it() -> None:
+    refused = CliRunner().invoke(app, ["plan", "hiring", "--gap", "0.1"])
+    assert "To plan a suite or a monitor, give its file." in str(refused.exception)
+
+
 def test_the_sentences_beneath_a_plan_speak_of_what_is_there(tmp_path: Path) -> None:
     asked = explained(rows(tmp_path, ASKS, Assumptions(effect=4.0)), traffic=False)
     assert asked.startswith("With these units 80 % of monitors with a gap of 4 raise an alarm")

@@ -126,6 +126,13 @@ def test_a_shell_is_told_the_verbs_that_begin_so() -> None:
         ("diagnose x.csv --plot", "Option '--plot' requires an argument. See `biaswatch --help`."),
         ("show", "Missing argument 'RUN'. See `biaswatch show --help`."),
         (
+            "suites validate lending simulator:biased --limit 1",
+            (
+                "Invalid value for '--limit': it must be greater than or equal to 2."
+                " See `biaswatch suites validate --help`."
+            ),
+        ),
+        (
             "monitor shw x",
             "No such command 'shw'. Did you mean 'show'? See `biaswatch monitor --help`.",
         ),

@@ -5,6 +5,7 @@ from typing import Literal
 import pytest
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, field_validator
 
+from biaswatch.services.notifier.secrets import SecretReference
 from biaswatch.shared.contracts.identity import Token
 from biaswatch.shared.contracts.mistakes import ASKS, Mistake, first_mistake
 
@@ -89,3 +90,10 @@ def test_names_of_kinds_that_nobody_wrote_are_left_out_of_the_way() -> None:
     result = Mistake((ASKS, "features", 1, "low"), "missing", "this is missing")
     assert result.in_words("the monitor") == "features.1.low: this is missing"
     assert Mistake((ASKS,), "model_type", "x").in_words("the monitor") == "the monitor: x"
+
+
+def test_a_secret_that_is_written_out_is_refused_with_the_two_ways_to_refer_to_it() -> None:
+    with pytest.raises(ValidationError) as wrong:
+        SecretReference.model_validate("http://127.0.0.1/hook")
+    said = first_mistake(wrong.value).in_words("url")
+    assert said == "url: write {file: PATH} or {env: NAME} in place of the secret"
