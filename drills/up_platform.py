@@ -24,7 +24,7 @@ from tests.support.waiting import eventually
 END_WITHIN_S = 600.0
 LOOK_S = 0.3
 RESTART = re.compile(r".*a service has died and restarts.*")
-CODE = re.compile(r"code\W+(-?\d+)")
+CODE = re.compile(r"code\W+?(-?\d+)")
 T = TypeVar("T")
 
 
