@@ -7,6 +7,7 @@ from typing import Any
 
 import narwhals as nw
 import pandas as pd
+from narwhals.exceptions import DuplicateError
 
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import number
@@ -16,8 +17,10 @@ Names = str | Sequence[str]
 KINDS = "a frame of pandas, polars or Arrow"
 
 
-def listed(names: Names) -> tuple[str, ...]:
-    """Return a name, or several, as a tuple."""
+def listed(names: Names | None) -> tuple[str, ...]:
+    """Return a name, or several, as a tuple; None is no name."""
+    if names is None:
+        return ()
     return (names,) if isinstance(names, str) else tuple(names)
 
 
@@ -27,12 +30,16 @@ def backend_of(frame: Any) -> Any:
     Raises
     ------
     UsageError
-        The object is not a frame.
+        The object is not a frame, or several of its columns have one name.
     """
     try:
         return nw.get_native_namespace(nw.from_native(frame, eager_only=True))
     except TypeError:
         raise UsageError(f"{type(frame).__name__} is not {KINDS}.") from None
+    except DuplicateError:
+        raise UsageError(
+            "Several columns of the frame have one name. Give each column a different name."
+        ) from None
 
 
 def as_pandas(frame: Any, labels: Sequence[str]) -> pd.DataFrame:

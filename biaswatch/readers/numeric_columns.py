@@ -11,6 +11,7 @@ from biaswatch.readers.row_ids import EXACT_FLOAT_LIMIT, floats_in
 from biaswatch.shared.analysis.findings.observations import Floats
 from biaswatch.shared.contracts.response import LARGEST_VALUE
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.stats.samples import FLAT_RTOL
 
 NO_NUMBERS = {
     "M": "dates, not numbers. Write the days or years since a date",
@@ -29,6 +30,12 @@ def numbers_in(path: Path | str, frame: pd.DataFrame, name: str) -> Floats:
         raise UsageError(
             f"{path}, row {row + 1}, column {name}: the squares of values beyond {LARGEST_VALUE:g}"
             " overflow. Write the column in larger units."
+        )
+    present = numbers[np.isfinite(numbers)]
+    if present.size and 1 <= np.ptp(present) <= FLAT_RTOL * np.abs(present).max():
+        raise UsageError(
+            f"{path}, column {name}: the values are alike in their first 12 digits, and their"
+            " differences would be rounded away. Subtract a constant from the column."
         )
     return numbers
 

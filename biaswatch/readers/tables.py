@@ -1,7 +1,7 @@
 """Read tables of measurements and of applicants, and report mistakes."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -106,6 +106,13 @@ def frame_observations(
             f"{compared[0]} is a group, so it cannot be random, too: declare names, texts or"
             " templates as random."
         )
+    if both := sorted({*columns.groups, *columns.random} & set(columns.features)):
+        raise UsageError(f"{both[0]} is a feature, so it cannot be a group or random, too.")
+    if unknown := sorted(columns.ranges.keys() - {*columns.features, columns.truth}):
+        raise UsageError(
+            f"`ranges` names {unknown[0]!r}, which is not among the features:"
+            f" {listed_names(list(columns.features))}."
+        )
     if frame.empty:
         raise UsageError(f"{path} has no rows.")
     values = np.column_stack([numbers_in(path, frame, name) for name in columns.features])
@@ -202,12 +209,24 @@ def observation_warnings(seen: Observations) -> list[str]:
                 f"Rows without a {name} ({without}) each count as a {name} of their own. If some"
                 " share one, fill in the column; otherwise p-values are too small."
             )
+    return [*warnings, *_group_warnings(seen)]
+
+
+def _group_warnings(seen: Observations) -> Iterator[str]:
     for name, labels in seen.groups.items():
         if without := sum(label is None for label in labels):
-            warnings.append(f"Rows without {name} belong to none of its groups ({without}).")
+            yield (f"Rows without {name} belong to none of its groups ({without}).")
         if len(set(labels) - {None}) < 2:
-            warnings.append(f"{name} has fewer than two groups: there is nothing to compare.")
-    return warnings
+            yield (f"{name} has fewer than two groups: there is nothing to compare.")
+        elif seen.domains is not None and not _meet(labels, seen.domains):
+            yield (f"No domain has two groups of {name}: there is nothing to compare.")
+
+
+def _meet(labels: Iterable[str | None], domains: Iterable[str | None]) -> bool:
+    """Return whether two groups have rows in one domain."""
+    pairs = set(zip(domains, labels, strict=True))
+    groups = Counter(domain for domain, label in pairs if label is not None)
+    return max(groups.values(), default=0) > 1
 
 
 @dataclass(frozen=True)

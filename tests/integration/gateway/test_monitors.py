@@ -2,7 +2,9 @@
 
 from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime
+from math import log
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import httpx2
@@ -217,6 +219,33 @@ async def test_a_plan_that_was_watched_before_goes_on_with_its_evidence(
     place = store.schedule.get("coasts")
     assert place is not None
     assert place.next_round == 4
+
+
+async def test_logarithms_are_watched_from_the_file_to_the_alarm(
+    api: httpx2.AsyncClient, store: Store
+) -> None:
+    """Lengths one of which is twice the other differ by log(2), whatever the set's own length."""
+    watched = {**ASKED["features"][0], "low": 1, "high": 5000, "tolerance": 0.1, "scale": "log"}
+    reply = await api.post("/v1/monitors", json={**ASKED, "features": [watched]})
+    assert "log(words) compares geometric means" in reply.text
+    [monitor] = store.records.all(Monitor)
+    watch = CloseRounds(store, now=lambda: datetime.now(UTC))
+    for number in range(12):
+        play(
+            store, watch, monitor, number,
+            lambda probe, round_: {
+                "words": Random(f"{probe.key.partition('-')[0]}/{round_}").lognormvariate(5, 1)
+                * (2 if probe.groups["concept"] == "France" else 1)
+            },
+        )  # fmt: skip
+    view = (await api.get("/v1/monitors/coasts")).json()
+    [words] = [e for e in view["evidence"] if e["comparison"].startswith("words.log(words)")]
+    assert (words["verdict"], words["same_treatment"]) == ("disparity", "differs")
+    assert words["gap"]["value"] == pytest.approx(log(2), rel=0.05)
+    [alarm] = (await api.get("/v1/monitors/coasts/alarms")).json()
+    assert alarm["twins"]
+    page = (await api.get("/monitors/coasts", headers=READER)).text
+    assert "log(words)" in page
 
 
 async def test_evidence_and_alarms_are_shown_with_the_answers_side_by_side(

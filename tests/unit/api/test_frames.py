@@ -100,8 +100,13 @@ def test_whole_numbers_are_groups_of_the_same_name_in_every_library() -> None:
     [
         ([1, 2], {}, "list is not a frame of pandas, polars or Arrow"),
         (FRAME, {"group": "race"}, "The frame has no column 'race'"),
-        (FRAME, {"feature": "gender"}, "The frame, row 1, column gender: 'female' is not a number"),
+        (FRAME, {"group": "wave", "feature": "gender"}, "column gender: 'female' is not a number"),
         (FRAME, {"correction": "none"}, "none"),
+        (FRAME, {"feature": None}, "Name columns of the frame"),
+        (FRAME, {"group": "rating"}, "rating is a feature, so it cannot be a group or random"),
+        (FRAME, {"random": ["rating"]}, "rating is a feature, so it cannot be a group or random"),
+        (FRAME, {"ranges": {"rate": (1, 5)}}, "`ranges` names 'rate', which is not among the"),
+        (pd.concat([FRAME, FRAME], axis=1), {}, "Several columns of the frame have one name"),
     ],
 )
 def test_a_slip_is_one_sentence(frame: Any, changes: dict[str, Any], why: str) -> None:
@@ -116,12 +121,19 @@ def test_a_slip_is_one_sentence(frame: Any, changes: dict[str, Any], why: str) -
         (pd.to_timedelta(range(ROWS), unit="s"), "rating holds durations, not numbers"),
         ([1 + 2j] * ROWS, "rating holds complex numbers"),
         ([2**60 + n for n in range(ROWS)], "row 2, column rating: a whole number of 19 digits"),
+        (1e15 + np.arange(ROWS) % 4, "the values are alike in their first 12 digits"),
         ([10**30] * ROWS, "row 1, column rating: a whole number of 31 digits would be rounded"),
     ],
 )
 def test_values_that_would_become_other_numbers_are_refused(ratings: Any, why: str) -> None:
     with pytest.raises(UsageError, match=why):
         bw.diagnose(FRAME.assign(rating=ratings), **ASKED)
+
+
+def test_domains_without_two_groups_are_named() -> None:
+    found = bw.diagnose(FRAME, domain="gender", **ASKED)
+    sentence = "No domain has two groups of gender: there is nothing to compare."
+    assert sentence in found.warnings
 
 
 def test_whole_numbers_that_a_float_holds_are_compared() -> None:
