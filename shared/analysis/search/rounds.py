@@ -11,8 +11,8 @@ from biaswatch.shared.analysis.search.proposals import (
     suite_of_request,
     wants_proposals,
 )
+from biaswatch.shared.analysis.search.remaining import RemainingSets, remaining_sets
 from biaswatch.shared.analysis.search.replay import SearchState
-from biaswatch.shared.analysis.search.room import Room, room_of
 from biaswatch.shared.analysis.search.twins import probe_key, set_key, suite_of_sets
 from biaswatch.shared.contracts import Suite, Target
 from biaswatch.shared.contracts.search import (
@@ -83,11 +83,11 @@ def planned_sets(state: SearchState) -> tuple[AskedSet, ...] | Ended:
     """Return the sets of the next round, without answers, or the reason to end."""
     search = state.search
     left = (search.calls - state.calls) // len(search.space.groups)
-    room = room_of(state)
-    if reason := _reason_to_end(search, state, left, room):
+    remaining = remaining_sets(state)
+    if reason := _reason_to_end(search, state, left, remaining):
         return Ended(reason)
     size = min(search.sets_per_round, left)
-    return tuple(_sets(search, state, len(state.rounds), size, left, room))
+    return tuple(_sets(search, state, len(state.rounds), size, left, remaining))
 
 
 def answered(
@@ -132,17 +132,19 @@ def answered(
     )
 
 
-def _reason_to_end(search: Search, state: SearchState, left: int, room: Room) -> str | None:
+def _reason_to_end(
+    search: Search, state: SearchState, left: int, remaining: RemainingSets
+) -> str | None:
     """Return why no further round can be sent or can find anything."""
     if left < 1:
         return f"The budget of {counted(search.calls, 'call')} is spent."
     if state.sets >= MAX_UNMEASURED_SETS and not state.measured:
         return f"None of {state.sets:,} sets has an answer of every twin."
-    if next(state.pending(), None) is not None or _can_find(state, room.hypotheses, left):
+    if next(state.pending(), None) is not None or _can_find(state, remaining.hypotheses, left):
         return None
-    if not _can_find(state, np.full_like(room.hypotheses, MOST_CALLS), MOST_CALLS):
+    if not _can_find(state, np.full_like(remaining.hypotheses, MOST_CALLS), MOST_CALLS):
         return "Every topic is part of a finding: more sets would only repeat it."
-    if not _can_find(state, room.hypotheses, MOST_CALLS):
+    if not _can_find(state, remaining.hypotheses, MOST_CALLS):
         return (
             "Too few new questions are left to find anything more. More persons, wordings, topics"
             " or contexts make the space larger."
@@ -150,19 +152,19 @@ def _reason_to_end(search: Search, state: SearchState, left: int, room: Room) ->
     return f"The rest of the budget, {counted(left, 'set')}, cannot find anything more."
 
 
-def _can_find(state: SearchState, room: Ints, left: int) -> bool:
+def _can_find(state: SearchState, remaining: Ints, left: int) -> bool:
     """Return whether further sets may find anything."""
-    limits = np.minimum(room, left)
+    limits = np.minimum(remaining, left)
     return not cannot_find_more(state.evidence, state.sizes, state.search.alpha, limits)
 
 
 def _sets(
-    search: Search, state: SearchState, number: int, size: int, left: int, room: Room
+    search: Search, state: SearchState, number: int, size: int, left: int, remaining: RemainingSets
 ) -> list[AskedSet]:
     """Return the sets of a round: confirmation, then placebo twins, then evidence."""
     rng = np.random.default_rng([search.seed, number])
     pending = list(state.pending())
-    if not _can_find(state, room.hypotheses, left):
+    if not _can_find(state, remaining.hypotheses, left):
         return state.sets_for(pending[:size], SetPurpose.CONFIRMATION, rng)
     # Pending confirmation has priority over the last sets of the budget.
     confirming = min(max((size + 1) // 2, len(pending) - (left - size)), size)
@@ -174,9 +176,15 @@ def _sets(
         rng.integers(state.sizes.contexts, size=placebo),
     )
     sets += state.unanswered_sets(spread, SetPurpose.PLACEBO)
-    if rest := min(size - len(sets), int(room.cells.sum())):
+    if rest := min(size - len(sets), int(remaining.cells.sum())):
         cells = next_cells(
-            state.evidence, state.sizes, search.alpha, rest, rng, state.sets_by_cell, room.cells
+            state.evidence,
+            state.sizes,
+            search.alpha,
+            rest,
+            rng,
+            state.sets_by_cell,
+            remaining.cells,
         )
         sets += state.unanswered_sets(cells, SetPurpose.EVIDENCE)
     return sets

@@ -34,20 +34,20 @@ class _Promise:
     """[topics, contexts]"""
     sets: Ints
     """[topics, contexts]"""
-    room: Ints
+    remaining: Ints
     """[topics, contexts]: sets that can still count."""
 
     def __post_init__(self) -> None:
-        self.cells[self.room < 1] = _FULL
-        self.topics[~self.room.any(axis=1)] = _FULL
+        self.cells[self.remaining < 1] = _FULL
+        self.topics[~self.remaining.any(axis=1)] = _FULL
 
     def rarest(self, ties: Ints) -> int:
         """Return the topic with the fewest sets."""
-        return _least(np.where(self.room.any(axis=1), self.sets.sum(axis=1), _MOST_SETS), ties)
+        return _least(np.where(self.remaining.any(axis=1), self.sets.sum(axis=1), _MOST_SETS), ties)
 
     def rarest_context(self, topic: int, ties: Ints) -> int:
         """Return the context of a topic with the fewest sets."""
-        return _least(np.where(self.room[topic] > 0, self.sets[topic], _MOST_SETS), ties)
+        return _least(np.where(self.remaining[topic] > 0, self.sets[topic], _MOST_SETS), ties)
 
     def likeliest(self, ties: Ints) -> int:
         """Return the topic that most likely has an effect, in all contexts or in one."""
@@ -62,10 +62,10 @@ class _Promise:
         self.topics[topic] -= EXPECTED_FALL
         self.cells[topic, context] -= EXPECTED_FALL
         self.sets[topic, context] += 1
-        self.room[topic, context] -= 1
-        if not self.room[topic, context]:
+        self.remaining[topic, context] -= 1
+        if not self.remaining[topic, context]:
             self.cells[topic, context] = _FULL
-            self.topics[topic] = self.topics[topic] if self.room[topic].any() else _FULL
+            self.topics[topic] = self.topics[topic] if self.remaining[topic].any() else _FULL
 
 
 def next_cells(
@@ -75,7 +75,7 @@ def next_cells(
     size: int,
     rng: np.random.Generator,
     sets_by_cell: Ints | None = None,
-    room: Ints | None = None,
+    remaining: Ints | None = None,
 ) -> AskedCells:
     """Return where the next sets are sent.
 
@@ -93,7 +93,7 @@ def next_cells(
         [topics, contexts]: sets that were sent, with those that are no evidence, since an answer
         is missing; those that are evidence, if None. Accepted proposals come after the
         space's own topics.
-    room
+    remaining
         [topics, contexts]: sets that can still count, at least `size` in all; without limits, if
         None.
 
@@ -111,9 +111,9 @@ def next_cells(
     """
     if sets_by_cell is None:
         sets_by_cell = space.of_crossings(evidence.past.sets)[:, :, 0].astype(np.int64)
-    if room is None:
-        room = np.full_like(sets_by_cell, _MOST_SETS)
-    promise = _promise(evidence, space, alpha, sets_by_cell, room)
+    if remaining is None:
+        remaining = np.full_like(sets_by_cell, _MOST_SETS)
+    promise = _promise(evidence, space, alpha, sets_by_cell, remaining)
     floor = max(int((~sets_by_cell.any(axis=1)).sum()), int(FLOOR_SHARE * size + rng.random()))
     follows = rng.random(size) < CONTEXT_LEADER_SHARE
     ties = rng.permutation(len(sets_by_cell))
@@ -136,7 +136,7 @@ def _least(values: Floats | Ints, ties: Ints) -> int:
 
 
 def _promise(
-    evidence: SearchEvidence, space: SearchSpace, alpha: float, sets_by_cell: Ints, room: Ints
+    evidence: SearchEvidence, space: SearchSpace, alpha: float, sets_by_cell: Ints, remaining: Ints
 ) -> _Promise:
     """Return how likely the remaining topics, crossings and proposed scenarios have an effect.
 
@@ -167,7 +167,7 @@ def _promise(
     is_over: Bools = np.any(rejected[of_topics], axis=1)
     is_over[: space.topics] |= is_rejected[:, :, 0].all(axis=1)
     cells[is_over] = _FOUND
-    return _Promise(np.where(is_over, _FOUND, whole), cells, sets_by_cell.copy(), room.copy())
+    return _Promise(np.where(is_over, _FOUND, whole), cells, sets_by_cell.copy(), remaining.copy())
 
 
 def log_likelihood_ratios(sets: Floats, sums: Floats, variance: float) -> Floats:

@@ -118,7 +118,7 @@ def test_an_alarm_that_is_raised_again_in_another_epoch_fires_again() -> None:
         ({"kind": "alertmanager", "url": URL, "labels": {"monitor": "x"}}, "alarm itself"),
         ({"kind": "alertmanager", "url": URL, "labels": {"a-b": "x"}}, "not a name of a label"),
         ({"kind": "alertmanager", "url": URL, "username": "a"}, "belong together"),
-        ({"kind": "apprise", "url": "slack://a/b/c"}, "mapping"),
+        ({"kind": "apprise", "url": "slack://a/b/c"}, "write {file: PATH}"),
         ({"kind": "apprise", "url": {"file": "a", "env": "B"}}, "one place"),
         ({"kind": "apprise", "url": {}}, "one place"),
         ({"kind": "webhook", "url": {"env": "URL"}, "tokne": "x"}, "no such field"),

@@ -118,7 +118,7 @@ def test_a_failing_topic_is_found_confirmed_and_shown_once(
     assert finding.effect.high is not None
     assert finding.effect.low < -1.4 < finding.effect.high < 0
     assert results.headline.startswith("Twins are treated differently in one region: topic t4")
-    assert "women lower than men (confirmed by 30 fresh sets" in results.headline
+    assert "women lower than men (confirmed by 27 fresh sets" in results.headline
     assert results.spent.calls <= search.calls
     SearchResults.model_validate_json(results.model_dump_json())
 

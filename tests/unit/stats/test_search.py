@@ -98,12 +98,12 @@ def test_regions_that_are_found_get_no_sets_of_their_own() -> None:
 
 def test_cells_without_room_get_no_sets() -> None:
     space = SearchSpace(topics=3, contexts=2, groups=2)
-    room = np.array([[0, 1], [0, 0], [3, 2]])
+    remaining = np.array([[0, 1], [0, 0], [3, 2]])
     rng, evidence = np.random.default_rng(5), SearchEvidence.none(space)
-    cells = next_cells(evidence, space, ALPHA, 6, rng, np.zeros((3, 2), dtype=np.int64), room)
+    cells = next_cells(evidence, space, ALPHA, 6, rng, np.zeros((3, 2), dtype=np.int64), remaining)
     sent = np.zeros((3, 2), dtype=np.int64)
     np.add.at(sent, (cells.topics, cells.contexts), 1)
-    assert sent.tolist() == room.tolist()
+    assert sent.tolist() == remaining.tolist()
 
 
 def test_a_search_ends_where_the_rest_of_the_budget_can_find_nothing() -> None:

@@ -1,4 +1,4 @@
-"""Room of a search: the sets that can still count as evidence."""
+"""Sets of a search that can still count as evidence."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from biaswatch.shared.stats.search.hypotheses import Ints
 
 
 @dataclass(frozen=True)
-class Room:
+class RemainingSets:
     """Upper limits of the sets that can still count."""
 
     cells: Ints
@@ -18,8 +18,8 @@ class Room:
     """[hypotheses]"""
 
 
-def room_of(state: SearchState) -> Room:
-    """Return the room of each cell and each hypothesis.
+def remaining_sets(state: SearchState) -> RemainingSets:
+    """Return the remaining sets of each cell and each hypothesis.
 
     A person counts once for a region or, where findings are about these names alone, for a prompt.
     """
@@ -42,4 +42,4 @@ def room_of(state: SearchState) -> Room:
     scenarios = np.full(state.sizes.scenarios, unproposed)
     scenarios[: len(topics) - own] = topics[own:]
     by_region = [topics[:own], contexts, [everywhere], crossings[:own].ravel(), scenarios]
-    return Room(cells, np.repeat(np.concatenate(by_region), state.sizes.contrasts))
+    return RemainingSets(cells, np.repeat(np.concatenate(by_region), state.sizes.contrasts))
