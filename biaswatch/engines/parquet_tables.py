@@ -144,7 +144,7 @@ def _remote(connection: Any, source: str) -> str:
     """Register remote files, read by pyarrow and queried by DuckDB."""
     import pyarrow.dataset
 
-    from biaswatch.shared.parquet.object_stores import open_filesystem
+    from biaswatch.shared.parquet.filesystems import open_filesystem
 
     where, _, query = source.partition("?")
     folder = where.split("*", 1)[0].rsplit("/", 1)[0] if "*" in where else where

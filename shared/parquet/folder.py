@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import pyarrow.fs
 
 from biaswatch.shared.errors import TransientError, UsageError
-from biaswatch.shared.parquet.object_stores import open_filesystem
+from biaswatch.shared.parquet.filesystems import open_filesystem
 
 KINDS = ("s3", "gs", "file")
 UNFINISHED = ".unfinished"

@@ -260,7 +260,7 @@ async def test_a_channel_that_is_not_declared_is_refused_by_name(tmp_path: Path)
         ("chanels: {}", "channels: this is missing, and there is no field chanels"),
         ("channels: {}", "empty"),
         ("channels: {a b: {kind: apprise, url: {env: X}}}", "letters, digits"),
-        (f"channels: {{chat: {{kind: apprise, url: 'slack://{SECRET}'}}}}", "mapping"),
+        (f"channels: {{chat: {{kind: apprise, url: 'slack://{SECRET}'}}}}", "write {file: PATH}"),
     ],
 )
 def test_a_wrong_file_is_one_sentence_that_repeats_no_secret(

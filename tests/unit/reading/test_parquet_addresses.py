@@ -4,8 +4,8 @@ import pyarrow.fs
 import pytest
 
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.parquet.filesystems import open_filesystem
 from biaswatch.shared.parquet.folder import ParquetFolder
-from biaswatch.shared.parquet.object_stores import open_filesystem
 
 
 def test_an_address_of_another_server_is_a_bucket_and_a_path() -> None:
