@@ -12,7 +12,6 @@ from benchmarks.scale_model import DEAD_S, GIB, USABLE, ScaledTraffic, needs_of
 PAGE = Path(__file__).parents[1] / "docs" / "scale.md"
 TRAFFIC = {1e6: ScaledTraffic(1e6), 1e7: ScaledTraffic(1e7), 1e8: ScaledTraffic(1e8, stream_gib=12)}
 """Answers a day, with the settings for each."""
-PROCESSES = ("gateway", "extractor", "recorder", "diagnoser")
 IN_FILES = "[answers in files](archive.md#answers-in-files)"
 HOUR_S = 3600
 INTAKE = 15_000
@@ -96,13 +95,10 @@ def needs_table() -> list[tuple[str, ...]]:
         ("answers a second, mean and busiest hour",
          *(f"{t.mean_rate:,.0f}, {t.burst_rate:,.0f}" for t in TRAFFIC.values())),
         ("cores in the busiest hour", *(f"{need.total_cores:.2f}" for need in needs)),
-        ("gateways, extractors, recorders, diagnosers",
-         *(", ".join(str(need.replicas[name]) for name in PROCESSES) for need in needs)),
         ("memory", *(f"{need.memory_gib:.1f} GiB" for need in needs)),
         ("store, 7 days", *(f"{need.stored_gib:,.0f} GiB" for need in needs)),
         (f"the same, with {IN_FILES}", *(f"{need.stored_gib:,.0f} GiB" for need in in_files)),
         ("archive or files, a year", *(f"{need.archived_gib_a_year:,.0f} GiB" for need in needs)),
-        ("the store's disk writes", *(f"{need.written_mb_a_second:,.0f} MB/s" for need in needs)),
         ("a stream after 30 minutes without recorder",
          *(f"{need.backlog_gib:.2f} GiB" for need in needs)),
     ]  # fmt: skip
