@@ -178,6 +178,7 @@ def web_app(
     publisher: Publisher,
     backlog: Callable[[], IntakeBacklog] = IntakeBacklog,
     *,
+    bus_trouble: Callable[[], str | None] = lambda: None,
     watchers_ttl_s: float = 0.0,
 ) -> FastAPI:
     """Return the application on a store and a bus.
@@ -202,6 +203,7 @@ def web_app(
         sign_in=sign_in,
         audit=CallerAudit(writer),
         backlog=backlog,
+        bus_trouble=bus_trouble,
         watchers_ttl_s=watchers_ttl_s,
     )
     app = FastAPI(
@@ -241,13 +243,16 @@ def build(settings: GatewaySettings) -> Service:
     backlog = AnswerBacklog()
 
     async def listen(publisher: Publisher) -> None:
-        app = web_app(settings, store, publisher, backlog.latest, watchers_ttl_s=WATCHERS_TTL_S)
+        app = web_app(
+            settings, store, publisher, backlog.latest,
+            bus_trouble=service.bus_trouble, watchers_ttl_s=WATCHERS_TTL_S,
+        )  # fmt: skip
         limits = ConnectionLimits(header_s=settings.gateway_header_s)
         async with web_server(app, settings.gateway_host, settings.gateway_port, limits):
             await asyncio.Event().wait()
 
     work = background_work(store, settings)
-    return Service(
+    service = Service(
         "gateway",
         settings,
         stages=work.stages,
@@ -257,6 +262,7 @@ def build(settings: GatewaySettings) -> Service:
         close=[*work.close, store.close],
         ready_without_bus=True,  # without a bus it shows what is stored and says what it cannot do
     )
+    return service
 
 
 if __name__ == "__main__":

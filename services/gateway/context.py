@@ -48,6 +48,8 @@ class GatewayContext:
     sign_in: "SignIn | None"
     audit: CallerAudit
     backlog: Callable[[], IntakeBacklog] = IntakeBacklog
+    bus_trouble: Callable[[], str | None] = lambda: None
+    """Returns why the bus is not available."""
     watchers_ttl_s: float = 0.0
     """How long intake may rely on the monitors of a live system that it has read."""
     slots: IntakeSlots = field(default_factory=IntakeSlots)

@@ -42,6 +42,8 @@ class StatusQueries:
     monitors: MonitorQueries
     channels: ChannelQueries
     now: Callable[[], datetime]
+    bus_trouble: Callable[[], str | None] = lambda: None
+    """Returns why the bus is not available."""
 
     def status(self) -> PlatformStatus:
         """Return the state of the platform and the events of the last day."""
@@ -95,9 +97,11 @@ class StatusQueries:
         return _latest_first(chain.from_iterable(alarms))
 
     def troubles(self) -> list[PlatformTrouble]:
-        """Return what needs a person: paused targets, extractors and channels in trouble."""
+        """Return what needs a person: the bus, paused targets, extractors and channels."""
         extractors = self.store.extractors.ever()
-        troubles = [
+        bus = self.bus_trouble()
+        troubles = [PlatformTrouble(what="bus", said=bus)] if bus else []
+        troubles += [
             PlatformTrouble(what="target paused", said=target.in_words())
             for target in self.runs.paused_targets()
         ]
@@ -154,8 +158,9 @@ def status_queries(ctx: GatewayContext) -> StatusQueries:
     """Return the queries of a gateway."""
     store = ctx.store
     return StatusQueries(
-        store, RunQueries(store), MonitorQueries(store), ChannelQueries(store, now), now
-    )
+        store, RunQueries(store), MonitorQueries(store), ChannelQueries(store, now), now,
+        bus_trouble=ctx.bus_trouble,
+    )  # fmt: skip
 
 
 def router(ctx: GatewayContext) -> APIRouter:

@@ -196,7 +196,9 @@ def why_unready(
 
 
 EVERY_S = 5.0
-BUS = Job(Connection.probe, "ask the bus whether it is available", every_s=EVERY_S)
+BUS_EVERY_S = 2.0
+"""With the time-out of a probe, a bus that hangs is named within 10 seconds."""
+BUS = Job(Connection.probe, "ask the bus whether it is available", every_s=BUS_EVERY_S)
 
 
 def of_store(service: str, probe: Callable[[], None]) -> GuardedJob[None]:

@@ -117,7 +117,7 @@ class Service:
         """Return the health of the service; the health server's thread calls this."""
         stages = tuple(stage_health(worker, time.time()) for worker in self._workers)
         failing = [job for job in self._guarded if job.trouble]
-        store, bus = self._store.trouble if self._store else None, self._bus_trouble()
+        store, bus = self._store.trouble if self._store else None, self.bus_trouble()
         why = why_unready(self._phase, store or bus, stages, failing)
         hindered = store or self._phase != WORKING
         return ServiceHealth(
@@ -131,7 +131,8 @@ class Service:
             jobs=tuple(JobHealth(job.job.label, str(job.trouble)) for job in failing),
         )
 
-    def _bus_trouble(self) -> str | None:
+    def bus_trouble(self) -> str | None:
+        """Return why the bus is not available, or takes nothing."""
         lost = self._connection.trouble if self._connection else None
         not_taken = self._publisher.trouble if self._publisher else None
         return lost or not_taken or self._bus.trouble

@@ -154,12 +154,13 @@ class JetStreamPublisher:
         return refusal(reply, subject)
 
     def _unanswered(self, subject: str) -> TransientError:
-        message = (
-            f"The bus did not acknowledge a message on {subject} in {self._tries} tries of"
-            f" {self._timeout_s:g} s. If it runs, its disk may have no space left."
+        tries = (
+            f"in {self._tries} tries of {self._timeout_s:g} s. If it runs, its disk may have no"
+            " space left."
         )
-        self._not_taken = time.monotonic(), message
-        return TransientError(message)
+        # Without the subject, which names a tenant: every tenant may read this.
+        self._not_taken = time.monotonic(), f"The bus did not acknowledge a message {tries}"
+        return TransientError(f"The bus did not acknowledge a message on {subject} {tries}")
 
     def _too_large(self, message: OutgoingMessage) -> OversizeError | None:
         size = len(message.data)

@@ -1,21 +1,33 @@
 """The morning's question over HTTP: what alarms, what changed, what is overdue, what waits."""
 
+import os
+import signal
+import socket
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import httpx2
 import pytest
 
 from biaswatch.cli.runs import code_of, lines_of
+from biaswatch.services.gateway.app import build
 from biaswatch.services.gateway.channels import ChannelQueries
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
 from biaswatch.services.gateway.runs.queries import RunQueries
+from biaswatch.services.gateway.settings import GatewaySettings
 from biaswatch.services.gateway.status import StatusQueries
+from biaswatch.shared.bus.jetstream import Connection, connection
 from biaswatch.shared.contracts import AlarmState
 from biaswatch.shared.contracts.alarm import ChannelStatus
 from biaswatch.shared.requests.platform import PlatformStatus
+from biaswatch.shared.runtime import health
+from biaswatch.shared.runtime.jobs import Job
 from biaswatch.shared.store import Store
 from tests.integration.gateway.test_monitors import READER, api, store
+from tests.integration.runtime.test_service import running, until_ready
+from tests.support.bus import ProvisionedBus
 from tests.support.records import make_alarm, make_monitor, make_run
+from tests.support.waiting import PATIENCE_S, eventually
 
 __all__ = ["api", "store"]
 NOW = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
@@ -94,3 +106,42 @@ def test_runs_of_the_last_day_are_listed_and_older_ones_that_go_on(store: Store)
     result = status_of(store)
     assert {item.run_id for item in result.under_way} == {run.id for run in runs}
     assert (result.ended, result.spending.runs) == ([], 1)
+
+
+async def test_a_bus_that_hangs_needs_attention(
+    bus: ProvisionedBus, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "PROBE_S", 0.2)
+    monkeypatch.setattr(health, "BUS", Job(Connection.probe, every_s=0.05))
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    service = build(
+        GatewaySettings(
+            nats_url=bus.server.url, state_dir=tmp_path, health_port=0, gateway_port=port
+        )
+    )
+
+    async def troubles(client: httpx2.AsyncClient) -> list[str]:
+        reply = await client.get("/v1/status")
+        return [trouble.what for trouble in PlatformStatus.model_validate(reply.json()).troubles]
+
+    async def is_named(client: httpx2.AsyncClient) -> bool:
+        return await troubles(client) == ["bus"]
+
+    async with (
+        running(service),
+        httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE_S) as client,
+    ):
+        await until_ready(service)
+        await eventually(lambda: listens(port))
+        assert await troubles(client) == []
+        os.kill(bus.server.pid, signal.SIGSTOP)
+        try:
+            await eventually(lambda: is_named(client))
+        finally:
+            os.kill(bus.server.pid, signal.SIGCONT)
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
