@@ -12,6 +12,9 @@ from biaswatch.services.notifier.secrets import SecretReference, Secrets
 from biaswatch.shared.contracts import Alarm
 from biaswatch.shared.presentation.alarm_messages import link_of
 
+DIGITS = 12
+"""Significant digits of a message's numbers; the rest may be rounding errors."""
+
 
 class WebhookChannel(MessageChannel):
     """Any HTTP server that takes a POST of JSON."""
@@ -43,7 +46,7 @@ async def post_to_monitors_webhook(
 
 
 def webhook_body(alarm: Alarm, dashboard_url: str | None = None) -> bytes:
-    """Return the JSON to post: the record's numbers, and a sentence that is safe in HTML.
+    """Return the JSON to post: the record with rounded numbers, and a sentence safe in HTML.
 
     It holds no texts of models or users: the sets that contributed most are named by the ids of
     their responses, and the link leads to the answers. The id is the same at every attempt.
@@ -52,7 +55,20 @@ def webhook_body(alarm: Alarm, dashboard_url: str | None = None) -> bytes:
     if alarm.words:
         text = f"{alarm.monitor}: {alarm.words} {text}"
     record = alarm.model_dump(mode="json", exclude={"webhook", "channels"})
-    body = {"text": escape(text), "alarm": record}
+    body = {"text": escape(text), "alarm": _rounded(record)}
     if link := link_of(alarm, dashboard_url):
         body["link"] = link
     return json.dumps(body).encode()
+
+
+def _rounded(document: object) -> object:
+    """Return a JSON document with rounded numbers."""
+    match document:
+        case float():
+            return float(f"{document:.{DIGITS}g}")
+        case dict():
+            return {name: _rounded(value) for name, value in document.items()}
+        case list():
+            return [_rounded(value) for value in document]
+        case _:
+            return document

@@ -1,11 +1,13 @@
 """Alarms in words and as alerts: escaped for every medium, firing while they stand."""
 
+import json
 from datetime import timedelta
 
 import pytest
 from pydantic import ValidationError
 
 from biaswatch.services.notifier.channels.alertmanager import AlertmanagerChannel, alerts_of
+from biaswatch.services.notifier.channels.webhook import webhook_body
 from biaswatch.services.notifier.domain.attempts import (
     MAX_PAUSE_S,
     STALE_AFTER_S,
@@ -179,3 +181,9 @@ def test_an_alarm_goes_to_each_channel_once_and_to_its_monitors_webhook() -> Non
         "mail",
         "webhook/coasts",
     ]
+
+
+def test_numbers_of_a_webhook_have_no_rounding_errors() -> None:
+    alarm = make_alarm(second_mean=1.02 - 1)
+    assert alarm.second_mean != 0.02
+    assert json.loads(webhook_body(alarm))["alarm"]["second_mean"] == 0.02
