@@ -17,14 +17,19 @@ Values = Mapping[str, Sequence[Any]]
 MAX_DEPTH = 4
 MOST_LABELS = 20
 """Distinct values of a group at most."""
+MIN_CODES = 5
+"""Values that must differ for a field to be guessed as the id."""
 MAX_EXAMPLE_CHARACTERS = 40
 MAX_LISTED = 600
 """Characters of the names of fields in an error."""
-PERSONS = r"(^|[._])(user|usr|customer|client|person|applicant|subject|member|account)"
+PERSONS = (
+    r"(^|[._])(user|usr|customer|cust|client|person|applicant|subject|member|account|acct|patient|"
+    r"student|employee|candidate|visitor)"
+)
 NAMES: Mapping[str, Sequence[str]] = {
     "id": (
         r"^(uu)?id$", r"(request|response|message|completion|record|row|sample|call)_id$",
-        r"span_id$", r"_(uu)?id$|^key$",
+        r"span_id$", r"_(uu)?id$|^key$", r"(^|_)(no|nr|num|number|ref)$",
     ),
     "time": (r"^at$", r"finished|completed|ended|end_time", r"time|^ts$", r"created|date"),
     "text": (
@@ -34,7 +39,7 @@ NAMES: Mapping[str, Sequence[str]] = {
     "prompt": ("prompt|question", "input|query|messages|instruction|user_message|request"),
     "reason": ("^reason$", "error(_type|_code)?$|failure"),
     "unit": (
-        rf"{PERSONS}([._]?u{{0,2}}id|_?key|_?hash)?$|^uid$|^unit$",
+        rf"{PERSONS}([._]?u{{0,2}}id|[._]?(key|hash|no|nr|num|number))?$|(^|[._])uid$|^unit$",
         r"(session|conversation|thread)(_?(uu)?id)?$",
     ),
     "model": (r"model(_name|_id)?$", "deployment"),
@@ -181,6 +186,8 @@ def _best(role: str, values: Values, used: set[str]) -> str | None:
 
 def _by_values(role: str, values: Values, used: set[str]) -> list[str]:
     """Return the fields whose values fit a role; of texts, the longest first."""
+    if role == "id":
+        return [name for name in values if name not in used and _is_code(name, values[name])]
     if role not in {"time", "text"}:
         return []
     names = [name for name in values if name not in used and _fits(role, values[name])]
@@ -228,6 +235,18 @@ def _is_label(values: Sequence[Any]) -> bool:
 def _labels(values: Sequence[Any]) -> str:
     counts = Counter(label_of(value) for value in values)
     return ", ".join(f"{label} ({count})" for label, count in counts.most_common(5))
+
+
+def _is_code(name: str, values: Sequence[Any]) -> bool:
+    """Return whether all values are different words with a digit, and of no other role."""
+    return (
+        len(values) >= MIN_CODES
+        and all(isinstance(v, str) and len(v.split()) == 1 for v in values)
+        and all(any(map(str.isdigit, value)) for value in values)
+        and _fits("id", values)
+        and not _fits("time", values)
+        and all(_rank(role, name) is None for role in NAMES)
+    )
 
 
 def _text(value: Any) -> str:

@@ -276,6 +276,19 @@ def test_a_map_of_short_names_is_guessed_by_values(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("id_field", ["req_no", "dispatch"])
+def test_an_id_by_its_values_and_a_nested_user_are_suggested(tmp_path: Path, id_field: str) -> None:
+    path = tmp_path / "calls.jsonl"
+    rows = [
+        {"shift": f"s{n % 3}", id_field: f"A-{n:04}", "acct": {"uid": f"u{n % 8}"},
+         "a": f"{TEXT} {n}"}
+        for n in range(20)
+    ]  # fmt: skip
+    path.write_text("\n".join(map(json.dumps, rows)))
+    fields = suggested_map_of(path, None).fields
+    assert (fields["id"], fields["unit"]) == (id_field, "acct.uid")
+
+
 @pytest.mark.parametrize(
     ("rows", "reason"),
     [
