@@ -175,9 +175,9 @@ def anonymised_sentence(assessments: Sequence[Assessment]) -> str | None:
     if len(errors) == 1:
         return f"The {means} without."
     return (
-        f"Without names, {better} of {len(errors)} combinations of model and scaffold are nearer to"
-        f" the right answers ({sure} with an interval above 0). Over all combinations, the {means}"
-        " without."
+        f"Without names, {better} of {len(errors)} combinations of model and scaffold"
+        f" {'is' if better == 1 else 'are'} nearer to the right answers ({sure} with an interval"
+        f" above 0). Over all combinations, the {means} without."
     )
 
 

@@ -32,7 +32,15 @@ from biaswatch.render.terminal import (
     printable,
     terminal_table,
 )
-from biaswatch.shared.formatting import UNDEFINED, coverage, interval, number, p_equals, p_value
+from biaswatch.shared.formatting import (
+    UNDEFINED,
+    counted,
+    coverage,
+    interval,
+    number,
+    p_equals,
+    p_value,
+)
 from biaswatch.shared.presentation.interactions import interaction_sentences
 from biaswatch.shared.presentation.questions import answered_questions, question_cell
 from biaswatch.shared.presentation.tables import words
@@ -179,10 +187,11 @@ def _undefined(rows: Sequence[Row], *, everything: bool) -> Iterator[str]:
     """Yield the reasons for gaps without interval and for undefined effect sizes."""
     gaps = Counter(row["reason"] for row in rows if row["ci"] is None and row["gap"] is not None)
     effects = Counter(row["effect_size_reason"] for row in rows if row["effect_size"] is None)
-    undefined = [("gaps without interval", gaps), ("undefined effect sizes", effects)]
+    undefined = [("a gap without interval", gaps), ("no effect size", effects)]
     for kind, reasons in undefined if everything else undefined[:1]:
         for reason, count in reasons.items():
-            yield f"{count} of {len(rows)} {kind}: {reason}."
+            has = "has" if count == 1 else "have"
+            yield f"{count} of {counted(len(rows), 'comparison')} {has} {kind}: {reason}."
 
 
 def _titled_table(title: str, head: Sequence[str], cells: Sequence[Sequence[str]]) -> RichTable:

@@ -207,8 +207,9 @@ def comparison_row_remarks(
     verdicts = [verdicts_of(row) for row in rows if not is_unmeasured_row(row)]
     family, p_anywhere, alpha = about["family"], about["p_anywhere"], about["alpha"]
     yield from verdict_remarks(
-        verdicts, family, p_anywhere, alpha, assigned=about["assigned"], reasons=everything
-    )
+        verdicts, family, p_anywhere, alpha, about["tolerance"],
+        assigned=about["assigned"], reasons=everything,
+    )  # fmt: skip
 
 
 def comparable_p(row: Mapping[str, Any]) -> float | None:

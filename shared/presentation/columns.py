@@ -317,7 +317,9 @@ def comparison_remarks(diagnoses: Sequence[Diagnosis]) -> list[str]:
         return []
     first = measured[0][0]
     verdicts = [gap for _, gap in measured]
-    return list(verdict_remarks(verdicts, first.family, first.p_anywhere, first.alpha))
+    return list(
+        verdict_remarks(verdicts, first.family, first.p_anywhere, first.alpha, first.tolerance)
+    )
 
 
 def groups_table(diagnoses: Sequence[Diagnosis], run_id: str) -> Table:

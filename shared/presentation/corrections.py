@@ -89,7 +89,7 @@ def _gap_sentence(
     where = f"{gap.a} against {gap.b}, {correction.feature}"
     if gap.corrected.value is None:
         return f"{where}: not corrected, because {gap.corrected.reason}."
-    family = f", one of {correction.family}" if correction.family > 1 else ""
+    family = f", one of {correction.family} comparisons" if correction.family > 1 else ""
     ratio = ""
     if gap.ratio is not None and gap.ratio.low is not None:
         read = f" (by the readings {number(gap.reading_ratio)})" if gap.reading_ratio else ""

@@ -83,7 +83,7 @@ ASSIGNED_LABELS = replace(
 ANSWERED = {
     Question.SAME_TREATMENT: "whether twins are treated differently",
     Question.GROUP_EFFECT: "whether the group matters",
-    Question.GAP: "whether the mean gap exceeds the tolerance",
+    Question.GAP: "whether the mean gap exceeds the tolerance of {tolerance}",
 }
 """The statement of a verdict, by its headline question."""
 
@@ -157,6 +157,7 @@ def verdict_remarks(
     family: int,
     p_anywhere: float | None,
     alpha: float,
+    tolerance: float,
     *,
     assigned: bool = False,
     reasons: bool = True,
@@ -173,6 +174,8 @@ def verdict_remarks(
         For twins that are treated alike in all of them.
     alpha
         The level of the family.
+    tolerance
+        The largest gap that does not matter.
     assigned
         True if labels were assigned to units at random.
     reasons
@@ -184,7 +187,8 @@ def verdict_remarks(
     for (headline, scope), count in headlines.items():
         noun = f"{count} comparison{'' if count == 1 else 's'}"
         which = "The verdict" if len(headlines) == 1 else f"The verdict of {noun}"
-        yield f"{which} says {ANSWERED[headline]}{f', {scope}' if scope else ''}."
+        answered = ANSWERED[headline].format(tolerance=number(tolerance))
+        yield f"{which} says {answered}{f', {scope}' if scope else ''}."
     if any(row.placebo_rate is not None for row in verdicts):
         yield (
             "Shares: twins, and placebo twins (which differ, but not in the group), that were"

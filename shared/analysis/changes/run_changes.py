@@ -195,7 +195,7 @@ def _run_change(test: ChangeTest, alpha: float, family: int) -> RunChange:
     if result.known:
         change = by_itself = replace(by_itself, reason=KNOWN)
     if family > 1:
-        change = replace(change, method=f"{change.method}, one of {family}")
+        change = replace(change, method=f"{change.method}, one of {family} comparisons")
     return RunChange(
         subject=test.subject,
         before=change_result.before,

@@ -203,7 +203,9 @@ def shown_gap(result: GapResult, plan: ComparisonPlan, family: int) -> Estimate:
         return replace(result.marginal, method=f"{result.marginal.method}, by itself")
     if family == 1:
         return result.simultaneous
-    return replace(result.simultaneous, method=f"{result.simultaneous.method}, one of {family}")
+    return replace(
+        result.simultaneous, method=f"{result.simultaneous.method}, one of {family} comparisons"
+    )
 
 
 def _is_decided(result: GapResult, plan: ComparisonPlan) -> bool:

@@ -112,7 +112,7 @@ def test_two_groupings_and_two_numbers_are_one_family() -> None:
     assert {(row["feature"], row["dimension"]) for row in rows} == {
         ("rude", "race"), ("rude", "gender"), ("mood", "race"), ("mood", "gender"),
     }  # fmt: skip
-    assert "one of 4" in str(diagnosis)
+    assert "one of 4 comparisons" in str(diagnosis)
 
 
 @pytest.mark.parametrize(

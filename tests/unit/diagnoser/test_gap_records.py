@@ -61,7 +61,7 @@ def test_the_interval_and_both_p_values_of_a_gap_are_corrected_for_its_family() 
         assert gap.p_value == pytest.approx(one.p_disparity)
         assert gap.p_adjusted == pytest.approx(min(1.0, 3 * (one.p_disparity or 1.0)))
         assert gap.p_equivalence == pytest.approx(equivalence)
-        assert gap.gap.method.endswith("one of 3")
+        assert gap.gap.method.endswith("one of 3 comparisons")
 
 
 def test_a_disparity_says_whether_the_missing_answers_could_undo_it() -> None:

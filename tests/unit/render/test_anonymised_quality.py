@@ -24,7 +24,7 @@ FIELDS = {name: field.get_default() for name, field in Assessment.model_fields.i
 def test_one_sentence_counts_the_models_that_are_better_without_names() -> None:
     rows = [assessed("a", 1.5, 1.0, 0.2), assessed("b", 0.5, 0.75, -0.5)]
     assert anonymised_sentence(rows) == (
-        "Without names, 1 of 2 combinations of model and scaffold are nearer to the right answers"
+        "Without names, 1 of 2 combinations of model and scaffold is nearer to the right answers"
         " (1 with an interval above 0). Over all combinations, the mean absolute error is 1 with"
         " names and 0.875 without."
     )
