@@ -37,6 +37,8 @@ from biaswatch.shared.stats.groups.summary import Statistic
 from biaswatch.shared.stats.groups.user_statistic import FunctionStatistic
 
 MAX_COMPARISONS = 2_000_000
+MAX_GROUPS = 2_000
+"""Groups that are compared each with the rest, which reads every row for each of them."""
 ENTRY_POINTS = "biaswatch.statistics"
 PERMUTATIONS = 1000
 """Exchanges of the labels of all groups, for the distribution of every disparity by chance."""
@@ -218,12 +220,20 @@ def _plan(source: DiagnosisInput, request: DiagnoseRequest) -> ComparisonPlan:
 def _diagnosis(
     rows: Observations, request: DiagnoseRequest, plan: ComparisonPlan, progress: Progress
 ) -> TableDiagnosis:
-    sizes = [len(set(labels)) for labels in rows.groups.values()]
+    sizes = [len(set(labels) - {None}) for labels in rows.groups.values()]
     pairs = sum(n * (n - 1) // 2 for n in sizes) * len(rows.features)
     if plan.against is Against.PAIRS and pairs > MAX_COMPARISONS:
         raise UsageError(
             f"These groups and features make {pairs:,} comparisons; {MAX_COMPARISONS:,} are made"
             " at most. Name fewer features, a column with fewer groups, or --config compare=rest."
+        )
+    most = max(sizes, default=0)
+    if plan.against is not Against.PAIRS and most > MAX_GROUPS:
+        name = list(rows.groups)[sizes.index(most)]
+        raise UsageError(
+            f"The column {name} has {most:,} groups; at most {MAX_GROUPS:,} are compared, each with"
+            " the rest. Name a coarser column with --group, or one in which the smaller groups are"
+            " joined, so that only the largest keep their names."
         )
     default = (*STATISTICS, *(BASELINE_STATISTICS if rows.baseline is not None else ()))
     permutations = PERMUTATIONS if request.permutations is None else request.permutations

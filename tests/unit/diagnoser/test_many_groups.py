@@ -3,8 +3,10 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import biaswatch as bw
 from biaswatch.shared.analysis.findings import (
     AnalysisPlan,
     MeasuredResponse,
@@ -17,6 +19,7 @@ from biaswatch.shared.analysis.findings.groupings import ComparisonPlan, groupin
 from biaswatch.shared.analysis.findings.observations import Observations, observations_of
 from biaswatch.shared.analysis.findings.table_diagnosis import diagnose_table
 from biaswatch.shared.contracts import Claim
+from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.groups.registry import parse_statistic
 
 PLAN = AnalysisPlan(
@@ -213,3 +216,9 @@ def test_a_run_whose_answers_are_all_equal_is_diagnosed_and_finds_nothing(
         result = found_of(responses)
         assert all(gap.p_adjusted is None or gap.p_adjusted > 0.05 for gap in result.gaps)
         assert result.overall is None or result.overall.p_value is None
+
+
+def test_thousands_of_groups_are_refused_at_once_in_a_sentence() -> None:
+    frame = pd.DataFrame({"city": [f"c{n}" for n in range(10_000)] * 2, "rating": [1, 2] * 10_000})
+    with pytest.raises(UsageError, match=r"city has 10,000 groups.*coarser column"):
+        bw.diagnose(frame, group="city", feature="rating")
