@@ -12,7 +12,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import stats
 
-from biaswatch.shared.formatting import number
+from biaswatch.shared.errors import UsageError
+from biaswatch.shared.formatting import number, shown
+from biaswatch.shared.parsing.json_objects import without_surrogates
 from biaswatch.shared.parsing.texts import label_text
 
 MAX_SHOWN_FORMS = 3
@@ -58,6 +60,11 @@ def column_labels(column: "pd.Series[Any]") -> list[str | None]:
 
 def _label(value: Any) -> str | None:
     label = label_text(value.item() if isinstance(value, np.generic) else value)
+    if without_surrogates(label) != label:
+        raise UsageError(
+            f"The label {shown(label)} has half of a surrogate pair, which no file can hold."
+            " Correct its text."
+        )
     return label if label.strip() else None
 
 

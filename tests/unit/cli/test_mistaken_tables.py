@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from biaswatch.cli.application import app
 from biaswatch.readers.labels import labels_in
+from biaswatch.readers.row_ids import column_labels
 from biaswatch.readers.tables import TableColumns, observations
 from biaswatch.shared.errors import UsageError
 
@@ -149,6 +150,12 @@ def test_a_frame_with_two_columns_of_one_name_is_refused() -> None:
     frame = pd.DataFrame([["a", "b", 1]], columns=["name", "name", "rating"])
     with pytest.raises(UsageError, match="the frame has several columns named 'name'"):
         frame_observations(frame, COLUMNS, "the frame")
+
+
+def test_a_label_with_half_of_a_surrogate_pair_is_refused() -> None:
+    labels = pd.Series(["a\ud800", "b"], dtype=object)
+    with pytest.raises(UsageError, match=r"^The label a⟨U\+D800⟩ has half of a surrogate pair"):
+        column_labels(labels)
 
 
 def test_a_column_without_any_value_is_doubted(tmp_path: Path) -> None:
