@@ -1,5 +1,6 @@
 """Audit trail and removal of texts, for administrators of a tenant."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
@@ -8,7 +9,15 @@ from fastapi import APIRouter, Depends, Query
 
 from biaswatch.services.gateway.context import GatewayContext, now
 from biaswatch.services.gateway.json_bodies import StrictRoute
-from biaswatch.shared.contracts import RUN_GATHER, AuditAction, AuditEntry, Run, pseudonym_of
+from biaswatch.shared.contracts import (
+    RUN_GATHER,
+    AuditAction,
+    AuditEntry,
+    Probe,
+    Response,
+    Run,
+    pseudonym_of,
+)
 from biaswatch.shared.errors import NotFoundError, UsageError
 from biaswatch.shared.requests.platform import ON_THE_BUS, AuditRequest, PurgedTexts, PurgeRequest
 from biaswatch.shared.runtime.jobs import in_thread
@@ -46,6 +55,8 @@ class RemovedTexts:
     """Probes of stored suites whose texts were removed."""
     archived: int = 0
     """Texts of records in the archive."""
+    known: bool = True
+    """False if the store has nothing of the unit."""
 
 
 def purge_texts(store: Store, request: PurgeRequest, now: datetime) -> RemovedTexts:
@@ -62,13 +73,22 @@ def _remove_texts(store: Store, request: PurgeRequest, now: datetime) -> Removed
         # Copies that wait elsewhere first, so that they cannot be stored again. Redaction at intake
         # may have replaced the unit's name by a pseudonym.
         names = (request.unit, pseudonym_of(request.unit))
+        sets = store.suites.sets_of(request.unit)
         texts = sum(store.purges.unit(name, now) for name in names)
-        texts += sum(store.purges.pair(name, now) for name in store.suites.sets_of(request.unit))
+        texts += sum(store.purges.pair(name, now) for name in sets)
         texts += store.answer_parts.purge_units(names)
-        return RemovedTexts(texts, store.suites.purge_unit(request.unit))
+        known = bool(texts or sets) or _has_records(store, names)
+        return RemovedTexts(texts, store.suites.purge_unit(request.unit), known=known)
     assert request.before is not None  # noqa: S101 - one of the three is given
     texts = store.purges.before(request.before, now)
     return RemovedTexts(texts + store.answer_parts.purge_before(request.before))
+
+
+def _has_records(store: Store, units: Sequence[str]) -> bool:
+    """Return whether a stored record has one of these units."""
+    return any(
+        store.records.count(kind, unit_id=unit) for kind in (Response, Probe) for unit in units
+    )
 
 
 def remains_of(request: PurgeRequest) -> str:
@@ -109,6 +129,7 @@ def router(ctx: GatewayContext) -> APIRouter:
         return PurgedTexts(
             texts=removed.texts,
             prompts=removed.prompts,
+            known=removed.known,
             remains=f"{ON_THE_BUS} {remains_of(request)}",
         )
 

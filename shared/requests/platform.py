@@ -82,6 +82,8 @@ class PurgedTexts(BaseModel):
     """Texts removed from the store; late copies do not bring them back."""
     prompts: int = 0
     """Probes of stored suites whose texts were removed."""
+    known: bool = True
+    """False if the store has nothing of the unit."""
     remains: str
     """A sentence about the texts that remain."""
 

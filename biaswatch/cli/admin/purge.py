@@ -23,6 +23,7 @@ from biaswatch.shared.bus.purging import PurgedMessages, purge_messages
 from biaswatch.shared.contracts import AuditAction, is_id
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import checked
+from biaswatch.shared.formatting import shown
 from biaswatch.shared.requests.platform import PurgedTexts, PurgeRequest
 from biaswatch.shared.runtime.settings import Settings, load_settings
 from biaswatch.shared.store import Store
@@ -58,9 +59,11 @@ def purge(
         typer.confirm("Purged texts cannot be restored. Continue?", abort=True)
     if server is not None and request is not None:
         purged = ask(lambda client: client.purge(request), with_models=True)
+        _check_found(unit, found=purged.known)
         _show_purged(purged, as_json)
         return
     gone, removed = _here(request, tenant)
+    _check_found(unit, found=gone.known or gone.archived or removed.messages.total())
     _show(gone, removed, remains_of(request) if request else "", as_json)
 
 
@@ -105,6 +108,15 @@ def _here(request: PurgeRequest | None, tenant: str | None) -> tuple[RemovedText
             check_purge(store.scoped(lambda: scope), request)
         with bus_url(settings) as url:
             return asyncio.run(work(url, store))
+
+
+def _check_found(unit: str | None, *, found: object) -> None:
+    """Raise UsageError if nothing of a unit was found."""
+    if unit is not None and not found:
+        raise UsageError(
+            f"No record has the unit {shown(unit)}, so nothing was removed. Check its name: upper"
+            " and lower case differ."
+        )
 
 
 def _show_purged(purged: PurgedTexts, as_json: bool) -> None:
