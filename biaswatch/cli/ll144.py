@@ -1,6 +1,9 @@
 """The verb `ll144`: tables in the format of Local Law 144, of a file or of a run."""
 
+from dataclasses import replace
+from datetime import UTC, datetime
 from hashlib import file_digest
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
@@ -43,7 +46,7 @@ class ImpactVerb(VerbRequest):
     unknown: tuple[str, ...] = ()
     """One more label of an unknown category; may be repeated."""
     format: ImpactFormat | None = None
-    """md, html, pdf, docx, csv or json; default by extension of -o, else a table to read."""
+    """md, html, pdf, docx, xlsx, csv or json; default by extension of -o, else a table to read."""
     output: Path | None = None
     """A file, instead of printing."""
 
@@ -98,14 +101,19 @@ def _check_can_write(form: ImpactFormat, output: Path | None) -> None:
 
 
 def _write(document: ImpactDocument, form: ImpactFormat, output: Path | None) -> None:
+    document = replace(
+        document, computed=f"biaswatch {version('biaswatch')} on {datetime.now(UTC):%Y-%m-%d}"
+    )
     text = document.as_text(form)
     if form not in BINARY or output is None:
         write_document(text, output)
         return
     if form is ImpactFormat.PDF:
         write_pdf(pdf_printer(), text, output)
-    else:
+    elif form is ImpactFormat.DOCX:
         write_docx(document.title, text, output)
+    else:
+        document.write_workbook(output)
     typer.echo(f"Wrote {output}.", err=True)
 
 

@@ -1,19 +1,28 @@
-"""Rates and impact ratios in the layout of New York City's Local Law 144: Markdown, CSV, JSON."""
+"""Rates and impact ratios in the layout of New York City's Local Law 144, in every format."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
 from pydantic_core import to_json
 from rich.console import Console
 
 from biaswatch.render.markdown import escape_md, markdown_table
+from biaswatch.render.office import write_workbook
 from biaswatch.render.report_pages import report_page
 from biaswatch.render.terminal import print_sentence, print_table, terminal_table
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.formatting import UNDEFINED, coverage, number
+from biaswatch.shared.formatting import ROUNDING_ERROR, UNDEFINED, coverage, number
 from biaswatch.shared.presentation.names import ModelNames
-from biaswatch.shared.presentation.tables import csv_text
+from biaswatch.shared.presentation.tables import (
+    Table,
+    TableCell,
+    csv_text,
+    number_cell,
+    text_cell,
+    texts,
+)
 from biaswatch.shared.requests.run_views import RunImpact, RunProgress
 from biaswatch.shared.stats.studies.local_law_144 import ImpactRow, ImpactTable, ImpactTables
 from biaswatch.shared.stats.tables.contingency import ContingencyTable
@@ -42,6 +51,7 @@ COVER = (
     "Source and period of the data", "Reason for test data, if no historical data were used",
 )  # fmt: skip
 """What a published summary states beside the tables (6 RCNY 5-302)."""
+FILL_IN = "(fill in)"
 RULE_NAMES = {
     "hispanic": "Hispanic or Latino", "latino": "Hispanic or Latino",
     "latina": "Hispanic or Latino",
@@ -71,9 +81,10 @@ class ImpactFormat(StrEnum):
     HTML = "html"
     PDF = "pdf"
     DOCX = "docx"
+    XLSX = "xlsx"
 
 
-BINARY = (ImpactFormat.PDF, ImpactFormat.DOCX)
+BINARY = (ImpactFormat.PDF, ImpactFormat.DOCX, ImpactFormat.XLSX)
 """Formats that need a file."""
 
 
@@ -103,6 +114,8 @@ class ImpactDocument:
     """Each with its heading, empty where there is only one part."""
     impacts: Sequence[RunImpact]
     """The same for programs."""
+    computed: str = ""
+    """The program and the day, for the cover."""
 
     def as_text(self, form: ImpactFormat) -> str:
         """Return the document in a format, Word's as Markdown; documents round, data do not."""
@@ -112,10 +125,16 @@ class ImpactDocument:
             case ImpactFormat.HTML | ImpactFormat.PDF | ImpactFormat.DOCX:
                 text = "\n".join([*self._cover(), *self._markdown()]) + "\n"
                 return text if form is ImpactFormat.DOCX else report_page(self.title, text)
-            case ImpactFormat.CSV:
+            case ImpactFormat.CSV | ImpactFormat.XLSX:
                 return csv_text(CSV_TITLES, (row for i in self.impacts for row in _csv_rows(i)))
             case ImpactFormat.JSON:
                 return to_json(self.impacts, indent=2).decode()
+
+    def write_workbook(self, path: Path) -> None:
+        """Write a workbook: the cover, and a sheet with a row for each category."""
+        rows = (tuple(map(_cell, row)) for i in self.impacts for row in _csv_rows(i))
+        table = Table("impact ratios", texts(*CSV_TITLES), tuple(rows))
+        write_workbook("cover", [*self._facts(), ("", NO_AUDIT)], {table.caption: table}, path)
 
     def print_on(self, console: Console) -> None:
         """Print the tables on a terminal."""
@@ -129,12 +148,18 @@ class ImpactDocument:
                     print_sentence(console, text)
             console.print()
 
+    def _facts(self) -> Iterator[tuple[str, str]]:
+        """Yield what the cover states: what computed the tables, and what is left to fill in."""
+        yield "Tables", self.title
+        yield "Tables computed by", self.computed
+        yield from ((fact, FILL_IN) for fact in COVER)
+
     def _cover(self) -> Iterator[str]:
         """Yield the first page: what the publisher states, left open where data cannot tell."""
         yield from (f"# Local Law 144: {escape_md(self.title)}", "")
         yield from markdown_table(
             ("to be stated with the tables", "by the publisher"),
-            [(fact, "(fill in)") for fact in COVER],
+            [(fact, escape_md(value)) for fact, value in self._facts()],
         )
         yield from ("", escape_md(NO_AUDIT), "")
 
@@ -236,6 +261,13 @@ def _remark(row: ImpactRow, highest: ImpactRow | None) -> str:
     if note.low is None or note.high is None:
         return f"{mark}no interval"
     return f"{mark}{coverage(NOTE_ALPHA)} interval {note.low:.2f} to {note.high:.2f}"
+
+
+def _cell(value: object) -> TableCell:
+    """Return a cell of the workbook: empty without a value, and 0 for a rounding error."""
+    if isinstance(value, float) and abs(value) < ROUNDING_ERROR:
+        return number_cell(0.0)
+    return number_cell(value) if isinstance(value, int | float) else text_cell(str(value or ""))
 
 
 def _csv_rows(run: RunImpact) -> Iterator[tuple[object, ...]]:

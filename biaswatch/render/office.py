@@ -1,6 +1,6 @@
 """Reports as files of office programs: a Word document, and an Excel workbook."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -136,11 +136,9 @@ def _add_table(document: Any, rows: Sequence[Sequence[str]]) -> None:
 
 def write_xlsx(results: RunResults, path: Path) -> None:
     """Write a run as a workbook: its result, every comparison and every group."""
-    from openpyxl import Workbook
-
     compared = [row for row in results.diagnoses if not row.stratum]
     summary = run_summary(compared)
-    book, run = Workbook(), results.run
+    run = results.run
     facts = (
         ("suite", run.suite),
         ("models", ", ".join(run.targets)),
@@ -151,13 +149,27 @@ def write_xlsx(results: RunResults, path: Path) -> None:
         ("run", run.run_id),
         ("begun", f"{run.at:%Y-%m-%d %H:%M} UTC"),
     )
+    tables = {
+        "comparisons": comparisons_table(compared, run.run_id),
+        "groups": groups_table(results.diagnoses, run.run_id),
+    }
+    write_workbook("result", facts, tables, path)
+
+
+def write_workbook(
+    name: str, facts: Iterable[tuple[str, object]], tables: Mapping[str, Table], path: Path
+) -> None:
+    """Write a sheet of facts with this name, and a sheet for each table."""
+    from openpyxl import Workbook
+
+    book = Workbook()
     sheet = book.active
-    sheet.title = "result"
+    sheet.title = name
     for fact in facts:
         sheet.append([disarmed(value) for value in fact])
     sheet.column_dimensions["A"].width, sheet.column_dimensions["B"].width = 16, 90
-    _add_sheet(book, "comparisons", comparisons_table(compared, run.run_id))
-    _add_sheet(book, "groups", groups_table(results.diagnoses, run.run_id))
+    for title, table in tables.items():
+        _add_sheet(book, title, table)
     with written_whole(path) as part:
         book.save(part)
 

@@ -10,8 +10,10 @@ from typing import Any
 import pandas as pd
 import pytest
 from docx import Document
+from openpyxl import load_workbook
 from typer.testing import CliRunner
 
+import biaswatch
 from biaswatch.cli.application import app
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.presentation.columns import FindingColumn, Shown, findings_csv
@@ -127,12 +129,28 @@ def test_yes_and_no_are_selections_and_word_has_a_cover_to_fill_in(tmp_path: Pat
     document = Document(str(output))
     cover, table = ([[c.text for c in row.cells] for row in t.rows] for t in document.tables)
     assert ["Independent auditor", "(fill in)"] in cover
+    computed = dict(cover)["Tables computed by"]
+    assert computed.startswith(f"biaswatch {biaswatch.__version__} on 20")
     assert [row[:5] for row in table[1:]] == [
         ["Female (f)", "3", "1", "33.3 %", "0.67"],
         ["Male (m)", "2", "1", "50.0 %", "1.00"],
     ]
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     assert any(digest in paragraph.text for paragraph in document.paragraphs)
+
+
+def test_the_workbook_of_local_law_144_has_a_row_for_each_category(tmp_path: Path) -> None:
+    (path := tmp_path / "t.csv").write_text("sex,hired\nm,Yes\nm,no\nf,YES\nf,No\nx,no\n")
+    output = tmp_path / "t.xlsx"
+    words = ["ll144", str(path), "--group", "sex", "--score", "hired", "-o", str(output)]
+    assert CliRunner().invoke(app, words).exit_code == 0
+    book = load_workbook(output)
+    titles, *rows = book["impact ratios"].values
+    cells = [dict(zip(titles, row, strict=True)) for row in rows]
+    assert [(cell["category"], cell["applicants"], cell["rate"]) for cell in cells] == [
+        ("f", 2, 0.5), ("m", 2, 0.5), ("x", 1, 0),
+    ]  # fmt: skip
+    assert "None" not in {cell for sheet in book for row in sheet.values for cell in row}
 
 
 def test_a_category_named_as_unknown_has_to_occur(tmp_path: Path) -> None:
