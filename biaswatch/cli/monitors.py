@@ -17,7 +17,7 @@ from biaswatch.render.monitors import (
     print_monitor,
     print_window,
 )
-from biaswatch.render.terminal import print_json, print_sentence
+from biaswatch.render.terminal import print_json, print_sentence, printable
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.evidence import WindowView
 from biaswatch.shared.requests.monitor_views import AppliedMonitor, MonitorView
@@ -73,7 +73,11 @@ def list_monitors(
     if not unwatched:
         monitors = ask(lambda client: client.monitors(), with_models=True)
         none = "There are no monitors yet. `biaswatch monitor apply FILE` starts one."
-        show_rows(monitors, monitor_line, none, as_json=as_json)
+        if as_json or not monitors:
+            show_rows(monitors, str, none, as_json=as_json)
+            return
+        for monitor in monitors:
+            print_sentence(Console(), monitor_line(monitor), bullet=f"{printable(monitor.name)}  ")
         return
     systems = ask(
         lambda client: client.read(list[UnwatchedView], "/v1/unwatched"), with_models=True

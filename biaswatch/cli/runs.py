@@ -58,7 +58,8 @@ def runs(
     console = Console(emoji=False)
     for run in listed:
         answered = f"{run.responses}/{run.probes}"
-        typer.echo(f"{run.run_id}  {run.state:<10}  {answered:<13}  {_outcome(run)}")
+        begin = f"{run.run_id}  {run.state:<10}  {answered:<13}  "
+        print_sentence(console, _outcome(run), bullet=begin)
         lines = [f"{run.suite}, {run.at:%Y-%m-%d %H:%M} UTC: {', '.join(run.targets)}"]
         if called := ", ".join(run.described.details.values()):
             lines.append(called)

@@ -75,10 +75,10 @@ def channel_in_words(channel: ChannelView) -> str:
 
 
 def monitor_line(monitor: MonitorStatus) -> str:
-    """Return the state of a monitor in one line."""
+    """Return the state of a monitor in one line, without its name."""
     watched = f"{monitor.suite} on {monitor.target}" if monitor.suite else monitor.target
     rounds, alarms = _counted(monitor.rounds, "round"), _counted(monitor.alarms, "alarm")
-    return f"{monitor.name}  {words(monitor.word)}  {monitor.state}  {watched}  {rounds}  {alarms}"
+    return f"{words(monitor.word)}  {monitor.state}  {watched}  {rounds}  {alarms}"
 
 
 def print_monitor(view: MonitorView, *, everything: bool = False) -> None:
