@@ -199,7 +199,8 @@ def lines_of(report: PlatformStatus) -> Iterator[str]:
 
 def _alarm_line(alarm: AlarmLine) -> str:
     moment = f"{alarm.at:%Y-%m-%d %H:%M}"
-    return f"  {moment}  {alarm.monitor}, {alarm.what} {alarm.state}: {alarm.words}"
+    handled = f" ({alarm.handled})" if alarm.handled else ""
+    return f"  {moment}  {alarm.monitor}, {alarm.what} {alarm.state}{handled}: {alarm.words}"
 
 
 def _run_line(run: RunProgress) -> str:

@@ -12,7 +12,16 @@ from biaswatch.services.gateway.channels import ChannelQueries
 from biaswatch.services.gateway.context import GatewayContext, now
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
 from biaswatch.services.gateway.runs.queries import RunQueries
-from biaswatch.shared.contracts import Alarm, MonitorState, Purpose, Response, Run, open_alarms_of
+from biaswatch.shared.contracts import (
+    Alarm,
+    AuditEntry,
+    MonitorState,
+    Purpose,
+    Response,
+    Run,
+    open_alarms_of,
+)
+from biaswatch.shared.presentation.alarm_items import AlarmItem, alarm_item
 from biaswatch.shared.requests.platform import (
     AlarmLine,
     DaySpending,
@@ -28,6 +37,8 @@ OVERDUE_AFTER = timedelta(hours=1)
 EXTRACTOR_TTL = timedelta(minutes=10)
 """Age of an extractor's last announcement beyond which it is not running."""
 MAX_CHANGES = 8
+MAX_NOTES = 20
+"""The latest steps with an alarm that are read."""
 MAX_RUNS = 1000
 WATCHING = (Purpose.MONITOR, Purpose.PRODUCTION)
 NO_EXTRACTOR = "No extractor was heard of for ten minutes: nothing is measured until one runs."
@@ -51,10 +62,12 @@ class StatusQueries:
         since = at - DAY
         active = [m for m in self.monitors.statuses() if m.state == MonitorState.ACTIVE]
         runs = self.runs.latest(MAX_RUNS)
+        raised, changes = self.raised(), self._changes_since(since)
+        items = alarm_items(self.store, (alarm.id for alarm in (*raised, *changes)))
         return PlatformStatus(
             at=at,
-            alarms=[alarm_line(alarm) for alarm in self.raised()],
-            changes=[alarm_line(alarm) for alarm in self._changes_since(since)],
+            alarms=[alarm_line(alarm, items[alarm.id].in_words(at)) for alarm in raised],
+            changes=[alarm_line(alarm, items[alarm.id].in_words(at)) for alarm in changes],
             overdue=[
                 OverdueMonitor(name=monitor.name, due_at=monitor.next_round_at)
                 for monitor in active
@@ -137,7 +150,16 @@ class StatusQueries:
         )
 
 
-def alarm_line(alarm: Alarm) -> AlarmLine:
+def alarm_items(store: Store, alarm_ids: Iterable[str]) -> dict[str, AlarmItem]:
+    """Return what people did with alarms, from the audit trail, in one query."""
+    steps: dict[str, list[AuditEntry]] = {id_: [] for id_ in alarm_ids}
+    if steps:
+        for entry in store.audit.of_subjects(steps, "alarm."):
+            steps[entry.subject].append(entry)
+    return {id_: alarm_item(entries[:MAX_NOTES]) for id_, entries in steps.items()}
+
+
+def alarm_line(alarm: Alarm, handled: str) -> AlarmLine:
     """Return an alarm in one line."""
     return AlarmLine(
         alarm_id=alarm.id,
@@ -147,6 +169,7 @@ def alarm_line(alarm: Alarm) -> AlarmLine:
         state=alarm.state,
         at=alarm.at,
         words=alarm.words or alarm.reason,
+        handled=handled,
     )
 
 

@@ -41,6 +41,15 @@ class AlarmItem:
     silent_until: datetime | None = None
     """Until when channels get no message about its comparison."""
 
+    def in_words(self, now: datetime) -> str:
+        """Return what people did with the alarm; empty while it is open."""
+        parts = [self.state] if self.state != "open" else []
+        if self.assignee:
+            parts.append(f"assigned to {self.assignee}")
+        if self.silent_until and self.silent_until > now:
+            parts.append(f"silenced until {self.silent_until:%Y-%m-%d %H:%M} UTC")
+        return ", ".join(parts)
+
 
 def alarm_item(entries: Sequence[AuditEntry]) -> AlarmItem:
     """Return the work item of an alarm, from its entries, the latest first."""

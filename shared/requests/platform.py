@@ -118,6 +118,8 @@ class AlarmLine(BaseModel):
     at: datetime
     words: str
     """A sentence: the disadvantaged group, the gap and its evidence."""
+    handled: str = ""
+    """What people did with it: acknowledged, resolved, assigned, silenced; empty for nothing."""
 
 
 class OverdueMonitor(BaseModel):

@@ -22,6 +22,7 @@ from biaswatch.services.gateway.dashboard.rendering import (
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
 from biaswatch.services.gateway.monitors.stored import no_monitor
 from biaswatch.services.gateway.monitors.strata import MAX_WINDOWS, StrataQueries
+from biaswatch.services.gateway.status import alarm_items
 from biaswatch.shared.contracts import Monitor, MonitorState, comparison_titles, open_alarms_of
 from biaswatch.shared.presentation.alarm_items import OUTCOMES, reliability
 from biaswatch.shared.presentation.alarm_messages import message_of
@@ -145,7 +146,7 @@ def router(ctx: GatewayContext) -> APIRouter:
         if monitor is None or monitor.state is MonitorState.DELETED:
             raise no_monitor(name)
         alarms = monitors.alarms_of(monitor)
-        items = overview.alarm_items([view.alarm.id for view in alarms])
+        items = alarm_items(ctx.store, [view.alarm.id for view in alarms])
         shown = page(
             "alarms.html",
             name=name,

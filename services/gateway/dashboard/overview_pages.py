@@ -14,7 +14,7 @@ from biaswatch.services.gateway.context import GatewayContext, now
 from biaswatch.services.gateway.dashboard.rendering import LIVE, TABLES, csv_file, page
 from biaswatch.services.gateway.monitors.queries import TREND_ROUNDS, MonitorQueries
 from biaswatch.services.gateway.runs.studies import MAX_SCORED_QUESTIONS, StudyQueries
-from biaswatch.services.gateway.status import DAY, status_queries
+from biaswatch.services.gateway.status import DAY, alarm_items, status_queries
 from biaswatch.shared.contracts import (
     Alarm,
     AuditEntry,
@@ -26,7 +26,6 @@ from biaswatch.shared.contracts import (
     Run,
     comparison_titles,
 )
-from biaswatch.shared.presentation.alarm_items import AlarmItem, alarm_item
 from biaswatch.shared.presentation.drawing import gap_text, sparkline
 from biaswatch.shared.presentation.names import is_about_a_run, kind_of
 from biaswatch.shared.presentation.operation_tables import (
@@ -55,8 +54,6 @@ MAX_SPARKS = 20
 """Monitors with a small chart."""
 TABLE_WINDOWS = 24
 MAX_ENTRIES = 200
-MAX_NOTES = 20
-"""Steps with an alarm on a page."""
 SPENDING_ROUNDS = 10
 """Last rounds of a monitor whose spending is shown."""
 SUPPLIED_REPORT = "a given report"
@@ -145,14 +142,6 @@ class OverviewQueries:
             if monitors[status.name].plan.traffic is not None
         ]
 
-    def alarm_items(self, alarm_ids: Iterable[str]) -> dict[str, AlarmItem]:
-        """Return what people did with alarms, from the audit trail, in one query."""
-        steps: dict[str, list[AuditEntry]] = {id_: [] for id_ in alarm_ids}
-        if steps:
-            for entry in self.store.audit.of_subjects(steps, "alarm."):
-                steps[entry.subject].append(entry)
-        return {id_: alarm_item(entries[:MAX_NOTES]) for id_, entries in steps.items()}
-
 
 def _spark(status: MonitorStatus, gaps: Sequence[Estimate]) -> Element | None:
     if status.leading is None or not gaps:
@@ -208,7 +197,7 @@ def router(ctx: GatewayContext, studies: StudyQueries) -> APIRouter:
             reload_s=RELOAD_S if live else None,
             live=live,
             alarms=raised,
-            items=overview.alarm_items([alarm.id for alarm in raised]),
+            items=alarm_items(ctx.store, [alarm.id for alarm in raised]),
             changes=changes,
             titles=_titles(monitors, changes),
             troubles=status.troubles(),

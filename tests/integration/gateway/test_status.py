@@ -17,7 +17,7 @@ from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.services.gateway.settings import GatewaySettings
 from biaswatch.services.gateway.status import StatusQueries
 from biaswatch.shared.bus.jetstream import Connection, connection
-from biaswatch.shared.contracts import AlarmState
+from biaswatch.shared.contracts import AlarmState, AuditAction, AuditedAct
 from biaswatch.shared.contracts.alarm import ChannelStatus
 from biaswatch.shared.requests.platform import PlatformStatus
 from biaswatch.shared.runtime import health
@@ -63,6 +63,31 @@ def test_an_alarm_that_stands_is_told_however_old_it_is(
     assert code_of(result) == 1
     lines = list(lines_of(result))
     assert sum(line.endswith("raised: women fare worse") for line in lines) == 1
+
+
+def test_an_alarm_that_people_handled_is_marked(store: Store) -> None:
+    monitor = make_monitor()
+    alarm = make_alarm(at=YESTERDAY, monitor_id=monitor.monitor_id, words="women fare worse")
+    store.records.write([monitor, alarm])
+    until = NOW + timedelta(hours=2)
+    steps: dict[AuditAction, dict[str, str]] = {
+        AuditAction.ALARM_ACKNOWLEDGE: {},
+        AuditAction.ALARM_SILENCE: {"until": until.isoformat()},
+    }
+    acts = [
+        AuditedAct(
+            actor="ann",
+            role="runner",
+            source="here",
+            action=action,
+            subject=alarm.id,
+            details=details,
+        )
+        for action, details in steps.items()
+    ]
+    store.audit.append(acts, YESTERDAY)
+    [line] = [line for line in lines_of(status_of(store)) if "women" in line]
+    assert "raised (acknowledged, silenced until 2026-03-02 10:00 UTC): women" in line
 
 
 def test_an_alarm_that_is_over_has_changed_and_stands_no_more(store: Store) -> None:
