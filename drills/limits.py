@@ -1,12 +1,10 @@
 """Drills about limits: of memory, as containers have them, and of connections."""
 
-import asyncio
 import resource
 import time
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
-from random import Random
 
 import httpx2
 
@@ -14,6 +12,7 @@ from benchmarks.gateway_memory import GatewayUnderTest, chunked, repeated
 from benchmarks.memory_limits import deployed_limit_mib, memory_groups
 from biaswatch.shared.runtime.process import raise_open_files
 from biaswatch.shared.store import migrate
+from drills.crowd import slow_crowd
 from drills.outcome import Drill, NotRunError, Outcome
 from drills.scene import SERVICES, Scene, pause, scene
 
@@ -22,7 +21,6 @@ ATTACKS = (
     ("60 MB of empty answers", b"{},", 60_000_000, b'{"source":"support","responses":['),
     ("60 MB of nested lists", b"[", 60_000_000, b'{"responses":[{"a":'),
 )
-HERE = "127.0.0.1"
 
 
 async def memory_limits(folder: Path, times: int) -> Outcome:
@@ -58,7 +56,6 @@ async def _attack(here: Scene) -> None:
 CONNECTIONS = 10_000
 HELD_S = 60.0
 OWN_FILES = 500
-HALF_A_HEAD = b"GET /v1/runs HTTP/1.1\r\nHost: localhost\r\nX-Slow: "
 
 
 async def slow_connections(folder: Path, _: int) -> Outcome:
@@ -73,50 +70,16 @@ async def slow_connections(folder: Path, _: int) -> Outcome:
     migrate(url)
     async with scene(folder, url) as here:
         port = int(here.platform.gateway_url.rpartition(":")[2])
-        crowd = SlowCrowd(port)
-        tasks = [asyncio.create_task(crowd.member(n)) for n in range(CONNECTIONS)]
-        await here.begin_run()
-        slowest, failed, asked = await _ask_honestly(here)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        async with slow_crowd(port, CONNECTIONS) as counts:
+            await here.begin_run()
+            slowest, failed, asked = await _ask_honestly(here)
+        most, opened = counts
         note = (
-            f"{crowd.most} connections at once, {crowd.opened} opened, {asked} honest requests,"
+            f"{most} connections at once, {opened} opened, {asked} honest requests,"
             f" the slowest {slowest:.1f} s"
         )
         faults = (f"{failed} of {asked} honest requests failed.",) if failed else ()
         return await here.outcome(note) + Outcome(asked, faults=faults)
-
-
-class SlowCrowd:
-    """Clients that never finish a request."""
-
-    def __init__(self, port: int) -> None:
-        self._port, self._luck = port, Random(1)
-        self.now = self.most = self.opened = 0
-
-    async def member(self, _: int) -> None:
-        """Open a connection again whenever the gateway has closed it."""
-        while True:
-            await asyncio.sleep(self._luck.uniform(0, 5))
-            with suppress(OSError):
-                reader, writer = await asyncio.open_connection(HERE, self._port)
-                self.now, self.opened = self.now + 1, self.opened + 1
-                self.most = max(self.most, self.now)
-                try:
-                    writer.write(HALF_A_HEAD)
-                    await self._drip(reader, writer)
-                finally:
-                    self.now -= 1
-                    writer.close()
-
-    async def _drip(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        while not reader.at_eof():
-            with suppress(TimeoutError):
-                async with asyncio.timeout(self._luck.uniform(3, 6)):
-                    await reader.read(1024)
-            writer.write(b"x")
-            await writer.drain()
 
 
 async def _ask_honestly(here: Scene) -> tuple[float, int, int]:
@@ -128,7 +91,8 @@ async def _ask_honestly(here: Scene) -> tuple[float, int, int]:
             began, asked = time.monotonic(), asked + 1
             try:
                 failed += (await client.get("/v1/runs")).status_code != 200
-            except httpx2.HTTPError:
+            except httpx2.HTTPError as error:
+                print(f"again: {error!r}", flush=True)
                 failed += 1
             slowest = max(slowest, time.monotonic() - began)
             await pause(here, 0.5, 1.5)

@@ -20,6 +20,10 @@ from biaswatch.shared.telemetry import log
 
 MAX_CONNECTIONS = 4000
 """Connections of one process, whatever its limit of open files; one takes about 40 KiB."""
+ACCEPTED_AT_ONCE = 50
+"""New connections of one turn of the event loop; between them, requests of open ones are read."""
+QUEUED = 2048
+"""Connections that the kernel holds until they are accepted."""
 LOG_EVERY_S = 60.0
 """How often a shortage is logged at most."""
 OUT_OF_FILES = "no file is free for another connection: raise the limit of open files (ulimit -n)"
@@ -242,6 +246,7 @@ async def web_server(
             limits=limits or ConnectionLimits(),
             open_connections=OpenConnections(limit, note),
         ),
+        backlog=ACCEPTED_AT_ONCE,
         log_config=None,
         access_log=False,
         lifespan="off",
@@ -252,6 +257,9 @@ async def web_server(
     # The process handles signals: it stops everything in order.
     server.capture_signals = nullcontext  # type: ignore[method-assign,assignment]
     serving = asyncio.create_task(server.serve(sockets=[listening]))
+    while not (server.started or serving.done()):
+        await asyncio.sleep(0)
+    listening.listen(QUEUED)  # asyncio has set it to the number that it accepts at once
     try:
         yield int(listening.getsockname()[1])
     finally:
