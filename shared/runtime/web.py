@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 import h11
+from uvicorn import Config, Server
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from biaswatch.shared.errors import ConfigurationError
@@ -217,6 +218,16 @@ class LimitedProtocol(H11Protocol):
             self._closing = None
 
 
+class QueueingServer(Server):
+    """A server that accepts few connections at once, while many more wait in the kernel."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen; asyncio has set the queue to the number of connections accepted at once."""
+        await super().startup(sockets=sockets)
+        for listening in sockets or ():
+            listening.listen(QUEUED)
+
+
 GRACE_S = 2
 """How long open responses may take to end; clients that follow a run would never close theirs."""
 
@@ -232,14 +243,12 @@ async def web_server(
     ConfigurationError
         The port cannot be opened.
     """
-    import uvicorn
-
     note = LogNowAndThen()
     note_accept_errors(asyncio.get_running_loop(), note)
     limit = min(MAX_CONNECTIONS, most_connections(open_files_limit()))
     listening = _listen(host, port)
     listening.listen()  # a client that connects before the server has started waits
-    config = uvicorn.Config(
+    config = Config(
         app,
         http=partial(  # type: ignore[arg-type]
             LimitedProtocol,
@@ -253,13 +262,10 @@ async def web_server(
         timeout_graceful_shutdown=GRACE_S,
         proxy_headers=False,  # a caller's address is who connects, not what a header says
     )
-    server = uvicorn.Server(config)
+    server = QueueingServer(config)
     # The process handles signals: it stops everything in order.
     server.capture_signals = nullcontext  # type: ignore[method-assign,assignment]
     serving = asyncio.create_task(server.serve(sockets=[listening]))
-    while not (server.started or serving.done()):
-        await asyncio.sleep(0)
-    listening.listen(QUEUED)  # asyncio has set it to the number that it accepts at once
     try:
         yield int(listening.getsockname()[1])
     finally:
