@@ -18,7 +18,7 @@ KINDS = "a frame of pandas, polars or Arrow"
 
 
 def listed(names: Names | None) -> tuple[str, ...]:
-    """Return a name, or several, as a tuple; None is no name."""
+    """Return a name, or several, as a tuple; an empty one for None."""
     if names is None:
         return ()
     return (names,) if isinstance(names, str) else tuple(names)

@@ -15,8 +15,8 @@ from biaswatch.cli.options import VerbRequest, ask
 from biaswatch.cli.requests import takes
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.runs import may_name_run, neither_run_nor_file, whole_run_id
-from biaswatch.render.ll144 import BINARY, ImpactDocument, ImpactFormat, case_document, run_document
-from biaswatch.render.office import check_can_write_docx, write_docx
+from biaswatch.render.ll144 import ImpactDocument, ImpactFormat, case_document, run_document
+from biaswatch.render.office import BINARY, check_can_write, write_docx
 from biaswatch.render.printed import pdf_printer, write_pdf
 from biaswatch.render.terminal import write_document
 from biaswatch.shared.errors import UsageError
@@ -76,7 +76,7 @@ def ll144(
     selected; otherwise the rates are shares of scores above the median of all.
     """
     form = format_of(request)
-    _check_can_write(form, request.output)
+    check_can_write(form, request.output, "tables")
     if Path(source).exists():
         document = _file_document(Path(source), request)
     elif not may_name_run(source):
@@ -91,29 +91,19 @@ def ll144(
         _write(document, form, request.output)
 
 
-def _check_can_write(form: ImpactFormat, output: Path | None) -> None:
-    if form in BINARY and output is None:
-        raise UsageError(f"The format {form.value} needs a file: -o tables.{form.value}.")
-    if form is ImpactFormat.PDF:
-        pdf_printer()
-    if form is ImpactFormat.DOCX:
-        check_can_write_docx()
-
-
 def _write(document: ImpactDocument, form: ImpactFormat, output: Path | None) -> None:
     document = replace(
         document, computed=f"biaswatch {version('biaswatch')} on {datetime.now(UTC):%Y-%m-%d}"
     )
-    text = document.as_text(form)
     if form not in BINARY or output is None:
-        write_document(text, output)
+        write_document(document.as_text(form), output)
         return
-    if form is ImpactFormat.PDF:
-        write_pdf(pdf_printer(), text, output)
-    elif form is ImpactFormat.DOCX:
-        write_docx(document.title, text, output)
-    else:
+    if form is ImpactFormat.XLSX:
         document.write_workbook(output)
+    elif form is ImpactFormat.DOCX:
+        write_docx(document.title, document.as_text(form), output)
+    else:
+        write_pdf(pdf_printer(), document.as_text(form), output)
     typer.echo(f"Wrote {output}.", err=True)
 
 

@@ -23,14 +23,8 @@ from biaswatch.integrations.formats import (
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.runs import RunResults, run_results, whole_run_id, with_background
 from biaswatch.render.figures import can_draw, check_can_draw, draw
-from biaswatch.render.report import (
-    BINARY,
-    ReportFormat,
-    check_can_write,
-    picture_lines,
-    report_text,
-    written_report,
-)
+from biaswatch.render.office import BINARY, check_can_write
+from biaswatch.render.report import ReportFormat, picture_lines, report_text, written_report
 from biaswatch.render.studies import MAX_PAIRS
 from biaswatch.render.terminal import write_document
 from biaswatch.shared.errors import UsageError
@@ -117,7 +111,7 @@ def report(run_id: RunId, request: ReportVerb) -> None:
         raise UsageError("--board is a page: it needs the format md, html, pdf or docx.")
     if request.figures is not None:
         check_can_draw()
-    check_can_write(form, request.output)
+    check_can_write(form, request.output, "report")
     results, flagged = ask(
         lambda client: _reported(client, run_id, request), with_models=request.interpret
     )

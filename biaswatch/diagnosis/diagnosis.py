@@ -225,15 +225,15 @@ def _diagnosis(
     if plan.against is Against.PAIRS and pairs > MAX_COMPARISONS:
         raise UsageError(
             f"These groups and features make {pairs:,} comparisons; {MAX_COMPARISONS:,} are made"
-            " at most. Name fewer features, a column with fewer groups, or --config compare=rest."
+            f" at most. Name fewer features, a column with fewer groups, or (up to {MAX_GROUPS:,}"
+            " groups) --config compare=rest."
         )
     most = max(sizes, default=0)
     if plan.against is not Against.PAIRS and most > MAX_GROUPS:
         name = list(rows.groups)[sizes.index(most)]
         raise UsageError(
             f"The column {name} has {most:,} groups; at most {MAX_GROUPS:,} are compared, each with"
-            " the rest. Name a coarser column with --group, or one in which the smaller groups are"
-            " joined, so that only the largest keep their names."
+            " the rest. Name a coarser column with --group, or join the smaller groups into one."
         )
     default = (*STATISTICS, *(BASELINE_STATISTICS if rows.baseline is not None else ()))
     permutations = PERMUTATIONS if request.permutations is None else request.permutations

@@ -1,4 +1,4 @@
-"""Columns of a table as floats; a value that is no number, or would be rounded, is refused."""
+"""Read columns of a table as floats; refuse words and numbers that floats would round."""
 
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ NO_NUMBERS = {
     "m": "durations, not numbers. Write their seconds (in pandas: `.dt.total_seconds()`)",
     "c": "complex numbers. Write the real and the imaginary part in two columns",
 }
-"""Values that are no real numbers, by numpy's kind of a dtype."""
+"""Values other than real numbers, by numpy's kind of a dtype."""
 
 
 def numbers_in(path: Path | str, frame: pd.DataFrame, name: str) -> Floats:

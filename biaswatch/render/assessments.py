@@ -162,7 +162,7 @@ def _detail_tables(assessment: Assessment) -> Iterator[Table]:
 
 
 def anonymised_sentence(assessments: Sequence[Assessment]) -> str | None:
-    """Return how near to the right answers those without names are; None without such twins."""
+    """Return a sentence on the errors with and without names; None without anonymised twins."""
     pairs = [row.quality.against_anonymised for row in assessments]
     errors = [pair for pair in pairs if pair is not None]
     if not errors:

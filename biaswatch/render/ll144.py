@@ -50,7 +50,7 @@ COVER = (
     "Tool and version", "Date of its distribution", "Independent auditor", "Date of the audit",
     "Source and period of the data", "Reason for test data, if no historical data were used",
 )  # fmt: skip
-"""What a published summary states beside the tables (6 RCNY 5-302)."""
+"""Facts that a published summary states beside the tables (6 RCNY 5-302)."""
 FILL_IN = "(fill in)"
 RULE_NAMES = {
     "hispanic": "Hispanic or Latino", "latino": "Hispanic or Latino",
@@ -82,10 +82,6 @@ class ImpactFormat(StrEnum):
     PDF = "pdf"
     DOCX = "docx"
     XLSX = "xlsx"
-
-
-BINARY = (ImpactFormat.PDF, ImpactFormat.DOCX, ImpactFormat.XLSX)
-"""Formats that need a file."""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from markdown_it.token import Token
 from biaswatch.local.runs import RunResults
 from biaswatch.render.figures import STYLE, can_draw
 from biaswatch.render.markdown import FOLD_BEGINS, FOLD_ENDS
+from biaswatch.render.printed import pdf_printer
 from biaswatch.render.report_markdown import FORESTS_PLACEHOLDER
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.lookup import first
@@ -23,11 +24,32 @@ NO_DOCX = (
     "A Word document needs python-docx: install biaswatch with the extra `docx` (in a checkout,"
     " make extras), or write HTML (-o FILE.html)."
 )
+PDF, DOCX, XLSX = "pdf", "docx", "xlsx"
+BINARY = {PDF, DOCX, XLSX}
+"""Formats that need a file."""
 PICTURE_WIDTH_IN = 6.3
 MAX_SHEET_NAME = 31
 
 
-def check_can_write_docx() -> None:
+def check_can_write(form: str, output: Path | None, name: str) -> None:
+    """Raise UsageError for a format that cannot be written here; call it before the work.
+
+    Parameters
+    ----------
+    form
+        The format, as the extension of its files.
+    name
+        A name of a file without extension, for the message.
+    """
+    if form in BINARY and output is None:
+        raise UsageError(f"The format {form} needs a file: -o {name}.{form}.")
+    if form == PDF:
+        pdf_printer()
+    if form == DOCX:
+        _check_can_write_docx()
+
+
+def _check_can_write_docx() -> None:
     """Raise UsageError where Word documents cannot be written; call it before the work."""
     try:
         import docx  # noqa: F401 - whether it is installed

@@ -14,7 +14,7 @@ from biaswatch.local.runs import RunResults
 from biaswatch.render.board import board_markdown
 from biaswatch.render.figures import can_draw, caption, draw
 from biaswatch.render.ll144 import ImpactFormat, run_document
-from biaswatch.render.office import check_can_write_docx, write_docx, write_xlsx
+from biaswatch.render.office import write_docx, write_xlsx
 from biaswatch.render.printed import pdf_printer, write_pdf
 from biaswatch.render.report_markdown import (
     FIGURES_PLACEHOLDER,
@@ -24,7 +24,6 @@ from biaswatch.render.report_markdown import (
 )
 from biaswatch.render.report_pages import report_page
 from biaswatch.render.studies import MAX_PAIRS, as_jsonl
-from biaswatch.shared.errors import UsageError
 from biaswatch.shared.presentation.board import board_page
 from biaswatch.shared.presentation.forests import run_forests
 from biaswatch.shared.requests.run_views import FlaggedPair
@@ -49,10 +48,6 @@ class ReportFormat(StrEnum):
     XLSX = "xlsx"
     LL144 = "ll144"
     """The tables of New York City's Local Law 144."""
-
-
-BINARY = {ReportFormat.PDF, ReportFormat.DOCX, ReportFormat.XLSX}
-"""Formats that are no text."""
 
 
 def report_text(
@@ -123,16 +118,6 @@ def written_report(form: ReportFormat, results: RunResults, text: str, output: P
             write_docx(results.run.suite, text, output, pictured=results)
         case _:
             write_xlsx(results, output)
-
-
-def check_can_write(form: ReportFormat, output: Path | None) -> None:
-    """Raise UsageError for a format that cannot be written here; call it before the work."""
-    if form in BINARY and output is None:
-        raise UsageError(f"The format {form.value} needs a file: -o report.{form.value}.")
-    if form is ReportFormat.PDF:
-        pdf_printer()
-    if form is ReportFormat.DOCX:
-        check_can_write_docx()
 
 
 def picture_lines(pictures: Sequence[Path], output: Path | None) -> list[str]:

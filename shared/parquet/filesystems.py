@@ -36,7 +36,7 @@ def open_filesystem(uri: str) -> tuple[pyarrow.fs.FileSystem, str]:
     switches = {name: extra.pop(name) == "true" for name in SWITCHES if name in extra}
     if extra:
         known = ", ".join((*OPTIONS, *SWITCHES))
-        raise ValueError(f"there is no option {min(extra)!r} of s3:// addresses: use {known}")
+        raise ValueError(f"s3:// addresses have no option {min(extra)!r}: use {known}")
     if not {"region", "endpoint_override"} & set(options):
         options["region"] = pyarrow.fs.resolve_s3_region(parts.netloc)
     files = pyarrow.fs.S3FileSystem(

@@ -110,7 +110,7 @@ def checked_uri(uri: str) -> str:
     if not parts.scheme:
         return Path(uri).expanduser().resolve().as_uri()
     if parts.scheme not in KINDS:
-        raise UsageError(f"{uri} is no folder and begins with none of s3://, gs://, file://.")
+        raise UsageError(f"{uri} is not a folder, and does not begin with s3://, gs:// or file://.")
     return uri.rstrip("/")
 
 

@@ -119,7 +119,7 @@ class AlarmLine(BaseModel):
     words: str
     """A sentence: the disadvantaged group, the gap and its evidence."""
     handled: str = ""
-    """What people did with it: acknowledged, resolved, assigned, silenced; empty for nothing."""
+    """Actions of people: acknowledged, resolved, assigned, silenced; empty without any."""
 
 
 class OverdueMonitor(BaseModel):

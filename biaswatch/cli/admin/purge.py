@@ -59,11 +59,12 @@ def purge(
         typer.confirm("Purged texts cannot be restored. Continue?", abort=True)
     if server is not None and request is not None:
         purged = ask(lambda client: client.purge(request), with_models=True)
-        _check_found(unit, found=purged.known)
+        _check_known(unit, is_known=purged.known)
         _show_purged(purged, as_json)
         return
     gone, removed = _here(request, tenant)
-    _check_found(unit, found=gone.known or gone.archived or removed.messages.total())
+    is_known = gone.known or gone.archived > 0 or removed.messages.total() > 0
+    _check_known(unit, is_known=is_known)
     _show(gone, removed, remains_of(request) if request else "", as_json)
 
 
@@ -110,9 +111,9 @@ def _here(request: PurgeRequest | None, tenant: str | None) -> tuple[RemovedText
             return asyncio.run(work(url, store))
 
 
-def _check_found(unit: str | None, *, found: object) -> None:
-    """Raise UsageError if nothing of a unit was found."""
-    if unit is not None and not found:
+def _check_known(unit: str | None, *, is_known: bool) -> None:
+    """Raise UsageError for a unit without any record."""
+    if unit is not None and not is_known:
         raise UsageError(
             f"No record has the unit {shown(unit)}, so nothing was removed. Check its name: upper"
             " and lower case differ."

@@ -17,7 +17,7 @@ HELD_OUT_SHARE = 0.2
 """Share of each group's persons for confirmation twins alone, where there are enough persons."""
 NOT_COUNTED = (False,) * len(Region)
 _WORDINGS, _PERSONS = 1, 2
-_Asked = defaultdict[tuple[str, str, int], set[str]]
+_PersonsByPrompt = defaultdict[tuple[str, str, int], set[str]]
 """Persons by topic, context and wording."""
 
 
@@ -53,11 +53,11 @@ class _Queue:
     waiting: list[str] = field(default_factory=list)
     shuffles: int = 0
 
-    def next(self, asked: set[str]) -> str:
+    def next(self, known: set[str]) -> str:
         """Return the next person with a new prompt, or else the next person."""
         for _ in range(2):
             for place, person in enumerate(self.waiting):
-                if person not in asked:
+                if person not in known:
                     return self.waiting.pop(place)
             self._shuffle()
         return self.waiting.pop(0)
@@ -78,7 +78,7 @@ class Drawing:
         """The space, including accepted proposals."""
         self.about_names = is_about_names(search)
         """True if findings are about these names alone."""
-        self._asked: _Asked = defaultdict(set)
+        self._asked: _PersonsByPrompt = defaultdict(set)
         self._used: defaultdict[tuple[str, ...], set[str]] = defaultdict(set)
         """Persons by region, as evidence."""
         self._queues = {purpose: self._queues_for(purpose) for purpose in SetPurpose}
@@ -95,8 +95,8 @@ class Drawing:
     ) -> int:
         """Return an upper limit of the sets of a cell that can have new prompts."""
         wordings = range(len(self.space.topics[topic].prompts))
-        asked = (self._asked.get((topic, context, wording), set()) for wording in wordings)
-        return sum(self._new(persons, purpose) for persons in asked)
+        known = (self._asked.get((topic, context, wording), set()) for wording in wordings)
+        return sum(self._new(persons, purpose) for persons in known)
 
     def new_persons(self, *region: str) -> int:
         """Return an upper limit of the sets of a region with persons that are new there."""
@@ -141,12 +141,12 @@ class Drawing:
     ) -> DrawnSet:
         is_placebo = record.purpose is SetPurpose.PLACEBO
         cell = record.topic, record.context, wording
-        asked: set[str] = set() if is_placebo else self._asked[cell]
+        known: set[str] = set() if is_placebo else self._asked[cell]
         persons, is_new = list[str](), True
         for group in groups:
-            person = self._queues[record.purpose][group].next(asked)
-            is_new = is_new and person not in asked
-            asked.add(person)
+            person = self._queues[record.purpose][group].next(known)
+            is_new = is_new and person not in known
+            known.add(person)
             persons.append(person)
         is_evidence = record.purpose is SetPurpose.EVIDENCE and is_new
         counted = self._counted(record, persons) if is_evidence else NOT_COUNTED

@@ -144,20 +144,20 @@ def cannot_find_more(
 
 
 def _is_covered(rejected: Bools, space: SearchSpace) -> Bools:
-    """Return [hypotheses]: whether each is found, or lies in regions that are found."""
+    """Return [hypotheses]: true for those found and those inside regions found."""
     first = space.first
     own = rejected[first(Region.TOPIC) : first(Region.CONTEXT)].reshape(-1, space.contrasts)
     crossings = space.of_crossings(rejected)
     topics: Bools = own | np.all(crossings, axis=1)
     crossings = crossings | topics[:, None]
     covered = rejected.copy()
-    for region, found in (
+    for region, values in (
         (Region.TOPIC, topics),
         (Region.CONTEXT, np.all(crossings, axis=0)),
         (Region.EVERYWHERE, np.all(topics, axis=0)),
         (Region.CROSSING, crossings),
     ):
-        covered[first(region) : first(region) + found.size] |= found.ravel()
+        covered[first(region) : first(region) + values.size] |= values.ravel()
     return covered
 
 

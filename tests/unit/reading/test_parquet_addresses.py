@@ -16,5 +16,5 @@ def test_an_address_of_another_server_is_a_bucket_and_a_path() -> None:
 
 
 def test_an_unknown_option_is_refused_in_a_sentence() -> None:
-    with pytest.raises(UsageError, match="there is no option 'regoin' of s3:// addresses: use reg"):
+    with pytest.raises(UsageError, match="s3:// addresses have no option 'regoin': use reg"):
         ParquetFolder("s3://lake/answers?regoin=us-east-1")

@@ -12,7 +12,8 @@ from pypdf import PdfReader
 from biaswatch.local.runs import RunResults
 from biaswatch.render import printed
 from biaswatch.render.ll144 import rule_name
-from biaswatch.render.report import ReportFormat, check_can_write, report_text, written_report
+from biaswatch.render.office import check_can_write
+from biaswatch.render.report import ReportFormat, report_text, written_report
 from biaswatch.shared.contracts import Estimate, Gap, Verdict
 from biaswatch.shared.errors import UsageError
 from tests.support.records import make_diagnosis, make_progress, make_provenance
@@ -112,11 +113,11 @@ def test_an_inconclusive_run_is_no_all_clear_for_a_board() -> None:
 
 def test_what_cannot_print_says_so_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UsageError, match="needs a file: -o report"):
-        check_can_write(ReportFormat.PDF, None)
+        check_can_write(ReportFormat.PDF, None, "report")
     monkeypatch.setitem(sys.modules, "weasyprint", None)
     monkeypatch.setattr(printed, "which", lambda _: None)
     with pytest.raises(UsageError, match="needs WeasyPrint with Pango"):
-        check_can_write(ReportFormat.PDF, Path("r.pdf"))
+        check_can_write(ReportFormat.PDF, Path("r.pdf"), "report")
 
 
 @pytest.mark.parametrize(
