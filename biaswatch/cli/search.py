@@ -18,8 +18,9 @@ from biaswatch.cli.options import CheckRequest, Json, end_check, gateway
 from biaswatch.cli.requests import takes
 from biaswatch.cli.searches import Output, show_result, suite_of
 from biaswatch.local.client import GatewayClient
-from biaswatch.local.searches import follow_search, read_space, start_search
+from biaswatch.local.searches import follow_search, start_search
 from biaswatch.planning.costs import EstimatedSpending, estimated_spending, in_words
+from biaswatch.readers.spaces import load_space
 from biaswatch.readers.targets import check_local, check_recordings, read_target, sent_target
 from biaswatch.render.terminal import print_json, printable
 from biaswatch.services.generator.settings import GeneratorSettings
@@ -87,7 +88,7 @@ def search(
 ) -> None:
     """Look for bias anywhere in a space of scenarios. Repeated, it resumes."""
     rule = request.rule()
-    space, server = read_space(request.space), gateway().server
+    space, server = load_space(request.space), gateway().server
     chosen = read_target(target)
     proposer = read_target(request.propose) if request.propose else None
     with as_usage_error("The search"):

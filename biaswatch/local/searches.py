@@ -8,7 +8,6 @@ from typing import Any
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.gateway_requests import path
 from biaswatch.readers.spaces import load_space
-from biaswatch.readers.suite_names import SHIPPED
 from biaswatch.readers.targets import read_target, with_file
 from biaswatch.shared.contracts import as_usage_error, is_id
 from biaswatch.shared.contracts.search import Space
@@ -16,12 +15,6 @@ from biaswatch.shared.requests.search_views import SearchProgress, SearchRequest
 
 AnySpace = str | Path | Space
 POLL_EVERY_S = 0.3
-
-
-def read_space(space: str | Path) -> Space:
-    """Read a space: a file, or a shipped one by its name, such as `everyday`."""
-    shipped = SHIPPED / f"{space}-space.yaml"
-    return load_space(shipped if not Path(space).exists() and shipped.exists() else space)
 
 
 def search_request(
@@ -35,7 +28,7 @@ def search_request(
         The space, the target or a field cannot be used.
     """
     read_target(target)
-    whole = space if isinstance(space, Space) else read_space(space)
+    whole = space if isinstance(space, Space) else load_space(space)
     with as_usage_error("The search"):
         return SearchRequest(space=whole, target=with_file(target), calls=budget, **fields)
 

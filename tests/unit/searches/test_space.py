@@ -62,3 +62,9 @@ def test_a_mistake_in_a_space_names_the_file(tmp_path: Path, text: str, said: st
 def test_a_space_that_is_missing_is_named() -> None:
     with pytest.raises(UsageError, match="no-such-space"):
         load_space("no-such-space")
+
+
+def test_a_shipped_space_has_two_names_and_a_slip_is_noticed() -> None:
+    assert load_space("everyday") == load_space("everyday-space")
+    with pytest.raises(UsageError, match="There is no file evryday. Is 'everyday' meant"):
+        load_space("evryday")
