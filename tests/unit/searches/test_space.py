@@ -66,5 +66,5 @@ def test_a_space_that_is_missing_is_named() -> None:
 
 def test_a_shipped_space_has_two_names_and_a_slip_is_noticed() -> None:
     assert load_space("everyday") == load_space("everyday-space")
-    with pytest.raises(UsageError, match="There is no file evryday. Is 'everyday' meant"):
+    with pytest.raises(UsageError, match="Is 'everyday' meant"):
         load_space("evryday")
