@@ -207,6 +207,15 @@ async def _in_this_process(where: ServiceSettings, store: Store, port: int) -> A
         generating = generating.model_copy(update=fewer)
     gateway_settings = GatewaySettings(**common)
     backlog, work = app.AnswerBacklog(), app.background_work(store, gateway_settings)
+    gateway_work = Service(
+        "gateway",
+        gateway_settings,
+        stages=work.stages,
+        jobs=work.jobs,
+        supervisors=[backlog.job],
+        probe_store=store.probe,
+        close=work.close,
+    )
     services = [
         planner.build(PlannerSettings(**common), where.clock),
         *([generator.build(generating)] if where.with_models else []),
@@ -217,20 +226,13 @@ async def _in_this_process(where: ServiceSettings, store: Store, port: int) -> A
         oracle.build(OracleSettings(**common)),
         evaluator.build(EvaluatorSettings(**common)),
         searcher.build(SearcherSettings(**common), where.clock),
-        Service(
-            "gateway",
-            gateway_settings,
-            stages=work.stages,
-            jobs=work.jobs,
-            supervisors=[backlog.job],
-            probe_store=store.probe,
-            close=work.close,
-        ),
+        gateway_work,
     ]
     connection = await Connection.open(where.nats_url, name="gateway")
     try:
+        publisher, bus_trouble = JetStreamPublisher(connection), gateway_work.bus_trouble
         api = gateway.web_app(
-            gateway_settings, store, JetStreamPublisher(connection), backlog.latest
+            gateway_settings, store, publisher, backlog.latest, bus_trouble=bus_trouble
         )
         with own_telemetry("platform", gateway_settings):
             async with _running(services), web_server(api, HERE, port) as chosen:

@@ -90,6 +90,9 @@ CONNECT_S = 10.0
 CONNECT_RETRY_S = 0.1
 PROBE_S = 5
 """How long a server's port may take to open; a host that is gone does not even refuse."""
+FLUSH_S, NEVER_S = 10.0, 1_000_000
+PING_EVERY_S = 15
+"""With two unanswered pings, a connection whose server is gone is made anew within a minute."""
 DIED = (ConnectionError, UnexpectedEOF)
 
 
@@ -102,6 +105,7 @@ class Connection:
         self.lost = asyncio.Event()
         """Set when the client has given up: the process must end and be started again."""
         self._on_reconnect: list[Callable[[], None]] = []
+        self._flushes: set[asyncio.Future[None]] = set()
 
     @classmethod
     async def open(
@@ -163,6 +167,7 @@ class Connection:
                 nkeys_seed_str=_seed(seed_file),
                 max_reconnect_attempts=-1,
                 reconnect_time_wait=RECONNECT_WAIT_S,
+                ping_interval=PING_EVERY_S,
                 error_cb=on_error,
                 reconnected_cb=self._reconnected,
                 closed_cb=self._closed,
@@ -209,10 +214,7 @@ class Connection:
         """
         if self.trouble:
             raise TransientError(self.trouble)
-        try:
-            await self.client.flush(PROBE_S)
-        except (NatsError, OSError) as error:
-            raise TransientError(f"The bus has not answered within {PROBE_S} s.") from error
+        await self.flush(PROBE_S)
 
     def on_reconnect(self, call: Callable[[], None]) -> None:
         """Call this each time the connection has come back."""
@@ -220,15 +222,38 @@ class Connection:
 
     async def _reconnected(self) -> None:
         log("bus").info("the bus is back", client=self.name)
+        self._forget_flushes()
         for call in self._on_reconnect:
             call()
 
     async def _closed(self) -> None:
+        self._forget_flushes()
         self.lost.set()
 
-    async def flush(self) -> None:
-        """Wait until all sent data have reached the server."""
-        await self.client.flush()
+    async def flush(self, within_s: float = FLUSH_S) -> None:
+        """Wait until all sent data have reached the server.
+
+        Raises
+        ------
+        TransientError
+            The server does not answer within `within_s` seconds.
+        """
+        # A flush that nats-py ends at a timeout ends its reader too, when the answer comes late.
+        flush = asyncio.ensure_future(self.client.flush(NEVER_S))
+        self._flushes.add(flush)
+        flush.add_done_callback(self._flushes.discard)
+        await asyncio.wait([flush], timeout=within_s)
+        if not flush.done():
+            raise TransientError(f"The bus has not answered within {within_s:g} s.")
+        try:
+            flush.result()
+        except (NatsError, OSError, asyncio.CancelledError) as error:
+            raise TransientError("The connection to the bus was lost.") from error
+
+    def _forget_flushes(self) -> None:
+        """Cancel the flushes of a connection that has ended: no answer to them can come."""
+        for flush in self._flushes:
+            flush.cancel()
 
     async def close(self) -> None:
         """Close; what was sent is flushed first if the server is there."""

@@ -1,13 +1,18 @@
 """A server of the bus that is slow to answer is waited for, and is not said to refuse anybody."""
 
 import asyncio
+import os
+import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import pytest
+
 from biaswatch.shared.bus.jetstream import Connection
 from biaswatch.shared.bus.server import EmbeddedServer
+from biaswatch.shared.errors import TransientError
 
 HERE = "127.0.0.1"
 
@@ -58,3 +63,20 @@ async def test_a_server_that_does_not_answer_in_time_is_asked_again(tmp_path: Pa
             assert connection.client.is_connected
             assert came[0] == 3
             await connection.close()
+
+
+async def test_a_connection_works_again_after_a_server_that_hung(tmp_path: Path) -> None:
+    with EmbeddedServer(tmp_path) as server:
+        connection = await Connection.open(server.url, name="planner")
+        replies = await connection.client.subscribe("question")
+        os.kill(server.pid, signal.SIGSTOP)
+        try:
+            for _ in range(3):
+                with pytest.raises(TransientError, match="has not answered within"):
+                    await connection.flush(0.05)
+        finally:
+            os.kill(server.pid, signal.SIGCONT)
+        await connection.flush()
+        await connection.client.publish("question", b"text")
+        assert (await replies.next_msg(5)).data == b"text"
+        await connection.close()
