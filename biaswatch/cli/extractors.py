@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from biaswatch.cli.options import Json
+from biaswatch.cli.options import Everything, Json
 from biaswatch.local.connections import bus_connection, bus_url
-from biaswatch.render.terminal import escape, print_table, printable, terminal_table
+from biaswatch.render.extractor_bias import print_own_bias
+from biaswatch.render.terminal import print_table, printable, terminal_table
 from biaswatch.shared.bus.jetstream import Requester, serve_endpoints
 from biaswatch.shared.bus.permissions import DROP_IN
 from biaswatch.shared.contracts import ExtractorStatus, OwnGap
 from biaswatch.shared.contracts.dropin import endpoint
 from biaswatch.shared.errors import ConfigurationError, UsageError
-from biaswatch.shared.formatting import coverage, p_value
 from biaswatch.shared.formatting import number as number_text
-from biaswatch.shared.presentation.tables import estimate_text
 from biaswatch.shared.runtime.health import served_health
 from biaswatch.shared.runtime.settings import Settings, load_settings
 from biaswatch.shared.store import Store, migrate
@@ -155,6 +154,7 @@ def bias(
         list[str] | None,
         typer.Option(help="Own names of groups: DIMENSION=NAME,NAME; may be repeated."),
     ] = None,
+    everything: Everything = False,
     as_json: Json = False,
 ) -> None:
     """Show an extractor's own bias: the same sentences, with only the group's name changed.
@@ -190,7 +190,7 @@ def bias(
         document = {"extractor": name, "alpha": ALPHA, **asdict(calibration)}
         typer.echo(json.dumps(document, indent=2))
     else:
-        _show_bias(name, calibration)
+        print_own_bias(name, calibration, ALPHA, everything=everything)
 
 
 def _groups(written: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -248,20 +248,3 @@ async def _of_drop_in(
             f"The drop-in {name} breaks the contract: {broken}. `biaswatch extractors test {name}`"
             " shows the details."
         ) from None
-
-
-def _show_bias(name: str, calibration: "ExtractorCalibration") -> None:
-    console = Console()
-    level = f"[{coverage(ALPHA)}]"
-    means = (
-        (m.feature, f"{m.dimension} {m.group}", estimate_text(m.mean), str(m.missing))
-        for m in calibration.means
-    )
-    gaps = (
-        (g.feature, f"{g.a} - {g.b}", estimate_text(g.gap), p_value(g.p_adjusted))
-        for g in calibration.gaps
-    )
-    console.print(f"[bold]{escape(name)}[/] on the same sentences, with only the group changed")
-    head = ("feature", "group", f"mean {level}", "missing")
-    print_table(console, terminal_table(head, means), "")
-    print_table(console, terminal_table(("feature", "groups", f"gap {level}", "p (Holm)"), gaps))

@@ -26,7 +26,10 @@ from biaswatch.shared.presentation.conclusions import (
     counted,
     dimension_notes,
     families_of,
+    instrument_notes,
+    means_sentence,
     overall_sentences,
+    reservation_notes,
     strongest_conclusions,
 )
 from biaswatch.shared.presentation.corrections import correction_sentences
@@ -43,7 +46,7 @@ MAX_COMPARISONS, MAX_GROUPS = 10, 24
 def print_results(results: RunResults, *, as_json: bool, everything: bool = False) -> None:
     """Print findings, the decisive sentence first, then the run and its numbers.
 
-    Only `everything` includes the numbers of more than a few comparisons.
+    Only `everything` includes the numbers of many comparisons, and statistics that decide nothing.
     """
     if as_json:
         typer.echo(json.dumps(results.as_json(), indent=2))
@@ -60,17 +63,16 @@ def print_results(results: RunResults, *, as_json: bool, everything: bool = Fals
     _print_run(console, results)
     gaps = sum(len(row.gaps) for row in results.diagnoses)
     groups = sum(len(row.groups) for row in results.diagnoses)
-    has_numbers = everything or (gaps <= MAX_COMPARISONS and groups <= MAX_GROUPS)
-    if has_numbers:
-        print_diagnoses(console, results.diagnoses)
+    if everything or (gaps <= MAX_COMPARISONS and groups <= MAX_GROUPS):
+        print_diagnoses(console, results.diagnoses, everything=everything)
     print_assessments(console, results.assessments, everything=everything)
     if results.studies:
         print_studies(console, results.studies, everything=everything)
     _print_interpretations(console, results)
-    if not has_numbers:
+    if not everything:
         _print_command(
             console,
-            f"\nAll of it:   biaswatch show {run.run_id[:SHORT_ID_CHARS]} --all"
+            f"\nAll numbers: biaswatch show {run.run_id[:SHORT_ID_CHARS]} --all"
             f"\nTo send on:  biaswatch report {run.run_id[:SHORT_ID_CHARS]} --format html"
             " -o report.html",
         )
@@ -145,26 +147,41 @@ def _print_command(console: Console, text: str) -> None:
     console.print(text, soft_wrap=True, highlight=False)
 
 
-def print_diagnoses(console: Console, diagnoses: Sequence[Diagnosis]) -> None:
-    """Print the numbers of each model: gaps, groups, missing answers."""
+def print_diagnoses(
+    console: Console, diagnoses: Sequence[Diagnosis], *, everything: bool = True
+) -> None:
+    """Print the numbers of each model: gaps and means, or `everything` about each group."""
     for title, group in groupby(diagnoses, key=ModelNames.among(diagnoses).of):
-        rows = list(group)
-        if not any(summary.units for row in rows for summary in row.groups):
+        rows = [row for row in group if any(summary.units for summary in row.groups)]
+        if not rows:
             continue
-        level = coverage(rows[0].alpha)
         console.print(f"\n[bold]{escape(title)}[/]", soft_wrap=True)
         if gaps := [gap for row in rows for gap in comparisons([row])]:
-            table = findings_table(GAP_COLUMNS, gaps, Shown.TERMINAL, level)
+            table = findings_table(GAP_COLUMNS, gaps, Shown.TERMINAL, coverage(rows[0].alpha))
             print_table(console, rich_table(table))
             for remark in comparison_remarks(rows):
                 print_sentence(console, remark, style="dim")
-            console.print()
-        for row in rows:
-            if not any(group.units for group in row.groups):
-                continue  # a table without numbers
-            console.print(f"[bold]{escape(f'{row.feature} by {row.dimension}')}[/]", soft_wrap=True)
-            table = findings_table(GROUP_COLUMNS, group_rows([row]), Shown.TERMINAL, level)
-            print_table(console, rich_table(table), "")
-        overall = (sentence for row in rows for sentence in overall_sentences(row))
-        for note in (*overall, *(note for row in rows for note in dimension_notes(row))):
-            print_sentence(console, note, style="dim")
+        if not everything:
+            for row in rows:
+                for sentence in (
+                    means_sentence(row),
+                    *reservation_notes(row),
+                    *instrument_notes(row),
+                ):
+                    print_sentence(console, sentence, style="dim")
+            continue
+        console.print()
+        _print_groups(console, rows)
+
+
+def _print_groups(console: Console, rows: Sequence[Diagnosis]) -> None:
+    """Print each group's numbers, and statistics that no verdict uses."""
+    for row in rows:
+        console.print(f"[bold]{escape(f'{row.feature} by {row.dimension}')}[/]", soft_wrap=True)
+        table = findings_table(
+            GROUP_COLUMNS, group_rows([row]), Shown.TERMINAL, coverage(row.alpha)
+        )
+        print_table(console, rich_table(table), "")
+    overall = (sentence for row in rows for sentence in overall_sentences(row))
+    for note in (*overall, *(note for row in rows for note in dimension_notes(row))):
+        print_sentence(console, note, style="dim")

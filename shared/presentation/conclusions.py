@@ -101,6 +101,17 @@ def overall_sentence(where: str, p: float | None, units: str, reason: str | None
     )
 
 
+def means_sentence(diagnosis: Diagnosis) -> str:
+    """Return the means of all groups, the largest first, and how many answers are missing."""
+    groups = sorted(diagnosis.groups, key=lambda group: -(group.mean.value or 0.0))
+    listed = "; ".join(
+        f"{group.group} {number(group.mean.value)}"
+        + (f" ({group.missing} of {group.responses} missing)" if group.missing else "")
+        for group in groups
+    )
+    return f"Mean {diagnosis.feature} by {diagnosis.dimension}: {listed}."
+
+
 def dimension_notes(diagnosis: Diagnosis) -> Iterator[str]:
     """Yield notes about all groups of a dimension, and about its gaps."""
     where = f"{diagnosis.feature} by {diagnosis.dimension}"
@@ -149,7 +160,7 @@ def reservation_notes(diagnosis: Diagnosis) -> Iterator[str]:
 
 
 def gap_notes(diagnosis: Diagnosis) -> Iterator[str]:
-    """Yield tests beside the declared one, which conclude nothing."""
+    """Yield tests beside the declared one, which conclude nothing, and `instrument_notes`."""
     for gap in diagnosis.gaps:
         if by_set := gap.by_set:
             p = gap.by_set_p if by_set.low is None else gap.comparable_p(gap.by_set_p)
@@ -161,6 +172,11 @@ def gap_notes(diagnosis: Diagnosis) -> Iterator[str]:
                 f" {p_equals(rank_p)} (the convention of hiring studies: it treats repeats as"
                 " independent)."
             )
+    yield from instrument_notes(diagnosis)
+
+
+def instrument_notes(diagnosis: Diagnosis) -> Iterator[str]:
+    """Yield the part of each gap that the extractor makes by itself, where it was measured."""
     for gap in diagnosis.gaps:
         if own := gap.instrument:
             yield (
