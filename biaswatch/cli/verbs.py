@@ -136,7 +136,7 @@ VERBS = (
     Verb("up", "up:up", WATCH, "Run every service here, until Ctrl-C.", remote=False, example="up"),
     Verb(
         "status",
-        "runs:status",
+        "status:status",
         WATCH,
         "Show alarms, changes since yesterday, and what needs attention.",
         example="status --json",
@@ -164,7 +164,7 @@ VERBS = (
     ),
     Verb(
         "targets",
-        "runs:app",
+        "status:app",
         WATCH,
         "Targets that refuse every call: list, resume.",
         example="targets list",

@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from biaswatch.cli.runs import code_of, lines_of
+from biaswatch.cli.status import code_of, lines_of
 from biaswatch.services.gateway.app import build
 from biaswatch.services.gateway.channels import ChannelQueries
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
