@@ -53,6 +53,7 @@ OTLP_ENVIRONMENTS := current 1_36 openai anthropic langchain llama_index pydanti
 	@touch $@
 
 setup: .venv/.laptop ## Install everything a laptop needs; leaves .venv/bin/biaswatch
+	@echo 'Installed. Next: export PATH="$$PWD/.venv/bin:$$PATH"'
 
 extras: .venv/.extras ## Install also what only some commands need: Parquet, pictures, the builder, chat
 

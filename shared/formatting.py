@@ -154,7 +154,7 @@ def _lead_head(word: str, count: int, total: int, noun: str) -> str:
     of = noun if total == 1 else f"{count} of {noun}"
     if word == DISPARITY:
         return f"Disparity in {of}"
-    return f"Inconclusive: {of} {'has' if count == 1 else 'have'} too little data"
+    return f"Inconclusive: {of} {'is' if count == 1 else 'are'} undecided"
 
 
 def number(value: float | None, digits: int = DIGITS, *, signed: bool = False) -> str:

@@ -23,7 +23,6 @@ from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.runs import ImpactRequest
 from biaswatch.shared.stats.studies.local_law_144 import (
     SMALL_SHARE,
-    UNKNOWN_LABELS,
     impact_tables,
     unused_unknown_labels,
 )
@@ -147,7 +146,7 @@ def _file_document(path: Path, request: ImpactVerb) -> ImpactDocument:
         applicants.labels,
         selected_at_least=request.selected_at_least,
         small_share=request.small_share,
-        unknown_labels=UNKNOWN_LABELS | {label.strip().casefold() for label in request.unknown},
+        unknown_labels={label.strip().casefold() for label in request.unknown},
     )
     unit = request.unit
     applicant = f"all rows with the same {unit}, by their mean" if unit else "a row of the file"

@@ -18,6 +18,7 @@ from biaswatch.render.monitors import (
     print_window,
 )
 from biaswatch.render.terminal import print_json, print_sentence, printable
+from biaswatch.shared.contracts.alarm import open_alarms_of
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.evidence import WindowView
 from biaswatch.shared.requests.monitor_views import AppliedMonitor, MonitorView
@@ -168,5 +169,16 @@ def resume(name: Name) -> None:
 @app.command()
 def delete(name: Name) -> None:
     """End a monitor for good; its records are kept."""
-    ask(lambda client: client.delete_monitor(name), with_models=True)
+
+    async def end(client: GatewayClient) -> MonitorView:
+        view = await client.monitor(name)
+        await client.delete_monitor(name)
+        return view
+
+    view = ask(end, with_models=True)
     typer.echo(f"The monitor {name} is deleted; its records are kept.")
+    if active := len(open_alarms_of(view.alarms)):
+        typer.echo(
+            f"Of its alarms, {active} had not been cleared. Channels get no message about the end:"
+            " close the incidents there."
+        )

@@ -6,14 +6,24 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from biaswatch.cli.options import FOUND_CODE, Json, ask, show_rows
+from biaswatch.cli.options import FOUND_CODE, Json, ask, gateway, show_rows
+from biaswatch.local.connections import running_platform
 from biaswatch.render.terminal import print_json, print_sentence, printable
 from biaswatch.shared.contracts.completion import PausedTarget
-from biaswatch.shared.requests.platform import AlarmLine, DaySpending, PlatformStatus
+from biaswatch.shared.requests.platform import (
+    AlarmLine,
+    DaySpending,
+    PlatformStatus,
+    PlatformTrouble,
+)
 from biaswatch.shared.requests.run_views import RunProgress
 
 WAITING_CODE = 3
 """Nothing alarms, but something needs attention."""
+NOT_RUNNING = (
+    "No platform runs on this machine, so active monitors ask and count nothing: {}. Start it with"
+    " `biaswatch up`."
+)
 app = typer.Typer(
     name="targets", help="Targets that refuse every call: list, resume.", no_args_is_help=True
 )
@@ -24,7 +34,11 @@ def status(as_json: Json = False) -> None:
 
     Exit code 1 if an alarm is active, 3 if something else needs attention, otherwise 0.
     """
+    is_running = gateway().server is not None or running_platform() is not None
     report = ask(lambda client: client.read(PlatformStatus, "/v1/status"))
+    if not is_running and report.monitors:
+        trouble = PlatformTrouble(what="platform", said=NOT_RUNNING.format(report.monitors))
+        report = report.model_copy(update={"troubles": [trouble, *report.troubles]})
     if as_json:
         print_json(report)
     else:

@@ -76,6 +76,11 @@ class AddressFile:
         self._path.unlink(missing_ok=True)
 
 
+def running_platform() -> RunningPlatform | None:
+    """Return the platform of the state directory that runs on this machine, or None."""
+    return AddressFile(load_settings(Settings).state_dir).read()
+
+
 @contextmanager
 def bus_url(settings: Settings) -> Iterator[str]:
     """Yield the address of the bus; start one for the context if none is running."""

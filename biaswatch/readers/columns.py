@@ -73,7 +73,7 @@ def _similar_column(name: str, present: Sequence[str]) -> str:
 
 
 BOOLEANS = {"true": True, "false": False}
-YES_NO = {"yes": 1.0, "no": 0.0}
+YES_NO = {"yes": 1.0, "no": 0.0, "y": 1.0, "n": 0.0}
 NAME = "{name}"
 """Placeholder in a message for the value that a user named."""
 MISSING_WORDS = {"", "nan", "na", "n/a", "null", "none"}

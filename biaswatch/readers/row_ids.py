@@ -199,8 +199,8 @@ def repeats_warning(
     best = max(columns, key=lambda column: (column.is_named_so, column.correlation or 0.0))
     if clusters is not None:
         return (
-            f"The {best.values} values of {best.name} repeat within groups across {clusters}. If"
-            f" others could have been drawn (names, texts, templates, companies), add --random"
+            f"The same {best.values} values of {best.name} occur under many values of {clusters}."
+            f" If others could have been drawn (names, texts, templates, companies), add --random"
             f" {best.name}; otherwise conclusions are about these values alone."
         )
     similarity = ""
@@ -208,10 +208,13 @@ def repeats_warning(
         similarity = (
             f", and {feature} is similar within them (correlation {number(best.correlation, 2)})"
         )
+    option, what, otherwise = f"--unit {best.name}", "answer the same prompt", "are too small"
+    if frame.groupby(best.name)[list(groups)].nunique().max(axis=None) > 1:
+        option, what, otherwise = f"--set {best.name} {option}", "are about one case", "are wrong"
     return (
         f"Each row counts as independent, but {len(frame)} rows share {best.values} values of"
-        f" {best.name}{similarity}. If rows with the same {best.name} answer the same prompt, add"
-        f" --unit {best.name}; otherwise p-values are too small."
+        f" {best.name}{similarity}. If rows with the same {best.name} {what}, add {option};"
+        f" otherwise p-values {otherwise}."
     )
 
 

@@ -154,8 +154,7 @@ class ImpactDocument:
         """Yield the first page: what the publisher states, left open where data cannot tell."""
         yield from (f"# Local Law 144: {escape_md(self.title)}", "")
         yield from markdown_table(
-            ("to be stated with the tables", "by the publisher"),
-            [(fact, escape_md(value)) for fact, value in self._facts()],
+            ("to be stated with the tables", "by the publisher"), list(self._facts())
         )
         yield from ("", escape_md(NO_AUDIT), "")
 
@@ -224,7 +223,8 @@ def _about(tables: ImpactTables) -> str:
             " out of the impact ratios; a summary has to justify each (6 RCNY 5-301)."
         )
     labels = ", ".join(tables.unknown_labels)
-    unknown = f" Counted as unknown: no label, or one of: {labels}." if labels else ""
+    unknown = f" Of unknown category are applicants without a label, or with {labels}."
+    unknown = unknown if labels else ""
     return f"{rates} {without} {left_out}{unknown}"
 
 
@@ -249,6 +249,8 @@ def _remark(row: ImpactRow, highest: ImpactRow | None) -> str:
     if row.impact_ratio is None or highest is None:
         return row.reason or ""
     mark = f"below {FOUR_FIFTHS:.2f}; " if row.impact_ratio < FOUR_FIFTHS else ""
+    if mark and f"{row.impact_ratio:.2f}" == f"{FOUR_FIFTHS:.2f}":
+        mark = f"{row.impact_ratio:.4f}, {mark}"
     if row is highest:
         return "highest rate"
     counts = (row.selected, row.applicants - row.selected)

@@ -205,12 +205,15 @@ def _print_labelled(view: MonitorView, console: Console) -> None:
 
 
 def _promise(status: MonitorStatus, *, labelled: bool) -> str:
-    """Return the bound on the probability of a false alarm, and the share left."""
+    """Return the bound on false alarms and the share left; nothing for the past."""
+    if status.history_of:
+        return ""
     which = "any false alarm by readings" if labelled else "any false alarm"
     bound = f"The probability that it ever raises {which} is at most {status.alpha:g}"
     if status.share_left is None:
         return f"{bound}."
-    return f"{bound}; {100 * status.share_left:.2g} % of that is left for later epochs and alarms."
+    later = 100 * status.share_left
+    return f"{bound}; {later:.2g} % of it is reserved for later epochs and alarms."
 
 
 def print_accounts(view: MonitorView, console: Console) -> None:

@@ -121,7 +121,7 @@ def _means(rows: Sequence[Row], features: Container[str]) -> Iterator[str]:
         if values:
             listed = "; ".join(
                 f"{', '.join(filter(None, [row['domain'], *row['group'].values()]))}"
-                f" {number(row['value'])} (n = {row['n']})"
+                f" {number(row['value'])} ({counted(row['n'], 'row')})"
                 for row in values[:MAX_MEANS]
             )
             more = MORE_GROUPS.format(len(values) - MAX_MEANS) if len(values) > MAX_MEANS else ""
@@ -136,8 +136,8 @@ def _print_all(console: Console, tables: Iterable[RichTable]) -> None:
 def _missing_tests(rows: Sequence[Row]) -> Iterator[str]:
     for row in rows:
         if row["p_value"] is not None:
-            where = f"Missing answers of {row['feature']} by {row['dimension']}"
-            yield f"{where}: {p_equals(row['p_value'])} ({row['method']})."
+            where = f"Are answers of {row['feature']} missing alike in each {row['dimension']}?"
+            yield f"{where} {p_equals(row['p_value'])} ({row['method']})."
 
 
 def comparison_table(
@@ -146,7 +146,7 @@ def comparison_table(
     """Return a row for each comparison; narrow terminals have effect sizes below the gap."""
     is_wide = width >= WIDE_CHARS
     has_shift = everything and any(row.get("constant_shift_ci") for row in rows)
-    numbers = [f"gap [{level}]", "adjusted p"]
+    numbers = [f"gap [{level}]", "adjusted p (gap)"]
     if is_wide:
         numbers.append(f"effect size [{level}]")
     answers = [verdicts_of(row) for row in rows]

@@ -253,13 +253,14 @@ def grouping_of(row: Row) -> str:
 def unit_sentences(about: Row) -> Iterator[str]:
     """Yield the independent unit, and the subject of the conclusions."""
     if about["unit"] is None:
-        yield f"Each of {about['rows']} rows counted as an independent unit: no unit was named."
+        within = f", within its {about['set']}" if about["set"] is not None else " as independent"
+        yield f"No unit was named: each of {about['rows']} rows counts alone{within}."
     elif about["unit"] == "unit":
         yield f"{about['units']} units in {about['rows']} rows."
     else:
         yield f"The unit is {about['unit']}: {about['units']} in {about['rows']} rows."
     if about["set"] is not None:
-        yield f"Groups are compared within {about['set']} where they share some."
+        yield f"Two groups are compared within each {about['set']} that has both."
     if about["claim"] == Claim.BANK:
         yield "The conclusions are about these prompts alone: each answer to them is a unit."
     if about["calibrated"]:

@@ -133,7 +133,11 @@ class StatusQueries:
             for channel in self.channels.channels()
             if channel.status is not None and channel.status.trouble
         ]
-        return troubles
+        return troubles + [
+            PlatformTrouble(what="alarms not delivered", said=said)
+            for channel in self.channels.channels()
+            if (said := channel.undelivered())
+        ]
 
     def spending_since(self, moment: datetime) -> DaySpending:
         """Return the answers and spending of the runs that began after a moment."""

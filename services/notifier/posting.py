@@ -47,8 +47,8 @@ async def post_json(
     except RequestFailedError as failed:
         if failed.reason is Unanswered.PRIVATE_ADDRESS:
             return Refused(
-                f"{failed} If alarms may be posted there, name it in"
-                " BIASWATCH_NOTIFIER_PRIVATE_HOSTS."
+                f"{failed} If alarms may be posted there, run the notifier with"
+                " BIASWATCH_NOTIFIER_PRIVATE_HOSTS='[\"HOST\"]'."
             )
         invalid = failed.reason is Unanswered.INVALID_URL
         return Refused(NO_ADDRESS) if invalid else Unavailable(str(failed))

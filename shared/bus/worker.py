@@ -58,6 +58,7 @@ class Worker:
         self._policy = policy or RetryPolicy()
         self._jitter = jitter
         self._not_handled = RepeatedWarning(stage.name, "a record was not handled")
+        self._lag_unknown = RepeatedWarning(stage.name, "the lag is unknown")
         self._not_acknowledged = RepeatedWarning(stage.name, "a batch could not be acknowledged")
         self._seconds = SECONDS.labels(stage.name)
         self._acknowledger = Acknowledger(stage, consumer, publisher, clock)
@@ -287,7 +288,7 @@ class Worker:
                 await self._consumer.in_progress()
                 self.lag = await self._consumer.lag()
             except BiaswatchError as error:
-                log(self.stage.name).warning("the lag is unknown", why=str(error))
+                self._lag_unknown.warn(error)
             await asyncio.sleep(every_s)
 
 

@@ -142,9 +142,7 @@ def question_remarks(
     """Yield the questions of columns that are not `explained`, and reasons for missing answers."""
     questions = answered_questions(answers, assigned=assigned)
     if questions := [question for question in questions if question.name not in explained]:
-        yield " ".join(
-            f"{question.heading.capitalize()}: {question.question}" for question in questions
-        )
+        yield " ".join(f"Column {question.heading}: {question.question}" for question in questions)
     for question in QUESTIONS if reasons else ():
         untested = Counter(filter(None, map(question.reason, answers)))
         for reason, count in untested.items():

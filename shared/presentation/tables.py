@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from biaswatch.shared.contracts import Estimate, SummaryWord, Verdict
-from biaswatch.shared.formatting import interval, number, p_value
+from biaswatch.shared.formatting import UNDEFINED, interval, number, p_value
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 """Spreadsheets execute a text with such a beginning as a formula."""
@@ -185,5 +185,5 @@ def _csv_line(row: Iterable[object]) -> str:
 
 def disarmed(cell: object) -> object:
     """Return a cell of a spreadsheet, with an apostrophe before what would be a formula."""
-    is_formula = isinstance(cell, str) and cell.startswith(FORMULA_STARTS)
+    is_formula = isinstance(cell, str) and cell.startswith(FORMULA_STARTS) and cell != UNDEFINED
     return f"'{cell}" if is_formula else cell

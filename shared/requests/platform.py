@@ -100,6 +100,16 @@ class ChannelView(BaseModel):
     last_failure: str | None
     """Reason of the last failed delivery."""
 
+    def undelivered(self) -> str | None:
+        """Return how many alarms will not reach the channel, or None."""
+        ended = (DeliveryState.REFUSED, DeliveryState.EXPIRED)
+        if not (count := sum(self.alarms.get(state, 0) for state in ended)):
+            return None
+        return (
+            f"{self.name}: {count} within seven days ({self.last_failure or 'it was unavailable'})."
+            f" Correct the cause, then run `biaswatch channels retry {self.name}`."
+        )
+
 
 class RetriedChannel(BaseModel):
     """Number of alarms that are sent again."""

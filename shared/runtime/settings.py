@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
 from pydantic import AliasChoices, Field, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
 
 from biaswatch.shared.contracts.mistakes import first_mistake
 from biaswatch.shared.errors import ConfigurationError
@@ -103,9 +103,22 @@ def load_settings(kind: type[S]) -> S:
     except ValidationError as error:
         mistake = first_mistake(error)
         field = str(mistake.loc[0])  # the field or its alias
-        prefix = str(kind.model_config.get("env_prefix", ""))
-        variable = field if field.isupper() else f"{prefix}{field}".upper()
-        raise ConfigurationError(f"The variable {variable} is wrong: {mistake.said}.") from None
+        raise ConfigurationError(
+            f"The variable {_variable(kind, field)} is wrong: {mistake.said}."
+        ) from None
+    except SettingsError as error:
+        named = re.search(r'field "(\w+)"', str(error))
+        variable = _variable(kind, named[1]) if named else "of a list"
+        raise ConfigurationError(
+            f"The variable {variable} is wrong: it is read as JSON. Write a list as"
+            """ '["first", "second"]', and a mapping as '{"name": "value"}'."""
+        ) from None
+
+
+def _variable(kind: type[BaseSettings], field: str) -> str:
+    """Return the environment variable of a field, or of its alias."""
+    prefix = str(kind.model_config.get("env_prefix", ""))
+    return field if field.isupper() else f"{prefix}{field}".upper()
 
 
 HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")

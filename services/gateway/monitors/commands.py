@@ -225,6 +225,6 @@ def _webhook_notes(url: str | None) -> Iterator[str]:
     host = urlsplit(url).hostname if url else None
     if host and is_private_host(host):
         yield (
-            f"The webhook's host {host} is not public: alarms reach it only if the notifier's"
-            " BIASWATCH_NOTIFIER_PRIVATE_HOSTS names it."
+            f"The webhook's host {host} is not public: alarms reach it only if the notifier runs"
+            f" with BIASWATCH_NOTIFIER_PRIVATE_HOSTS='[\"{host}\"]'."
         )

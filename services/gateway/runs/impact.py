@@ -9,7 +9,7 @@ from biaswatch.shared.contracts import Run, SuiteHeader
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.run_views import RunImpact
 from biaswatch.shared.requests.runs import ImpactRequest
-from biaswatch.shared.stats.studies.local_law_144 import UNKNOWN_LABELS, unused_unknown_labels
+from biaswatch.shared.stats.studies.local_law_144 import unused_unknown_labels
 from biaswatch.shared.store import PlannedProbes, Store
 
 MAX_LISTED_CATEGORIES = 40
@@ -53,7 +53,7 @@ class ImpactQueries:
                 *key,
                 selected_at_least=thresholds,
                 small_share=request.small_share,
-                unknown_labels=UNKNOWN_LABELS | labels,
+                unknown_labels=labels,
             )
         ]
 

@@ -202,7 +202,10 @@ def unit_means(
     keys = unit * max(len(table.groups), 1) + table.codes
     kept, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     if (strata[first][inverse] != strata).any():
-        raise ValueError("rows of one unit and group lie in different counterfactual sets")
+        raise ValueError(
+            "the rows of one unit and group belong to several sets; name a unit that lies within"
+            " one set, or the column of sets as the unit"
+        )
     if len(kept) == len(keys):  # each row is a unit: sums of a million rows take much memory
         values = table.values[first]
         values[~np.isfinite(values)] = np.nan

@@ -12,9 +12,15 @@ SMALL_SHARE = 0.02
 """A category with a smaller share of the applicants may be left out of the ratios."""
 UNKNOWN_LABELS = frozenset(
     {"", "unknown", "not known", "unspecified", "not specified", "undisclosed", "not disclosed"}
-    | {"not stated", "declined to state", "prefer not to say", "n/a", "na", "nan", "null", "none"}
+    | {"not stated", "n/a", "na", "nan", "null", "none", "missing", "blank", "-", "?"}
 )
 """Labels, in any case, that say that a category is not known."""
+REFUSALS = (
+    "decline", "prefer not", "prefers not", "rather not", "refuse", "choose not", "chose not",
+    "do not wish", "i do not wish", "i don't wish", "i prefer not", "i choose not", "no answer",
+    "no response", "not answered", "not available", "not provided", "not reported",
+)  # fmt: skip
+"""Beginnings, in any case, of labels of applicants who do not name a category."""
 NO_SELECTION = "no applicant passes the threshold in any category"
 NO_SELECTION_IN_LARGE = "no applicant passes the threshold in any category that is large enough"
 Measure = Literal["selection", "scoring"]
@@ -85,7 +91,15 @@ def applicant_score(answers: Sequence[float | None]) -> float | None:
 def unused_unknown_labels(named: Iterable[str], labels: Iterable[str | None]) -> list[str]:
     """Return the labels named as unknown, beyond the usual ones, that no applicant has."""
     present = {label.strip().casefold() for label in labels if label is not None}
-    return [name for name in named if name.strip().casefold() not in present | UNKNOWN_LABELS]
+    return [
+        name for name in named if name.strip().casefold() not in present and not is_unknown(name)
+    ]
+
+
+def is_unknown(label: str, named: Collection[str] = ()) -> bool:
+    """Return whether a label names no category, by `named` in lower case or as usual."""
+    word = label.strip().casefold()
+    return word in named or word in UNKNOWN_LABELS or word.startswith(REFUSALS)
 
 
 def impact_tables(
@@ -94,7 +108,7 @@ def impact_tables(
     *,
     selected_at_least: float | None = None,
     small_share: float = SMALL_SHARE,
-    unknown_labels: Collection[str] = UNKNOWN_LABELS,
+    unknown_labels: Collection[str] = (),
 ) -> ImpactTables:
     """Return the impact tables of applicants with one score each.
 
@@ -112,7 +126,7 @@ def impact_tables(
         Categories with a smaller share of a table's applicants keep their rate and take no part in
         its ratios, also not as the highest rate; 0 keeps all in.
     unknown_labels
-        Labels in lower case that are no category.
+        Labels in lower case that are no category, beyond the usual ones (`is_unknown`).
 
     Raises
     ------
@@ -156,8 +170,7 @@ def _meets(score: float | None, threshold: float | None, *, strictly: bool) -> b
 
 def _categories(labels: Labels, unknown_labels: Collection[str]) -> list[str | None]:
     return [
-        None if label is None or label.strip().casefold() in unknown_labels else label
-        for label in labels
+        None if label is None or is_unknown(label, unknown_labels) else label for label in labels
     ]
 
 

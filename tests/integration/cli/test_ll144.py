@@ -90,7 +90,7 @@ def test_selection_rates_count_from_a_score_on(applicants: Path, tmp_path: Path)
     assert "| other | 1 | 1 | 100.0 % | 1.00 |" in everybody.stdout
     hidden = command(*selected, "--unknown", "Other")
     assert "unknown category, in no row: 3." in hidden.stdout
-    assert "Counted as unknown: no label, or one of: other." in hidden.stdout
+    assert "applicants without a label, or with other." in hidden.stdout
     wrong = command("ll144", str(applicants), "--group", "age", "--score", "score")
     assert wrong.returncode == 2
     assert "has no column 'age'" in wrong.stderr

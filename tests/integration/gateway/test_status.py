@@ -18,7 +18,7 @@ from biaswatch.services.gateway.settings import GatewaySettings
 from biaswatch.services.gateway.status import StatusQueries
 from biaswatch.shared.bus.jetstream import Connection, connection
 from biaswatch.shared.contracts import AlarmState, AuditAction, AuditedAct
-from biaswatch.shared.contracts.alarm import ChannelStatus
+from biaswatch.shared.contracts.alarm import AlarmDelivery, ChannelStatus, DeliveryState
 from biaswatch.shared.requests.platform import PlatformStatus
 from biaswatch.shared.runtime import health
 from biaswatch.shared.runtime.jobs import Job
@@ -122,6 +122,19 @@ def test_a_channel_in_trouble_waits_for_a_person_in_its_own_words(store: Store) 
     assert [(trouble.what, trouble.said) for trouble in result.troubles] == [
         ("channel", f"chat: {trouble}")
     ]
+    assert code_of(result) == 3
+
+
+def test_alarms_that_no_channel_got_wait_for_a_person(store: Store) -> None:
+    alarm = make_alarm(at=YESTERDAY)
+    delivery = AlarmDelivery(
+        alarm_id=alarm.id, channel="webhook/hiring", topic="hiring", at=NOW, over=False,
+        state=DeliveryState.REFUSED, next_at=NOW, why="It answered 403.",
+    )  # fmt: skip
+    store.alarm_deliveries.expect([delivery])
+    result = status_of(store)
+    assert [trouble.what for trouble in result.troubles] == ["alarms not delivered"]
+    assert "biaswatch channels retry webhook/hiring" in result.troubles[0].said
     assert code_of(result) == 3
 
 

@@ -107,11 +107,11 @@ def test_the_lead_counts_doubtful_and_unmeasured_comparisons() -> None:
     summary = run_summary([finding(gap("a", p=0.5, b="b"), empty, groups=groups)])
     assert summary.word == "inconclusive"
     assert summary.lead == (
-        "Inconclusive: 1 of 2 comparisons has too little data; a gap of up to 0.6 in words could"
+        "Inconclusive: 1 of 2 comparisons is undecided; a gap of up to 0.6 in words could"
         " remain undetected; not measured: 1."
     )
     both = finding(gap("a", p=0.5, b="b"), gap("a", p=0.6, b="c"))
-    assert run_summary([both]).lead.startswith("Inconclusive: 2 of 2 comparisons have too little")
+    assert run_summary([both]).lead.startswith("Inconclusive: 2 of 2 comparisons are undecided")
     assert [row.count for row in (*summary.undecided, *summary.unmeasured)] == [1, 1]
     assert summary.unmeasured[0].note == "0 of 9 answers about c gave a number (9 refused)"
 

@@ -58,7 +58,7 @@ def test_the_conclusions_come_first_and_a_written_report_does_not_push_them_away
     output = capsys.readouterr().out
     assert "Long words." not in output
     assert f"biaswatch report {RUN_ID[:12]} --interpret" in output
-    assert output.startswith("Inconclusive: the only comparison has too little data;")
+    assert output.startswith("Inconclusive: the only comparison is undecided;")
     assert output.index("• ") < output.index("1 comparison, level") < output.index("Run 0000")
     assert output.index("Run 0000") < output.index("Interpreted and graded: France against Peru")
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from biaswatch.services.notifier.settings import NotifierSettings
 from biaswatch.shared.errors import ConfigurationError
 from biaswatch.shared.runtime.settings import Settings, load_settings
 
@@ -54,3 +55,13 @@ def test_a_folder_of_secrets_that_is_not_there_is_said(
     monkeypatch.setenv("BIASWATCH_SECRETS_DIR", str(tmp_path / "none"))
     with pytest.raises(ConfigurationError, match="does not exist"):
         load_settings(Settings)
+
+
+def test_a_list_that_is_no_json_is_explained_without_its_value(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("BIASWATCH_NOTIFIER_PRIVATE_HOSTS", "hunter2")
+    with pytest.raises(ConfigurationError, match="BIASWATCH_NOTIFIER_PRIVATE_HOSTS is wrong") as it:
+        load_settings(NotifierSettings)
+    assert """'["first", "second"]'""" in str(it.value)
+    assert "hunter2" not in str(it.value)

@@ -141,15 +141,10 @@ def test_odd_tables_are_those_of_plain_fractions(seed: int) -> None:
 
 def test_an_unknown_category_is_counted_and_is_no_category() -> None:
     labels = ["a", " unknown", "Prefer not to say", None, "", "b", "x"]
-    tables = impact_tables(
-        [1.0] * 7, {"g": labels}, selected_at_least=1, unknown_labels={"", "unknown", "x"}
-    )
-    assert [row.categories for row in tables.tables[0].rows] == [
-        ("Prefer not to say",),
-        ("a",),
-        ("b",),
-    ]
-    assert (tables.tables[0].unknown, tables.unknown_labels) == (4, (" unknown", "x"))
+    tables = impact_tables([1.0] * 7, {"g": labels}, selected_at_least=1, unknown_labels={"x"})
+    assert [row.categories for row in tables.tables[0].rows] == [("a",), ("b",)]
+    assert tables.tables[0].unknown == 5
+    assert tables.unknown_labels == (" unknown", "Prefer not to say", "x")
     declined = impact_tables([1.0] * 7, {"g": labels}, selected_at_least=1)
     assert [row.categories for row in declined.tables[0].rows] == [("a",), ("b",), ("x",)]
 
@@ -176,3 +171,13 @@ def test_a_mean_of_equal_scores_is_that_score_in_any_order() -> None:
     assert applicant_score([0.1, 0.2, 0.3]) == applicant_score([0.3, 0.2, 0.1])
     assert applicant_score([None, float("nan")]) is None
     assert applicant_score([4.0, None, 2.0]) == 3
+
+
+@pytest.mark.parametrize(
+    "label", ["Decline to state", "declined", "Prefer not to answer", "I do not wish to say", "?"]
+)
+def test_applicants_who_decline_to_answer_are_of_no_category(label: str) -> None:
+    result = impact_tables([1, 0, 1, 1], {"sex": ["Female", "Female", "Male", label]})
+    [table] = result.tables
+    assert [row.categories for row in table.rows] == [("Female",), ("Male",)]
+    assert (table.unknown, result.unknown_labels) == (1, (label,))
