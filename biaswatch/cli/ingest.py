@@ -19,6 +19,7 @@ from biaswatch.importing.log_files import LogFile, log_file, suggested_map_of
 from biaswatch.importing.rows import RepeatedIds
 from biaswatch.importing.sending import SendingCursor
 from biaswatch.local.client import GatewayClient
+from biaswatch.local.connections import running_platform
 from biaswatch.render.monitors import print_monitor
 from biaswatch.shared.conventions.left_out import LeftOut
 from biaswatch.shared.conventions.rows import LogFormat
@@ -33,6 +34,7 @@ MAX_BATCH_ANSWERS = 500
 MAX_BATCH_BYTES = 32 * 1024 * 1024
 """Half of what the gateway takes in one request."""
 POLL_S = 1.0
+COUNTED_LATER = "No platform runs on this machine: they are counted while `biaswatch up` runs."
 History = Annotated[
     bool,
     typer.Option(
@@ -81,7 +83,9 @@ def ingest(
             asyncio.run(_send_history(source, recorded, count, cursor))
         else:
             asyncio.run(_send(source, recorded, count, cursor))
-            typer.echo(f"{count} answers of {source} are taken in.")
+            typer.echo(f"Accepted answers of {source}: {count:,}.")
+            if gateway().server is None and running_platform() is None:
+                typer.echo(COUNTED_LATER, err=True)
             typer.echo(late_in_words(source, file, cursor.late), nl=bool(cursor.late))
     except KeyboardInterrupt:
         typer.echo("Stopped. The same command goes on here; each answer counts once.", err=True)
@@ -159,7 +163,7 @@ async def _send_history(source: str, file: LogFile, count: int, cursor: SendingC
         before = {history.monitor: history for history in await client.begin_history(source)}
         await _send_with(client, source, file, count, cursor, history=True)
         await client.read_history(source)
-        typer.echo(f"{count} answers of the past of {source} are taken in.", err=True)
+        typer.echo(f"Accepted answers of the past of {source}: {count:,}.", err=True)
         for history in await _read(client, source):
             typer.echo(past_in_words(history, before[history.monitor]))
             view = await client.monitor(history.monitor)

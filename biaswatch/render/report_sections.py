@@ -44,8 +44,8 @@ TRAFFIC_METHOD = (
 )
 SUITE_METHOD = (
     "Every question of the suite was put to each model; extractors turned the answers into"
-    " numbers. One observation is the prompt, or the set of questions that differ in the group"
-    " alone, unless the claim says otherwise."
+    " numbers. One observation is a prompt, or a set of prompts that differ in the group alone; for"
+    " conclusions about these prompts alone, it is an answer."
 )
 MISSING_METHOD = (
     "Missing answers are counted by group and reason, and a verdict says whether they could undo"
@@ -174,6 +174,7 @@ def method(results: RunResults) -> Iterator[str]:
     if not (compared := _compared(results)):
         return
     first = compared[0]
+    within = " or within it (no disparity)" if first.tolerance else ""
     yield (
         "A gap is the mean of the first group minus that of the second, with twins compared within"
         " their sets where there are some. Each gap has an interval and a test. The chance of any"
@@ -181,9 +182,9 @@ def method(results: RunResults) -> Iterator[str]:
         f"{level_scope(compared)} (Bonferroni's correction)."
     )
     yield (
-        "Three verdicts: as far as the data can tell, the gap is larger than the tolerance of"
-        f" {number(first.tolerance)} (a disparity) or within it (no disparity); otherwise the"
-        " comparison is inconclusive. Adjusted p is the p-value after the correction."
+        "Verdicts: as far as the data can tell, the gap is larger than the tolerance of"
+        f" {number(first.tolerance)} (a disparity){within}; otherwise the comparison is"
+        " inconclusive. Adjusted p is the p-value after the correction."
     )
     yield MISSING_METHOD
 

@@ -94,8 +94,8 @@ def _has_records(store: Store, units: Sequence[str]) -> bool:
 def remains_of(request: PurgeRequest) -> str:
     """Return a sentence on the texts that a purge of the store leaves."""
     kept = (
-        "Numbers, groups, keys and ids remain, as do files outside: suites, recordings, reports,"
-        " backups of the store."
+        "Numbers, groups, names that prompts vary, keys and ids remain, as do files outside:"
+        " suites, recordings, reports, backups of the store."
     )
     if request.unit is not None:
         return (

@@ -41,6 +41,7 @@ MAX_NOTES = 20
 """The latest steps with an alarm that are read."""
 MAX_RUNS = 1000
 WATCHING = (Purpose.MONITOR, Purpose.PRODUCTION)
+WAITS_FOR_BUS = "Runs, rounds and answers wait until it works; what was accepted is kept."
 NO_EXTRACTOR = "No extractor was heard of for ten minutes: nothing is measured until one runs."
 
 
@@ -113,7 +114,7 @@ class StatusQueries:
         """Return what needs a person: the bus, paused targets, extractors and channels."""
         extractors = self.store.extractors.ever()
         bus = self.bus_trouble()
-        troubles = [PlatformTrouble(what="bus", said=bus)] if bus else []
+        troubles = [PlatformTrouble(what="bus", said=f"{bus} {WAITS_FOR_BUS}")] if bus else []
         troubles += [
             PlatformTrouble(what="target paused", said=target.in_words())
             for target in self.runs.paused_targets()

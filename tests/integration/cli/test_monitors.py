@@ -58,7 +58,7 @@ def test_traffic_is_watched_and_recorded_answers_are_sent_in(tmp_path: Path) -> 
         assert listed.startswith("support  inconclusive  active  traffic:support-bot")
         told = biaswatch("ingest", "support-bot", str(answers))
         taken, late = told.stdout.splitlines()[:2]
-        assert taken == "1 answers of support-bot are taken in.", told.stderr
+        assert taken == "Accepted answers of support-bot: 1.", told.stderr
         assert late.startswith("1 of them are late for the monitor support")
         with Store.open(f"sqlite:///{tmp_path / 'store.db'}") as store:
             until(lambda: store.records.count(Features) == 2)  # one of each extractor
