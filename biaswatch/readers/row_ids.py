@@ -209,7 +209,7 @@ def repeats_warning(
             f", and {feature} is similar within them (correlation {number(best.correlation, 2)})"
         )
     option, what, otherwise = f"--unit {best.name}", "answer the same prompt", "are too small"
-    if frame.groupby(best.name)[list(groups)].nunique().max(axis=None) > 1:
+    if frame.groupby(best.name)[list(groups)].nunique().to_numpy().max() > 1:
         option, what, otherwise = f"--set {best.name} {option}", "are about one case", "are wrong"
     return (
         f"Each row counts as independent, but {len(frame)} rows share {best.values} values of"
