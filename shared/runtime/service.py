@@ -32,6 +32,8 @@ from biaswatch.shared.runtime.settings import Settings
 from biaswatch.shared.telemetry import DISK_FREE, DISK_SIZE, LAG, PUBLISHED, READY, log
 
 BEAT_S = 0.5
+BUS_PATIENCE_S = 30.0
+"""How long a service that starts waits for a bus that starts."""
 CANCEL_AGAIN_S = 1.0
 LOOK_FOR_LANES_S = 0.5
 MEASURE_DISK_EVERY_S = 0.5
@@ -169,6 +171,7 @@ class Service:
             name=self.name,
             seed_file=self._settings.nats_seed_file,
             ca_file=self._settings.nats_ca_file,
+            patience_s=BUS_PATIENCE_S,
         )
         self._connection = connection
         self._publisher = publisher = JetStreamPublisher(connection)
