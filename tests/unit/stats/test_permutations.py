@@ -178,7 +178,7 @@ def test_bad_arguments_are_refused_with_a_sentence() -> None:
         permute(table, times=0)
     with pytest.raises(ValueError, match="another number"):
         permute(table, sets=np.array([0]))
-    with pytest.raises(ValueError, match="different counterfactual sets"):
+    with pytest.raises(ValueError, match="belong to several sets"):
         permute(table, sets=np.arange(4), units=np.zeros(4, dtype=int))
     with pytest.raises(ValueError, match="2 groups, but 1 domains"):
         permute(table, domain_of=np.array([0]))
