@@ -87,7 +87,7 @@ def test_a_purge_by_the_command_line_reaches_the_archive(state: Path, tmp_path: 
     [
         (["move"], "Write `biaswatch admin archive move --before DATE --to URI`"),
         (["move", "--before", "2999-01-01", "--to", "x"], "is in the future"),
-        (["move", "--before", "2026-01-01", "--to", "ftp://x/y"], "begins with none of"),
+        (["move", "--before", "2026-01-01", "--to", "ftp://x/y"], "does not begin with"),
         (
             ["move", "--before", "2026-01-01", "--retention", "x.yaml", "--to", "x"],
             "instead of --before",

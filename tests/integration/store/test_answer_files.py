@@ -311,7 +311,7 @@ def test_only_answers_of_live_systems_go_to_files(filed: Store, live: Path) -> N
 
 @pytest.mark.parametrize(
     ("uri", "said"),
-    [("s4://bucket/live", "begins with none of"), ("s3://me:hunter2@bucket/live", "hold no key")],
+    [("s4://bucket/live", "does not begin with"), ("s3://me:hunter2@bucket/live", "hold no key")],
 )
 def test_a_wrong_place_names_the_setting_and_shows_no_key(
     store_url: str, uri: str, said: str
