@@ -32,7 +32,7 @@ from biaswatch.shared.runtime.settings import Settings
 from biaswatch.shared.telemetry import DISK_FREE, DISK_SIZE, LAG, PUBLISHED, READY, log
 
 BEAT_S = 0.5
-BUS_PATIENCE_S = 30.0
+BUS_PATIENCE_S = 15.0
 """How long a service that starts waits for a bus that starts."""
 CANCEL_AGAIN_S = 1.0
 LOOK_FOR_LANES_S = 0.5
