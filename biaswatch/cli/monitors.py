@@ -179,6 +179,6 @@ def delete(name: Name) -> None:
     typer.echo(f"The monitor {name} is deleted; its records are kept.")
     if active := len(open_alarms_of(view.alarms)):
         typer.echo(
-            f"Of its alarms, {active} had not been cleared. Channels get no message about the end:"
+            f"Alarms that were still active: {active}. Channels get no message about their end, so"
             " close the incidents there."
         )

@@ -151,6 +151,7 @@ def print_diagnoses(
     console: Console, diagnoses: Sequence[Diagnosis], *, everything: bool = True
 ) -> None:
     """Print the numbers of each model: gaps and means, or `everything` about each group."""
+    printed: set[str] = set()  # a remark about several models is printed once
     for title, group in groupby(diagnoses, key=ModelNames.among(diagnoses).of):
         rows = [row for row in group if any(summary.units for summary in row.groups)]
         if not rows:
@@ -159,23 +160,26 @@ def print_diagnoses(
         if gaps := [gap for row in rows for gap in comparisons([row])]:
             table = findings_table(GAP_COLUMNS, gaps, Shown.TERMINAL, coverage(rows[0].alpha))
             print_table(console, rich_table(table))
-            for remark in comparison_remarks(rows):
+            remarks = [remark for remark in comparison_remarks(rows) if remark not in printed]
+            printed.update(remarks)
+            for remark in remarks:
                 print_sentence(console, remark, style="dim")
-        if not everything:
-            for row in rows:
-                for sentence in (
-                    means_sentence(row),
-                    *reservation_notes(row),
-                    *instrument_notes(row),
-                ):
-                    print_sentence(console, sentence, style="dim")
-            continue
-        console.print()
-        _print_groups(console, rows)
+        if everything:
+            _print_groups(console, rows)
+        else:
+            _print_means(console, rows)
+
+
+def _print_means(console: Console, rows: Sequence[Diagnosis]) -> None:
+    """Print each group's mean, and what limits the numbers."""
+    for row in rows:
+        for sentence in (means_sentence(row), *reservation_notes(row), *instrument_notes(row)):
+            print_sentence(console, sentence, style="dim")
 
 
 def _print_groups(console: Console, rows: Sequence[Diagnosis]) -> None:
     """Print each group's numbers, and statistics that no verdict uses."""
+    console.print()
     for row in rows:
         console.print(f"[bold]{escape(f'{row.feature} by {row.dimension}')}[/]", soft_wrap=True)
         table = findings_table(

@@ -253,8 +253,10 @@ def grouping_of(row: Row) -> str:
 def unit_sentences(about: Row) -> Iterator[str]:
     """Yield the independent unit, and the subject of the conclusions."""
     if about["unit"] is None:
-        within = f", within its {about['set']}" if about["set"] is not None else " as independent"
-        yield f"No unit was named: each of {about['rows']} rows counts alone{within}."
+        kind = (
+            "an independent unit" if about["set"] is None else f"a unit within its {about['set']}"
+        )
+        yield f"No unit was named: each of {about['rows']} rows is {kind}."
     elif about["unit"] == "unit":
         yield f"{about['units']} units in {about['rows']} rows."
     else:

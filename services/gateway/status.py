@@ -135,9 +135,9 @@ class StatusQueries:
             if channel.status is not None and channel.status.trouble
         ]
         return troubles + [
-            PlatformTrouble(what="alarms not delivered", said=said)
+            PlatformTrouble(what="alarms not delivered", said=sentence)
             for channel in self.channels.channels()
-            if (said := channel.undelivered())
+            if (sentence := channel.undelivered())
         ]
 
     def spending_since(self, moment: datetime) -> DaySpending:

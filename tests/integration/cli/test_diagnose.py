@@ -192,7 +192,7 @@ def test_every_output_says_what_a_unit_was_and_repeats_without_one_are_warned_of
     )
     assert [each["unit"] for each in named["comparisons"]] == ["prompt"]
     text = " ".join(command("diagnose", *words).stdout.split())
-    assert "No unit was named: each of 60 rows counts alone as independent." in text
+    assert "No unit was named: each of 60 rows is an independent unit." in text
     text = " ".join(command("diagnose", *words, "--unit", "prompt").stdout.split())
     assert "The unit is prompt: 20 in 60 rows." in text
 
