@@ -43,7 +43,7 @@ from biaswatch.shared.runtime.jobs import in_thread
 from biaswatch.shared.runtime.own_telemetry import own_telemetry
 from biaswatch.shared.runtime.process import raise_open_files
 from biaswatch.shared.runtime.service import Service
-from biaswatch.shared.runtime.settings import Settings
+from biaswatch.shared.runtime.settings import Settings, load_settings
 from biaswatch.shared.runtime.web import free_port, web_server
 from biaswatch.shared.store import Store, migrate
 from biaswatch.shared.telemetry import log
@@ -198,14 +198,14 @@ def _as_variable(value: Any) -> str:
 async def _in_this_process(where: ServiceSettings, store: Store, port: int) -> AsyncIterator[str]:
     """Run every service in this process."""
     common: dict[str, Any] = {"nats_url": where.nats_url, "store_url": where.store_url}
-    generating = GeneratorSettings(**common, simulator_url=where.simulator_url)
+    generating = load_settings(GeneratorSettings, **common, simulator_url=where.simulator_url)
     generating = generating.model_copy(
         update=_own_machine(generating.model_fields_set, where.state_dir)
     )
     if where.calls is not None:
         fewer = {"generator_slots": where.calls, "generator_start": where.calls}
         generating = generating.model_copy(update=fewer)
-    gateway_settings = GatewaySettings(**common)
+    gateway_settings = load_settings(GatewaySettings, **common)
     backlog, work = app.AnswerBacklog(), app.background_work(store, gateway_settings)
     gateway_work = Service(
         "gateway",
@@ -217,15 +217,15 @@ async def _in_this_process(where: ServiceSettings, store: Store, port: int) -> A
         close=work.close,
     )
     services = [
-        planner.build(PlannerSettings(**common), where.clock),
+        planner.build(load_settings(PlannerSettings, **common), where.clock),
         *([generator.build(generating)] if where.with_models else []),
-        extractor.build(ExtractorSettings(**common)),
-        recorder.build(RecorderSettings(**common)),
-        diagnoser.build(DiagnoserSettings(**common), where.clock),
-        notifier.build(NotifierSettings(**common), where.clock),
-        oracle.build(OracleSettings(**common)),
-        evaluator.build(EvaluatorSettings(**common)),
-        searcher.build(SearcherSettings(**common), where.clock),
+        extractor.build(load_settings(ExtractorSettings, **common)),
+        recorder.build(load_settings(RecorderSettings, **common)),
+        diagnoser.build(load_settings(DiagnoserSettings, **common), where.clock),
+        notifier.build(load_settings(NotifierSettings, **common), where.clock),
+        oracle.build(load_settings(OracleSettings, **common)),
+        evaluator.build(load_settings(EvaluatorSettings, **common)),
+        searcher.build(load_settings(SearcherSettings, **common), where.clock),
         gateway_work,
     ]
     connection = await Connection.open(where.nats_url, name="gateway")

@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AliasChoices, Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict, SettingsError
@@ -83,8 +83,15 @@ class _Secrets(BaseSettings):
     secrets_dir: Path | None = None
 
 
-def load_settings(kind: type[S]) -> S:
+def load_settings(kind: type[S], **values: Any) -> S:
     """Read the settings from the environment, and from files where a folder of them is named.
+
+    Parameters
+    ----------
+    kind
+        The settings of a service.
+    values
+        Fields that are given here; they win.
 
     Raises
     ------
@@ -99,7 +106,7 @@ def load_settings(kind: type[S]) -> S:
             " BIASWATCH_SECRETS_DIR."
         )
     try:
-        return kind(_secrets_dir=folder)
+        return kind(_secrets_dir=folder, **values)
     except ValidationError as error:
         mistake = first_mistake(error)
         field = str(mistake.loc[0])  # the field or its alias
