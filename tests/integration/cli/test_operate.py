@@ -200,6 +200,15 @@ async def test_a_service_whose_bus_or_store_is_away_ends_with_a_code_to_start_it
     assert "Traceback" not in said.stderr
 
 
+def test_a_wrong_variable_of_any_service_is_a_sentence_without_its_value(tmp_path: Path) -> None:
+    wrong = {"BIASWATCH_STATE_DIR": str(tmp_path), "BIASWATCH_RECORDER_FILE_S": "hunter2"}
+    outcome = biaswatch("runs", **wrong)
+    assert outcome.returncode == 2
+    assert "The variable BIASWATCH_RECORDER_FILE_S is wrong" in outcome.stderr
+    assert "Traceback" not in outcome.stderr
+    assert "hunter2" not in outcome.stderr + outcome.stdout
+
+
 def test_a_typo_is_answered_with_what_there_is() -> None:
     said = biaswatch("diagnos")
     assert said.returncode == 2
