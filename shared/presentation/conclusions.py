@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from biaswatch.shared.analysis.findings.scales import scale_notes
-from biaswatch.shared.contracts import Diagnosis, SummaryWord
+from biaswatch.shared.contracts import Diagnosis, GroupSummary, SummaryWord
 from biaswatch.shared.formatting import coverage, number, p_equals
 from biaswatch.shared.lookup import first
 from biaswatch.shared.presentation.findings import ComparisonView, comparisons, reading, title_of
@@ -103,13 +103,18 @@ def overall_sentence(where: str, p: float | None, units: str, reason: str | None
 
 def means_sentence(diagnosis: Diagnosis) -> str:
     """Return the means of all groups, the largest first, and how many answers are missing."""
-    groups = sorted(diagnosis.groups, key=lambda group: -(group.mean.value or 0.0))
+    groups = sorted(diagnosis.groups, key=_by_mean)
     listed = "; ".join(
         f"{group.group} {number(group.mean.value)}"
         + (f" ({group.missing} of {group.responses} missing)" if group.missing else "")
         for group in groups
     )
     return f"Mean {diagnosis.feature} by {diagnosis.dimension}: {listed}."
+
+
+def _by_mean(group: GroupSummary) -> tuple[bool, float]:
+    """Return the order of a group: the largest mean first, undefined ones last."""
+    return group.mean.value is None, -(group.mean.value or 0.0)
 
 
 def dimension_notes(diagnosis: Diagnosis) -> Iterator[str]:
