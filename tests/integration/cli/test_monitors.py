@@ -170,3 +170,11 @@ def test_calibrate_refuses_what_cannot_be_planted(
     assert refused.returncode == 2
     assert said in refused.stderr
     assert refused.stderr.count("\n") == 1
+
+
+def test_status_says_that_no_platform_watches_active_monitors(tmp_path: Path) -> None:
+    command = CommandLine(tmp_path / "state")
+    assert command("monitor", "apply", str(EXAMPLES / "traffic.yaml")).returncode == 0
+    outcome = command("status")
+    assert outcome.returncode == 3
+    assert "No platform runs on this machine" in outcome.stdout
