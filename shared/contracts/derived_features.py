@@ -47,10 +47,10 @@ def measured_name(feature: str, scales: Mapping[str, Scale]) -> str:
 
 def value_among(values: Mapping[str, float | None], feature: str) -> float | None:
     """Return the value of a feature as measured, or its logarithm; None without a value."""
-    scale, measured = scale_of(feature) or (None, feature)
-    if feature in values or scale is not Scale.LOG:
+    scaled = scale_of(feature)
+    if scaled is None or scaled[0] is not Scale.LOG or feature in values:
         return values.get(feature)
-    value = values.get(measured)
+    value = values.get(scaled[1])
     return log(value) if value is not None and value > 0 else None
 
 

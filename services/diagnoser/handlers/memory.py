@@ -39,7 +39,10 @@ class NumbersByName(Mapping[str, float | None]):
     def get(self, name: str, default: Any = None) -> Any:
         """Return a number, without an exception for each that is not there: there may be many."""
         place = self._names.get(name)
-        return default if place is None else self[name]
+        if place is None:
+            return default
+        number = self._numbers[place]
+        return None if isnan(number) else number
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)

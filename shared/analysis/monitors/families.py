@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import blake2b
 
 import numpy as np
@@ -65,9 +65,9 @@ class RoundVectors:
     steps: tuple[tuple[SetVectors, ...], ...] = ()
 
 
-@dataclass
-class _Unit:
-    values: dict[int, list[float]] = field(default_factory=lambda: defaultdict(list))
+UnitKey = tuple[Labels, str]
+UnitMeans = Mapping[str, Mapping[UnitKey, Floats]]
+"""By set and unit: the mean of each feature as a share of its range; nan where none is known."""
 
 
 def round_vectors(comparisons: Sequence[Comparison], answers: RoundAnswers) -> RoundVectors:
@@ -77,49 +77,51 @@ def round_vectors(comparisons: Sequence[Comparison], answers: RoundAnswers) -> R
         return RoundVectors()
     features = tuple(dict.fromkeys(comparison.watched for comparison in twins))
     dimensions = {comparison.pair.dimension for comparison in twins}
-    sets = _units_by_set(features, dimensions, answers)
+    sets = _unit_means(features, dimensions, answers)
     new = sets.keys() - answers.repeated_sets
     names = sorted((name for name in new if 2 <= len(sets[name]) <= MAX_LABELS), key=_shuffled)
     size = max(SETS_AT_ONCE, -(-len(names) // MAX_STEPS))
     steps = [names[start : start + size] for start in range(0, len(names), size)]
-    vectors = tuple(tuple(_vectors([sets[name] for name in step], len(features))) for step in steps)
+    vectors = tuple(tuple(_vectors([sets[name] for name in step])) for step in steps)
     return RoundVectors(twins, features, vectors)
 
 
-UnitKey = tuple[Labels, str]
-
-
-def _units_by_set(
+def _unit_means(
     features: Sequence[WatchedFeature], dimensions: set[str], answers: RoundAnswers
-) -> dict[str, dict[UnitKey, _Unit]]:
-    sets: dict[str, dict[UnitKey, _Unit]] = defaultdict(lambda: defaultdict(_Unit))
+) -> UnitMeans:
+    sets: dict[str, dict[UnitKey, int]] = defaultdict(dict)
+    rows, units = [], []
     for row, answer in enumerate(answers.planned):
         labels = tuple(sorted((d, g) for d, g in answer.groups.items() if d in dimensions))
         if labels:
-            unit = sets[answer.set][labels, answer.unit]
-            for place, watched in enumerate(features):
-                values = answers.values[watched.extractor][row]
-                share = _share_of_range(watched, value_of(values, watched.feature))
-                if share is not None:
-                    unit.values[place].append(share)
-    return sets
+            rows.append(row)
+            place = len(units)
+            units.append(sets[answer.set].setdefault((labels, answer.unit), place))
+    shares = np.array([_shares(watched, rows, answers) for watched in features]).T
+    known = np.isfinite(shares)
+    sums, counts = np.zeros_like(shares), np.zeros(shares.shape)
+    places_of_rows = np.array(units, dtype=np.int64)
+    np.add.at(sums, places_of_rows, np.where(known, shares, 0.0))
+    np.add.at(counts, places_of_rows, known)
+    means = np.divide(sums, counts, out=np.full(shares.shape, np.nan), where=counts > 0)
+    return {
+        name: {key: means[place] for key, place in places.items()} for name, places in sets.items()
+    }
 
 
-def _share_of_range(watched: WatchedFeature, value: float | None) -> float | None:
-    if value is None or not watched.low <= value <= watched.high:
-        return None
-    return (value - watched.low) / (watched.high - watched.low)
+def _shares(watched: WatchedFeature, rows: Sequence[int], answers: RoundAnswers) -> Floats:
+    """Return a feature of these answers as shares of its range; nan beyond it or missing."""
+    readings = answers.values[watched.extractor]
+    values = np.array([value_of(readings[row], watched.feature) for row in rows], dtype=np.float64)
+    inside = (values >= watched.low) & (values <= watched.high)
+    return np.where(inside, (values - watched.low) / (watched.high - watched.low), np.nan)
 
 
-def _vectors(sets: Sequence[Mapping[UnitKey, _Unit]], features: int) -> Iterator[SetVectors]:
+def _vectors(sets: Sequence[Mapping[UnitKey, Floats]]) -> Iterator[SetVectors]:
     by_labels: dict[tuple[Labels, ...], list[Floats]] = defaultdict(list)
     for units in sets:
         keys = sorted(units)
-        rows = [
-            [np.mean(units[key].values[n]) if units[key].values[n] else np.nan for key in keys]
-            for n in range(features)
-        ]
-        by_labels[tuple(labels for labels, _ in keys)].append(np.array(rows).T)
+        by_labels[tuple(labels for labels, _ in keys)].append(np.array([units[k] for k in keys]))
     for labels, arrays in by_labels.items():
         yield SetVectors(labels, _filled(np.stack(arrays)))
 
