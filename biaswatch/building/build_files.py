@@ -1,5 +1,6 @@
 """Files of a build: its plan, its local texts, and the finished suite."""
 
+import codecs
 import json
 import re
 import shutil
@@ -34,6 +35,8 @@ MAX_FILES = 10_000
 """Files read in one folder."""
 CHARSET = re.compile(rb"charset=[\"']?([\w-]{2,40})")
 CHARSET_WITHIN_BYTES = 4096
+AS_BROWSERS = dict.fromkeys(["iso-8859-1", "latin-1", "latin1", "us-ascii", "ascii"], "cp1252")
+"""Encodings that browsers read as Windows-1252, whose quotation marks such pages contain."""
 TEXT_READERS: Mapping[str, Callable[[str], Iterable[Passage]]] = {
     "": passages_of_text,
     ".txt": passages_of_text,
@@ -84,7 +87,10 @@ def _document(file: Path, root: Path, source: FilesSource) -> Document:
         if file.stat().st_size > MAX_SOURCE_BYTES:
             raise UsageError(f"The source {file} is larger than {MAX_SOURCE_BYTES // 1024**2} MiB.")
         passages = _passages(file, file.read_bytes())
-    except (OSError, UnicodeDecodeError, LookupError) as error:
+    except UnicodeDecodeError as error:
+        why = files.NOT_UTF8 if error.encoding == "utf-8" else f"it is not {error.encoding}"
+        raise UsageError(f"The source {file} cannot be read: {why}.") from None
+    except (OSError, LookupError) as error:
         raise UsageError(f"The source {file} cannot be read: {error}.") from None
     return document_of(file.relative_to(root).as_posix(), passages, source.licence)
 
@@ -96,8 +102,16 @@ def _passages(file: Path, content: bytes) -> Iterable[Passage]:
     read = TEXT_READERS.get(kind)
     if read is None:
         raise UsageError(f"The source {file} is not a {KINDS} file.")
-    declared = CHARSET.search(content[:CHARSET_WITHIN_BYTES]) if read is passages_of_html else None
-    return read(content.decode(declared[1].decode("ascii") if declared else "utf-8-sig"))
+    return read(content.decode(_encoding(content, is_html=read is passages_of_html)))
+
+
+def _encoding(content: bytes, *, is_html: bool) -> str:
+    """Return the encoding that a mark or an HTML page names, or UTF-8."""
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    declared = CHARSET.search(content[:CHARSET_WITHIN_BYTES]) if is_html else None
+    name = declared[1].decode("ascii").lower() if declared else "utf-8"
+    return {"utf-8": "utf-8-sig", **AS_BROWSERS}.get(name, name)
 
 
 def load_plan(file: Path) -> Plan:

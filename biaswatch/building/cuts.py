@@ -41,7 +41,7 @@ PHRASES = word_set("including due because along according despite amid such rath
 """Words that begin a phrase after a noun."""
 COMPLEMENT_CLAUSES = word_set("that whether how what why if where")
 NEVER_LAST = (
-    (STOP - word_set("it them him her us all there here own same"))
+    (STOP - word_set("it them him her us there here own same"))
     | PREPOSITIONS
     | NOUN_MARKS
     | PHRASES
@@ -56,6 +56,7 @@ INCOMPLETE = word_set(
 """Verbs incomplete without their preposition."""
 NAMING = word_set("known thought seen regarded compared")
 """Participles that are kept with their preposition: `known for`."""
+NAMING_PREPOSITIONS = word_set("as for of to with")
 LINKING = word_set(
     "is are was were be been being become becomes became remain remains remained seem seems seemed"
 )
@@ -134,7 +135,7 @@ def _without_object(words: list[str], verb: int) -> int:
         return 0
     if n < FEWEST_EVER or last in INCOMPLETE:
         return 0
-    return n + 1 if last in NAMING else n
+    return n + 1 if last in NAMING and bare(words[n]) in NAMING_PREPOSITIONS else n
 
 
 def _continues_verb(words: list[str], index: int) -> bool:
@@ -163,7 +164,15 @@ def _may_cut(words: list[str], begin: int, index: int) -> bool:
     closed = closed and text.count('"') % 2 == 0
     if not content or last in NEVER_LAST or not closed or _in_list(words, index):
         return False
-    return not _parts_subject(words, index)
+    return not _parts_subject(words, index) and not _is_open(words, begin, index)
+
+
+def _is_open(words: list[str], begin: int, index: int) -> bool:
+    """Tell whether a relative clause lacks its verb: `lakes, which the settlers, who came, |`."""
+    clauses = [n for n in range(begin, index) if n and bare(words[n]) in RELATIVES - {"that"}]
+    if not clauses:
+        return False
+    return sum(is_finite(words, n) for n in range(clauses[0] + 1, index)) < len(clauses)
 
 
 def _parts_subject(words: list[str], index: int) -> bool:
@@ -260,6 +269,8 @@ def _is_verb(words: list[str], index: int) -> bool:
 def _needs_more(words: list[str], index: int) -> bool:
     """Tell whether this completes the word before: `famous for`, `focusing on`, `instead of`."""
     last, before = bare(words[index - 1]), bare(words[index - 2])
+    if bare(words[index]) == "per" and bare(words[index + 1]).startswith("cent"):
+        return True
     if _is_participle(last) or last in ADVERBS or last.endswith("ly"):
         return True
     if is_finite(words, index - 1) or (before in CONJUNCTIONS | {"to"} and last in VERBS):

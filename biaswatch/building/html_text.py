@@ -1,5 +1,6 @@
-"""Prose of HTML: its paragraphs, and passages left out with the reason."""
+"""Prose of HTML pages: paragraphs, and passages left out with the reason."""
 
+import re
 from collections.abc import Iterator, Mapping
 
 from lxml import etree
@@ -8,9 +9,14 @@ from biaswatch.building.build_data import Passage
 from biaswatch.building.words import CAPTION
 
 HIDDEN = ""
+REFERENCE = "reference"
+UNREPORTED = {HIDDEN, REFERENCE}
 REASONS = {
     **dict.fromkeys(["script", "style", "noscript", "template", "svg", "head"], HIDDEN),
     **dict.fromkeys(["select", "button", "textarea", "iframe", "object", "math"], HIDDEN),
+    **dict.fromkeys(
+        ["audio", "video", "canvas", "dialog", "rt", "rp", "s", "strike", "del"], HIDDEN
+    ),
     **dict.fromkeys(["nav", "header", "footer", "aside", "form", "menu"], "navigation"),
     **dict.fromkeys(["h1", "h2", "h3", "h4", "h5", "h6", "legend"], "heading"),
     **dict.fromkeys(["li", "dt", "dd"], "list entry"),
@@ -19,11 +25,40 @@ REASONS = {
     "table": "table",
 }
 """Elements left out of prose, and the reason; hidden text is not reported."""
+ROLES = {
+    **dict.fromkeys(["dialog", "alertdialog"], HIDDEN),
+    **dict.fromkeys(["navigation", "banner", "contentinfo", "search", "menu"], "navigation"),
+    **dict.fromkeys(["note", "complementary", "alert", "toolbar"], "navigation"),
+    **dict.fromkeys(["table", "grid"], "table"),
+    **dict.fromkeys(["listitem", "option"], "list entry"),
+    "heading": "heading",
+}
+"""Reasons by the attribute `role`."""
+CLASSES = {
+    **dict.fromkeys(["sr-only", "visually-hidden", "screen-reader-text", "noprint"], HIDDEN),
+    **dict.fromkeys(["hatnote", "navbox", "toc", "catlinks", "printfooter"], "navigation"),
+    **dict.fromkeys(["breadcrumb", "breadcrumbs", "sidebar", "related-posts"], "navigation"),
+    **dict.fromkeys(["share-buttons", "newsletter", "comment", "comments"], "navigation"),
+    **dict.fromkeys(["cookie-banner", "cookie-consent", "cookie-notice"], "navigation"),
+    **dict.fromkeys(["ad", "ads", "advertisement", "byline", "copyright"], "navigation"),
+    **dict.fromkeys(["thumbcaption", "wp-caption-text", "gallerytext"], "caption"),
+    "mw-editsection": HIDDEN,
+}
+"""Reasons by class or id, as MediaWiki, WordPress and Bootstrap name them."""
 INLINE_CODE = {"code", "kbd", "samp", "var", "tt"}
 BLOCKS = {
     *("p", "div", "section", "article", "main", "ul", "ol", "dl", "blockquote", "figure", "hr"),
-    *("br", "body", "address", "details", "summary"),
+    *("body", "address", "details", "summary", "center", "fieldset", "dialog", "head"),
 }
+MARKS = {**dict.fromkeys(INLINE_CODE, "`"), "q": '"', "br": "\0"}
+"""Characters in place of an inline tag; a line break stays one."""
+RAISED = str.maketrans("0123456789+-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻")
+RAISED_BEFORE = re.compile(r"(?<![^\W\d_])(?:(?:k|c|d|m)?m|ft|mi|yd|s|x|r)$|\d$", re.IGNORECASE)
+"""A unit or a number, whose exponent is raised."""
+YEAR = re.compile(r"(?<!\d)(?:1\d|20)\d\d$")
+NOTE_SIGNS = re.compile(r"[\d\s,*†‡§\[\]+-]+|\s*[a-z]\s*")
+PARTS_BEFORE, LONGEST_BEFORE = 8, 20
+"""Parts, and characters, that are searched for what an exponent belongs to."""
 
 
 class _Reader:
@@ -33,38 +68,44 @@ class _Reader:
         self._passages: list[Passage] = []
         self._parts: list[str] = []
         self._reasons: list[str] = []
+        self._is_block = False
+        self._raised: int | None = None
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        reference = tag == "sup" and "reference" in attributes.get("class", "").split()
+        if tag == "math":
+            self._parts.append("`")  # A sentence without its formula is not whole.
         if self._reasons:
             self._reasons.append(self._reasons[0])
-            self._parts.append(" ")
-        elif _is_hidden(attributes):
+            self._parts.append("" if self._reasons[0] in UNREPORTED else " ")
+            return
+        reason = _reason_of(tag, attributes)
+        self._is_block = tag in BLOCKS or (reason or HIDDEN) not in UNREPORTED
+        if self._is_block:
             self._flush()
-            self._reasons.append(HIDDEN)
-        elif reference:
-            self._reasons.append("reference")
-        elif tag in REASONS:
-            self._flush()
-            self._reasons.append(REASONS[tag])
-        elif tag in BLOCKS:
-            self._flush()
-        elif tag in INLINE_CODE:
-            self._parts.append("`")
+        if reason is not None:
+            self._reasons.append(reason)
+        elif tag == "sup":
+            self._raised = len(self._parts)
+        else:
+            self._parts.append(MARKS.get(tag, ""))
 
     def end(self, tag: str) -> None:
         if self._reasons:
-            reason = self._reasons[0]
-            if len(self._reasons) == 1 and reason != "reference":
+            if len(self._reasons) == 1 and self._is_block:
                 self._flush()
             self._reasons.pop()
         elif tag in BLOCKS:
             self._flush()
-        elif tag in INLINE_CODE:
-            self._parts.append("`")
+        elif tag == "sup" and self._raised is not None:
+            before = self._parts[max(0, self._raised - PARTS_BEFORE) : self._raised]
+            text = _raised("".join(self._parts[self._raised :]), "".join(before)[-LONGEST_BEFORE:])
+            self._parts[self._raised :] = [text]
+            self._raised = None
+        elif tag != "br":
+            self._parts.append(MARKS.get(tag, ""))
 
     def data(self, text: str) -> None:
-        if not self._reasons or self._reasons[0] not in {HIDDEN, "reference"}:
+        if not self._reasons or self._reasons[0] not in UNREPORTED:
             self._parts.append(text)
 
     def close(self) -> list[Passage]:
@@ -72,19 +113,44 @@ class _Reader:
         return self._passages
 
     def _flush(self) -> None:
-        text = " ".join("".join(self._parts).split())
+        lines = (" ".join(line.split()) for line in "".join(self._parts).split("\0"))
+        text = "\n".join(lines).strip()
         self._parts.clear()
+        self._raised = None
         if text:
             reason = self._reasons[0] if self._reasons else None
             reason = reason or ("caption" if CAPTION.match(text) else None)
             self._passages.append(Passage(text, reason))
 
 
+def _reason_of(tag: str, attributes: Mapping[str, str]) -> str | None:
+    classes = [*attributes.get("class", "").split(), attributes.get("id", "")]
+    if _is_hidden(attributes):
+        return HIDDEN
+    if tag == "sup" and "reference" in classes:
+        return REFERENCE
+    reasons = [CLASSES[name] for name in classes if name in CLASSES]
+    reasons += [
+        reasons_by_name[name]
+        for reasons_by_name, name in ((ROLES, attributes.get("role", "")), (REASONS, tag))
+        if name in reasons_by_name
+    ]
+    return reasons[0] if reasons else None
+
+
 def _is_hidden(attributes: Mapping[str, str]) -> bool:
     style = attributes.get("style", "").replace(" ", "")
-    dialog = attributes.get("role") in {"dialog", "alertdialog"}
     shown = "hidden" not in attributes and attributes.get("aria-hidden") != "true"
-    return dialog or not shown or "display:none" in style
+    return not shown or "display:none" in style or "visibility:hidden" in style
+
+
+def _raised(text: str, before: str) -> str:
+    """Return raised text: an exponent stays raised, the number of a note is dropped."""
+    if not NOTE_SIGNS.fullmatch(text) or before[-1:].isupper():
+        return text
+    number = text.strip()
+    is_exponent = RAISED_BEFORE.search(before) and not YEAR.search(before)
+    return number.translate(RAISED) if is_exponent and number.strip("+-").isdigit() else ""
 
 
 def passages_of_html(html: str) -> Iterator[Passage]:

@@ -14,11 +14,27 @@ from biaswatch.building.words import CAPTION
 MAX_BLOCK_CHARS = 20_000
 """Longer paragraphs are left out: the time of an inline parser may grow with their square."""
 MAX_NESTING = 20
-FRONT_MATTER = re.compile(r"\A---[ \t]*\n.{0,10000}?\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+FRONT_MATTER = re.compile(
+    r"\A(?:---[ \t]*\n.{0,10000}?\n(?:---|\.\.\.)|\+{3}\n.{0,10000}?\n\+{3})[ \t]*(?:\n|\Z)",
+    re.DOTALL,
+)
 FOOTNOTE = re.compile(r"\[\^[^\]\n]{1,60}\]:")
 DEFINED = re.compile(r"^[ \t]*:[ \t]", re.MULTILINE)
 """The second line of a definition list, which CommonMark does not know."""
 BREAKS = {"softbreak": "\n", "hardbreak": "\n"}
+LABEL_DASH = re.compile(r"\s*[\u2013\u2014-]\s+(?=[A-Z])")
+"""A dash after a label: `**Trade** - It exports ...`."""
+REMARK = re.compile(
+    r"\W*(?:(?:certainly|sure|of course|absolutely|great|okay)(?:!|, here)"
+    r"|(?:here(?:['\u2019]s| is)|below is|i(?:['\u2019]ve| have) written) (?:a|an|the|your)\b"
+    r"[^.\n]{0,80}\b(?:article|essay|text|overview|summary|version|piece|draft|guide)\b"
+    r"|(?:please )?let me know (?:if|whether|what)\b|would you like me to\b"
+    r"|feel free to (?:ask|let|request|reach|adjust|modify)\b"
+    r"|if you(?:['\u2019]d| would) like (?:me|any|more|another)\b|i hope this\b"
+    r"|(?:word|sentence) count\b)",
+    re.IGNORECASE,
+)
+"""What models write before and after an article."""
 REASONS = {
     "list_item_open": "list entry", "table_open": "table", "heading_open": "heading",
 }  # fmt: skip
@@ -79,14 +95,23 @@ def _passage(content: str, enclosing: Sequence[str]) -> Passage:
         return Passage(content, reason)
     [inline] = _inline_parser().parseInline(content)
     children = inline.children or []
-    text = _without_label("".join(_texts(children)), children)
+    text = "".join(_texts(children))
+    if REMARK.match(text):
+        return Passage(text, "remark of a model")
+    text = _without_label(text, children)
     return Passage(text, _reason_of(text, children))
 
 
 def _texts(children: Sequence[Token]) -> Iterator[str]:
     """Return the text of a paragraph; code keeps its mark, so that its sentence is left out."""
+    if any(child.type == "html_inline" for child in children):
+        html = _inline_parser().renderer.render(children, _inline_parser().options, {})
+        yield from (p.text for p in passages_of_html(html) if p.left_out in {None, "caption"})
+        return
+    struck = 0
     for child in children:
-        if child.type == "text":
+        struck += child.nesting if child.type in {"s_open", "s_close"} else 0
+        if child.type == "text" and not struck:
             yield child.content
         elif child.type == "code_inline":
             yield f"`{child.content}`"
@@ -117,11 +142,13 @@ def _outside_emphasis(children: Sequence[Token]) -> Iterator[Token]:
 
 def _without_label(text: str, children: Sequence[Token]) -> str:
     """Drop a label in bold at the beginning of a paragraph: `**Trade**: It exports ...`."""
-    opens = next((n for n, child in enumerate(children) if child.content or child.nesting), None)
-    if opens is None or children[opens].type != "strong_open":
+    marks = (child.type for child in children if child.content or child.nesting)
+    if next((kind for kind in marks if kind != "em_open"), None) != "strong_open":
         return text
     closes = [child.type for child in children].index("strong_close")
     label = "".join(_texts(children[:closes]))
     rest = text[len(label) :]
     labelled = label.rstrip().endswith((":", ".")) or rest.lstrip().startswith(":")
-    return rest.lstrip(" :\n") if labelled and rest.strip() else text
+    if not text.startswith(label) or not rest.strip() or not (labelled or LABEL_DASH.match(rest)):
+        return text
+    return rest.lstrip(" :\n\u2013\u2014-")

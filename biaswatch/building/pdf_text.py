@@ -14,8 +14,9 @@ from statistics import quantiles
 from typing import Any
 
 from biaswatch.building.build_data import Passage
+from biaswatch.building.cleaning import LIGATURES, NOTE_MARK, unhyphenated
 from biaswatch.building.sentences import BULLET, ENDED
-from biaswatch.building.words import CAPTION
+from biaswatch.building.words import CAPTION, STOP
 from biaswatch.shared.errors import UsageError
 
 MAX_PAGES = 500
@@ -28,10 +29,6 @@ SHORT = 0.7
 """A line shorter than this share of the usual one was not wrapped."""
 WRAPPED = 0.9
 """A second line at the top or bottom that is at least this long is prose."""
-LIGATURES = str.maketrans(
-    {"\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl"}
-)
-HYPHENS = "-\u2010"
 REFERENCE = re.compile(r"[^\W\d_]+, (?:[^\W\d_]\.[ ,&]*){1,4}.{0,150}?\((?:19|20)\d\d[a-z]?\)")
 """An entry of a bibliography: `Smith, J. (1990)`."""
 MARKER = re.compile(r"\s*(?:[\u2022\u25e6\u25aa\u2023*-]|\(?\d{1,3}[.)])\s*")
@@ -65,7 +62,10 @@ def passages_of_pdf(content: bytes, name: str) -> list[Passage]:
 
 def passages_of_pages(pages: Sequence[str]) -> Iterator[Passage]:
     """Return the passages of pages of text, without headers, footers, tables and headings."""
-    lines_by_page = [[line.strip() for line in page.split("\n") if line.strip()] for page in pages]
+    lines_by_page = [
+        [NOTE_MARK.sub("", line.strip()) for line in page.split("\n") if line.strip()]
+        for page in pages
+    ]
     usual = _usual_length([line for lines in lines_by_page for line in lines])
     margins = [_margin(lines, WRAPPED * usual) for lines in lines_by_page]
     counts = Counter(line for margin in margins for line in margin)
@@ -101,20 +101,31 @@ def _blocks(lines: Sequence[str]) -> Iterator[Passage]:
     usual = _usual_length(lines)
     block: list[str] = []
     for line in lines:
-        begins = not block or (ENDED.search(block[-1]) and len(block[-1]) < SHORT * usual)
         is_item = bool(BULLET.match(line) or CAPTION.match(line))
         loose = len(line) < SHORT * usual and not ENDED.search(line)
-        if block and (begins or is_item or loose or _is_row(line)):
+        goes_on = bool(block) and _goes_on(block, line)
+        begins = bool(block) and len(block[-1]) < SHORT * usual
+        if block and not goes_on and (begins or is_item or loose or _is_row(line)):
             yield _joined(block)
             block = []
-        if _is_row(line):
-            yield Passage(line, "table")
-        elif loose:
-            yield _joined([line]) if is_item else Passage(line, "heading or row of a table")
-        else:
+        if goes_on or not (loose or _is_row(line)):
             block.append(line)
+        elif _is_row(line):
+            yield Passage(line, "table")
+        elif is_item:
+            block = [line]
+        else:
+            yield Passage(line, "heading or row of a table")
     if block:
         yield _joined(block)
+
+
+def _goes_on(block: Sequence[str], line: str) -> bool:
+    """Tell whether an entry of a list or a caption, which may be short, goes on in this line."""
+    if not (BULLET.match(block[0]) or CAPTION.match(block[0])) or ENDED.search(block[-1]):
+        return False
+    last = block[-1].split()[-1]
+    return line[:1].islower() or last.endswith(("-", "\u2010", "\u00ad")) or last.lower() in STOP
 
 
 def _is_row(line: str) -> bool:
@@ -125,8 +136,7 @@ def _is_row(line: str) -> bool:
 
 
 def _joined(lines: Sequence[str]) -> Passage:
-    text = re.sub(rf"(?<=\w)(?:\u00ad|[{HYPHENS}])\n(?=[^\W\d_A-Z])", "", "\n".join(lines))
-    text = " ".join(text.translate(LIGATURES).split())
+    text = " ".join(unhyphenated("\n".join(lines)).translate(LIGATURES).split())
     kinds = {"list entry": BULLET, "caption": CAPTION, "reference": REFERENCE}
     reason = next((name for name, kind in kinds.items() if kind.match(text)), None)
     return Passage(text, reason)

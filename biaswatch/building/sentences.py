@@ -1,7 +1,6 @@
 """Splits texts into sentences by rule and finds those with a keyword."""
 
 import re
-import unicodedata
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -9,10 +8,10 @@ from functools import lru_cache
 from typing import Any
 
 from biaswatch.building.build_data import Documents, SentenceMatch
+from biaswatch.building.cleaning import cleaned
 from biaswatch.building.words import (
     CAPTION,
     CLOSING,
-    DASH,
     FINITE,
     NOUN_MARKS,
     OPENERS,
@@ -21,7 +20,17 @@ from biaswatch.building.words import (
     contains_word,
 )
 
-BULLET = re.compile(r"\s*(?:[-*+\u2022\u00b7\u2023\u2013]|\(?\d{1,3}[.)])\s+\S")
+SYMBOL = rf"[^\w\s{re.escape(OPENING)}{{}}|<!$\u20ac\u00a3\u00a5][^\w\s{re.escape(OPENING)}]{{0,6}}"
+BULLET = re.compile(
+    rf"\s*(?:(?:{SYMBOL}|\d\ufe0f?\u20e3|\(?\d{{1,3}}[.)]|\(?(?:[a-z]|[ivx]{{1,5}})[.)]|#\d{{1,3}}"
+    r"|\[[ \w^]{1,3}\])\s+\S|(?:o|\(?\d{1,3}(?:\.\d{1,3}){1,4}[.)]?)\s+(?=[A-Z]))"
+)
+"""Symbol, number or letter before an entry of a list."""
+ENUMERATED = re.compile(
+    r"\s*(?:[A-F]\.\s+(?![A-Z]\.)|[IVX]{2,5}\.\s|\d{1,2}\s+(?=[A-Z])|[A-Z]:\s"
+    r"|(?:Step|Question|Answer|Tip|Example)(?:\s+\d{1,2})?:\s)\s*\S"
+)
+"""What numbers an entry at the beginning of a paragraph, and may be part of a sentence later."""
 MARKDOWN = re.compile(r"\s*#{1,6}\s+\S")
 UNDERLINE = re.compile(r"\s*(?:={3,}|-{3,}|~{3,})\s*")
 EDIT = re.compile(r"\s*\[\s*edit(?:\s+source)?\s*\]\s*$", re.IGNORECASE)
@@ -48,7 +57,7 @@ def _of_block(lines: Sequence[str]) -> Iterator[str]:
             EDIT.search(line) or MARKDOWN.match(line) or UNDERLINE.fullmatch(following)
         )
         starts_paragraph = not paragraph or ENDED.search(paragraph[-1].strip()) is not None
-        if BULLET.match(line) and (starts_paragraph or _is_entry(paragraph)):
+        if _begins_entry(line, paragraph, starts_paragraph):
             yield from _joined(paragraph)
             paragraph = [line]
         elif is_heading or (starts_paragraph and _is_heading(line.strip(), following.strip())):
@@ -68,8 +77,19 @@ def _joined(lines: Sequence[str]) -> Iterator[str]:
         yield "\n".join(lines)
 
 
+def is_marked(text: str) -> bool:
+    """Tell whether a text begins like an entry of a list."""
+    return bool(BULLET.match(text) or ENUMERATED.match(text))
+
+
+def _begins_entry(line: str, paragraph: Sequence[str], starts_paragraph: bool) -> bool:
+    if not paragraph or is_marked(paragraph[0]):
+        return is_marked(line)
+    return starts_paragraph and BULLET.match(line) is not None
+
+
 def _is_entry(lines: Sequence[str]) -> bool:
-    return BULLET.match(lines[0]) is not None and not ENDED.search(lines[-1].strip())
+    return is_marked(lines[0]) and not ENDED.search(lines[-1].strip())
 
 
 def _begins_anew(line: str) -> bool:
@@ -96,33 +116,20 @@ def _is_heading(line: str, following: str) -> bool:
     return opener or len(line) < SHORT * len(following)
 
 
-# A run of like characters is entered at its beginning alone and never given back: text from a page
-# made to annoy would otherwise take time that grows with the square of its length.
-CITATION = re.compile(
-    rf"(?<!\s)\s*+\[(?:\^[^\]\s]{{1,60}}|\d{{1,4}}(?:\s*[,{DASH}-]\s*\d{{1,4}})*|[a-z]{{1,2}}"
-    r"|(?:note|nb|n)\s*\d+"
-    r"|(?:citation|clarification|page|better source)[^\]]{0,30}needed[^\]]{0,12}"
-    r"|who\?|when\?|which\?|by whom\?|according to whom\?|update[^\]]{0,12})\]",
-    re.IGNORECASE,
-)
 WHOLE = re.compile(rf"[.!?…][{re.escape(CLOSING)}]*$")
-HEADING = re.compile(r"=.*=", re.DOTALL)
-SPACE = re.compile(r"[^\S\n]+")
 WINDOW_CHARS = 1_000
 """Characters segmented at once: the time of pysbd grows with their square."""
 MARKUP = re.compile(
-    r"[*`|\\^_]|~~|==|\$\$|::|</?[A-Za-z!]|\]\(|\[\[|\[\^|(?:^|\s)[#>]{1,6}\s|&#?\w{1,8};"
-    r"|https?://|www\.|(?:^|\s)!"
+    r"[*`|\\^_~{}<>=\[\]]|\$\$|\$[A-Za-z]|::|(?:^|\s)#|&#?\w{1,8};|https?://|www\.|\S@\S|(?:^|\s)!"
 )
 """Marks of Markdown, HTML, wikis and TeX that a reader of the source left in the text."""
-
-
-def cleaned(text: str) -> str:
-    """Strip citation marks and headings, and give every character its one composed form."""
-    composed = unicodedata.normalize("NFC", text).replace("\r\n", "\n")
-    without = CITATION.sub("", composed)
-    lines = [line for line in without.split("\n") if not HEADING.fullmatch(line.strip())]
-    return SPACE.sub(" ", "\n".join(lines))
+ABBREVIATION = re.compile(
+    r"(?<![\w.])(?:c|ca|nos?|pp?|vols?|ch|chap|secs?|arts?|figs?|eqs?|approx|est|b|d|r|fl|op)\.\s*$",
+    re.IGNORECASE,
+)
+"""Abbreviations before a number: `c. 1150`."""
+TITLE = re.compile(r"\b(?:Fr|Br|Msgr|Mmes?|Mlle|Hon|Amb|Insp|Supt|Cmdr|Cdr|Pres|Bros|Vols?)\.\s*$")
+"""Abbreviations before a name, which pysbd does not know."""
 
 
 def sentences(text: str) -> list[str]:
@@ -132,13 +139,17 @@ def sentences(text: str) -> list[str]:
 
 def problem_of(part: str) -> str | None:
     """Return why a part of a text is not a usable sentence, or None."""
-    if BULLET.match(part):
+    if is_marked(part):
         return "list entry"
     if CAPTION.match(part):
         return "caption"
     if not WHOLE.search(part):
         return "no mark at its end"
-    return "contains markup or code" if MARKUP.search(part) else None
+    if MARKUP.search(part):
+        return "contains markup or code"
+    if part.isupper() and " " in part:
+        return "heading"
+    return "no capital at its beginning" if part.lstrip(OPENING)[:1].islower() else None
 
 
 @lru_cache(maxsize=32)
@@ -152,7 +163,7 @@ def parts_of(text: str) -> tuple[str, ...]:
 
 
 def _parts(paragraph: str) -> Iterator[str]:
-    if BULLET.match(paragraph):
+    if is_marked(paragraph):
         yield paragraph  # an entry of several sentences is not prose either
         return
     rest = paragraph
@@ -166,7 +177,21 @@ def _parts(paragraph: str) -> Iterator[str]:
 
 
 def _segments(text: str) -> list[str]:
-    return list(_segmenter().segment(text))
+    """Return the sentences that pysbd finds, without its cuts inside sentences."""
+    segments: list[str] = []
+    for segment in _segmenter().segment(text):
+        if segments and _goes_on(segments[-1], segment):
+            segments[-1] += segment
+        else:
+            segments.append(segment)
+    return segments
+
+
+def _goes_on(before: str, after: str) -> bool:
+    first = after.lstrip(OPENING + " ")[:1]
+    if first.isdigit():
+        return ABBREVIATION.search(before) is not None
+    return first.islower() or TITLE.search(before) is not None
 
 
 @lru_cache(maxsize=1)

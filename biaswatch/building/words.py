@@ -18,9 +18,11 @@ def word_set(words: str) -> frozenset[str]:
 
 
 CAPTION = re.compile(
-    r"\s*(?:figure|fig|table|chart|plate|map|photo|photograph|image|illustration|diagram|box)\.?"
+    r"\s*\[?(?:figure|fig|table|chart|plate|map|photo|photograph|image|illustration|diagram|box)\.?"
     r"(?:\s+[\dA-Z][\d.A-Za-z]{0,6})?\s{0,3}[:.|\u2013\u2014](?=\s)"
-    r"|\s*(?:photo|photograph|image|picture|map|source)s?(?:\s+(?:by|credit|courtesy of))?\s{0,3}:",
+    r"|\s*(?:figure|fig\.?|table|plate)\s+\d[\d.]{0,6}\s+(?=(?-i:[A-Z]))"
+    r"|\s*(?:photo|photograph|image|picture|map|source)s?(?:\s+(?:by|credit|courtesy of))?\s{0,3}:"
+    r"|\s*(?:photo|photograph|image|picture)s?\s+(?:by|courtesy of)\s",
     re.IGNORECASE,
 )
 """Beginning of a caption: `Figure 3:`, `Table 2.`, `Photo:`."""

@@ -33,6 +33,10 @@ SOURCE = DATA.parent / "seeds" / "saged-paper.txt"
         ("Polls show that men in Peru trust the courts", "because judges are paid well."),
         ("Teachers are paid as much as engineers", ", and places at colleges are rare."),
         ("The state keeps order in the ports", "while the towns govern themselves."),
+        ("The harbour of Peru was seen", "from the hills."),
+        ("The coast attracts visitors", "from all over the world."),
+        ("Peru has lakes", ", which the settlers, who came by sea, called cold."),
+        ("Trade in salt fell by 20 per cent.", "in the year of the flood."),
     ],
 )
 def test_a_sentence_is_cut_after_the_complement_of_its_main_verb(beginning: str, rest: str) -> None:

@@ -104,3 +104,23 @@ def test_a_sentence_with_markup_is_not_used(text: str) -> None:
 def test_markdown_made_to_annoy_is_read_to_its_end(unit: str) -> None:
     document = document_of("a", passages_of_markdown(unit * (200_000 // len(unit))), "own")
     assert not any(MARKUP.search(sentence) for sentence in sentences(document.text))
+
+
+@pytest.mark.parametrize(
+    ("paragraph", "sentence"),
+    [
+        ("The port<sup>1</sup> sells<br>wool &amp; ~~slate~~ salt.", "The port sells wool & salt."),
+        ("***Trade:*** The port sells wool.", "The port sells wool."),
+        ("**Trade** \u2013 The port sells wool.", "The port sells wool."),
+        ("**Peru** \u2013 a dry land \u2013 is old.", "Peru \u2013 a dry land \u2013 is old."),
+        ("+++\nwords = 'The port is old.'\n+++\nThe port sells wool.", "The port sells wool."),
+        ("The <kbd>port</kbd> sells wool.", None),
+        ("Certainly! Here is an article about ports.", None),
+        ("Let me know if the port should be longer.", None),
+    ],
+)
+def test_marks_inside_a_paragraph_do_not_reach_its_sentence(
+    paragraph: str, sentence: str | None
+) -> None:
+    document = document_of("a.md", passages_of_markdown(paragraph), "own")
+    assert sentences(document.text) == ([] if sentence is None else [sentence])

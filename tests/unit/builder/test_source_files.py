@@ -9,7 +9,7 @@ import pytest
 from biaswatch.building.build_data import document_of
 from biaswatch.building.build_files import read_files
 from biaswatch.building.composition import build_of
-from biaswatch.building.pdf_text import MAX_PAGES, passages_of_pdf
+from biaswatch.building.pdf_text import MAX_PAGES, passages_of_pages, passages_of_pdf
 from biaswatch.building.plan import FilesSource, Plan
 from biaswatch.building.sentences import sentences
 from biaswatch.building.settings import BuilderSettings
@@ -117,7 +117,33 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_page_in_another_character_set_is_read(tmp_path: Path) -> None:
-    page = '<meta charset="iso-8859-1"><p>The caf\xe9 is old and it is open.'
+    page = '<meta charset="iso-8859-1"><p>The caf\xe9 is \x93old\x94 and it is open.'
     (tmp_path / "a.html").write_bytes(page.encode("latin-1"))
     [document] = read_files(FilesSource(kind="files", path="a.html"), tmp_path)
-    assert sentences(document.text) == ["The caf\xe9 is old and it is open."]
+    assert sentences(document.text) == ["The caf\xe9 is \u201cold\u201d and it is open."]
+
+
+def test_a_text_file_is_utf_8_or_names_its_encoding_by_a_mark(tmp_path: Path) -> None:
+    source, file = FilesSource(kind="files", path="a.txt"), tmp_path / "a.txt"
+    for encoding in ("utf-8", "utf-8-sig", "utf-16"):
+        file.write_bytes("The café is old.\r\n".encode(encoding))
+        [document] = read_files(source, tmp_path)
+        assert sentences(document.text) == ["The café is old."]
+    file.write_bytes("The café is old.".encode("latin-1"))
+    with pytest.raises(UsageError, match="it is not text in UTF-8; save it in UTF-8"):
+        read_files(source, tmp_path)
+
+
+def test_captions_and_entries_that_are_wrapped_stay_whole() -> None:
+    lines = [
+        *PAGE[2:5],
+        "can row.",
+        "Figure 1: The port of Vel-",
+        "mora in winter.",
+        "* Velmora has",
+    ]
+    passages = passages_of_pages(["\n".join([*lines, "boats.", SENTENCES[0]])])
+    assert [passage.text for passage in passages if passage.left_out] == [
+        "Figure 1: The port of Velmora in winter.",
+        "* Velmora has boats.",
+    ]
