@@ -2,6 +2,15 @@
 
 from collections.abc import Sequence
 
+from biaswatch.building.clauses import (
+    PHRASES,
+    begins_adjunct,
+    begins_participle,
+    in_list,
+    is_clause,
+    is_part_of_which,
+    is_participle,
+)
 from biaswatch.building.verb_words import AUXILIARIES, PARTICIPLES, PAST, VERBS
 from biaswatch.building.verbs import (
     ADVERBS,
@@ -31,27 +40,25 @@ LEAST_LEFT = 2
 """Least number of words after the cut."""
 LEAST_SHARE_LEFT = 0.15
 """Least share of the words after the cut."""
-MOST_ENTRY_WORDS = 6
-"""Words of an entry of a list."""
 NO_VERB = "no main verb is found"
 NO_PLACE = "nothing follows the complement of the main verb"
 KEYWORD_AFTER = "the keyword comes after the cut"
 
-PHRASES = word_set("including due because along according despite amid such rather together")
-"""Words that begin a phrase after a noun."""
+BEFORE_BASE = CONJUNCTIONS | AUXILIARIES | {"to"}
+"""Words before a verb in its base form: `should invest`."""
 COMPLEMENT_CLAUSES = word_set("that whether how what why if where")
 NEVER_LAST = (
     (STOP - word_set("it them him her us there here own same"))
     | PREPOSITIONS
     | NOUN_MARKS
     | PHRASES
-    | word_set("than very almost about its little")
+    | word_set("than very almost about its little even")
 )
 """Words after which no reader would stop."""
 INCOMPLETE = word_set(
     "consist consists consisted depend depends depended rely relies relied belong belongs belonged"
     " lead leads led refer refers referred based referring amount amounts amounted add adds serve"
-    " serves served result results resulted stand stands stood pay pays paid"
+    " serves served result results resulted stand stands stood pay pays paid divide divided"
 )
 """Verbs incomplete without their preposition."""
 NAMING = word_set("known thought seen regarded compared")
@@ -162,7 +169,7 @@ def _may_cut(words: list[str], begin: int, index: int) -> bool:
     text = " ".join(words[:index])
     closed = text.count("(") == text.count(")") and text.count("\u201c") == text.count("\u201d")
     closed = closed and text.count('"') % 2 == 0
-    if not content or last in NEVER_LAST or not closed or _in_list(words, index):
+    if not content or last in NEVER_LAST or not closed or in_list(words, index):
         return False
     return not _parts_subject(words, index) and not _is_open(words, begin, index)
 
@@ -186,69 +193,29 @@ def _parts_subject(words: list[str], index: int) -> bool:
     return any(is_finite(words, n) for n in range(index, len(words) if end is None else end))
 
 
-def _in_list(words: list[str], index: int) -> bool:
-    """Tell whether the next words are an entry of a list: `a mix of wool, salt, and slate`."""
-    if not words[index - 1].endswith(","):
-        return False
-    if bare(words[index]) in CONJUNCTIONS:
-        before = words[max(0, index - 1 - MOST_ENTRY_WORDS) : index - 1]
-        return any(w.endswith(",") for w in before) and not _is_clause(words, index + 1)
-    if _begins_adjunct(words, index) or _is_clause(words, index):
-        return False
-    ends = (n for n in range(index, len(words)) if _ends_entry(words, n))
-    end = next(ends, None)
-    if end is None or end > index + MOST_ENTRY_WORDS:
-        return False
-    return bare(words[end]) in CONJUNCTIONS or (end + 1 < len(words) and _in_list(words, end + 1))
-
-
-def _ends_entry(words: list[str], index: int) -> bool:
-    return words[index].endswith(",") or bare(words[index]) in CONJUNCTIONS
-
-
-def _begins_adjunct(words: list[str], index: int) -> bool:
-    """Tell whether a phrase begins that adds to the clause: `, known for its wool`."""
-    while bare(words[index]) in ADVERBS and index < len(words) - 1:
-        index += 1
-    word = bare(words[index])
-    if word in RELATIVES | SUBORDINATORS | PHRASES | PREPOSITIONS:
-        return True
-    if not _is_participle(word):
-        return False
-    begins = next((n for n in range(index - 1, 0, -1) if words[n - 1].endswith(",")), 0)
-    return not _is_participle(bare(words[begins]))
-
-
-def _is_participle(word: str) -> bool:
-    if word in PARTICIPLES:
-        return word not in VERBS  # run, set, cut
-    return is_regular_past(word) or (len(word) > 4 and word.endswith("ing"))
-
-
-def _is_clause(words: list[str], index: int) -> bool:
-    """Tell whether a clause with a subject and a verb of its own begins here."""
-    if index >= len(words) or not _may_be_subject(words[index]):
-        return False
-    return any(is_finite(words, n) for n in range(index + 1, min(index + 6, len(words))))
-
-
-def _may_be_subject(word: str) -> bool:
-    return word[:1].isupper() or bare(word) in PRONOUNS | NOUN_MARKS
-
-
 def _begins_phrase(words: list[str], index: int) -> bool:
     word, last = bare(words[index]), words[index - 1]
     if last[-1:] in ";:\u2014" or words[index][:1] in "\u2014\u2013(":
         return True
+    if word in COMPLEMENT_CLAUSES and is_finite(words, index - 1):
+        return False  # others think | that traders came first
     if last.endswith(","):
-        return _begins_adjunct(words, index) or word in NOUN_MARKS | PRONOUNS | CONJUNCTIONS
+        own = word in NOUN_MARKS | PRONOUNS | CONJUNCTIONS or is_part_of_which(words, index)
+        return own or begins_adjunct(words, index)
     if word in CONJUNCTIONS - {"nor"}:
-        return _is_clause(words, index + 1) or _is_verb(words, index + 1)
-    if word in RELATIVES or word in SUBORDINATORS - {"as", "once", "even"} - PREPOSITIONS:
+        return is_clause(words, index + 1) or _is_verb(words, index + 1)
+    if _begins_subordinate(words, index):
         return True
     if word in PHRASES | PREPOSITIONS:
         return word not in {"of", "than"} and not _needs_more(words, index)
-    return _begins_participle(words, index)
+    return begins_participle(words, index)
+
+
+def _begins_subordinate(words: list[str], index: int) -> bool:
+    word = bare(words[index])
+    if word == "even":
+        return index + 1 < len(words) and bare(words[index + 1]) in {"if", "though", "when"}
+    return word in RELATIVES or word in SUBORDINATORS - {"as", "once"} - PREPOSITIONS
 
 
 def _is_verb(words: list[str], index: int) -> bool:
@@ -271,9 +238,9 @@ def _needs_more(words: list[str], index: int) -> bool:
     last, before = bare(words[index - 1]), bare(words[index - 2])
     if bare(words[index]) == "per" and bare(words[index + 1]).startswith("cent"):
         return True
-    if _is_participle(last) or last in ADVERBS or last.endswith("ly"):
+    if is_participle(last) or last in ADVERBS or last.endswith("ly"):
         return True
-    if is_finite(words, index - 1) or (before in CONJUNCTIONS | {"to"} and last in VERBS):
+    if is_finite(words, index - 1) or (before in BEFORE_BASE and last in VERBS):
         return True
     earlier = [bare(word) for word in words[:index]]
     later = [bare(word) for word in words[index : index + 9]]
@@ -290,11 +257,3 @@ def _needs_more(words: list[str], index: int) -> bool:
 
 def _is_comparative(earlier: Sequence[str]) -> bool:
     return not {"more", "less", "fewer"}.isdisjoint(earlier[-2:]) or earlier[-1].endswith("er")
-
-
-def _begins_participle(words: list[str], index: int) -> bool:
-    word, before = bare(words[index]), bare(words[index - 1])
-    after = bare(words[index + 1]) if index + 1 < len(words) else ""
-    if before in STOP | ADVERBS or not _is_participle(word):
-        return False
-    return after in NOUN_MARKS or (not word.endswith("ing") and after in PREPOSITIONS)

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from uuid import uuid4
@@ -27,7 +28,13 @@ from biaswatch.cli.options import CheckRequest, Json, SuiteFile, end_check, gate
 from biaswatch.cli.requests import takes
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import AddressFile
-from biaswatch.local.runs import InterpretedGap, RunResults, check_not_refused, run_results
+from biaswatch.local.runs import (
+    InterpretedGap,
+    RunResults,
+    check_not_refused,
+    ended_run,
+    run_results,
+)
 from biaswatch.planning.costs import EstimatedSpending, estimated_spending, in_words
 from biaswatch.planning.findable_gaps import with_findable
 from biaswatch.readers.contexts import with_contexts
@@ -252,10 +259,7 @@ async def _run_suite(
     then: Then | None = None,
 ) -> RunResults:
     async with connection as client:
-        await client.keep(suite)
-        started = await client.start(body)
-        run_id = started.run.id
-        await _watch(client, run_id, started.opening, quiet=quiet)
+        run_id = await ended_run(client, suite, body, partial(watched, quiet=quiet))
         results = await with_findable(client, await run_results(client, run_id))
         if then is not None and results.diagnoses:
             interpretations = await then(client, run_id, results.diagnoses)
@@ -263,7 +267,7 @@ async def _run_suite(
         return results
 
 
-async def _watch(client: GatewayClient, run_id: str, opening: int, *, quiet: bool) -> None:
+async def watched(client: GatewayClient, run_id: str, opening: int, *, quiet: bool) -> None:
     """Show the progress of a run until it is diagnosed."""
     columns = (
         TextColumn("{task.description}"),

@@ -1,15 +1,17 @@
 """The verb `suites validate`: reliability of a suite, and its agreement with long texts."""
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from biaswatch.cli.options import Json, SuiteFile, ask
-from biaswatch.exporting.answers import answered
+from biaswatch.cli.run import watched
+from biaswatch.exporting.answers import Row, answered
 from biaswatch.exporting.judged_twins import CRITERIA
 from biaswatch.exporting.long_texts import (
     judged_long_texts,
@@ -17,6 +19,7 @@ from biaswatch.exporting.long_texts import (
     measured_answers,
     models_of,
 )
+from biaswatch.local.runs import Watch
 from biaswatch.readers.contexts import QUESTION, Context, crossed, read_contexts
 from biaswatch.readers.suite_names import SHIPPED
 from biaswatch.readers.suites import load_suite, pilot_of
@@ -47,12 +50,15 @@ class _Measurement:
     models: Sequence[str]
     dimension: str
     feature: str
-    repeats: int
+    watch: Watch
 
-    def request(self, suite: Suite, repeats: int = 1) -> RunRequest:
-        """Return the request of a run with all models."""
-        targets = [*map(with_file, self.models)]
-        return RunRequest(suite_hash=suite.hash, targets=targets, repeats=repeats)
+    async def answers(
+        self, client: "GatewayClient", suite: Suite, models: Sequence[str], **options: Any
+    ) -> tuple[str, list[Row]]:
+        """Ask models a suite, and return the id of the run and a row for each answer."""
+        targets = [*map(with_file, models)]
+        request = RunRequest(suite_hash=suite.hash, targets=targets, **options)
+        return await answered(client, suite, request, self.watch)
 
 
 def validate_suite(
@@ -71,19 +77,27 @@ def validate_suite(
         Path | None, typer.Option(help="A folder of wordings, as of `run --contexts`.")
     ] = None,
     repeats: Annotated[int, typer.Option(min=2, help="Answers to each prompt and wording.")] = 2,
-    limit: Annotated[int | None, typer.Option(min=2, help="Maximum number of sets.")] = None,
+    scaffold: Annotated[
+        str | None, typer.Option(help="The suite's by default; long texts have none.")
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(min=2, help="Maximum number of sets, also of long texts.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Measure reliability, placebo twins, agreement with long texts, sensitivity to wording."""
     whole = load_suite(suite)
-    part = whole if limit is None else pilot_of(whole, limit)
-    study = _Measurement(models, dimension, feature or "".join(whole.features[:1]), repeats)
+    watch = partial(watched, quiet=as_json)
+    study = _Measurement(models, dimension, feature or "".join(whole.features[:1]), watch)
     _check(whole, study, criterion)
-    variants = crossed(part, [*read_contexts(wordings)] if wordings else WORDINGS)
+    variants = crossed(_part(whole, limit), [*read_contexts(wordings)] if wordings else WORDINGS)
+    options = {"repeats": repeats, "scaffolds": [scaffold] if scaffold else []}
 
     async def measured(client: "GatewayClient") -> Validity:
-        short = await _short(client, variants, study)
-        texts = await _long(client, load_suite(long), judge, study, criterion) if judge else []
+        short = await _short(client, variants, study, options)
+        texts: list[MeasuredAnswer] = []
+        if judge:
+            texts = await _long(client, _part(load_suite(long), limit), judge, study, criterion)
         return Validity(study.feature, *short[:2], validity_of(short[2], texts))
 
     result = ask(measured, with_models=True)
@@ -91,6 +105,10 @@ def validate_suite(
         typer.echo(json.dumps(asdict(result), indent=2))
     else:
         print_validity(result)
+
+
+def _part(suite: Suite, limit: int | None) -> Suite:
+    return suite if limit is None else pilot_of(suite, limit)
 
 
 def _check(suite: Suite, study: _Measurement, criterion: str) -> None:
@@ -107,10 +125,10 @@ def _check(suite: Suite, study: _Measurement, criterion: str) -> None:
 
 
 async def _short(
-    client: "GatewayClient", suite: Suite, study: _Measurement
+    client: "GatewayClient", suite: Suite, study: _Measurement, options: Mapping[str, Any]
 ) -> tuple[Sequence[ModelVerdict], Sequence[ModelVerdict], Sequence[MeasuredAnswer]]:
     """Return the verdicts on the groups and on placebo twins, and the measured answers."""
-    run_id, rows = await answered(client, suite, study.request(suite, study.repeats))
+    run_id, rows = await study.answers(client, suite, study.models, **options)
     gaps = [
         (diagnosis.dimension, ModelVerdict(diagnosis.target, gap.a, gap.b, gap.gap, gap.verdict))
         for diagnosis in await client.diagnoses(run_id)
@@ -131,8 +149,7 @@ async def _long(
     client: "GatewayClient", suite: Suite, judge: str, study: _Measurement, criterion: str
 ) -> list[MeasuredAnswer]:
     """Return a judge's choices between the long texts of each model's twins."""
-    _, rows = await answered(client, suite, study.request(suite))
+    _, rows = await study.answers(client, suite, study.models)
     compared = judged_long_texts(rows, study.dimension, criterion)
-    request = RunRequest(suite_hash=compared.hash, targets=[with_file(judge)])
-    _, choices = await answered(client, compared, request)
+    _, choices = await study.answers(client, compared, [judge])
     return list(judged_values(choices, models_of(rows), study.dimension))

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.gateway_requests import path
-from biaswatch.local.runs import ended_run, whole_run_id
+from biaswatch.local.runs import Watch, ended, ended_run, whole_run_id
 from biaswatch.shared.contracts import TRAFFIC, Suite, is_id
 from biaswatch.shared.errors import NotFoundError, UsageError
 from biaswatch.shared.requests.exports import (
@@ -119,10 +119,10 @@ async def exported_rows(client: GatewayClient, runs: Sequence[MonitorRun]) -> As
 
 
 async def answered(
-    client: GatewayClient, suite: Suite, request: RunRequest
+    client: GatewayClient, suite: Suite, request: RunRequest, watch: Watch = ended
 ) -> tuple[str, list[Row]]:
     """Ask a suite, and return the id of the ended run and a row for each answer."""
-    run_id = await ended_run(client, suite, request)
+    run_id = await ended_run(client, suite, request, watch)
     runs = await runs_named(client, run_id, None)
     return run_id, [row async for row in exported_rows(client, runs)]
 

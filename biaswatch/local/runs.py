@@ -1,7 +1,7 @@
 """A run with its results, read from the gateway; run ids by their beginning."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -128,7 +128,25 @@ class RunResults:
         return dict(to_jsonable_python(fields))
 
 
-async def ended_run(client: GatewayClient, suite: Suite, request: RunRequest) -> str:
+Watch = Callable[[GatewayClient, str, int], Awaitable[None]]
+"""Waits for the end of a run."""
+
+
+async def ended(client: GatewayClient, run_id: str, opening: int) -> None:
+    """Wait for the end of a run.
+
+    Raises
+    ------
+    TransientError
+        All answers left are of targets that refuse again and again.
+    """
+    async for progress in client.follow(run_id, opening):
+        check_not_refused(progress)
+
+
+async def ended_run(
+    client: GatewayClient, suite: Suite, request: RunRequest, watch: Watch = ended
+) -> str:
     """Ask a suite and wait for the end of the run; return its id.
 
     Raises
@@ -138,8 +156,7 @@ async def ended_run(client: GatewayClient, suite: Suite, request: RunRequest) ->
     """
     await client.keep(suite)
     started = await client.start(request)
-    async for progress in client.follow(started.run.id, started.opening):
-        check_not_refused(progress)
+    await watch(client, started.run.id, started.opening)
     return started.run.id
 
 

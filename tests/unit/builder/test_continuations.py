@@ -36,6 +36,10 @@ SOURCE = DATA.parent / "seeds" / "saged-paper.txt"
         ("The harbour of Peru was seen", "from the hills."),
         ("The coast attracts visitors", "from all over the world."),
         ("Peru has lakes", ", which the settlers, who came by sea, called cold."),
+        ("Ships of Peru are used by most", ", even though they are old and slow."),
+        ("Peru is divided into twelve parts", ", each of which elects two members."),
+        ("Some claim Peru was poor", ", while others think that traders made it rich."),
+        ("Peru relies on imported grain", "and should invest in its own farms."),
         ("Trade in salt fell by 20 per cent.", "in the year of the flood."),
     ],
 )
