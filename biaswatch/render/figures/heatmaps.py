@@ -1,7 +1,7 @@
 """Fields of color: gaps by model, pairs of groups, criteria."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
@@ -22,11 +22,12 @@ from biaswatch.render.figures.drawing import (
     shortened,
     target_names,
 )
-from biaswatch.shared.contracts import Diagnosis, Gap, SummaryWord
+from biaswatch.shared.contracts import Diagnosis, Gap, GroupSummary, SummaryWord
 from biaswatch.shared.formatting import visible
 from biaswatch.shared.presentation.conclusions import families_of
 from biaswatch.shared.presentation.findings import comparisons
 from biaswatch.shared.presentation.names import ModelNames
+from biaswatch.shared.stats.estimate import Estimate
 
 ROW_IN, PANEL_IN = 0.34, 0.9
 CRITERIA_COLUMNS, FACET_IN = 2, 0.5
@@ -38,6 +39,10 @@ MAX_COLUMNS = 6
 """With more comparisons and fewer models, comparisons become rows."""
 MAX_MEANS, MAX_MEANS_PANELS = 30, 6
 """Groups of a panel of means, and panels."""
+GROUP_STATISTICS: Mapping[str, Callable[[GroupSummary], Estimate | None]] = {
+    "mean": lambda group: group.mean,
+    "selection rate": lambda group: group.selection_rate,
+}
 MAX_GAPS = 21
 """With more, no label can be read; the figure of all groups replaces this one."""
 
@@ -88,18 +93,23 @@ def gaps(results: RunResults) -> Figure | None:
 
 
 def means(results: RunResults) -> Figure | None:
-    """Draw the mean of every group at every model, as colors around the mean of all cells."""
+    """Draw each group's mean and selection rate at each model, colored from the mean of all."""
     by_title = defaultdict[str, list[Diagnosis]](list)
     for row in results.diagnoses:
         if not row.stratum and len(row.groups) <= MAX_MEANS:
             by_title[f"{row.feature} by {row.dimension}"].append(row)
     several = {title: rows for title, rows in by_title.items() if len(rows) > 1}
-    panels = [(title, _means_field(rows)) for title, rows in several.items()][:MAX_MEANS_PANELS]
+    panels = [
+        (f"{statistic} of {title}", field)
+        for title, rows in several.items()
+        for statistic, value_of in GROUP_STATISTICS.items()
+        if (field := _statistics_field(rows, value_of))
+    ][:MAX_MEANS_PANELS]
     if not panels:
         return None
     heights = [ROW_IN * len({row for row, _ in field}) for _, field in panels]
     figure, axes = new_figure(
-        f"{results.run.suite}: means of the groups at each model (no verdicts: see the gaps)",
+        f"{results.run.suite}: groups at each model (no verdicts: see the gaps)",
         0.5 + sum(heights) + PANEL_IN * len(panels),
         down=len(panels),
         heights=heights,
@@ -111,12 +121,15 @@ def means(results: RunResults) -> Figure | None:
     return figure
 
 
-def _means_field(rows: Sequence[Diagnosis]) -> Field:
-    """Return means by group and model: the text is the mean, the color its distance from all."""
+def _statistics_field(
+    rows: Sequence[Diagnosis], value_of: Callable[[GroupSummary], Estimate | None]
+) -> Field:
+    """Return a statistic by group and model: its value, colored by the distance from all."""
     cells = {
-        (group.group, name): group.mean.value
+        (group.group, name): estimate.value
         for row, name in zip(rows, target_names(rows), strict=True)
         for group in row.groups
+        if (estimate := value_of(group)) is not None
     }
     known = [value for value in cells.values() if value is not None]
     middle = sum(known) / max(len(known), 1)

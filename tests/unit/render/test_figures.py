@@ -118,7 +118,8 @@ def test_of_more_gaps_than_can_be_read_those_that_say_the_most_are_drawn(tmp_pat
 
 def test_means_of_groups_are_drawn_by_model_where_there_are_several(tmp_path: Path) -> None:
     groups = [
-        (GroupSummary(group="Peru", responses=9, missing=0, units=9, mean=Estimate(value=mean)),
+        (GroupSummary(group="Peru", responses=9, missing=0, units=9, mean=Estimate(value=mean),
+                      selection_rate=Estimate(value=mean - 0.04)),
          GroupSummary(group="Chile", responses=0, missing=9, units=0, mean=Estimate(reason="none")))
         for mean in (0.25, 0.75)
     ]  # fmt: skip
@@ -127,9 +128,8 @@ def test_means_of_groups_are_drawn_by_model_where_there_are_several(tmp_path: Pa
     ]
     draw(RunResults(RUN, rows), tmp_path / "two")
     svg = (tmp_path / "two" / "means.svg").read_text()
-    assert {word for word in ("0.25", "0.75", "undefined", "Chile") if word in svg} == {
-        "0.25", "0.75", "undefined", "Chile",
-    }  # fmt: skip
+    expected = {"0.25", "0.75", "undefined", "Chile", "0.21", "0.71", "selection rate of"}
+    assert {word for word in expected if word in svg} == expected
     draw(RunResults(RUN, rows[:1]), tmp_path / "one")
     assert not (tmp_path / "one" / "means.svg").exists()
 
