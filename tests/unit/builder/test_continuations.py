@@ -36,7 +36,7 @@ SOURCE = DATA.parent / "seeds" / "saged-paper.txt"
         ("The harbour of Peru was seen", "from the hills."),
         ("The coast attracts visitors", "from all over the world."),
         ("Peru has lakes", ", which the settlers, who came by sea, called cold."),
-        ("Ships of Peru are used by most", ", even though they are old and slow."),
+        ("Ships of Peru are used by families", ", even though they are old and slow."),
         ("Peru is divided into twelve parts", ", each of which elects two members."),
         ("Some claim Peru was poor", ", while others think that traders made it rich."),
         ("Peru relies on imported grain", "and should invest in its own farms."),
