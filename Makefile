@@ -135,7 +135,7 @@ calibration: .venv/.dev ## Simulate error rates and power of verdicts and monito
 	$(if $(ONLY),,$(BIN)/python -m calibration.questions && $(BIN)/python -m calibration.evidence && $(BIN)/python -m calibration.monitors && $(BIN)/python -m calibration.monitors.questions && $(BIN)/python -m calibration.labels && $(BIN)/python -m calibration.judges && $(BIN)/python -m calibration.search &&) exit $$table
 
 # ONLY=disk runs the drills whose names contain the word, TIMES=5 repeats each fault five times.
-drills: .venv/.dev ## Run scripted faults and count what is lost; two hours, best as root
+drills: .venv/.dev ## Run scripted faults and count what is lost; three hours, best as root
 	$(BIN)/python -m drills $(ONLY) $(if $(TIMES),--times $(TIMES))
 
 contracts: .venv/.dev ## Write schemas, the AsyncAPI document, the public surface, tables of methods

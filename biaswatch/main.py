@@ -1,12 +1,9 @@
 """Entry point of the command line: signals, imports, and errors as sentences."""
 
-import errno
 import signal
 import sys
 
 USAGE_CODE, INTERRUPTED_CODE = 2, 130
-DISK_REFUSES = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
-"""Disk errors that are not bugs."""
 
 
 def main() -> None:
@@ -14,7 +11,7 @@ def main() -> None:
     # Importing takes a moment. Until it is done, a signal may end the process at once.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     from biaswatch.cli.application import app
-    from biaswatch.shared.errors import BiaswatchError
+    from biaswatch.shared.errors import DISK_REFUSES, BiaswatchError
 
     # SIGTERM and Ctrl-C stop everything in order, even if the parent shell ignores Ctrl-C.
     signal.signal(signal.SIGINT, signal.default_int_handler)

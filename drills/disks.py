@@ -1,4 +1,4 @@
-"""Drills about volumes that fill up: of the bus, of both databases, of answers in files."""
+"""Drills about volumes that fill up: of bus, databases, answers in files, temporary files."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -76,6 +76,13 @@ async def full_answer_files(folder: Path, times: int) -> Outcome:
         return await _full_store(folder, f"sqlite:///{folder / 'store.db'}", disk, times, settings)
 
 
+async def full_scratch(folder: Path, times: int) -> Outcome:
+    """Fill the volume of temporary files, where windows of traffic are read."""
+    with mounted_disk(folder / "disk", DISK_BYTES) as disk:
+        url = f"sqlite:///{folder / 'store.db'}"
+        return await _full_store(folder, url, disk, times, {"TMPDIR": str(disk.folder)})
+
+
 async def _full_store(
     folder: Path, url: str, disk: SmallDisk, times: int, settings: Mapping[str, str] | None = None
 ) -> Outcome:
@@ -88,5 +95,6 @@ DRILLS = (
     Drill("full-disk-bus", "the bus's volume is full", full_bus, 3),
     Drill("full-disk-sqlite", "the volume of SQLite is full", full_sqlite, 3),
     Drill("full-disk-postgresql", "the volume of PostgreSQL is full", full_postgresql, 3),
+    Drill("full-disk-scratch", "the volume of temporary files is full", full_scratch, 3),
     Drill("full-disk-files", "the volume of answers in files is full", full_answer_files, 3),
 )

@@ -109,6 +109,7 @@ async def scene(
     settings: Mapping[str, str] | None = None,
     prefixes: Mapping[str, Sequence[str]] | None = None,
     bus_folder: Path | None = None,
+    bus_servers: int = 1,
     supervised: bool = False,
     turned: bool = False,
 ) -> AsyncIterator[Scene]:
@@ -118,7 +119,7 @@ async def scene(
     drill can turn.
     """
     async with chaos_platform(
-        folder, store_url, bus_folder=bus_folder, supervised=supervised
+        folder, store_url, bus_folder=bus_folder, supervised=supervised, bus_servers=bus_servers
     ) as platform:
         study = ExactStudy(folder, probes)
         platform.store.suites.keep(study.suite, now())

@@ -15,6 +15,12 @@ BiaswatchError
 `shared/bus/retry_policy.py` decides the outcome of a record whose handler raised one.
 """
 
+import errno
+from tempfile import gettempdir
+
+DISK_REFUSES = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS})
+"""Disk errors that are not bugs."""
+
 
 class BiaswatchError(Exception):
     """The base of all errors raised on purpose; the message says what to do."""
@@ -70,3 +76,11 @@ class NotFoundError(UsageError):
 
 class ArchivedError(UsageError):
     """The named thing is in the archive and must be restored first."""
+
+
+def explained(error: Exception) -> Exception:
+    """Return the TransientError of a disk that takes nothing; any other error unchanged."""
+    if not isinstance(error, OSError) or error.errno not in DISK_REFUSES:
+        return error
+    place = error.filename or f"{gettempdir()}, the folder of temporary files,"
+    return TransientError(f"{place} cannot be written ({error.strerror}). Make room on its disk.")

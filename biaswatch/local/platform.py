@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequen
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from biaswatch.services.extractor.settings import ExtractorSettings
 from biaswatch.services.gateway import app
 from biaswatch.services.gateway import app as gateway
 from biaswatch.services.gateway.settings import GatewaySettings
+from biaswatch.services.gateway.status import service_troubles
 from biaswatch.services.generator import app as generator
 from biaswatch.services.generator.settings import GeneratorSettings
 from biaswatch.services.notifier import app as notifier
@@ -230,10 +232,10 @@ async def _in_this_process(where: ServiceSettings, store: Store, port: int) -> A
     ]
     connection = await Connection.open(where.nats_url, name="gateway")
     try:
-        publisher, bus_trouble = JetStreamPublisher(connection), gateway_work.bus_trouble
         api = gateway.web_app(
-            gateway_settings, store, publisher, backlog.latest, bus_trouble=bus_trouble
-        )
+            gateway_settings, store, JetStreamPublisher(connection), backlog.latest,
+            troubles=partial(service_troubles, gateway_work),
+        )  # fmt: skip
         with own_telemetry("platform", gateway_settings):
             async with _running(services), web_server(api, HERE, port) as chosen:
                 yield f"http://{HERE}:{chosen}"

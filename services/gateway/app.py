@@ -5,6 +5,7 @@ import random
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from fastapi import Depends, FastAPI
@@ -43,9 +44,10 @@ from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.bus.stage import Stage
 from biaswatch.shared.contracts import Exchange, Features, Response, Suite
 from biaswatch.shared.errors import ConfigurationError
+from biaswatch.shared.requests.platform import PlatformTrouble
 from biaswatch.shared.requests.traffic import SentBatch
 from biaswatch.shared.runtime.auditing import AuditWriter
-from biaswatch.shared.runtime.jobs import Job
+from biaswatch.shared.runtime.jobs import Job, in_thread
 from biaswatch.shared.runtime.process import serve
 from biaswatch.shared.runtime.service import Service, StageHost
 from biaswatch.shared.runtime.settings import headers_in
@@ -55,6 +57,7 @@ from biaswatch.shared.store import Store
 INGESTION_BATCH = 256
 EVALUATION_BATCH, EVALUATION_LINGER_S = 512, 1.0
 BACKLOG_EVERY_S = 1.0
+PROBE_FILES_S = 3.0
 ANSWER_CONSUMERS = ("recorder", "extractor")
 """Services that write and measure answers."""
 
@@ -77,7 +80,12 @@ def background_work(store: Store, settings: GatewaySettings) -> BackgroundWork:
         A file that the settings name cannot be read, or something in it is wrong.
     """
     joiner = AnswerJoiner(store, lambda scoped: signal_intake(scoped, settings), now=now)
-    work = BackgroundWork([ingestion_stage(store, settings)], [join_job(joiner)], [])
+
+    async def probe_files(_: Publisher) -> None:
+        await in_thread(store.answer_files.probe)
+
+    jobs = [join_job(joiner), Job(probe_files, "files of answers", every_s=PROBE_FILES_S)]
+    work = BackgroundWork([ingestion_stage(store, settings)], jobs, [])
     if (endpoint := evaluation_endpoint(settings)) is not None:
         work.stages.append(evaluation_stage(endpoint, settings))
         work.close.append(endpoint.close)
@@ -178,7 +186,7 @@ def web_app(
     publisher: Publisher,
     backlog: Callable[[], IntakeBacklog] = IntakeBacklog,
     *,
-    bus_trouble: Callable[[], str | None] = lambda: None,
+    troubles: Callable[[], list[PlatformTrouble]] = list,
     watchers_ttl_s: float = 0.0,
 ) -> FastAPI:
     """Return the application on a store and a bus.
@@ -203,7 +211,7 @@ def web_app(
         sign_in=sign_in,
         audit=CallerAudit(writer),
         backlog=backlog,
-        bus_trouble=bus_trouble,
+        troubles=troubles,
         watchers_ttl_s=watchers_ttl_s,
     )
     app = FastAPI(
@@ -245,7 +253,7 @@ def build(settings: GatewaySettings) -> Service:
     async def listen(publisher: Publisher) -> None:
         app = web_app(
             settings, store, publisher, backlog.latest,
-            bus_trouble=service.bus_trouble, watchers_ttl_s=WATCHERS_TTL_S,
+            troubles=partial(status.service_troubles, service), watchers_ttl_s=WATCHERS_TTL_S,
         )  # fmt: skip
         limits = ConnectionLimits(header_s=settings.gateway_header_s)
         async with web_server(app, settings.gateway_host, settings.gateway_port, limits):

@@ -11,6 +11,7 @@ from biaswatch.services.gateway.settings import GatewaySettings
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.contracts import Brief, Cancellation, Label, LabelSample, Monitor, Run
 from biaswatch.shared.errors import ArchivedError
+from biaswatch.shared.requests.platform import PlatformTrouble
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.archived_runs import ArchivedRun, ArchiveState
 
@@ -48,8 +49,8 @@ class GatewayContext:
     sign_in: "SignIn | None"
     audit: CallerAudit
     backlog: Callable[[], IntakeBacklog] = IntakeBacklog
-    bus_trouble: Callable[[], str | None] = lambda: None
-    """Returns why the bus is not available."""
+    troubles: Callable[[], list[PlatformTrouble]] = list
+    """Returns what the gateway itself lacks: the bus, or files of answers."""
     watchers_ttl_s: float = 0.0
     """How long intake may rely on the monitors of a live system that it has read."""
     slots: IntakeSlots = field(default_factory=IntakeSlots)

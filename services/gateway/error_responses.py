@@ -19,6 +19,7 @@ from biaswatch.shared.errors import (
     BiaswatchError,
     NotFoundError,
     TransientError,
+    explained,
 )
 
 API_PREFIX = "/v1/"
@@ -70,7 +71,7 @@ async def _client_left(request: Request, error: Exception) -> Response:
 
 async def _error_response(request: Request, error: Exception) -> Response:
     """Map an error to a response; unexpected ones, which the framework logs, are 500."""
-    match error:
+    match error := explained(error):
         case BiaswatchError():
             status = next((code for kind, code in STATUSES if isinstance(error, kind)), 422)
             response = _response(request, status, str(error))

@@ -29,6 +29,7 @@ from biaswatch.shared.requests.platform import (
     PlatformStatus,
     PlatformTrouble,
 )
+from biaswatch.shared.runtime.service import Service
 from biaswatch.shared.store import Store
 
 DAY = timedelta(days=1)
@@ -42,6 +43,7 @@ MAX_NOTES = 20
 MAX_RUNS = 1000
 WATCHING = (Purpose.MONITOR, Purpose.PRODUCTION)
 WAITS_FOR_BUS = "Runs, rounds and answers wait until it works; what was accepted is kept."
+WAITS_FOR_STORE = "Everything waits until it works; what was accepted is kept."
 NO_EXTRACTOR = "No extractor was heard of for ten minutes: nothing is measured until one runs."
 
 
@@ -54,8 +56,8 @@ class StatusQueries:
     monitors: MonitorQueries
     channels: ChannelQueries
     now: Callable[[], datetime]
-    bus_trouble: Callable[[], str | None] = lambda: None
-    """Returns why the bus is not available."""
+    own_troubles: Callable[[], list[PlatformTrouble]] = list
+    """Returns what the gateway itself lacks."""
 
     def status(self) -> PlatformStatus:
         """Return the state of the platform and the events of the last day."""
@@ -113,8 +115,7 @@ class StatusQueries:
     def troubles(self) -> list[PlatformTrouble]:
         """Return what needs a person: the bus, paused targets, extractors and channels."""
         extractors = self.store.extractors.ever()
-        bus = self.bus_trouble()
-        troubles = [PlatformTrouble(what="bus", said=f"{bus} {WAITS_FOR_BUS}")] if bus else []
+        troubles = self.own_troubles()
         troubles += [
             PlatformTrouble(what="target paused", said=target.in_words())
             for target in self.runs.paused_targets()
@@ -187,8 +188,18 @@ def status_queries(ctx: GatewayContext) -> StatusQueries:
     store = ctx.store
     return StatusQueries(
         store, RunQueries(store), MonitorQueries(store), ChannelQueries(store, now), now,
-        bus_trouble=ctx.bus_trouble,
+        own_troubles=ctx.troubles,
     )  # fmt: skip
+
+
+def service_troubles(service: Service) -> list[PlatformTrouble]:
+    """Return what a gateway lacks: the store, the bus, or what its background jobs wait for."""
+    state = service.state()
+    if state.store_trouble:
+        return [PlatformTrouble(what="store", said=f"{state.store_trouble} {WAITS_FOR_STORE}")]
+    if state.bus_trouble:
+        return [PlatformTrouble(what="bus", said=f"{state.bus_trouble} {WAITS_FOR_BUS}")]
+    return [PlatformTrouble(what=job.job, said=job.trouble) for job in state.jobs]
 
 
 def router(ctx: GatewayContext) -> APIRouter:

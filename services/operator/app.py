@@ -4,6 +4,7 @@ import asyncio
 import socket
 import sys
 import time
+from collections.abc import Awaitable
 from datetime import UTC, datetime
 from uuid import uuid4
 
@@ -17,12 +18,14 @@ from biaswatch.services.operator.handlers.reconciling import Reconciler
 from biaswatch.services.operator.handlers.resources import configure, registry_of
 from biaswatch.services.operator.settings import OperatorSettings
 from biaswatch.shared.errors import BiaswatchError
-from biaswatch.shared.runtime.health import HealthServer, ServiceHealth
+from biaswatch.shared.runtime.health import WORKING, HealthServer, ServiceHealth
 from biaswatch.shared.runtime.settings import load_settings
 from biaswatch.shared.telemetry import READY, configure_logs, log
 
 NAME = "operator"
 BEAT_S, DEFINITIONS_POLL_S = 0.5, 2.0
+PROBE_S, PROBE_EVERY_S = 3.0, 3.0
+"""Both dependencies together are named within 9 s."""
 
 
 class OperatorHealth:
@@ -35,16 +38,16 @@ class OperatorHealth:
     @property
     def ready(self) -> bool:
         """True if resources are watched."""
-        return self.why == "working"
+        return self.why == WORKING
 
     def state(self) -> ServiceHealth:
         """Return the state for the health server, which calls this in its thread."""
         return ServiceHealth(NAME, self.ready, self.why, time.monotonic() - self._beat_at, ())
 
     def wait(self, why: str) -> None:
-        """Record and log why no resource is watched, once for each reason."""
+        """Record and log why no resource is watched or that it works, once for each reason."""
         if why != self.why:
-            log(NAME).info("waiting", why=why)
+            log(NAME).info(WORKING if why == WORKING else "waiting", why=why)
         self.why = why
 
     async def beat(self) -> None:
@@ -100,7 +103,7 @@ async def _lead(
     leading = asyncio.create_task(leadership.keep())
     leading.add_done_callback(lambda _: stop.set())
     beside = [
-        asyncio.create_task(_report_start(started, health)),
+        asyncio.create_task(report_dependencies(started, health, gateway, cluster)),
         asyncio.create_task(obligations.meet(interval_s)),
     ]
     await kopf.operator(
@@ -123,10 +126,26 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-async def _report_start(started: asyncio.Event, health: OperatorHealth) -> None:
+async def report_dependencies(
+    started: asyncio.Event, health: OperatorHealth, gateway: GatewayApi, cluster: ClusterApi
+) -> None:
+    """Report whether the operator can work: it needs the gateway and the API server."""
     await started.wait()
-    health.why = "working"
-    log(NAME).info("working")
+    while True:
+        health.wait(
+            await _why_away("gateway", gateway.trouble())
+            or await _why_away("API server", cluster.missing_definitions())
+            or WORKING
+        )
+        await asyncio.sleep(PROBE_EVERY_S)
+
+
+async def _why_away(name: str, asking: Awaitable[str | None]) -> str | None:
+    try:
+        async with asyncio.timeout(PROBE_S):
+            return await asking
+    except TimeoutError:
+        return f"The {name} has not answered within {PROBE_S:g} s."
 
 
 def main() -> int:

@@ -138,7 +138,7 @@ def _context_of(output: Record, by_name: Mapping[str, str]) -> str:
     return next((by_name[name] for name in named if name in by_name), "")
 
 
-TROUBLED_S = 30.0
+TROUBLED_S = 8.0
 """A stage makes no progress after failing for this long without finishing a record."""
 FORGOTTEN_AFTER_S = 90.0
 """A failure this old is ignored: the record was delivered again since, to another process."""

@@ -20,7 +20,7 @@ from biaswatch.shared.bus.retry_policy import (
 )
 from biaswatch.shared.bus.stage import Outputs, Progress, Stage, call_of, contexts_of
 from biaswatch.shared.contracts import Record, check_subject
-from biaswatch.shared.errors import BackPressureError, BiaswatchError, TransientError
+from biaswatch.shared.errors import BackPressureError, BiaswatchError, TransientError, explained
 from biaswatch.shared.telemetry import SECONDS, RepeatedWarning, log
 from biaswatch.shared.tracing import HandledBatch, handling, is_tracing, within
 
@@ -203,7 +203,8 @@ class Worker:
                 followed = contexts_of(outputs, records, contexts)
                 publication = max(delivery.publication for delivery, _ in jobs)
                 await self._publish(outputs, followed, publication)
-        except Exception as error:  # noqa: BLE001 - the one place that decides about errors
+        except Exception as raised:  # noqa: BLE001 - the one place that decides about errors
+            error = explained(raised)
             if len(jobs) > 1 and may_spoil_a_batch(error):
                 for job in jobs:
                     await self._handle([job])

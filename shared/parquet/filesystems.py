@@ -11,7 +11,9 @@ OPTIONS = ("region", "scheme", "endpoint_override")
 SWITCHES = ("allow_bucket_creation", "allow_bucket_deletion")
 
 
-def open_filesystem(uri: str) -> tuple[pyarrow.fs.FileSystem, str]:
+def open_filesystem(
+    uri: str, *, attempts: int = ATTEMPTS, request_s: float = REQUEST_TIMEOUT_S
+) -> tuple[pyarrow.fs.FileSystem, str]:
     """Return the file system of an address, and the path in it.
 
     Parameters
@@ -19,6 +21,8 @@ def open_filesystem(uri: str) -> tuple[pyarrow.fs.FileSystem, str]:
     uri
         A path, `file://`, `gs://`, or `s3://bucket/path?region=...`; another server's S3 has
         `endpoint_override=HOST:PORT` and `scheme=http`.
+    attempts, request_s
+        Bound the wait for an S3 server that does not answer.
 
     Raises
     ------
@@ -43,7 +47,7 @@ def open_filesystem(uri: str) -> tuple[pyarrow.fs.FileSystem, str]:
         **options,
         **switches,
         connect_timeout=CONNECT_TIMEOUT_S,
-        request_timeout=REQUEST_TIMEOUT_S,
-        retry_strategy=pyarrow.fs.AwsStandardS3RetryStrategy(max_attempts=ATTEMPTS),
+        request_timeout=request_s,
+        retry_strategy=pyarrow.fs.AwsStandardS3RetryStrategy(max_attempts=attempts),
     )
     return files, parts.netloc + parts.path

@@ -1,9 +1,11 @@
 """Locations of Parquet files: a folder of this machine, or an object store."""
 
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,12 +19,17 @@ UNFINISHED = ".unfinished"
 REPEAT = "The same command goes on where this one stopped."
 RETRY_LATER = "Once the place of the files works again, so does this."
 MAX_REASON_CHARACTERS = 300
+CHUNK_BYTES = 1024 * 1024
+PROBE_S = 4.0
 
 
 class ParquetFolder:
     """Files below one address; a file exists as a whole or not at all.
 
-    Object stores guarantee this; a local file is renamed once it is on the disk.
+    A local file is renamed once it is on the disk. A file for an object store is written to a
+    temporary file and uploaded when it is complete: an upload that pyarrow has begun cannot be
+    aborted, so an error would give a part of the file its name (apache/arrow#40502), and each open
+    upload would wait for its own time-outs.
 
     Parameters
     ----------
@@ -39,6 +46,7 @@ class ParquetFolder:
             self._files, self._base = open_filesystem(self.uri)
         except (pyarrow.ArrowException, OSError, ValueError) as error:
             raise UsageError(f"{uri} cannot be opened: {_reason(error)}.") from None
+        self._probed: pyarrow.fs.FileSystem | None = None
         self._local = isinstance(self._files, pyarrow.fs.LocalFileSystem)
 
     @contextmanager
@@ -50,15 +58,12 @@ class ParquetFolder:
         TransientError
             It cannot be written now.
         """
-        full_path = self._full_path(path)
-        name = full_path + UNFINISHED if self._local else full_path
-        with self._readable_errors(f"{path} cannot be written to {self.uri}"):
-            if self._local:
-                self._files.create_dir(os.path.dirname(full_path), recursive=True)  # noqa: PTH120
-            with self._files.open_output_stream(name) as stream:
-                yield stream
-            if self._local:
-                _finish(Path(name), Path(full_path))
+        written = self._renamed if self._local else self._uploaded
+        with (
+            self._readable_errors(f"{path} cannot be written to {self.uri}"),
+            written(self._full_path(path)) as stream,
+        ):
+            yield stream
 
     @contextmanager
     def opened(self, path: str) -> Iterator[Any]:
@@ -81,6 +86,34 @@ class ParquetFolder:
             for name in (self._full_path(path), self._full_path(path) + UNFINISHED):
                 if self._files.get_file_info(name).type is not pyarrow.fs.FileType.NotFound:
                     self._files.delete_file(name)
+
+    def probe(self) -> None:
+        """Check that the place of the files answers.
+
+        Raises
+        ------
+        TransientError
+            It does not answer within a few seconds.
+        """
+        with self._readable_errors(f"{self.uri} does not answer"):
+            if self._probed is None:
+                self._probed = open_filesystem(self.uri, attempts=1, request_s=PROBE_S)[0]
+            self._probed.get_file_info(self._base)
+
+    @contextmanager
+    def _renamed(self, name: str) -> Iterator[Any]:
+        self._files.create_dir(os.path.dirname(name), recursive=True)  # noqa: PTH120
+        with self._files.open_output_stream(name + UNFINISHED) as stream:
+            yield stream
+        _finish(Path(name + UNFINISHED), Path(name))
+
+    @contextmanager
+    def _uploaded(self, name: str) -> Iterator[Any]:
+        with TemporaryFile() as stream:
+            yield stream
+            stream.seek(0)
+            with self._files.open_output_stream(name) as upload:
+                shutil.copyfileobj(stream, upload, CHUNK_BYTES)
 
     def _full_path(self, path: str) -> str:
         return f"{self._base.rstrip('/')}/{path}"

@@ -195,7 +195,8 @@ def why_unready(
     return f"a job fails: {', '.join(faults)}" if faults else None
 
 
-EVERY_S = 5.0
+EVERY_S = 3.0
+"""With the 5 s of a connection, a database that is silent is named within 10 s."""
 BUS_EVERY_S = 2.0
 """With the time-out of a probe, a bus that hangs is named within 10 seconds."""
 BUS = Job(Connection.probe, "ask the bus whether it is available", every_s=BUS_EVERY_S)

@@ -10,7 +10,7 @@ from typing import Generic, Literal, ParamSpec, TypeVar
 from biaswatch.shared.backoff import Backoff
 from biaswatch.shared.bus.retry_policy import RetryPolicy, delay_s, is_outage
 from biaswatch.shared.bus.stage import without_stop_iteration
-from biaswatch.shared.errors import BiaswatchError, ConfigurationError
+from biaswatch.shared.errors import BiaswatchError, ConfigurationError, explained
 from biaswatch.shared.telemetry import TROUBLES, log
 
 T = TypeVar("T")
@@ -113,7 +113,7 @@ class GuardedJob(Generic[T]):
             with self._steady_pass():
                 await self.job.work(argument)
         except Exception as error:  # noqa: BLE001 - the one place that decides about jobs
-            await asyncio.sleep(self._failed(error))
+            await asyncio.sleep(self._failed(explained(error)))
         else:
             self._works()
             await self._pause()

@@ -79,7 +79,7 @@ class AnswerFileReader:
         with self._lock:
             if (cached := self._bounds.get(file.path)) is not None:
                 return cached
-        folder = self._folder(file)
+        folder = self.folder(str(file.uri))
         if parquet_files().digest_of_bytes(folder, file.path) != file.digest:
             raise TransientError(
                 f"{file.path} in {file.uri} does not hold what was written to it. Restore that file"
@@ -99,7 +99,7 @@ class AnswerFileReader:
             if (cached := self._tables.get(key)) is not None:
                 self._tables.move_to_end(key)
                 return cached
-        table = parquet_files().table_of(self._folder(file), file.path, group)
+        table = parquet_files().table_of(self.folder(str(file.uri)), file.path, group)
         with self._lock:
             if key not in self._tables:
                 self._tables[key] = table
@@ -108,8 +108,8 @@ class AnswerFileReader:
                 self._cached_bytes -= self._tables.popitem(last=False)[1].nbytes
         return table
 
-    def _folder(self, file: ArchiveFile) -> "ParquetFolder":
-        uri = str(file.uri)
+    def folder(self, uri: str) -> "ParquetFolder":
+        """Return the folder of an address."""
         if uri not in self._folders:
             self._folders[uri] = open_folder(uri)
         return self._folders[uri]

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from sqlalchemy import ColumnElement, Connection, and_, func, or_, select, update
 
+from biaswatch.shared.contracts import Response
 from biaswatch.shared.contracts.identity import BEGINNING_HEX_DIGITS, ID_HEX_DIGITS
 from biaswatch.shared.errors import TransientError
 from biaswatch.shared.store.answer_file_reader import AnswerFileReader
@@ -38,6 +39,13 @@ class AnswerFiles:
     def __init__(self, db: Database) -> None:
         self._db = db
         self._reader = AnswerFileReader()
+
+    def probe(self) -> None:
+        """Raise TransientError while the place of the files, if there are any, does not answer."""
+        query = select(COLUMNS.uri).where(FINISHED, COLUMNS.kind == Response.kind).limit(1)
+        uri = self._db.scalar(query)
+        if uri is not None:
+            self._reader.folder(uri).probe()
 
     def present(self, kind: str, ids: Iterable[str]) -> set[str]:
         """Return the ids of these records that are in files."""

@@ -57,6 +57,7 @@ class Store:
     ) -> None:
         self._db = db
         self._probe = StoreProbe(db.engine)
+        self._file_writer = file_writer
         self.answer_files = answer_files or AnswerFiles(Database(db.engine))
         writer = RecordWriter(db, self.answer_files, file_writer)
         self.records = Records(db, self.answer_files, writer)
@@ -139,14 +140,16 @@ class Store:
         return self._db.tenant or UNNAMED
 
     def probe(self) -> None:
-        """Check over a separate connection that the database accepts writes.
+        """Check that the database and the place of the files it writes are available.
 
         Raises
         ------
         TransientError
-            It does not answer, or is read-only.
+            One of them does not answer, or the database is read-only.
         """
         self._probe.check()
+        if self._file_writer is not None:
+            self._file_writer.probe()
 
     def empty_write_ahead_log(self) -> None:
         """Write SQLite's log into the database and truncate it, since it keeps deleted rows.

@@ -25,11 +25,13 @@ from biaswatch.shared.bus.jetstream import Admin, Connection, JetStreamPublisher
 from biaswatch.shared.bus.jetstream.keys import ensure_keys
 from biaswatch.shared.bus.permissions import OPERATOR, key_names, server_config
 from biaswatch.shared.bus.server import EmbeddedServer
+from biaswatch.shared.bus.topology import StreamLimits
 from biaswatch.shared.contracts import ROUTES, RUN_GATHER, Diagnosis, Record, Response, Run
 from biaswatch.shared.errors import BiaswatchError, TransientError
 from biaswatch.shared.runtime.web import free_port
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.tables import RECORDS
+from tests.support.bus_cluster import BusCluster, provisioned
 from tests.support.waiting import PATIENCE_S
 
 SERVICES = ("planner", "generator", "extractor", "recorder", "diagnoser")
@@ -322,20 +324,22 @@ async def chaos_platform(
     seed: int = 1,
     bus_folder: Path | None = None,
     supervised: bool = True,
+    bus_servers: int = 1,
 ) -> AsyncIterator[ChaosPlatform]:
     """Provide a bus with keys on a store that is migrated; services are started by the test.
 
-    Without supervision, a service that ends stays so.
+    Without supervision, a service that ends stays so. With several servers, each has a copy of
+    every stream.
     """
-    public = ensure_keys(folder / "keys", key_names())
+    keys = server_config(ensure_keys(folder / "keys", key_names()))
     nats = bus_folder or folder / "nats"
-    with (
-        EmbeddedServer(nats, extra_config=server_config(public)) as server,
-        Store.open(store_url) as store,
-    ):
+    bus = EmbeddedServer(nats, extra_config=keys)
+    if bus_servers > 1:
+        bus = BusCluster(nats, keys, bus_servers)
+    with bus as server, Store.open(store_url) as store:
         platform = ChaosPlatform(folder, store_url, store, server, seed, supervised=supervised)
         async with platform.connection() as operator:
-            await provision(Admin(operator))
+            await provisioned(Admin(operator), StreamLimits(replicas=bus_servers))
         tending = asyncio.create_task(platform.tend() if supervised else asyncio.sleep(0))
         try:
             yield platform

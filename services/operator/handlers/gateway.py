@@ -32,6 +32,14 @@ class GatewayApi:
         """Close the connections."""
         await self._http.aclose()
 
+    async def trouble(self) -> str | None:
+        """Return why the gateway cannot be used now; None while it can."""
+        try:
+            await self._send("GET", _path("targets", "paused"))
+        except (TransientError, UsageError) as error:
+            return str(error)
+        return None
+
     async def monitor(self, name: str) -> MonitorView | None:
         """Return a monitor, or None if it does not exist."""
         return await self._find(MonitorView, _path("monitors", name))

@@ -15,16 +15,19 @@ from biaswatch.services.gateway.channels import ChannelQueries
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.services.gateway.settings import GatewaySettings
-from biaswatch.services.gateway.status import StatusQueries
+from biaswatch.services.gateway.status import StatusQueries, service_troubles
 from biaswatch.shared.bus.jetstream import Connection, connection
+from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.contracts import AlarmState, AuditAction, AuditedAct
 from biaswatch.shared.contracts.alarm import AlarmDelivery, ChannelStatus, DeliveryState
+from biaswatch.shared.errors import TransientError
 from biaswatch.shared.requests.platform import PlatformStatus
 from biaswatch.shared.runtime import health
 from biaswatch.shared.runtime.jobs import Job
+from biaswatch.shared.runtime.service import Service
 from biaswatch.shared.store import Store
 from tests.integration.gateway.test_monitors import READER, api, store
-from tests.integration.runtime.test_service import running, until_ready
+from tests.integration.runtime.test_service import running, settings_for, until_ready
 from tests.support.bus import ProvisionedBus
 from tests.support.records import make_alarm, make_monitor, make_run
 from tests.support.waiting import PATIENCE_S, eventually
@@ -178,6 +181,19 @@ async def test_a_bus_that_hangs_needs_attention(
             await eventually(lambda: is_named(client))
         finally:
             os.kill(bus.server.pid, signal.SIGCONT)
+
+
+async def test_what_a_job_of_the_gateway_waits_for_needs_attention(bus: ProvisionedBus) -> None:
+    async def away(_: Publisher) -> None:
+        raise TransientError("s3://lake does not answer.")
+
+    service = Service("gateway", settings_for(bus), jobs=[Job(away, "files of answers")])
+
+    def troubles() -> list[tuple[str, str]]:
+        return [(trouble.what, trouble.said) for trouble in service_troubles(service)]
+
+    async with running(service):
+        await eventually(lambda: troubles() == [("files of answers", "s3://lake does not answer.")])
 
 
 def listens(port: int) -> bool:

@@ -1,6 +1,7 @@
 """A service's life: comes up, tells how it is, stops in the right order."""
 
 import asyncio
+import errno
 import json
 import os
 import signal
@@ -9,6 +10,7 @@ import urllib.request
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 import pytest
@@ -328,19 +330,27 @@ async def test_a_stage_that_finishes_nothing_makes_the_service_unready_and_says_
         await until_ready(service)
 
 
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        (TransientError("The model is away."), "The model is away."),
+        (OSError(errno.ENOSPC, "No space left"), f"{gettempdir()}, the folder of temporary files"),
+    ],
+    ids=["outage", "full disk"],
+)
 async def test_a_stage_whose_records_all_fail_makes_the_service_unready_and_says_why(
-    bus: ProvisionedBus, monkeypatch: pytest.MonkeyPatch
+    error: Exception, why: str, bus: ProvisionedBus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stage_module, "TROUBLED_S", 0.2)
 
     def away(_: Response) -> list[Features]:
-        raise TransientError("The model is away.")
+        raise error
 
     stage = Stage("extractor", Response, away)
     service = Service("extractor", settings_for(bus), stages=[stage])
     await bus.publish(make_response(0))
     async with running(service):
-        await until_why(service, "no progress: extractor-response: The model is away.")
+        await until_why(service, f"no progress: extractor-response: {why}")
 
 
 async def test_without_a_connection_to_the_bus_it_says_so(bus: ProvisionedBus) -> None:

@@ -14,7 +14,7 @@ def failing(*moments: float, waits: bool = False) -> Progress:
     return progress
 
 
-def test_failures_of_30_s_are_a_standstill() -> None:
+def test_failures_of_8_s_are_a_standstill() -> None:
     progress = failing(10.0, 12.0, 16.0)
     assert progress.standstill(10.0 + TROUBLED_S - 0.1, None, 300) is None
     assert progress.standstill(10.0 + TROUBLED_S, None, 300) == AWAY

@@ -1,6 +1,7 @@
 """A background job outlives outages and faults, and says what it suffers from."""
 
 import asyncio
+import errno
 from collections.abc import Awaitable, Callable
 from itertools import count
 
@@ -46,6 +47,12 @@ async def outlived(work: Work) -> list[dict[str, object]]:
         assert (guarded.trouble, guarded.faulty) == (None, False)
         running.cancel()
     return [dict(line) for line in lines]
+
+
+async def test_a_full_disk_is_an_outage() -> None:
+    lines = await outlived(Work(OSError(errno.ENOSPC, "No space left on device", "/scratch/x")))
+    why = "/scratch/x cannot be written (No space left on device). Make room on its disk."
+    assert (lines[0]["event"], lines[0]["why"]) == ("a job waits", why)
 
 
 async def test_an_outage_is_logged_at_its_beginning_and_its_end_and_counted_each_time() -> None:

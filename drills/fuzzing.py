@@ -1,0 +1,64 @@
+"""A drill about the HTTP API: schemathesis sends it made-up requests for a while."""
+
+import asyncio
+import re
+import time
+from asyncio.subprocess import PIPE, STDOUT
+from pathlib import Path
+
+from biaswatch.shared.store import migrate
+from drills.outcome import Drill, NotRunError, Outcome
+from drills.scene import Scene, scene
+
+SCHEMATHESIS = Path(".venv-api/bin/schemathesis").absolute()
+CHECKS = (
+    "not_a_server_error,status_code_conformance,content_type_conformance,"
+    "response_schema_conformance"
+)
+ENDLESS = "/events$"
+"""Streams, which schemathesis would read to their end."""
+FOUND_CODE = 1
+FAILURE = re.compile(r"^- (.+)$", re.MULTILINE)
+CASES = re.compile(r"([\d,]+) generated")
+
+
+async def fuzzed(folder: Path, minutes: int) -> Outcome:
+    """Fuzz the gateway for some minutes while runs and traffic go on."""
+    if not SCHEMATHESIS.exists():
+        raise NotRunError("no schemathesis; `make .venv-api/.installed` installs it")
+    url = f"sqlite:///{folder / 'store.db'}"
+    migrate(url)
+    async with scene(folder, url) as here:
+        await here.begin_run()
+        fuzzing = asyncio.create_task(_schemathesis(here, folder, minutes))
+        while not fuzzing.done():
+            await asyncio.wait([fuzzing], timeout=60)
+            await here.begin_run()
+        return await fuzzing + await here.outcome()
+
+
+async def _schemathesis(here: Scene, folder: Path, minutes: int) -> Outcome:
+    words = (
+        "run", f"{here.platform.gateway_url}/openapi.json", "--phases", "fuzzing", "--checks",
+        CHECKS, "--max-time", f"{60 * minutes}", "--continue-on-failure", "--request-timeout",
+        "60", "--no-color", "--exclude-path-regex", ENDLESS, "--suppress-health-check", "all",
+        "--seed", f"{time.time_ns() % 2**32}",
+    )  # fmt: skip
+    process = await asyncio.create_subprocess_exec(
+        SCHEMATHESIS, *words, cwd=folder, stdout=PIPE, stderr=STDOUT
+    )
+    try:
+        printed = (await process.communicate())[0].decode()
+    finally:
+        if process.returncode is None:
+            process.kill()
+    print(printed, flush=True)
+    kinds = sorted(set(FAILURE.findall(printed)))
+    faults = [f"schemathesis: {kind}" for kind in kinds]
+    if process.returncode not in (0, FOUND_CODE) or (process.returncode and not faults):
+        faults.append(f"schemathesis ended with {process.returncode}; see the log.")
+    cases = sum(int(number.replace(",", "")) for number in CASES.findall(printed))
+    return Outcome(cases, faults=tuple(faults), note=f"{cases:,} requests in {minutes} minutes")
+
+
+DRILLS = (Drill("fuzzing", "schemathesis tries the HTTP API; TIMES: minutes", fuzzed, 60, 5400),)
