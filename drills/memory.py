@@ -12,7 +12,7 @@ from pathlib import Path
 from benchmarks.measuring import memory_mib
 from tests.support.processes import command_line
 
-LOOK_S, GRACE_S = 0.3, 5.0
+LOOK_S, GRACE_S = 0.3, 20.0
 PROGRAMS = (
     (re.compile(r"biaswatch\.services\.(\w+)\.app"), None),
     (re.compile(r"tests\.support\.shifted_service\0(\w+)"), None),
