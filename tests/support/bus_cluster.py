@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +74,7 @@ async def leader_of(admin: Admin, stream: str) -> str:
 async def until_replicated(admin: Admin, streams: list[str]) -> None:
     """Return once every server has all of every stream."""
     for stream in streams:
-        await eventually(lambda stream=stream: _is_replicated(admin, stream))
+        await eventually(partial(_is_replicated, admin, stream))
 
 
 async def _is_replicated(admin: Admin, stream: str) -> bool:
