@@ -16,10 +16,12 @@ from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import ROUNDING_ERROR, UNDEFINED, coverage, number
 from biaswatch.shared.presentation.names import ModelNames
 from biaswatch.shared.presentation.tables import (
+    Column,
     Table,
     TableCell,
     csv_text,
     number_cell,
+    numbers,
     text_cell,
     texts,
 )
@@ -46,6 +48,9 @@ CSV_TITLES = (
 FOUR_FIFTHS = 0.8
 """Ratios below are marked: the share of the rule of thumb of the EEOC (29 CFR 1607.4 D)."""
 NOTE_ALPHA = 0.05
+INTERVALS = (
+    "The intervals are no part of the rule: a difference whose interval includes 1 can be chance."
+)
 COVER = (
     "Tool and version", "Date of its distribution", "Independent auditor", "Date of the audit",
     "Source and period of the data", "Reason for test data, if no historical data were used",
@@ -127,10 +132,21 @@ class ImpactDocument:
                 return to_json(self.impacts, indent=2).decode()
 
     def write_workbook(self, path: Path) -> None:
-        """Write a workbook: the cover, and a sheet with a row for each category."""
+        """Write a workbook: the cover, a sheet for each table, and all rows for programs."""
         rows = (tuple(map(_cell, row)) for i in self.impacts for row in _csv_rows(i))
-        table = Table("impact ratios", texts(*CSV_TITLES), tuple(rows))
-        write_workbook("cover", [*self._facts(), ("", NO_AUDIT)], {table.caption: table}, path)
+        data = Table("data", texts(*CSV_TITLES), tuple(rows))
+        tables = [*self._sheets(), data]
+        about = [("", f"{self.about} {NO_AUDIT}")]
+        about += [(heading, _about(part)) for heading, part in self.parts]
+        facts = [*self._facts(), *about]
+        write_workbook("cover", facts, {table.caption: table for table in tables}, path)
+
+    def _sheets(self) -> Iterator[Table]:
+        """Yield the tables as the rule lays them out, numbered by part where there are several."""
+        for n, (_, part) in enumerate(self.parts, start=1):
+            number_of_part = f"{n} " if len(self.parts) > 1 else ""
+            for table in part.tables:
+                yield _sheet(f"{number_of_part}{' x '.join(table.dimensions)}", table, part)
 
     def print_on(self, console: Console) -> None:
         """Print the tables on a terminal."""
@@ -225,40 +241,72 @@ def _about(tables: ImpactTables) -> str:
     labels = ", ".join(tables.unknown_labels)
     unknown = f" Of unknown category are applicants without a label, or with {labels}."
     unknown = unknown if labels else ""
-    return f"{rates} {without} {left_out}{unknown}"
+    return f"{rates} {without} {left_out}{unknown} {INTERVALS}"
 
 
 def _rows(table: ImpactTable, tables: ImpactTables) -> Rows:
     """Return a table's cells; rates are rounded to one decimal, ratios to two."""
     is_scoring = tables.measure == "scoring"
     counts = ("above median", "scoring rate") if is_scoring else ("selected", "selection rate")
-    titles = (*table.dimensions, "applicants", *counts, "impact ratio", "remark")
+    interval = f"{coverage(NOTE_ALPHA)} interval"
+    titles = (*table.dimensions, "applicants", *counts, "impact ratio", interval, "remark")
     compared = [row for row in table.rows if row.impact_ratio is not None]
     highest = max(compared, key=lambda row: row.rate, default=None)
     return Rows(titles, [_cells(row, highest) for row in table.rows])
 
 
+def _sheet(caption: str, table: ImpactTable, tables: ImpactTables) -> Table:
+    """Return a table for a workbook: numbers that can be computed with, shown as rounded."""
+    printed = _rows(table, tables)
+    titles = printed.titles
+    names = len(table.dimensions)
+    columns = (
+        *texts(*titles[:names]),
+        *numbers(*titles[names : names + 2]),
+        Column(titles[names + 2], numeric=True, number_format="0.0%"),
+        Column(titles[names + 3], numeric=True, number_format="0.00"),
+        *texts(*titles[names + 4 :]),
+    )
+    rows = [
+        (
+            *map(text_cell, text[:names]),
+            *map(number_cell, (row.applicants, row.selected, row.rate, row.impact_ratio)),
+            *map(text_cell, text[names + 4 :]),
+        )
+        for row, text in zip(table.rows, printed.rows, strict=True)
+    ]
+    return Table(caption, columns, tuple(rows))
+
+
 def _cells(row: ImpactRow, highest: ImpactRow | None) -> list[str]:
     ratio = UNDEFINED if row.impact_ratio is None else f"{row.impact_ratio:.2f}"
     counts = (str(row.applicants), str(row.selected), f"{100 * row.rate:.1f} %")
-    return [*map(rule_name, row.categories), *counts, ratio, _remark(row, highest)]
+    names = map(rule_name, row.categories)
+    return [*names, *counts, ratio, _interval(row, highest), _remark(row, highest)]
+
+
+def _interval(row: ImpactRow, highest: ImpactRow | None) -> str:
+    """Return the interval of a ratio to the highest rate; nothing for that rate itself."""
+    if row.impact_ratio is None or highest is None or row is highest:
+        return ""
+    counts = (row.selected, row.applicants - row.selected)
+    other = (highest.selected, highest.applicants - highest.selected)
+    ratio = relative_risk(ContingencyTable(*counts, *other), NOTE_ALPHA)
+    if ratio.low is None or ratio.high is None:
+        return UNDEFINED
+    return f"[{ratio.low:.2f}, {ratio.high:.2f}]"
 
 
 def _remark(row: ImpactRow, highest: ImpactRow | None) -> str:
-    """Return the reason for no ratio, or a mark below four fifths and the interval as a note."""
-    if row.impact_ratio is None or highest is None:
+    """Return the reason for no ratio, or the mark of one below four fifths."""
+    if row.impact_ratio is None:
         return row.reason or ""
-    mark = f"below {FOUR_FIFTHS:.2f}; " if row.impact_ratio < FOUR_FIFTHS else ""
-    if mark and f"{row.impact_ratio:.2f}" == f"{FOUR_FIFTHS:.2f}":
-        mark = f"{row.impact_ratio:.4f}, {mark}"
     if row is highest:
         return "highest rate"
-    counts = (row.selected, row.applicants - row.selected)
-    other = (highest.selected, highest.applicants - highest.selected)
-    note = relative_risk(ContingencyTable(*counts, *other), NOTE_ALPHA)
-    if note.low is None or note.high is None:
-        return f"{mark}no interval"
-    return f"{mark}{coverage(NOTE_ALPHA)} interval {note.low:.2f} to {note.high:.2f}"
+    mark = f"below {FOUR_FIFTHS:.2f}" if row.impact_ratio < FOUR_FIFTHS else ""
+    if mark and f"{row.impact_ratio:.2f}" == f"{FOUR_FIFTHS:.2f}":
+        return f"{row.impact_ratio:.4f}, {mark}"
+    return mark
 
 
 def _cell(value: object) -> TableCell:

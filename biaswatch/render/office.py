@@ -1,5 +1,6 @@
 """Reports as files of office programs: a Word document, and an Excel workbook."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
@@ -29,6 +30,7 @@ BINARY = {PDF, DOCX, XLSX}
 """Formats that need a file."""
 PICTURE_WIDTH_IN = 6.3
 MAX_SHEET_NAME = 31
+NOT_IN_SHEET_NAMES = re.compile(r"[\[\]:*?/\\]")
 
 
 def check_can_write(form: str, output: Path | None, name: str) -> None:
@@ -183,13 +185,16 @@ def write_workbook(
 ) -> None:
     """Write a sheet of facts with this name, and a sheet for each table."""
     from openpyxl import Workbook
+    from openpyxl.styles import Alignment
 
     book = Workbook()
     sheet = book.active
     sheet.title = name
     for fact in facts:
         sheet.append([disarmed(value) for value in fact])
-    sheet.column_dimensions["A"].width, sheet.column_dimensions["B"].width = 16, 90
+    for name_cell, value_cell in sheet.iter_rows(max_col=2):
+        name_cell.alignment = value_cell.alignment = Alignment(wrap_text=True, vertical="top")
+    sheet.column_dimensions["A"].width, sheet.column_dimensions["B"].width = 32, 90
     for title, table in tables.items():
         _add_sheet(book, title, table)
     with written_whole(path) as part:
@@ -201,12 +206,16 @@ def _add_sheet(book: Any, name: str, table: Table) -> None:
     from openpyxl.styles import Font
     from openpyxl.utils import get_column_letter
 
-    sheet, split = book.create_sheet(name[:MAX_SHEET_NAME]), table.split_estimates()
+    sheet = book.create_sheet(NOT_IN_SHEET_NAMES.sub(" ", name)[:MAX_SHEET_NAME])
+    split = table.split_estimates()
     sheet.append(split.titles)
     for row in split.rows:
         sheet.append([disarmed(cell.text if cell.plain is None else cell.plain) for cell in row])
-    for n, title in enumerate(split.titles, start=1):
+    for n, (title, column) in enumerate(zip(split.titles, split.columns, strict=True), start=1):
         sheet.cell(1, n).font = Font(bold=True)
+        if column.number_format:
+            for row in range(2, len(split.rows) + 2):
+                sheet.cell(row, n).number_format = column.number_format
         longest = max([len(title), *(len(row[n - 1].text) for row in split.rows)], default=10)
         sheet.column_dimensions[get_column_letter(n)].width = min(longest + 2, 40)
     sheet.freeze_panes = "A2"

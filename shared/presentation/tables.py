@@ -22,6 +22,8 @@ class Column:
     """Names may be long: a page breaks them between their parts."""
     ends: tuple[str, str] | None = None
     """Titles of an interval's ends, for a column of estimates."""
+    number_format: str | None = None
+    """How a workbook shows the numbers, as `0.0%`; None as they are."""
 
 
 @dataclass(frozen=True)

@@ -213,8 +213,7 @@ def _rows(
     for name, chosen in sorted(by_category.items()):
         reason = no_selection if not highest else None
         if name not in large:
-            share = f"{len(chosen)} of {total} applicants"
-            reason = f"{share}, fewer than {100 * small_share:g} %: left out"
+            reason = f"left out: under {100 * small_share:g} % of {total} applicants"
         ratio = rates[name] / highest if reason is None else None
         rows.append(ImpactRow(name, len(chosen), sum(chosen), rates[name], ratio, reason))
     return rows

@@ -145,7 +145,7 @@ def test_the_workbook_of_local_law_144_has_a_row_for_each_category(tmp_path: Pat
     words = ["ll144", str(path), "--group", "sex", "--score", "hired", "-o", str(output)]
     assert CliRunner().invoke(app, words).exit_code == 0
     book = load_workbook(output)
-    titles, *rows = book["impact ratios"].values
+    titles, *rows = book["data"].values
     cells = [dict(zip(titles, row, strict=True)) for row in rows]
     assert [(cell["category"], cell["applicants"], cell["rate"]) for cell in cells] == [
         ("f", 2, 0.5), ("m", 2, 0.5), ("x", 1, 0),

@@ -11,11 +11,12 @@ from pypdf import PdfReader
 
 from biaswatch.local.runs import RunResults
 from biaswatch.render import printed
-from biaswatch.render.ll144 import rule_name
+from biaswatch.render.ll144 import case_document, rule_name
 from biaswatch.render.office import check_can_write
 from biaswatch.render.report import ReportFormat, report_text, written_report
 from biaswatch.shared.contracts import Estimate, Gap, Verdict
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.stats.studies.local_law_144 import impact_tables
 from tests.support.records import make_diagnosis, make_progress, make_provenance
 
 HOSTILE = '=cmd|"<script>alert(1)</script>"'
@@ -60,6 +61,19 @@ def test_a_workbook_has_the_result_and_unrounded_numbers_and_no_formula(tmp_path
     assert dict(zip(titles, first, strict=True))["gap"] == GAP.value
     cells = [cell for sheet in book for row in sheet.iter_rows() for cell in row]
     assert not [cell for cell in cells if cell.data_type == "f" or cell.value == "None"]
+
+
+def test_a_workbook_of_impact_ratios_has_a_sheet_for_each_table(tmp_path: Path) -> None:
+    labels = {"sex": ["f", "m"] * 50, "race/ethnicity": ["white", "white", "black", "black"] * 25}
+    tables = impact_tables([0.0, 1.0, 1.0, 1.0] * 25, labels, selected_at_least=1)
+    path = tmp_path / "tables.xlsx"
+    case_document("tool", "score", tables, applicant="a row").write_workbook(path)
+    book = load_workbook(path)
+    assert book.sheetnames == ["cover", "sex", "race ethnicity", "sex x race ethnicity", "data"]
+    female = list(book["sex"].rows)[1]
+    assert [cell.value for cell in female[:5]] == ["Female (f)", 50, 25, 0.5, 0.5]
+    assert [cell.number_format for cell in female[3:5]] == ["0.0%", "0.00"]
+    assert female[6].value == "below 0.80"
 
 
 def test_a_board_reads_one_page_with_the_picture(tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def test_a_small_category_is_left_out_of_the_ratios_unless_that_is_switched_off(
 
     large, rare = rows(0.02).rows
     assert (large.impact_ratio, rare.impact_ratio, rare.rate) == (1, None, 1)
-    assert rare.reason == "1 of 101 applicants, fewer than 2 %: left out"
+    assert rare.reason == "left out: under 2 % of 101 applicants"
     large, rare = rows(0).rows
     assert (large.impact_ratio, rare.impact_ratio, rare.reason) == (0.5, 1, None)
     with pytest.raises(ValueError, match=r"not in \[0, 1\)"):
