@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from biaswatch.shared.contracts import Diagnosis, SummaryWord
+from biaswatch.shared.contracts import Diagnosis, Gap, SummaryWord
 from biaswatch.shared.formatting import elided, number
 from biaswatch.shared.presentation.conclusions import families_of
 from biaswatch.shared.presentation.drawing import Forest
+from biaswatch.shared.presentation.findings import comparisons, title_of
 from biaswatch.shared.presentation.forests import run_forests
 from biaswatch.shared.presentation.run_summary import RunSummary, run_summary
 from biaswatch.shared.presentation.tables import words
@@ -65,12 +66,14 @@ def board_page(run: RunProgress, diagnoses: Sequence[Diagnosis]) -> BoardPage:
     meant = [("Meaning", MEANING[word]), ("Next steps", NEXT_STEP[word])] if word else []
     if summary.unmeasured_reason:
         meant, compared = list(UNMEASURED), []
+    titles = [title_of(row.diagnosis) for row in comparisons(compared) if not row.conclusion[2]]
+    left_out = list(dict.fromkeys(titles))[MAX_BOARD_FORESTS:]
     return BoardPage(
         title=elided(run.described.name or run.suite, TITLE_CHARS),
         word=word,
         lead=elided(summary.lead, LEAD_CHARS),
         forests=_brief_forests(run_forests(diagnoses)),
-        findings=list(_findings(summary)),
+        findings=[*_findings(summary), *_not_pictured(left_out)],
         sections=[*meant, ("How it was measured", _method(run, compared))],
         source=f"Run {run.run_id}; its full report has every number and its limits.",
     )
@@ -103,9 +106,22 @@ def _findings(summary: RunSummary) -> Iterator[str]:
         names = (row.gap.a, row.gap.b, words(row.diagnosis.feature), row.model)
         a, b, feature, model = (elided(name, NAME_CHARS) for name in names)
         scope = f", {row.gap.scope}" if row.gap.scope else ""
-        yield f"{a} is {row.amount} than {b} in {feature} at {model}{ends}{scope}."
+        means = _means(row.diagnosis, row.gap)
+        yield f"{a} is {row.amount} than {b} in {feature} at {model}{ends}{scope}.{means}"
     if left := summary.disparities - len(summary.strongest[:MAX_FINDINGS]):
         yield f"{left} more disparities are in the full report."
+
+
+def _means(diagnosis: Diagnosis, gap: Gap) -> str:
+    """Return a sentence with the means of both groups, which shows the scale of their gap."""
+    means = {row.group: row.mean.value for row in diagnosis.groups}
+    a, b = means.get(gap.a), means.get(gap.b)
+    return "" if a is None or b is None else f" The means are {number(a)} and {number(b)}."
+
+
+def _not_pictured(titles: Sequence[str]) -> Iterator[str]:
+    if titles:
+        yield elided(f"Compared, but not pictured here: {', '.join(titles)}.", LEAD_CHARS)
 
 
 def _method(run: RunProgress, compared: Sequence[Diagnosis]) -> str:
