@@ -117,7 +117,7 @@ def measure(folder: Path) -> dict[str, dict[str, float]]:
             settings = {"BENCH_SERVER": f"{name} {bus.url} {port} {store_url}"}
             pids = stack.enter_context(running({name: "benchmarks.posts"}, settings))
             address = f"http://{HOST}:{port}/v1/responses"
-            wait_until(partial(_responds, address))
+            wait_until(partial(responds, address))
             servers[name] = (address, pids[name])
         for round_ in range(ROUNDS):
             for name, (address, pid) in servers.items():
@@ -128,7 +128,8 @@ def measure(folder: Path) -> dict[str, dict[str, float]]:
     return least
 
 
-def _responds(address: str) -> bool:
+def responds(address: str) -> bool:
+    """Return whether a server answers."""
     try:
         httpx2.get(address)
     except httpx2.HTTPError:

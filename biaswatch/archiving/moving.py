@@ -29,6 +29,7 @@ from biaswatch.shared.store.archive_files import ArchiveFile
 from biaswatch.shared.store.archived_runs import ArchivableRun, ArchivedRun, ArchiveState
 from biaswatch.shared.store.database import batches
 from biaswatch.shared.store.record_rows import IN_FILES
+from biaswatch.shared.store.unit_filters import UnitFilter
 
 Advance = Callable[[int], None]
 """Receives the number of records that were moved since the last call."""
@@ -43,8 +44,11 @@ class RunFiles:
     run: ArchivableRun
     started_at: datetime
     stack: ExitStack
+    most_units: int
     writers: dict[tuple[str, str], tuple[ArchiveFile, RowsWriter]] = field(default_factory=dict)
     days: dict[str, DayOfNumbers] = field(default_factory=dict)
+    units: dict[str, UnitFilter] = field(default_factory=dict)
+    """The units of texts, by day."""
 
     def add(self, dataset: str, rows: Sequence[Row]) -> None:
         """Write rows into the files of their days."""
@@ -53,6 +57,9 @@ class RunFiles:
             by_day.setdefault(row["at"].date().isoformat(), []).append(row)
         for day, rows_of_day in by_day.items():
             self._writer(dataset, day, SCHEMAS[dataset]).add(rows_of_day)
+            if dataset == TEXTS:
+                units = self.units.setdefault(day, UnitFilter(self.most_units))
+                units.add({row["unit_id"] for row in rows_of_day})
 
     def add_numbers(self, response_ids: list[str]) -> None:
         """Buffer the rows of numbers of answers."""
@@ -131,7 +138,8 @@ def _write(
         store.archive_files.forget(file)
     amounts = {"answers": 0, "measurements": 0}
     with ExitStack() as stack:
-        files = RunFiles(store, folder, run, started_at, stack)
+        most_units = store.records.count(Response, run_id=run.run_id)
+        files = RunFiles(store, folder, run, started_at, stack, most_units)
         for kind in IN_FILES:
             for rows in store.archive_rows.records(kind, run.run_id):
                 files.add(RECORDS, rows)
@@ -150,7 +158,8 @@ def _write(
                 f"{file.path} in {folder.uri} does not hold what was written to it. Nothing was"
                 " removed from the store; look after the disk or the object store, then repeat."
             )
-        store.archive_files.verify(file, proof.rows, proof.digest)
+        units = files.units[file.day].packed() if file.dataset == TEXTS else None
+        store.archive_files.verify(file, proof.rows, proof.digest, units)
     return amounts
 
 

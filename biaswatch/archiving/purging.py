@@ -18,12 +18,15 @@ from biaswatch.shared.parquet.files import (
 )
 from biaswatch.shared.parquet.folder import ParquetFolder
 from biaswatch.shared.store import Store
-from biaswatch.shared.store.archive_files import ArchiveFile
+from biaswatch.shared.store.archive_files import ArchiveFile, may_concern
 from biaswatch.shared.store.archived_runs import ArchiveState
 from biaswatch.shared.store.texts import Purged, TextOwner
+from biaswatch.shared.store.unit_filters import UnitFilter
 
 OWNER_COLUMNS = ["kind", "tenant", "run_id", "unit_id", "at", "purpose"]
 """Columns that purges select by, without the text."""
+FILES_AT_ONCE = 500
+"""Files whose filters of units are in memory together."""
 CLOCK_SKEW = timedelta(hours=1)
 """Purges up to this long before texts were read are repeated in their file."""
 ABANDONED_AFTER = timedelta(minutes=10)
@@ -59,8 +62,26 @@ class ArchivePurge:
         self._runs = {run.run_id: run for run in store.archived_runs.all()}
 
     def files(self) -> list[ArchiveFile]:
-        """Return the files that a purge concerns, or may concern."""
-        return [file for file in self._store.archive_files.to_purge(TEXTS) if file.verified]
+        """Return the files that may hold purged texts, by their filters of units.
+
+        The others are marked as done.
+        """
+        started_at, concerned = self._now(), []
+        listed = [file for file in self._store.archive_files.to_purge(TEXTS) if file.verified]
+        oldest = min((file.purged_at for file in listed), default=started_at)
+        purges = self._store.purges.since(oldest)
+        for start in range(0, len(listed), FILES_AT_ONCE):
+            part = listed[start : start + FILES_AT_ONCE]
+            filters = self._store.archive_files.unit_filters(part)
+            lacking = []
+            for file in part:
+                units = filters.get((file.run_id, file.path))
+                if units is None or any(may_concern(purge, file, units) for purge in purges):
+                    concerned.append(file)
+                else:
+                    lacking.append(file)
+            self._store.archive_files.lack_purged(lacking, started_at)
+        return concerned
 
     def apply(self, file: ArchiveFile) -> int:
         """Remove purged texts from a file; return their number. An empty file is removed.
@@ -70,15 +91,21 @@ class ArchivePurge:
         """
         started_at, purged = self._now(), self._store.purges.so_far()
         folder = self._folder(file)
-        removed = sum(
-            purged.covers_texts_of(owner_of(row))
-            for rows in rows_of(folder, file.path, OWNER_COLUMNS)
-            for row in rows
-        )
+        removed, units = 0, set[str | None]()
+        for rows in rows_of(folder, file.path, OWNER_COLUMNS):
+            for row in rows:
+                if purged.covers_texts_of(owner_of(row)):
+                    removed += 1
+                else:
+                    units.add(row["unit_id"])
         if not removed:
             self._store.archive_files.purged(file, started_at)
             return 0
-        new = self._rewritten(folder, file, purged, started_at) if removed < file.rows else None
+        started = replace(file, path=_next_path(file.path), verified=False, purged_at=started_at)
+        new = None
+        if removed < file.rows:
+            self._store.archive_files.name(started, UnitFilter.of(units).packed())
+            new = self._rewritten(folder, file, started, purged)
         self._store.archive_files.replace(file, new)
         self._remove(folder, file)
         return removed
@@ -95,11 +122,9 @@ class ArchivePurge:
                 self._remove(self._folder(file), file)
 
     def _rewritten(
-        self, folder: ParquetFolder, file: ArchiveFile, purged: Purged, started_at: datetime
+        self, folder: ParquetFolder, file: ArchiveFile, new: ArchiveFile, purged: Purged
     ) -> ArchiveFile:
-        """Write a file again without purged texts, and read it back."""
-        new = replace(file, path=_next_path(file.path), verified=False, purged_at=started_at)
-        self._store.archive_files.name(new)
+        """Write a listed file again without purged texts, and read it back."""
         open_writer = RowsWriter.of_bytes if file.uri else RowsWriter.of_rows
         with folder.written(new.path) as stream, open_writer(stream, SCHEMAS[TEXTS]) as writer:
             for rows in rows_of(folder, file.path):

@@ -36,6 +36,7 @@ from biaswatch.shared.store.record_rows import (
 from biaswatch.shared.store.statements import is_in
 from biaswatch.shared.store.tables import RECORDS
 from biaswatch.shared.store.texts import Purged, purges_of
+from biaswatch.shared.store.unit_filters import UnitFilter
 
 MAX_ATTEMPTS = 5
 """Attempts to write a file while other writers bring some of its answers."""
@@ -160,10 +161,13 @@ class AnswerFileWriter:
                 texts += [{**text, "purpose": row["purpose"]} for text in text_rows]
         if texts:
             texts.sort(key=itemgetter("record_id"))
-            files.append(self._write_file(run_id, TEXT, TEXTS_DATASET, texts))
+            units = UnitFilter.of(text["unit_id"] for text in texts).packed()
+            files.append(self._write_file(run_id, TEXT, TEXTS_DATASET, texts, units))
         return files
 
-    def _write_file(self, run_id: str, kind: str, dataset: str, rows: Sequence[Row]) -> ArchiveFile:
+    def _write_file(
+        self, run_id: str, kind: str, dataset: str, rows: Sequence[Row], units: bytes | None = None
+    ) -> ArchiveFile:
         from biaswatch.shared.parquet.files import SCHEMAS, RowsWriter, live_path_of
 
         schema = SCHEMAS[dataset]
@@ -177,7 +181,7 @@ class AnswerFileWriter:
             source=rows[0]["lane"] if kind == Response.kind else None,
             first_id=rows[0][ids], last_id=rows[-1][ids],
         )  # fmt: skip
-        self._manifest.name(file)
+        self._manifest.name(file, units)
         with (
             self._folder.written(file.path) as stream,
             RowsWriter.of_bytes(stream, schema) as writer,

@@ -12,7 +12,7 @@ from biaswatch.shared.contracts import Response
 from biaswatch.shared.contracts.identity import BEGINNING_HEX_DIGITS, ID_HEX_DIGITS
 from biaswatch.shared.errors import TransientError
 from biaswatch.shared.store.answer_file_reader import AnswerFileReader
-from biaswatch.shared.store.archive_files import COLUMNS, ArchiveFile
+from biaswatch.shared.store.archive_files import COLUMNS, MANIFEST, ArchiveFile
 from biaswatch.shared.store.database import Database
 from biaswatch.shared.store.monitoring_tables import ARCHIVE_FILES
 from biaswatch.shared.store.record_rows import FILE_KINDS, Row, restored_row
@@ -211,7 +211,7 @@ def _may_hold(kind: str, first: str, last: str) -> ColumnElement[bool]:
 
 
 def _files(connection: Connection, *conditions: ColumnElement[bool]) -> list[ArchiveFile]:
-    query = select(ARCHIVE_FILES).where(*conditions).order_by(COLUMNS.first_id, COLUMNS.path)
+    query = select(*MANIFEST).where(*conditions).order_by(COLUMNS.first_id, COLUMNS.path)
     return [ArchiveFile(**row._asdict()) for row in connection.execute(query)]
 
 

@@ -1,17 +1,32 @@
 """The manifest of Parquet files; every file is listed before it is written."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, delete, func, insert, or_, select, update
+from sqlalchemy import (
+    ColumnElement,
+    and_,
+    bindparam,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    tuple_,
+    update,
+)
 
 from biaswatch.shared.store.database import Database
 from biaswatch.shared.store.monitoring_tables import ARCHIVE_FILES
 from biaswatch.shared.store.tables import PURGES
-from biaswatch.shared.store.texts import BEFORE, EVERY_TENANT, RUN
+from biaswatch.shared.store.texts import BEFORE, EVERY_TENANT, RUN, Purge
+from biaswatch.shared.store.unit_filters import digest_of, may_hold
 
 COLUMNS = ARCHIVE_FILES.c
+MANIFEST = [column for column in ARCHIVE_FILES.columns if column.name != "units"]
+"""The columns of an `ArchiveFile`."""
 DAY_CHARACTERS = len("2026-01-31")
 
 
@@ -72,15 +87,16 @@ class ArchiveFiles:
             COLUMNS.pending_deletion.is_(False),
         )
 
-    def name(self, file: ArchiveFile) -> None:
-        """List a file before it is written, perhaps again."""
+    def name(self, file: ArchiveFile, units: bytes | None = None) -> None:
+        """List a file before it is written, perhaps again, with the filter of its units."""
         self.db.execute(
-            delete(ARCHIVE_FILES).where(is_file(file)), insert(ARCHIVE_FILES).values(asdict(file))
+            delete(ARCHIVE_FILES).where(is_file(file)),
+            insert(ARCHIVE_FILES).values(units=units, **asdict(file)),
         )
 
-    def verify(self, file: ArchiveFile, rows: int, digest: str) -> None:
-        """Record that a file was read back."""
-        self._update(file, rows=rows, digest=digest, verified=True)
+    def verify(self, file: ArchiveFile, rows: int, digest: str, units: bytes | None = None) -> None:
+        """Record that a file was read back, and the filter of its units."""
+        self._update(file, rows=rows, digest=digest, verified=True, units=units)
 
     def replace(self, old: ArchiveFile, new: ArchiveFile | None) -> None:
         """Replace a file by another, or by none; the old file is pending deletion."""
@@ -105,6 +121,23 @@ class ArchiveFiles:
         """Record that purges before a time are done in a file."""
         self._update(file, purged_at=at)
 
+    def lack_purged(self, files: Sequence[ArchiveFile], at: datetime) -> None:
+        """Record that files hold nothing of the purges before a time."""
+        rows = [{"of_run": file.run_id, "of_path": file.path} for file in files]
+        if not rows:
+            return
+        keys = (COLUMNS.run_id == bindparam("of_run"), COLUMNS.path == bindparam("of_path"))
+        with self.db.writing() as connection:
+            connection.execute(update(ARCHIVE_FILES).where(*keys).values(purged_at=at), rows)
+
+    def unit_filters(self, files: Sequence[ArchiveFile]) -> dict[tuple[str, str], bytes]:
+        """Return the filters of the units of files that have one, by run and path."""
+        wanted = [(file.run_id, file.path) for file in files]
+        query = select(COLUMNS.run_id, COLUMNS.path, COLUMNS.units).where(
+            COLUMNS.units.is_not(None), tuple_(COLUMNS.run_id, COLUMNS.path).in_(wanted)
+        )
+        return {(row.run_id, row.path): row.units for row in self.db.rows(query)}
+
     def forget(self, file: ArchiveFile) -> None:
         """Remove a deleted file from the manifest."""
         self.db.execute(delete(ARCHIVE_FILES).where(is_file(file)))
@@ -128,11 +161,22 @@ class ArchiveFiles:
         )
 
     def _where(self, *conditions: ColumnElement[bool]) -> list[ArchiveFile]:
-        query = select(ARCHIVE_FILES).where(*conditions).order_by(*ARCHIVE_FILES.primary_key)
+        query = select(*MANIFEST).where(*conditions).order_by(*ARCHIVE_FILES.primary_key)
         return [ArchiveFile(**row._asdict()) for row in self.db.rows(query)]
 
     def _update(self, file: ArchiveFile, **values: Any) -> None:
         self.db.execute(update(ARCHIVE_FILES).where(is_file(file)).values(**values))
+
+
+def may_concern(purge: Purge, file: ArchiveFile, units: bytes) -> bool:
+    """Return whether a file with this filter of units may hold texts of a purge."""
+    if purge.at < file.purged_at or purge.tenant not in (EVERY_TENANT, file.tenant):
+        return False
+    if purge.scope == RUN:
+        return purge.key == file.run_id
+    if purge.scope == BEFORE:
+        return purge.key[:DAY_CHARACTERS] >= file.day
+    return may_hold(units, digest_of(purge.key))
 
 
 def is_file(file: ArchiveFile) -> ColumnElement[bool]:

@@ -1,6 +1,17 @@
 """Tables of monitors, searches, production traffic, alarms, the archive and the audit trail."""
 
-from sqlalchemy import BigInteger, Boolean, Column, Index, Integer, String, Table, Text, false
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Index,
+    Integer,
+    LargeBinary,
+    String,
+    Table,
+    Text,
+    false,
+)
 
 from biaswatch.shared.contracts import ACCOUNTS
 from biaswatch.shared.store.tables import UtcDateTime, metadata
@@ -157,13 +168,15 @@ ARCHIVE_FILES = Table(
     Column("source", String(96)),
     Column("first_id", String(32)),
     Column("last_id", String(32)),
+    Column("units", LargeBinary),
     Index("archive_file_dataset", "dataset", "tenant"),
     Index("archive_file_ids", "kind", "last_id"),
 )
 """The manifest of Parquet files; a file is listed before it is written, so none is forgotten.
 
 Files of the archive are at the address of their archived run. Files with their own address hold
-answers of live systems in insertion order, with their kind, source, and first and last id.
+answers of live systems in insertion order, with their kind, source, and first and last id. Files of
+texts have a filter of their units.
 """
 
 ALARM_DELIVERIES = Table(

@@ -149,6 +149,16 @@ def _purged(rows: Iterable[Any]) -> Purged:
     return Purged(runs, units, pairs, before)
 
 
+@dataclass(frozen=True)
+class Purge:
+    """One purge of the past."""
+
+    tenant: str
+    scope: str
+    key: str
+    at: datetime
+
+
 @dataclass(eq=False)
 class Purges:
     """Removes texts by run, unit or age; every method returns the number of removed texts.
@@ -169,23 +179,21 @@ class Purges:
     def pair(self, set_name: str, now: datetime) -> int:
         """Remove the texts of judges and of people in their place about the pairs of a set."""
         labels = RECORDS[Label.kind].c
-        labelled = select(labels.id).where(labels.unit_id == set_name, labels.lane == ORACLE)
+
+        def of_record(columns: Any, condition: ColumnElement[bool]) -> ColumnElement[bool]:
+            # By id: units of records have no index.
+            return select(columns.id).where(columns.id == TEXTS.c.record_id, condition).exists()
 
         def condition(table: Table) -> ColumnElement[bool]:
             if table is not TEXTS:
                 return _of_unit(table, set_name)
-            judged = [
-                table.c.record_id.in_(
-                    select(records.c.id).where(
-                        records.c.unit_id == set_name, records.c.purpose == Purpose.JUDGE.value
-                    )
-                )
-                for records in (RECORDS[Probe.kind], RECORDS[Response.kind])
-            ]
-            of_kind = table.c.kind == PairVerdict.kind
-            return and_(
-                _of_unit(table, set_name), or_(of_kind, *judged, table.c.record_id.in_(labelled))
+            judged = (
+                of_record(columns, columns.purpose == Purpose.JUDGE.value)
+                for columns in (RECORDS[Probe.kind].c, RECORDS[Response.kind].c)
             )
+            of_kind = table.c.kind == PairVerdict.kind
+            labelled = of_record(labels, labels.lane == ORACLE)
+            return and_(_of_unit(table, set_name), or_(of_kind, *judged, labelled))
 
         return self._purge(PAIR, set_name, now, condition)
 
@@ -198,6 +206,11 @@ class Purges:
         earlier = (PURGES.c.tenant == tenant, PURGES.c.scope == BEFORE, PURGES.c.key < key)
         self.db.execute(delete(PURGES).where(*earlier))
         return removed
+
+    def since(self, time: datetime) -> list[Purge]:
+        """Return the purges since a time, one by one."""
+        query = select(PURGES).where(PURGES.c.at >= time)
+        return [Purge(**row._asdict()) for row in self.db.rows(query)]
 
     def so_far(self) -> Purged:
         """Return every purge of the past."""

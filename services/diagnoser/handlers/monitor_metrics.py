@@ -44,6 +44,7 @@ from biaswatch.shared.telemetry import (
 
 VERDICTS = {Verdict.DISPARITY: 1, Verdict.INCONCLUSIVE: 0, Verdict.NO_DISPARITY: -1}
 Key = tuple[Gauge, tuple[str, ...]]
+Value = tuple[Key, float]
 
 
 class MonitorMetrics:
@@ -52,6 +53,8 @@ class MonitorMetrics:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._shown: set[Key] = set()
+        self._known: dict[tuple[str, int], Sequence[Value]] = {}
+        """What the last round of each monitor says, by round and number of alarms."""
 
     async def show(self, _: Publisher) -> None:
         """Show where the monitors stand now."""
@@ -66,11 +69,13 @@ class MonitorMetrics:
             gauge.labels(*labels).set(value)
         self._shown = set(values)
 
-    def _current(self) -> Iterator[tuple[Key, float]]:
+    def _current(self) -> Iterator[Value]:
         for source in self._store.unwatched_answers.read():
             yield (UNWATCHED_ANSWERS, (source.tenant, source.source)), source.answers
         labelled = self._store.labelled_runs.of_monitors()
-        for place in self._store.schedule.monitors():
+        scheduled = self._store.schedule.monitors()
+        of_rounds = self._of_last_rounds([place.monitor for place in scheduled])
+        for place in scheduled:
             if place.monitor.state is MonitorState.DELETED:
                 continue
             name = (place.monitor.tenant, place.monitor.name)
@@ -78,15 +83,31 @@ class MonitorMetrics:
                 yield (MONITOR_OVERDUE, name), place.due.timestamp()
             if place.monitor.plan.traffic is not None:
                 yield from self._answers(place.monitor)
-            yield from self._of(place.monitor)
-            yield from self._labelled(place.monitor, labelled.get(place.monitor.monitor_id, []))
+            yield from of_rounds.get(place.monitor.monitor_id, ())
+            if runs := labelled.get(place.monitor.monitor_id):
+                yield from self._labelled(place.monitor, runs)
 
-    def _answers(self, monitor: Monitor) -> Iterator[tuple[Key, float]]:
+    def _of_last_rounds(self, monitors: Sequence[Monitor]) -> dict[str, Sequence[Value]]:
+        """Return what the last round of each monitor says, by monitor; each is read once.
+
+        Labels may raise an alarm later, too.
+        """
+        last = self._store.rounds.last_of(monitors)
+        alarms = self._store.records.count_by(Alarm, "monitor_id", last)
+        known, self._known, values = self._known, {}, {}
+        for monitor in monitors:
+            if round_ := last.get(monitor.monitor_id):
+                key = (round_.id, alarms.get(monitor.monitor_id, 0))
+                self._known[key] = known.get(key) or list(self._of(monitor, round_))
+                values[monitor.monitor_id] = self._known[key]
+        return values
+
+    def _answers(self, monitor: Monitor) -> Iterator[Value]:
         accounts = self._store.window_answers.accounts(monitor.monitor_id)
         for account, count in accounts:
             yield (MONITOR_ANSWERS, (monitor.tenant, monitor.name, account)), count
 
-    def _labelled(self, monitor: Monitor, runs: Sequence[str]) -> Iterator[tuple[Key, float]]:
+    def _labelled(self, monitor: Monitor, runs: Sequence[str]) -> Iterator[Value]:
         """Return what labels say of the latest epoch that people have labelled."""
         rounds = list(self._store.records.of_runs(Round, runs))
         epoch = max((round_.epoch for round_ in rounds), default=0)
@@ -105,10 +126,7 @@ class MonitorMetrics:
                 if value is not None:
                     yield (gauge, labels), value
 
-    def _of(self, monitor: Monitor) -> Iterator[tuple[Key, float]]:
-        last = self._store.rounds.last(monitor)
-        if last is None:
-            return
+    def _of(self, monitor: Monitor, last: Round) -> Iterator[Value]:
         yield (MONITOR_LAST_ROUND, (monitor.tenant, monitor.name)), last.at.timestamp()
         yield (MONITOR_MISSED, (monitor.tenant, monitor.name)), last.expected - last.arrived
         current = list(evidence_in(self._store.records.read(RoundEvidence, run_id=last.run_id)))
@@ -128,7 +146,7 @@ def labels_of(monitor: Monitor, key: str) -> tuple[str, str, str, str]:
     return monitor.tenant, monitor.name, feature, comparison
 
 
-def _gauges(monitor: Monitor, evidence: Evidence) -> Iterator[tuple[Key, float]]:
+def _gauges(monitor: Monitor, evidence: Evidence) -> Iterator[Value]:
     labels = labels_of(monitor, evidence.comparison_key)
     ends = {
         MONITOR_GAP: evidence.gap.value,
@@ -148,7 +166,7 @@ def _gauges(monitor: Monitor, evidence: Evidence) -> Iterator[tuple[Key, float]]
         yield (MONITOR_SMALLEST_CHANGE, (*labels, AlarmKind.LEVEL.value)), level.smallest / 2
 
 
-def _promised(monitor: Monitor, evidence: Iterable[Evidence]) -> Iterator[tuple[Key, float]]:
+def _promised(monitor: Monitor, evidence: Iterable[Evidence]) -> Iterator[Value]:
     yield (MONITOR_ALPHA, (monitor.tenant, monitor.name)), monitor.plan.alpha
     left = [state.share_left for state in evidence if state.share_left is not None]
     if left:

@@ -217,6 +217,21 @@ def test_a_purged_text_is_never_seen_again_and_leaves_the_files(
     assert purge_files(filed) == 0
 
 
+def test_the_purge_of_a_unit_reads_only_the_files_that_may_hold_it(
+    filed: Store, live: Path
+) -> None:
+    records = answers_for(filed, windows=3)
+    for batch in batches_of(records, Random(2)):
+        filed.records.write(batch)
+    filed.purges.unit(str(records[0].unit), LATER)
+    concerned = ArchivePurge(filed, lambda: LATER).files()
+    texts = [path for path in files_below(live) if f"live-{TEXTS}" in path]
+    assert 0 < len(concerned) < len(texts)
+    assert ArchivePurge(filed, lambda: LATER).files() == concerned  # the others are done
+    assert purge_files(filed) > 0
+    assert purge_files(filed) == 0
+
+
 def closed_window(store: Store) -> tuple[TrafficPlatform, str]:
     """Let a window go by, in files; return its run."""
     platform = TrafficPlatform(store)
