@@ -42,10 +42,9 @@ from biaswatch.shared.contracts import (
     evidence_in,
     round_evidence,
 )
-from biaswatch.shared.stats.anytime.bets import log_es_at
 from biaswatch.shared.stats.anytime.inversion import invert
 from biaswatch.shared.stats.anytime.pair_histograms import STEPS_PER_SE
-from biaswatch.shared.stats.anytime.pairs import PairHistogram
+from tests.support.pair_histogram import PairHistogram
 
 COMPARISONS = 18_480
 GROUPS, SETS, EXTRACTORS, FEATURES = 21, 60, 4, 4
@@ -141,9 +140,8 @@ def old_way_s(watch: Monitor, seen: RoundAnswers, closed: Closed) -> float:
         compared_sets(increment.comparison, seen)
         state = PairHistogram(evidence.counts["counts"])
         step = max(state.standard_error, 1 / state.units) / STEPS_PER_SE
-        ends, stakes = state.ends, (0.0125, 0.025, 0.05, 0.1, 0.2, 0.4, 0.7, 0.95)
         alpha = watch.plan.alpha / 2 / len(watch.plan.watched)
-        invert(lambda d: log_es_at(*ends, d, stakes), state.estimate or 0.0, step, (-1, 1), alpha)  # noqa: B023
+        invert(state.log_es, state.estimate or 0.0, step, (-1, 1), alpha)
         for record in (increment, evidence):
             type(record).model_validate_json(record.model_dump_json(exclude_none=True))
     return (time.process_time() - start) / OLD_WAY

@@ -6,6 +6,7 @@ import json
 import re
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO, TypeVar
 
@@ -95,20 +96,29 @@ def read_text(
     `what` names the content in the message: suite, plan, recorded answers. `newline` is that of
     `open`.
     """
+    with _readable(path, what, refusal), open_text(path, newline) as file:
+        text = file.read(LARGEST_TEXT_BYTES + 1)
+        if len(text) > LARGEST_TEXT_BYTES:
+            raise OSError(0, f"it holds more than {LARGEST_TEXT_BYTES // MIB} MiB")
+    return text
+
+
+@contextmanager
+def _readable(path: Path, what: str, refusal: Refusal = UsageError) -> Iterator[None]:
+    """Raise `refusal` with the reason if a file cannot be read."""
     try:
-        with open_text(path, newline) as file:
-            text = file.read(LARGEST_TEXT_BYTES + 1)
+        yield
     except OSError as error:
         why = error.strerror
     except UnicodeDecodeError:
         why = NOT_UTF8
+    except BiaswatchError:
+        raise
     except ValueError:  # a name with NUL
         why = "there is no such file"
     else:
-        if len(text) <= LARGEST_TEXT_BYTES:
-            return text
-        why = f"it holds more than {LARGEST_TEXT_BYTES // MIB} MiB"
-    raise refusal(f"The {what} {path} cannot be read ({why}).")
+        return
+    raise refusal(f"The {what} {path} cannot be read ({why}).") from None
 
 
 def yaml_mapping(
@@ -150,20 +160,8 @@ def json_lines_of_file(path: Path, what: str) -> Iterator[tuple[str, Any]]:
     UsageError
         The file cannot be read, or a line is not JSON.
     """
-    try:
-        with open_text(path, "\n") as file:
-            yield from _values(iter(lambda: file.readline(LARGEST_LINE_BYTES + 1), ""), path)
-    except OSError as error:
-        why = error.strerror
-    except UnicodeDecodeError:
-        why = NOT_UTF8
-    except UsageError:
-        raise
-    except ValueError:  # a name with NUL
-        why = "there is no such file"
-    else:
-        return
-    raise UsageError(f"The {what} {path} cannot be read ({why}).")
+    with _readable(path, what), open_text(path, "\n") as file:
+        yield from _values(iter(lambda: file.readline(LARGEST_LINE_BYTES + 1), ""), path)
 
 
 def json_rows_of_file(path: Path, what: str) -> Iterator[tuple[str, Any]]:
@@ -181,7 +179,8 @@ def json_rows_of_file(path: Path, what: str) -> Iterator[tuple[str, Any]]:
         yield from json_lines_of_file(path, what)
         return
     if kind == ARRAY and _is_large(path):
-        yield from _items_of_array(path, what)
+        with _readable(path, what), open_text(path, "\n") as file:
+            yield from array_items(file, path)
         return
     values = _json_values(_whole_json(path, what, kind), path)
     items = values[0] if len(values) == 1 and isinstance(values[0], list) else values
@@ -193,16 +192,6 @@ def json_rows_of_file(path: Path, what: str) -> Iterator[tuple[str, Any]]:
 def _is_large(path: Path) -> bool:
     packed = MOST_PACKING if path.suffix.lower() == ".gz" else 1
     return path.stat().st_size * packed > LARGEST_WHOLE_JSON_BYTES
-
-
-def _items_of_array(path: Path, what: str) -> Iterator[tuple[str, Any]]:
-    try:
-        with open_text(path, "\n") as file:
-            yield from array_items(file, path)
-    except OSError as error:
-        raise UsageError(f"The {what} {path} cannot be read ({error.strerror}).") from None
-    except UnicodeDecodeError:
-        raise UsageError(f"The {what} {path} cannot be read ({NOT_UTF8}).") from None
 
 
 def _kind_of_json(path: Path, what: str) -> str | None:

@@ -13,10 +13,11 @@ from biaswatch.shared.analysis.findings.groupings import (
     Grouping,
     grouping,
 )
-from biaswatch.shared.analysis.findings.observations import Floats, Observations, Whole, coded
+from biaswatch.shared.analysis.findings.observations import Observations, Whole, coded
 from biaswatch.shared.analysis.findings.units import SideUnits, Units
 from biaswatch.shared.contracts import Against, Suite
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.comparisons.compared_samples import MIN_UNITS, Bounds
 from biaswatch.shared.stats.comparisons.random_factors import LevelCounts
 from biaswatch.shared.stats.comparisons.simulated_studies import StudyShape

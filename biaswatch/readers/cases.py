@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from biaswatch.readers.columns import (
     DETECTED,
@@ -21,6 +20,7 @@ from biaswatch.readers.columns import (
     value_key,
 )
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.estimate import Estimate
 from biaswatch.shared.stats.tables.odds_ratio import adjusted_odds_ratio
 from biaswatch.shared.stats.tables.stratified import Stratified, stratified
@@ -243,7 +243,7 @@ def _adjusted(
     return estimate, [note] if excluded else []
 
 
-def _coded(path: Path, frame: "pd.DataFrame", name: str) -> NDArray[np.float64]:
+def _coded(path: Path, frame: "pd.DataFrame", name: str) -> Floats:
     """Return a covariate's columns: numbers unchanged, categories as 0 and 1 without the first."""
     import pandas as pd
 

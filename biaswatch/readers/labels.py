@@ -14,10 +14,11 @@ import pandas as pd
 from biaswatch.readers.numeric_columns import numbers_in
 from biaswatch.readers.tables import TableColumns
 from biaswatch.readers.text_tables import not_utf8, other_separator
-from biaswatch.shared.analysis.findings.observations import Floats, Observations
+from biaswatch.shared.analysis.findings.observations import Observations
 from biaswatch.shared.analysis.labels.table_corrections import LabelledColumn, readings_of
 from biaswatch.shared.conventions.messages import label_of
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 
 UNIT_SCALE = (0.0, 1.0)

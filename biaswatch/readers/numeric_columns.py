@@ -8,9 +8,9 @@ import pandas as pd
 
 from biaswatch.readers.columns import MISSING_WORDS, as_booleans
 from biaswatch.readers.row_ids import EXACT_FLOAT_LIMIT, floats_in
-from biaswatch.shared.analysis.findings.observations import Floats
 from biaswatch.shared.contracts.response import LARGEST_VALUE
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.samples import FLAT_RTOL
 
 NO_NUMBERS = {

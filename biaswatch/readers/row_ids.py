@@ -9,13 +9,13 @@ from unicodedata import category, normalize
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import stats
 
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import number, shown
 from biaswatch.shared.parsing.json_objects import without_surrogates
 from biaswatch.shared.parsing.texts import label_text
+from biaswatch.shared.stats.arrays import Floats, Indices
 
 MAX_SHOWN_FORMS = 3
 EXACT_FLOAT_LIMIT = 2.0**53
@@ -180,7 +180,7 @@ def repeats_warning(
     used: Sequence[str],
     groups: Sequence[str],
     feature: str,
-    values: NDArray[np.float64],
+    values: Floats,
     clusters: str | None = None,
     random: Sequence[str] = (),
 ) -> str | None:
@@ -222,7 +222,7 @@ def _repeated(
     frame: pd.DataFrame,
     used: Sequence[str],
     groups: Sequence[str],
-    values: NDArray[np.float64],
+    values: Floats,
     clusters: str | None,
 ) -> Iterator[RepeatedColumn]:
     names = [name for name in frame.columns if name not in used][:MOST_COLUMNS]
@@ -259,7 +259,7 @@ def _lies_within(frame: pd.DataFrame, inner: str, outer: str) -> bool:
     )
 
 
-def _joined_codes(frame: pd.DataFrame, groups: Sequence[str]) -> NDArray[np.intp]:
+def _joined_codes(frame: pd.DataFrame, groups: Sequence[str]) -> Indices:
     """Return one code for each combination of groups."""
     joined = np.zeros(len(frame), dtype=np.intp)
     for column in groups:
@@ -268,7 +268,7 @@ def _joined_codes(frame: pd.DataFrame, groups: Sequence[str]) -> NDArray[np.intp
     return joined
 
 
-def _labels(column: "pd.Series[Any]", named_so: bool) -> NDArray[np.intp] | None:
+def _labels(column: "pd.Series[Any]", named_so: bool) -> Indices | None:
     """Return codes of the values; None if they are numeric or all distinct."""
     if column.isna().any():
         return None
@@ -283,7 +283,7 @@ def _labels(column: "pd.Series[Any]", named_so: bool) -> NDArray[np.intp] | None
 
 
 def intraclass_correlation(
-    values: NDArray[np.float64], groups: NDArray[np.intp], cells: NDArray[np.intp]
+    values: Floats, groups: Indices, cells: Indices
 ) -> tuple[float | None, float | None]:
     """Return the intraclass correlation of cells within groups, and its p-value.
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from biaswatch.readers.tables import joined_labels, observation_warnings
-from biaswatch.shared.analysis.findings.observations import Floats, Observations, Whole, within
+from biaswatch.shared.analysis.findings.observations import Observations, Whole, within
 from biaswatch.shared.analysis.findings.scales import scale_notes, scaled
 from biaswatch.shared.contracts.derived_features import (
     Scale,
@@ -23,6 +23,7 @@ from biaswatch.shared.contracts.derived_features import (
 from biaswatch.shared.contracts.likelihood import LIKELIHOOD
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.exports import AnswerMeasurements, DeclaredAnalysis
+from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 
 FIRST = ("groups.", "stimuli.")

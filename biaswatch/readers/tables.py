@@ -22,8 +22,9 @@ from biaswatch.readers.columns import (
 from biaswatch.readers.numeric_columns import numbers_in
 from biaswatch.readers.row_ids import column_labels, label_form_warnings, repeats_warning
 from biaswatch.readers.table_files import frame_of
-from biaswatch.shared.analysis.findings.observations import Floats, Observations
+from biaswatch.shared.analysis.findings.observations import Observations
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 from biaswatch.shared.stats.studies.local_law_144 import applicant_score
 

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from random import Random
 
-from biaswatch.shared.analysis.judges.controls import CONTROLS_PER_KIND, OTHER_AUTHOR, Control
+from biaswatch.shared.analysis.judges.controls import OTHER_AUTHOR, Control
 from biaswatch.shared.analysis.judges.stories import GUESS, LETTERS, story_controls
 from biaswatch.shared.parsing import Unreadable, choice_in, yes_or_no_in
+from biaswatch.shared.requests.runs import CONTROLS_PER_KIND
 from biaswatch.shared.stats.judges.examination import examine
 from biaswatch.shared.stats.judges.results import ControlOutcome, KindResult
 from calibration.judges.planted import AUTHOR, BAD, GOOD, GROUPS, PlantedJudge

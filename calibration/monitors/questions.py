@@ -8,7 +8,7 @@ from math import log, sqrt
 import numpy as np
 from scipy.stats import norm
 
-from biaswatch.shared.stats.anytime.bets import STAKES, Floats, both_ways, log_mean_exp
+from biaswatch.shared.stats.anytime.bets import STAKES, both_ways, log_mean_exp
 from biaswatch.shared.stats.anytime.clusters import Blocks, log_sum_after, look_number
 from biaswatch.shared.stats.anytime.exchanges import (
     EXCHANGE_STAKES,
@@ -29,6 +29,7 @@ from biaswatch.shared.stats.anytime.merged import (
     merged_log_e,
     vector_bets,
 )
+from biaswatch.shared.stats.arrays import Floats
 
 ALPHA = 0.05
 COMPARISONS = 28

@@ -26,12 +26,7 @@ from biaswatch.shared.presentation.tables import (
     words,
 )
 from biaswatch.shared.requests.evidence import EvidenceView, WindowState, WindowView
-from biaswatch.shared.requests.monitor_views import (
-    History,
-    HistoryPoint,
-    LabelledEvidence,
-    MonitorView,
-)
+from biaswatch.shared.requests.monitor_views import History, LabelledEvidence, MonitorView
 
 RANGES = {"day": timedelta(days=1), "week": timedelta(days=7), "month": timedelta(days=30)}
 """Lengths of time that a chart can show; by default it shows all."""
@@ -194,7 +189,10 @@ def history_table(histories: Sequence[History], titles: Mapping[str, str]) -> Ta
         (
             text_cell(titles.get(history.comparison, history.comparison)),
             text_cell(point.at.isoformat()),
-            *map(text_cell, (point.verdict.value, *_answers(point))),
+            *map(
+                text_cell,
+                (point.verdict.value, point.same_treatment or "", point.group_effect or ""),
+            ),
             *map(number_cell, (point.round, point.epoch, point.units)),
             estimate_cell(point.gap),
             *map(number_cell, (point.log_e, point.bound)),
@@ -203,10 +201,6 @@ def history_table(histories: Sequence[History], titles: Mapping[str, str]) -> Ta
         for point in history.moments
     ]
     return Table("Evidence over time", columns, tuple(rows))
-
-
-def _answers(point: HistoryPoint) -> tuple[str, str]:
-    return point.same_treatment or "", point.group_effect or ""
 
 
 def in_time(

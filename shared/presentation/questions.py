@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 from biaswatch.shared.contracts.diagnosis import Gap, Verdicts
 from biaswatch.shared.formatting import COULD_UNDO, UNDEFINED, number, p_equals
@@ -11,25 +11,8 @@ from biaswatch.shared.presentation.tables import TableCell
 from biaswatch.shared.requests.evidence import EvidenceView
 from biaswatch.shared.stats.estimate import DIFFERS, TOO_FEW, Question, SummaryWord, Verdict
 
-
-class Answers(Protocol):
-    """The answers of a run or a monitor to both questions about one comparison."""
-
-    @property
-    def same_treatment(self) -> str | None:
-        """Answer about different treatment of twins."""
-
-    @property
-    def same_treatment_reason(self) -> str | None:
-        """Why that is not answered."""
-
-    @property
-    def group_effect(self) -> str | None:
-        """Answer about an effect of the group beyond these names and texts."""
-
-    @property
-    def group_effect_reason(self) -> str | None:
-        """Why that is not answered."""
+Answers = Verdicts | EvidenceView
+"""The answers of a run or a monitor to the questions about one comparison."""
 
 
 @dataclass(frozen=True)
@@ -217,12 +200,7 @@ def verdict_columns(verdicts: Verdicts) -> dict[str, Any]:
 
 
 def headline(
-    verdicts: Verdicts,
-    gap: str,
-    p_adjusted: float | None,
-    *,
-    survives_missing: bool | None = None,
-    family: str = "adjusted ",
+    verdicts: Verdicts, gap: str, p_adjusted: float | None, *, survives_missing: bool | None = None
 ) -> str:
     """Return the answer to the headline question in words.
 
@@ -245,22 +223,22 @@ def headline(
         p = p_equals(verdicts.p_same_treatment, 3)
         if question is Question.SAME_TREATMENT and verdicts.same_treatment == DIFFERS:
             return (
-                f"inconclusive{scope} ({gap}): twins are treated differently, {family}{p}, but"
+                f"inconclusive{scope} ({gap}): twins are treated differently, adjusted {p}, but"
                 f" there are {verdicts.group_effect} for a conclusion about the"
                 f" group{_placebo(verdicts)}."
             )
         if question is Question.SAME_TREATMENT and verdicts.verdict is Verdict.DISPARITY:
             untold = "twins are not shown to be treated differently"
-            return f"inconclusive{scope} ({gap}): {untold}, {family}{p}."
+            return f"inconclusive{scope} ({gap}): {untold}, adjusted {p}."
         return f"inconclusive{scope} ({gap})."
     if question is Question.SAME_TREATMENT:
         p = p_equals(verdicts.p_same_treatment, 3)
         return (
-            f"a disparity: twins are treated differently, {family}{p}{scope}; the mean gap is"
+            f"a disparity: twins are treated differently, adjusted {p}{scope}; the mean gap is"
             f" {gap}{_placebo(verdicts)}{undone}."
         )
     p_value = verdicts.p_group_effect if question is Question.GROUP_EFFECT else p_adjusted
-    return f"a disparity of {gap}, {family}{p_equals(p_value, 3)}{scope}{undone}."
+    return f"a disparity of {gap}, adjusted {p_equals(p_value, 3)}{scope}{undone}."
 
 
 def _placebo(verdicts: Verdicts) -> str:

@@ -31,8 +31,8 @@ from biaswatch.shared.stats.studies.local_law_144 import SMALL_SHARE
 SELF, NO_JUDGE = "self", "none"
 MOST_TARGETS = 500
 """Targets of a run, and likewise scaffolds and judges."""
-MIN_CONTROLS_PER_KIND, MAX_CONTROLS_PER_KIND = 4, 60
-"""Bounds of the controls of a kind and direction; the replies of a judge are one message."""
+CONTROLS_PER_KIND, MIN_CONTROLS_PER_KIND, MAX_CONTROLS_PER_KIND = 40, 4, 60
+"""Controls of a kind and direction, and bounds: the replies of a judge are one message."""
 MOST_JUDGEMENTS = 100
 """Maximum of the judges of an interpretation, of their repeats and of their dimensions."""
 LONGEST_NONCE = 512
@@ -100,7 +100,9 @@ class RunRequest(BaseModel):
     """Seed of the judges' distractors and their order."""
     judge_controls: bool = True
     """True to test judges with questions whose answers are known."""
-    controls_per_kind: int = Field(default=40, ge=MIN_CONTROLS_PER_KIND, le=MAX_CONTROLS_PER_KIND)
+    controls_per_kind: int = Field(
+        default=CONTROLS_PER_KIND, ge=MIN_CONTROLS_PER_KIND, le=MAX_CONTROLS_PER_KIND
+    )
     """Controls of each kind and direction; a judge has to answer 3 of 4 correctly."""
     jury: Literal["majority", "weighted"] = "majority"
     """How several judges decide: by majority, or weighted by their accuracy on controls."""
@@ -242,7 +244,9 @@ class BriefRequest(BaseModel):
     dimensions: list[Token] = Field(default=[], max_length=MOST_JUDGEMENTS)
     controls: bool = True
     """True to test judges with texts whose grade is known."""
-    controls_per_kind: int = Field(default=40, ge=MIN_CONTROLS_PER_KIND, le=MAX_CONTROLS_PER_KIND)
+    controls_per_kind: int = Field(
+        default=CONTROLS_PER_KIND, ge=MIN_CONTROLS_PER_KIND, le=MAX_CONTROLS_PER_KIND
+    )
     """Known texts of each dimension and grade; a judge has to grade 3 of 4 correctly."""
     count_failed_judges: bool = False
     """True to count the votes of judges that fail these tests."""

@@ -87,8 +87,8 @@ CATALOGUE: tuple[CatalogueEntry, ...] = (
     CatalogueEntry(
         "Do two models differ on pairs of questions?",
         "McNemar's exact test, Holm",
-        "studies.answer_pairs.paired_table",
-        "McNemar 1947; Edwards 1948",
+        "studies.answer_pairs.mcnemar_p",
+        "McNemar 1947",
         "tests/calibration/test_tables.py",
     ),
     CatalogueEntry(

@@ -122,7 +122,7 @@ COMPARISON_METHODS = (
     CatalogueEntry(
         "Are the values of one group larger by rank?",
         "Mann-Whitney's U: exact, normal with ties, or permuted",
-        "comparisons.ranks.mann_whitney",
+        "comparisons.ranks.mann_whitney_p",
         "Mann and Whitney 1947; Lehmann 1975",
         "tests/calibration/test_inference.py",
     ),

@@ -1,17 +1,15 @@
 """Samples as statistics take them, their present values, and a cache of results by content."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from hashlib import blake2b
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
 Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
 Sample = Sequence[float | None] | Vector
 """One number per answer; None, NaN and infinities are missing answers."""
-AnswersByPrompt = Mapping[Any, Sample]
-"""One group's answers by prompt, a hashable key: the same key in two groups is the same prompt."""
 CHUNK_VALUES = 2**16
 """Values processed together, which bounds the memory of temporaries."""
 FLAT_RTOL = 1e-12

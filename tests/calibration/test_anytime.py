@@ -8,9 +8,7 @@ from math import inf, log
 import numpy as np
 import pytest
 
-from biaswatch.shared.stats.anytime.four_fifths import SelectionShares
 from biaswatch.shared.stats.anytime.odds import Batch, CommonOdds
-from biaswatch.shared.stats.anytime.pairs import PairHistogram
 from tests.support import evidence_looks as looks
 from tests.support.evidence_checks import (
     CLAIMS,
@@ -26,6 +24,7 @@ from tests.support.evidence_checks import (
 )
 from tests.support.evidence_claims import bank
 from tests.support.evidence_streams import ALPHA
+from tests.support.pair_histogram import PairHistogram
 
 TIMES, FEW = 200, 40
 MOST_DELAY = 2.5
@@ -80,7 +79,7 @@ def test_what_is_simulated_is_what_the_states_say() -> None:
 
     first, second = rng.binomial(1, 0.3, (2, UNITS))
     counts = [int(((first == x) & (second == y)).sum()) for x in (1, 0) for y in (1, 0)]
-    pairs = SelectionShares.of_pairs(*counts)
+    pairs = looks.selections_of_pairs(*counts)
     assert looks.four_fifths_evidence(first, second)[-1] == pytest.approx(pairs.log_e())
 
     n_1, totals = np.full(20, 8), first[:20] * 5 + 3

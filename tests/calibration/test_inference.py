@@ -6,16 +6,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from biaswatch.shared.stats.comparisons.answer_exchange import PromptAnswers
 from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
 from biaswatch.shared.stats.comparisons.effect_size import cohens_d, hedges_g, paired_d
 from biaswatch.shared.stats.comparisons.gap_test import GapResult, compare_samples
 from biaswatch.shared.stats.comparisons.missingness import missingness
 from biaswatch.shared.stats.comparisons.multiplicity import CORRECTIONS, adjust
-from biaswatch.shared.stats.comparisons.ranks import mann_whitney
-from biaswatch.shared.stats.comparisons.relabelling import Stratum, tails
+from biaswatch.shared.stats.comparisons.ranks import mann_whitney_p
+from biaswatch.shared.stats.comparisons.relabelling import Stratum, permutation_test
 from biaswatch.shared.stats.comparisons.tolerance_tests import conclude
 from biaswatch.shared.stats.estimate import Estimate, Verdict
-from biaswatch.shared.stats.samples import AnswersByPrompt, Vector
+from biaswatch.shared.stats.samples import Vector
 
 TABLES = 1000
 MORE_TABLES = 2000
@@ -56,7 +57,7 @@ def test_mann_whitney_holds_its_level_on_ratings(sizes: Plan) -> None:
     n, m = sizes
 
     def p_value(rng: Rng) -> float | None:
-        return mann_whitney(ratings(rng, n), ratings(rng, m), rng=rng, resamples=499).p_value
+        return mann_whitney_p(ratings(rng, n), ratings(rng, m), rng, resamples=499)
 
     assert rejected(p_value, 1) <= MOST
 
@@ -64,7 +65,7 @@ def test_mann_whitney_holds_its_level_on_ratings(sizes: Plan) -> None:
 @pytest.mark.parametrize("sizes", [(5, 6), (40, 30)])
 def test_mann_whitney_holds_its_level_without_ties(sizes: Plan) -> None:
     n, m = sizes
-    share = rejected(lambda rng: mann_whitney(rng.normal(size=n), rng.normal(size=m)).p_value, 2)
+    share = rejected(lambda rng: mann_whitney_p(rng.normal(size=n), rng.normal(size=m), rng), 2)
     assert share <= MOST
 
 
@@ -72,7 +73,7 @@ def test_mann_whitney_holds_its_level_without_ties(sizes: Plan) -> None:
 def test_exchange_of_labels_holds_its_level(sizes: Plan) -> None:
     def p_value(rng: Rng) -> float | None:
         a, b = (ratings(rng, size) for size in sizes)
-        return tails([Stratum(np.array(a), np.array(b))], rng, 499).p_value
+        return permutation_test([Stratum(np.array(a), np.array(b))], rng, 499).p_value
 
     assert rejected(p_value, 7) <= MOST
 
@@ -88,10 +89,10 @@ def test_missingness_holds_its_level(asked: tuple[int, ...]) -> None:
 
 def clustered(
     rng: Rng, *, shared: bool, gap: float = 0.0, prompts: int = 60
-) -> tuple[AnswersByPrompt, AnswersByPrompt]:
+) -> tuple[PromptAnswers, PromptAnswers]:
     """The design of Chapter 5: prompt sd .15, prompt by group .05, residual .15, 10 responses."""
     level = rng.normal(0.4, 0.15, (2, prompts))
-    groups: list[AnswersByPrompt] = []
+    groups: list[PromptAnswers] = []
     for side in range(2):
         base = level[0 if shared else side] + rng.normal(0, 0.05, prompts) + gap * (side == 0)
         answers = base[:, None] + rng.normal(0, 0.15, (prompts, 10))
@@ -100,7 +101,7 @@ def clustered(
     return groups[0], groups[1]
 
 
-def naive(a: AnswersByPrompt, b: AnswersByPrompt) -> float:
+def naive(a: PromptAnswers, b: PromptAnswers) -> float:
     x, y = (np.concatenate([np.asarray(v) for v in group.values()]) for group in (a, b))
     return float(stats.ttest_ind(x, y, equal_var=False).pvalue)
 
@@ -111,7 +112,7 @@ def compared(x: Vector, y: Vector, *, paired: bool) -> GapResult:
     return compare_samples(samples, alpha=0.05, tolerance=0.0)
 
 
-def of_prompts(a: AnswersByPrompt, b: AnswersByPrompt, *, paired: bool) -> GapResult:
+def of_prompts(a: PromptAnswers, b: PromptAnswers, *, paired: bool) -> GapResult:
     """Compare the means of prompts, in the same order in both groups."""
     x, y = (np.array([np.mean(np.asarray(v)) for v in group.values()]) for group in (a, b))
     return compared(x, y, paired=paired)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from biaswatch.shared.analysis.judges.controls import CONTROLS_PER_KIND
+from biaswatch.shared.requests.runs import CONTROLS_PER_KIND
 from calibration.judges import rates
 from calibration.judges.examinations import MIN_SHARE, bank_of, shares_as_planted
 from calibration.judges.planted import BAD, GOOD

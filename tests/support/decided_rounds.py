@@ -23,8 +23,8 @@ from biaswatch.shared.contracts import (
     WatchedFeature,
     WatchedPair,
 )
-from biaswatch.shared.stats.anytime.pairs import PairHistogram
 from tests.support.monitored import round_run
+from tests.support.pair_histogram import PairHistogram
 from tests.support.records import AT, make_monitor, make_plan
 
 Floats = NDArray[np.float64]

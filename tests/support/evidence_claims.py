@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from biaswatch.shared.stats.anytime.bets import Floats
+from biaswatch.shared.stats.arrays import Floats
 from tests.support import evidence_looks as looks
 from tests.support.evidence_streams import ALPHA, Alarm
 

@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln
 
-from biaswatch.shared.stats.anytime import pairs, two_groups
-from biaswatch.shared.stats.anytime.bets import STAKES, Floats, both_ways, log_mean_exp
-from biaswatch.shared.stats.anytime.four_fifths import FOUR_FIFTHS
+from biaswatch.shared.stats.anytime import two_groups
+from biaswatch.shared.stats.anytime.bets import STAKES, both_ways, log_mean_exp
+from biaswatch.shared.stats.anytime.four_fifths import FOUR_FIFTHS, LEVELS, SelectionShares
 from biaswatch.shared.stats.anytime.odds import GRID, NULL, UNIT, beyond, mixed, normalisers
 from biaswatch.shared.stats.anytime.two_groups import TwoHistograms
+from biaswatch.shared.stats.anytime.units import DIFFERENCE_BINS
+from biaswatch.shared.stats.arrays import Floats
 
 Ints = NDArray[np.int64]
 
@@ -32,14 +34,14 @@ def places(values: Floats, low: float, high: float, bins: int, jitter: Floats) -
 
 def pair_evidence(gaps: Floats, jitter: Floats, tolerance: float = 0.0) -> Floats:
     """Return the log e-value after each pair."""
-    where = places(gaps, -1, 1, pairs.BINS, jitter)
+    where = places(gaps, -1, 1, DIFFERENCE_BINS, jitter)
     return log_mean_exp(np.cumsum(_pair_factors(tolerance)[where], axis=0))
 
 
 @lru_cache
 def _pair_factors(tolerance: float) -> Floats:
     bets = both_ways(STAKES) / (1 + tolerance)
-    payoffs = np.multiply.outer(np.linspace(-1, 1, pairs.BINS), bets)
+    payoffs = np.multiply.outer(np.linspace(-1, 1, DIFFERENCE_BINS), bets)
     return np.asarray(np.log1p(payoffs - np.abs(bets) * tolerance))
 
 
@@ -107,7 +109,7 @@ def two_group_alarm(
     The evidence is a lowest over means, so it is at most that at the true one: only where that
     is enough does the lowest have to be found.
     """
-    bins = two_groups.BINS
+    bins = two_groups.VALUE_BINS
     where = [places(x, 0, 1, bins, u) for x, u in zip((first, second), jitter, strict=True)]
     values, stakes = np.linspace(0, 1, bins)[:, None], np.array(two_groups.STAKES)
     above = np.log1p(stakes * (values / mean - 1))
@@ -124,6 +126,13 @@ def two_group_alarm(
     return inf
 
 
+def selections_of_pairs(both: int, first: int, second: int, neither: int) -> SelectionShares:
+    """Return the state of sets of one unit a group: both selected, one alone, neither."""
+    counts = np.zeros((LEVELS, LEVELS), dtype=np.int64)
+    counts[[-1, -1, 0, 0], [-1, 0, -1, 0]] = both, first, second, neither
+    return SelectionShares(tuple(counts.ravel().tolist()))
+
+
 def four_fifths_evidence(first: Ints, second: Ints) -> Floats:
     """Return the log e-value against four fifths after each pair of selections."""
     payoffs = FOUR_FIFTHS * second - first
@@ -136,7 +145,7 @@ def round_evidence(gaps: Floats, jitter: Floats, absent: Ints) -> Floats:
     NaN is a set without a gap; `absent` is how many of them count as the worst case.
     """
     there = np.isfinite(gaps)
-    where = places(np.where(there, gaps, 0.0), -1, 1, pairs.BINS, jitter)
+    where = places(np.where(there, gaps, 0.0), -1, 1, DIFFERENCE_BINS, jitter)
     factors = (_pair_factors(0.0)[where] * there[..., None]).sum(axis=1)
     worst = np.log1p(-np.abs(both_ways(STAKES)))
     return log_mean_exp(np.cumsum(factors + np.multiply.outer(absent, worst), axis=0))

@@ -15,7 +15,7 @@ from biaswatch.shared.stats.anytime.change_search import (
 )
 from biaswatch.shared.stats.anytime.judging import share_of_attempt
 from biaswatch.shared.stats.anytime.late_starts import LateStarts
-from biaswatch.shared.stats.anytime.pairs import PairHistogram
+from tests.support.pair_histogram import PairHistogram
 
 BETS = 2 * len(STAKES)
 NOTHING = References(

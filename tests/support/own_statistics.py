@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.comparisons.gaps_from_sums import Moments
-from biaswatch.shared.stats.groups.cells import Cells, Column, Floats, Reason, with_reasons
+from biaswatch.shared.stats.groups.cells import Cells, Column, Reason, with_reasons
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,14 @@ from math import ceil, log, sqrt
 
 import numpy as np
 
-from biaswatch.shared.stats.anytime.bets import STAKES, Floats, both_ways, middles
+from biaswatch.shared.stats.anytime.bets import STAKES, both_ways, middles
 from biaswatch.shared.stats.anytime.judging import (
     alpha_of_gap_test,
     alpha_of_search,
     share_of_attempt,
 )
-from biaswatch.shared.stats.anytime.pairs import PairHistogram
+from biaswatch.shared.stats.arrays import Floats
+from tests.support.pair_histogram import PairHistogram
 
 BETS = both_ways(STAKES)
 MILLION, MAX_REFERENCES = 1e6, 3

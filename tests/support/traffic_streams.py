@@ -11,8 +11,8 @@ from biaswatch.shared.analysis.monitors.method import method_of
 from biaswatch.shared.analysis.monitors.round_answers import summed
 from biaswatch.shared.analysis.monitors.traffic_matching import count_users
 from biaswatch.shared.contracts import Comparison, Method, Traffic, WatchedFeature, WatchedPair
-from biaswatch.shared.stats.anytime.bets import Floats
 from biaswatch.shared.stats.anytime.matched_planning import Arrivals, plan_matched
+from biaswatch.shared.stats.arrays import Floats
 from tests.support.window_rows import TrafficAnswer, columns_of, entrants_of, plan_of
 
 BEGIN = datetime(2026, 11, 1, tzinfo=UTC)

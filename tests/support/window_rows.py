@@ -17,7 +17,7 @@ from biaswatch.shared.analysis.monitors.window_writing import (
     WindowWriter,
 )
 from biaswatch.shared.contracts import Comparison, MonitorPlan, Traffic
-from biaswatch.shared.stats.anytime.bets import Bools
+from biaswatch.shared.stats.arrays import Bools
 from tests.support.records import make_traffic_monitor
 
 

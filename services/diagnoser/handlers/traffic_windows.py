@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from biaswatch.shared.analysis.monitors.evidence import CARRIED, models_of
+from biaswatch.shared.analysis.monitors.evidence import models_of
 from biaswatch.shared.analysis.monitors.methods.matched import user_counts_of
 from biaswatch.shared.analysis.monitors.round_answers import RoundData
 from biaswatch.shared.analysis.monitors.shared_facts import SharedFacts
@@ -37,9 +37,10 @@ from biaswatch.shared.contracts import (
     Run,
     member_features_id,
 )
+from biaswatch.shared.contracts.round_evidence import HEADER
 from biaswatch.shared.errors import PoisonError, TransientError
 from biaswatch.shared.runtime.passes import ArrivalForecast
-from biaswatch.shared.stats.anytime.bets import Bools
+from biaswatch.shared.stats.arrays import Bools
 from biaswatch.shared.store import Store
 from biaswatch.shared.telemetry import log
 
@@ -209,7 +210,7 @@ def _description(
     users = {key: user_counts_of(count.counted.counts) for key, count in counted.items()}
     strata = {key: count.strata for key, count in counted.items()}
     return Description(
-        **closed.model_dump(include=CARRIED - {"epoch"}),
+        **closed.model_dump(include=set(HEADER - {"epoch"})),
         monitor=monitor.name,
         window=run.window,
         answers=read.size,

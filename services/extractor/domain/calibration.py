@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from biaswatch.services.extractor.domain import Measured, Reading
+from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.comparisons.compared_samples import (
     Bounds,
     ComparedSamples,
@@ -141,13 +141,11 @@ def _ranges(measured: Measurements) -> dict[str, Bounds | None]:
     return {feature: implied_bounds(_present(values)) for feature, values in pooled.items()}
 
 
-def _present(values: Sequence[float | None]) -> NDArray[np.float64]:
+def _present(values: Sequence[float | None]) -> Floats:
     return np.array([value for value in values if value is not None], dtype=np.float64)
 
 
-def _paired(
-    a: Sequence[float | None], b: Sequence[float | None]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _paired(a: Sequence[float | None], b: Sequence[float | None]) -> tuple[Floats, Floats]:
     both = [(x, y) for x, y in zip(a, b, strict=True) if x is not None and y is not None]
     return _present([x for x, _ in both]), _present([y for _, y in both])
 

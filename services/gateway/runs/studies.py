@@ -80,7 +80,7 @@ class StudyQueries:
             scores=scores,
             score_gaps=score_gaps(rows, scores, rng),
             pairs=pairs.pair_tables(verdicts, ALPHA, judges, samples, labels),
-            pair_gaps=pairs.pair_gaps(verdicts, ALPHA),
+            pair_gaps=pairs.pair_gaps(verdicts),
             judges=judges,
             apart=[
                 JudgedApart(

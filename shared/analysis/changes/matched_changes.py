@@ -26,9 +26,10 @@ from biaswatch.shared.analysis.findings.groupings import (
     Grouping,
     grouping,
 )
-from biaswatch.shared.analysis.findings.observations import Floats, Whole
+from biaswatch.shared.analysis.findings.observations import Whole
 from biaswatch.shared.analysis.findings.units import SideUnits
 from biaswatch.shared.contracts import Claim
+from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.comparisons.changes import (
     ChangeResult,
     TwoRunsAnswers,

@@ -6,13 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from biaswatch.shared.analysis.findings.observations import (
-    Floats,
-    Labels,
-    Observations,
-    Whole,
-    ends_of,
-)
+from biaswatch.shared.analysis.findings.observations import Labels, Observations, Whole, ends_of
+from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds, implied_bounds
 from biaswatch.shared.stats.samples import FLAT_RTOL
 

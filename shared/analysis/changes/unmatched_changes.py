@@ -30,8 +30,9 @@ from biaswatch.shared.analysis.findings.groupings import (
     Grouping,
     grouping,
 )
-from biaswatch.shared.analysis.findings.observations import Floats, Observations, Whole, ends_of
+from biaswatch.shared.analysis.findings.observations import Observations, Whole, ends_of
 from biaswatch.shared.contracts import Claim
+from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.comparisons.changes import ChangeResult, gap_change
 from biaswatch.shared.stats.comparisons.compared_samples import MIN_UNITS, Bounds, ComparedSamples
 from biaswatch.shared.stats.comparisons.gap_test import GapResult, mean_gap

@@ -9,7 +9,8 @@ import numpy as np
 from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
 from biaswatch.shared.analysis.findings.group_statistics import GroupIntervals
 from biaswatch.shared.analysis.findings.groupings import ComparisonPlan, Grouping
-from biaswatch.shared.analysis.findings.observations import Bools, Floats, Observations
+from biaswatch.shared.analysis.findings.observations import Observations
+from biaswatch.shared.stats.arrays import Bools, Floats
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 from biaswatch.shared.stats.comparisons.missingness import wilson_limits
 from biaswatch.shared.stats.estimate import Estimate, undefined

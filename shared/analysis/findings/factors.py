@@ -8,8 +8,9 @@ import numpy as np
 from scipy.special import gammaln
 
 from biaswatch.shared.analysis.findings.groupings import ComparedGroups, ComparisonPlan, Grouping
-from biaswatch.shared.analysis.findings.observations import Bools, Observations, Whole
+from biaswatch.shared.analysis.findings.observations import Observations, Whole
 from biaswatch.shared.lookup import first
+from biaswatch.shared.stats.arrays import Bools
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 from biaswatch.shared.stats.comparisons.confidence_curve import student_curve
 from biaswatch.shared.stats.comparisons.gap_test import GapResult, gap_result, untested_gap

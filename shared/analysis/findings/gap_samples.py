@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from biaswatch.shared.analysis.findings.groupings import ComparedGroups, ComparisonPlan, Grouping
-from biaswatch.shared.analysis.findings.observations import Floats, Observations, Whole, ends_of
+from biaswatch.shared.analysis.findings.observations import Observations, Whole, ends_of
 from biaswatch.shared.analysis.findings.units import (
     MAX_EXCHANGED_ROWS,
     FixedPrompts,
@@ -18,6 +18,7 @@ from biaswatch.shared.analysis.findings.units import (
     twin_sets,
 )
 from biaswatch.shared.contracts import Claim
+from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.comparisons.answer_exchange import answer_exchange_p
 from biaswatch.shared.stats.comparisons.compared_samples import (
     MIN_FAMILIES,

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from biaswatch.shared.analysis.findings.groupings import ComparisonPlan
-from biaswatch.shared.analysis.findings.observations import Floats
+from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.comparisons.effect_size import hedges_g, paired_d
-from biaswatch.shared.stats.comparisons.ranks import mann_whitney
+from biaswatch.shared.stats.comparisons.ranks import mann_whitney_p
 from biaswatch.shared.stats.comparisons.sign_flips import constant_shift, sign_flip_p
 from biaswatch.shared.stats.comparisons.studentised_exchange import studentised_exchange_p
 from biaswatch.shared.stats.estimate import Estimate
@@ -58,8 +58,6 @@ def _permutation_p(
 GAP_STATISTICS: Mapping[str, GapStatistic] = {
     "effect_size": _effect_size,
     "constant_shift": _constant_shift,
-    "mann_whitney_p": lambda samples, _, rng: (
-        mann_whitney(samples.units_a, samples.units_b, rng=rng).p_value
-    ),
+    "mann_whitney_p": lambda samples, _, rng: mann_whitney_p(samples.units_a, samples.units_b, rng),
     "permutation_p": _permutation_p,
 }

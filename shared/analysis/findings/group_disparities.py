@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from biaswatch.shared.analysis.findings.groupings import Grouping
-from biaswatch.shared.analysis.findings.observations import Floats, Observations, Whole
+from biaswatch.shared.analysis.findings.observations import Observations, Whole
+from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 from biaswatch.shared.stats.groups.cells import Measurements, Reason, sentence
 from biaswatch.shared.stats.groups.disparity import Disparity, disparities

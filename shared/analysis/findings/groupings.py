@@ -5,12 +5,12 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from biaswatch.shared.analysis.findings.observations import Observations, Whole, coded
 from biaswatch.shared.contracts import Against, Claim
 from biaswatch.shared.contracts.derived_features import Scale, base_of, is_among, is_drift, range_of
 from biaswatch.shared.lookup import first
+from biaswatch.shared.stats.arrays import Indices
 
 MAX_PAIRED_GROUPS = 6
 """With more groups in a domain, each is compared with all others: 21 groups are 210 pairs."""
@@ -51,7 +51,7 @@ class Grouping:
         return " x ".join(self.dimensions)
 
     @property
-    def domain_of(self) -> NDArray[np.intp]:
+    def domain_of(self) -> Indices:
         """[groups]: the domain of each."""
         return np.array([group.domain for group in self.groups], dtype=np.intp)
 

@@ -11,7 +11,8 @@ from biaswatch.shared.analysis.findings.group_disparities import (
     unit_rows,
 )
 from biaswatch.shared.analysis.findings.groupings import Grouping
-from biaswatch.shared.analysis.findings.observations import Floats, Observations, Whole
+from biaswatch.shared.analysis.findings.observations import Observations, Whole
+from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 from biaswatch.shared.stats.comparisons.sign_flips import sign_flip_p
 from biaswatch.shared.stats.estimate import Estimate

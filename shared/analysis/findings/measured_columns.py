@@ -9,7 +9,6 @@ import numpy as np
 
 from biaswatch.shared.analysis.findings.observations import (
     CodedLabels,
-    Floats,
     Labels,
     MeasuredResponse,
     Observations,
@@ -21,6 +20,7 @@ from biaswatch.shared.contracts import CONVERSATION
 from biaswatch.shared.contracts.likelihood import LIKELIHOOD
 from biaswatch.shared.contracts.response import LARGEST_VALUE
 from biaswatch.shared.parsing.texts import truth_of
+from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 
 Key = tuple[str, str, str]

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biaswatch.shared.contracts import Claim
+from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds, implied_bounds
 from biaswatch.shared.stats.samples import chunks
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 Whole = NDArray[np.integer]
 """Codes, of a run in as few bytes as they need."""
 Labels = Sequence[str | None]

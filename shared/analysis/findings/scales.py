@@ -12,8 +12,9 @@ from scipy import stats
 
 from biaswatch.shared.analysis.findings.groupings import AnalysisPlan
 from biaswatch.shared.analysis.findings.measured_columns import MeasuredColumns
-from biaswatch.shared.analysis.findings.observations import Floats, Observations, Whole, within
+from biaswatch.shared.analysis.findings.observations import Observations, Whole, within
 from biaswatch.shared.contracts.derived_features import Scale, base_of, is_drift, on_scale, scale_of
+from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 
 

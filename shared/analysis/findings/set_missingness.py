@@ -6,7 +6,8 @@ from itertools import combinations
 
 import numpy as np
 
-from biaswatch.shared.analysis.findings.observations import Floats, Whole
+from biaswatch.shared.analysis.findings.observations import Whole
+from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.comparisons.missingness import Missingness
 from biaswatch.shared.stats.comparisons.sign_flips import sign_flip_p
 

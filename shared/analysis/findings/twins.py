@@ -9,12 +9,14 @@ import numpy as np
 
 from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
 from biaswatch.shared.analysis.findings.groupings import THE_REST
-from biaswatch.shared.analysis.findings.observations import Floats, Whole
+from biaswatch.shared.analysis.findings.observations import Whole
 from biaswatch.shared.analysis.findings.units import KeyedMeans, SideUnits
+from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.comparisons.joint_exchange import (
     EXCHANGES,
     JointExchange,
     joint_exchange,
+    pairwise_flips,
 )
 from biaswatch.shared.stats.comparisons.multiplicity import holm, holm_of_families
 from biaswatch.shared.stats.comparisons.sign_flips import sign_flip_p
@@ -265,25 +267,5 @@ def _exchanged(tables: Sequence[TwinTable], rng: np.random.Generator) -> JointEx
 
 def _tested(values: Floats, against_rest: bool, rng: np.random.Generator) -> JointExchange:
     if values.size * EXCHANGES > MAX_EXCHANGED and not against_rest:
-        return _pairwise(values)
+        return pairwise_flips(values)
     return joint_exchange(values, against_rest=against_rest, rng=rng)
-
-
-def _pairwise(values: Floats) -> JointExchange:
-    """Return exact sign flips of each pair, by Holm's method: of very many sets."""
-    pairs = tuple((a, b) for a in range(values.shape[1]) for b in range(a + 1, values.shape[1]))
-    flips = [
-        sign_flip_p(column[np.isfinite(column)])
-        for a, b in pairs
-        for column in (
-            values[:, a, feature] - values[:, b, feature] for feature in range(values.shape[2])
-        )
-    ]
-    shape = len(pairs), values.shape[2]
-    p_values, adjusted = (
-        np.array([np.nan if p is None else p for p in row]).reshape(shape)
-        for row in (flips, holm(flips))
-    )
-    tested = adjusted[np.isfinite(adjusted)]
-    overall = float(tested.min()) if len(tested) else None
-    return JointExchange(pairs, p_values, adjusted, overall, exact=True)

@@ -8,7 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from biaswatch.shared.analysis.findings.groupings import Grouping, grouping
-from biaswatch.shared.analysis.findings.observations import Bools, Floats, Observations, Whole
+from biaswatch.shared.analysis.findings.observations import Observations, Whole
+from biaswatch.shared.stats.arrays import Bools, Floats
 from biaswatch.shared.stats.comparisons.mean_interval import independent_units
 from biaswatch.shared.stats.samples import CHUNK_VALUES
 

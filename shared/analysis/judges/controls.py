@@ -16,8 +16,6 @@ from biaswatch.shared.stats.judges.results import (
     ControlOutcome,
 )
 
-CONTROLS_PER_KIND = 40
-"""Controls of each kind and direction; 30 have to be right."""
 PAIRS_PER_CONTROL = 1.5
 """Pairs of swapped copies per control of a kind and direction: 60."""
 OTHER_AUTHOR = "another model"

@@ -11,13 +11,13 @@ import numpy as np
 from biaswatch.shared.analysis.findings.measured_columns import NumberedNames
 from biaswatch.shared.analysis.findings.observations import (
     CodedLabels,
-    Floats,
     Labels,
     MeasuredResponse,
     coded,
 )
 from biaswatch.shared.contracts import Label, LabelSample
 from biaswatch.shared.stats.anytime.units import Hashes, hashes
+from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.samples import chunks
 
 Case = tuple[str, MeasuredResponse]

@@ -13,9 +13,10 @@ from biaswatch.shared.analysis.findings.groupings import (
     Grouping,
     grouping,
 )
-from biaswatch.shared.analysis.findings.observations import Floats, Observations, within
-from biaswatch.shared.analysis.labels.labelled_rows import Bools, LabelledRows
+from biaswatch.shared.analysis.findings.observations import Observations, within
+from biaswatch.shared.analysis.labels.labelled_rows import LabelledRows
 from biaswatch.shared.contracts import Claim
+from biaswatch.shared.stats.arrays import Bools, Floats
 from biaswatch.shared.stats.comparisons.compared_samples import MIN_UNITS, Bounds
 from biaswatch.shared.stats.comparisons.gap_test import GapResult
 from biaswatch.shared.stats.estimate import Estimate, undefined

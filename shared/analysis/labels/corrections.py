@@ -29,8 +29,8 @@ from biaswatch.shared.stats.estimate import Estimate
 from biaswatch.shared.stats.labels.agreement import (
     agreement,
     bias_difference,
+    doubtful_raters,
     instrument_error,
-    rater_agreement,
 )
 
 GroupsAndGaps = tuple[tuple[CorrectedGroup, ...], tuple[CorrectedGap, ...]]
@@ -262,7 +262,7 @@ def _finding(
         instructions=tuple(sorted({label.instructions for label in labelled})),
         family=family,
         agreement=agreement([list(values.values()) for values in by_answer.values()], plan.alpha),
-        doubtful_people=sum(person.doubtful for person in rater_agreement(of_people)),
+        doubtful_people=len(doubtful_raters(of_people)),
         groups=groups,
         gaps=gaps,
     )

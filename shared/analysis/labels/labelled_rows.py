@@ -6,16 +6,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from biaswatch.shared.analysis.findings.observations import Floats, Whole, coded, within
+from biaswatch.shared.analysis.findings.observations import Whole, coded, within
 from biaswatch.shared.analysis.labels.answer_columns import AnswerColumns
 from biaswatch.shared.contracts import Label, LabelSample, LabelStratum
+from biaswatch.shared.stats.arrays import Bools, Floats
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 from biaswatch.shared.stats.labels.corrected_values import DrawnLabels
 from biaswatch.shared.stats.samples import chunks
-
-Bools = NDArray[np.bool_]
 
 Stratum = tuple[str, str, str]
 """Target, scaffold and group."""

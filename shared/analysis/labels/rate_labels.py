@@ -16,14 +16,9 @@ from biaswatch.shared.analysis.findings.error_rates import (
     positive,
     rate_name,
 )
-from biaswatch.shared.analysis.findings.observations import (
-    Bools,
-    Floats,
-    Labels,
-    Observations,
-    coded,
-)
+from biaswatch.shared.analysis.findings.observations import Labels, Observations, coded
 from biaswatch.shared.analysis.labels.table_corrections import LabelledColumn, labelled_rows_of
+from biaswatch.shared.stats.arrays import Bools, Floats
 from biaswatch.shared.stats.groups.error_rates import Rate
 
 BY_TRUTH = {Rate.TRUE_POSITIVE: True, Rate.FALSE_POSITIVE: False}

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biaswatch.shared.stats.anytime.units import hashes
+from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.samples import CHUNK_VALUES
 
 ROW = np.dtype([("id", "V16"), ("value", "<f8"), ("unit", "<u8"), ("cell", "<u4")])
@@ -90,7 +91,7 @@ class ReadColumns:
             if len(own):
                 yield own
 
-    def values(self, of: Callable[[ReadCell], bool]) -> Iterator[NDArray[np.float64]]:
+    def values(self, of: Callable[[ReadCell], bool]) -> Iterator[Floats]:
         """Yield the readings of some cells in their order, some at a time."""
         for rows in self.rows(of):
             yield rows["value"].copy()

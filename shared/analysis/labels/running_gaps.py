@@ -5,9 +5,8 @@ from dataclasses import asdict, dataclass
 from math import log
 
 import numpy as np
-from numpy.typing import NDArray
 
-from biaswatch.shared.analysis.findings.observations import Floats, coded, within
+from biaswatch.shared.analysis.findings.observations import coded, within
 from biaswatch.shared.analysis.labels.answer_columns import AnswerColumns
 from biaswatch.shared.analysis.labels.labelled_rows import labels_by_answer
 from biaswatch.shared.analysis.monitors.alpha_shares import percent
@@ -27,6 +26,7 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.stats.anytime.judging import share_left, share_of_test
 from biaswatch.shared.stats.anytime.units import hashes, uniform_table
+from biaswatch.shared.stats.arrays import Bools, Floats
 from biaswatch.shared.stats.labels.running_gap import (
     LabelledGroup,
     pair_counts,
@@ -125,7 +125,6 @@ def labelled_promise(plan: MonitorPlan, number: int) -> str:
     )
 
 
-Bools = NDArray[np.bool_]
 Counts = tuple[int, ...]
 Bounds = tuple[float, float]
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from biaswatch.shared.analysis.findings.groupings import AnalysisPlan
-from biaswatch.shared.analysis.findings.observations import Floats, Observations, within
+from biaswatch.shared.analysis.findings.observations import Observations, within
 from biaswatch.shared.analysis.labels.answer_columns import AnswerColumns
 from biaswatch.shared.analysis.labels.corrected_groups import CorrectedGroups
 from biaswatch.shared.analysis.labels.corrections import corrected_gaps
 from biaswatch.shared.analysis.labels.labelled_rows import LabelledRows
 from biaswatch.shared.contracts import CorrectedGap, CorrectedGroup, Estimate
+from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 from biaswatch.shared.stats.labels.agreement import agreement
 from biaswatch.shared.stats.labels.corrected_values import DrawnLabels

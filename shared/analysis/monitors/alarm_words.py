@@ -14,7 +14,7 @@ from biaswatch.shared.analysis.monitors.round_answers import Counts
 from biaswatch.shared.analysis.monitors.selections import selection_rates_of
 from biaswatch.shared.contracts import MISSING, Comparison, Direction, Estimate
 from biaswatch.shared.formatting import number, number_name
-from biaswatch.shared.stats.anytime.two_groups import BINS
+from biaswatch.shared.stats.anytime.two_groups import VALUE_BINS
 
 REST = "the others"
 PERCENT_DIGITS = 2
@@ -229,7 +229,7 @@ def _of_units(counts: Counts) -> Means | None:
         return None
     if sum(counts.get(TWINS, ())):
         return None
-    values = np.linspace(0.0, 1.0, BINS)
+    values = np.linspace(0.0, 1.0, VALUE_BINS)
     first, second = (float(np.average(values, weights=counts[side])) for side in SIDES)
     return first, second
 

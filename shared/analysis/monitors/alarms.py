@@ -15,7 +15,6 @@ from biaswatch.shared.analysis.monitors.alarm_words import (
 )
 from biaswatch.shared.analysis.monitors.alpha_shares import promise_of
 from biaswatch.shared.analysis.monitors.change_search import is_found
-from biaswatch.shared.analysis.monitors.evidence import CARRIED
 from biaswatch.shared.analysis.monitors.round_answers import ComparedSets, less
 from biaswatch.shared.contracts import (
     Alarm,
@@ -30,6 +29,7 @@ from biaswatch.shared.contracts import (
     open_alarms_of,
 )
 from biaswatch.shared.contracts import Twins as SentTwins
+from biaswatch.shared.contracts.round_evidence import HEADER
 from biaswatch.shared.formatting import number
 from biaswatch.shared.requests.evidence import scope_words
 
@@ -165,7 +165,7 @@ def _alarm(
     since = None if since_round is None else began_at(since_round)
     sides = _sides(evidence) if raised and news.what is AlarmKind.DISPARITY else None
     return Alarm(
-        **closed.model_dump(include=CARRIED - {"epoch"}),
+        **closed.model_dump(include=set(HEADER - {"epoch"})),
         monitor=monitor.name,
         epoch=news.epoch,
         comparison_key=key,

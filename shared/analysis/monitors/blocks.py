@@ -111,7 +111,7 @@ def disjoint_blocks(levels_of_sets: Mapping[str, Iterable[Level]]) -> dict[str, 
     >>> blocks["s1"] == blocks["s3"] != blocks["s2"]
     True
     """
-    levels = {name: set(levels_of_sets[name]) for name in sorted(levels_of_sets, key=_shuffled)}
+    levels = {name: set(levels_of_sets[name]) for name in sorted(levels_of_sets, key=shuffled)}
     owners: dict[Level, int] = {}
     blocks: dict[str, int] = {}
     for name, own in levels.items():
@@ -148,5 +148,6 @@ def _owned(levels: Iterable[Level], owners: Mapping[Level, int]) -> set[int]:
     return {owners[level] for level in levels if level in owners}
 
 
-def _shuffled(name: str) -> bytes:
+def shuffled(name: str) -> bytes:
+    """Return a key that sorts names in an order unrelated to them, the same everywhere."""
     return blake2b(name.encode(), digest_size=8).digest()

@@ -9,9 +9,8 @@ import numpy as np
 from biaswatch.shared.analysis.monitors.pair_counts import GAPS, LEVEL, MATCHED, pair_table
 from biaswatch.shared.analysis.monitors.round_answers import Counts
 from biaswatch.shared.contracts import Bets, Reference
-from biaswatch.shared.stats.anytime.bets import STAKES, Floats
+from biaswatch.shared.stats.anytime.bets import STAKES
 from biaswatch.shared.stats.anytime.change_search import (
-    Ints,
     References,
     TypicalRounds,
     log_evidence,
@@ -20,8 +19,8 @@ from biaswatch.shared.stats.anytime.change_search import (
 from biaswatch.shared.stats.anytime.judging import share_of_attempt
 from biaswatch.shared.stats.anytime.late_starts import LateStarts
 from biaswatch.shared.stats.anytime.pair_histograms import PairHistograms
-from biaswatch.shared.stats.anytime.pairs import PairHistogram
-from biaswatch.shared.stats.anytime.units import uniforms
+from biaswatch.shared.stats.anytime.units import binned_differences, uniforms
+from biaswatch.shared.stats.arrays import Floats, Ints
 
 Both = tuple[float, float]
 """The values of a pair in the first and in the second group, each in [0, 1]."""
@@ -33,13 +32,10 @@ def counted_pairs(pairs: Mapping[str, Both], salt: str) -> dict[str, tuple[int, 
         MATCHED: difference_counts(
             {name: a - b for name, (a, b) in pairs.items()}, f"{salt}/{MATCHED}"
         ),
-        LEVEL: _counted_levels({name: a + b - 1 for name, (a, b) in pairs.items()}, salt),
+        LEVEL: difference_counts(
+            {name: a + b - 1 for name, (a, b) in pairs.items()}, f"{salt}/{LEVEL}"
+        ),
     }
-
-
-def _counted_levels(values: Mapping[str, float], salt: str) -> tuple[int, ...]:
-    """Count the levels of pairs, from -1 to 1."""
-    return difference_counts(values, f"{salt}/{LEVEL}")
 
 
 def random_pairs(
@@ -63,7 +59,7 @@ def difference_counts(values: Mapping[str, float], salt: str) -> tuple[int, ...]
     """Count numbers from -1 to 1, by the name of the unit of each."""
     # Rounding errors may put a value a hair beyond the ends.
     shares = np.clip(np.array(list(values.values()), dtype=np.float64), -1.0, 1.0)
-    return PairHistogram.of(shares, uniforms(list(values), salt)).counts
+    return binned_differences(shares, uniforms(list(values), salt))
 
 
 def kept_pairs(counts: Counts, *, level: bool) -> str | None:

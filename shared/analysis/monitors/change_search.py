@@ -49,7 +49,7 @@ class SearchUnderWay:
             change, began = before, before.rounds
         else:
             began = Stretch(since_round=counts.round.round, before=counts.before if same else {})
-            change = _new_change(_number_after(last, before), began)
+            change = _new_change(before.number + 1 if before else 1, began)
         seen = less(counts.total, began.before)
         return cls(change, began, counts.added, seen, counts.round.round)
 
@@ -69,13 +69,6 @@ def _new_change(number: int, rounds: Stretch) -> Change:
     return Change(number=number, share=share, left=left, rounds=rounds)
 
 
-def _number_after(last: Evidence | None, before: Change | None) -> int:
-    if before is not None and before.rounds is not None:
-        return before.number + 1
-    # Evidence of version 0.1 has had a search in every epoch.
-    return 1 if last is None or last.test is not None else last.epoch + 2
-
-
 def next_changes(
     lasts: Sequence[Evidence | None],
     counts: Sequence[ClosedCounts],
@@ -92,7 +85,8 @@ def next_changes(
     level
         Search the levels of both groups, not their gaps.
     """
-    under_way = [_searched(last, level=level) for last in lasts]
+    name = "level_change" if level else "change"
+    under_way: list[Change | None] = [getattr(last, name) if last else None for last in lasts]
     places = [n for n, count in enumerate(counts) if kept_pairs(count.added, level=level)]
     searches = [SearchUnderWay.of(lasts[n], under_way[n], counts[n]) for n in places]
     for place, change in zip(places, _after(searches, plan, level=level), strict=True):
@@ -193,7 +187,3 @@ def change_tolerance(plan: MonitorPlan, *, level: bool) -> float:
     A level is counted by the sum of both groups, which changes by twice their mean.
     """
     return plan.change_tolerance * (2 if level else 1)
-
-
-def _searched(last: Evidence | None, *, level: bool) -> Change | None:
-    return None if last is None else last.level_change if level else last.change

@@ -23,6 +23,7 @@ from biaswatch.shared.contracts import (
     Round,
     Run,
 )
+from biaswatch.shared.contracts.round_evidence import HEADER
 
 
 def models_of(reported: Iterable[tuple[str | None, str | None]]) -> tuple[str, ...]:
@@ -93,13 +94,6 @@ def repeated_probes(
     if plan.claim is not Claim.BANK or closed.round == closed.began_with:
         return lambda _: False
     return lambda probe_id: not plan.renews_answers or probe_id in cached
-
-
-CARRIED = {
-    *("tenant", "purpose", "at", "monitor_id", "run_id", "epoch", "round"),
-    "declared_after_data",
-}
-"""Fields that all records of a round share."""
 
 
 def increment_of(closed: Round, comparison: Comparison, seen: RoundData) -> Increment:
@@ -213,7 +207,7 @@ def _evidence(
 
 
 def _carried(closed: Round) -> dict[str, Any]:
-    return {name: getattr(closed, name) for name in CARRIED}
+    return {name: getattr(closed, name) for name in HEADER}
 
 
 def _changes(

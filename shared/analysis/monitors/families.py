@@ -3,11 +3,10 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 
 import numpy as np
-from numpy.typing import NDArray
 
+from biaswatch.shared.analysis.monitors.blocks import shuffled
 from biaswatch.shared.analysis.monitors.pair_counts import differences_of
 from biaswatch.shared.analysis.monitors.round_answers import RoundAnswers, value_of
 from biaswatch.shared.analysis.monitors.same_treatment import same_treatment_bound
@@ -21,7 +20,7 @@ from biaswatch.shared.contracts import (
     WatchedFeature,
     WatchedPair,
 )
-from biaswatch.shared.stats.anytime.bets import Floats, middles
+from biaswatch.shared.stats.anytime.bets import middles
 from biaswatch.shared.stats.anytime.exchanges import (
     exchange_group,
     exchange_log_factors,
@@ -35,6 +34,7 @@ from biaswatch.shared.stats.anytime.merged import (
     stands_out,
     vector_bets,
 )
+from biaswatch.shared.stats.arrays import Floats, Ints
 from biaswatch.shared.stats.estimate import DIFFERS, NOT_SHOWN
 
 SETS_AT_ONCE = 8
@@ -79,7 +79,7 @@ def round_vectors(comparisons: Sequence[Comparison], answers: RoundAnswers) -> R
     dimensions = {comparison.pair.dimension for comparison in twins}
     sets = _unit_means(features, dimensions, answers)
     new = sets.keys() - answers.repeated_sets
-    names = sorted((name for name in new if 2 <= len(sets[name]) <= MAX_LABELS), key=_shuffled)
+    names = sorted((name for name in new if 2 <= len(sets[name]) <= MAX_LABELS), key=shuffled)
     size = max(SETS_AT_ONCE, -(-len(names) // MAX_STEPS))
     steps = [names[start : start + size] for start in range(0, len(names), size)]
     vectors = tuple(tuple(_vectors([sets[name] for name in step])) for step in steps)
@@ -90,7 +90,7 @@ def _unit_means(
     features: Sequence[WatchedFeature], dimensions: set[str], answers: RoundAnswers
 ) -> UnitMeans:
     sets: dict[str, dict[UnitKey, int]] = defaultdict(dict)
-    rows, units = [], []
+    rows, units = list[int](), list[int]()
     for row, answer in enumerate(answers.planned):
         labels = tuple(sorted((d, g) for d, g in answer.groups.items() if d in dimensions))
         if labels:
@@ -246,9 +246,5 @@ def _after(
     )
 
 
-def _feature_places(vectors: RoundVectors) -> NDArray[np.int64]:
+def _feature_places(vectors: RoundVectors) -> Ints:
     return np.array([vectors.features.index(one.watched) for one in vectors.comparisons])
-
-
-def _shuffled(name: str) -> bytes:
-    return blake2b(name.encode(), digest_size=8).digest()

@@ -31,7 +31,6 @@ from biaswatch.shared.contracts import (
     UserCounts,
     Verdict,
 )
-from biaswatch.shared.stats.anytime.bets import Floats
 from biaswatch.shared.stats.anytime.gap_tables import GapTable
 from biaswatch.shared.stats.anytime.judging import (
     CurrentDecision,
@@ -41,6 +40,7 @@ from biaswatch.shared.stats.anytime.judging import (
     share_of_attempt,
     share_of_test,
 )
+from biaswatch.shared.stats.arrays import Floats
 
 INTERVAL = "confidence sequence, valid at every look"
 

@@ -36,7 +36,6 @@ from biaswatch.shared.analysis.monitors.pair_counts import REPEATED
 from biaswatch.shared.analysis.monitors.same_treatment import SameTreatment
 from biaswatch.shared.contracts import Bets, Estimate, GapTest, Recovery, Stretch, Verdict
 from biaswatch.shared.formatting import number
-from biaswatch.shared.stats.anytime.bets import STAKES
 from biaswatch.shared.stats.anytime.judging import later_weighs_more, share_of_attempt
 from biaswatch.shared.stats.estimate import DIFFERS
 
@@ -130,7 +129,7 @@ def _late(gaps: Sequence[GapUnderWay]) -> list[LateGap]:
         own_gaps = [gaps[n] for n in places]
         tolerances = np.array([tolerance_of(gap.comparison) for gap in own_gaps])
         pairs = pairs_of([gap.counts.added for gap in own_gaps], level=False)
-        factors = pairs.log_factors(np.zeros(len(own_gaps)), tolerances, STAKES)
+        factors = pairs.log_factors(np.zeros(len(own_gaps)), tolerances)
         weights = np.log([share_of_attempt(gap.rounds_before) for gap in own_gaps])
         after = bets.of_rows(places).after(factors, weights, gaps[0].round)
         for place, its in zip(places.tolist(), bets_of(after), strict=True):

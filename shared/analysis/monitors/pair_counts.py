@@ -4,16 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from biaswatch.shared.analysis.monitors.round_answers import Counts, less
 from biaswatch.shared.stats.anytime.pair_histograms import PairHistograms
-from biaswatch.shared.stats.anytime.pairs import BINS
-from biaswatch.shared.stats.anytime.units import binned_columns
+from biaswatch.shared.stats.anytime.units import DIFFERENCE_BINS, binned_columns
+from biaswatch.shared.stats.arrays import Bools, Floats, Ints
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
 GAPS = "counts"
 """The differences of twins, from -1 to 1."""
 REPEATED = "repeated"
@@ -29,8 +25,6 @@ LEVEL = "level"
 """The means over both groups, from -1 to 1: a model may change and its gap stay."""
 INCOMPLETE = ("seen", "lower", "upper")
 """Counts of units with missing answers; rounds without any do not keep these parts."""
-ABSENT = "absent"
-"""Before there were bounds, how many units counted as the worst case whole."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +104,7 @@ def block_differences(counts: Counts) -> Floats:
 
 
 def _rows(values: Floats, known: Bools, jitter: Floats) -> list[tuple[int, ...]]:
-    return [tuple(row) for row in binned_columns(values, known, BINS, jitter).tolist()]
+    return [tuple(row) for row in binned_columns(values, known, DIFFERENCE_BINS, jitter).tolist()]
 
 
 def pair_table(counts: Sequence[Counts], names: Sequence[str]) -> PairHistograms:
@@ -129,14 +123,11 @@ def pair_table(counts: Sequence[Counts], names: Sequence[str]) -> PairHistograms
     for row, name in zip(counts, names, strict=True):
         if name not in row:
             raise ValueError(f"these counts keep no histogram of pairs called {name!r}")
-    bins = len(counts[0][names[0]]) if counts else BINS
+    bins = len(counts[0][names[0]]) if counts else DIFFERENCE_BINS
     complete = _rows_of(counts, names, bins)
     seen, lower, upper = (
         _rows_of(counts, [f"{name}_{part}" for name in names], bins) for part in INCOMPLETE
     )
-    absent = np.array([row.get(ABSENT, (0,))[0] for row in counts], dtype=np.float64)
-    lower[:, 0] += absent
-    upper[:, -1] += absent
     return PairHistograms(complete + lower, complete + upper, complete + seen)
 
 

@@ -31,6 +31,7 @@ from biaswatch.shared.contracts.monitor import MAX_LOOKS
 from biaswatch.shared.contracts.suite_limits import number_shown
 from biaswatch.shared.errors import NotFoundError, UsageError
 from biaswatch.shared.requests.monitors import TRAFFIC_PREFIX, MonitorRequest, TrafficMonitorRequest
+from biaswatch.shared.stats.arrays import Bools, Ints
 
 Sets = NDArray[np.uint64]
 """64 bits of the name of each."""
@@ -52,11 +53,11 @@ class AskedSets:
     hash: str
     groups: Sequence[Mapping[str, str]]
     """The different groups that questions are about."""
-    codes: NDArray[np.int64]
+    codes: Ints
     """[questions]: which of them."""
     sets: Sets
     """[questions]"""
-    has_set: NDArray[np.bool_]
+    has_set: Bools
     """[questions]: whether the suite names the set; else the question is one by itself."""
     random: tuple[str, ...] = ()
     """Random factors that the suite declares."""

@@ -10,8 +10,9 @@ from biaswatch.shared.analysis.monitors.alpha_shares import gap_alpha
 from biaswatch.shared.analysis.monitors.pair_counts import UNBALANCED, differences_of
 from biaswatch.shared.analysis.monitors.round_answers import ClosedCounts
 from biaswatch.shared.contracts import Comparison, Evidence, Method, MonitorPlan
-from biaswatch.shared.stats.anytime.bets import Floats, log_mean_exp, middles
+from biaswatch.shared.stats.anytime.bets import log_mean_exp, middles
 from biaswatch.shared.stats.anytime.exchanges import log_wealth_of_differences
+from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.estimate import DIFFERS, NOT_SHOWN
 
 

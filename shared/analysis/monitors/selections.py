@@ -16,8 +16,6 @@ SHARES = "selection_shares"
 """Sets by the shares of their units that are selected."""
 INCOMPLETE = ("first_most", "second_most")
 """Counts of sets with missing answers; rounds without any do not keep these parts."""
-PAIRS = "selections"
-"""Counts of sets with one unit for each group: both selected, first, second, neither."""
 METHOD = "ratio of the units selected; confidence sequence of the sets' shares, valid at every look"
 
 
@@ -98,19 +96,9 @@ def _undefined(units: SelectedUnits) -> str:
 
 
 def _units(counts: Counts) -> SelectedUnits | None:
-    if UNITS not in counts and PAIRS not in counts:
-        return None
-    both, first, second, neither = counts.get(PAIRS, (0, 0, 0, 0))
-    sets = both + first + second + neither
-    older = SelectedUnits(both + first, sets, both + second, sets)
-    return older + SelectedUnits(*counts.get(UNITS, ()))
+    return SelectedUnits(*counts[UNITS]) if UNITS in counts else None
 
 
 def _shares_of(counts: Counts) -> SelectionShares:
-    older = SelectionShares.of_pairs(*counts.get(PAIRS, (0, 0, 0, 0)))
-    parts = {
-        part: counts[f"{SHARES}_{part}"] for part in INCOMPLETE if f"{SHARES}_{part}" in counts
-    }
-    if SHARES in counts:
-        parts["complete"] = counts[SHARES]
-    return older + SelectionShares(**parts)
+    names = {part: f"{SHARES}_{part}" for part in INCOMPLETE} | {"complete": SHARES}
+    return SelectionShares(**{part: counts[name] for part, name in names.items() if name in counts})

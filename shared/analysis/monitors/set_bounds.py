@@ -5,15 +5,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from biaswatch.shared.analysis.monitors.pair_counts import PairBounds
 from biaswatch.shared.analysis.monitors.round_answers import PlannedAnswer, Values, value_of
 from biaswatch.shared.contracts import WatchedFeature, WatchedPair
-
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Ints = NDArray[np.int64]
+from biaswatch.shared.stats.arrays import Bools, Floats, Ints
 
 
 @dataclass(frozen=True)

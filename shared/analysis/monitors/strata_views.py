@@ -7,8 +7,8 @@ import numpy as np
 from pydantic import BaseModel
 
 from biaswatch.shared.contracts import Comparison, Described, Estimate, Evidence, StratumUsers
-from biaswatch.shared.stats.anytime.pairs import BINS as DIFFERENCE_PLACES
-from biaswatch.shared.stats.anytime.two_groups import BINS as VALUE_PLACES
+from biaswatch.shared.stats.anytime.two_groups import VALUE_BINS
+from biaswatch.shared.stats.anytime.units import DIFFERENCE_BINS
 from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
 from biaswatch.shared.stats.comparisons.gap_test import compare_samples
 from biaswatch.shared.stats.comparisons.mean_interval import mean_interval
@@ -110,9 +110,9 @@ def _view(
     watched = comparison.watched
     span, bounds = watched.high - watched.low, (watched.low, watched.high)
     first, second = (
-        _values(histogram, VALUE_PLACES, *bounds) for histogram in (users.first, users.second)
+        _values(histogram, VALUE_BINS, *bounds) for histogram in (users.first, users.second)
     )
-    gaps = _values(users.differences, DIFFERENCE_PLACES, -span, span)
+    gaps = _values(users.differences, DIFFERENCE_BINS, -span, span)
     return StratumView(
         facts=dict(zip(names, users.facts, strict=False)),
         first_users=len(first),

@@ -13,7 +13,6 @@ from biaswatch.shared.analysis.monitors.window_columns import (
     NOT_MEASURED,
     Block,
     ComparedRows,
-    Places,
     WindowColumns,
 )
 from biaswatch.shared.contracts import (
@@ -29,9 +28,9 @@ from biaswatch.shared.contracts import (
     WatchedFeature,
     WatchedPair,
 )
-from biaswatch.shared.stats.anytime.bets import Bools, Floats
-from biaswatch.shared.stats.anytime.two_groups import BINS, TwoHistograms
+from biaswatch.shared.stats.anytime.two_groups import VALUE_BINS, TwoHistograms
 from biaswatch.shared.stats.anytime.units import Hashes, hashes, uniform_table
+from biaswatch.shared.stats.arrays import Bools, Floats, Ints
 from biaswatch.shared.stats.comparisons.mean_interval import mean_interval
 
 NO_SIDE = -1
@@ -66,13 +65,13 @@ def side_of(pair: WatchedPair, groups: Mapping[str, str]) -> int:
     return 1 if group is not None and pair.b in (None, group) else NO_SIDE
 
 
-def sides_of(pair: WatchedPair, window: WindowColumns) -> Places:
+def sides_of(pair: WatchedPair, window: WindowColumns) -> Ints:
     """Return the side of each code of groups."""
     return np.array([side_of(pair, groups) for groups in window.groups_by_code], dtype=np.int64)
 
 
 def compared_rows(
-    comparison: Comparison, window: WindowColumns, block: Block, sides: Places
+    comparison: Comparison, window: WindowColumns, block: Block, sides: Ints
 ) -> ComparedRows:
     """Return the answers of a block that one comparison is about, to any user."""
     watched = comparison.watched
@@ -136,14 +135,14 @@ def users_in_groups(window: WindowColumns, dimension: str) -> UsersInGroups:
     return UsersInGroups(seen, mixed)
 
 
-def firsts_of(users: Places) -> Places:
+def firsts_of(users: Ints) -> Ints:
     """Return the places at which a user is not the one before."""
     if not len(users):
         return np.empty(0, dtype=np.int64)
     return np.append(0, np.flatnonzero(users[1:] != users[:-1]) + 1)
 
 
-def means_by_user(users: Places, values: Floats) -> tuple[Places, Floats]:
+def means_by_user(users: Ints, values: Floats) -> tuple[Ints, Floats]:
     """Return each user, in the same order, and the mean of the user's values, rounded once.
 
     Parameters
@@ -166,7 +165,7 @@ def shares_of_range(watched: WatchedFeature, means: Floats) -> Floats:
     return np.clip((means - watched.low) / (watched.high - watched.low), 0.0, 1.0)
 
 
-def side_histogram(comparison: Comparison, side: int, units: Hashes, shares: Floats) -> Places:
+def side_histogram(comparison: Comparison, side: int, units: Hashes, shares: Floats) -> Ints:
     """Return the histogram of users of one side, rounded as 64 bits of their names say."""
     uniform = uniform_table(units, hashes([f"{comparison.key}/{SIDES[side]}"]))[:, 0]
     empty = np.empty(0)
@@ -184,7 +183,7 @@ def count_window(
     """
     watched, missing, outside = comparison.watched, 0, 0
     used = np.zeros(window.size, dtype=np.bool_)
-    counts = [np.zeros(BINS, dtype=np.int64) for _ in SIDES]
+    counts = [np.zeros(VALUE_BINS, dtype=np.int64) for _ in SIDES]
     for entrants in entering(comparison, window, who):
         used[entrants.rows] = True
         inside = (entrants.values >= watched.low) & (entrants.values <= watched.high)

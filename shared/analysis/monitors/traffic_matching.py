@@ -32,12 +32,17 @@ from biaswatch.shared.analysis.monitors.traffic_users import (
     WindowUsers,
     window_users,
 )
-from biaswatch.shared.analysis.monitors.window_columns import Places, WindowColumns
+from biaswatch.shared.analysis.monitors.window_columns import WindowColumns
 from biaswatch.shared.contracts import Comparison, Method, StratumUsers, Traffic
-from biaswatch.shared.stats.anytime.bets import Bools, Floats
 from biaswatch.shared.stats.anytime.matching import Match, matches_in_time
-from biaswatch.shared.stats.anytime.pairs import BINS, PairHistogram
-from biaswatch.shared.stats.anytime.units import Hashes, hashes, uniform_table
+from biaswatch.shared.stats.anytime.units import (
+    DIFFERENCE_BINS,
+    Hashes,
+    binned_differences,
+    hashes,
+    uniform_table,
+)
+from biaswatch.shared.stats.arrays import Bools, Floats, Ints
 
 AT_ONCE = 4096
 """Matches that are in memory together."""
@@ -122,7 +127,7 @@ def user_matches(
             yield code, [_match(match, own, users.values) for match in batch]
 
 
-def _uniform(window: WindowColumns, users: Places, salt: str) -> Floats:
+def _uniform(window: WindowColumns, users: Ints, salt: str) -> Floats:
     salts, uniform = hashes([salt]), np.empty(len(users))
     for begin in range(0, len(users), USERS_PER_CHUNK):
         chunk = slice(begin, begin + USERS_PER_CHUNK)
@@ -130,7 +135,7 @@ def _uniform(window: WindowColumns, users: Places, salt: str) -> Floats:
     return uniform
 
 
-def _match(match: Match, own: Places, values: Floats) -> UserMatch:
+def _match(match: Match, own: Ints, values: Floats) -> UserMatch:
     first, second = (own[list(side)] for side in (match.first, match.second))
     sides = fmean(values[first].tolist()), fmean(values[second].tolist())
     return UserMatch(Match(tuple(first.tolist()), tuple(second.tolist())), sides)
@@ -148,7 +153,9 @@ class _MatchCounts:
     ) -> None:
         self._comparison, self._window, self._users = comparison, window, users
         self._strata = strata
-        self._differences, self._levels = (np.zeros(BINS, dtype=np.int64) for _ in range(2))
+        self._differences, self._levels = (
+            np.zeros(DIFFERENCE_BINS, dtype=np.int64) for _ in range(2)
+        )
         self._block_units = np.zeros(MAX_BLOCKS, dtype=np.int64)
         self._block_sums = np.zeros(MAX_BLOCKS)
         self.has_clusters = False
@@ -189,11 +196,10 @@ class _MatchCounts:
             [f"{name(users[m.users.first[0]])} {name(users[m.users.second[0]])}" for m in matches]
         )
 
-    def _counted(self, name: str, matches: Hashes, values: Floats) -> Places:
+    def _counted(self, name: str, matches: Hashes, values: Floats) -> Ints:
         uniform = uniform_table(matches, hashes([f"{self._comparison.key}/{name}"]))[:, 0]
         # Rounding errors may put a value a hair beyond the ends.
-        histogram = PairHistogram.of(np.clip(values, -1.0, 1.0), uniform)
-        return np.array(histogram.counts, dtype=np.int64)
+        return np.array(binned_differences(np.clip(values, -1.0, 1.0), uniform), dtype=np.int64)
 
     def counts(self, users: WindowUsers) -> Counts:
         """Return what matches add up to: their differences, their levels, and their users."""

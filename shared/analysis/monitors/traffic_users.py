@@ -15,29 +15,24 @@ from biaswatch.shared.analysis.monitors.traffic import (
     shares_of_range,
     side_histogram,
 )
-from biaswatch.shared.analysis.monitors.window_columns import (
-    ComparedRows,
-    Numbers,
-    Places,
-    WindowColumns,
-)
+from biaswatch.shared.analysis.monitors.window_columns import ComparedRows, Numbers, WindowColumns
 from biaswatch.shared.contracts import Comparison, StratumUsers, Traffic
-from biaswatch.shared.stats.anytime.bets import Bools, Floats
-from biaswatch.shared.stats.anytime.pairs import BINS as PAIR_BINS
-from biaswatch.shared.stats.anytime.two_groups import BINS
+from biaswatch.shared.stats.anytime.two_groups import VALUE_BINS
+from biaswatch.shared.stats.anytime.units import DIFFERENCE_BINS
+from biaswatch.shared.stats.arrays import Bools, Floats, Ints
 
 
 @dataclass(frozen=True)
 class MatchableUsers:
     """Users who may be matched, in the order of their codes; all arrays have a row for each."""
 
-    users: Places
+    users: Ints
     """Codes."""
     first: Bools
     """True for a user of the first group."""
     at_s: Floats
     """When the first answer was given."""
-    strata: Places
+    strata: Ints
     """Codes of the declared facts of that answer."""
     values: Floats
     """The mean of the answers that count, in the feature's units."""
@@ -154,10 +149,10 @@ class StrataCounts:
         self._names = sorted({name if name in kept else () for name in by_name})
         numbers = {name: number for number, name in enumerate(self._names)}
         self._number = np.array([numbers.get(name, -1) for name in names], dtype=np.int64)
-        self._differences = np.zeros((len(self._names), PAIR_BINS), dtype=np.int64)
+        self._differences = np.zeros((len(self._names), DIFFERENCE_BINS), dtype=np.int64)
         self._matched = np.zeros((len(self._names), len(SIDES)), dtype=np.int64)
 
-    def add(self, stratum: int, differences: Places, matched: Sequence[int]) -> None:
+    def add(self, stratum: int, differences: Ints, matched: Sequence[int]) -> None:
         """Add matches of one stratum, by its code: their differences, and how many of each side."""
         number = self._number[stratum]
         self._differences[number] += differences
@@ -177,9 +172,9 @@ class StrataCounts:
             for number, name in enumerate(self._names)
         )
 
-    def _side(self, side: int) -> Places:
+    def _side(self, side: int) -> Ints:
         """Return the histograms of one side's users, a row for each stratum."""
-        histograms, users = np.zeros((len(self._names), BINS), dtype=np.int64), self._users
+        histograms, users = np.zeros((len(self._names), VALUE_BINS), dtype=np.int64), self._users
         for begin in range(0, len(users.users), AT_ONCE):
             chunk = slice(begin, begin + AT_ONCE)
             own = users.first[chunk] == (side == 0)

@@ -11,13 +11,12 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from biaswatch.shared.stats.anytime.bets import Bools, Floats
 from biaswatch.shared.stats.anytime.units import Hashes
+from biaswatch.shared.stats.arrays import Bools, Floats, Ints
 
 OpenFile = Callable[[], BinaryIO]
 """Return an empty file, which the caller closes."""
 Numbers = NDArray[Any]
-Places = NDArray[np.int64]
 AT_ONCE = 65_536
 """Rows that are in memory together; a single user may have more."""
 ID_BYTES = "S32"
@@ -40,7 +39,7 @@ class WindowColumn:
         size = -1 if end is None else (end - begin) * self._kind.itemsize
         return np.frombuffer(self._file.read(size), self._kind)
 
-    def sorted_by(self, order: Places, file: BinaryIO) -> "WindowColumn":
+    def sorted_by(self, order: Ints, file: BinaryIO) -> "WindowColumn":
         """Return the same numbers in another order, in a file of their own; this one is closed."""
         column, values = WindowColumn(file, self._kind.str), self.read()
         for begin in range(0, len(order), AT_ONCE):
@@ -87,9 +86,9 @@ class ComparedRows:
     All arrays have a row for each, sorted by user, then by time.
     """
 
-    rows: Places
+    rows: Ints
     """Their rows in the window."""
-    users: Places
+    users: Ints
     """Codes of users; -1 for an answer without one."""
     second: Bools
     """True for answers on the second side."""
@@ -160,7 +159,7 @@ class WindowColumns:
             rows = range(begin, min(self.size, begin + AT_ONCE))
             yield Block(range(self.users, self.users), rows)
 
-    def users_of(self, block: Block) -> Places:
+    def users_of(self, block: Block) -> Ints:
         """Return the code of the user of each row of a block, -1 for none."""
         if not block.users:
             return np.full(len(block.rows), -1)
@@ -187,7 +186,7 @@ class WindowColumns:
         place = int(self.members[row])
         return bytes(self.response_ids.read(place, place + 1)[0]).decode()
 
-    def user_hashes(self, users: Places) -> Hashes:
+    def user_hashes(self, users: Ints) -> Hashes:
         """Return 64 bits of the names of users whose codes ascend."""
         if not len(users):
             return np.empty(0, dtype=np.uint64)

@@ -13,14 +13,13 @@ from biaswatch.shared.analysis.monitors.window_columns import (
     ID_BYTES,
     NOT_MEASURED,
     OpenFile,
-    Places,
     TextColumn,
     WindowColumn,
     WindowColumns,
 )
 from biaswatch.shared.contracts import MISSING, MonitorPlan
-from biaswatch.shared.stats.anytime.bets import Bools
 from biaswatch.shared.stats.anytime.units import Hashes, hashes
+from biaswatch.shared.stats.arrays import Bools, Ints
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MOST_REASONS = 30_000
@@ -154,17 +153,17 @@ class WindowWriter:
             response_ids=self._ids,
         )
 
-    def _moved(self, column: WindowColumn, order: Places) -> WindowColumn:
+    def _moved(self, column: WindowColumn, order: Ints) -> WindowColumn:
         return column.sorted_by(order, self._open())
 
     def _groups_of(self, key: Iterable[str | None]) -> Mapping[str, str]:
         levels = zip(self._dimensions, key, strict=True)
         return {name: group for name, group in levels if group is not None}
 
-    def _sorted(self) -> tuple[Places, np.ndarray[tuple[int], np.dtype[np.int32]]]:
+    def _sorted(self) -> tuple[Ints, np.ndarray[tuple[int], np.dtype[np.int32]]]:
         """Return the places of answers by user, time and key, and the first row of each user."""
         of_user, at_s, nameless = self._hashes.read(), self._at_s.read(), ~self._is_named.read()
-        order: Places = np.lexsort((at_s, of_user, nameless))
+        order: Ints = np.lexsort((at_s, of_user, nameless))
         named = self._size - int(nameless.sum())
         of_user, at_s = of_user[order[:named]], at_s[order[:named]]
         changes = np.flatnonzero(of_user[1:] != of_user[:-1]) + 1
@@ -173,7 +172,7 @@ class WindowWriter:
         starts = np.concatenate([[0] if named else [], changes, [named]]).astype(np.int32)
         return order, starts
 
-    def _by_key(self, order: Places, same: Bools) -> None:
+    def _by_key(self, order: Ints, same: Bools) -> None:
         """Put answers of the same user and moment in the order of their keys."""
         begins = np.flatnonzero(same & ~np.append(False, same[:-1])) - 1
         ends = np.flatnonzero(same & ~np.append(same[1:], False)) + 1
@@ -181,7 +180,7 @@ class WindowWriter:
             order[begin:end] = sorted(order[begin:end].tolist(), key=self._keys.__getitem__)
 
     def _hashes_of_users(
-        self, order: Places, starts: np.ndarray[tuple[int], np.dtype[np.int32]]
+        self, order: Ints, starts: np.ndarray[tuple[int], np.dtype[np.int32]]
     ) -> WindowColumn:
         hashes_of, of_answers = self._column("<u8"), self._hashes.read()
         for begin in range(0, len(starts) - 1, AT_ONCE):

@@ -9,8 +9,9 @@ from biaswatch.shared.analysis.search.replay import SearchState, contrasts_of, i
 from biaswatch.shared.contracts import Estimate
 from biaswatch.shared.contracts.search import SetPurpose
 from biaswatch.shared.requests.searches import PlaceboGaps, RegionCoverage, SearchCoverage
+from biaswatch.shared.stats.arrays import Ints
 from biaswatch.shared.stats.estimate import undefined
-from biaswatch.shared.stats.search.hypotheses import Ints, Region
+from biaswatch.shared.stats.search.hypotheses import Region
 from biaswatch.shared.stats.search.reach import fewest_sets, smallest_gap
 
 METHOD = "power 0.8 of the evidence, with the spread of all sets"

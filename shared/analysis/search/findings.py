@@ -5,7 +5,7 @@ import numpy as np
 from biaswatch.shared.analysis.search.replay import Confirmation, SearchState, contrasts_of
 from biaswatch.shared.contracts import Estimate
 from biaswatch.shared.requests.searches import Confirmed, FoundRegion, SearchFinding
-from biaswatch.shared.stats.anytime.bets import Floats
+from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.comparisons.joint_exchange import joint_exchange
 from biaswatch.shared.stats.comparisons.mean_interval import mean_interval
 from biaswatch.shared.stats.comparisons.sign_flips import sign_flip_p
@@ -85,7 +85,7 @@ def _finding(state: SearchState, number: int, overlapping: list[FoundRegion]) ->
     region, contrast = _region(state, number), state.sizes.region_of(number)[2]
     round_ = state.discovery_rounds[number]
     level = state.search.alpha / len(state.findings)
-    gaps = _gaps(state, number, contrast)
+    gaps = contrasts_of(_answers(state, number))[:, contrast]
     confirmed, p_value = _confirmed(state, number, contrast, level)
     sets = [drawn for sets in state.rounds[: round_ + 1] for drawn in sets]
     return SearchFinding(
@@ -115,10 +115,6 @@ def _answers(state: SearchState, number: int) -> Floats:
     """Return [sets, groups]: complete answers of confirmation twins."""
     complete = [values for values in state.confirmations[number].answers if None not in values]
     return np.array(complete, dtype=np.float64).reshape(len(complete), state.sizes.groups)
-
-
-def _gaps(state: SearchState, number: int, contrast: int) -> Floats:
-    return contrasts_of(_answers(state, number))[:, contrast]
 
 
 def _effect(state: SearchState, confirmation: Confirmation, gaps: Floats, level: float) -> Estimate:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from biaswatch.shared.analysis.search.replay import SearchState
-from biaswatch.shared.stats.search.hypotheses import Ints
+from biaswatch.shared.stats.arrays import Ints
 
 
 @dataclass(frozen=True)

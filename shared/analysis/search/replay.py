@@ -18,10 +18,10 @@ from biaswatch.shared.contracts.search import (
     Space,
     Topic,
 )
-from biaswatch.shared.stats.anytime.bets import Floats
+from biaswatch.shared.stats.arrays import Floats, Ints
 from biaswatch.shared.stats.search.distinct import NARROW_TO_WIDE, SearchBatch, distinct_findings
 from biaswatch.shared.stats.search.evidence import SearchEvidence, updated
-from biaswatch.shared.stats.search.hypotheses import AskedCells, Ints, Region, SearchSpace
+from biaswatch.shared.stats.search.hypotheses import AskedCells, Region, SearchSpace
 
 MIN_CONFIRMATION_SETS, MAX_CONFIRMATION_SETS = 30, 80
 CONFIRMATION_VARIANCES = 16

@@ -24,9 +24,10 @@ from biaswatch.shared.contracts.search import (
     Space,
 )
 from biaswatch.shared.formatting import counted
+from biaswatch.shared.stats.arrays import Ints
 from biaswatch.shared.stats.search.allocation import next_cells
 from biaswatch.shared.stats.search.evidence import cannot_find_more
-from biaswatch.shared.stats.search.hypotheses import AskedCells, Ints
+from biaswatch.shared.stats.search.hypotheses import AskedCells
 
 PLACEBO_SHARE = 0.1
 """Share of the sets that are placebo twins."""

@@ -11,7 +11,7 @@ from biaswatch.shared.contracts import Estimate, Label, LabelSample, PairAnswers
 from biaswatch.shared.contracts.pair_verdict import TEMPLATE
 from biaswatch.shared.requests.run_views import JudgeControls, PairGap, PairTable, StatementShare
 from biaswatch.shared.stats.comparisons.multiplicity import holm
-from biaswatch.shared.stats.studies.answer_pairs import Statements, compared, shares_of
+from biaswatch.shared.stats.studies.answer_pairs import Statements, pair_differences, shares_of
 
 ANSWERS = {
     "answer_consistent": PairAnswers.SAME_PERSON,
@@ -119,7 +119,7 @@ def _negated(value: bool | None) -> bool | None:
     return None if value is None else not value
 
 
-def pair_gaps(verdicts: Iterable[PairVerdict], alpha: float) -> list[PairGap]:
+def pair_gaps(verdicts: Iterable[PairVerdict]) -> list[PairGap]:
     """Compare every two models; all tests of the run are one family, Holm-corrected."""
     by_key = _by_key(verdicts)
     gaps = []
@@ -128,7 +128,7 @@ def pair_gaps(verdicts: Iterable[PairVerdict], alpha: float) -> list[PairGap]:
             continue
         a, b = ({_pair_id(v): statements(v) for v in by_key[key]} for key in (one, two))
         templates = {_pair_id(v): v.facts.get(TEMPLATE) for key in (one, two) for v in by_key[key]}
-        gaps += [(one, two, gap) for gap in compared(a, b, COMPARED, alpha, templates)]
+        gaps += [(one, two, gap) for gap in pair_differences(a, b, COMPARED, templates)]
     adjusted = holm([gap.p_value for *_, gap in gaps]) if gaps else []
     return [
         PairGap(

@@ -11,15 +11,14 @@ from dataclasses import dataclass, replace
 from math import floor, log
 
 import numpy as np
-from numpy.typing import NDArray
 
-from biaswatch.shared.stats.anytime.bets import STAKES, Floats
+from biaswatch.shared.stats.anytime.bets import STAKES
 from biaswatch.shared.stats.anytime.judging import share_of_attempt
 from biaswatch.shared.stats.anytime.late_starts import LateStarts
 from biaswatch.shared.stats.anytime.pair_histograms import PairHistograms
-from biaswatch.shared.stats.anytime.pairs import BINS, PairHistogram
+from biaswatch.shared.stats.anytime.units import DIFFERENCE_BINS
+from biaswatch.shared.stats.arrays import Floats, Ints
 
-Ints = NDArray[np.int64]
 MAX_REFERENCES = 3
 """Older references are dropped, which can only lower the number of false alarms."""
 REFERENCE_GROWTH = 2
@@ -54,7 +53,7 @@ class References:
         log_weights, round_
             As in `LateStarts.after`.
         """
-        factors = pairs.log_factors(self.values, self.allowed, STAKES)
+        factors = pairs.log_factors(self.values, self.allowed)
         return replace(self, bets=self.bets.after(factors, log_weights, round_))
 
 
@@ -202,7 +201,7 @@ def planned_change(
     references: list[tuple[float, float, int]] = []
     for rounds in range(first, before + 1):
         if is_due(references[-1][2] if references else None, rounds, first):
-            pairs = _like(units, sd, rounds).table
+            pairs = _like(units, sd, rounds)
             value, allowed = made_references(pairs, np.array([alpha]), np.array([tolerance]))
             references += [(float(value[0]), float(allowed[0]), rounds)] if allowed[0] < 1 else []
     if not references:
@@ -218,11 +217,10 @@ def planned_change(
     return float(smallest) if smallest < 2 else None
 
 
-def _like(units: float, sd: float, rounds: int) -> PairHistogram:
+def _like(units: float, sd: float, rounds: int) -> PairHistograms:
     """Return rounds of differences around 0, half above and half below."""
-    bins = BINS
-    place = min(bins // 2, max(1, round(sd * (bins // 2))))
-    half = floor(units * rounds / 2)
-    counts = [0] * bins
-    counts[bins // 2 - place] = counts[bins // 2 + place] = half
-    return PairHistogram(tuple(counts))
+    middle = DIFFERENCE_BINS // 2
+    place = min(middle, max(1, round(sd * middle)))
+    counts = [0] * DIFFERENCE_BINS
+    counts[middle - place] = counts[middle + place] = floor(units * rounds / 2)
+    return PairHistograms.of_counts(counts)

@@ -5,8 +5,9 @@ from math import log
 
 import numpy as np
 
-from biaswatch.shared.stats.anytime.bets import Floats, log_mean_exp
+from biaswatch.shared.stats.anytime.bets import log_mean_exp
 from biaswatch.shared.stats.anytime.judging import share_of_attempt
+from biaswatch.shared.stats.arrays import Floats
 
 SCALES = (0.5, 1.0, 2.0, 4.0)
 """Bets in units of the root mean square of the blocks' differences."""

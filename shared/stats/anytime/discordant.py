@@ -6,9 +6,9 @@ from math import exp, log
 import numpy as np
 from scipy.special import betaln, expit
 
-from biaswatch.shared.stats.anytime.bets import Floats
 from biaswatch.shared.stats.anytime.inversion import invert
 from biaswatch.shared.stats.anytime.odds import GRID, beyond
+from biaswatch.shared.stats.arrays import Floats
 
 MAX_LOG_ODDS = 30.0
 """Log odds ratio of pairs beyond which an end of an interval is infinite."""

@@ -5,11 +5,10 @@ from itertools import permutations
 from math import gcd
 
 import numpy as np
-from numpy.typing import NDArray
 
-from biaswatch.shared.stats.anytime.bets import Floats, both_ways, log_mean_exp
+from biaswatch.shared.stats.anytime.bets import both_ways, log_mean_exp
+from biaswatch.shared.stats.arrays import Floats, Ints
 
-Ints = NDArray[np.int64]
 EXCHANGE_STAKES = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 """Bets on a difference, in its inverse units; any size is safe."""
 MAX_FULLY_EXCHANGED = 4

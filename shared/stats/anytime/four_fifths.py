@@ -6,8 +6,9 @@ from math import inf
 
 import numpy as np
 
-from biaswatch.shared.stats.anytime.bets import STAKES, Floats, log_mean_exp
+from biaswatch.shared.stats.anytime.bets import STAKES, log_mean_exp
 from biaswatch.shared.stats.anytime.inversion import threshold
+from biaswatch.shared.stats.arrays import Floats
 
 FOUR_FIFTHS = 0.8
 MAX_RATIO = 1e6
@@ -92,17 +93,6 @@ class SelectionShares:
             _cells(first_most[~complete], jitter[~complete]),
             _cells(second_most[~complete], jitter[~complete]),
         )
-
-    @classmethod
-    def of_pairs(cls, both: int, first: int, second: int, neither: int) -> "SelectionShares":
-        """Count sets of one unit a group: both selected, one alone, neither."""
-        counts = np.zeros((LEVELS, LEVELS), dtype=np.int64)
-        counts[[-1, -1, 0, 0], [-1, 0, -1, 0]] = both, first, second, neither
-        return cls(tuple(counts.ravel().tolist()))
-
-    def __add__(self, other: "SelectionShares") -> "SelectionShares":
-        both = zip(self._parts, other._parts, strict=True)
-        return SelectionShares(*(tuple(np.add(*each).tolist()) for each in both))
 
     @property
     def _parts(self) -> tuple[Counts, ...]:

@@ -8,11 +8,8 @@ from math import inf, nan
 from typing import Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from biaswatch.shared.stats.anytime.bets import Bools, Floats
-
-Ints = NDArray[np.int64]
+from biaswatch.shared.stats.arrays import Bools, Floats, Ints
 
 
 class GapTable(Protocol):

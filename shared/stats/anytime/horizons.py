@@ -7,7 +7,7 @@ from math import ceil, sqrt
 import numpy as np
 from scipy.stats import norm, t
 
-from biaswatch.shared.stats.anytime.bets import Floats
+from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.estimate import check_alpha
 
 SEQUENTIAL_SHARE = 0.9

@@ -4,9 +4,8 @@ from collections.abc import Callable
 from math import log
 
 import numpy as np
-from numpy.typing import NDArray
 
-from biaswatch.shared.stats.anytime.bets import Floats
+from biaswatch.shared.stats.arrays import Floats, Ints
 from biaswatch.shared.stats.estimate import check_alpha
 
 CELLS = 64
@@ -26,7 +25,6 @@ CellBound = Callable[[Floats, Floats], Floats]
 """A lower bound on cells, from their low and high ends, tight where these are equal."""
 LogE = Callable[[Floats], Floats]
 """The log e-value against each of some nulls."""
-Ints = NDArray[np.int64]
 Limits = tuple[float, float]
 
 

@@ -6,8 +6,8 @@ from math import ceil, inf, log, pi
 
 import numpy as np
 
-from biaswatch.shared.stats.anytime.bets import Bools, Floats
 from biaswatch.shared.stats.anytime.gap_tables import GapTable
+from biaswatch.shared.stats.arrays import Bools, Floats
 from biaswatch.shared.stats.comparisons.tolerance_tests import Conclusion
 from biaswatch.shared.stats.estimate import Verdict, check_alpha
 

@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from biaswatch.shared.stats.anytime.bets import Floats, log_mean_exp
+from biaswatch.shared.stats.anytime.bets import log_mean_exp
+from biaswatch.shared.stats.arrays import Floats, Ints
 
-Ints = NDArray[np.int64]
 WEALTH_UNITS = 1e6
 """Log wealth is stored in whole millionths, rounded down."""
 

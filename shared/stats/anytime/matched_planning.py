@@ -5,10 +5,9 @@ from math import ceil, sqrt
 
 import numpy as np
 
-from biaswatch.shared.stats.anytime.bets import STAKES, Floats, both_ways, log_mean_exp, middles
+from biaswatch.shared.stats.anytime.bets import STAKES, both_ways, log_mean_exp, middles
 from biaswatch.shared.stats.anytime.inversion import threshold
 from biaswatch.shared.stats.anytime.matching import MAX_WINDOW_USERS, matches_in_time, sides_of
-from biaswatch.shared.stats.anytime.pairs import BINS, PairHistogram
 from biaswatch.shared.stats.anytime.planning import (
     MAX_SIZE_RATIO,
     PlannedUnits,
@@ -16,8 +15,10 @@ from biaswatch.shared.stats.anytime.planning import (
     fixed_size,
     plan_histograms,
 )
-from biaswatch.shared.stats.anytime.two_groups import BINS as VALUE_BINS
+from biaswatch.shared.stats.anytime.two_groups import VALUE_BINS
 from biaswatch.shared.stats.anytime.two_groups_planning import value_shares
+from biaswatch.shared.stats.anytime.units import DIFFERENCE_BINS, binned_differences
+from biaswatch.shared.stats.arrays import Floats
 
 SAMPLE_USERS = 30_000
 """Simulated users who are matched once, for the distribution of matches."""
@@ -86,7 +87,7 @@ def plan_matched(
     counts = _matches(shares, arrivals, rng)
     matches = int(counts.sum())
     bets = both_ways(STAKES) / (1 + tolerance)
-    factors = np.log1p(np.multiply.outer(middles(BINS), bets) - np.abs(bets) * tolerance)
+    factors = np.log1p(np.multiply.outer(middles(DIFFERENCE_BINS), bets) - np.abs(bets) * tolerance)
     seen = np.flatnonzero(counts)
 
     def evidence(drawn: Floats) -> Floats:
@@ -122,7 +123,7 @@ def _matches(shares: list[Floats], arrivals: Arrivals, rng: np.random.Generator)
             " compared users; allow neighbours to be farther apart"
         )
     a, b = sides_of(matches, np.where(first, *drawn))
-    return np.array(PairHistogram.of(a - b, rng.random(len(matches))).counts, dtype=np.float64)
+    return np.array(binned_differences(a - b, rng.random(len(matches))), dtype=np.float64)
 
 
 def _with_mean(counts: Floats, mean: float) -> Floats:

@@ -4,9 +4,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from biaswatch.shared.stats.anytime.bets import Floats
+from biaswatch.shared.stats.arrays import Bools, Floats, Indices
 
 MAX_WINDOW_USERS = 16
 """Users of one time window: with half of them in either group, matching loses about a tenth of the
@@ -14,7 +13,6 @@ evidence of two groups of constant level; with 15 % in one, next to nothing. Twi
 halve that loss, and quadruple the bias of a level and a mix that move together within a window."""
 MIN_WINDOW_S = 1e-3
 """Users of one millisecond are simultaneous."""
-Places = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -22,13 +20,13 @@ class Match:
     """Users of both groups with similar times: one of one side, at least one of the other."""
 
     first: tuple[int, ...]
-    """Places of the users of the first group, at least one."""
+    """Indices of the users of the first group, at least one."""
     second: tuple[int, ...]
-    """Places of those of the second; one of the two has one user alone."""
+    """Indices of those of the second; one of the two has one user alone."""
 
 
 def matches_in_time(
-    times_s: Floats, first: NDArray[np.bool_], priority: Floats, *, within_s: float
+    times_s: Floats, first: Bools, priority: Floats, *, within_s: float
 ) -> Iterator[Match]:
     """Return matches of users of both groups, in the order of time; a user is in one at most.
 
@@ -74,9 +72,7 @@ def matches_in_time(
     return _matches(times_s, first, priority, within_s)
 
 
-def _matches(
-    times_s: Floats, first: NDArray[np.bool_], priority: Floats, within_s: float
-) -> Iterator[Match]:
+def _matches(times_s: Floats, first: Bools, priority: Floats, within_s: float) -> Iterator[Match]:
     order = np.lexsort((priority, times_s))
     sorted_s = times_s[order]
     for begin, end in _windows(sorted_s, within_s):
@@ -110,7 +106,7 @@ def _halves(
         yield from _halves(sorted_s, cut, end, begin_s + half_s, half_s)
 
 
-def _matched(first: Places, second: Places, priority: Floats) -> Iterator[Match]:
+def _matched(first: Indices, second: Indices, priority: Floats) -> Iterator[Match]:
     """Split the larger side among the smaller, in the order of time; nothing if one is empty."""
     few, many = (first, second) if len(first) <= len(second) else (second, first)
     if not len(few):

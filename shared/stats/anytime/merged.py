@@ -5,7 +5,8 @@ from math import log
 
 import numpy as np
 
-from biaswatch.shared.stats.anytime.bets import Bools, Floats, log_mean_exp
+from biaswatch.shared.stats.anytime.bets import log_mean_exp
+from biaswatch.shared.stats.arrays import Bools, Floats
 from biaswatch.shared.stats.estimate import check_alpha
 
 AVERAGE_SHARE, OWN_SHARE, COMMON_SHARE = 1 / 2, 1 / 4, 1 / 4

@@ -9,8 +9,8 @@ from math import exp, log
 import numpy as np
 from scipy.special import gammaln
 
-from biaswatch.shared.stats.anytime.bets import Floats
 from biaswatch.shared.stats.anytime.inversion import threshold
+from biaswatch.shared.stats.arrays import Floats
 
 MAX_BATCH_RESPONSES = 1_000_000
 MAX_LOG_ODDS = 4.0

@@ -1,16 +1,14 @@
 """Fixed bets on the differences of many comparisons at once: histograms, a row each."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from biaswatch.shared.stats.anytime.bets import (
     STAKES,
-    Bools,
-    Floats,
+    LogGrowth,
     both_ways,
     log_mean_exp,
     log_wealths_at,
@@ -18,94 +16,19 @@ from biaswatch.shared.stats.anytime.bets import (
     middles,
 )
 from biaswatch.shared.stats.anytime.inversion import invert_rows
-
-TABLE_STEP = 0.02
-"""Step of the table, in the artanh of a bet; its cubics are within 1e-9 a unit of the function."""
-MAX_TABLE_ERROR = 1e-8
-"""Error of a unit's log factor, which is subtracted from the evidence."""
-
-
-class LogGrowth:
-    """Wealth of bets on histograms of differences, a row each, each against its own nulls.
-
-    A bet b against the null d has the factor 1 + b (g - d) = A (1 + (b / A) g), with A = 1 - b d.
-    So a histogram is summarised by one function of x in (-1, 1), the sum of log(1 + x g) over its
-    units: tabulated with its slopes, and interpolated by cubics.
-
-    Parameters
-    ----------
-    lower, upper
-        Counts per bin of the lower and upper bounds of gaps, shape (rows, bins): bets on a gap
-        above a null take the former.
-    """
-
-    def __init__(self, lower: Floats, upper: Floats, stakes: tuple[float, ...] = STAKES) -> None:
-        values, slopes = (
-            # A row for bets downwards and one for bets upwards, each outwards from 0.
-            np.stack([upper @ table[0], lower @ table[1]], axis=1)
-            for table in _tables(lower.shape[1], max(stakes))
-        )
-        self._cubics, self._cells = _cubics(values, slopes * TABLE_STEP), values.shape[2] - 1
-        self._units, self._stakes = lower.sum(axis=1), stakes
-
-    def log_es(self, nulls: Floats) -> Floats:
-        """Return the log e-value of each row against its null, never above the exact one."""
-        bets = both_ways(self._stakes) / (1 + np.abs(nulls))[:, None]
-        rest = 1 - bets * nulls[:, None]
-        wealths = self._units[:, None] * np.log(rest) + self._sums(bets / rest)
-        return np.asarray(log_mean_exp(wealths) - MAX_TABLE_ERROR * self._units, dtype=np.float64)
-
-    def _sums(self, bets: Floats) -> Floats:
-        """Return the sum of log(1 + bet g) over the units of a row, for each of its bets."""
-        steps = np.abs(np.arctanh(bets)) / TABLE_STEP
-        cells = steps.astype(np.int64)
-        rows = 2 * np.arange(len(bets))[:, None] + (bets > 0)
-        constant, linear, squared, cubed = np.moveaxis(
-            self._cubics.take(rows * self._cells + cells, axis=0), -1, 0
-        )
-        part = steps - cells
-        return np.asarray(constant + part * (linear + part * (squared + part * cubed)))
-
-
-def _cubics(values: Floats, slopes: Floats) -> Floats:
-    """Return [tables * cells, 4]: coefficients of the cubics between points, constants first.
-
-    Slopes are per cell. The coefficients of one bet are adjacent in memory.
-    """
-    near, far = values[..., :-1], values[..., 1:]
-    start_slopes, end_slopes, rise = slopes[..., :-1], slopes[..., 1:], far - near
-    coefficients = [
-        near,
-        start_slopes,
-        3 * rise - 2 * start_slopes - end_slopes,
-        start_slopes + end_slopes - 2 * rise,
-    ]
-    return np.asarray(np.stack(coefficients, axis=-1).reshape(-1, 4), dtype=np.float64)
-
-
-@lru_cache(maxsize=16)
-def _tables(bins: int, largest: float) -> tuple[Floats, Floats]:
-    """Return log(1 + x g) of every bin, and its slope in artanh |x|, for x downwards and upwards.
-
-    The shape of each is (2, bins, points); points go from x = 0 to beyond the largest bet.
-    """
-    points = np.arange(int(np.ceil(np.arctanh(largest) / TABLE_STEP)) + 2) * TABLE_STEP
-    signs = np.array([-1.0, 1.0])[:, None, None]
-    bets, gaps = signs * np.tanh(points), middles(bins)[:, None]
-    return np.log1p(bets * gaps), signs * gaps * (1 - bets**2) / (1 + bets * gaps)
-
+from biaswatch.shared.stats.arrays import Bools, Floats, Ints
 
 STEPS_PER_SE = 7.5
 """Nulls per standard error that are tried for an interval."""
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class PairHistograms:
     """Differences of pairs in [-1, 1], counted: a row for each comparison, a column for each bin.
 
-    A row is a `PairHistogram`: units with missing answers have a difference between two bounds,
-    and each bet takes the less favourable one.
+    A unit with missing answers has a difference between two bounds, from the lowest and highest
+    possible values of the missing ones. Bets on a gap above a null take the lower bound, bets on
+    one below it the upper one. So the evidence is at most that of all answers.
     """
 
     lower: Floats
@@ -118,10 +41,10 @@ class PairHistograms:
     """[rows]: the number of units, where a difference is of several."""
 
     @classmethod
-    def stacked(cls, tables: Iterable["PairHistograms"]) -> "PairHistograms":
-        """Return the rows of all tables, in their order."""
-        parts = [(table.lower, table.upper, table.known) for table in tables]
-        return cls(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+    def of_counts(cls, counts: Sequence[int] | Floats) -> "PairHistograms":
+        """Return one row of units without a missing answer."""
+        row = np.array(counts, dtype=np.float64)[None]
+        return cls(row, row, row)
 
     def of_rows(self, rows: Ints) -> "PairHistograms":
         """Return the table of these rows."""
@@ -192,14 +115,19 @@ class PairHistograms:
         first = first_of(multiples, len(bounds), decided)
         return np.where(self._centred(tolerances), first, np.inf)
 
-    def intervals(self, alphas: Floats, stakes: tuple[float, ...] = STAKES) -> Floats:
-        """Return [rows, 2]: the ends of the means that are not rejected at each alpha."""
+    def intervals(self, alphas: Floats) -> Floats:
+        """Return [rows, 2]: the ends of the means that are not rejected at each alpha.
+
+        The accepted nulls are an interval: with u = 1 / (1 + |null|), every factor is linear in
+        u on either side of 0, so that the mixture is convex there. No bet gains between the
+        limits, so a null between them is not rejected.
+        """
         ends = np.tile([-1.0, 1.0], (len(alphas), 1))
         rows = np.flatnonzero(self.differences)
         if rows.size:
             table = self.of_rows(rows)
             steps = np.maximum(table.standard_errors, 1 / (table.differences + 1)) / STEPS_PER_SE
-            growth = LogGrowth(table.lower, table.upper, stakes)
+            growth = LogGrowth(table.lower, table.upper)
             bounds_of_rows = invert_rows(
                 growth.log_es, table.limits.sum(axis=1) / 2, steps, (-1.0, 1.0),
                 np.log(1 / alphas[rows]),
@@ -207,18 +135,16 @@ class PairHistograms:
             ends[rows] = np.column_stack(bounds_of_rows)
         return ends
 
-    def log_factors(self, values: Floats, allowed: Floats, stakes: tuple[float, ...]) -> Floats:
+    def log_factors(self, values: Floats, allowed: Floats) -> Floats:
         """Return [rows, bets]: log wealth of bets that a mean differs by more than allowed.
 
         Parameters
         ----------
         values, allowed
             [rows]: the reference mean, and the allowed distance from it.
-        stakes
-            The stakes of the bets.
         """
-        half, factors = len(stakes), np.empty((len(values), 2 * len(stakes)))
-        signed = np.concatenate([stakes, np.negative(stakes)])
+        half, factors = len(STAKES), np.empty((len(values), 2 * len(STAKES)))
+        signed = both_ways(STAKES)
         for start in range(0, len(values), CHUNK_ROWS):
             rows = slice(start, start + CHUNK_ROWS)
             bets = signed / (1 + np.abs(values[rows]) + allowed[rows])[:, None]

@@ -9,10 +9,11 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 from scipy.stats import binom, norm
 
-from biaswatch.shared.stats.anytime.bets import STAKES, Floats, both_ways, log_mean_exp
+from biaswatch.shared.stats.anytime.bets import STAKES, both_ways, log_mean_exp
 from biaswatch.shared.stats.anytime.inversion import threshold
 from biaswatch.shared.stats.anytime.odds import GRID, UNIT, beyond, normalisers
 from biaswatch.shared.stats.anytime.units import ONE_AND_ONE, MissingAnswers, SetShape
+from biaswatch.shared.stats.arrays import Floats
 
 RUNS = 400
 LOOKS = 400

@@ -6,18 +6,17 @@ from math import log, sqrt
 
 import numpy as np
 
-from biaswatch.shared.stats.anytime import pairs
 from biaswatch.shared.stats.anytime.bets import (
-    Floats,
     log_mean_exp,
     log_wealths_at,
     log_wealths_beyond,
+    middles,
 )
 from biaswatch.shared.stats.anytime.inversion import invert, lowest, threshold
-from biaswatch.shared.stats.anytime.pairs import PairHistogram
-from biaswatch.shared.stats.anytime.units import binned
+from biaswatch.shared.stats.anytime.units import DIFFERENCE_BINS, binned
+from biaswatch.shared.stats.arrays import Floats
 
-BINS = 65
+VALUE_BINS = 65
 STAKES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 0.9)
 """Including 0: where one group carries no information, no bet on it has to be lost."""
 STEPS_PER_SE = 4.0
@@ -38,9 +37,9 @@ class TwoHistograms:
     holds for the means of both kinds of units.
     """
 
-    first: Counts = (0,) * BINS
-    second: Counts = (0,) * BINS
-    twins: Counts = (0,) * pairs.BINS
+    first: Counts = (0,) * VALUE_BINS
+    second: Counts = (0,) * VALUE_BINS
+    twins: Counts = (0,) * DIFFERENCE_BINS
     """Differences within sets that have a value of both groups, from -1 to 1."""
 
     @classmethod
@@ -49,7 +48,8 @@ class TwoHistograms:
     ) -> "TwoHistograms":
         """Count the values of one closed round; jitter is one number in [0, 1) per unit."""
         return cls(
-            binned(first, 0.0, 1.0, BINS, jitter_1), binned(second, 0.0, 1.0, BINS, jitter_2)
+            binned(first, 0.0, 1.0, VALUE_BINS, jitter_1),
+            binned(second, 0.0, 1.0, VALUE_BINS, jitter_2),
         )
 
     def __add__(self, other: "TwoHistograms") -> "TwoHistograms":
@@ -81,7 +81,7 @@ class TwoHistograms:
     def _estimates(self) -> list[float]:
         alone, twins = self._weights
         estimates = [_mean(self.first) - _mean(self.second)] if alone else []
-        return [*estimates, PairHistogram(self.twins).estimate or 0.0] if twins else estimates
+        return [*estimates, _mean(self.twins, middles(DIFFERENCE_BINS))] if twins else estimates
 
     def log_e(self, null: float = 0.0) -> float:
         """Return the log e-value against a difference of means of exactly the null.
@@ -170,7 +170,10 @@ class TwoHistograms:
         """Standard error of the more precise kind of units: a scale, not an inference."""
         alone, twins = self._weights
         errors = [sqrt(_variance(self.first) + _variance(self.second))] if alone else []
-        return min([*errors, PairHistogram(self.twins).standard_error] if twins else errors)
+        if twins:
+            differences = middles(DIFFERENCE_BINS)
+            errors.append(sqrt(_squares(self.twins, differences)) / sum(self.twins))
+        return min(errors)
 
 
 def _both_sides(log_wealths: Floats) -> tuple[float, float]:
@@ -213,16 +216,22 @@ def _means(shift: float) -> tuple[float, float]:
 
 @lru_cache
 def _values() -> Floats:
-    return np.linspace(0.0, 1.0, BINS)
+    return np.linspace(0.0, 1.0, VALUE_BINS)
 
 
-def _mean(counts: Counts) -> float:
-    return float(np.dot(counts, _values()) / sum(counts))
+def _mean(counts: Counts, values: Floats | None = None) -> float:
+    """Return the mean of counted values, by default of those of a group."""
+    return float(np.dot(counts, _values() if values is None else values) / sum(counts))
+
+
+def _squares(counts: Counts, values: Floats) -> float:
+    """Return the sum of squared deviations of counted values."""
+    return float(np.dot(counts, (values - _mean(counts, values)) ** 2))
 
 
 def _variance(counts: Counts) -> float:
     """Return the variance of a group's mean: a scale, not an inference."""
-    return float(np.dot(counts, (_values() - _mean(counts)) ** 2)) / sum(counts) ** 2
+    return _squares(counts, _values()) / sum(counts) ** 2
 
 
 def _sum(a: Counts, b: Counts) -> Counts:

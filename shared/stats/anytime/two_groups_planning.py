@@ -4,9 +4,7 @@ from bisect import bisect_left
 from math import ceil, inf, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
-from biaswatch.shared.stats.anytime.bets import Floats
 from biaswatch.shared.stats.anytime.inversion import threshold
 from biaswatch.shared.stats.anytime.planning import (
     ROUNDING_TOL,
@@ -15,9 +13,9 @@ from biaswatch.shared.stats.anytime.planning import (
     fixed_size,
     reached,
 )
-from biaswatch.shared.stats.anytime.two_groups import BINS, TwoHistograms
+from biaswatch.shared.stats.anytime.two_groups import VALUE_BINS, TwoHistograms
+from biaswatch.shared.stats.arrays import Floats, Ints
 
-Sizes = NDArray[np.int64]
 RUNS = 200
 LOOKS = 240
 LOOK_GROWTH = 1.025
@@ -78,7 +76,7 @@ def plan_two_groups(
 
 
 def _alarmed(
-    shares: list[Floats], sizes: Sizes, tolerance: float, bound: float, rng: np.random.Generator
+    shares: list[Floats], sizes: Ints, tolerance: float, bound: float, rng: np.random.Generator
 ) -> float:
     """Return the units of both groups at the alarm of one simulated run.
 
@@ -108,9 +106,9 @@ def value_shares(mean: float, sd: float) -> Floats:
     if sd < 0 or sd**2 > largest + ROUNDING_TOL:
         raise ValueError(f"values with the mean {mean:g} of the range have no deviation {sd:g}")
     extreme = min(sd**2 / largest, 1.0) if largest else 0.0
-    place = mean * (BINS - 1)
-    shares = np.zeros(BINS)
-    below = min(int(place), BINS - 2)
+    place = mean * (VALUE_BINS - 1)
+    shares = np.zeros(VALUE_BINS)
+    below = min(int(place), VALUE_BINS - 2)
     shares[below : below + 2] = (1 - extreme) * np.array([below + 1 - place, place - below])
     shares[[0, -1]] += extreme * np.array([1 - mean, mean])
     return shares

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from biaswatch.shared.stats.anytime.bets import Bools, Floats
+from biaswatch.shared.stats.arrays import Bools, Floats, Ints
 
+DIFFERENCE_BINS = 129
+"""Bins of differences in [-1, 1]: odd, so that no difference at all has a bin of its own."""
 CELLS = 64
 """Number of cells for missing parts of the range."""
 MIN_PATTERN_SHARE = 1e-6
@@ -80,7 +82,6 @@ class MissingAnswers:
 
 
 Hashes = NDArray[np.uint64]
-Ints = NDArray[np.int64]
 SIZE = 8
 DENOMINATOR = 2.0**53
 MULTIPLIERS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
@@ -150,6 +151,11 @@ def binned(values: Floats, low: float, high: float, bins: int, jitter: Floats) -
         raise ValueError(f"a value lies in [{low:g}, {high:g}], not at {outside[0]:g}")
     places = _places((values - low) * ((bins - 1) / (high - low)), jitter)
     return tuple(np.bincount(places, minlength=bins).tolist())
+
+
+def binned_differences(differences: Floats, jitter: Floats) -> tuple[int, ...]:
+    """Count differences in [-1, 1] as `binned` does, into `DIFFERENCE_BINS`."""
+    return binned(differences, -1.0, 1.0, DIFFERENCE_BINS, jitter)
 
 
 def binned_columns(values: Floats, present: Bools, bins: int, jitter: Floats) -> Ints:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from biaswatch.shared.stats.comparisons.relabelling import RESAMPLES, Stratum, tails
+from biaswatch.shared.stats.comparisons.relabelling import RESAMPLES, Stratum, permutation_test
 from biaswatch.shared.stats.samples import FLAT_RTOL, Sample, Vector, present
 
 PromptAnswers = Mapping[Any, Sample]
@@ -97,7 +97,7 @@ def _exchange_p(
     strata = [Stratum(a * scale, b * scale) for (a, b), scale in zip(sets, scales, strict=True)]
     if not np.ptp(np.concatenate([stratum.units for stratum in strata])):
         return 1.0
-    drawn = tails(strata, rng, resamples)
+    drawn = permutation_test(strata, rng, resamples)
     if drawn.exact or drawn.p_value > 2 / (resamples + 1):
         return drawn.p_value
     return min(drawn.p_value, 2 * tail_bound(strata))

@@ -4,15 +4,12 @@ from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from biaswatch.shared.stats.arrays import Bools, Indices
 from biaswatch.shared.stats.samples import Vector
 
-Codes = NDArray[np.intp]
-Bools = NDArray[np.bool_]
 
-
-def distinct(codes: Codes) -> Codes:
+def distinct(codes: Indices) -> Indices:
     """Return codes from 0; each one below 0 becomes a value of its own."""
     own = codes < 0
     if own.any():
@@ -20,7 +17,7 @@ def distinct(codes: Codes) -> Codes:
     return np.asarray(np.unique(codes, return_inverse=True)[1], dtype=np.intp).reshape(-1)
 
 
-def joined(codes: Sequence[Codes]) -> Codes:
+def joined(codes: Sequence[Indices]) -> Indices:
     """Return one code for each combination of values."""
     joined = codes[0]
     for code in codes[1:]:
@@ -29,7 +26,7 @@ def joined(codes: Sequence[Codes]) -> Codes:
 
 
 def total_variance(
-    influence: Vector, shares: Vector, of_a: Bools, codes: list[Codes], single: list[float]
+    influence: Vector, shares: Vector, of_a: Bools, codes: list[Indices], single: list[float]
 ) -> float:
     """Return the variance over the clusters of all factors, not below that of any single one."""
     total = sum(single)
@@ -41,7 +38,9 @@ def total_variance(
     return float(max(total, *single))
 
 
-def clustered(influence: Vector, shares: Vector, of_a: Bools, code: Codes) -> tuple[Vector, Vector]:
+def clustered(
+    influence: Vector, shares: Vector, of_a: Bools, code: Indices
+) -> tuple[Vector, Vector]:
     """Return the variance by one factor, and its degrees of freedom.
 
     Both are for clusters with answers of a and b, of a alone, and of b alone. With effects u of

@@ -4,14 +4,13 @@ from collections.abc import Iterator
 from itertools import permutations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
+
+from biaswatch.shared.stats.arrays import Bools, Floats
 
 ROUNDING_RTOL = 1e-12
 """Relative to the largest answer: smaller deviations are rounding."""
 _BLOCK_VALUES = 2**20
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 
 def centred_sets(values: Floats) -> tuple[Floats, Bools]:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
+from biaswatch.shared.stats.arrays import Floats, Ints
 from biaswatch.shared.stats.comparisons.compared_samples import MAX_REGULAR_SKEWNESS, Bounds
 from biaswatch.shared.stats.comparisons.confidence_curve import (
     Curve,
@@ -23,7 +23,6 @@ from biaswatch.shared.stats.comparisons.gap_test import (
 )
 from biaswatch.shared.stats.comparisons.tolerance_tests import curve_tails, p_values_of
 from biaswatch.shared.stats.estimate import Estimate, undefined
-from biaswatch.shared.stats.groups.cells import Floats
 from biaswatch.shared.stats.samples import FLAT_RTOL
 
 METHOD = "Student's t from sums"
@@ -129,16 +128,13 @@ def effect_size_from_sums(a: SampleSums, b: SampleSums, alpha: float) -> Estimat
     return hedges_g_of_moments(a.mean - b.mean, inside, (a.n, b.n), alpha)
 
 
-Counts = NDArray[np.int64]
-
-
 @dataclass(frozen=True)
 class Moments:
     """Sums of groups on features, all arrays [groups, features]."""
 
-    rows: Counts
+    rows: Ints
     """Rows of the group, with a value or without."""
-    n: Counts
+    n: Ints
     """Values that are present."""
     shift: Floats
     """Subtracted from each value before it is summed."""

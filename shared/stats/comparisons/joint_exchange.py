@@ -13,8 +13,8 @@ from math import factorial, prod
 
 import numpy as np
 
+from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.comparisons.exchange_totals import (
-    Floats,
     all_totals,
     centred_sets,
     random_totals,
@@ -106,21 +106,36 @@ def joint_exchange(
         return JointExchange(
             rest, single.reshape(groups, features), adjusted, _least(adjusted), null.exact
         )
-    pairs = tuple(combinations(range(groups), 2))
-    p_values = np.array([_flip_ps(values, pair) for pair in pairs]).reshape(len(pairs), features)
+    by_pair = pairwise_flips(values)
+    pairs, p_values = by_pair.pairs, by_pair.p_values
     if groups == 2 and features == 1:
         return JointExchange(pairs, p_values, p_values, _least(p_values), exact=True)
     null = _null_of(values, rng, exchanges)
     overall, family = null.step_down(), partial(_adjusted, values, rng, exchanges)
     if len(pairs) > MAX_RESOLVED_PAIRS and 2 ** (len(values) - 1) > MAX_ENUMERATED:
-        adjusted = np.array(_holm(p_values.ravel())).reshape(p_values.shape)
+        adjusted = by_pair.adjusted
     elif groups > MAX_CLOSED_GROUPS:
-        by_pair = np.array([family(pair) for pair in pairs])
-        adjusted = np.array([_holm(column) for column in by_pair.T]).T
+        columns = np.array([family(pair) for pair in pairs]).T
+        adjusted = np.array([_holm(column) for column in columns]).T
     else:
         adjusted = _closed(family, pairs, groups, overall)
     adjusted = np.fmax(adjusted, p_values)
     return JointExchange(pairs, p_values, adjusted, _least(overall), null.exact)
+
+
+def pairwise_flips(values: Floats) -> JointExchange:
+    """Return exact sign flips of each pair of groups, corrected by Holm's method.
+
+    Parameters
+    ----------
+    values
+        As in `joint_exchange`; for so many sets that all labels together cannot be exchanged.
+    """
+    pairs = tuple(combinations(range(values.shape[1]), 2))
+    shape = len(pairs), values.shape[2]
+    p_values = np.array([_flip_ps(values, pair) for pair in pairs]).reshape(shape)
+    adjusted = np.array(_holm(p_values.ravel())).reshape(shape)
+    return JointExchange(pairs, p_values, adjusted, _least(adjusted), exact=True)
 
 
 def _flip_ps(values: Floats, pair: tuple[int, ...]) -> Floats:

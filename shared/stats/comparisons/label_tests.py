@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from biaswatch.shared.stats.arrays import Bools, Floats
 from biaswatch.shared.stats.comparisons.relabelling import (
     MAX_ENUMERATED,
     TIE_RTOL,
     Stratum,
     log_ways,
-    tails,
+    permutation_test,
 )
 from biaswatch.shared.stats.samples import Vector, chunks
 
@@ -27,7 +28,6 @@ MAX_EXTREME = 10
 _MIN_SQUARES_SHARE, _TARGET_SQUARES_SHARE = 0.97, 0.99
 _TIE = 1e-9
 """Relative to the largest value: closer sums are equal."""
-Floats = NDArray[np.float64]
 
 
 def extreme_exchange_p(values: Vector, n: int, of_a: float) -> float:
@@ -69,7 +69,7 @@ def _extreme(moved: Vector) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     return np.asarray(squares > largest[end + 1] * (1 + _TIE))
 
 
-def _ways(count: int) -> NDArray[np.bool_]:
+def _ways(count: int) -> Bools:
     """Return [2 ** count, count]: every subset."""
     return ((np.arange(2**count)[:, None] >> np.arange(count)) & 1).astype(np.bool_)
 
@@ -118,11 +118,12 @@ def exchange_p(a: Vector, b: Vector) -> float | None:
             return min(1.0, 2 * share)
     every = len(a) + len(b)  # there are more ways than values, and of many a number without end
     if every <= MAX_ENUMERATED and comb(every, len(a)) <= MAX_ENUMERATED:
-        return tails([Stratum(a, b)], None, 1).p_value
+        return permutation_test([Stratum(a, b)], None, 1).p_value
     distinct, both, of_a = _counted(a, b)
     if len(distinct) == 2:
         return _two_values_p(every, len(a), int(both[1]), int(of_a[1]))
-    smooth = _two_sided(_exchange_root(distinct, both, of_a))
+    root = _exchange_root(distinct, both, of_a)
+    smooth = min(1.0, 2 * float(special.ndtr(-abs(root))))
     del distinct, both, of_a
     return max(smooth, extreme_exchange_p(np.concatenate([a, b]), len(a), float(a.sum())))
 
@@ -244,7 +245,3 @@ def _corrected(root: float, standard: float) -> float:
     if abs(root) < _SMALLEST:
         return 0.0
     return root + log(standard / root) / root
-
-
-def _two_sided(root: float) -> float:
-    return min(1.0, 2 * float(special.ndtr(-abs(root))))

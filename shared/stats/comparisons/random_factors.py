@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from biaswatch.shared.stats.arrays import Bools, Indices
 from biaswatch.shared.stats.comparisons.cluster_variance import (
-    Bools,
-    Codes,
     clustered,
     distinct,
     effective_dof,
@@ -224,14 +223,16 @@ def nested_p(p_group_effect: float | None, p_same_treatment: float | None) -> fl
     return max(p_group_effect, p_same_treatment)
 
 
-def _levels(factor: str, codes: Codes, of_a: Bools) -> LevelCounts:
+def _levels(factor: str, codes: Indices, of_a: Bools) -> LevelCounts:
     count = int(codes.max(initial=-1)) + 1
     in_a = np.bincount(codes[of_a], minlength=count) > 0
     in_b = np.bincount(codes[~of_a], minlength=count) > 0
     return LevelCounts(factor, int(in_a.sum()), int(in_b.sum()), int((in_a & in_b).sum()))
 
 
-def _cells(values: Vector, of_a: Bools, codes: list[Codes]) -> tuple[Vector, Bools, list[Codes]]:
+def _cells(
+    values: Vector, of_a: Bools, codes: list[Indices]
+) -> tuple[Vector, Bools, list[Indices]]:
     """Return one answer, the mean, for each group and combination of values."""
     cell = joined([of_a.astype(np.intp), *codes])
     count = int(cell.max()) + 1
@@ -244,8 +245,8 @@ def _cells(values: Vector, of_a: Bools, codes: list[Codes]) -> tuple[Vector, Boo
 
 
 def _within_shared(
-    values: Vector, of_a: Bools, codes: list[Codes], crossed: Sequence[bool]
-) -> tuple[Vector, Bools, list[Codes]]:
+    values: Vector, of_a: Bools, codes: list[Indices], crossed: Sequence[bool]
+) -> tuple[Vector, Bools, list[Indices]]:
     """Return the answers whose values of crossed factors have answers of both groups."""
     kept = np.ones(len(values), dtype=np.bool_)
     for code, is_crossed in zip(codes, crossed, strict=True):
@@ -260,9 +261,9 @@ def _within_shared(
     return values[kept], of_a[kept], [distinct(code[kept]) for code in codes]
 
 
-def _outermost(codes: list[Codes]) -> list[Codes]:
+def _outermost(codes: list[Indices]) -> list[Indices]:
     """Return the factors without those whose values lie within values of another one."""
-    kept: list[Codes] = []
+    kept: list[Indices] = []
     for place, code in enumerate(codes):
         remaining = [*kept, *codes[place + 1 :]]
         if not any(_contains(other, code) for other in remaining):
@@ -270,7 +271,7 @@ def _outermost(codes: list[Codes]) -> list[Codes]:
     return kept
 
 
-def _weights(of_a: Bools, codes: list[Codes]) -> Vector:
+def _weights(of_a: Bools, codes: list[Indices]) -> Vector:
     """Return weights that give every value of a single factor the same influence."""
     if len(codes) > 1:
         return np.ones(len(of_a))
@@ -278,13 +279,13 @@ def _weights(of_a: Bools, codes: list[Codes]) -> Vector:
     return np.asarray(1.0 / np.bincount(by_group)[by_group])
 
 
-def _contains(outer: Codes, inner: Codes) -> bool:
+def _contains(outer: Indices, inner: Indices) -> bool:
     """Return whether every value of the inner factor has one value of the outer one."""
     return len(np.unique(joined([outer, inner]))) == int(inner.max()) + 1
 
 
 def _influence(
-    values: Vector, of_a: Bools, out: Sequence[Codes], weights: Vector
+    values: Vector, of_a: Bools, out: Sequence[Indices], weights: Vector
 ) -> tuple[float, Vector, Vector]:
     """Return the gap, and the shares of each answer in its error and in the gap itself.
 
@@ -298,7 +299,7 @@ def _influence(
     return gap, influence, weights * group / information
 
 
-def _residuals(values: Vector, out: Sequence[Codes], weights: Vector) -> Vector:
+def _residuals(values: Vector, out: Sequence[Indices], weights: Vector) -> Vector:
     """Return values minus the weighted means of each factor's values, by alternating projection."""
     if not out:
         return np.asarray(values - np.average(values, weights=weights))

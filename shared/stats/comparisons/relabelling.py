@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.samples import Vector
 
 DRAW_INDICES_BELOW = 8
@@ -24,7 +25,7 @@ RESAMPLES = 9999
 _Rows = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
 
-def log_ways(n: int, k: int | NDArray[np.integer]) -> NDArray[np.float64]:
+def log_ways(n: int, k: int | NDArray[np.integer]) -> Floats:
     """Return the logarithm of the number of ways to choose k of n, also of many k."""
     logs = special.gammaln(n + 1) - special.gammaln(np.add(k, 1)) - special.gammaln(n - k + 1)
     return np.asarray(logs, dtype=np.float64)
@@ -48,17 +49,17 @@ class Stratum:
 
 
 @dataclass(frozen=True)
-class PermutationTail:
-    """P-value of the observed sum among the relabelled ones."""
+class PermutationTest:
+    """P-value of the observed sum among those of relabelled values."""
 
     p_value: float
-    relabellings: int
     exact: bool
+    """True where all relabellings are enumerated."""
 
 
-def tails(
+def permutation_test(
     strata: Sequence[Stratum], rng: np.random.Generator | None, resamples: int
-) -> PermutationTail:
+) -> PermutationTest:
     """Return the two-sided p-value of the sum of group a's values when labels move within strata.
 
     With at most 10,000 relabellings all are enumerated and a tail's p-value is its share of them;
@@ -100,7 +101,7 @@ def tails(
     slack = TIE_RTOL * scale
     above = (int((sums >= observed - slack).sum()) + extra) / (len(sums) + extra)
     below = (int((sums <= observed + slack).sum()) + extra) / (len(sums) + extra)
-    return PermutationTail(min(1.0, 2 * min(above, below)), len(sums), extra == 0)
+    return PermutationTest(min(1.0, 2 * min(above, below)), extra == 0)
 
 
 def _all_sums(strata: Sequence[Stratum]) -> Vector:

@@ -7,9 +7,9 @@ The test needs neither a distribution nor a large sample, and no random numbers.
 from math import ceil, exp, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import fft, special
 
+from biaswatch.shared.stats.arrays import Ints
 from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
 from biaswatch.shared.stats.samples import Vector
 
@@ -32,7 +32,6 @@ IDENTICAL = "all twins were answered alike: nothing shows how precise a shift of
 MAX_SUBSET_SETS = 12
 """Sets up to which the means of all subsets are computed for the interval."""
 _LEAST_COSINE = 1e-300
-Steps = NDArray[np.int64]
 
 
 def sign_flip_p(differences: Vector) -> float | None:
@@ -94,14 +93,14 @@ def _signed_sums(values: Vector) -> Vector:
     return sums
 
 
-def lattice_steps(moved: Vector) -> Steps:
+def lattice_steps(moved: Vector) -> Ints:
     """Return nonzero differences as whole steps of their lattice, or of one they are rounded to."""
     smallest = float(np.abs(moved).min())
     for divisor in range(1, MAX_DIVISOR + 1):
         scaled = moved * (divisor / smallest)
         steps = np.rint(scaled)
         if np.abs(scaled - steps).max() <= 1e-9 * divisor and np.abs(steps).max() < MAX_COSINES:
-            whole: Steps = np.asarray(steps, dtype=np.int64)
+            whole: Ints = np.asarray(steps, dtype=np.int64)
             whole //= np.gcd.reduce(np.abs(whole))
             if len(np.unique(np.abs(whole))) * TAIL_SDS * _norm(whole) <= MAX_COSINES:
                 return whole
@@ -112,11 +111,11 @@ def lattice_steps(moved: Vector) -> Steps:
     return np.asarray(np.rint(shares / step), dtype=np.int64)
 
 
-def _norm(values: Vector | Steps) -> float:
+def _norm(values: Vector | Ints) -> float:
     return sqrt(float(np.square(values, dtype=np.float64).sum()))
 
 
-def _lattice_p(steps: Steps) -> float:
+def _lattice_p(steps: Ints) -> float:
     total, norm = abs(int(steps.sum())), _norm(steps)
     if not total:
         return 1.0
@@ -128,7 +127,7 @@ def _lattice_p(steps: Steps) -> float:
     return min(1.0, 2 * tail) if 2 * tail > MIN_FFT_P else bound
 
 
-def _sum_distribution(steps: Steps, top: int) -> Vector:
+def _sum_distribution(steps: Ints, top: int) -> Vector:
     """Return the distribution of the signed sum, modulo a length above twice `top`."""
     length = int(fft.next_fast_len(2 * top + 2, real=True))
     cosines = np.cos(2 * np.pi / length * np.arange(length))

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
+from biaswatch.shared.stats.arrays import Indices
 from biaswatch.shared.stats.comparisons.assumed_answers import Answers, AssumedAnswers, Scores
 from biaswatch.shared.stats.comparisons.compared_samples import (
     MIN_FAMILIES,
@@ -23,7 +23,6 @@ from biaswatch.shared.stats.estimate import Question, planned_headline
 from biaswatch.shared.stats.samples import Vector
 
 Rng = np.random.Generator
-Codes = NDArray[np.intp]
 Tested = tuple[float | None, float | None]
 """A gap, and the p-value of the headline question before correction."""
 
@@ -142,11 +141,11 @@ def _drawn_factors(shape: StudyShape, rng: Rng) -> "_DrawnFactors | None":
 class _DrawnFactors:
     """Random factors of the prompts of shared sets."""
 
-    text: Codes
+    text: Indices
     """[sets]."""
-    names_a: Codes | None
+    names_a: Indices | None
     """[sets, prompts]: None where names are not random."""
-    names_b: Codes | None
+    names_b: Indices | None
 
 
 def _beyond_factors(
@@ -225,7 +224,7 @@ def _twins(
     texts, rho = int(text.max(initial=-1)) + 1, answers.set_correlation
     shared = rng.standard_normal((texts, 1))
 
-    def drawn(mean: float, prompts: int, names: Codes | None) -> Answers:
+    def drawn(mean: float, prompts: int, names: Indices | None) -> Answers:
         own = np.zeros((texts, prompts)) if same_scores else rng.standard_normal((texts, prompts))
         own = own[text]
         if names is not None:

@@ -4,8 +4,8 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
-from numpy.typing import NDArray
 
+from biaswatch.shared.stats.arrays import Floats, Indices
 from biaswatch.shared.stats.samples import Vector, is_flat
 
 MAX_ENUMERATED = 10_000
@@ -18,8 +18,6 @@ TIE_RTOL = 1e-9
 """Relative to the observed statistic: closer ones are equal."""
 _BLOCK_EXCHANGES = 500
 _BLOCK_VALUES = 2**21
-Floats = NDArray[np.float64]
-Chosen = NDArray[np.intp]
 
 
 def studentised_exchange_p(
@@ -85,7 +83,7 @@ def _random_p(
     return (as_large + 1) / (drawn + 1)
 
 
-def _welch(values: Vector, chosen: Chosen) -> Floats:
+def _welch(values: Vector, chosen: Indices) -> Floats:
     """Return [exchanges]: the absolute values of Welch's t with these units as the first group."""
     n, size = len(values), chosen.shape[1]
     units = values[chosen]

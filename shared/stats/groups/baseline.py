@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import rel_entr
 
-from biaswatch.shared.stats.groups.cells import Cells, Column, Floats, Reason, with_reasons
+from biaswatch.shared.stats.arrays import Bools, Floats, Indices
+from biaswatch.shared.stats.groups.cells import Cells, Column, Reason, with_reasons
 
 SMOOTHING = 0.5
 """Added to each bin's count: Jeffreys' prior; without it one empty bin makes KL infinite."""
@@ -141,7 +141,7 @@ def _counts(cells: Cells, low: Floats, step: Floats, bins: int) -> Floats:
     index = np.minimum(bin_of(cells.values, low[:, None], step[:, None]), bins - 1)
     if not cells.complete:
         index = np.where(cells.present, index, bins)
-    flat: NDArray[np.intp] = index.astype(np.intp)
+    flat: Indices = index.astype(np.intp)
     flat += np.arange(len(index))[:, None] * (bins + 1)
     counts = np.bincount(flat.ravel(), minlength=len(index) * (bins + 1))
     return counts.reshape(-1, bins + 1)[:, :bins].astype(np.float64)
@@ -201,7 +201,7 @@ class Precision:
 
 
 def _without_baseline(cells: Cells) -> Column:
-    everywhere: NDArray[np.bool_] = np.ones(len(cells.values), dtype=bool)
+    everywhere: Bools = np.ones(len(cells.values), dtype=bool)
     return with_reasons(
         np.full(len(cells.values), np.nan), first_of=[(everywhere, Reason.NO_BASELINE)]
     )

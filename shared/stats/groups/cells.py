@@ -8,10 +8,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from biaswatch.shared.stats.arrays import Bools, Floats, Indices
 from biaswatch.shared.stats.samples import FLAT_RTOL
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.intp]
 Codes = NDArray[np.int8]
 Column = tuple[Floats, Codes]
 """Values of one statistic, one per cell, nan where undefined; and why, in parallel."""
@@ -68,7 +67,7 @@ def sentence(code: int) -> str | None:
     return SENTENCES.get(Reason(code))
 
 
-def with_reasons(values: Floats, *, first_of: list[tuple[NDArray[np.bool_], Reason]]) -> Column:
+def with_reasons(values: Floats, *, first_of: list[tuple[Bools, Reason]]) -> Column:
     """Return the values with nan where a condition holds, and the first reason that does.
 
     Where no condition holds and the value is still not finite, arithmetic overflowed, and that is
@@ -123,9 +122,7 @@ class Measurements:
                 raise ValueError(f"a {what} is named twice")
 
 
-def check_domains(
-    groups: Sequence[str], domain_of: NDArray[np.intp], domains: Sequence[str]
-) -> None:
+def check_domains(groups: Sequence[str], domain_of: Indices, domains: Sequence[str]) -> None:
     """Raise ValueError unless every group has one of the domains."""
     if len(domain_of) != len(groups):
         raise ValueError(f"there are {len(groups)} groups, but {len(domain_of)} domains")
@@ -146,7 +143,7 @@ class Cells:
     baseline: "Cells | None" = None
     """The baseline's values at the same places."""
     baseline_name: str = "baseline"
-    feature: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    feature: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
     """[cells]: the index of each cell's feature."""
     columns: "Columns | None" = None
     """Each feature over all groups, for standards."""
@@ -154,12 +151,12 @@ class Cells:
     """Subtracted from the number of values by variance and standard deviation."""
 
     @cached_property
-    def present(self) -> NDArray[np.bool_]:
+    def present(self) -> Bools:
         """[cells, places]: where there is a value."""
         return ~np.isnan(self.values)
 
     @cached_property
-    def count(self) -> NDArray[np.intp]:
+    def count(self) -> Indices:
         """[cells]: how many values there are."""
         return np.asarray(np.count_nonzero(self.present, axis=1))
 
@@ -179,7 +176,7 @@ class Cells:
         return np.asarray(np.fmax.reduce(self.values, axis=1, initial=np.nan))
 
     @cached_property
-    def flat(self) -> NDArray[np.bool_]:
+    def flat(self) -> Bools:
         """[cells]: a mask of cells with values that differ by rounding alone."""
         largest = np.maximum(np.abs(self.low), np.abs(self.high))
         return np.asarray(self.high - self.low <= FLAT_RTOL * largest)

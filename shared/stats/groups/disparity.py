@@ -4,16 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from biaswatch.shared.stats.groups.cells import (
-    Codes,
-    Floats,
-    Integers,
-    Reason,
-    check_domains,
-    with_reasons,
-)
+from biaswatch.shared.stats.arrays import Bools, Floats, Indices
+from biaswatch.shared.stats.groups.cells import Codes, Reason, check_domains, with_reasons
 from biaswatch.shared.stats.groups.spreads import METRICS, dixon, extreme_z_scores
 from biaswatch.shared.stats.groups.summary import Summary
 from biaswatch.shared.stats.samples import FLAT_RTOL
@@ -22,7 +15,7 @@ RATE_PREFIX = "sr_"
 """Prefix of the names of selection rates."""
 NO_HOLDER = -1
 """Index of the group of a metric without a single holder."""
-Conditions = list[tuple[NDArray[np.bool_], Reason]]
+Conditions = list[tuple[Bools, Reason]]
 
 
 @dataclass(frozen=True)
@@ -37,13 +30,13 @@ class Disparity:
     """[metrics, domains, statistics, features]"""
     reasons: Codes
     """Codes of `Reason`, in the same shape."""
-    holders: Integers
+    holders: Indices
     """The index of the group that has the extreme value (the first of equals), or -1."""
-    k: Integers
+    k: Indices
     """[domains, statistics, features]: groups that have a value."""
 
 
-def disparities(summary: Summary, domain_of: NDArray[np.intp], domains: Sequence[str]) -> Disparity:
+def disparities(summary: Summary, domain_of: Indices, domains: Sequence[str]) -> Disparity:
     """Return every metric over the groups of each domain; groups without a value are left out.
 
     Parameters
@@ -85,7 +78,7 @@ def disparities(summary: Summary, domain_of: NDArray[np.intp], domains: Sequence
     )
 
 
-Metric = tuple[Floats, Codes, Integers | None]
+Metric = tuple[Floats, Codes, Indices | None]
 
 
 class _Spread:
@@ -111,7 +104,7 @@ class _Spread:
         self.highest = np.argmax(highest >= self.high - rounding, axis=0)
         self.ordered = np.sort(values, axis=0)
 
-    def metrics(self, is_rate: NDArray[np.bool_]) -> list[Metric]:
+    def metrics(self, is_rate: Bools) -> list[Metric]:
         """Return value, reason and holder of each metric, in the order of METRICS."""
         none = [(self.k == 0, Reason.NO_GROUPS)]
         one = [*none, (self.k == 1, Reason.ONE_GROUP)]

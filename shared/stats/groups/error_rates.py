@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
+from biaswatch.shared.stats.arrays import Bools
 from biaswatch.shared.stats.samples import Vector
-
-Bools = NDArray[np.bool_]
 
 
 class Rate(StrEnum):

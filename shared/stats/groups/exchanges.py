@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from biaswatch.shared.stats.groups.cells import Floats, Integers, Measurements, check_domains
+from biaswatch.shared.stats.arrays import Bools, Floats, Indices
+from biaswatch.shared.stats.groups.cells import Measurements, check_domains
 
 ANYWHERE = -1
 """Stratum of units whose labels move among all other units of this stratum."""
@@ -20,11 +21,11 @@ MAX_BLOCK_VALUES = 1 << 18
 class ExchangeUnits:
     """Units of one domain, each with its group and its stratum, within which labels move."""
 
-    of_row: Integers
+    of_row: Indices
     """[rows]: the unit of each row."""
-    labels: Integers
+    labels: Indices
     """[units]: ascending."""
-    strata: Integers
+    strata: Indices
     """[units]: a set that several groups share, or ANYWHERE."""
 
     def totals(self, values: Floats) -> Floats:
@@ -67,7 +68,7 @@ def exchange_units(
     >>> exchange_units(np.array([0, 1, 0, 0]), np.array([7, 7, 8, 8])).strata.tolist()
     [7, -1, 7]
     """
-    group: Integers = np.asarray(labels, dtype=np.intp)
+    group: Indices = np.asarray(labels, dtype=np.intp)
     sets = _signed(sets)
     shared = _shared(group, sets)
     nested = (sets >= 0) & ~shared
@@ -90,7 +91,7 @@ def _signed(codes: NDArray[np.integer]) -> NDArray[np.integer]:
     return array if array.dtype.kind == "i" else array.astype(np.intp)
 
 
-def _shared(labels: Integers, sets: NDArray[np.integer]) -> NDArray[np.bool_]:
+def _shared(labels: Indices, sets: NDArray[np.integer]) -> Bools:
     """Return [rows]: whether a row's set has rows of several labels."""
     different, place = np.unique(sets, return_inverse=True)
     highest = np.full(len(different), -1)
@@ -105,7 +106,7 @@ class LabelExchange:
     """Rows that exchange labels only inside their stratum."""
 
     rows: int
-    strata: tuple[Integers, ...]
+    strata: tuple[Indices, ...]
     """[strata, size] for each size: the rows of each stratum with several labels."""
 
     @classmethod
@@ -133,7 +134,7 @@ class LabelExchange:
         return places
 
 
-def group_sums(places: NDArray[np.int32], sizes: Integers, values: Floats) -> Floats:
+def group_sums(places: NDArray[np.int32], sizes: Indices, values: Floats) -> Floats:
     """Return [times, groups, columns]: sums of the rows at each group's places.
 
     The product of a one-hot matrix with the values. The matrix is sparse: a dense product would
@@ -154,7 +155,7 @@ def blocks_of(times: int, values_per_exchange: int) -> Iterator[int]:
 
 def check_exchange(
     table: Measurements,
-    domain_of: NDArray[np.intp],
+    domain_of: Indices,
     domains: Sequence[str],
     permutations: int,
     codes: Sequence[NDArray[np.integer] | None],

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.optimize import brentq
 
-from biaswatch.shared.stats.groups.cells import Floats, Integers
+from biaswatch.shared.stats.arrays import Bools, Floats, Indices
 from biaswatch.shared.stats.groups.exchanges import ExchangeUnits, exchange_units
 
 
@@ -17,14 +17,14 @@ class GroupMeans:
 
     means: Floats
     """[groups]: over prompts; nan for a group without values."""
-    units: Integers
+    units: Indices
     """[groups]: prompts with a value, a set inside one group counting once."""
     shares: Floats
     """[groups]: the sum of squared shares of its units in a mean, 1/n for n equal ones."""
     covariance: Floats
     """[groups, groups]: of the means, clustered by sets; nan for a group of fewer than two units.
     Groups that share a set have correlated means."""
-    shared: NDArray[np.bool_]
+    shared: Bools
     """[groups, groups]: a mask of pairs of groups with a set in common."""
     variance: float
     """Variance of a unit about its group and its set; nan without degrees of freedom."""
@@ -81,9 +81,7 @@ def group_means(
     return GroupMeans(means, np.asarray(n), shares, covariance, shared, *within)
 
 
-def _covariance(
-    influence: Floats, units: ExchangeUnits, groups: int
-) -> tuple[NDArray[np.bool_], Floats]:
+def _covariance(influence: Floats, units: ExchangeUnits, groups: int) -> tuple[Bools, Floats]:
     """Return a mask of groups that share a set, and the clustered covariance of their means.
 
     A set that groups share is one cluster; any other unit is its own cluster, of one group: with
@@ -102,7 +100,7 @@ def _covariance(
     return meets, by_cluster.T @ by_cluster + np.diag(squares)
 
 
-def _within(values: Floats, labels: Integers, strata: Integers) -> tuple[float, int, float]:
+def _within(values: Floats, labels: Indices, strata: Indices) -> tuple[float, int, float]:
     """Return the variance of units about group and block, its freedom, and that about blocks."""
     _, block = np.unique(strata, return_inverse=True)
     blocks, groups = np.bincount(block), np.bincount(labels)

@@ -6,8 +6,8 @@ from math import sqrt
 import numpy as np
 from scipy import special, stats
 
+from biaswatch.shared.stats.arrays import Floats, Indices
 from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
-from biaswatch.shared.stats.groups.cells import Floats, Integers
 
 MIN_CELL_UNITS = 2
 SHARED = "cluster-robust F (Hotelling), over sets"
@@ -38,7 +38,7 @@ class InteractionTest:
 def interaction_test(
     means: Floats,
     covariance: Floats,
-    units: Integers,
+    units: Indices,
     design: Floats,
     *,
     shared: bool,
@@ -123,7 +123,7 @@ def _contrasts(design: Floats) -> Floats:
     return np.asarray(u[:, rank:].T)
 
 
-def _no_test(means: Floats, units: Integers, q: int, *, log_odds: bool) -> str | None:
+def _no_test(means: Floats, units: Indices, q: int, *, log_odds: bool) -> str | None:
     if not q:
         return COMPLETE
     if units.min() < MIN_CELL_UNITS:
@@ -138,7 +138,7 @@ def _untested(q: int, reason: str) -> InteractionTest:
 
 
 def _johansen(
-    covariance: Floats, contrasts: Floats, spread: Floats, units: Integers
+    covariance: Floats, contrasts: Floats, spread: Floats, units: Indices
 ) -> tuple[float, float]:
     """Return degrees of freedom and the factor of W for independent cells."""
     q = len(contrasts)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from biaswatch.shared.stats.arrays import Bools, Floats, Indices
 from biaswatch.shared.stats.comparisons.compared_samples import (
     MIN_FAMILIES,
     MIN_UNITS,
@@ -25,13 +26,10 @@ from biaswatch.shared.stats.comparisons.mean_interval import (
     widened_bounds,
 )
 from biaswatch.shared.stats.estimate import check_alpha
-from biaswatch.shared.stats.groups.cells import Floats, Integers
 from biaswatch.shared.stats.groups.group_means import GroupMeans
 from biaswatch.shared.stats.samples import FLAT_RTOL
 
-Order = NDArray[np.bool_]
-"""[groups, groups]: a mask of row means that are above the column's with confidence."""
-_SetMeans = tuple[Integers, Floats, Floats]
+_SetMeans = tuple[Indices, Floats, Floats]
 """The sets of a group, their means, and the values that have no set."""
 
 
@@ -39,10 +37,10 @@ def simultaneous_order(
     values: Floats,
     codes: NDArray[np.integer],
     sets: NDArray[np.integer],
-    shared: Order,
+    shared: Bools,
     bounds: Bounds,
     alpha: float,
-) -> Order:
+) -> Bools:
     """Return the order of means that holds for all pairs at once with probability 1 - alpha.
 
     The limits of all k (k - 1) / 2 gaps cover jointly (Bonferroni). Groups that share sets are
@@ -87,7 +85,7 @@ def simultaneous_order(
     return order
 
 
-def _curve(values: Floats, sets: Integers, bounds: Bounds) -> Curve | None:
+def _curve(values: Floats, sets: Indices, bounds: Bounds) -> Curve | None:
     units = independent_units(values, sets)
     least = MIN_UNITS if len(units) == len(values) else MIN_FAMILIES
     if len(units) < least:
@@ -112,7 +110,7 @@ def _within_sets(
     return confidence_limits(sample_curve(samples), alpha) if samples.testable else (-1.0, 1.0)
 
 
-def _means(values: Floats, sets: Integers) -> _SetMeans:
+def _means(values: Floats, sets: Indices) -> _SetMeans:
     """Return the sets of a group, their means, and the values that have no set."""
     has = sets >= 0
     keys, of_value, sizes = np.unique(sets[has], return_inverse=True, return_counts=True)
@@ -128,15 +126,15 @@ BY_RANGE = f"{METHOD}, by the range of values"
 class Ranks:
     """The rank of each group, 1 for the largest mean; 0 for a group without a value."""
 
-    ranks: Integers
+    ranks: Indices
     """[groups]: equal means share the smallest rank."""
-    low: Integers
+    low: Indices
     """[groups]: 1 and the number of groups whose means are surely larger."""
-    high: Integers
+    high: Indices
     """[groups]: the number of groups, less those whose means are surely smaller."""
 
 
-def ranks_of_means(means: GroupMeans, alpha: float, surely: Order | None = None) -> Ranks:
+def ranks_of_means(means: GroupMeans, alpha: float, surely: Bools | None = None) -> Ranks:
     """Return ranks with their confidence sets, which hold for all groups at once.
 
     The intervals of all k (k - 1) / 2 differences cover together with probability 1 - alpha

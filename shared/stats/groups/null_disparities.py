@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from biaswatch.shared.stats.groups.cells import Floats, Integers, Measurements
+from biaswatch.shared.stats.arrays import Floats, Indices
+from biaswatch.shared.stats.groups.cells import Measurements
 from biaswatch.shared.stats.groups.exchanges import (
     ExchangeUnits,
     LabelExchange,
@@ -24,7 +25,7 @@ ROUNDING_RTOL = 1e-13
 
 def disparities_by_chance(
     table: Measurements,
-    domain_of: NDArray[np.intp],
+    domain_of: Indices,
     domains: Sequence[str],
     rng: np.random.Generator,
     permutations: int = 1000,
@@ -87,7 +88,7 @@ class _DomainMeans:
     """Exchange units of one domain, ordered by group, centred on each feature's mean."""
 
     def __init__(
-        self, table: Measurements, groups: Integers, rows: Integers, sets: NDArray[np.integer]
+        self, table: Measurements, groups: Indices, rows: Indices, sets: NDArray[np.integer]
     ) -> None:
         units = exchange_units(np.searchsorted(groups, table.codes[rows]), sets[rows])
         self.sizes = np.bincount(units.labels, minlength=len(groups))

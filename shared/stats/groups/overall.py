@@ -6,14 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from biaswatch.shared.stats.groups.cells import (
-    Codes,
-    Floats,
-    Integers,
-    Measurements,
-    Reason,
-    with_reasons,
-)
+from biaswatch.shared.stats.arrays import Floats, Indices
+from biaswatch.shared.stats.groups.cells import Codes, Measurements, Reason, with_reasons
 from biaswatch.shared.stats.groups.exchanges import (
     LabelExchange,
     blocks_of,
@@ -42,13 +36,13 @@ class OverallTests:
     p_values: Floats
     """[domains, features]"""
     reasons: Codes
-    units: Integers
+    units: Indices
     """[domains, features]: prompts, or sets inside one group."""
 
 
 def overall_test(
     table: Measurements,
-    domain_of: NDArray[np.intp],
+    domain_of: Indices,
     domains: Sequence[str],
     rng: np.random.Generator,
     permutations: int = 1000,
@@ -103,7 +97,7 @@ def overall_test(
     return OverallTests(*names, permutations, statistic, p_values, reasons, counted)
 
 
-def _patterns(values: Floats, rows_of_domain: Integers) -> Iterator[tuple[Integers, list[int]]]:
+def _patterns(values: Floats, rows_of_domain: Indices) -> Iterator[tuple[Indices, list[int]]]:
     """Yield rows with values, and the features that have values in exactly these rows."""
     features: dict[bytes, list[int]] = {}
     for feature in range(values.shape[1]):  # in bits: `np.unique` takes hundreds for each row
@@ -119,11 +113,7 @@ class _Sample:
     """The units of one domain that have values, centred on their block."""
 
     def __init__(
-        self,
-        table: Measurements,
-        rows: Integers,
-        features: Sequence[int],
-        sets: NDArray[np.integer],
+        self, table: Measurements, rows: Indices, features: Sequence[int], sets: NDArray[np.integer]
     ) -> None:
         units = exchange_units(np.unique(table.codes[rows], return_inverse=True)[1], sets[rows])
         self.labels = units.labels

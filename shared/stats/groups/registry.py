@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from biaswatch.shared.stats.arrays import Bools, Floats
 from biaswatch.shared.stats.groups.baseline import (
     METHODS,
     MODE_WIDTH,
@@ -17,7 +17,7 @@ from biaswatch.shared.stats.groups.baseline import (
     Precision,
     binned_mode,
 )
-from biaswatch.shared.stats.groups.cells import Cells, Column, Columns, Floats, Reason, with_reasons
+from biaswatch.shared.stats.groups.cells import Cells, Column, Columns, Reason, with_reasons
 from biaswatch.shared.stats.groups.summary import (
     Kurtosis,
     Mean,
@@ -83,7 +83,7 @@ class SelectionRate:
         first_of = [(cells.count == 0, Reason.NO_VALUES), (np.isnan(standard), Reason.NO_STANDARD)]
         return with_reasons(chosen / np.maximum(cells.count, 1), first_of=first_of)
 
-    def _meets(self, values: Floats, standard: Floats) -> NDArray[np.bool_]:
+    def _meets(self, values: Floats, standard: Floats) -> Bools:
         """Return which values meet it; a comparison with nan is false, so the missing never do."""
         match self.method:
             case "larger":

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from biaswatch.shared.stats.groups.cells import Floats
+from biaswatch.shared.stats.arrays import Bools, Floats, Indices
 
 MIN_VALUES = 3
 """Values that Dixon's Q needs."""
@@ -30,7 +29,7 @@ class DixonQ:
         return np.asarray(np.fmax(self.low, self.high))
 
 
-def dixon(ordered: Floats, n: NDArray[np.intp]) -> DixonQ:
+def dixon(ordered: Floats, n: Indices) -> DixonQ:
     """Return Dixon's ratio for columns of ascending values.
 
     Parameters
@@ -55,7 +54,7 @@ def dixon(ordered: Floats, n: NDArray[np.intp]) -> DixonQ:
     trimmed = np.where(n <= 7, 0, np.where(n <= 13, 1, 2))
     enough = n >= MIN_VALUES
 
-    def at(place: NDArray[np.intp]) -> Floats:
+    def at(place: Indices) -> Floats:
         if len(n) and n.min() == n.max():  # one place in every column
             return np.asarray(ordered[min(max(int(place[0]), 0), len(ordered) - 1)])
         kept = np.clip(place, 0, len(ordered) - 1)[None]
@@ -67,7 +66,7 @@ def dixon(ordered: Floats, n: NDArray[np.intp]) -> DixonQ:
     return DixonQ(low, high)
 
 
-def _over(gap: Floats, span: Floats, enough: NDArray[np.bool_]) -> Floats:
+def _over(gap: Floats, span: Floats, enough: Bools) -> Floats:
     wide = span > 0
     return np.asarray(np.where(enough & wide, gap, np.nan) / np.where(wide, span, 1.0))
 

@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from biaswatch.shared.stats.arrays import Bools, Floats, Indices, Ints
 from biaswatch.shared.stats.groups.cells import (
     Cells,
     Codes,
     Column,
     Columns,
-    Floats,
     Measurements,
     Reason,
     with_reasons,
@@ -22,12 +21,11 @@ BLOCK_VALUES = 1 << 16
 """Values of one block: half a megabyte, which keeps temporaries in the processor's cache."""
 MAX_GROWTH = 1.25
 """Largest quotient of the sizes of two groups in one block."""
-Groups = NDArray[np.intp]
 
 
 def blocks(
     table: Measurements, ddof: int, columns: Columns | None = None
-) -> Iterator[tuple[Groups, Cells]]:
+) -> Iterator[tuple[Indices, Cells]]:
     """Yield blocks of groups that have rows, with their cells.
 
     Cells are ordered by group, then by feature. Groups of similar size share a block, which keeps
@@ -57,7 +55,7 @@ def blocks(
         )
 
 
-def _cut(sizes: NDArray[np.intp], features: int) -> Iterator[Groups]:
+def _cut(sizes: Indices, features: int) -> Iterator[Indices]:
     """Return the groups that have rows, by size, in blocks of like size and bounded volume."""
     ascending = np.argsort(sizes, kind="stable")
     ascending = ascending[sizes[ascending] > 0]
@@ -71,7 +69,7 @@ def _cut(sizes: NDArray[np.intp], features: int) -> Iterator[Groups]:
         first = last
 
 
-def _values(values: Floats, rows: NDArray[np.intp], beyond: NDArray[np.bool_]) -> Floats:
+def _values(values: Floats, rows: Indices, beyond: Bools) -> Floats:
     """Return [cells, places]; nan beyond a group's end and where a value is not finite."""
     block = values[rows]
     if beyond.any():
@@ -107,9 +105,9 @@ class Summary:
     """[statistics, groups, features]"""
     reasons: Codes
     """[statistics, groups, features]: codes of `Reason`."""
-    n: NDArray[np.int64]
+    n: Ints
     """[groups, features]: values that are present."""
-    n_missing: NDArray[np.int64]
+    n_missing: Ints
     """[groups, features]: rows without a finite value."""
 
 
@@ -234,7 +232,7 @@ class Kurtosis:
         )
 
 
-Conditions = list[tuple[NDArray[np.bool_], Reason]]
+Conditions = list[tuple[Bools, Reason]]
 
 
 def few_values(cells: Cells) -> Conditions:

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from biaswatch.shared.stats.groups.cells import Cells, Column, Floats, Reason, with_reasons
+from biaswatch.shared.stats.arrays import Floats
+from biaswatch.shared.stats.groups.cells import Cells, Column, Reason, with_reasons
 
 
 @dataclass(frozen=True)

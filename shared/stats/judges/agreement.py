@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.estimate import Estimate, undefined
-from biaswatch.shared.stats.studies.clusters import Floats, jackknife_t
+from biaswatch.shared.stats.studies.clusters import jackknife_t
 
 MIN_VOTES = 2
 

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from math import sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
+from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
 
-Floats = NDArray[np.float64]
 METHOD = "Rogan-Gladen, interval of Lang and Reiczigel"
 NO_BETTER = "the judge is right no more often than chance"
 

@@ -58,60 +58,37 @@ def agreement(units: Sequence[Sequence[float | None]], alpha: float) -> Estimate
     return Estimate(value, value - reach, min(1.0, value + reach), "jackknife over answers")
 
 
-@dataclass(frozen=True)
-class PersonAgreement:
-    """Association of one person's labels with those of the others."""
-
-    person: str
-    labels: int
-    shared: int
-    """Answers that others labelled too."""
-    p_value: float | None
-    """P-value of labels unrelated to those of others; None where too few answers are shared."""
-    doubtful: bool
-    """True where this person's labels are compatible with answering at random."""
-
-
-def rater_agreement(
-    labels: Mapping[str, Mapping[str, float]], doubted_above: float = DOUBT_LEVEL
-) -> list[PersonAgreement]:
-    """Return the association of each person's labels with the mean of the others', by name.
+def doubtful_raters(labels: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """Return the people whose labels are compatible with answering at random, by name.
 
     Tested by exchanging the answers to which a person gave higher and lower labels: with labels at
     random, the others' labels of the answers that got the person's higher labels are as high as
     those of the rest. One-sided in effect: a person who contradicts all others is doubtful too.
+    People who share fewer than `MIN_SHARED_ANSWERS` answers with others are not tested.
 
     Parameters
     ----------
     labels
         By person, the label of each answer, by its id.
-    doubted_above
-        P-value above which a person is doubtful, in (0, 1).
 
     References
     ----------
     Fisher (1935), The Design of Experiments, for the exchange.
     """
-    return [_person(name, labels, doubted_above) for name in sorted(labels)]
+    return [name for name in sorted(labels) if _is_doubtful(name, labels)]
 
 
-def _person(
-    name: str, labels: Mapping[str, Mapping[str, float]], doubted_above: float
-) -> PersonAgreement:
-    own_labels = labels[name]
-    by_answer = {
-        answer: [
-            given[answer] for rater, given in labels.items() if rater != name and answer in given
-        ]
-        for answer in own_labels
-    }
-    shared = [answer for answer in own_labels if by_answer[answer]]
-    if len(shared) < MIN_SHARED_ANSWERS:
-        return PersonAgreement(name, len(own_labels), len(shared), None, False)
-    own_values = np.array([own_labels[answer] for answer in shared])
-    other_means = np.array([np.mean(by_answer[answer]) for answer in shared])
-    p_value = _association(own_values, other_means)
-    return PersonAgreement(name, len(own_labels), len(shared), p_value, p_value > doubted_above)
+def _is_doubtful(name: str, labels: Mapping[str, Mapping[str, float]]) -> bool:
+    others = [given for rater, given in labels.items() if rater != name]
+    pairs = [
+        (label, np.mean(given))
+        for answer, label in labels[name].items()
+        if (given := [other[answer] for other in others if answer in other])
+    ]
+    if len(pairs) < MIN_SHARED_ANSWERS:
+        return False
+    own, other_means = np.array(pairs).T
+    return _association(own, other_means) > DOUBT_LEVEL
 
 
 def _association(own: np.ndarray, other_means: np.ndarray) -> float:

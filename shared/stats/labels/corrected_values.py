@@ -13,11 +13,11 @@ from math import inf, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from biaswatch.shared.stats.arrays import Indices
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds, SamplePart
 from biaswatch.shared.stats.samples import Vector, chunks
 
 Bools = np.ndarray[tuple[int], np.dtype[np.bool_]]
-Places = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class DrawnLabels:
     stratum of each is stored.
     """
 
-    rows: Places
+    rows: Indices
     """[drawn]: the rows of the drawn answers, ascending."""
     labels: Vector
     """[drawn]; NaN without a label."""

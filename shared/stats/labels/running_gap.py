@@ -14,8 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from biaswatch.shared.stats.anytime.pairs import BINS, PairHistogram
-from biaswatch.shared.stats.anytime.units import uniforms
+from biaswatch.shared.stats.anytime.bets import log_mean_exp, log_wealths_beyond, middles
+from biaswatch.shared.stats.anytime.pair_histograms import PairHistograms
+from biaswatch.shared.stats.anytime.units import DIFFERENCE_BINS, binned_differences, uniforms
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
 from biaswatch.shared.stats.samples import Vector, chunks
@@ -66,11 +67,11 @@ def pair_counts(
     """
     places = min(len(a.labels), len(b.labels))
     if not places:
-        return (0,) * BINS
+        return (0,) * DIFFERENCE_BINS
     differences = a.corrected(places) - b.corrected(places)
     known = np.isfinite(differences)
     jitter = uniforms([name for name, labelled in zip(names, known, strict=False) if labelled])
-    return PairHistogram.of(differences[known] / _width(bounds), jitter, bins=BINS).counts
+    return binned_differences(differences[known] / _width(bounds), jitter)
 
 
 def running_gap(counts: Sequence[Counts], bounds: Bounds, alpha: float) -> Estimate:
@@ -95,12 +96,12 @@ def running_gap(counts: Sequence[Counts], bounds: Bounds, alpha: float) -> Estim
     draws without replacement.
     """
     check_alpha(alpha)
-    summed = _summed(counts)
-    if not summed.units:
+    total = _summed(counts)
+    if not total.any():
         return undefined("no pair of both groups is labelled")
     width, reach = _width(bounds), bounds[1] - bounds[0]
-    low, high = summed.interval(alpha)
-    value = width * (summed.estimate or 0.0)
+    low, high = PairHistograms.of_counts(total).intervals(np.array([alpha]))[0].tolist()
+    value = width * float(total @ middles(DIFFERENCE_BINS) / total.sum())
     return Estimate(value, max(width * low, -reach), min(width * high, reach), METHOD)
 
 
@@ -114,20 +115,16 @@ def running_log_e(counts: Sequence[Counts], bounds: Bounds, tolerance: float) ->
     tolerance
         In the unit of the scale, at least 0.
     """
-    summed = _summed(counts)
-    return summed.log_e_beyond(_share(tolerance, bounds)) if summed.units else 0.0
+    total = _summed(counts)
+    if not total.any():
+        return 0.0
+    share = min(tolerance, bounds[1] - bounds[0]) / _width(bounds)
+    return float(log_mean_exp(log_wealths_beyond(total, total, share)))
 
 
-def _summed(counts: Sequence[Counts]) -> PairHistogram:
-    if not counts:
-        return PairHistogram.empty(BINS)
-    return PairHistogram(tuple(np.sum([*counts], axis=0).tolist()))
+def _summed(counts: Sequence[Counts]) -> Vector:
+    return np.asarray(np.sum([(0,) * DIFFERENCE_BINS, *counts], axis=0), dtype=np.float64)
 
 
 def _width(bounds: Bounds) -> float:
     return SPAN * (bounds[1] - bounds[0])
-
-
-def _share(tolerance: float, bounds: Bounds) -> float:
-    """Return a tolerance in widths of a difference, at most that of the scale."""
-    return min(tolerance, bounds[1] - bounds[0]) / _width(bounds)

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from biaswatch.shared.stats.anytime.bets import Bools, Floats, log_mean_exp
+from biaswatch.shared.stats.anytime.bets import log_mean_exp
 from biaswatch.shared.stats.anytime.merged import PRIOR_VARIANCE
+from biaswatch.shared.stats.arrays import Bools, Floats, Ints
 from biaswatch.shared.stats.search.evidence import SearchEvidence
-from biaswatch.shared.stats.search.hypotheses import AskedCells, Ints, SearchSpace
+from biaswatch.shared.stats.search.hypotheses import AskedCells, SearchSpace
 
 FLOOR_SHARE = 0.05
 """Share of each batch for the topics with the fewest sets."""

@@ -6,7 +6,7 @@ from math import sqrt
 
 import numpy as np
 
-from biaswatch.shared.stats.anytime.bets import Bools, Floats
+from biaswatch.shared.stats.arrays import Bools, Floats
 from biaswatch.shared.stats.search.evidence import SearchEvidence, updated
 from biaswatch.shared.stats.search.hypotheses import AskedCells, Region, SearchSpace
 

@@ -5,10 +5,11 @@ from math import log
 
 import numpy as np
 
-from biaswatch.shared.stats.anytime.bets import Bools, Floats, both_ways, log_mean_exp
+from biaswatch.shared.stats.anytime.bets import both_ways, log_mean_exp
 from biaswatch.shared.stats.anytime.exchanges import exchange_log_factors
 from biaswatch.shared.stats.anytime.merged import PastDifferences
-from biaswatch.shared.stats.search.hypotheses import AskedCells, Ints, Region, SearchSpace
+from biaswatch.shared.stats.arrays import Bools, Floats, Ints
+from biaswatch.shared.stats.search.hypotheses import AskedCells, Region, SearchSpace
 
 STAKES = (1.5, 5.0)
 """Bets on a contrast, in inverse units of the range; the others are learned from earlier sets."""

@@ -10,10 +10,9 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from biaswatch.shared.stats.anytime.bets import Bools, Floats
+from biaswatch.shared.stats.arrays import Bools, Floats, Ints
 from biaswatch.shared.stats.estimate import check_alpha
 
-Ints = NDArray[np.int64]
 N = TypeVar("N", np.float64, np.bool_)
 
 

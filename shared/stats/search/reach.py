@@ -5,8 +5,8 @@ from math import ceil, log
 import numpy as np
 from scipy import special
 
-from biaswatch.shared.stats.anytime.bets import Floats
 from biaswatch.shared.stats.anytime.merged import PRIOR_SETS, PRIOR_VARIANCE
+from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.search.evidence import BETS, STAKES
 
 POWER = 0.8

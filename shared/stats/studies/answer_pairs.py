@@ -2,99 +2,32 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
 
-from biaswatch.shared.stats.comparisons.multiplicity import holm
 from biaswatch.shared.stats.comparisons.sign_flips import sign_flip_p
 from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
 from biaswatch.shared.stats.studies.clusters import jackknife_t
-from biaswatch.shared.stats.tables.contingency import contingency_table
 from biaswatch.shared.stats.tables.risks import selection_rate
 
 NO_DISCORDANT = "no pair differs in the outcome"
 
 
-@dataclass(frozen=True)
-class PairedTable:
-    """The statistics of pairs with two binary outcomes."""
+def mcnemar_p(first: int, second: int) -> float | None:
+    """Return McNemar's exact p-value of pairs with the outcome in one member only.
 
-    n: int
-    difference: float | None
-    """First member's rate minus the second's; None without pairs."""
-    odds_ratio: Estimate
-    """Pairs with the outcome in the first only, over those in the second only."""
-    exact_p_value: float | None
-    """McNemar's exact binomial test."""
-    statistic: float | None
-    """McNemar's chi-square, one degree of freedom, uncorrected."""
-    p_value: float | None
-    """P-value of the uncorrected chi-square."""
-    corrected_statistic: float | None
-    """McNemar's chi-square with Edwards' continuity correction."""
-    corrected_p_value: float | None
-    reason: str | None
-
-
-def paired_table(both: int, first: int, second: int, neither: int, *, alpha: float) -> PairedTable:
-    """Return McNemar's tests of counts of pairs: both, only the first, only the second, neither.
-
-    Only discordant pairs are informative: given their number, under the null `first` is binomial
-    with p = 1/2. The odds ratio first / second has the exact interval derived from Clopper and
-    Pearson's. Pairs are independent units; repeats of a pair are not.
-
-    Parameters
-    ----------
-    both, first, second, neither
-        Counts of pairs with the outcome in both members, in one alone, in none.
-    alpha
-        1 minus the coverage, in (0, 1).
-
-    Raises
-    ------
-    ValueError
-        For a count that is negative or not an integer, and for alpha outside (0, 1).
+    Given their number, under the null `first` is binomial with p = 1/2. None without such a pair.
+    Pairs are independent units; repeats of a pair are not.
 
     References
     ----------
-    McNemar (1947), Note on the sampling error of the difference between correlated proportions;
-    Edwards (1948) for the correction.
+    McNemar (1947), Note on the sampling error of the difference between correlated proportions.
     """
-    table = contingency_table(both, first, second, neither)
-    check_alpha(alpha)
-    difference = (table.b - table.c) / table.n if table.n else None
-    odds_ratio = _odds_ratio(table.b, table.c, alpha)
-    if not table.b + table.c:
-        undefined_tests = (None, None, None, None, None)
-        return PairedTable(table.n, difference, odds_ratio, *undefined_tests, NO_DISCORDANT)
-    exact = stats.binomtest(table.b, table.b + table.c)
-    plain, corrected = (_chi_square(table.b, table.c, by) for by in (0, 1))
-    tests = (float(exact.pvalue), *plain, *corrected)
-    return PairedTable(table.n, difference, odds_ratio, *tests, None)
-
-
-def _chi_square(first: int, second: int, correction: int) -> tuple[float, float]:
-    """Return (|b - c| - correction)^2 / (b + c), the correction not reaching beyond zero.
-
-    Not the library's: it takes 1 off also where b equals c, so that no difference at all gets a
-    statistic above zero.
-    """
-    statistic = max(0, abs(first - second) - correction) ** 2 / (first + second)
-    return statistic, float(stats.chi2.sf(statistic, 1))
-
-
-def _odds_ratio(first: int, second: int, alpha: float) -> Estimate:
-    method = "discordant pairs, Clopper-Pearson"
     if not first + second:
-        return undefined(NO_DISCORDANT, method=method)
-    share = stats.binomtest(first, first + second).proportion_ci(1 - alpha, method="exact")
-    low, high = float(share.low), float(share.high)
-    lower = low / (1 - low)
-    if not second:
-        return Estimate(None, lower, None, method, "infinite: no pair has it in the second only")
-    return Estimate(first / second, lower, high / (1 - high), method)
+        return None
+    return float(stats.binomtest(first, first + second).pvalue)
 
 
 @dataclass(frozen=True)
@@ -118,7 +51,6 @@ class PairDifference:
     pairs: int
     difference: float | None
     p_value: float | None
-    p_adjusted: float | None
     reason: str | None
 
 
@@ -193,42 +125,36 @@ def _clustered_share(
     return jackknife_t(table, lambda rows: rows[:, 0] / rows[:, 1], alpha, share=True)
 
 
-def compared(
+def pair_differences(
     a: Mapping[str, Statements],
     b: Mapping[str, Statements],
     names: Sequence[str],
-    alpha: float,
     clusters: Mapping[str, str | None] | None = None,
 ) -> list[PairDifference]:
-    """Compare two models on the pairs both have a verdict for, Holm-corrected.
+    """Compare two models on the pairs for which both have a verdict; p-values are uncorrected.
 
     By sign flips of the differences of templates; without templates, McNemar's exact test.
     """
-    templates = clusters or {}
-    differences = [_difference(a, b, name, alpha, templates) for name in names]
-    adjusted = holm([difference.p_value for difference in differences])
-    return [
-        replace(difference, p_adjusted=p)
-        for difference, p in zip(differences, adjusted, strict=True)
-    ]
+    return [_difference(a, b, name, clusters or {}) for name in names]
 
 
 def _difference(
     a: Mapping[str, Statements],
     b: Mapping[str, Statements],
     name: str,
-    alpha: float,
     templates: Mapping[str, str | None],
 ) -> PairDifference:
     both = {key: (a[key].get(name), b[key].get(name)) for key in a.keys() & b.keys()}
     known = {key: (x, y) for key, (x, y) in both.items() if x is not None and y is not None}
-    kinds = ((True, True), (True, False), (False, True), (False, False))
     pairs = list(known.values())
-    table = paired_table(*(pairs.count(kind) for kind in kinds), alpha=alpha)
-    p_value = table.exact_p_value
-    if p_value is not None and all(templates.get(key) is not None for key in known):
+    first, second = pairs.count((True, False)), pairs.count((False, True))
+    difference = (first - second) / len(pairs) if pairs else None
+    p_value = mcnemar_p(first, second)
+    if p_value is None:
+        return PairDifference(name, len(pairs), difference, None, NO_DISCORDANT)
+    if all(templates.get(key) is not None for key in known):
         sums = Counter[str | None]()
         for key, (x, y) in sorted(known.items()):
             sums[templates[key]] += int(x) - int(y)
         p_value = sign_flip_p(np.array(list(sums.values()), dtype=np.float64))
-    return PairDifference(name, len(known), table.difference, p_value, None, table.reason)
+    return PairDifference(name, len(pairs), difference, p_value, None)

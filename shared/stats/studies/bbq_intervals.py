@@ -11,13 +11,12 @@ from functools import partial
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
+from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.estimate import Estimate, undefined
 from biaswatch.shared.stats.studies.bbq import BbqAnswer, BbqScore, Condition, score
 from biaswatch.shared.stats.studies.clusters import jackknife_t
 
-Floats = NDArray[np.float64]
 SWAPS = 1999
 SCORED, CORRECT, NAMED, BIASED = range(4)
 

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from math import sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
+from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
 from biaswatch.shared.stats.samples import FLAT_RTOL
 
@@ -14,7 +14,6 @@ MIN_CLUSTERS = 5
 """Clusters that an interval needs."""
 MIN_SURE_CLUSTERS = 15
 """Clusters under which the interval is about these alone."""
-Floats = NDArray[np.float64]
 Score = Callable[[Floats], Floats]
 """From sums of counts [n, counts] to scores [n]; nan where undefined."""
 

@@ -7,11 +7,10 @@ from itertools import combinations
 from math import isfinite
 
 import numpy as np
-from numpy.typing import NDArray
 
+from biaswatch.shared.stats.arrays import Indices
 from biaswatch.shared.stats.samples import Sample, Vector, present
 
-Whole = NDArray[np.intp]
 MIN_SHARED_SETS = 2
 """Shared sets needed where conclusions are about more than these texts."""
 QUALITY_PER_POINT = 20.0
@@ -57,7 +56,6 @@ class RatingQuality:
     """100 is perfect; a mean error of 5 points and more gives 0 and less."""
     mae: float | None
     n: int
-    unparsed: int
     reason: str | None = None
 
 
@@ -153,13 +151,13 @@ class _RatedCells:
 
     levels: Mapping[str, Sequence[str]]
     """The groups of each dimension, sorted."""
-    labels: Whole
+    labels: Indices
     """[variants, dimensions]: the group of each variant."""
-    rated: Whole
+    rated: Indices
     """[rated]: the places of variants with a rating."""
     means: Vector
     """[rated]: the mean rating of each."""
-    sets: Whole
+    sets: Indices
     """[rated]: the set of each, -1 without one."""
 
     @classmethod
@@ -184,7 +182,7 @@ class _RatedCells:
             np.array([numbered[variants[place].set] for place in rated], dtype=np.intp),
         )
 
-    def gaps(self, labels: Whole, groups: int, fixed: bool) -> Vector:
+    def gaps(self, labels: Indices, groups: int, fixed: bool) -> Vector:
         """Return the gap of every two groups, [pairs]; nan where they cannot be compared."""
         codes = labels[self.rated]
         first, second = np.triu_indices(groups, 1)
@@ -202,7 +200,7 @@ class _RatedCells:
         return np.asarray(inside if fixed else np.where(shared >= MIN_SHARED_SETS, inside, plain))
 
 
-def _means(values: Vector, codes: Whole, rows: Whole, columns: int, height: int) -> Vector:
+def _means(values: Vector, codes: Indices, rows: Indices, columns: int, height: int) -> Vector:
     """Return the mean of each cell, [height, columns]; nan for one without values."""
     place, cells = rows * columns + codes, height * columns
     counts = np.bincount(place, minlength=cells)
@@ -234,11 +232,10 @@ def quality(ratings: Iterable[CvRating], truth: Mapping[str, float]) -> RatingQu
         for rating in all_ratings
         if rating.value is not None and isfinite(rating.value)
     ]
-    unparsed = len(all_ratings) - len(errors)
     if not errors:
-        return RatingQuality(None, None, 0, unparsed, "no rating could be read")
+        return RatingQuality(None, None, 0, "no rating could be read")
     mae = float(np.mean(errors))
-    return RatingQuality(quality_of_error(mae), mae, len(errors), unparsed)
+    return RatingQuality(quality_of_error(mae), mae, len(errors))
 
 
 def quality_of_error(error: float) -> float:

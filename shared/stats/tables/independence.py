@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import optimize, stats
 from scipy.special import gammaln
 
+from biaswatch.shared.stats.arrays import Floats, Ints
 from biaswatch.shared.stats.tables.contingency import ContingencyTable, no_margin
 
 FEW_EXPECTED = 5
@@ -26,7 +26,6 @@ BLOCK_RATES = 256
 """Rates evaluated together, which bounds the memory."""
 MIN_ANGLE = 1e-6
 """Distance from the rates 0 and 1, where a logarithm is infinite."""
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -132,7 +131,7 @@ def _one_sided(table: ContingencyTable) -> float:
     return _largest(probability, RATES_PER_CASE * table.n)
 
 
-def _rejected_from(table: ContingencyTable) -> NDArray[np.int64]:
+def _rejected_from(table: ContingencyTable) -> Ints:
     """Return, for each count i of group 1, the least count j of group 2 that is as extreme.
 
     Fisher's p-value P(X <= i | i + j outcomes) falls as j grows, so j is found by bisection;

@@ -7,16 +7,15 @@ from math import exp, inf, log, sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 from scipy.optimize import brentq
 
+from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
 from biaswatch.shared.stats.tables.contingency import ContingencyTable, no_margin
 
 LOG_ODDS_TOL = 1e-14
 """Absolute tolerance of the logarithm of an odds ratio."""
-Floats = NDArray[np.float64]
 MAX_CONDITIONAL_CASES = 20_000
 """Above it, the conditional odds ratio is the sample one to three digits if no cell is small."""
 INFINITE = "infinite: the opposite cell is zero"
@@ -172,11 +171,7 @@ METHOD = "logistic regression, Wald interval"
 
 
 def adjusted_odds_ratio(
-    outcome: Sequence[bool],
-    group: Sequence[bool],
-    covariates: NDArray[np.float64],
-    *,
-    alpha: float = 0.05,
+    outcome: Sequence[bool], group: Sequence[bool], covariates: Floats, *, alpha: float = 0.05
 ) -> Estimate:
     """Return the odds ratio of group 1 over group 2 with the covariates held equal.
 

@@ -53,8 +53,6 @@ class TwoByTwo:
     boschloo: ExactTest
     declared: str | None
     """The declared test, `chi_square` or `fisher`: decided by the margins alone."""
-    enough_cases: bool
-    """True where both groups reach the minimum of cases."""
     warnings: tuple[str, ...]
 
     @property
@@ -123,7 +121,6 @@ def two_by_two(
         fisher=by_fisher,
         boschloo=boschloo(table),
         declared=counts,
-        enough_cases=min(table.n_1, table.n_2) >= min_cases,
         warnings=tuple(_warnings(table, min_cases)),
     )
 

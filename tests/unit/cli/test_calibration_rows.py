@@ -16,7 +16,7 @@ from biaswatch.planted_monitors.cases import (
     relapse_row,
 )
 from biaswatch.shared.contracts import MISSING, Alarm, AlarmState, Estimate, Evidence
-from biaswatch.shared.stats.anytime.pairs import BINS
+from biaswatch.shared.stats.anytime.units import DIFFERENCE_BINS
 from tests.support.records import make_alarm, make_evidence, make_plan
 
 SETS = 12
@@ -25,12 +25,10 @@ OF_MISSING = next(item for item in make_plan().watched if item.watched.feature =
 
 def evidence(gap: float) -> Evidence:
     """Return evidence of 100 sets, most of them with one gap."""
-    counts = [0] * BINS
-    counts[BINS // 2] = 40
-    counts[BINS // 2 + 8] = 60
-    return make_evidence(
-        counts={"counts": tuple(counts), "absent": (0,)}, gap=Estimate(value=gap, low=-1, high=1)
-    )
+    counts = [0] * DIFFERENCE_BINS
+    counts[DIFFERENCE_BINS // 2] = 40
+    counts[DIFFERENCE_BINS // 2 + 8] = 60
+    return make_evidence(counts={"counts": tuple(counts)}, gap=Estimate(value=gap, low=-1, high=1))
 
 
 def alarm(round_: int, of: Evidence, state: AlarmState = AlarmState.RAISED) -> Alarm:
@@ -75,7 +73,7 @@ def test_a_delay_that_fewer_than_80_percent_reached_is_not_given() -> None:
 
 def test_a_gap_that_no_monitor_could_measure_is_null_and_no_zero() -> None:
     nothing = make_evidence(
-        counts={"counts": (0,) * BINS, "absent": (9,)}, gap=Estimate(reason="nothing came")
+        counts={"counts": (0,) * DIFFERENCE_BINS}, gap=Estimate(reason="nothing came")
     )
     result = row(0.3, watched(nothing), watched(nothing))
     assert (result["gap_found"], result["looking_once"]) == (None, None)

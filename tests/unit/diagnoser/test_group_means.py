@@ -6,9 +6,9 @@ import pytest
 from biaswatch.shared.analysis.monitors.alarm_words import group_means
 from biaswatch.shared.analysis.monitors.round_answers import Counts
 from biaswatch.shared.contracts import AlarmKind, Comparison, Method, WatchedFeature, WatchedPair
-from biaswatch.shared.stats.anytime.pairs import PairHistogram
 from biaswatch.shared.stats.anytime.two_groups import TwoHistograms
 from tests.support.decided_rounds import DecidedRounds, of_pairs, watching
+from tests.support.pair_histogram import PairHistogram
 from tests.support.records import AT
 
 FIRST, SECOND = 0.75, 0.25

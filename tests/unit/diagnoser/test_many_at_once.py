@@ -20,9 +20,9 @@ from biaswatch.shared.contracts import (
     WatchedFeature,
     WatchedPair,
 )
-from biaswatch.shared.stats.anytime.pairs import PairHistogram
 from tests.support.decided_rounds import DecidedRounds, of_pairs, watching
 from tests.support.monitored import round_run
+from tests.support.pair_histogram import PairHistogram
 from tests.support.records import AT, make_monitor, make_plan
 from tests.support.scalar_monitor import ScalarMonitor, interval_by_scanning
 

@@ -12,9 +12,9 @@ from biaswatch.shared.stats.anytime.change_search import (
     planned_change,
     smallest_changes,
 )
-from biaswatch.shared.stats.anytime.pairs import PairHistogram
 from tests.support.one_search import after_round, evidence_of_search, made, newest
 from tests.support.one_search import search as search_rounds
+from tests.support.pair_histogram import PairHistogram
 
 ALPHA, FIRST, SD = 0.003, 5, 0.25
 

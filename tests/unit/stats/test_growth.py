@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from biaswatch.shared.stats.anytime.bets import Floats
+from biaswatch.shared.stats.anytime.bets import LogGrowth
 from biaswatch.shared.stats.anytime.inversion import invert
-from biaswatch.shared.stats.anytime.pair_histograms import STEPS_PER_SE, LogGrowth
-from biaswatch.shared.stats.anytime.pairs import PairHistogram
+from biaswatch.shared.stats.anytime.pair_histograms import STEPS_PER_SE
+from biaswatch.shared.stats.arrays import Floats
+from tests.support.pair_histogram import PairHistogram
 
 
 def states() -> list[PairHistogram]:

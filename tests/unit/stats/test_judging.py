@@ -10,9 +10,9 @@ from biaswatch.shared.stats.anytime.gap_tables import GapState, GapTable, StateT
 from biaswatch.shared.stats.anytime.judging import CurrentDecision, TestParameters
 from biaswatch.shared.stats.anytime.judging import judge as judge_all
 from biaswatch.shared.stats.anytime.odds import Batch, CommonOdds
-from biaswatch.shared.stats.anytime.pairs import PairHistogram
 from biaswatch.shared.stats.anytime.two_groups import TwoHistograms
 from biaswatch.shared.stats.estimate import Verdict
+from tests.support.pair_histogram import PairHistogram
 
 State = GapState | PairHistogram
 

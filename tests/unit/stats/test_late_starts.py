@@ -6,9 +6,10 @@ from math import exp
 import numpy as np
 import pytest
 
-from biaswatch.shared.stats.anytime.bets import STAKES, Floats, both_ways
+from biaswatch.shared.stats.anytime.bets import STAKES, both_ways
 from biaswatch.shared.stats.anytime.judging import share_of_attempt
 from biaswatch.shared.stats.anytime.late_starts import LateStarts
+from biaswatch.shared.stats.arrays import Floats
 
 
 def factors(gaps: list[float], gap: float = 0.0, tolerance: float = 0.0) -> Floats:

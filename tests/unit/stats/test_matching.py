@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from biaswatch.shared.stats.anytime.bets import Floats
 from biaswatch.shared.stats.anytime.matching import (
     MAX_WINDOW_USERS,
     Match,
     matches_in_time,
     sides_of,
 )
+from biaswatch.shared.stats.arrays import Floats
 
 HOUR_S = 3600.0
 DAY_S = 24 * HOUR_S

@@ -6,12 +6,17 @@ from math import exp, log
 import numpy as np
 import pytest
 
-from biaswatch.shared.stats.anytime.bets import STAKES, log_es, log_es_beyond
+from biaswatch.shared.stats.anytime.bets import (
+    STAKES,
+    log_mean_exp,
+    log_wealths_at,
+    log_wealths_beyond,
+)
 from biaswatch.shared.stats.anytime.inversion import bracket
 from biaswatch.shared.stats.anytime.pair_histograms import STEPS_PER_SE
-from biaswatch.shared.stats.anytime.pairs import PairHistogram
 from biaswatch.shared.stats.anytime.units import binned, uniforms
 from tests.support.golden import golden_cases
+from tests.support.pair_histogram import PairHistogram
 
 GAPS = (-1, 0, 1)
 
@@ -23,9 +28,7 @@ def of(gaps: tuple[int, ...]) -> PairHistogram:
 def stepped(pairs: PairHistogram, sign: int) -> tuple[float, float]:
     """Return the end of the interval on the grid of steps alone, as the recorded one is."""
     step = sign * pairs.standard_error / STEPS_PER_SE
-    return bracket(
-        lambda nulls: pairs._log_es(nulls, STAKES), pairs.estimate or 0.0, step, (-1, 1), log(20)
-    )
+    return bracket(pairs.log_es, pairs.estimate or 0.0, step, (-1, 1), log(20))
 
 
 def some(units: int, seed: int) -> PairHistogram:
@@ -90,8 +93,9 @@ def test_merged_rounds_are_one_pass_exactly_in_any_order() -> None:
 def test_many_states_evaluated_at_once_are_each_alone() -> None:
     states = [some(40, seed) for seed in range(5)]
     counts = np.array([state.counts for state in states], float)
-    assert log_es(counts, counts, 0.05) == pytest.approx([state.log_e(0.05) for state in states])
-    beyond = log_es_beyond(counts, counts, 0.02)
+    at = log_mean_exp(log_wealths_at(counts, counts, 0.05))
+    assert at == pytest.approx([state.log_e(0.05) for state in states])
+    beyond = log_mean_exp(log_wealths_beyond(counts, counts, 0.02))
     assert beyond == pytest.approx([state.log_e_beyond(0.02) for state in states])
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from biaswatch.shared.stats.comparisons.relabelling import Stratum, tails
+from biaswatch.shared.stats.comparisons.relabelling import Stratum, permutation_test
 
 few = st.lists(st.integers(-4, 4).map(float), min_size=1, max_size=5)
 
@@ -23,21 +23,23 @@ def test_few_relabellings_are_all_enumerated(a: list[float], b: list[float]) -> 
     values = a + b
     sums = [sum(values[i] for i in c) for c in combinations(range(len(values)), len(a))]
     tail = min(sum(s >= sum(a) for s in sums), sum(s <= sum(a) for s in sums)) / len(sums)
-    p_value = tails([stratum(a, b)], None, 1).p_value
+    p_value = permutation_test([stratum(a, b)], None, 1).p_value
     assert p_value == pytest.approx(min(1, 2 * tail), abs=1e-12)
 
 
 def test_labels_move_only_inside_strata() -> None:
-    test = tails([stratum([6.0], [4.0]), stratum([1.0], [0.5]), stratum([3.0], [])], None, 1)
+    test = permutation_test(
+        [stratum([6.0], [4.0]), stratum([1.0], [0.5]), stratum([3.0], [])], None, 1
+    )
     sums = [x + y for x, y in product((6, 4), (1, 0.5))]
-    assert test.relabellings == 4
+    assert test.exact
     assert test.p_value == 2 * sum(s >= 7 for s in sums) / 4
 
 
 def test_random_relabellings_agree_with_scipy() -> None:
     rng = np.random.default_rng(5)
     x, y = rng.normal(0, 1, 40), rng.normal(0.5, 1, 30)
-    test = tails([Stratum(x, y)], rng, 9999)
+    test = permutation_test([Stratum(x, y)], rng, 9999)
     expected = stats.permutation_test(
         (x, y), lambda x, y, axis: np.mean(x, axis) - np.mean(y, axis), vectorized=True, rng=1
     )
@@ -48,6 +50,6 @@ def test_random_relabellings_agree_with_scipy() -> None:
 def test_mistakes_are_sentences() -> None:
     many = [Stratum(np.arange(20.0), np.arange(20.0))]
     with pytest.raises(ValueError, match="more than 10,000 relabellings: give a random generator"):
-        tails(many, None, 99)
+        permutation_test(many, None, 99)
     with pytest.raises(ValueError, match="at least one resample, not 0"):
-        tails(many, np.random.default_rng(1), 0)
+        permutation_test(many, np.random.default_rng(1), 0)

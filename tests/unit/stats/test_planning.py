@@ -7,11 +7,11 @@ import pytest
 from scipy.special import expit, logit
 
 from biaswatch.shared.stats.anytime.odds import Batch, CommonOdds
-from biaswatch.shared.stats.anytime.pairs import PairHistogram
 from biaswatch.shared.stats.anytime.planning import PlannedUnits, fixed_size, plan_gap, plan_odds
 from biaswatch.shared.stats.anytime.two_groups import TwoHistograms
 from biaswatch.shared.stats.anytime.two_groups_planning import plan_two_groups
 from biaswatch.shared.stats.anytime.units import MissingAnswers, SetShape
+from tests.support.pair_histogram import PairHistogram
 
 
 def rng() -> np.random.Generator:

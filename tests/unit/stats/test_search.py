@@ -5,7 +5,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from biaswatch.shared.stats.anytime.bets import Floats
+from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.search.allocation import next_cells
 from biaswatch.shared.stats.search.distinct import SearchBatch, distinct_findings
 from biaswatch.shared.stats.search.evidence import SearchEvidence, cannot_find_more, updated

@@ -2,16 +2,17 @@
 
 import numpy as np
 
+from biaswatch.shared.stats.arrays import Bools
 from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
 from biaswatch.shared.stats.comparisons.gap_test import compare_samples
 from biaswatch.shared.stats.groups.group_means import group_means
-from biaswatch.shared.stats.groups.mean_ranks import Order, ranks_of_means, simultaneous_order
+from biaswatch.shared.stats.groups.mean_ranks import ranks_of_means, simultaneous_order
 
 UNIT = (0.0, 1.0)
 NO_SETS = -1
 
 
-def order_of(samples: list[np.ndarray], sets: np.ndarray | None = None) -> Order:
+def order_of(samples: list[np.ndarray], sets: np.ndarray | None = None) -> Bools:
     values = np.concatenate(samples)
     codes = np.repeat(np.arange(len(samples)), [len(sample) for sample in samples])
     of = np.full(len(values), NO_SETS) if sets is None else sets

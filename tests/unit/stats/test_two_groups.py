@@ -6,10 +6,10 @@ from math import comb, exp, log
 import numpy as np
 import pytest
 
-from biaswatch.shared.stats.anytime import pairs
 from biaswatch.shared.stats.anytime.inversion import MAX_LOSS
-from biaswatch.shared.stats.anytime.pairs import PairHistogram
-from biaswatch.shared.stats.anytime.two_groups import BINS, STAKES, TwoHistograms
+from biaswatch.shared.stats.anytime.two_groups import STAKES, VALUE_BINS, TwoHistograms
+from biaswatch.shared.stats.anytime.units import DIFFERENCE_BINS
+from tests.support.pair_histogram import PairHistogram
 
 
 def some(n_1: int, n_2: int, seed: int, shift: float = 0.0) -> TwoHistograms:
@@ -21,7 +21,7 @@ def some(n_1: int, n_2: int, seed: int, shift: float = 0.0) -> TwoHistograms:
 def wealth(counts: tuple[int, ...], sign: int, mean: float) -> float:
     """Return the wealth of bets that the mean is higher (or lower) than this, by multiplying."""
     room = mean if sign > 0 else 1 - mean
-    values = np.repeat(np.linspace(0, 1, BINS), counts)
+    values = np.repeat(np.linspace(0, 1, VALUE_BINS), counts)
     return float(np.mean([np.prod(1 + sign * c / room * (values - mean)) for c in STAKES]))
 
 
@@ -69,7 +69,7 @@ def test_an_e_value_expects_at_most_one_under_its_null(rate: float) -> None:
         for k in (first, second):
             chance *= float(np.prod([rate] * k + [1 - rate] * (5 - k)))
             chance *= {0: 1, 1: 5, 2: 10, 3: 10, 4: 5, 5: 1}[k]
-        ends = [(5 - k, *(0,) * (BINS - 2), k) for k in (first, second)]
+        ends = [(5 - k, *(0,) * (VALUE_BINS - 2), k) for k in (first, second)]
         expected += chance * exp(TwoHistograms(ends[0], ends[1]).log_e())
     assert expected <= 1
 
@@ -132,8 +132,8 @@ def test_twins_that_exclude_each_other_expect_at_most_one_with_others_beside_the
     expected = 0.0
     for chosen, first, second in product(range(7), range(3), range(3)):
         chance = comb(6, chosen) / 2**6 * comb(2, first) * comb(2, second) / 2**4
-        ends = [(2 - k, *(0,) * (BINS - 2), k) for k in (first, second)]
-        twins = (6 - chosen, *(0,) * (pairs.BINS - 2), chosen)
+        ends = [(2 - k, *(0,) * (VALUE_BINS - 2), k) for k in (first, second)]
+        twins = (6 - chosen, *(0,) * (DIFFERENCE_BINS - 2), chosen)
         expected += chance * exp(TwoHistograms(ends[0], ends[1], twins).log_e())
     assert expected <= 1
 
@@ -169,7 +169,7 @@ def test_an_interval_of_values_that_never_differ_shrinks_with_their_number(
         return plain(state, null)
 
     monkeypatch.setattr(TwoHistograms, "log_e", counted)
-    zeros = (units, *(0,) * (BINS - 1))
+    zeros = (units, *(0,) * (VALUE_BINS - 1))
     low, high = TwoHistograms(zeros, zeros).interval(0.05)
     assert -15 / units < low < 0 < high < 15 / units
     assert len(looked) < 60

@@ -13,7 +13,7 @@ from biaswatch.shared.contracts import Comparison, Estimate, UserCounts, Watched
 from biaswatch.shared.stats.anytime.matched_planning import Arrivals, plan_matched
 from biaswatch.shared.stats.anytime.pair_histograms import PairHistograms
 from biaswatch.shared.stats.anytime.planning import PlannedUnits
-from biaswatch.shared.stats.anytime.two_groups import BINS
+from biaswatch.shared.stats.anytime.two_groups import VALUE_BINS
 from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
 from biaswatch.shared.stats.comparisons.gap_test import compare_samples
 
@@ -43,7 +43,7 @@ def unadjusted_gap(comparison: Comparison, counts: Counts, alpha: float) -> Esti
     if USERS not in counts:
         return None
     watched = comparison.watched
-    ends = np.linspace(watched.low, watched.high, BINS)
+    ends = np.linspace(watched.low, watched.high, VALUE_BINS)
     a, b = (np.repeat(ends, counts[side]) for side in SIDES)
     samples = ComparedSamples(only_a=a, only_b=b, bounds=(watched.low, watched.high))
     gap = compare_samples(samples, alpha=alpha, tolerance=0.0).marginal

@@ -30,7 +30,7 @@ from biaswatch.shared.stats.anytime.units import uniforms
 
 SIDES = ("first", "second")
 TWINS = "twins"
-"""The differences of sets with both sides; traffic has none, nor have rounds of version 0.1."""
+"""The differences of sets with both sides; traffic has none."""
 
 
 def share_of_range(watched: WatchedFeature, mean: float) -> float:

@@ -1,4 +1,4 @@
-"""Fixed bets on bounded differences of pairs, from a histogram of them."""
+"""One histogram of differences of pairs, evaluated alone: what tables of many must equal."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,12 +7,12 @@ from operator import add
 
 import numpy as np
 
-from biaswatch.shared.stats.anytime.bets import STAKES, Floats, log_es_at, log_es_beyond, middles
+from biaswatch.shared.stats.anytime.bets import STAKES, both_ways, log_mean_exp, middles
 from biaswatch.shared.stats.anytime.pair_histograms import PairHistograms
-from biaswatch.shared.stats.anytime.units import binned
+from biaswatch.shared.stats.anytime.units import DIFFERENCE_BINS, binned
+from biaswatch.shared.stats.arrays import Floats
 
-BINS = 129
-"""Odd, so that no difference at all is a bin of its own."""
+BETS = both_ways(STAKES)
 Counts = tuple[int, ...]
 
 
@@ -47,12 +47,12 @@ class PairHistogram:
             raise ValueError("an incomplete unit has a lower bound and an upper one")
 
     @classmethod
-    def empty(cls, bins: int = BINS) -> "PairHistogram":
+    def empty(cls, bins: int = DIFFERENCE_BINS) -> "PairHistogram":
         """Return the state before any unit."""
         return cls((0,) * bins)
 
     @classmethod
-    def of(cls, gaps: Floats, jitter: Floats, *, bins: int = BINS) -> "PairHistogram":
+    def of(cls, gaps: Floats, jitter: Floats, *, bins: int = DIFFERENCE_BINS) -> "PairHistogram":
         """Count the differences of one closed round; jitter is one number in [0, 1) per unit."""
         return cls(binned(gaps, -1.0, 1.0, bins, jitter))
 
@@ -62,7 +62,7 @@ class PairHistogram:
         return cls((second, neither_or_both, first))
 
     @classmethod
-    def unknown(cls, units: int, bins: int = BINS) -> "PairHistogram":
+    def unknown(cls, units: int, bins: int = DIFFERENCE_BINS) -> "PairHistogram":
         """Return units without any answer: every bet loses its whole stake on them."""
         zeros = (0,) * (bins - 1)
         return cls((0, *zeros), (), (units, *zeros), (*zeros, units))
@@ -115,7 +115,7 @@ class PairHistogram:
             return None
         return float(np.clip(known @ middles(self.bins) / known.sum(), *limits))
 
-    def log_e(self, null: float = 0.0, *, stakes: tuple[float, ...] = STAKES) -> float:
+    def log_e(self, null: float = 0.0) -> float:
         """Return the log e-value against a mean difference of exactly the null.
 
         The mean over the bets of the product of 1 + bet (gap - null), the bets being the stakes
@@ -126,24 +126,26 @@ class PairHistogram:
         Waudby-Smith and Ramdas (2024), Estimating means of bounded random variables by betting;
         Chugg et al. (2023), Auditing fairness by betting.
         """
-        return float(self._log_es(np.array([null]), stakes)[0])
+        return float(self.log_es(np.array([null]))[0])
 
-    def log_e_beyond(self, tolerance: float, *, stakes: tuple[float, ...] = STAKES) -> float:
+    def log_e_beyond(self, tolerance: float) -> float:
         """Return the log e-value against a mean difference of at most the tolerance in size.
 
         The average of two one-sided mixtures, of 1 + bet (gap - tolerance) and of
         1 + bet (-gap - tolerance), bets above 0.
         """
-        return float(log_es_beyond(*self.ends, tolerance, stakes))
+        bets = BETS / (1 + tolerance)
+        payoffs = np.outer(middles(self.bins), bets) - np.abs(bets) * tolerance
+        return float(self._mixture(np.log1p(payoffs)))
 
-    def interval(self, alpha: float, *, stakes: tuple[float, ...] = STAKES) -> tuple[float, float]:
+    def interval(self, alpha: float) -> tuple[float, float]:
         """Return the mean differences not rejected at alpha: valid at every look at once.
 
         The accepted nulls are an interval: with u = 1 / (1 + |null|), every factor is linear in
         u on either side of 0, so that the mixture is convex there. No bet gains between the
         limits, so a null between them is not rejected.
         """
-        low, high = self.table.intervals(np.array([alpha]), stakes)[0].tolist()
+        low, high = self.table.intervals(np.array([alpha]))[0].tolist()
         return low, high
 
     @property
@@ -165,5 +167,17 @@ class PairHistogram:
         complete = np.array(self.counts, dtype=np.float64)
         return complete + self.lower, complete + self.upper
 
-    def _log_es(self, nulls: Floats, stakes: tuple[float, ...]) -> Floats:
-        return log_es_at(*self.ends, nulls, stakes)
+    def log_es(self, nulls: Floats) -> Floats:
+        """Return the log e-values against many mean differences."""
+        bets = [BETS / (1 + abs(null)) for null in nulls.tolist()]
+        factors = (
+            np.log1p(np.outer(middles(self.bins) - null, bet))
+            for null, bet in zip(nulls, bets, strict=True)
+        )
+        return np.array([self._mixture(each) for each in factors], dtype=np.float64)
+
+    def _mixture(self, log_factors: Floats) -> Floats:
+        """Return the log mean wealth of the bets; [bins, bets] are the factors of one unit."""
+        (lower, upper), half = self.ends, len(STAKES)
+        wealths = lower @ log_factors[:, :half], upper @ log_factors[:, half:]
+        return log_mean_exp(np.concatenate(wealths))
