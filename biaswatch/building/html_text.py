@@ -50,6 +50,8 @@ BLOCKS = {
     *("p", "div", "section", "article", "main", "ul", "ol", "dl", "blockquote", "figure", "hr"),
     *("body", "address", "details", "summary", "center", "fieldset", "dialog", "head"),
 }
+ROOTS = {"html", "body", "main", "article"}
+"""Elements that hold a whole page, whatever their classes say."""
 MARKS = {**dict.fromkeys(INLINE_CODE, "`"), "q": '"', "br": "\0"}
 """Characters in place of an inline tag; a line break stays one."""
 RAISED = str.maketrans("0123456789+-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻")
@@ -124,6 +126,8 @@ class _Reader:
 
 
 def _reason_of(tag: str, attributes: Mapping[str, str]) -> str | None:
+    if tag in ROOTS:
+        return None
     classes = [*attributes.get("class", "").split(), attributes.get("id", "")]
     if _is_hidden(attributes):
         return HIDDEN

@@ -123,6 +123,7 @@ MARKUP = re.compile(
     r"[*`|\\^_~{}<>=\[\]]|\$\$|\$[A-Za-z]|::|(?:^|\s)#|&#?\w{1,8};|https?://|www\.|\S@\S|(?:^|\s)!"
 )
 """Marks of Markdown, HTML, wikis and TeX that a reader of the source left in the text."""
+PAIRS = [("(", ")"), ("\u201c", "\u201d"), ("\u00ab", "\u00bb")]
 ABBREVIATION = re.compile(
     r"(?<![\w.])(?:c|ca|nos?|pp?|vols?|ch|chap|secs?|arts?|figs?|eqs?|approx|est|b|d|r|fl|op)\.\s*$",
     re.IGNORECASE,
@@ -149,6 +150,8 @@ def problem_of(part: str) -> str | None:
         return "contains markup or code"
     if part.isupper() and " " in part:
         return "heading"
+    if any(part.count(opening) != part.count(closing) for opening, closing in PAIRS):
+        return "a quotation or bracket that is not closed"
     return "no capital at its beginning" if part.lstrip(OPENING)[:1].islower() else None
 
 

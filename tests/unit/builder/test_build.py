@@ -192,7 +192,7 @@ def test_a_draw_is_the_same_for_the_same_seed_and_another_for_another(tmp_path: 
 
 def test_templates_name_places_and_leave_other_braces_alone(tmp_path: Path) -> None:
     template = "About {concept}: {{is}} {keyword} so? {sentence}"
-    text = "The land of Velmora has {keyword} signs at night."
+    text = "The land of Velmora has signs at night."
     suite = built(tmp_path, {"a.txt": text}, prompts={"kind": "templates", "template": template})
     assert prompts(suite, "Velmora") == [f"About Velmora: {{{{is}}}} Velmora so? {text}"]
 

@@ -36,6 +36,7 @@ UNITS = [
         ("<p>So <math><mi>x</mi></math> is<button>x</button> big.", ["So ` is big."]),
         ("19<sup>th</sup> 5 km<sup>2</sup> 10<sup>-6</sup>", ["19th 5 km² 10⁻⁶"]),
         ("coast<sup>1</sup> it<sup><a>[2]</a></sup> in 1990<sup>3</sup>", ["coast it in 1990"]),
+        ('<body class="sidebar" style="display:none"><p>It is old.', ["It is old."]),
         ("<q>Old</q> <s>cold</s>town<span class=noprint>!</span>", ['"Old" town']),
         ("<svg/>seen", ["seen"]),
         ("cut <a href='x", ["cut"]),

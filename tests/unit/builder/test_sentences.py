@@ -118,6 +118,8 @@ def test_an_entry_of_a_list_is_recognised_by_any_marker(marker: str) -> None:
         ("The rate is $v$ in Peru.", "contains markup or code"),
         ("Water is H~2~O in Peru.", "contains markup or code"),
         ("Peru {{cite}} is old.", "contains markup or code"),
+        ("(The armies of Peru were small.", "a quotation or bracket that is not closed"),
+        ("“The land of Peru is old.", "a quotation or bracket that is not closed"),
         ("Figure 3 The harbour of Peru is wide.", "caption"),
         ("Photo by Jan Holt of the port.", "caption"),
         ("Figure 3 shows the harbour of Peru.", None),
