@@ -6,9 +6,12 @@ import time
 from asyncio.subprocess import PIPE, STDOUT
 from pathlib import Path
 
+import httpx2
+
 from biaswatch.shared.store import migrate
 from drills.outcome import Drill, NotRunError, Outcome
 from drills.scene import Scene, scene
+from tests.support.waiting import PATIENCE_S
 
 SCHEMATHESIS = Path(".venv-api/bin/schemathesis").absolute()
 CHECKS = (
@@ -38,8 +41,12 @@ async def fuzzed(folder: Path, minutes: int) -> Outcome:
 
 
 async def _schemathesis(here: Scene, folder: Path, minutes: int) -> Outcome:
+    address = here.platform.gateway_url
+    async with httpx2.AsyncClient(timeout=PATIENCE_S) as client:
+        schema = await client.get(f"{address}/openapi.json")  # schemathesis waits for 10 s only
+    (folder / "openapi.json").write_bytes(schema.content)
     words = (
-        "run", f"{here.platform.gateway_url}/openapi.json", "--phases", "fuzzing", "--checks",
+        "run", "openapi.json", "--url", address, "--phases", "fuzzing", "--checks",
         CHECKS, "--max-time", f"{60 * minutes}", "--continue-on-failure", "--request-timeout",
         "60", "--no-color", "--exclude-path-regex", ENDLESS, "--suppress-health-check", "all",
         "--seed", f"{time.time_ns() % 2**32}",

@@ -191,6 +191,8 @@ async def in_thread(call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> 
         return await asyncio.shield(running)
     except asyncio.CancelledError:
         await asyncio.wait([running])
+        if not running.cancelled():
+            running.exception()  # asyncio logs one that is not retrieved
         raise
 
 

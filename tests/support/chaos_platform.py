@@ -188,7 +188,7 @@ class ChaosPlatform:
     async def readiness(self, service: str) -> tuple[int, dict[str, Any]]:
         """Return the status and the state that a service's /readyz answers."""
         [port] = [item.health_port for item in self._services if item.name == service]
-        async with httpx2.AsyncClient() as http:
+        async with httpx2.AsyncClient(timeout=PATIENCE_S) as http:
             reply = await http.get(f"http://127.0.0.1:{port}/readyz")
         return reply.status_code, reply.json()
 

@@ -1,6 +1,7 @@
 """Lookups made together: fewer queries, the same answers."""
 
 import asyncio
+import gc
 import threading
 from collections.abc import Mapping, Sequence
 
@@ -108,3 +109,23 @@ async def test_a_lookup_whose_query_runs_out_of_items_fails_for_everybody() -> N
     lookup: BatchedLookup[int] = BatchedLookup(lambda _: {"1": nothing_left()})
     asked = asyncio.gather(lookup.get("1"), lookup.get("2"), return_exceptions=True)
     assert {type(item) for item in await asyncio.wait_for(asked, 10)} == {RuntimeError}
+
+
+async def test_a_failure_after_a_cancellation_is_not_logged_as_forgotten() -> None:
+    begun, go_on, forgotten = threading.Event(), threading.Event(), list[dict[str, object]]()
+    asyncio.get_running_loop().set_exception_handler(lambda _, about: forgotten.append(about))
+
+    def fail() -> None:
+        begun.set()
+        go_on.wait()
+        raise TransientError("The store is not available.")
+
+    asking = asyncio.create_task(in_thread(fail))
+    await asyncio.to_thread(begun.wait)
+    asking.cancel()
+    asyncio.get_running_loop().call_later(0.01, go_on.set)
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    del asking
+    gc.collect()
+    assert forgotten == []
