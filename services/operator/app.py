@@ -10,8 +10,8 @@ from uuid import uuid4
 
 import kopf
 
+from biaswatch.services.operator.handlers.cleanup import Cleanup
 from biaswatch.services.operator.handlers.cluster import ClusterApi
-from biaswatch.services.operator.handlers.forgetting import Obligations
 from biaswatch.services.operator.handlers.gateway import GatewayApi
 from biaswatch.services.operator.handlers.leading import Leadership
 from biaswatch.services.operator.handlers.reconciling import Reconciler
@@ -95,19 +95,19 @@ async def _lead(
 ) -> bool:
     """Watch resources while this operator holds the Lease; return False if it lost it."""
     cluster, interval_s = leadership.cluster, settings.operator_look_s
-    obligations = Obligations(cluster, gateway)
-    await obligations.load()
+    cleanup = Cleanup(cluster, gateway)
+    await cleanup.load()
     kopf_settings = kopf.OperatorSettings()
     configure(kopf_settings)
     started, stop = asyncio.Event(), asyncio.Event()
     leading = asyncio.create_task(leadership.keep())
     leading.add_done_callback(lambda _: stop.set())
-    beside = [
+    background = [
         asyncio.create_task(report_dependencies(started, health, gateway, cluster)),
-        asyncio.create_task(obligations.meet(interval_s)),
+        asyncio.create_task(cleanup.run(interval_s)),
     ]
     await kopf.operator(
-        registry=registry_of(Reconciler(gateway, _now), cluster, obligations, interval_s),
+        registry=registry_of(Reconciler(gateway, _now), cluster, cleanup, interval_s),
         settings=kopf_settings,
         namespaces=settings.operator_namespaces,
         # kopf would look up the name of the user, which a pod may not have.
@@ -117,7 +117,7 @@ async def _lead(
         stop_flag=stop,
     )
     led = not leading.done()
-    for task in (leading, *beside):
+    for task in (leading, *background):
         task.cancel()
     return led
 

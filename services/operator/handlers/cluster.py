@@ -1,4 +1,4 @@
-"""The operations of the API server that the operator uses beside kopf's watches."""
+"""A client of the Kubernetes API server, in addition to kopf's watches."""
 
 import json
 from collections.abc import Iterable, Mapping

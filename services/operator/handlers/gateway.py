@@ -1,11 +1,12 @@
-"""The operations of the gateway's HTTP API that the operator uses."""
+"""A client of the gateway's HTTP API."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, TypeVar
 from urllib.parse import quote
 
 import httpx2
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from biaswatch.shared.contracts import Diagnosis
 from biaswatch.shared.errors import NotFoundError, TransientError, UsageError
@@ -17,7 +18,7 @@ from biaswatch.shared.requests.search_views import SearchProgress, SearchView
 TIMEOUT_S = 60.0
 UNAUTHORIZED = {401, 403}
 NOT_FOUND, TOO_MANY_REQUESTS = 404, 429
-Reply = TypeVar("Reply", bound=BaseModel)
+Reply = TypeVar("Reply")
 
 
 class GatewayApi:
@@ -54,10 +55,8 @@ class GatewayApi:
 
     async def delete(self, name: str) -> None:
         """Delete a monitor, if it exists."""
-        try:
+        with suppress(NotFoundError):
             await self._send("DELETE", _path("monitors", name))
-        except NotFoundError:
-            return
 
     async def suite(self, suite_hash: str) -> SuiteView | None:
         """Return a suite, or None if it was never uploaded."""
@@ -77,33 +76,20 @@ class GatewayApi:
 
     async def diagnoses(self, run_id: str) -> list[Diagnosis]:
         """Return the findings of a run."""
-        reply = await self._send("GET", _path("runs", run_id, "diagnoses"))
-        try:
-            return TypeAdapter(list[Diagnosis]).validate_python(reply)
-        except ValidationError:
-            raise self._unknown_reply() from None
+        return await self._request(list[Diagnosis], "GET", _path("runs", run_id, "diagnoses"))
 
-    async def cancel(self, run_id: str) -> None:
-        """Cancel a run, if it exists."""
-        try:
-            await self._send("POST", _path("runs", run_id, "cancel"))
-        except NotFoundError:
-            return
+    async def cancel(self, kind: str, id_: str) -> None:
+        """Cancel one of the `runs` or `searches`, if it exists."""
+        with suppress(NotFoundError):
+            await self._send("POST", _path(kind, id_, "cancel"))
 
-    async def search(self, body: Mapping[str, Any]) -> str:
+    async def start_search(self, body: Mapping[str, Any]) -> str:
         """Start a search or raise its budget, and return its id."""
         return (await self._request(SearchProgress, "POST", "/v1/searches", body)).search_id
 
-    async def found(self, search_id: str) -> SearchView:
+    async def search(self, search_id: str) -> SearchView:
         """Return the state and the results of a search."""
         return await self._request(SearchView, "GET", _path("searches", search_id))
-
-    async def cancel_search(self, search_id: str) -> None:
-        """Cancel a search, if it exists."""
-        try:
-            await self._send("POST", _path("searches", search_id, "cancel"))
-        except NotFoundError:
-            return
 
     async def _find(self, model: type[Reply], path: str) -> Reply | None:
         try:
@@ -116,7 +102,7 @@ class GatewayApi:
     ) -> Reply:
         reply = await self._send(method, path, body)
         try:
-            return model.model_validate(reply)
+            return TypeAdapter(model).validate_python(reply)
         except ValidationError:
             raise self._unknown_reply() from None
 

@@ -181,8 +181,8 @@ class Reconciler:
         try:
             search_id = resource.status.get("search")
             if has_to_start(resource.spec, resource.status):
-                search_id = await self.gateway.search(resource.spec)
-            view = await self.gateway.found(str(search_id))
+                search_id = await self.gateway.start_search(resource.spec)
+            view = await self.gateway.search(str(search_id))
         except UsageError as error:
             failed = ResourceCondition(FAILED, Truth.TRUE, REFUSED, str(error))
             return self._not_ready(resource, REFUSED, str(error), failed, outcome="refused")

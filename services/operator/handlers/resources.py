@@ -19,8 +19,8 @@ from biaswatch.services.operator.domain.conditions import (
 )
 from biaswatch.services.operator.domain.monitors import monitor_name
 from biaswatch.services.operator.domain.suites import ready_hash
+from biaswatch.services.operator.handlers.cleanup import Cleanup
 from biaswatch.services.operator.handlers.cluster import ClusterApi, login
-from biaswatch.services.operator.handlers.forgetting import Obligations
 from biaswatch.services.operator.handlers.reconciling import Reconciler, Resource
 from biaswatch.shared.errors import BiaswatchError, NotFoundError
 from biaswatch.shared.telemetry import LOOKS, log
@@ -42,7 +42,7 @@ def configure(settings: kopf.OperatorSettings) -> None:
 
 
 def registry_of(
-    reconciler: Reconciler, cluster: ClusterApi, obligations: Obligations, interval_s: float
+    reconciler: Reconciler, cluster: ClusterApi, cleanup: Cleanup, interval_s: float
 ) -> kopf.OperatorRegistry:
     """Return the handlers of every kind of resource."""
     registry = kopf.OperatorRegistry()
@@ -65,28 +65,28 @@ def registry_of(
 
     kinds = ((SUITES, suite), (MONITORS, monitor), (RUNS, run), (SEARCHES, search))
     for plural, reconcile in kinds:
-        looking = Looking(plural, reconcile, cluster, obligations, interval_s)
-        kopf.on.event(GROUP, VERSION, plural, id="change", registry=registry)(looking.observe)
+        loops = ResourceLoops(plural, reconcile, cluster, cleanup, interval_s)
+        kopf.on.event(GROUP, VERSION, plural, id="change", registry=registry)(loops.on_event)
     return registry
 
 
-class Looking:
-    """Reconciles the resources of a kind, each in a task of its own while it exists.
+class ResourceLoops:
+    """Reconciles each resource of a kind in its own task while it exists.
 
     Timers of kopf would put a finalizer on every resource, and a namespace that is deleted with its
     operator would never end.
     """
 
     def __init__(
-        self, plural: str, reconcile: Reconcile, cluster: ClusterApi, obligations: Obligations,
+        self, plural: str, reconcile: Reconcile, cluster: ClusterApi, cleanup: Cleanup,
         interval_s: float,
     ) -> None:  # fmt: skip
         self._plural, self._reconcile = plural, reconcile
-        self._cluster, self._obligations = cluster, obligations
+        self._cluster, self._cleanup = cluster, cleanup
         self._interval_s = interval_s
 
-    async def observe(self, body: kopf.Body, memo: kopf.Memo, **arguments: Any) -> None:
-        """Take note of a change, and begin or end looking at a resource."""
+    async def on_event(self, body: kopf.Body, memo: kopf.Memo, **arguments: Any) -> None:
+        """Handle an event of kopf's watch: start, wake up or end the task of a resource."""
         if arguments["type"] == "DELETED":
             memo["gone"] = True
             if "changed" in memo:
@@ -99,11 +99,11 @@ class Looking:
         memo["body"] = raw
         if "task" not in memo:
             memo["changed"] = asyncio.Event()
-            memo["task"] = asyncio.create_task(self._look(memo, arguments))
+            memo["task"] = asyncio.create_task(self._run(memo, arguments))
         elif raw["metadata"]["generation"] != memo.get("generation"):
             memo["changed"].set()
 
-    async def _look(self, memo: kopf.Memo, arguments: Arguments) -> None:
+    async def _run(self, memo: kopf.Memo, arguments: Arguments) -> None:
         """Reconcile a resource at intervals, and when its spec changes, until it is deleted."""
         while "gone" not in memo:
             memo["changed"].clear()
@@ -120,7 +120,7 @@ class Looking:
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._interval_s):
                     await memo["changed"].wait()
-        self._obligations.deleted.set()
+        self._cleanup.deleted.set()
 
     async def _reconcile_now(self, memo: kopf.Memo, arguments: Arguments) -> None:
         body = memo["body"]
@@ -129,9 +129,7 @@ class Looking:
         resource = Resource(body["metadata"], body["spec"], body.get("status", {}))
         reconciled = await self._reconcile(resource, arguments)
         LOOKS.labels(self._plural, reconciled.outcome).inc()
-        await self._obligations.record(
-            self._plural, resource.meta, resource.spec, reconciled.status
-        )
+        await self._cleanup.record(self._plural, resource.meta, resource.spec, reconciled.status)
         for event in reconciled.events:
             kind = "Warning" if event.warning else "Normal"
             kopf.event(kopf.Body(body), type=kind, reason=event.reason, message=event.message)

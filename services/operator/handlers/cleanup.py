@@ -1,4 +1,4 @@
-"""Monitors and runs of deleted resources: no finalizer holds a resource for them."""
+"""End the monitors, runs and searches of deleted resources, without finalizers."""
 
 import asyncio
 import json
@@ -19,11 +19,11 @@ from biaswatch.shared.telemetry import log
 MONITOR, RUN, SEARCH = "monitor", "run", "search"
 
 
-class Obligations:
-    """What the gateway must forget once a resource is gone, by the resource's uid.
+class Cleanup:
+    """Records what each resource has in the gateway, and ends it once the resource is deleted.
 
-    They are kept in a ConfigMap, so that an operator that starts after a deletion meets them. A
-    namespace that is deleted takes them along and waits for nothing.
+    The records are in a ConfigMap, so that an operator that starts after a deletion reads them.
+    Unlike finalizers, they never delay the deletion of a namespace.
     """
 
     def __init__(self, cluster: ClusterApi, gateway: GatewayApi) -> None:
@@ -38,24 +38,24 @@ class Obligations:
         self._records = await self._cluster.records()
 
     async def record(self, plural: str, meta: Mapping[str, Any], spec: Any, status: Any) -> None:
-        """Record what a resource leaves in the gateway, if that has changed."""
-        duty = _duty(plural, meta, spec, status)
-        if self._records.get(meta["uid"]) != duty:
-            await self._write(meta["uid"], duty)
+        """Record what a resource has in the gateway, if that has changed."""
+        entry = _entry(plural, meta, spec, status)
+        if self._records.get(meta["uid"]) != entry:
+            await self._write(meta["uid"], entry)
 
-    async def meet(self, interval_s: float) -> None:
-        """Delete monitors and cancel runs of deleted resources, at intervals and when one goes."""
+    async def run(self, interval_s: float) -> None:
+        """Clean up at intervals, and whenever a resource is deleted."""
         while True:
             self.deleted.clear()
             try:
-                await self._meet_once()
+                await self._run_once()
             except (NotFoundError, TransientError) as error:
                 log("operator").warning("a deletion waits", why=str(error))
             with suppress(TimeoutError):
                 async with asyncio.timeout(interval_s):
                     await self.deleted.wait()
 
-    async def _meet_once(self) -> None:
+    async def _run_once(self) -> None:
         if not self._records:
             return
         known = dict(self._records)  # a resource that is created meanwhile is not gone
@@ -66,39 +66,39 @@ class Obligations:
             others = [await self._cluster.list(kind, namespace) for kind in (RUNS, SEARCHES)]
             present |= {body["metadata"]["uid"] for body in chain(monitors, *others)}
         for uid in known.keys() - present:
-            duty = json.loads(known[uid])
-            if duty["namespace"] in self._cluster.namespaces:
-                await self._forget(duty, names)
+            entry = json.loads(known[uid])
+            if entry["namespace"] in self._cluster.namespaces:
+                await self._end(entry, names)
                 await self._write(uid, None)
 
-    async def _forget(self, duty: Mapping[str, str], names: set[str]) -> None:
+    async def _end(self, entry: Mapping[str, str], names: set[str]) -> None:
         """Delete a monitor, unless another resource declares it too; cancel others."""
         try:
-            if RUN in duty:
-                await self._gateway.cancel(duty[RUN])
-            elif SEARCH in duty:
-                await self._gateway.cancel_search(duty[SEARCH])
-            elif duty[MONITOR] not in names:
-                await self._gateway.delete(duty[MONITOR])
+            if RUN in entry:
+                await self._gateway.cancel("runs", entry[RUN])
+            elif SEARCH in entry:
+                await self._gateway.cancel("searches", entry[SEARCH])
+            elif entry[MONITOR] not in names:
+                await self._gateway.delete(entry[MONITOR])
         except UsageError as error:
-            log("operator").warning("the gateway keeps it", of=str(duty), why=str(error))
+            log("operator").warning("the gateway keeps it", of=str(entry), why=str(error))
 
-    async def _write(self, uid: str, duty: str | None) -> None:
-        await self._cluster.write_record(uid, duty)
-        if duty is None:
+    async def _write(self, uid: str, entry: str | None) -> None:
+        await self._cluster.write_record(uid, entry)
+        if entry is None:
             self._records.pop(uid, None)
         else:
-            self._records[uid] = duty
+            self._records[uid] = entry
 
 
-def _duty(plural: str, meta: Mapping[str, Any], spec: Any, status: Any) -> str | None:
-    """Return what the gateway must forget with a resource; None if it has nothing of it."""
+def _entry(plural: str, meta: Mapping[str, Any], spec: Any, status: Any) -> str | None:
+    """Return the record of what a resource has in the gateway; None if it has nothing."""
     if plural == MONITORS and status.get("monitorId"):
-        duty = {MONITOR: monitor_name(meta, spec)}
+        entry = {MONITOR: monitor_name(meta, spec)}
     elif plural == RUNS and (run_id := running_id(status)):
-        duty = {RUN: run_id}
+        entry = {RUN: run_id}
     elif plural == SEARCHES and (search_id := running_search(status)):
-        duty = {SEARCH: search_id}
+        entry = {SEARCH: search_id}
     else:
         return None
-    return json.dumps({"namespace": meta["namespace"], **duty}, sort_keys=True)
+    return json.dumps({"namespace": meta["namespace"], **entry}, sort_keys=True)
