@@ -29,11 +29,11 @@ def _part_of(path: Path) -> Path:
 
 
 @contextmanager
-def written_whole(path: Path) -> Iterator[Path]:
+def written_whole(path: Path, kind: str = "") -> Iterator[Path]:
     """Yield the path of a temporary file that replaces this file at the end.
 
     If writing fails or is interrupted, an existing file stays unchanged. Special files, such as
-    pipes, are written directly.
+    pipes, are written directly. The message of an error begins with the `kind` of the file.
 
     Raises
     ------
@@ -42,12 +42,12 @@ def written_whole(path: Path) -> Iterator[Path]:
     """
     end = path.resolve() if path.is_symlink() else path
     if end.exists() and not end.is_file():
-        with _errors_as_sentences(path):
+        with _errors_as_sentences(path, kind):
             yield path
         return
     part = _part_of(end)
     try:
-        with _errors_as_sentences(path):
+        with _errors_as_sentences(path, kind):
             part.touch()  # raises an OSError with the reason, unlike some libraries
             if end.exists():
                 shutil.copymode(end, part)
@@ -79,9 +79,10 @@ def _move(part: Path, end: Path) -> None:
 
 
 @contextmanager
-def _errors_as_sentences(path: Path) -> Iterator[None]:
+def _errors_as_sentences(path: Path, kind: str = "") -> Iterator[None]:
     try:
         yield
     except OSError as error:
         why = os.strerror(error.errno) if error.errno else str(error)
-        raise UsageError(f"{path} cannot be written ({why}).") from None
+        name = f"{kind} {path}" if kind else str(path)
+        raise UsageError(f"{name} cannot be written ({why}).") from None

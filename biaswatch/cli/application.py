@@ -76,14 +76,14 @@ class LoadedVerbs(MutableMapping[str, Any]):
 
 def loaded(verb: Verb) -> Any:
     """Return a verb, or a group of verbs, as typer's command."""
-    module, _, name = verb.written.partition(":")
+    module, _, name = verb.location.partition(":")
     written = getattr(import_module(f"{__package__}.{module}"), name)
     outer = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     outer.callback()(lambda: None)
     if isinstance(written, typer.Typer):
         outer.add_typer(written, epilog=_epilog(verb, written))
     else:
-        settings = {"ignore_unknown_options": True} if verb.counts else None
+        settings = {"ignore_unknown_options": True} if verb.has_counts else None
         outer.command(verb.name, context_settings=settings, epilog=_epilog(verb, written))(written)
     return typer.main.get_group(outer).commands[verb.name]
 
@@ -179,7 +179,7 @@ def _sentence(mistake: Any) -> str:
 
 
 def _unknown_option(option: str, mistake: Any) -> str:
-    """Return a sentence with what is meant: a field, a similar option, or one of another verb."""
+    """Return a sentence with the option likely meant: a field, a similar one, or another verb's."""
     verb, field = mistake.ctx.command, option.strip("-").replace("-", "_")
     hint = ""
     if field in getattr(verb.callback, "fields", ()):

@@ -53,7 +53,7 @@ def list_extractors(as_json: Json = False) -> None:
     elif not running:
         typer.echo("No extractor has run in the last minute. `biaswatch up` starts them.")
     else:
-        _show(running)
+        _print_running(running)
 
 
 @app.command("test")
@@ -119,7 +119,7 @@ def serve(
             typer.echo("Stopped.")
 
 
-def _show(running: list[ExtractorStatus]) -> None:
+def _print_running(running: list[ExtractorStatus]) -> None:
     head: tuple[str, ...] = (
         *("extractor", "version", "features", "measures with"),
         *("lag", "texts/s", "last error"),
@@ -169,7 +169,7 @@ def bias(
     groups = _groups(group) if group else GROUPS
     if drop_in:
         with bus_url(settings) as url:
-            version, calibration = asyncio.run(_of_drop_in(name, url, settings, groups))
+            version, calibration = asyncio.run(_calibrate_drop_in(name, url, settings, groups))
     else:
         extractor = _extractor(name, settings)
         name, version = extractor.name, extractor.version
@@ -218,7 +218,7 @@ def _extractor(name: str, settings: "ExtractorSettings") -> "Extractor":
     return load_extractors([name], models=models)[name]
 
 
-async def _of_drop_in(
+async def _calibrate_drop_in(
     name: str, url: str, settings: "ExtractorSettings", groups: Groups
 ) -> "tuple[str, ExtractorCalibration]":
     from biaswatch.services.extractor.domain.calibration import calibrate

@@ -32,7 +32,7 @@ from biaswatch.written_files import write_whole
 
 MAX_BATCH_ANSWERS = 500
 MAX_BATCH_BYTES = 32 * 1024 * 1024
-"""Half of what the gateway takes in one request."""
+"""Half of the gateway's limit for one request."""
 POLL_S = 1.0
 COUNTED_LATER = "No platform runs on this machine: they are counted while `biaswatch up` runs."
 History = Annotated[

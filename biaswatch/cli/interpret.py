@@ -134,7 +134,7 @@ async def interpreted(client: GatewayClient, body: BriefRequest) -> Evaluation:
 
 
 def _show_examinations(body: BriefRequest) -> None:
-    """Say what the examination of paid judges takes."""
+    """Print the calls and cost of the examination of paid judges."""
     targets = map(parse_target, body.judges)
     if not body.controls or all(PROVIDERS[target.provider].free for target in targets):
         return

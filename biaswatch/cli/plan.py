@@ -233,7 +233,7 @@ def _seen(request: PlanVerb) -> "ObservedSpread | None":
         return None
     from biaswatch.diagnosis.sources import read_runs
     from biaswatch.planning.observed import observed_spread
-    from biaswatch.readers.run_tables import RunColumns, run_observations
+    from biaswatch.readers.run_observations import RunColumns, run_observations
 
     [table] = read_runs([request.like], gateway())
     features = [request.feature] if request.feature else []

@@ -142,7 +142,7 @@ def run(suite: SuiteFile, request: RunVerb, as_json: Json = False) -> None:
 
 
 def _print_remarks(whole: Suite, suite_part: Suite) -> None:
-    """Print what a reader should know of the suite before the run."""
+    """Print remarks on the suite before the run."""
     if remark := undeclared_range(whole):
         typer.echo(printable(remark), err=True)
     if suite_part is not whole:
@@ -150,7 +150,7 @@ def _print_remarks(whole: Suite, suite_part: Suite) -> None:
 
 
 def pilot_sentence(whole: Suite, pilot: Suite) -> str:
-    """Say which part of a suite a pilot asks."""
+    """Return a sentence on the part of a suite that a pilot asks."""
     sets, chosen = (len({set_of(probe) for probe in suite.probes}) for suite in (whole, pilot))
     return (
         f"This is a pilot ({pilot.name}): {chosen} of {sets} sets, {len(pilot.probes)} of"
@@ -188,7 +188,7 @@ def _show_spending(spending: Sequence[EstimatedSpending], *, as_json: bool, dry_
 
 
 def _check_here(targets: Sequence[Target], budget: Budget, server: str | None) -> None:
-    """Check what only a platform on this machine can know."""
+    """Check the models and budgets that only a local platform can check."""
     if server:
         return
     check_recordings(targets)

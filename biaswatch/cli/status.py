@@ -19,7 +19,7 @@ from biaswatch.shared.requests.platform import (
 from biaswatch.shared.requests.run_views import RunProgress
 
 WAITING_CODE = 3
-"""Nothing alarms, but something needs attention."""
+"""No alarm is active, but something needs attention."""
 NOT_RUNNING = (
     "No platform runs on this machine, so active monitors ask and count nothing: {}. Start it with"
     " `biaswatch up`."
@@ -43,21 +43,21 @@ def status(as_json: Json = False) -> None:
         print_json(report)
     else:
         console = Console(emoji=False)
-        for line in lines_of(report):
+        for line in status_lines(report):
             text = line.lstrip()
             print_sentence(console, text, bullet=" " * (len(line) - len(text)))
-    if code := code_of(report):
+    if code := exit_code_of(report):
         raise typer.Exit(code)
 
 
-def code_of(report: PlatformStatus) -> int:
+def exit_code_of(report: PlatformStatus) -> int:
     """Return the exit code: alarms first, then anything else that needs attention."""
     if report.alarms:
         return FOUND_CODE
     return WAITING_CODE if report.waits else 0
 
 
-def lines_of(report: PlatformStatus) -> Iterator[str]:
+def status_lines(report: PlatformStatus) -> Iterator[str]:
     """Lines of a status report, the most urgent first."""
     yield f"Alarms: {len(report.alarms) or 'none'}"
     yield from map(_alarm_line, report.alarms)

@@ -169,7 +169,7 @@ def judged_preferences(
 
 
 def preference_sentence(row: Preference) -> str:
-    """Return the counts of one criterion, with ties apart."""
+    """Return the counts of one criterion, with ties counted separately."""
     share = estimate_text(row.share.share)
     return (
         f"{row.target}, {row.criterion}: {row.group} in {row.group_preferred} of {row.pairs} pairs,"

@@ -124,7 +124,7 @@ async def show_demo(client: GatewayClient, url: str, say: Callable[[str], None])
     suite = load_suite(DEMO_SUITE)
     await client.keep(suite)
     applied = await client.apply_monitor(demo_file(suite))
-    for line in introduction(applied, url):
+    for line in start_lines(applied, url):
         say(line)
     started = monotonic()
     while True:
@@ -133,12 +133,12 @@ async def show_demo(client: GatewayClient, url: str, say: Callable[[str], None])
         if raised or view.status.ended:
             break
         await asyncio.sleep(POLL_S)
-    lines = alarmed(raised[0], monotonic() - started, url) if raised else silent(view)
+    lines = alarm_lines(raised[0], monotonic() - started, url) if raised else ended_lines(view)
     for line in lines:
         say(line)
 
 
-def introduction(applied: AppliedMonitor, url: str) -> Iterator[str]:
+def start_lines(applied: AppliedMonitor, url: str) -> Iterator[str]:
     """Lines that name the monitor and its page."""
     state = "starts" if applied.anew else "exists already"
     yield (
@@ -149,7 +149,7 @@ def introduction(applied: AppliedMonitor, url: str) -> Iterator[str]:
     yield "Waiting for its first alarm: less than a minute on an idle machine."
 
 
-def alarmed(alarm: Alarm, after_s: float, url: str) -> Iterator[str]:
+def alarm_lines(alarm: Alarm, after_s: float, url: str) -> Iterator[str]:
     """Lines of an alarm, and where to see the answers behind it."""
     yield f"Alarm in round {alarm.round}, after {after_s:.0f} s:"
     yield f"  {alarm.words or alarm.reason}"
@@ -159,7 +159,7 @@ def alarmed(alarm: Alarm, after_s: float, url: str) -> Iterator[str]:
     yield f"  to end it               biaswatch monitor delete {NAME}"
 
 
-def silent(view: MonitorView) -> Iterator[str]:
+def ended_lines(view: MonitorView) -> Iterator[str]:
     """Lines of a monitor that ended without an alarm."""
     yield (
         f"The monitor {NAME} has ended after {view.status.rounds} rounds without an alarm"

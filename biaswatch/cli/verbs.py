@@ -10,11 +10,11 @@ class Verb:
     """A verb, or a group of verbs."""
 
     name: str
-    written: str
-    """The module in this package, and the name in it."""
+    location: str
+    """Its module in this package, and its name there."""
     panel: str
     summary: str
-    counts: bool = False
+    has_counts: bool = False
     """True if arguments may be negative numbers, which are not options."""
     remote: bool = True
     """True if it works with a remote gateway."""
@@ -100,7 +100,7 @@ VERBS = (
         "table:table",
         MEASURE,
         "Show odds ratio, relative risk, impact ratio and tests of a 2x2 table, or of a file.",
-        counts=True,
+        has_counts=True,
         remote=False,
         example="table 30 70 50 50",
     ),
@@ -109,7 +109,7 @@ VERBS = (
         "interpret:interpret",
         MEASURE,
         "Have a model interpret a table, and the report checked and graded.",
-        counts=True,
+        has_counts=True,
         example="interpret 30 70 50 50 --target simulator:writer",
     ),
     Verb(

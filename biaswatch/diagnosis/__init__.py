@@ -1,1 +1,1 @@
-"""From a file, a log or a run to statistics: what `diagnose` and `compare` compute."""
+"""The computations of `diagnose` and `compare`, on a file, a log or a run."""

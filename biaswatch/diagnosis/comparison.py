@@ -6,14 +6,13 @@ from typing import Any
 
 from biaswatch.diagnosis.sources import DECLARED, read_runs
 from biaswatch.local.connections import Gateway
-from biaswatch.readers.run_tables import (
+from biaswatch.readers.run_observations import (
     CONDITIONS,
     RunColumns,
-    RunTable,
     measured_features,
-    missing_answers,
     run_observations,
 )
+from biaswatch.readers.run_tables import RunTable, missing_answers
 from biaswatch.shared.analysis.changes.matched_prompts import MatchedPrompts, matched_prompts
 from biaswatch.shared.analysis.findings.observations import Observations
 from biaswatch.shared.contracts import Against, Claim

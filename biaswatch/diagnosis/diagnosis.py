@@ -17,7 +17,7 @@ from biaswatch.checks import (
 )
 from biaswatch.diagnosis.sources import DiagnosisInput
 from biaswatch.readers.labels import named_labels
-from biaswatch.readers.run_tables import RunColumns
+from biaswatch.readers.run_observations import RunColumns
 from biaswatch.readers.tables import TableColumns
 from biaswatch.render.table_rows import Parts, against, comparison_rows, result_rows
 from biaswatch.shared.analysis.findings.groupings import AnalysisPlan, ComparisonPlan

@@ -41,7 +41,7 @@ class SummedTable:
     def diagnosis(
         self, plan: ComparisonPlan, ddof: int, *, named_statistics: bool
     ) -> TableDiagnosis:
-        """Return what follows from the sums of the table.
+        """Return the statistics that follow from the sums of the table.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Remarks about the users of a log, and about what a monitor concludes from the same log."""
+"""Remarks about the users of a log, and about the conclusions of a monitor from it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

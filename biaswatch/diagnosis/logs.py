@@ -14,7 +14,8 @@ from biaswatch.importing.rows import RepeatedIds, Row
 from biaswatch.measuring import TextMeasurer
 from biaswatch.readers.columns import listed_names
 from biaswatch.readers.row_ids import label_form_sentences, rounded_id_warnings
-from biaswatch.readers.run_tables import RunColumns, RunTable, run_observations, run_warnings
+from biaswatch.readers.run_observations import RunColumns, run_observations, run_warnings
+from biaswatch.readers.run_tables import RunTable
 from biaswatch.shared.contracts import Claim
 from biaswatch.shared.conventions.left_out import LeftOut
 from biaswatch.shared.conventions.rows import LogFormat

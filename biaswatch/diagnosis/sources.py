@@ -12,7 +12,8 @@ from rich.console import Console
 from rich.progress import Progress
 
 from biaswatch.readers.labels import label_warnings, labelled_columns
-from biaswatch.readers.run_tables import RunColumns, RunTable, run_observations, run_warnings
+from biaswatch.readers.run_observations import RunColumns, run_observations, run_warnings
+from biaswatch.readers.run_tables import RunTable
 from biaswatch.readers.table_files import frame_of
 from biaswatch.readers.tables import TableColumns, check_named, frame_observations
 from biaswatch.render.labels import print_corrections

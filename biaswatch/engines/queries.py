@@ -11,8 +11,6 @@ SUMS = ("n", "first", "second", "third", "low", "high")
 """Columns of a query for each feature, after group, domain and rows."""
 SHIFTED_BY = 1000
 """Rows whose means are the shifts."""
-WHOLE_UNIT = 2**32
-"""One, as a window's quantised integers write it."""
 
 
 @dataclass(frozen=True)
@@ -25,19 +23,12 @@ class Dialect:
     """The type of a number of double precision that may be missing."""
     text: str
     """The type of a text that may be missing."""
-    whole: str = "BIGINT"
-    """The type of a whole number of 64 bits that may be missing."""
-    sum_of_whole: str = "DECIMAL(38, 0)"
-    """Type of sums of whole numbers."""
 
 
 DUCKDB = Dialect("duckdb", '"', "DOUBLE", "VARCHAR")
 SPARK = Dialect("spark", "`", "DOUBLE", "STRING")
 POSTGRESQL = Dialect("postgres", '"', "DOUBLE PRECISION", "TEXT")
-CLICKHOUSE = Dialect(
-    "clickhouse", "`", "Nullable(Float64)", "Nullable(String)", "Nullable(Int64)",
-    "Nullable(Decimal(38, 0))",
-)  # fmt: skip
+CLICKHOUSE = Dialect("clickhouse", "`", "Nullable(Float64)", "Nullable(String)")
 DIALECTS = {dialect.name: dialect for dialect in (DUCKDB, SPARK, POSTGRESQL, CLICKHOUSE)}
 
 
@@ -108,39 +99,14 @@ def shared_units_query(source: str, columns: SummedColumns, dialect: Dialect) ->
     return f"SELECT COUNT(*) FROM ({several}) AS u"  # noqa: S608 - as above
 
 
-def folded_query(source: str, columns: SummedColumns, dialect: Dialect) -> str:
-    """Return the query that folds a window: for each group, domain and unit, whole-number sums.
-
-    A value becomes the nearest multiple of 1 / `WHOLE_UNIT`, and its multiples are summed as whole
-    numbers, so that every engine, every order and every cut into parts gives the same bits. Values
-    beyond 2 to the 30th are missing.
-    """
-    unit = named(columns.unit, dialect) if columns.unit is not None else "NULL"
-    most = 2**30
-    whole = ", ".join(
-        f"CASE WHEN v{i} BETWEEN -{most} AND {most} THEN"
-        f" CAST(FLOOR(v{i} * {_written(WHOLE_UNIT, dialect)} + {_written(0.5, dialect)})"
-        f" AS {dialect.whole}) END AS q{i}"
-        for i in range(len(columns.features))
-    )
-    sums = ", ".join(
-        f"COUNT(q{i}), SUM(CAST(q{i} AS {dialect.sum_of_whole}))"
-        for i in range(len(columns.features))
-    )
-    rows = _rows(source, columns, dialect, more=f", CAST({unit} AS {dialect.text}) AS unit_of")
-    return (
-        f"SELECT grp, dom, unit_of, COUNT(*), {sums} FROM"  # noqa: S608 - as above
-        f" (SELECT grp, dom, unit_of, {whole} FROM ({rows}) AS r) AS m GROUP BY grp, dom, unit_of"
-    )
-
-
-def _rows(source: str, columns: SummedColumns, dialect: Dialect, more: str = "") -> str:
+def _rows(source: str, columns: SummedColumns, dialect: Dialect) -> str:
     """Return the query of rows in a group: group, domain and clean values."""
     text, double = dialect.text, dialect.double
     parts = [f"CAST({named(name, dialect)} AS {text})" for name in columns.domains]
     domain = " || ', ' || ".join(parts) if parts else f"CAST('' AS {text})"
-    if columns.unit is not None and not more:
-        more = f", CAST({named(columns.unit, dialect)} AS {text}) AS unit_of"
+    unit = ""
+    if columns.unit is not None:
+        unit = f", CAST({named(columns.unit, dialect)} AS {text}) AS unit_of"
     values = "".join(
         f", CASE WHEN {cell} BETWEEN -{LARGEST} AND {LARGEST} THEN {cell} END AS v{i}"
         for i, name in enumerate(columns.features)
@@ -148,7 +114,7 @@ def _rows(source: str, columns: SummedColumns, dialect: Dialect, more: str = "")
     )
     group = named(columns.group, dialect)
     return (
-        f"SELECT CAST({group} AS {text}) AS grp, {domain} AS dom{more}{values}"  # noqa: S608
+        f"SELECT CAST({group} AS {text}) AS grp, {domain} AS dom{unit}{values}"  # noqa: S608
         f" FROM {source} WHERE {group} IS NOT NULL"
     )
 

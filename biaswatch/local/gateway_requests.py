@@ -12,9 +12,9 @@ from biaswatch.shared.errors import NotFoundError, TransientError, UsageError
 PATIENCE_S = 120.0
 """Wait for a gateway that has answered before and is restarting."""
 PAUSE_S = 0.5
-AWAY = {502, 503, 504}
+UNAVAILABLE = {502, 503, 504}
 """Status codes of a gateway without bus or store, and of a proxy without gateway."""
-ABSENT, FULL = 404, 429
+NOT_FOUND, TOO_MANY_REQUESTS = 404, 429
 """Status code of a gateway whose services have to catch up first."""
 LONGEST_WAIT_S = 30.0
 """Maximum wait between two attempts, also for a longer `Retry-After`."""
@@ -23,7 +23,7 @@ TIMEOUT_S = 120
 
 
 class GatewayRequests:
-    """Send requests; wait for a gateway that has answered once, unless it is `gone`."""
+    """Sends requests; waits for a gateway that has answered before, unless it is `gone`."""
 
     def __init__(
         self,
@@ -73,12 +73,12 @@ class GatewayRequests:
                 if not waits or clock() >= deadline or self._gone():
                     raise self.no_answer(error) from None
             else:
-                if repeatable and reply.status_code == FULL:
+                if repeatable and reply.status_code == TOO_MANY_REQUESTS:
                     # The gateway works: wait as long as it asks for.
                     await asyncio.sleep(wait_s(reply.headers.get("retry-after", "")))
                     deadline = clock() + self._patience_s
                     continue
-                if reply.status_code not in AWAY or not repeatable or clock() >= deadline:
+                if reply.status_code not in UNAVAILABLE or not repeatable or clock() >= deadline:
                     return reply
             await asyncio.sleep(PAUSE_S)
 
@@ -95,7 +95,7 @@ class GatewayRequests:
             detail = str(reply.json()["detail"])
         except (ValueError, KeyError, TypeError):
             detail = f"The gateway answered HTTP {reply.status_code}; is this a biaswatch gateway?"
-        refused = NotFoundError if reply.status_code == ABSENT else UsageError
+        refused = NotFoundError if reply.status_code == NOT_FOUND else UsageError
         raise (TransientError if reply.is_server_error else refused)(detail)
 
     def no_answer(self, error: httpx2.HTTPError) -> TransientError:

@@ -12,7 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from biaswatch.local.connections import RunningPlatform, embedded_bus_limits
-from biaswatch.local.supervision import BusSupervision, free_bytes, supervised_processes
+from biaswatch.local.supervision import (
+    BusSupervision,
+    ended_by_failure,
+    free_bytes,
+    supervised_processes,
+)
 from biaswatch.readers.targets import recordings_folder
 from biaswatch.services.diagnoser import app as diagnoser
 from biaswatch.services.diagnoser.settings import DiagnoserSettings
@@ -168,7 +173,7 @@ async def _in_processes(where: ServiceSettings, store: Store, port: int) -> Asyn
         "BIASWATCH_GATEWAY_HOST": HERE,
         "BIASWATCH_GATEWAY_PORT": str(chosen),
     }
-    own = _own_machine(GeneratorSettings().model_fields_set, where.state_dir)
+    own = _local_defaults(GeneratorSettings().model_fields_set, where.state_dir)
     environment |= {f"BIASWATCH_{name.upper()}": _as_variable(own[name]) for name in own}
     async with supervised_processes(SERVICES, environment):
         while True:  # until the gateway answers
@@ -182,7 +187,7 @@ async def _in_processes(where: ServiceSettings, store: Store, port: int) -> Asyn
         yield f"http://{HERE}:{chosen}"
 
 
-def _own_machine(configured: Collection[str], state_dir: Path) -> dict[str, Any]:
+def _local_defaults(configured: Collection[str], state_dir: Path) -> dict[str, Any]:
     """Return the generator's defaults on a user's own machine, for settings not configured."""
     own = {
         "generator_private_hosts": LOOPBACK,
@@ -202,7 +207,7 @@ async def _in_this_process(where: ServiceSettings, store: Store, port: int) -> A
     common: dict[str, Any] = {"nats_url": where.nats_url, "store_url": where.store_url}
     generating = load_settings(GeneratorSettings, **common, simulator_url=where.simulator_url)
     generating = generating.model_copy(
-        update=_own_machine(generating.model_fields_set, where.state_dir)
+        update=_local_defaults(generating.model_fields_set, where.state_dir)
     )
     if where.calls is not None:
         fewer = {"generator_slots": where.calls, "generator_start": where.calls}
@@ -246,21 +251,11 @@ async def _in_this_process(where: ServiceSettings, store: Store, port: int) -> A
 @asynccontextmanager
 async def _running(services: Sequence[Service]) -> AsyncIterator[None]:
     """Run services; if one fails, the platform ends with its error."""
-    inside = asyncio.current_task()
     tasks = [asyncio.create_task(service.run(with_health=False)) for service in services]
-    for task in tasks:
-        task.add_done_callback(lambda ended: _failed(ended) and inside and inside.cancel())
     try:
-        yield
-    except asyncio.CancelledError:
-        for failure in filter(None, map(_failed, tasks)):
-            raise failure from None
-        raise
+        async with ended_by_failure(tasks):
+            yield
     finally:
         for service in services:
             service.stop()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _failed(task: "asyncio.Task[None]") -> BaseException | None:
-    return task.exception() if task.done() and not task.cancelled() else None

@@ -7,7 +7,7 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Protocol
@@ -82,9 +82,9 @@ class BusSupervision:
             )
         self._warned = free < LOW_BYTES
         if not self._server.runs:
-            self._start_again("the bus has died and restarts")
+            self._restart("the bus has died and restarts")
         elif self._stuck and free >= LOW_BYTES:
-            self._start_again("the disk has space again: the bus restarts")
+            self._restart("the disk has space again: the bus restarts")
 
     def _failed_to_write(self) -> bool:
         """Return whether the log has a new entry about a full disk."""
@@ -98,7 +98,7 @@ class BusSupervision:
             return False
         return any(phrase in tail for phrase in NO_SPACE)
 
-    def _start_again(self, why: str) -> None:
+    def _restart(self, why: str) -> None:
         now = self._clock()
         steady = now - self._started_at >= STEADY_S
         if not steady and now - self._started_at < self._pause_s:
@@ -123,10 +123,10 @@ def free_bytes(folder: Path) -> int:
     return disk.f_bavail * disk.f_frsize
 
 
-STOPPED_AS_ASKED, A_PERSON_IS_NEEDED = 0, 2
+STOPPED_AS_ASKED, NEEDS_PERSON = 0, 2
 FIRST_SERVICE_PAUSE_S, MAX_SERVICE_PAUSE_S = 0.5, 30.0
 """Bounds of the pause before a restart, which doubles for short-lived services."""
-LIVED_S = 60.0
+STABLE_S = 60.0
 """Uptime after which the pause starts over."""
 STOP_PATIENCE_S = 30.0
 
@@ -146,25 +146,33 @@ async def supervised_processes(
     variables = {**settings, "BIASWATCH_STOP_WITH_PARENT": "true", "BIASWATCH_HEALTH_PORT": "0"}
     # One thread of linear algebra per service: more compete for the cores.
     environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ, **variables}  # noqa: TID251 - handed on to the services
-    inside = asyncio.current_task()
     keepers = [asyncio.create_task(_keep_running(service, environment)) for service in services]
-    for keeper in keepers:
-        keeper.add_done_callback(lambda ended: _failure(ended) and inside and inside.cancel())
     try:
-        yield
-    except asyncio.CancelledError:
-        for failure in filter(None, map(_failure, keepers)):
-            raise failure from None
-        raise
+        async with ended_by_failure(keepers):
+            yield
     finally:
         for keeper in keepers:
             keeper.cancel()
         await asyncio.gather(*keepers, return_exceptions=True)
 
 
+@asynccontextmanager
+async def ended_by_failure(tasks: Sequence["asyncio.Task[None]"]) -> AsyncIterator[None]:
+    """End the context when one of the tasks fails, and raise its error."""
+    inside = asyncio.current_task()
+    for task in tasks:
+        task.add_done_callback(lambda ended: _failure(ended) and inside and inside.cancel())
+    try:
+        yield
+    except asyncio.CancelledError:
+        for failure in filter(None, map(_failure, tasks)):
+            raise failure from None
+        raise
+
+
 def next_pause_s(before_s: float | None, lived_s: float) -> float:
     """Return the pause before the next restart, from the previous pause and the uptime."""
-    if before_s is None or lived_s >= LIVED_S:
+    if before_s is None or lived_s >= STABLE_S:
         return FIRST_SERVICE_PAUSE_S
     return min(MAX_SERVICE_PAUSE_S, 2 * before_s)
 
@@ -174,7 +182,7 @@ async def _keep_running(service: str, environment: Mapping[str, str]) -> None:
     while True:
         began = clock()
         code = await _run(service, environment)
-        if code == A_PERSON_IS_NEEDED:
+        if code == NEEDS_PERSON:
             raise ConfigurationError(f"The {service} has stopped; the reason is above.")
         if code == STOPPED_AS_ASKED:
             return

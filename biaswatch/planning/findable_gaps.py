@@ -22,7 +22,8 @@ from biaswatch.planning.runs import (
     assumed_answers,
     like_a_run,
 )
-from biaswatch.readers.run_tables import RunColumns, RunTable, run_observations
+from biaswatch.readers.run_observations import RunColumns, run_observations
+from biaswatch.readers.run_tables import RunTable
 from biaswatch.shared.contracts import Claim, Diagnosis, SummaryWord
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.comparisons.planned_power import MAX_SETS, simulated_power

@@ -135,7 +135,6 @@ def _prompts(side: SideUnits) -> int:
     return max(1, round((len(side.by_unit.keys) - len(side.alone)) / sets)) if sets else 1
 
 
-LEAST_CELL = 2
 USUAL_SHARE = 0.5
 """Assumed ratio of the deviations between and within prompts, for runs without repeats."""
 NEVER_ALIKE = 0.99

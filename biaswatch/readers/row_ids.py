@@ -33,7 +33,7 @@ def exact_frame(columns: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
 
 
 def _exact_column(values: Sequence[Any]) -> "pd.Series[Any]":
-    """Return a column; integers beside anything else (None, a float) stay Python's integers."""
+    """Return a column; integers mixed with other values (None, a float) stay Python's integers."""
     kinds = set(map(type, values))
     return pd.Series(values, dtype=object if int in kinds and len(kinds) > 1 else None)
 
@@ -130,7 +130,7 @@ def label_form_sentences(name: str, labels: Iterable[str | None]) -> Iterator[st
 
 
 def _form(label: str) -> str:
-    """Return what labels that look alike have in common."""
+    """Return the common form of labels that look alike."""
     visible = "".join(c for c in normalize("NFKC", label) if category(c) != "Cf")
     return _WHOLE_FLOAT.sub(r"\1", visible.strip().casefold())
 

@@ -94,7 +94,7 @@ def check_recordings(targets: Sequence[Target]) -> None:
 
 
 def check_local(targets: Sequence[Target]) -> None:
-    """Raise UsageError where a local model, or what serves it, is not on this machine."""
+    """Raise UsageError if a local model or its server is not on this machine."""
     for target in targets:
         if PROVIDERS[target.provider].local:
             try:

@@ -42,7 +42,7 @@ class TextForm:
     columns: int
 
     def in_words(self, path: Path, with_commas: Sequence[str]) -> str | None:
-        """Return what was detected; None for plain CSV in UTF-8."""
+        """Return the detected format; None for plain CSV in UTF-8."""
         parts = [ENCODINGS[self.encoding]] if self.encoding in ENCODINGS else []
         parts += [f"{SEPARATORS[self.separator]} between columns"] if self.separator != "," else []
         parts += [f"decimal commas in {', '.join(with_commas)}"] if with_commas else []

@@ -5,7 +5,7 @@ import json
 import httpx2
 import pytest
 
-from biaswatch.cli.up import CADENCE_S, alarmed, silent
+from biaswatch.cli.up import CADENCE_S, alarm_lines, ended_lines
 from biaswatch.shared.contracts import Claim
 from biaswatch.shared.requests.monitor_views import MonitorStatus, MonitorView
 from tests.support.commands import CommandLine
@@ -43,7 +43,9 @@ def test_a_monitor_alarms_within_the_rounds_of_a_minute_and_says_where_to_look(
 
 
 def test_an_alarm_without_words_says_its_reason() -> None:
-    lines = list(alarmed(make_alarm(words="", reason="the evidence is enough"), 1.2, "http://x"))
+    lines = list(
+        alarm_lines(make_alarm(words="", reason="the evidence is enough"), 1.2, "http://x")
+    )
     assert lines[0].endswith("after 1 s:")
     assert lines[1].strip() == "the evidence is enough"
 
@@ -54,5 +56,5 @@ def test_a_monitor_that_found_nothing_says_why_it_ended() -> None:
         target="t", claim=Claim.BANK, rounds=60, comparisons=2, alarms=0, alpha=0.05,
         since=AT,
     )  # fmt: skip
-    [line] = silent(MonitorView(status=stand, evidence=[], alarms=[]))
+    [line] = ended_lines(MonitorView(status=stand, evidence=[], alarms=[]))
     assert "after 60 rounds without an alarm (all rounds are done)" in line

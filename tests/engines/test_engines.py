@@ -19,7 +19,6 @@ from biaswatch.engines.queries import (
     POSTGRESQL,
     SPARK,
     SummedColumns,
-    folded_query,
     sums_query,
 )
 from biaswatch.engines.summed_diagnosis import EngineTable, summed_diagnosis
@@ -78,22 +77,6 @@ def test_sums_are_those_of_duckdb(
     assert len(here) == 6
     for key, sums in here.items():
         assert there[key] == pytest.approx(sums, rel=1e-12, abs=1e-9)
-
-
-def test_whole_number_sums_of_a_window_have_the_same_bits(
-    duckdb: EngineTable, other: EngineTable, frame: pd.DataFrame
-) -> None:
-    asked = SummedColumns("team", ("sentiment", "refused"), ("language",), "user")
-    rows = [
-        {tuple(map(str, row[:3])): [int(cell or 0) for cell in row[3:]] for row in item}
-        for table in (duckdb, other)
-        for item in [table.run(folded_query(table.source, asked, table.dialect))]
-    ]
-    assert rows[0] == rows[1]
-    there = frame[frame.team.notna()]
-    assert len(rows[0]) == len(there.groupby(["team", "language", "user"]))
-    whole = np.floor(there.sentiment.dropna() * 2**32 + 0.5)
-    assert sum(cells[2] for cells in rows[0].values()) == int(whole.astype("int64").sum())
 
 
 def test_a_diagnosis_is_that_of_duckdb(duckdb: EngineTable, other: EngineTable) -> None:
@@ -228,7 +211,7 @@ def test_a_name_of_a_column_cannot_leave_its_quotes(dialect: Any) -> None:
     assert f"x{dialect.quote * 2}) FROM y" in query
 
 
-def test_postgresql_gives_the_same_sums_and_folds(
+def test_postgresql_gives_the_same_sums(
     duckdb: EngineTable, frame: pd.DataFrame, postgresql_server: Any
 ) -> None:
     import psycopg
@@ -253,12 +236,3 @@ def test_postgresql_gives_the_same_sums_and_folds(
             assert sums[0].keys() == sums[1].keys()
             for key, result in sums[0].items():
                 assert sums[1][key] == pytest.approx(result, rel=1e-12, abs=1e-9)
-        window = SummedColumns("team", ("sentiment",), ("language",), "user")
-        folds = [
-            sorted(
-                (*map(str, row[:3]), *(int(cell or 0) for cell in row[3:]))
-                for row in item.run(folded_query(item.source, window, item.dialect))
-            )
-            for item in (duckdb, there)
-        ]
-        assert folds[0] == folds[1]

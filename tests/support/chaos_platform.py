@@ -19,7 +19,7 @@ from typing import Any
 
 import httpx2
 
-from biaswatch.local.supervision import A_PERSON_IS_NEEDED
+from biaswatch.local.supervision import NEEDS_PERSON
 from biaswatch.shared.bus.dead_letters import DeadLetter, dead_letters
 from biaswatch.shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
 from biaswatch.shared.bus.jetstream.keys import ensure_keys
@@ -197,7 +197,7 @@ class ChaosPlatform:
         while True:
             for service in self._services:
                 code = service.tend()
-                if code == A_PERSON_IS_NEEDED:
+                if code == NEEDS_PERSON:
                     self.needed_a_person.append(service.name)
                 if code not in (None, -signal.SIGKILL):
                     self.unexpected.append(f"{service.name} ended with {code}")

@@ -8,7 +8,7 @@ from typing import Any
 from biaswatch.diagnosis.diagnosis import Diagnosed, diagnosed
 from biaswatch.diagnosis.logs import log_input
 from biaswatch.diagnosis.sources import DiagnosisInput
-from biaswatch.readers.run_tables import RunColumns
+from biaswatch.readers.run_observations import RunColumns
 from biaswatch.shared.conventions.rows import LogFormat
 from biaswatch.shared.requests.diagnoses import DiagnoseRequest
 

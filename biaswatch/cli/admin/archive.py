@@ -58,7 +58,7 @@ def move(
     from biaswatch.shared.parquet.folder import ParquetFolder
 
     policy = retention_of(retention) if retention else None
-    moment = _past(before) if before else None
+    moment = _past_moment(before) if before else None
     settings, folder = load_settings(Settings), ParquetFolder(to)
     with Store.open(settings.store, statement_s=None) as store:
         runs = (
@@ -68,10 +68,12 @@ def move(
         )
         about = {"runs": str(len(runs)), "before": before or "", "retention": str(retention or "")}
         if runs:
-            act = operator_act(AuditAction.ANSWERS_ARCHIVE, folder.uri, tenant=_only(runs), **about)
+            act = operator_act(
+                AuditAction.ANSWERS_ARCHIVE, folder.uri, tenant=_common_tenant(runs), **about
+            )
             _write_acts(settings, store, [act])
         moved = _move(store, folder, runs)
-        kept = _keep_to(settings, store, policy) if policy else {}
+        kept = _apply_retention(settings, store, policy) if policy else {}
         purged = purge_archive(store)
     counts = {
         "runs": len(moved),
@@ -172,7 +174,7 @@ def _move(store: Store, folder: Any, runs: "Sequence[ArchivableRun]") -> "list[A
     return moved
 
 
-def _keep_to(settings: Settings, store: Store, policy: "Retention") -> dict[str, int]:
+def _apply_retention(settings: Settings, store: Store, policy: "Retention") -> dict[str, int]:
     """Purge texts and remove files whose retention period is over."""
     from biaswatch.archiving.retention import expired, texts_due
     from biaswatch.shared.parquet.folder import ParquetFolder
@@ -216,14 +218,14 @@ def _sentence(counts: dict[str, int], uri: str) -> str:
     return sentence
 
 
-def _past(written: str) -> datetime:
+def _past_moment(written: str) -> datetime:
     moment = moment_of(written)
     if moment > _now():
         raise UsageError(f"--before {written} is in the future: name a past date.")
     return moment
 
 
-def _only(runs: "Sequence[ArchivableRun]") -> str | None:
+def _common_tenant(runs: "Sequence[ArchivableRun]") -> str | None:
     """Return the tenant if all runs have the same one, for its audit trail."""
     tenants = {run.tenant for run in runs}
     return tenants.pop() if len(tenants) == 1 else None

@@ -117,7 +117,7 @@ def verify(
 
 
 def verified_in_words(entries: int, on_bus: int, known: int, faults: int, head: str | None) -> str:
-    """Return what a verification found; an empty trail is no proof of anything."""
+    """Return the result of a verification; an empty trail proves nothing."""
     checked = f"{entries} entries were checked against {on_bus} anchors on the bus and {known} more"
     if faults:
         return f"{checked}: the trail was changed."

@@ -1,14 +1,11 @@
 """The operator's verbs of an installation: provision, keys, tokens."""
 
 import asyncio
-import os
 import re
 import secrets
 import socket
-import tempfile
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -33,7 +30,7 @@ from biaswatch.shared.errors import ConfigurationError, TransientError, UsageErr
 from biaswatch.shared.files import checked, read_text, yaml_mapping
 from biaswatch.shared.runtime.settings import Settings, load_settings
 from biaswatch.shared.store import Store, migrate
-from biaswatch.written_files import write_whole
+from biaswatch.written_files import write_whole, written_whole
 
 LOOK_AGAIN_S = 1.0
 
@@ -233,7 +230,7 @@ def remove(
     fields, removed = _fields(file), 0
     for kind in ("tokens", "proxies"):
         before = fields.get(kind, [])
-        fields[kind] = [entry for entry in before if not _is(entry, name, id_)]
+        fields[kind] = [entry for entry in before if not _matches(entry, name, id_)]
         removed += len(before) - len(fields[kind])
     if not removed:
         raise UsageError(
@@ -243,7 +240,7 @@ def remove(
     typer.echo(f"Removed {removed} of {printable(name)}.")
 
 
-def _is(entry: dict[str, Any], name: str, id_: str | None) -> bool:
+def _matches(entry: dict[str, Any], name: str, id_: str | None) -> bool:
     return entry["name"] == name and (id_ is None or entry["verifier"].startswith(id_))
 
 
@@ -259,17 +256,7 @@ def _fields(file: Path) -> dict[str, Any]:
 def _write(file: Path, fields: dict[str, Any]) -> None:
     """Replace the file atomically, so that the gateway never reads a partial one."""
     checked(TokensFile, fields, file)
-    text = yaml.safe_dump({name: value for name, value in fields.items() if value}, sort_keys=False)
-    try:
-        handle, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}-")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as opened:
-                opened.write(text if text != "{}\n" else "tokens: []\n")
-            Path(temporary).chmod(FILE_MODE)
-            Path(temporary).replace(file)
-        except OSError:
-            with suppress(OSError):
-                Path(temporary).unlink()
-            raise
-    except OSError as error:
-        raise UsageError(f"The tokens file {file} cannot be written ({error.strerror}).") from None
+    filled = {name: value for name, value in fields.items() if value} or {"tokens": []}
+    with written_whole(file, "The tokens file") as part:
+        part.write_text(yaml.safe_dump(filled, sort_keys=False), encoding="utf-8")
+        part.chmod(FILE_MODE)

@@ -62,7 +62,7 @@ def purge(
         _check_known(unit, is_known=purged.known)
         _show_purged(purged, as_json)
         return
-    gone, removed = _here(request, tenant)
+    gone, removed = _purge_locally(request, tenant)
     is_known = gone.known or gone.archived > 0 or removed.messages.total() > 0
     _check_known(unit, is_known=is_known)
     _show(gone, removed, remains_of(request) if request else "", as_json)
@@ -81,7 +81,9 @@ def _request(
     return checked(PurgeRequest, named, "purge") if named else None
 
 
-def _here(request: PurgeRequest | None, tenant: str | None) -> tuple[RemovedTexts, PurgedMessages]:
+def _purge_locally(
+    request: PurgeRequest | None, tenant: str | None
+) -> tuple[RemovedTexts, PurgedMessages]:
     """Purge the store and the bus; return the numbers of texts and messages removed."""
     settings = load_settings(Settings)
     scope = Scope(tenant=tenant)

@@ -12,7 +12,8 @@ import pytest
 
 from biaswatch.exporting.answers import exported_rows, runs_named, write_rows
 from biaswatch.local.client import GatewayClient
-from biaswatch.readers.run_tables import RunColumns, RunTable, run_observations
+from biaswatch.readers.run_observations import RunColumns, run_observations
+from biaswatch.readers.run_tables import RunTable
 from biaswatch.readers.tables import TableColumns, observations
 from biaswatch.render.table_rows import result_rows
 from biaswatch.services.gateway.app import web_app

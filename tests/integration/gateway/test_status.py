@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from biaswatch.cli.status import code_of, lines_of
+from biaswatch.cli.status import exit_code_of, status_lines
 from biaswatch.services.gateway.app import build
 from biaswatch.services.gateway.channels import ChannelQueries
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
@@ -49,8 +49,8 @@ def status_of(store: Store) -> PlatformStatus:
 
 async def test_a_platform_without_anything_needs_nobody(api: httpx2.AsyncClient) -> None:
     record = PlatformStatus.model_validate((await api.get("/v1/status", headers=READER)).json())
-    assert code_of(record) == 0
-    assert next(lines_of(record)) == "Alarms: none"
+    assert exit_code_of(record) == 0
+    assert next(status_lines(record)) == "Alarms: none"
 
 
 @pytest.mark.parametrize(("raised", "changes"), [(YESTERDAY, 1), (LAST_WEEK, 0)])
@@ -63,8 +63,8 @@ def test_an_alarm_that_stands_is_told_however_old_it_is(
     result = status_of(store)
     assert [alarm.alarm_id for alarm in result.alarms] == [alarm.id]
     assert len(result.changes) == changes
-    assert code_of(result) == 1
-    lines = list(lines_of(result))
+    assert exit_code_of(result) == 1
+    lines = list(status_lines(result))
     assert sum(line.endswith("raised: women fare worse") for line in lines) == 1
 
 
@@ -89,7 +89,7 @@ def test_an_alarm_that_people_handled_is_marked(store: Store) -> None:
         for action, details in steps.items()
     ]
     store.audit.append(acts, YESTERDAY)
-    [line] = [line for line in lines_of(status_of(store)) if "women" in line]
+    [line] = [line for line in status_lines(status_of(store)) if "women" in line]
     assert "raised (acknowledged, silenced until 2026-03-02 10:00 UTC): women" in line
 
 
@@ -103,7 +103,7 @@ def test_an_alarm_that_is_over_has_changed_and_stands_no_more(store: Store) -> N
         [],
         [AlarmState.CLEARED],
     )
-    assert code_of(result) == 0
+    assert exit_code_of(result) == 0
 
 
 def test_a_round_that_is_due_for_an_hour_waits_for_a_person(store: Store) -> None:
@@ -112,8 +112,8 @@ def test_a_round_that_is_due_for_an_hour_waits_for_a_person(store: Store) -> Non
     store.schedule.want(monitor)
     result = status_of(store)
     assert [item.name for item in result.overdue] == [monitor.name]
-    assert code_of(result) == 3
-    assert any("monitor overdue" in line for line in lines_of(result))
+    assert exit_code_of(result) == 3
+    assert any("monitor overdue" in line for line in status_lines(result))
 
 
 def test_a_channel_in_trouble_waits_for_a_person_in_its_own_words(store: Store) -> None:
@@ -125,7 +125,7 @@ def test_a_channel_in_trouble_waits_for_a_person_in_its_own_words(store: Store) 
     assert [(trouble.what, trouble.said) for trouble in result.troubles] == [
         ("channel", f"chat: {trouble}")
     ]
-    assert code_of(result) == 3
+    assert exit_code_of(result) == 3
 
 
 def test_alarms_that_no_channel_got_wait_for_a_person(store: Store) -> None:
@@ -138,7 +138,7 @@ def test_alarms_that_no_channel_got_wait_for_a_person(store: Store) -> None:
     result = status_of(store)
     assert [trouble.what for trouble in result.troubles] == ["alarms not delivered"]
     assert "biaswatch channels retry webhook/hiring" in result.troubles[0].said
-    assert code_of(result) == 3
+    assert exit_code_of(result) == 3
 
 
 def test_runs_of_the_last_day_are_listed_and_older_ones_that_go_on(store: Store) -> None:

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from biaswatch.diagnosis.logs import log_input
-from biaswatch.readers.run_tables import RunColumns
+from biaswatch.readers.run_observations import RunColumns
 from biaswatch.shared.errors import UsageError
 
 ANSWERS: list[dict[str, Any]] = [

@@ -2,8 +2,8 @@
 
 from biaswatch.local.supervision import (
     FIRST_SERVICE_PAUSE_S,
-    LIVED_S,
     MAX_SERVICE_PAUSE_S,
+    STABLE_S,
     next_pause_s,
 )
 
@@ -19,4 +19,4 @@ def test_a_service_that_dies_at_once_is_started_ever_more_rarely() -> None:
 
 
 def test_a_service_that_has_worked_is_started_again_soon() -> None:
-    assert next_pause_s(MAX_SERVICE_PAUSE_S, lived_s=LIVED_S) == FIRST_SERVICE_PAUSE_S
+    assert next_pause_s(MAX_SERVICE_PAUSE_S, lived_s=STABLE_S) == FIRST_SERVICE_PAUSE_S

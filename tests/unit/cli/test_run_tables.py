@@ -9,15 +9,13 @@ import pytest
 from biaswatch.diagnosis.diagnosis import diagnosed, run_columns
 from biaswatch.diagnosis.sources import measured_input
 from biaswatch.local.client import GatewayClient
-from biaswatch.readers.run_tables import (
+from biaswatch.readers.run_observations import (
     RunColumns,
-    RunTable,
-    full_name,
     measured_features,
     run_observations,
     run_warnings,
-    short_names,
 )
+from biaswatch.readers.run_tables import RunTable, full_name, short_names
 from biaswatch.shared.contracts import Claim
 from biaswatch.shared.contracts.derived_features import Scale
 from biaswatch.shared.errors import TransientError, UsageError
