@@ -1,11 +1,12 @@
 """Samples as statistics take them, their present values, and a cache of results by content."""
 
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from hashlib import blake2b
 from typing import Generic, TypeVar
 
 import numpy as np
+
+from biaswatch.shared.caching import LatestResults
 
 Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
 Sample = Sequence[float | None] | Vector
@@ -80,15 +81,9 @@ class ContentCache(Generic[T]):
     """
 
     def __init__(self, max_entries: int) -> None:
-        self._results: OrderedDict[Hashable, tuple[T]] = OrderedDict()
-        self._max_entries = max_entries
+        self._results = LatestResults[Hashable, T](max_entries)
 
     def get(self, values: Vector, parameters: Hashable, compute: Callable[[], T]) -> T:
         """Return the result for these values, in this order, and parameters."""
         key = blake2b(values.tobytes(), digest_size=16).digest(), parameters
-        # Each step on the dictionary is atomic: threads may compute a result twice, never lose one.
-        entry = self._results.pop(key, None) or (compute(),)
-        self._results[key] = entry
-        if len(self._results) > self._max_entries:
-            self._results.popitem(last=False)
-        return entry[0]
+        return self._results.get(key, compute)

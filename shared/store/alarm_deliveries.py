@@ -10,6 +10,8 @@ from biaswatch.shared.contracts.alarm import TRIAL, AlarmDelivery, ChannelStatus
 from biaswatch.shared.store.database import Database, upsert
 from biaswatch.shared.store.monitoring_tables import ALARM_DELIVERIES, CHANNELS
 
+CHANNEL_TTL = timedelta(minutes=10)
+"""Age of a channel's last announcement beyond which the channel no longer exists."""
 DELIVERY = ALARM_DELIVERIES.c
 EARLIER = ALARM_DELIVERIES.alias("earlier")
 WAITS = DELIVERY.state == DeliveryState.WAITING
@@ -116,9 +118,10 @@ class Channels:
                 [channel.model_dump() for channel in channels],
             )
 
-    def known(self, since: datetime) -> list[ChannelStatus]:
-        """Return the channels announced since a time, by name."""
-        query = select(CHANNELS).where(CHANNELS.c.seen_at >= since).order_by(CHANNELS.c.name)
+    def known(self, at: datetime) -> list[ChannelStatus]:
+        """Return the channels that exist at a time, by name."""
+        announced = CHANNELS.c.seen_at >= at - CHANNEL_TTL
+        query = select(CHANNELS).where(announced).order_by(CHANNELS.c.name)
         return [ChannelStatus.model_validate(row._asdict()) for row in self.db.rows(query)]
 
 
