@@ -1,4 +1,4 @@
-"""The diagnoser's composition root."""
+"""The diagnoser: its stages and jobs."""
 
 import sys
 from collections.abc import Callable
@@ -28,7 +28,7 @@ from biaswatch.shared.runtime.service import Service
 from biaswatch.shared.store import Store
 
 MAX_WAITING_COMPLETIONS = 500
-"""Completions taken from the bus while they wait for their turn, at little cost."""
+"""How many completions may be queued in this process; each takes little memory."""
 MAX_DIAGNOSIS_S = 3600.0
 """A longer diagnosis counts as stuck: the largest runs take minutes."""
 
@@ -39,7 +39,7 @@ def now() -> datetime:
 
 
 def build(settings: DiagnoserSettings, clock: Callable[[], datetime] = now) -> Service:
-    """Return the diagnoser on the store its settings name; the clock dates what it makes."""
+    """Return the diagnoser; its records get their times from the clock."""
     store = Store.open(settings.store, statement_s=settings.store_statement_s)
     plan = AnalysisPlan(alpha=settings.diagnoser_alpha, tolerance=settings.diagnoser_tolerance)
     diagnose = DiagnoseRun(store, now=clock, plan=plan)
@@ -56,7 +56,7 @@ def build(settings: DiagnoserSettings, clock: Callable[[], datetime] = now) -> S
             slots=MAX_WAITING_COMPLETIONS,
             stuck_after_s=MAX_DIAGNOSIS_S,
         ),
-        # One at a time: the last of two corrections of a run has to be that of more labels.
+        # One at a time, so that the last correction of a run covers the most labels.
         Stage("diagnoser", Label, correct, slots=1, batch=MAX_LABELS_PER_BATCH, linger_s=LINGER_S),
     ]
     jobs = [

@@ -6,7 +6,7 @@ from biaswatch.shared.runtime.settings import Settings
 
 
 class DiagnoserSettings(Settings):
-    """The diagnoser's own settings, beside those of every service."""
+    """Settings of the diagnoser, in addition to those of every service."""
 
     diagnoser_alpha: float = Field(default=0.05, gt=0, lt=1)
     """The level of a run's family of comparisons."""
@@ -15,4 +15,4 @@ class DiagnoserSettings(Settings):
     diagnoser_gauge_s: float = Field(default=15, gt=0)
     """Interval at which the metrics of monitors are read from the store."""
     diagnoser_reconcile_s: float = Field(default=30, gt=0)
-    """Interval of looks for labels without a correction, because a message was lost."""
+    """Interval of the search for labels whose correction was lost."""

@@ -1,4 +1,4 @@
-"""Adds the labels of a monitor's round to those of its other rounds of the same epoch."""
+"""Evidence of labels over all labelled rounds of a monitor's epoch."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -38,40 +38,41 @@ EARLIER_EPOCH = "the model or an instrument has changed since: a later epoch is 
 
 @dataclass(frozen=True)
 class LabelledEpoch:
-    """The labelled rounds of the epoch of the round whose labels have come."""
+    """The epoch of a newly labelled round, with its other labelled rounds."""
 
     monitor: Monitor
     epoch: int
     rounds: Mapping[int, Round]
-    """By number; without the round itself, where it is not closed."""
+    """By number; the new round is missing until it is closed."""
     corrections: Sequence[Correction]
-    """The last ones of the other rounds."""
+    """The latest corrections of the other rounds."""
     history: Sequence[Alarm]
     no_alarm: str | None
+    """Why these labels cannot raise an alarm; None if they can."""
 
 
 @dataclass(frozen=True)
 class CountedRound:
-    """The labelled pairs of one round, by comparison of its monitor."""
+    """The labelled pairs of one round."""
 
     run: Run
     epoch: LabelledEpoch
     pairs: Mapping[str, tuple[LabelSample, Counts]]
-    """By the key of a comparison, the sample in force and its labelled pairs."""
+    """The sample that counts and its labelled pairs, by the key of the comparison."""
 
 
 @dataclass
 class AddedRounds:
-    """The corrections and alarms of a round, with those of other rounds added."""
+    """The corrections of a round with the evidence of its epoch, and the resulting alarms."""
 
     corrections: list[Correction]
     alarms: list[Alarm] = field(default_factory=list)
     known_alarms: list[Alarm] = field(default_factory=list)
-    """Alarms that earlier labels of the epoch have raised or cleared."""
+    """Alarms that earlier labels of the epoch raised or cleared."""
 
 
 class LabelledRounds:
-    """Knows what the labels of other rounds of a monitor have added, from their corrections."""
+    """Adds up labels over the rounds of a monitor; other rounds are read from their corrections."""
 
     def __init__(self, store: Store, *, now: Callable[[], datetime]) -> None:
         self._store = store
@@ -84,7 +85,7 @@ class LabelledRounds:
         samples: Sequence[LabelSample],
         labels: Sequence[Label],
     ) -> CountedRound | None:
-        """Return the labelled pairs of a round, by comparison; None for a run of no monitor."""
+        """Return the labelled pairs of a round; None for a run without a monitor."""
         epoch = self._epoch(run)
         if epoch is None:
             return None
@@ -102,7 +103,7 @@ class LabelledRounds:
         return CountedRound(run, epoch, counts_by_sample)
 
     def added(self, corrections: Sequence[Correction], counted: CountedRound | None) -> AddedRounds:
-        """Return corrections of a round with what all labelled rounds of its epoch show."""
+        """Return corrections of a round with the evidence of all labelled rounds of its epoch."""
         if counted is None:
             return AddedRounds([*corrections])
         epoch = counted.epoch
@@ -148,12 +149,12 @@ class LabelledRounds:
         )
 
     def _epoch(self, run: Run) -> LabelledEpoch | None:
-        """Return the labelled rounds of a round's epoch; None for a run of no monitor."""
+        """Return the epoch of a round; None for a run without a monitor."""
         records = self._store.records
-        wanted = list(records.of_monitor(Monitor, run.monitor_id)) if run.monitor_id else []
-        if not wanted:
+        definitions = list(records.of_monitor(Monitor, run.monitor_id)) if run.monitor_id else []
+        if not definitions:
             return None
-        monitor = max(wanted, key=lambda sample: sample.moment_ms)
+        monitor = max(definitions, key=lambda definition: definition.moment_ms)
         labelled_runs = self._store.labelled_runs.of_monitor(monitor.monitor_id)
         closed = list(records.of_runs(Round, {run.id, *labelled_runs}))
         own_round = next((round_ for round_ in closed if round_.run_id == run.id), None)
@@ -190,7 +191,7 @@ def _is_about(comparison: Comparison, correction: Correction) -> bool:
 
 
 def _counts_in(epoch: LabelledEpoch, comparison: Comparison, bounds: Bounds) -> dict[int, Counts]:
-    """Return the pairs of the other rounds by their numbers; only labels of one scale add up."""
+    """Return the labelled pairs of the other rounds on the same scale, by round."""
     number_of = {round_.run_id: number for number, round_ in epoch.rounds.items()}
     return {
         number_of[correction.run_id]: part.counts

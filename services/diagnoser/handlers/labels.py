@@ -1,4 +1,4 @@
-"""Corrects the findings of a run by all of its labels when new ones arrive."""
+"""Corrections of a run's findings, recomputed from all of its labels when new ones arrive."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from itertools import chain
 
 from biaswatch.services.diagnoser.handlers.labelled_rounds import AddedRounds, LabelledRounds
+from biaswatch.services.diagnoser.handlers.raised_alarms import log_alarms, record_deliveries
 from biaswatch.services.diagnoser.handlers.runs import RunCases, declared_plan
 from biaswatch.shared.analysis.findings import AnalysisPlan, MeasuredResponse
 from biaswatch.shared.analysis.labels import FindingCorrection, corrections
@@ -21,11 +22,9 @@ from biaswatch.shared.contracts import (
     SuiteOutline,
     labels_digest,
 )
-from biaswatch.shared.contracts.alarm import deliveries_of
 from biaswatch.shared.contracts.pair_verdict import EVERY, JUDGES
 from biaswatch.shared.runtime.jobs import in_thread
 from biaswatch.shared.store import Store
-from biaswatch.shared.telemetry import log
 
 Case = tuple[str, MeasuredResponse]
 MAX_JUDGES = 500
@@ -33,10 +32,9 @@ MAX_JUDGES = 500
 
 
 def judged_cases(store: Store, run_id: str, samples: Sequence[LabelSample]) -> Iterator[Case]:
-    """Return the judged items of a run that samples were drawn from.
+    """Yield the judged items of a run that samples were drawn from.
 
-    Groups are those of the samples' dimensions alone: what else is known of a pair may differ for
-    each.
+    They keep only the groups of the samples' dimensions; other facts may be unique to a pair.
     """
     for instrument in JUDGES:
         own_samples = [sample for sample in samples if sample.extractor == instrument]
@@ -47,7 +45,7 @@ def judged_cases(store: Store, run_id: str, samples: Sequence[LabelSample]) -> I
 
 
 def judges_of(store: Store, run_id: str, instrument: str) -> str:
-    """Return who judged, as the version of the instrument."""
+    """Return the names of the judges, which serve as the version of the instrument."""
     items = store.judged_items.of_run(run_id, instrument)
     names = sorted({name for item in items for name in item.judges})
     return ", ".join(names)[:MAX_JUDGES] or instrument
@@ -56,7 +54,7 @@ def judges_of(store: Store, run_id: str, instrument: str) -> str:
 def window_cases(
     store: Store, run: Run, samples: Sequence[LabelSample]
 ) -> Iterator[tuple[str, MeasuredResponse]]:
-    """Return what was measured of a window's answers; a user is the unit, as in its evidence."""
+    """Yield the measured answers of a window; the unit is the user, as in its evidence."""
     for extractor in sorted({sample.extractor for sample in samples}):
         for reading in store.window_readings.of(run, extractor):
             yield (
@@ -75,9 +73,9 @@ def window_cases(
 
 
 MAX_LABELS_PER_BATCH = 512
-"""Labels that are taken in together: a run is corrected once for all of them."""
+"""Labels of one batch, after which a run is corrected once."""
 LINGER_S = 1.0
-"""Time that labels wait for more: labelling by keyboard gives one in a few seconds."""
+"""Time to wait for further labels of a batch; a person gives one in a few seconds."""
 
 
 class CorrectByLabels:
@@ -97,29 +95,22 @@ class CorrectByLabels:
         """
         runs = {
             stored_run.id: stored_run
-            for stored_run in self._store.records.get(Run, {e.run_id for e in labels})
+            for stored_run in self._store.records.get(Run, {label.run_id for label in labels})
         }
         return [record for id_ in sorted(runs) for record in self.keep(runs[id_])]
 
     def keep(self, run: Run) -> list[Record]:
-        """Store a run's findings as corrected by all labels, and the alarms; return both.
+        """Store and return the corrections of a run by all of its labels, and the alarms.
 
-        They are stored before they are published: the labels of the next run, of the same
-        monitor, are added to them. A repeat finds the same alarms.
+        They are stored before they are published, because the labels of the monitor's next run
+        are added to them. A repeat returns the same alarms.
         """
-        added, now = self._added(run), self._now()
+        added = self._added(run)
         self._store.records.write([*added.corrections, *added.alarms])
-        # Including those of earlier labels: their process may have died before this line.
+        # With the alarms of earlier labels, whose process may have died before this line.
         alarms = [*added.known_alarms, *added.alarms]
-        self._store.alarm_deliveries.expect(
-            [delivery for alarm in alarms for delivery in deliveries_of(alarm, now)]
-        )
-        for alarm in added.alarms:
-            fields = {"what": alarm.what.value, "state": alarm.state.value}
-            comparison = alarm.comparison_key
-            log("diagnoser").warning(
-                "alarm", monitor=alarm.monitor, comparison=comparison, **fields
-            )
+        record_deliveries(self._store, alarms, self._now())
+        log_alarms(added.alarms)
         return [*added.corrections, *added.alarms]
 
     def corrected(self, run: Run) -> list[Correction]:
@@ -129,16 +120,15 @@ class CorrectByLabels:
     def _added(self, run: Run) -> AddedRounds:
         outline = self._store.suites.outline(run.suite_hash)
         if self._store.archived_runs.find(run.id) is not None:
-            return AddedRounds([])  # its readings are away, and would count as missing
+            return AddedRounds([])  # its archived readings would count as missing
         labels = list(self._store.records.read(Label, run_id=run.id))
         samples = list(self._store.records.read(LabelSample, run_id=run.id))
         plan = declared_plan(self._plan, outline.header, self._store) if outline else self._plan
         measured = self._measured(run, outline, samples)
         judged = judged_cases(self._store, run.id, samples)
-        # A window may be of millions of users.
-        many = outline is None
+        many = outline is None  # a window may have millions of users
         answers = fold_answers(chain(measured, judged), samples, labels, many_units=many)
-        # Pairs first: after them, the ids of answers are no longer needed.
+        # Counted first, because only this step needs the ids of the answers.
         counted = self._rounds.counted(run, answers, samples, labels)
         answers = [columns.without_ids() for columns in answers]
         digest = labels_digest(label.id for label in labels)
@@ -150,7 +140,7 @@ class CorrectByLabels:
     def _measured(
         self, run: Run, outline: SuiteOutline | None, samples: Sequence[LabelSample]
     ) -> Iterable[Case]:
-        """Return what the sampled extractors read: of a suite's answers, or of a window's."""
+        """Return the readings of the sampled extractors, of a suite's or a window's answers."""
         if outline is None:
             return window_cases(self._store, run, samples)
         instruments = {sample.extractor for sample in samples} - set(JUDGES)
@@ -183,27 +173,29 @@ class CorrectByLabels:
 
 
 GRACE = timedelta(seconds=20)
-"""Labels that are younger are on their usual way."""
-MOST_LOOKS = 64
-"""Between two attempts at a run whose corrections do not arrive."""
+"""Age of labels whose corrections are overdue."""
+MAX_SKIPPED_CHECKS = 64
+"""Checks between two attempts to correct the same run."""
 
 
 @dataclass(frozen=True)
-class _Look:
+class _LabelledRun:
+    """The state of a labelled run at the last check."""
+
     labels: int
     settled: bool = False
-    """Return whether the store has the corrections of that many labels."""
+    """True if the store has the corrections of this number of labels."""
     attempts: int = 0
     wait: int = 0
-    """Looks that are left out before the next attempt."""
+    """Number of checks to skip before the next attempt."""
 
 
 class LostCorrections:
-    """Looks in the store for labels that no correction holds, and has these corrected.
+    """Finds labels in the store without a correction, and corrects their runs.
 
-    A message that was lost, or a service that was killed between a label and its correction, leaves
-    such labels behind. A run is looked at closely only when its number of labels has changed; one
-    whose corrections do not arrive is computed again ever more rarely.
+    They are left when a message is lost, or when the service is killed before it corrects a run. A
+    run is read again only if its number of labels has changed. If its corrections still do not
+    arrive, further attempts become rarer.
     """
 
     def __init__(
@@ -212,45 +204,45 @@ class LostCorrections:
         self._store = store
         self._correct = correct
         self._now = now
-        self._looks: dict[str, _Look] = {}
+        self._runs: dict[str, _LabelledRun] = {}
 
     async def look(self, publisher: Publisher) -> None:
-        """Compute lost corrections again, and publish them."""
+        """Recompute lost corrections, and publish them."""
         for run_id in await in_thread(self.due):
             for record in await in_thread(self.again, run_id):
                 await publisher.publish(record)
 
     def due(self) -> list[str]:
-        """Return the runs whose labels are to be computed with again now."""
+        """Return the runs to correct again now."""
         counts = self._store.labelled_runs.counts()
-        before, self._looks = self._looks, {}
+        before, self._runs = self._runs, {}
         for run_id, labels in counts.items():
             last = before.get(run_id)
             if last is None or last.labels != labels:
-                last = _Look(labels)
-            self._looks[run_id] = self._looked(run_id, last)
-        return [id_ for id_, look in self._looks.items() if not look.settled and look.wait == 0]
+                last = _LabelledRun(labels)
+            self._runs[run_id] = self._checked(run_id, last)
+        return [id_ for id_, run in self._runs.items() if not run.settled and run.wait == 0]
 
     def again(self, run_id: str) -> list[Record]:
-        """Return what the labels of a run make of its findings, and the alarms that follow."""
-        look = self._looks[run_id]
-        wait = min(2**look.attempts, MOST_LOOKS)
-        self._looks[run_id] = _Look(look.labels, False, look.attempts + 1, wait)
+        """Correct a run again; return its corrections and alarms."""
+        last = self._runs[run_id]
+        wait = min(2**last.attempts, MAX_SKIPPED_CHECKS)
+        self._runs[run_id] = _LabelledRun(last.labels, False, last.attempts + 1, wait)
         return [
             record
             for run in self._store.records.get(Run, [run_id])
             for record in self._correct.keep(run)
         ]
 
-    def _looked(self, run_id: str, last: _Look) -> _Look:
+    def _checked(self, run_id: str, last: _LabelledRun) -> _LabelledRun:
         if last.settled:
             return last
         labels = list(self._store.records.read(Label, run_id=run_id, texts=False))
         if not labels:  # purged or archived since they were counted
-            return _Look(last.labels, settled=True)
+            return _LabelledRun(last.labels, settled=True)
         if max(label.at for label in labels) > self._now() - GRACE:
-            return _Look(last.labels, False, last.attempts, wait=1)
+            return _LabelledRun(last.labels, False, last.attempts, wait=1)
         wanted = labels_digest(label.id for label in labels)
         held = self._store.records.read(Correction, run_id=run_id, texts=False)
         settled = any(correction.labels_hash == wanted for correction in held)
-        return _Look(last.labels, settled, last.attempts, max(0, last.wait - 1))
+        return _LabelledRun(last.labels, settled, last.attempts, max(0, last.wait - 1))

@@ -1,4 +1,4 @@
-"""Memory of large runs: shared values, and garbage collection paused."""
+"""Memory of large runs: mappings that share their keys, and a paused garbage collector."""
 
 import gc
 from array import array
@@ -10,9 +10,10 @@ from typing import Any
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """Put off the search for reference cycles: among a round's records it finds none.
+    """Pause the cyclic garbage collector.
 
-    Each collection looks at every object in memory, which takes as long as closing a round.
+    A collection visits every object in memory, which takes as long as closing a round, and a
+    round's records have no reference cycles.
     """
     was_on = gc.isenabled()
     gc.disable()
@@ -24,7 +25,7 @@ def gc_paused() -> Iterator[None]:
 
 
 class NumbersByName(Mapping[str, float | None]):
-    """Numbers by name, a missing one as nan, beside names that many of these share."""
+    """Numbers by name, None for a missing one; many instances share one mapping of names."""
 
     __slots__ = ("_names", "_numbers")
 
@@ -37,7 +38,7 @@ class NumbersByName(Mapping[str, float | None]):
         return None if isnan(number) else number
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Return a number, without an exception for each that is not there: there may be many."""
+        """Return a number, or a default; faster than the inherited method for absent names."""
         place = self._names.get(name)
         if place is None:
             return default
@@ -52,18 +53,18 @@ class NumbersByName(Mapping[str, float | None]):
 
 
 class SharedValues:
-    """Returns equal mappings that take less memory."""
+    """Replaces mappings by equal ones that take less memory."""
 
     def __init__(self) -> None:
         self._names: dict[tuple[str, ...], Mapping[str, int]] = {}
         self._words: dict[tuple[tuple[str, str], ...], Mapping[str, str]] = {}
 
     def words(self, words: Mapping[str, str]) -> Mapping[str, str]:
-        """Return the same words by name, the first that was equal."""
+        """Return the first mapping of words that was equal to this one."""
         return self._words.setdefault(tuple(words.items()), words)
 
     def numbers(self, numbers: Mapping[str, float | None]) -> Mapping[str, float | None]:
-        """Return the same numbers by name; nan is not allowed."""
+        """Return an equal mapping of numbers, none of them nan."""
         key = tuple(numbers)
         names = self._names.setdefault(key, {name: index for index, name in enumerate(key)})
         values = array("d", (nan if number is None else number for number in numbers.values()))

@@ -1,4 +1,4 @@
-"""Shows where every monitor stands as metrics, read from the store: the same in each replica."""
+"""Metrics of monitors, read from the store, so that every replica exports the same values."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -48,16 +48,16 @@ Value = tuple[Key, float]
 
 
 class MonitorMetrics:
-    """Sets the gauges of all monitors, and takes away those of monitors that are gone."""
+    """Sets the gauges of all monitors, and removes those of deleted monitors."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._shown: set[Key] = set()
         self._known: dict[tuple[str, int], Sequence[Value]] = {}
-        """What the last round of each monitor says, by round and number of alarms."""
+        """Gauges of the last round of each monitor, by round and number of alarms."""
 
     async def show(self, _: Publisher) -> None:
-        """Show where the monitors stand now."""
+        """Update the gauges."""
         await in_thread(self.look)
 
     def look(self) -> None:
@@ -88,7 +88,7 @@ class MonitorMetrics:
                 yield from self._labelled(place.monitor, runs)
 
     def _of_last_rounds(self, monitors: Sequence[Monitor]) -> dict[str, Sequence[Value]]:
-        """Return what the last round of each monitor says, by monitor; each is read once.
+        """Return the gauges of each monitor's last round, which is read again for a new alarm.
 
         Labels may raise an alarm later, too.
         """
@@ -108,7 +108,7 @@ class MonitorMetrics:
             yield (MONITOR_ANSWERS, (monitor.tenant, monitor.name, account)), count
 
     def _labelled(self, monitor: Monitor, runs: Sequence[str]) -> Iterator[Value]:
-        """Return what labels say of the latest epoch that people have labelled."""
+        """Yield the gauges of label-corrected gaps, for the latest labelled epoch."""
         rounds = list(self._store.records.of_runs(Round, runs))
         epoch = max((round_.epoch for round_ in rounds), default=0)
         latest = [round_.run_id for round_ in rounds if round_.epoch == epoch]
@@ -141,7 +141,7 @@ class MonitorMetrics:
 
 
 def labels_of(monitor: Monitor, key: str) -> tuple[str, str, str, str]:
-    """Return the labels of a comparison: all of them declared, none taken from traffic."""
+    """Return the metric labels of a comparison, all from declarations, none from traffic."""
     feature, _, comparison = key.partition(":")
     return monitor.tenant, monitor.name, feature, comparison
 
@@ -154,7 +154,7 @@ def _gauges(monitor: Monitor, evidence: Evidence) -> Iterator[Value]:
         MONITOR_GAP_HIGH: evidence.gap.high,
     }
     for gauge, value in ends.items():
-        if value is not None:  # what is undefined is absent, never 0
+        if value is not None:  # an undefined value is absent, never 0
             yield (gauge, labels), value
     yield (MONITOR_EVIDENCE, labels), evidence.log_e
     yield (MONITOR_VERDICT, labels), VERDICTS[evidence.verdict]

@@ -1,4 +1,4 @@
-"""Closes rounds of monitors: reads a round once, keeps its increments for ever, adds them up."""
+"""Rounds of monitors: each is read once, and its increments are added to the evidence."""
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -7,6 +7,7 @@ from itertools import islice
 from tempfile import TemporaryFile
 
 from biaswatch.services.diagnoser.handlers.memory import SharedValues, gc_paused
+from biaswatch.services.diagnoser.handlers.raised_alarms import log_alarms, record_deliveries
 from biaswatch.services.diagnoser.handlers.traffic_windows import TrafficWindows
 from biaswatch.shared.analysis.monitors.alarms import alarms
 from biaswatch.shared.analysis.monitors.blocks import SuiteBlocks
@@ -27,6 +28,7 @@ from biaswatch.shared.analysis.monitors.round_answers import (
     RoundScope,
     Values,
 )
+from biaswatch.shared.caching import LatestResults
 from biaswatch.shared.contracts import (
     Alarm,
     Completion,
@@ -44,11 +46,9 @@ from biaswatch.shared.contracts import (
     response_id_of,
     round_evidence,
 )
-from biaswatch.shared.contracts.alarm import deliveries_of
 from biaswatch.shared.errors import PoisonError, TransientError
 from biaswatch.shared.lookup import first
 from biaswatch.shared.store import PlannedProbes, Store
-from biaswatch.shared.telemetry import log
 
 SOON_S = 0.2
 AT_ONCE = 500
@@ -60,59 +60,61 @@ KINDS: tuple[type[Record], ...] = (Round, RoundEvidence, Alarm, Description)
 
 
 class CloseRounds:
-    """Adds closed rounds to the evidence of their monitors, each once, in their order.
+    """Adds closed rounds to the evidence of their monitors, each once and in order.
 
-    All records of a round are written in one transaction, before they are published. Closing it
-    again, after a death or a redelivery, returns the same records; late answers are not read.
+    All records of a round are written in one transaction, before they are published. A repeat
+    returns the same records, and reads no late answers.
     """
 
     def __init__(self, store: Store, *, now: Callable[[], datetime]) -> None:
         self._store = store
         self._windows = TrafficWindows(store, now=now)
         self._now = now
-        self._known_blocks: dict[tuple[tuple[str, ...], str], SuiteBlocks] = {}
+        self._known_blocks = LatestResults[tuple[tuple[str, ...], str], SuiteBlocks](
+            MAX_KNOWN_BLOCKS
+        )
 
     def __call__(self, completion: Completion, run: Run) -> Sequence[Record]:
-        """Return the records of a closed round, and of open rounds before it.
+        """Close this round after any earlier ones that are still open; return their records.
 
-        The completion of an earlier round may lie among the dead letters, or come later. Rounds
-        are added up in their order, so this one closes the earlier ones first.
+        The completion of an earlier round may be a dead letter, or arrive later.
 
         Raises
         ------
         TransientError
-            A round before is not over yet, or not all of it is in the store.
+            An earlier round has not ended, or is not completely in the store.
         """
         monitor = self._monitor(run)
         waiting = self._not_closed(run, monitor)
         for earlier in waiting:
             ended = completion if earlier.id == run.id else self._completion(earlier, monitor)
             before = self._store.rounds.get(monitor, (earlier.round or 0) - 1)
-            closed, seen = self._read(earlier, monitor, ended, before)
+            closed, data = self._read(earlier, monitor, ended, before)
             with gc_paused():
-                left = self._left(closed, seen, monitor, before)
-            self._store.records.write(left)
-        # The store keeps the first copy, of any replica.
-        left = [
+                self._store.records.write(self._records(closed, data, monitor, before))
+        # The store keeps the records of the replica that wrote first.
+        records = [
             record
             for earlier in waiting or [run]
             for kind in KINDS
             for record in self._store.records.read(kind, run_id=earlier.id)
         ]
-        for record in left:
+        for record in records:
             if isinstance(record, Description) and record.accounts is not None:
                 self._store.window_answers.settle(record.run_id, record.accounts)
-        self._send([record for record in left if isinstance(record, Alarm)])
-        return left
+        raised = [record for record in records if isinstance(record, Alarm)]
+        record_deliveries(self._store, raised, self._now())
+        log_alarms(raised)
+        return records
 
     def _read(
         self, run: Run, monitor: Monitor, ended: Completion, before: Round | None
     ) -> tuple[Round, RoundData]:
-        """Return a round as it closes, and what it adds; a window is read by way of files."""
+        """Return a closed round and its counts; a window is read through temporary files."""
         if run.window is None:
             models, cached = self._replies(run)
             closed = closed_round(run, monitor, ended, models, before, self._now())
-            return closed, self._seen(run, monitor, closed, cached)
+            return closed, self._data(run, monitor, closed, cached)
         with ExitStack() as files:
             window = self._windows.read(
                 run, monitor, ended, lambda: files.enter_context(TemporaryFile())
@@ -120,21 +122,8 @@ class CloseRounds:
             closed = closed_round(run, monitor, ended, window.models, before, self._now())
             return closed, self._windows.count(window, run, monitor, closed)
 
-    def _send(self, alarms: Sequence[Alarm]) -> None:
-        """Note to which channels alarms go; what was noted before stays as it is."""
-        now = self._now()
-        self._store.alarm_deliveries.expect(
-            [delivery for alarm in alarms for delivery in deliveries_of(alarm, now)]
-        )
-        for alarm in alarms:
-            fields = {"what": alarm.what.value, "state": alarm.state.value}
-            comparison = alarm.comparison_key
-            log("diagnoser").warning(
-                "alarm", monitor=alarm.monitor, comparison=comparison, **fields
-            )
-
     def _not_closed(self, run: Run, monitor: Monitor) -> list[Run]:
-        """Return this round's run and those right before it that are not closed, in their order."""
+        """Return the runs of this round and of the open rounds before it, the earliest first."""
         closed = self._store.rounds.closed(monitor)
         runs: list[Run] = []
         current: Run | None = run
@@ -151,11 +140,11 @@ class CloseRounds:
         return runs[::-1]
 
     def _completion(self, run: Run, monitor: Monitor) -> Completion:
-        """Return how an earlier round ended, once all that came of it is in the store."""
-        ended = list(self._store.records.read(Completion, run_id=run.id))
-        last = max(ended, key=lambda window: window.opening) if ended else None
+        """Return the last completion of an earlier round, once all its features are stored."""
+        completions = self._store.records.read(Completion, run_id=run.id)
+        last = max(completions, key=lambda completion: completion.opening, default=None)
         if last is None or (
-            run.window is None  # a window knows itself which features it needs
+            run.window is None  # a window itself checks which features it needs
             and self._store.records.count(Features, run_id=run.id) < last.arrived
         ):
             raise TransientError(
@@ -172,7 +161,7 @@ class CloseRounds:
         return max(monitors, key=lambda monitor: monitor.moment_ms)
 
     def _replies(self, run: Run) -> tuple[tuple[str, ...], set[str]]:
-        """Return what answered, and the ids of probes that a cache answered."""
+        """Return the models that answered, and the ids of probes that a cache answered."""
         reported, cached = set(), set()
         for reply in self._store.records.numbers(Response, run_id=run.id):
             reported.add((reply.get("model"), reply.get("fingerprint")))
@@ -180,26 +169,27 @@ class CloseRounds:
                 cached.add(reply["probe_id"])
         return models_of(reported), cached
 
-    def _left(
-        self, closed: Round, seen: RoundData, monitor: Monitor, before: Round | None
+    def _records(
+        self, closed: Round, data: RoundData, monitor: Monitor, before: Round | None
     ) -> list[Record]:
+        """Return the records of a closed round: increments, evidence and alarms."""
         kept = self._store.records.read(RoundEvidence, run_id=before.run_id) if before else ()
         last = {state.comparison_key: state for state in evidence_in(kept)}
-        increments = [increment_of(closed, comparison, seen) for comparison in monitor.plan.watched]
+        increments = [increment_of(closed, comparison, data) for comparison in monitor.plan.watched]
         blocks = self._blocks(monitor.plan)
         evidence = evidence_of(increments, last, closed, monitor, self._sums(monitor), blocks)
         vectors = RoundVectors()
-        if seen.answers is not None:
-            vectors = round_vectors(monitor.plan.watched, seen.answers)
+        if data.answers is not None:
+            vectors = round_vectors(monitor.plan.watched, data.answers)
         merged = merged_evidence(vectors, evidence, last, closed, before, monitor.plan)
         closed = closed.model_copy(update={"merged": merged})
         history = list(self._store.records.of_monitor(Alarm, closed.monitor_id))
         began_at = self._beginnings(monitor, closed)
-        changes = alarms(monitor, closed, evidence, seen.sets, history, began_at)
-        return [closed, *round_evidence(increments, evidence), *changes, *seen.described]
+        changes = alarms(monitor, closed, evidence, data.sets, history, began_at)
+        return [closed, *round_evidence(increments, evidence), *changes, *data.described]
 
     def _beginnings(self, monitor: Monitor, closed: Round) -> Callable[[int], datetime | None]:
-        """Return a look-up of the start of a round, or of its window."""
+        """Return a function that looks up when a round, or its window, began."""
 
         def began_at(round_: int) -> datetime | None:
             is_current = round_ == closed.round
@@ -211,7 +201,7 @@ class CloseRounds:
         return began_at
 
     def _sums(self, monitor: Monitor) -> Callable[[int, str], Counts]:
-        """Return a look-up of the sum of an epoch up to an earlier round."""
+        """Return a function that looks up the counts of an epoch up to an earlier round."""
 
         def up_to(round_: int, key: str) -> Counts:
             earlier = self._store.rounds.get(monitor, round_)
@@ -222,7 +212,7 @@ class CloseRounds:
 
         return up_to
 
-    def _seen(self, run: Run, monitor: Monitor, closed: Round, cached: set[str]) -> RoundData:
+    def _data(self, run: Run, monitor: Monitor, closed: Round, cached: set[str]) -> RoundData:
         plan = monitor.plan
         answers = self._answers(run, repeated_probes(plan, closed, cached))
         scope = RoundScope(plan.claim, closed.round, blocks=self._blocks(plan))
@@ -230,20 +220,18 @@ class CloseRounds:
         return RoundData(counts, sets, answers=answers)
 
     def _blocks(self, plan: MonitorPlan) -> SuiteBlocks | None:
-        """Return the blocks of a plan's suite, read once while it is the latest of a few."""
+        """Return the blocks of a plan's suite; those of recent suites are cached."""
         outline = None if not plan.random else self._store.suites.outline(plan.suite_hash)
         if outline is None:
             return None
-        key = (plan.random, outline.hash)
-        if key not in self._known_blocks:
-            probes = self._store.suites.every_probe(outline)
-            blocks = SuiteBlocks.of_probes(plan.random, probes)
-            kept = list(self._known_blocks.items())[1 - MAX_KNOWN_BLOCKS :]
-            self._known_blocks = {**dict(kept), key: blocks}
-        return self._known_blocks[key]
+        every_probe = self._store.suites.every_probe
+        return self._known_blocks.get(
+            (plan.random, outline.hash),
+            lambda: SuiteBlocks.of_probes(plan.random, every_probe(outline)),
+        )
 
     def _answers(self, run: Run, is_repeated: Callable[[str], bool]) -> RoundAnswers:
-        """Return an answer for all that was planned, also where nothing came."""
+        """Return an entry for every planned answer, also for missing ones."""
         suite = self._store.suites.outline(run.suite_hash)
         if suite is None:
             raise PoisonError(f"The suite {run.suite} ({run.suite_hash}) is not in the store.")

@@ -45,14 +45,14 @@ from biaswatch.shared.store import PlannedProbes, Store
 from biaswatch.shared.telemetry import COMPARISONS
 
 CRITERION = "criterion:"
-"""How a scaffold's step is named that judges one criterion."""
+"""Prefix of the name of a step that judges one criterion."""
 AT_ONCE = 500
 """Probes whose records are in memory together."""
 NOT_ARRIVED = "did not arrive before the run closed"
 
 
 def declared_plan(plan: AnalysisPlan, suite: SuiteHeader, store: Store) -> AnalysisPlan:
-    """Return how a run is analysed: the service's own levels, and what its suite declares."""
+    """Return the plan of an analysis: the levels of the service, the rest from the suite."""
     return replace(
         plan,
         features=suite.features,
@@ -69,15 +69,15 @@ def declared_plan(plan: AnalysisPlan, suite: SuiteHeader, store: Store) -> Analy
 
 
 class RunCases:
-    """Reads the answers of runs, with what each extractor measured."""
+    """Reads the measured answers of runs."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
     def read(self, run: Run, suite: SuiteOutline) -> Iterator[tuple[str, MeasuredResponse]]:
-        """Return every planned case with the id of its response: absence is counted by group.
+        """Yield every planned case with the id of its response, also for missing responses.
 
-        The store is read some probes at a time, and what cases have in common is kept once.
+        The store is read in batches, and cases share equal values to save memory.
         """
         header, shared = suite.header, SharedValues()
         probes = PlannedProbes(self._store.suites, suite, run).read(run.at)
@@ -113,7 +113,7 @@ class RunCases:
     def _criteria(
         self, probes: Sequence[Probe], measured: Iterable[Mapping[str, Any]]
     ) -> dict[str, dict[str, float | None]]:
-        """Return, by probe, what a scaffold gave for each criterion."""
+        """Return the ratings of criteria in the steps of a scaffold, by probe."""
         ratings: dict[str, dict[str, float | None]] = {}
         stored = set()
         ids = [response_id_of(probe) for probe in probes]
@@ -176,7 +176,7 @@ class DiagnoseRun:
         ]
 
     def _with_own_gaps(self, finding: RunFinding, run: Run) -> RunFinding:
-        """Add the extractor's own gap between the two names to each gap, where it is calibrated."""
+        """Add the extractor's own gap to each gap, if the extractor is calibrated."""
         key = finding.key
         version = run.version_of(key.extractor)
         own = self._store.calibrations.find(key.extractor, version)
@@ -228,17 +228,17 @@ class OnCompletion:
         self._forecast = ArrivalForecast(now)
 
     def __call__(self, completion: Completion) -> Sequence[Record]:
-        """Return what follows from the closing of a run.
+        """Return the diagnosis of a closed run, or the evidence of a closed round.
 
         Raises
         ------
         TransientError
-            The recorder has not yet written everything the run closed with.
+            Some features of the run are not in the store yet.
         """
         [run] = self._store.records.get(Run, [completion.run_id])
         if run.purpose is Purpose.SEARCH:  # only the whole search controls its error
             return ()
-        if run.window is not None:  # it knows which features it needs, and gives up what is lost
+        if run.window is not None:  # a window checks its features itself
             return self._watch(completion, run)
         stored = self._store.records.count(Features, run_id=completion.run_id)
         if (missing := completion.arrived - stored) > 0:
@@ -251,15 +251,15 @@ class OnCompletion:
         return self._watch(completion, run)
 
     def is_round(self, completion: Completion) -> bool:
-        """Return whether a completion is that of a monitor's round."""
+        """Return whether a completion is of a monitor's round."""
         return any(run.monitor_id for run in self._store.records.get(Run, [completion.run_id]))
 
 
 class CompletionsInTurn:
-    """Hands completions on one at a time, rounds of monitors apart from runs.
+    """Handles completions in order, with separate queues for rounds of monitors and for runs.
 
-    The rounds of a monitor are added up in their order. The diagnosis of a large run takes minutes,
-    for which no monitor waits.
+    Rounds have to be added up in order, and must not wait for the diagnosis of a large run, which
+    takes minutes.
     """
 
     def __init__(
@@ -269,11 +269,11 @@ class CompletionsInTurn:
     ) -> None:
         self._handle, self._is_round = handle, is_round
         self._rounds, self._runs = asyncio.Lock(), asyncio.Lock()
-        self._looking = asyncio.Lock()
+        self._classifying = asyncio.Lock()
 
     async def __call__(self, completion: Completion) -> Sequence[Record]:
-        """Return what the handler returns, once those of its kind before it are done."""
-        async with self._looking:  # one after the other, so that they keep their order
+        """Run the handler after all earlier completions of the same kind."""
+        async with self._classifying:  # one at a time, to keep the order
             is_round = await in_thread(self._is_round, completion)
         async with self._rounds if is_round else self._runs:
             return await in_thread(self._handle, completion)

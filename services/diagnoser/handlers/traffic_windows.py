@@ -1,4 +1,4 @@
-"""Reads a window of production traffic from the store, and lets each user enter once."""
+"""Windows of production traffic: read from the store, with each user counted once."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -45,34 +45,33 @@ from biaswatch.shared.store import Store
 from biaswatch.shared.telemetry import log
 
 AT_ONCE = 500
-"""Records that are in memory beside what is kept of a window."""
+"""Records in memory while a window is read."""
 USERS_PER_CHUNK = 5000
 """Users that are enrolled in one transaction."""
 LOST_AFTER = timedelta(minutes=10)
-"""How long a closed window waits for what the recorder has not written; then it is lost."""
+"""How long a closed window waits for unwritten records before they count as lost."""
 
 
 @dataclass(frozen=True)
 class ReadWindow:
-    """The members of a window, and what was measured of them in time."""
+    """The members of a window with the measurements that arrived in time."""
 
     size: int
-    """How many answers are on the list of members."""
+    """The number of members."""
     columns: WindowColumns
-    """Responses that the store has."""
+    """The stored responses."""
     models: tuple[str, ...]
-    """The names and fingerprints that models gave."""
+    """The names and fingerprints that models reported."""
     shared_facts: Mapping[str, int]
     """Undeclared facts that several users share, each with its number of values."""
 
 
 class TrafficWindows:
-    """Reads the members of a window, as they were measured by the versions that its run pins.
+    """Reads the members of a window, measured by the extractor versions of its run.
 
-    The list of members was fixed when the window was expanded, and what was measured when it was
-    closed: every read, however late, gives the same. Answers that were not measured are left out
-    of the evidence: the outage of an extractor is not evidence about groups. Answers that an
-    extractor could not read are measured, and missing.
+    The members were fixed when the window was expanded, and the measurements when it closed, so
+    every read gives the same result. Unmeasured answers are left out, because the outage of an
+    extractor is no evidence about groups. An answer without a value counts as missing.
     """
 
     def __init__(self, store: Store, *, now: Callable[[], datetime]) -> None:
@@ -84,12 +83,12 @@ class TrafficWindows:
     def read(
         self, run: Run, monitor: Monitor, completion: Completion, open_file: OpenFile
     ) -> ReadWindow:
-        """Return the members of a closed window, which are kept in files.
+        """Return the members of a closed window, in the opened files.
 
         Raises
         ------
         TransientError
-            Not everything that the window closed with is in the store yet.
+            Some records of the window are not in the store yet.
         """
         listed = self._store.window_answers.members(run.id)
         if listed is None:
@@ -108,17 +107,17 @@ class TrafficWindows:
             ]
             writer.add(answers)
             shared.add(answers)
-            reported |= {(e.get("model"), e.get("fingerprint")) for e, _ in responses.values()}
+            reported |= {
+                (response.get("model"), response.get("fingerprint"))
+                for response, _ in responses.values()
+            }
             size += len(batch)
             lacking += len(batch) - len(responses) - measured
         self._wait_for(lacking, run, completion)
         return ReadWindow(size, writer.columns(), models_of(reported), shared.found())
 
     def count(self, read: ReadWindow, run: Run, monitor: Monitor, closed: Round) -> RoundData:
-        """Return what a closed window adds.
-
-        Who counts it again, after a death, finds the same users new.
-        """
+        """Return the counts of a closed window; a repeat gives the same."""
         traffic, window = monitor.plan.traffic, read.columns
         if traffic is None:
             raise PoisonError(f"The monitor {monitor.name} watches no traffic, but has a window.")
@@ -141,7 +140,7 @@ class TrafficWindows:
     def _readings(
         self, run: Run, members: Sequence[str]
     ) -> tuple[dict[str, dict[str, MemberReading]], int]:
-        """Return what was measured of some members in time, and how many records that is."""
+        """Return the measurements of some members that arrived in time, and their number."""
         ids = [member_features_id(run, member, pin) for member in members for pin in run.extractors]
         in_time = self._measured.arrived(run.id, ids, in_time=True)
         readings: dict[str, dict[str, MemberReading]] = {}
@@ -163,7 +162,7 @@ class TrafficWindows:
             log("diagnoser").error("a window lacks records that are lost", run=run.id, lost=lacking)
 
     def _entrants(self, closed: Round, dimension: str, window: WindowColumns) -> Entrants:
-        """Enroll the users of a dimension, some at a time; after a death it resumes."""
+        """Enroll the users of a dimension in chunks; a repeat continues an interrupted one."""
         members, new = users_in_groups(window, dimension), np.zeros(window.users, dtype=np.bool_)
         users = np.flatnonzero(members.present)
         for begin in range(0, len(users), USERS_PER_CHUNK):
