@@ -76,6 +76,18 @@ def is_https(request: Request) -> bool:
     return "https" in (request.url.scheme, forwarded)
 
 
+def redirect(page: str) -> RedirectResponse:
+    """Return a redirect of a browser to a page, which it then reads with GET."""
+    return RedirectResponse(page, 303, PAGE_HEADERS)
+
+
+def set_cookie(response: Response, request: Request, name: str, value: str, lasts_s: int) -> None:
+    """Set a cookie that scripts cannot read and forms of other sites do not send."""
+    response.set_cookie(
+        name, value, max_age=lasts_s, httponly=True, samesite="lax", secure=is_https(request)
+    )
+
+
 @dataclass(frozen=True)
 class Tokens:
     """Dependencies of routes: each returns the caller, or refuses one without the right."""
@@ -114,15 +126,8 @@ class Tokens:
         caller = caller_of(self.known.current(), headers, None, "", self.known.now())
         if caller is None or not caller.may(Right.READ):
             return None
-        response = RedirectResponse(page, 303, PAGE_HEADERS)
-        response.set_cookie(
-            COOKIE,
-            session_of(token),
-            max_age=SESSION_S,
-            httponly=True,
-            samesite="lax",
-            secure=is_https(request),
-        )
+        response = redirect(page)
+        set_cookie(response, request, COOKIE, session_of(token), SESSION_S)
         return response
 
 
@@ -150,7 +155,7 @@ def _with_right(right: Right, caller: Caller) -> Caller:
 async def redirect_to_login(_: Request, error: Exception) -> Response:
     """Redirect a browser to the login page."""
     page = error.page if isinstance(error, NotSignedInError) else "/"
-    return RedirectResponse(f"/login?next={quote(page)}", 303, PAGE_HEADERS)
+    return redirect(f"/login?next={quote(page)}")
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,6 @@ from biaswatch.shared.requests.platform import ChannelView, RetriedChannel
 from biaswatch.shared.runtime.jobs import in_thread
 from biaswatch.shared.store import Store
 
-ANNOUNCEMENT_TTL = timedelta(minutes=10)
-"""Age of a channel's last announcement beyond which the channel no longer exists."""
 COUNTED_PERIOD = timedelta(days=7)
 
 
@@ -29,9 +27,7 @@ class ChannelQueries:
     def channels(self) -> list[ChannelView]:
         """Return the existing channels, and those that got alarms within seven days."""
         now = self.now()
-        known = {
-            status.name: status for status in self.store.channels.known(now - ANNOUNCEMENT_TTL)
-        }
+        known = {status.name: status for status in self.store.channels.known(now)}
         counts = self.store.alarm_deliveries.counts(now - COUNTED_PERIOD)
         return [
             ChannelView(

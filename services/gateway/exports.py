@@ -1,6 +1,5 @@
 """Answers and measurements of a run, page by page."""
 
-from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
@@ -11,8 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from biaswatch.services.gateway.context import GatewayContext, archived_sentence
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
+from biaswatch.services.gateway.runs.measurements import features_by_response
 from biaswatch.services.gateway.runs.queries import no_run
-from biaswatch.shared.contracts import Features, Probe, Response, Round, Run, response_id_of
+from biaswatch.shared.contracts import Probe, Response, Round, Run, response_id_of
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.exports import (
     AnswersPage,
@@ -73,9 +73,7 @@ class ExportQueries:
         """Return the measurements of a page; raise NotFoundError without such a run."""
         run, answers, after = self._page(run_id, selection)
         ids = [response_id for _, response_id, _ in answers]
-        measured: dict[str, list[Features]] = defaultdict(list)
-        for features in self.store.records.by_key(Features, "response_id", ids):
-            measured[features.response_id].append(features)
+        measured = features_by_response(self.store, ids)
         pinned = () if run is None or run.window else run.extractors
         return FeaturesPage(
             features=[row for id_ in ids for row in exported_features(id_, measured[id_], pinned)],

@@ -1,7 +1,6 @@
 """Pages of a run's answers: search, counterfactual twins, file."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Annotated
@@ -14,6 +13,7 @@ from biaswatch.services.gateway.callers import Caller
 from biaswatch.services.gateway.context import GatewayContext
 from biaswatch.services.gateway.dashboard.forms import PageForms, forms_with
 from biaswatch.services.gateway.dashboard.rendering import ANSWERS, page
+from biaswatch.services.gateway.runs.measurements import features_by_response
 from biaswatch.services.gateway.runs.queries import RunQueries, no_run, pinned_extractors
 from biaswatch.shared.contracts import (
     Features,
@@ -153,7 +153,7 @@ class AnswerQueries:
         while scanned < MAX_SCANNED and len(views) < PAGE_ANSWERS:
             ids = self.store.records.ids_of_run(Response, run.id, after=after, most=BATCH_ANSWERS)
             stored = {response.id: response for response in self.store.records.get(Response, ids)}
-            measured = self._measured(ids)
+            measured = features_by_response(self.store, ids)
             for id_ in ids:
                 scanned, after = scanned + 1, id_
                 response, features = stored[id_], measured[id_]
@@ -179,7 +179,7 @@ class AnswerQueries:
         ids = {probe.id: response_id_of(probe) for probe in probes}
         kept = {probe.id: ids[probe.id] for probe in probes if wanted.fits_groups(probe)}
         if wanted.needs_measurements and not wanted.missing:
-            chosen = self._measured(kept.values(), extractor=wanted.extractor)
+            chosen = features_by_response(self.store, kept.values(), extractor=wanted.extractor)
             kept = {
                 probe: id_
                 for probe, id_ in kept.items()
@@ -189,18 +189,12 @@ class AnswerQueries:
             response.id: response for response in self.store.records.get(Response, kept.values())
         }
         kept = {p: id_ for p, id_ in kept.items() if wanted.fits_texts(stored.get(id_))}
-        measured = self._measured(kept.values())
+        measured = features_by_response(self.store, kept.values())
         for probe in probes:
             response = stored.get(ids[probe.id])
             features = measured[ids[probe.id]]
             matches = probe.id in kept and wanted.fits_measurements(response, features)
             yield (probe, response, features) if matches else None
-
-    def _measured(self, response_ids: Iterable[str], **equal: str) -> dict[str, list[Features]]:
-        measured: dict[str, list[Features]] = defaultdict(list)
-        for features in self.store.records.by_key(Features, "response_id", response_ids, **equal):
-            measured[features.response_id].append(features)
-        return measured
 
 
 def _narrowed(run: Run, wanted: AnswerFilter) -> tuple[list[Target], list[str]]:

@@ -14,12 +14,12 @@ from urllib.parse import parse_qs, quote
 from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from biaswatch.services.gateway.auth import PAGE_HEADERS, Tokens, is_https
+from biaswatch.services.gateway.auth import Tokens, redirect, set_cookie
 from biaswatch.services.gateway.callers import Caller
 from biaswatch.services.gateway.context import GatewayContext, now
 from biaswatch.services.gateway.monitors.commands import monitor_commands, publish_change
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
-from biaswatch.services.gateway.runs.commands import describe_run, run_commands
+from biaswatch.services.gateway.runs.commands import cancel, describe_run, run_commands
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.shared.contracts import AuditAction, MonitorState, Run, as_usage_error
 from biaswatch.shared.contracts.access import Right
@@ -73,7 +73,7 @@ class PageForms:
     def __init__(self, request: Request, caller: Caller) -> None:
         self._cookie = request.cookies.get(FORM_COOKIE)
         self._secret = self._cookie or new_secret()
-        self._secure = is_https(request)
+        self._request = request
         self.allowed = caller.may(Right.RUN)
 
     def token(self, action: str) -> str:
@@ -83,14 +83,7 @@ class PageForms:
     def with_cookie(self, page: HTMLResponse) -> HTMLResponse:
         """Add the cookie that the forms of a page need and that forms of other sites lack."""
         if self.allowed and not self._cookie:
-            page.set_cookie(
-                FORM_COOKIE,
-                self._secret,
-                max_age=FORM_COOKIE_S,
-                httponly=True,
-                samesite="lax",
-                secure=self._secure,
-            )
+            set_cookie(page, self._request, FORM_COOKIE, self._secret, FORM_COOKIE_S)
         return page
 
 
@@ -188,7 +181,7 @@ def router(ctx: GatewayContext) -> APIRouter:
         await sent_form(request, caller)
         run = await in_thread(actions.runs.run, run_id)
         await forms.once(request, caller, partial(actions.cancel, run))
-        return _back(f"/runs/{run.id}")
+        return redirect(f"/runs/{run.id}")
 
     @router.post("/runs/{run_id}/describe")
     async def take_description(run_id: str, request: Request, caller: SignedIn) -> RedirectResponse:
@@ -200,7 +193,7 @@ def router(ctx: GatewayContext) -> APIRouter:
                 note=fields.get("note", ""),
             )
         await forms.once(request, caller, partial(actions.describe, run_id, description))
-        return _back(f"/runs/{run_id}")
+        return redirect(f"/runs/{run_id}")
 
     @router.post("/monitors/{name}/{verb}")
     async def change_monitor(
@@ -210,7 +203,7 @@ def router(ctx: GatewayContext) -> APIRouter:
         if verb not in STATES:
             raise NotFoundError(f"The action {verb} does not exist for a monitor.")
         await forms.once(request, caller, partial(actions.change_state, name, *STATES[verb]))
-        return _back(f"/monitors/{quote(name)}")
+        return redirect(f"/monitors/{quote(name)}")
 
     @router.post("/monitors/{name}/alarms/{alarm_id}/{step}")
     async def work_on_alarm(
@@ -225,7 +218,7 @@ def router(ctx: GatewayContext) -> APIRouter:
             raise NotFoundError(f"The monitor {name} has no such alarm.")
         act = partial(actions.work_on_alarm, STEPS[step], alarm_id, name, details)
         await forms.once(request, caller, act)
-        return _back(f"/monitors/{quote(name)}/alarms#{alarm_id}")
+        return redirect(f"/monitors/{quote(name)}/alarms#{alarm_id}")
 
     return router
 
@@ -242,7 +235,7 @@ class PageActions:
     async def cancel(self, run: Run) -> None:
         """Cancel a run."""
         async with self._ctx.audit.act(AuditAction.RUN_CANCEL, run.id, suite=run.suite):
-            await self._ctx.send(await in_thread(self._run_commands.cancellation_of, run.id))
+            await cancel(run, self._ctx)
 
     async def describe(self, run_id: str, description: RunDescription) -> None:
         """Replace name, tags and note of a run."""
@@ -281,7 +274,3 @@ def step_details(step: str, fields: dict[str, str], now: datetime) -> dict[str, 
     if not details[names[0]] or max(map(len, details.values())) > MAX_NOTE_CHARACTERS:
         raise UsageError(f"A {names[0]} has 1 to {MAX_NOTE_CHARACTERS} characters.")
     return {name: value for name, value in details.items() if value}
-
-
-def _back(page: str) -> RedirectResponse:
-    return RedirectResponse(page, 303, PAGE_HEADERS)

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from biaswatch.services.gateway.auth import PAGE_HEADERS
+from biaswatch.services.gateway.auth import redirect
 from biaswatch.services.gateway.callers import Caller
 from biaswatch.services.gateway.context import GatewayContext, now
 from biaswatch.services.gateway.dashboard.forms import (
@@ -88,7 +88,7 @@ def router(ctx: GatewayContext) -> APIRouter:
         address = f"/runs/{sample.run_id}/label/{sample.id}"
         if query:
             address += f"?{urlencode(query)}"
-        return RedirectResponse(address, 303, PAGE_HEADERS)
+        return redirect(address)
 
     return router
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from biaswatch.services.gateway.auth import PAGE_HEADERS
+from biaswatch.services.gateway.auth import redirect
 from biaswatch.services.gateway.callers import Caller
 from biaswatch.services.gateway.context import GatewayContext, now
 from biaswatch.services.gateway.dashboard.forms import (
@@ -91,6 +91,6 @@ def _forms(ctx: GatewayContext, queries: SearchQueries) -> APIRouter:
         if verb not in actions:
             raise NotFoundError(f"The action {verb} does not exist for a search.")
         await forms.once(request, caller, partial(actions[verb], search_id))
-        return RedirectResponse(f"/searches/{search_id}", 303, PAGE_HEADERS)
+        return redirect(f"/searches/{search_id}")
 
     return router

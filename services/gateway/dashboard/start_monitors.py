@@ -15,7 +15,6 @@ from biaswatch.services.gateway.dashboard.start_forms import (
     same,
 )
 from biaswatch.services.gateway.monitors.commands import (
-    CHANNEL_TTL,
     MonitorCommands,
     monitor_commands,
     publish_change,
@@ -58,7 +57,7 @@ class MonitorKind(KindOptions):
         if outline is None:
             return []
         low, high = next(iter(outline.header.ranges.values()), ("", ""))
-        channels = self.ctx.store.channels.known(now() - CHANNEL_TTL)
+        channels = self.ctx.store.channels.known(now())
         return [
             FormField(
                 "feature",

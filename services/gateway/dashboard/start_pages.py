@@ -9,7 +9,7 @@ from urllib.parse import parse_qs
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from biaswatch.services.gateway.auth import PAGE_HEADERS
+from biaswatch.services.gateway.auth import redirect
 from biaswatch.services.gateway.callers import Caller
 from biaswatch.services.gateway.context import GatewayContext, now
 from biaswatch.services.gateway.dashboard.forms import (
@@ -79,7 +79,7 @@ def _routes(path: str, kind: StartKind, ctx: GatewayContext, queries: StartQueri
         nonce = fields.get("nonce", "")
         address = await in_thread(kind.address, filled, nonce)
         await forms.once(request, caller, partial(kind.start, filled, nonce))
-        return RedirectResponse(address, 303, PAGE_HEADERS)
+        return redirect(address)
 
     return router
 

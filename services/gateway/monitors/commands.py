@@ -34,9 +34,6 @@ from biaswatch.shared.requests.monitors import MonitorRequest, TrafficMonitorReq
 from biaswatch.shared.runtime.jobs import in_thread
 from biaswatch.shared.store import Store
 
-CHANNEL_TTL = timedelta(minutes=10)
-"""Age of a channel's last announcement beyond which the channel no longer exists."""
-
 
 @dataclass(frozen=True)
 class MonitorCommands:
@@ -145,8 +142,7 @@ class MonitorCommands:
         """Raise UsageError for a channel that no notifier announces."""
         if not upkeep.channels:
             return
-        since = self.now() - CHANNEL_TTL
-        known = [channel.name for channel in self.store.channels.known(since)]
+        known = [channel.name for channel in self.store.channels.known(self.now())]
         if unknown := sorted(set(upkeep.channels) - set(known)):
             raise UsageError(
                 f"There is no channel {unknown[0]}; the operator has declared"

@@ -143,20 +143,6 @@ class RunCommands:
             )
         return lanes
 
-    def cancellation_of(self, run_id: str) -> Cancellation:
-        """Store and return the record that cancels a run."""
-        run = self.queries.run(run_id)
-        now = self.now()
-        cancellation = Cancellation(
-            tenant=run.tenant,
-            purpose=run.purpose,
-            at=now,
-            run_id=run.id,
-            moment_ms=int(now.timestamp() * 1000),
-        )
-        self.store.records.write([cancellation])  # the bus may lose a published record
-        return cancellation
-
     def check_description(self, run_id: str, description: RunDescription) -> None:
         """Raise NotFoundError without the run, UsageError if another run has the name."""
         self.queries.run(run_id)
@@ -216,6 +202,25 @@ async def describe_run(
     async with ctx.audit.act(AuditAction.RUN_DESCRIBE, run_id, **description.details):
         pass
     return await in_thread(commands.queries.progress, run_id)
+
+
+def cancellation_of(run: Run, at: datetime) -> Cancellation:
+    """Return the record that cancels a run."""
+    return Cancellation(
+        tenant=run.tenant,
+        purpose=run.purpose,
+        at=at,
+        run_id=run.id,
+        moment_ms=int(at.timestamp() * 1000),
+    )
+
+
+async def cancel(run: Run, ctx: GatewayContext) -> Cancellation:
+    """Cancel a run; its answers are kept."""
+    cancellation = cancellation_of(run, now())
+    await in_thread(ctx.store.records.write, [cancellation])  # the bus may lose a published record
+    await ctx.send(cancellation)
+    return cancellation
 
 
 class SuiteReceiver:

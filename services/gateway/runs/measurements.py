@@ -1,5 +1,6 @@
 """Measured values of a run: by answer, and by group."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
@@ -61,6 +62,16 @@ def measured_batches(
             (probe, {pin.name: stored.get(ids[probe.id, pin.name]) for pin in pins})
             for probe in batch
         ]
+
+
+def features_by_response(
+    store: Store, response_ids: Iterable[str], **equal: str
+) -> dict[str, list[Features]]:
+    """Return the features of some responses, with certain values in their columns; it blocks."""
+    measured: dict[str, list[Features]] = defaultdict(list)
+    for features in store.records.by_key(Features, "response_id", response_ids, **equal):
+        measured[features.response_id].append(features)
+    return measured
 
 
 class MeasurementQueries:

@@ -2,12 +2,14 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
 
 from biaswatch.services.gateway.runs.descriptions import RunDescriptions
 from biaswatch.services.gateway.runs.progress import ProgressQueries, lanes_of
+from biaswatch.shared.caching import LatestResults
 from biaswatch.shared.contracts import (
     RUN_GATHER,
     Assessment,
@@ -64,7 +66,7 @@ class RunQueries:
         self._progress = ProgressQueries(store)
         self._descriptions = RunDescriptions(store)
         self._cached: dict[str, Run] = {}
-        self._verdicts: dict[tuple[str, int, int], RunVerdicts | None] = {}
+        self._verdicts = LatestResults[tuple[str, int, int], RunVerdicts | None](CACHED_RUNS)
 
     def run(self, run_id: str) -> Run:
         """Return a run, or raise NotFoundError."""
@@ -110,11 +112,7 @@ class RunQueries:
         if not (run.ended and run.diagnoses):
             return None
         key = (run.run_id, run.opening, run.diagnoses)
-        if key not in self._verdicts:
-            if len(self._verdicts) > CACHED_RUNS:
-                self._verdicts.clear()
-            self._verdicts[key] = self._count_verdicts(run.run_id)
-        return self._verdicts[key]
+        return self._verdicts.get(key, partial(self._count_verdicts, run.run_id))
 
     def _count_verdicts(self, run_id: str) -> RunVerdicts | None:
         by_completion: dict[str, Counter[str]] = defaultdict(Counter)

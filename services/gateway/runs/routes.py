@@ -12,6 +12,7 @@ from biaswatch.services.gateway.context import GatewayContext
 from biaswatch.services.gateway.json_bodies import StrictRoute
 from biaswatch.services.gateway.openapi import body_of
 from biaswatch.services.gateway.runs.commands import (
+    cancel,
     describe_run,
     receive_suite,
     run_commands,
@@ -172,9 +173,7 @@ def _write_routes(ctx: GatewayContext, queries: RunQueries) -> APIRouter:
         """Cancel a run; its answers are kept."""
         run = await in_thread(queries.run, run_id)
         async with ctx.audit.act(AuditAction.RUN_CANCEL, run.id, suite=run.suite):
-            cancellation = await in_thread(commands.cancellation_of, run_id)
-            await ctx.send(cancellation)
-        return cancellation
+            return await cancel(run, ctx)
 
     return router
 

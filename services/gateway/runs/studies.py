@@ -10,6 +10,7 @@ from pydantic import NonNegativeInt
 from biaswatch.services.gateway.runs.measurements import measured_batches
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.shared.analysis.studies.scores import StudyRow, score_gaps, scores_of, study_row_of
+from biaswatch.shared.caching import LatestResults
 from biaswatch.shared.contracts import (
     Label,
     LabelSample,
@@ -48,7 +49,7 @@ class StudyQueries:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._runs = RunQueries(store)
-        self._scores: dict[tuple[str, int, int], list[Scores]] = {}
+        self._scores = LatestResults[tuple[str, int, int], list[Scores]](CACHED_SCORES)
 
     def results(self, run_id: str, *, count_failed: bool = False) -> StudyResults:
         """Return scores, pairs, judges and the comparisons of models.
@@ -101,15 +102,13 @@ class StudyQueries:
 
         They are cached until the run is resumed or more of its answers are measured.
         """
-        run, key = self._runs.run(progress.run_id), _scores_key(progress)
-        if key not in self._scores:
-            if len(self._scores) >= CACHED_SCORES:
-                self._scores.clear()
+        run = self._runs.run(progress.run_id)
+
+        def compute() -> list[Scores]:
             rows = list(islice(self._rows(run), MAX_SCORED_QUESTIONS + 1))
-            if len(rows) > MAX_SCORED_QUESTIONS:
-                rows = []
-            self._scores[key] = scores_of(rows, ALPHA)
-        return self._scores[key]
+            return scores_of(rows if len(rows) <= MAX_SCORED_QUESTIONS else [], ALPHA)
+
+        return self._scores.get(_scores_key(progress), compute)
 
     def has_cached_scores(self, progress: RunProgress) -> bool:
         """Return whether `scores` of a run costs nothing."""

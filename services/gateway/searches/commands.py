@@ -1,14 +1,9 @@
 """Start and cancel searches, and raise their budgets."""
 
 from biaswatch.services.gateway.context import GatewayContext, now
+from biaswatch.services.gateway.runs.commands import cancel
 from biaswatch.services.gateway.searches.queries import SearchQueries
-from biaswatch.shared.contracts import (
-    AuditAction,
-    Cancellation,
-    Target,
-    as_usage_error,
-    parse_target,
-)
+from biaswatch.shared.contracts import AuditAction, Target, as_usage_error, parse_target
 from biaswatch.shared.contracts.search import MOST_CALLS, Search
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.search_views import SearchProgress, SearchRequest
@@ -64,19 +59,8 @@ class SearchCommands:
     async def _cancel_round(self, search_id: str) -> None:
         """Cancel the run of the round under way, which may have begun a moment ago."""
         stored = await in_thread(self._queries.stored, search_id)
-        if stored.run is None:
-            return
-        at = now()
-        cancellation = Cancellation(
-            tenant=stored.tenant,
-            purpose=stored.run.purpose,
-            at=at,
-            run_id=stored.run.id,
-            moment_ms=int(at.timestamp() * 1000),
-        )
-        # Stored first: the bus may lose a published record.
-        await in_thread(self._ctx.store.records.write, [cancellation])
-        await self._ctx.send(cancellation)
+        if stored.run is not None:
+            await cancel(stored.run, self._ctx)
 
     def search_for(self, request: SearchRequest) -> Search:
         """Return the requested search, without starting it."""

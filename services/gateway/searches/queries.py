@@ -1,6 +1,5 @@
 """Blocking queries of searches: their state, results, and answers of their findings."""
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -9,6 +8,7 @@ from pydantic import Field
 from biaswatch.services.gateway.runs.progress import ProgressQueries
 from biaswatch.services.gateway.searches.examples import example_of, typical_sets
 from biaswatch.shared.analysis.search import results_of, suite_of_findings
+from biaswatch.shared.caching import LatestResults
 from biaswatch.shared.contracts import PausedTarget, Run, Suite
 from biaswatch.shared.errors import NotFoundError
 from biaswatch.shared.presentation.searches import CoverageMap, coverage_map
@@ -41,7 +41,7 @@ class SearchQueries:
         self._store = store
         self._progress = ProgressQueries(store)
         self._states = SearchStates(store)
-        self._results: OrderedDict[tuple[object, ...], SearchResults] = OrderedDict()
+        self._results = LatestResults[tuple[object, ...], SearchResults](CACHED_RESULTS)
 
     def latest(
         self, last: Annotated[int, Field(ge=1, le=MOST_LISTED)] = 100
@@ -94,12 +94,12 @@ class SearchQueries:
         """Return the results; cached, as closed rounds never change."""
         ended = stored.why if stored.state is not SearchPhase.ACTIVE else None
         key = stored.id, stored.next_round, stored.calls, ended
-        if key not in self._results:
+
+        def compute() -> SearchResults:
             with self._states.of(stored) as state:
-                self._results[key] = results_of(state, ended)
-            if len(self._results) > CACHED_RESULTS:
-                self._results.popitem(last=False)
-        return self._results[key]
+                return results_of(state, ended)
+
+        return self._results.get(key, compute)
 
     def _state(self, stored: StoredSearch) -> SearchProgress:
         answered, paused = self._round(stored.run)

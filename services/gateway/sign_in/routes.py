@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import quote_plus, urlencode
 
 from fastapi import APIRouter, Depends, HTTPException, Request
-from fastapi.responses import RedirectResponse, Response
+from fastapi.responses import Response
 
-from biaswatch.services.gateway.auth import PAGE_HEADERS, is_https, local_path
+from biaswatch.services.gateway.auth import is_https, local_path, redirect, set_cookie
 from biaswatch.services.gateway.callers import COOKIE, caller_of_identity
 from biaswatch.services.gateway.context import GatewayContext
 from biaswatch.shared.contracts.access import Right
@@ -79,9 +79,9 @@ def _page_routes(ctx: GatewayContext) -> APIRouter:
             "code_challenge": challenge_of(secrets["verifier"]),
             "code_challenge_method": "S256",
         }
-        response = _redirect(_with_query(document.authorization_endpoint or "", question))
+        response = redirect(_with_query(document.authorization_endpoint or "", question))
         value = cookies.write(SIGN_IN, {**secrets, "next": next_path}, SIGN_IN_S)
-        _set_cookie(response, request, SIGN_IN_COOKIE, value, SIGN_IN_S)
+        set_cookie(response, request, SIGN_IN_COOKIE, value, SIGN_IN_S)
         return response
 
     @router.get(f"{SIGN_IN_PATH}/callback")
@@ -99,14 +99,14 @@ def _page_routes(ctx: GatewayContext) -> APIRouter:
         caller = caller_of_identity(known, identity, "")
         if not caller.may(Right.READ):
             raise HTTPException(403, NO_ROLE.format(name=caller.name))
-        response = _redirect(pending["next"])
-        _set_cookie(response, request, COOKIE, sign_in.session(known, identity), sign_in.session_s)
+        response = redirect(pending["next"])
+        set_cookie(response, request, COOKIE, sign_in.session(known, identity), sign_in.session_s)
         response.delete_cookie(SIGN_IN_COOKIE)
         return response
 
     @router.post("/logout")
     async def log_out() -> Response:
-        response = _redirect("/login")
+        response = redirect("/login")
         response.delete_cookie(COOKIE)
         return response
 
@@ -174,16 +174,6 @@ def _callback_address(request: Request) -> str:
 
 def _with_query(address: str, query: Mapping[str, str]) -> str:
     return f"{address}{'&' if '?' in address else '?'}{urlencode(query)}"
-
-
-def _redirect(address: str) -> RedirectResponse:
-    return RedirectResponse(address, 303, PAGE_HEADERS)
-
-
-def _set_cookie(response: Response, request: Request, name: str, value: str, lasts_s: int) -> None:
-    response.set_cookie(
-        name, value, max_age=lasts_s, httponly=True, samesite="lax", secure=is_https(request)
-    )
 
 
 def _reason(error: str) -> str:

@@ -9,6 +9,7 @@ import pytest_asyncio
 
 from biaswatch.bbq.rows import BbqRow
 from biaswatch.bbq.suite import suite_of
+from biaswatch.services.gateway.runs.commands import cancellation_of
 from biaswatch.shared.contracts import (
     Brief,
     Cancellation,
@@ -206,7 +207,9 @@ async def test_a_cancelled_run_ends_though_the_bus_loses_its_cancellation(
     platform.commands.store_run(run)
     await platform.publish(run)
     await eventually(lambda: platform.queries.progress(run.id).state is RunState.RUNNING)
-    await platform.publish(platform.commands.cancellation_of(run.id))
+    cancellation = cancellation_of(run, platform.commands.now())
+    platform.store.records.write([cancellation])
+    await platform.publish(cancellation)
     await lose_and_go_on(platform, Cancellation, "generator")
     await platform.ended(run, RunState.CANCELLED)
 
