@@ -29,7 +29,7 @@ def biaswatch_target(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="session")
 def biaswatch_run(biaswatch_target: str) -> Callable[..., Any]:
-    """Return what puts a suite to the target: `biaswatch_run(suite, repeats=...)`."""
+    """Return the function that asks the target a suite: `biaswatch_run(suite, repeats=...)`."""
     from biaswatch import run
 
     return lambda suite, **options: run(suite, biaswatch_target, **options)

@@ -1,4 +1,4 @@
-"""Counterfactual rewriting: words of one concept become those of another, and nothing else does."""
+"""Counterfactual rewriting: only the words of one concept are replaced by those of another."""
 
 import re
 from collections import Counter
@@ -123,7 +123,7 @@ def twins(
 def replacements_for(
     branching: Branching, proposed: Mapping[str, Mapping[str, str]]
 ) -> dict[str, dict[str, str]]:
-    """Return the replacements for every concept; what was written by hand outranks a proposal.
+    """Return the replacements for every concept; those by hand outrank proposals.
 
     Raise ValueError, which names the concept, where the way back is not clear.
     """

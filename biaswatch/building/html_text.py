@@ -64,7 +64,7 @@ PARTS_BEFORE, LONGEST_BEFORE = 8, 20
 
 
 class _Reader:
-    """Collects the text while the parser goes: no tree is built, so no nesting is too deep."""
+    """Collects the text while parsing, without a tree, so that no nesting is too deep."""
 
     def __init__(self) -> None:
         self._passages: list[Passage] = []

@@ -179,7 +179,7 @@ def _is_counterpart(old: str, new: str) -> bool:
 
 
 def term_pairs_in(reply: str) -> dict[str, str]:
-    """Return the pairs of a JSON object, or of a list of objects; nothing where there are none."""
+    """Return the pairs of a JSON object, or of a list of objects; empty without any."""
     value: object = _json_of(reply, "[", "]")
     objects = value if isinstance(value, list) else [_json_of(reply, "{", "}")]
     pairs: dict[str, str] = {}

@@ -82,7 +82,7 @@ def passages_of_pages(pages: Sequence[str]) -> Iterator[Passage]:
 
 
 def _margin(lines: Sequence[str], short: float) -> set[str]:
-    """Return the first and the last line, and those beside them if they are short."""
+    """Return the first and the last line, and the lines next to them if they are short."""
     inner = [line for line in (*lines[1:2], *lines[-2:-1]) if len(line) < short]
     return {_without_digits(line) for line in (*lines[:1], *lines[-1:], *inner)}
 

@@ -31,7 +31,7 @@ class SuiteCheck:
 
     name: str
     passed: bool | None
-    """None where the suite has nothing to check."""
+    """None if the check does not apply to the suite."""
     sentence: str
     details: tuple[str, ...] = ()
 
@@ -199,7 +199,7 @@ def _answers_by_group(expected: Sequence[SuiteProbe]) -> Iterator[str]:
 
 
 def _enough_values(suite: Suite, twins: Sequence[Sequence[SuiteProbe]]) -> SuiteCheck:
-    """Compare the numbers of names and texts with what a claim beyond them needs."""
+    """Compare the numbers of names and texts with those that a wider claim needs."""
     name = "enough names and texts for the claim"
     if suite.claim is Claim.BANK:
         return SuiteCheck(name, True, "The claim is about these very prompts (`claim: bank`).")

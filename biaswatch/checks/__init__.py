@@ -1,4 +1,4 @@
-"""Gates: what `--fail-on` and assertions conclude of comparisons, and why, in sentences."""
+"""Gates: the conclusions of `--fail-on` and assertions from comparisons, with reasons."""
 
 from biaswatch.checks.compared import (
     CheckedComparison,

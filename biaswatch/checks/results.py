@@ -110,7 +110,7 @@ def check_result(
 
 
 def measurement_warnings(compared: Sequence[CheckedComparison], rule: CheckRule) -> Iterator[str]:
-    """Return what the missing answers do to verdicts, for people and programs that read them."""
+    """Return sentences on the effect of missing answers on verdicts."""
     for one, words, verdicts in (
         ("the disparity", "disparities", {Verdict.DISPARITY.value}),
         ("the change", "changes", {CHANGED}),

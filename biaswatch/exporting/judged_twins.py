@@ -163,7 +163,7 @@ class JudgedReply:
 
 
 def preferences(replies: Iterable[JudgedReply], alpha: float = 0.05) -> list[Preference]:
-    """Count the preferences of each judge by criterion and groups, ties apart."""
+    """Count the preferences of each judge by criterion and groups, with ties separate."""
     pairs: dict[tuple[str, ...], dict[str, JudgedReply]] = defaultdict(dict)
     for reply in replies:
         groups = sorted((reply.facts[GROUP], reply.facts[AGAINST]))

@@ -1,4 +1,4 @@
-"""Progress of sending a file, so that a command that was stopped goes on."""
+"""Progress of sending a file, so that a stopped command can be resumed."""
 
 import json
 from collections import Counter

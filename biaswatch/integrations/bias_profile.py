@@ -31,7 +31,7 @@ class ProfilePart(BaseModel):
 
 
 class ProfiledResult(ProfilePart):
-    """One hazard: a number that may differ between two groups, and what was found."""
+    """One hazard: a number that may differ between two groups, and the finding."""
 
     hazard: str
     measure: str
@@ -63,7 +63,7 @@ class BiasProfile(ProfilePart):
 
 
 async def export(request: ExportRequest) -> str:
-    """Write the profile as JSON, and as Markdown beside it; keep what people wrote into it."""
+    """Write the profile as JSON and Markdown; keep the entries that people added."""
     output = Path(request.destination)
     check_ending(output, (".json",))
     kept = written_by_people(output)

@@ -36,7 +36,7 @@ CONTEXT = {
 
 
 async def export(request: ExportRequest) -> str:
-    """Write the questions of a suite, and `croissant.json` beside them."""
+    """Write the questions of a suite, and `croissant.json` next to them."""
     suite, folder = load_suite(Path(request.source)), Path(request.destination)
     content = write_questions(suite, folder)
     write_whole(folder / "croissant.json", json.dumps(metadata_of(suite, content), indent=2))

@@ -112,7 +112,7 @@ def answer_row(answer: ExportedAnswer) -> DatasetAnswer:
 def measurement_rows(
     run_id: str, measured: Iterable[ExportedFeatures]
 ) -> Iterator[DatasetMeasurement]:
-    """Yield a row for each feature, or one without a feature where nothing was measured."""
+    """Yield a row for each feature, or one without a feature if none was measured."""
     for row in measured:
         for feature in row.values or (None,):
             yield DatasetMeasurement(

@@ -5,7 +5,11 @@ from pathlib import Path
 import yaml
 
 from biaswatch.integrations.formats import ExportRequest
-from biaswatch.integrations.suite_questions import suite_of_single_questions, write_questions
+from biaswatch.integrations.suite_questions import (
+    identifier_of,
+    suite_of_single_questions,
+    write_questions,
+)
 from biaswatch.shared.contracts import Suite
 from biaswatch.shared.errors import UsageError
 from biaswatch.written_files import write_whole
@@ -41,7 +45,7 @@ async def export(request: ExportRequest) -> str:
         )
     folder = Path(request.destination)
     write_task(suite, folder)
-    task = task_name(suite)
+    task = identifier_of(suite)
     return f"Wrote the task {task}: lm_eval --include_path {folder} --tasks {task} --log_samples"
 
 
@@ -49,7 +53,7 @@ def write_task(suite: Suite, folder: Path) -> None:
     """Write the files of a suite's task."""
     write_questions(suite, folder)
     write_whole(folder / "functions.py", FUNCTIONS)
-    write_whole(folder / f"{task_name(suite)}.yaml", task_yaml(suite))
+    write_whole(folder / f"{identifier_of(suite)}.yaml", task_yaml(suite))
 
 
 class Function(str):
@@ -67,15 +71,10 @@ _TaskDumper.add_representer(
 )
 
 
-def task_name(suite: Suite) -> str:
-    """Return the name of the suite's task."""
-    return f"biaswatch_{suite.name.replace('-', '_')}"
-
-
 def task_yaml(suite: Suite) -> str:
     """Return the YAML of the task."""
     fields = {
-        "task": task_name(suite),
+        "task": identifier_of(suite),
         "tag": "biaswatch",
         "custom_dataset": Function("functions.questions"),
         "test_split": "test",

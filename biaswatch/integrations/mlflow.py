@@ -107,7 +107,7 @@ def _metrics(name: str, amounts: Amounts, at: datetime, step: int) -> Iterator[M
 
 
 def metric_key(name: str) -> str:
-    """Return a name as MLflow accepts it; a digest tells apart what would become equal."""
+    """Return a name that MLflow accepts; a digest keeps different names distinct."""
     parts = [part for part in _NOT_IN_KEYS.sub("_", name).split("/") if part not in {"", ".", ".."}]
     key = "/".join(parts)[:MAX_KEY]
     return key if key == name else f"{key} {sha256(name.encode()).hexdigest()[:8]}"

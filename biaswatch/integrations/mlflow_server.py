@@ -68,7 +68,7 @@ class MlflowServer:
         self._http = http
 
     async def log(self, identity: Mapping[str, str], run: LoggedRun) -> str:
-        """Log a run, or the run with the same identity anew; return its page.
+        """Log a run, or log the run with the same identity again; return its page.
 
         Raises
         ------

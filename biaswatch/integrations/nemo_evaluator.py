@@ -6,6 +6,7 @@ import yaml
 
 from biaswatch.integrations.evaluation_jobs import SCORES
 from biaswatch.integrations.formats import ExportRequest
+from biaswatch.integrations.suite_questions import identifier_of
 from biaswatch.readers.suite_names import suite_path
 from biaswatch.readers.suites import load_suite
 from biaswatch.shared.contracts import Suite
@@ -46,7 +47,7 @@ def parse_output(output_dir):
 async def export(request: ExportRequest) -> str:
     """Write a package for the PYTHONPATH of NeMo Evaluator."""
     suite = load_suite(suite_path(Path(request.source)))
-    folder = Path(request.destination) / NAMESPACE / package_name(suite)
+    folder = Path(request.destination) / NAMESPACE / identifier_of(suite)
     folder.mkdir(parents=True, exist_ok=True)
     definition = yaml.safe_dump(framework_definition(suite, request.source), sort_keys=False)
     files = {"__init__.py": "", "framework.yml": definition, "output.py": PARSER}
@@ -54,18 +55,13 @@ async def export(request: ExportRequest) -> str:
         write_whole(folder / name, text)
     return (
         f"Wrote {folder}: PYTHONPATH={request.destination} nemo-evaluator run_eval"
-        f" --eval_type {package_name(suite)}.{suite.name} ..."
+        f" --eval_type {identifier_of(suite)}.{suite.name} ..."
     )
-
-
-def package_name(suite: Suite) -> str:
-    """Return the name of the suite's harness."""
-    return f"biaswatch_{suite.name.replace('-', '_')}"
 
 
 def framework_definition(suite: Suite, source: str) -> dict[str, object]:
     """Return the framework definition; `source` is the suite that the command loads."""
-    name = package_name(suite)
+    name = identifier_of(suite)
     about = suite.about or f"Differences between groups, by the suite {suite.name}."
     params = {"task": source, "limit_samples": None, "extra": {"repeats": 1}}
     return {

@@ -1,4 +1,4 @@
-"""Export a run as events of OpenLineage: the suite goes in, answers and findings come out."""
+"""Export a run as events of OpenLineage: suite as input, answers and findings as outputs."""
 
 import json
 from collections import Counter
@@ -9,7 +9,6 @@ from typing import Any
 from uuid import UUID
 
 from biaswatch.integrations.formats import ExportRequest
-from biaswatch.local.client import GatewayClient
 from biaswatch.local.runs import RunResults, run_results, whole_run_id, with_background
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.presentation.findings import comparisons
@@ -29,13 +28,10 @@ async def export(request: ExportRequest) -> str:
     """Write the events of a run, one a line."""
     output = Path(request.destination)
     check_ending(output, (".jsonl", ".json", ".ndjson"))
-
-    async def read(client: GatewayClient) -> RunResults:
-        run_id = await whole_run_id(client, request.source)
-        return await with_background(client, await run_results(client, run_id))
-
     async with request.connect() as client:
-        events = run_events(await read(client))
+        run_id = await whole_run_id(client, request.source)
+        results = await with_background(client, await run_results(client, run_id))
+    events = run_events(results)
     write_whole(output, "".join(json.dumps(event) + "\n" for event in events))
     return f"Wrote {len(events)} events to {output}."
 

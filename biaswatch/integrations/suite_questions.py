@@ -53,3 +53,8 @@ def write_questions(suite: Suite, folder: Path) -> bytes:
     text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in question_rows(suite))
     write_whole(folder / QUESTIONS, text)
     return text.encode()
+
+
+def identifier_of(suite: Suite) -> str:
+    """Return the name of a suite's task or harness in another tool."""
+    return f"biaswatch_{suite.name.replace('-', '_')}"

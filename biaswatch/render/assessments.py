@@ -1,4 +1,4 @@
-"""Assessments beside the gaps, as tables: total bias, quality, consistency, combinations."""
+"""Tables of further assessments: total bias, quality, consistency, combinations."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace

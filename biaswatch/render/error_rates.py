@@ -78,13 +78,15 @@ def error_rate_tables(
         cells = [
             (words(row["rate"]), escape(row["group"]), _shown(row), str(row["n"])) for row in rows
         ]
-        yield _titled(f"{place}, error rates", ("rate", "group", f"value [{level}]", "n"), cells)
+        head = ("rate", "group", f"value [{level}]", "n")
+        yield terminal_table(head, cells, caption=f"{place}, error rates")
     for place, rows in groupby(parity, key=_place):
         parities = [
             (words(row["metric"]), _shown(row), VERDICT_WORDS.get(row["verdict"], "-"))
             for row in rows
         ]
-        yield _titled(f"{place}, parity", ("metric", f"value [{level}]", "verdict"), parities)
+        head = ("metric", f"value [{level}]", "verdict")
+        yield terminal_table(head, parities, caption=f"{place}, parity")
 
 
 def _place(row: Row) -> str:
@@ -96,9 +98,3 @@ def _shown(row: Row) -> str:
         return f"{number(None)} ({row['reason']})"
     low, high = row["ci"] or (None, None)
     return interval(row["value"], low, high, row["reason"])
-
-
-def _titled(title: str, head: Sequence[str], cells: Sequence[Sequence[str]]) -> RichTable:
-    table = terminal_table(head, cells)
-    table.title, table.title_justify = escape(title), "left"
-    return table

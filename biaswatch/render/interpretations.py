@@ -101,7 +101,7 @@ def _quoted(evaluation: Evaluation, start: int | None, end: int | None) -> str:
 
 
 def _reasoning(evaluation: Evaluation) -> Iterator[str]:
-    """Yield what judges wrote, and the phrases that they object to."""
+    """Yield the texts of judges, and the phrases that they object to."""
     judgements = [j for j in evaluation.judgements if j.key in evaluation.reasoning]
     if judgements:
         yield from ("", "What the judges wrote:")

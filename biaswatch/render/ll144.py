@@ -161,13 +161,13 @@ class ImpactDocument:
             console.print()
 
     def _facts(self) -> Iterator[tuple[str, str]]:
-        """Yield what the cover states: what computed the tables, and what is left to fill in."""
+        """Yield the facts of the cover: the program, and those left to fill in."""
         yield "Tables", self.title
         yield "Tables computed by", self.computed
         yield from ((fact, FILL_IN) for fact in COVER)
 
     def _cover(self) -> Iterator[str]:
-        """Yield the first page: what the publisher states, left open where data cannot tell."""
+        """Yield the first page: the facts that a publisher states, partly left open."""
         yield from (f"# Local Law 144: {escape_md(self.title)}", "")
         yield from markdown_table(
             ("to be stated with the tables", "by the publisher"), list(self._facts())
@@ -203,7 +203,7 @@ class ImpactDocument:
 
 
 def run_document(run: RunProgress, impacts: Sequence[RunImpact]) -> ImpactDocument:
-    """Return the tables of a run, a part for each target, scaffold and feature.
+    """Return the tables of a run, one part per target, scaffold and feature.
 
     Raises
     ------

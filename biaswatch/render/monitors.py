@@ -193,7 +193,7 @@ def _print_smallest_changes(shown: Sequence[EvidenceView], console: Console) -> 
 
 
 def _print_labelled(view: MonitorView, console: Console) -> None:
-    """Print the gaps by labels of people, beside the readings."""
+    """Print the gaps by labels of people and by readings."""
     if not view.labelled:
         return
     print_table(console, rich_table(labelled_table(view.labelled, view.evidence)), "")
@@ -205,7 +205,7 @@ def _print_labelled(view: MonitorView, console: Console) -> None:
 
 
 def _promise(status: MonitorStatus, *, labelled: bool) -> str:
-    """Return the bound on false alarms and the share left; nothing for the past."""
+    """Return the bound on false alarms and the share left; empty for monitors of the past."""
     if status.history_of:
         return ""
     which = "any false alarm by readings" if labelled else "any false alarm"

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -47,16 +48,8 @@ def check_can_write(form: str, output: Path | None, name: str) -> None:
         raise UsageError(f"The format {form} needs a file: -o {name}.{form}.")
     if form == PDF:
         pdf_printer()
-    if form == DOCX:
-        _check_can_write_docx()
-
-
-def _check_can_write_docx() -> None:
-    """Raise UsageError where Word documents cannot be written; call it before the work."""
-    try:
-        import docx  # noqa: F401 - whether it is installed
-    except ImportError:
-        raise UsageError(NO_DOCX) from None
+    if form == DOCX and find_spec("docx") is None:
+        raise UsageError(NO_DOCX)
 
 
 def write_docx(

@@ -171,7 +171,7 @@ def print_diagnoses(
 
 
 def _print_means(console: Console, rows: Sequence[Diagnosis]) -> None:
-    """Print each group's mean, and what limits the numbers."""
+    """Print each group's mean, and the limits of the numbers."""
     for row in rows:
         for sentence in (means_sentence(row), *reservation_notes(row), *instrument_notes(row)):
             print_sentence(console, sentence, style="dim")

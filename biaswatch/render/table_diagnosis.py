@@ -25,7 +25,6 @@ from biaswatch.render.table_rows import (
 )
 from biaswatch.render.terminal import (
     STYLES,
-    escape,
     finding_text,
     print_sentence,
     print_table,
@@ -194,12 +193,6 @@ def _undefined(rows: Sequence[Row], *, everything: bool) -> Iterator[str]:
             yield f"{count} of {counted(len(rows), 'comparison')} {has} {kind}: {reason}."
 
 
-def _titled_table(title: str, head: Sequence[str], cells: Sequence[Sequence[str]]) -> RichTable:
-    table = terminal_table(head, cells)
-    table.title, table.title_justify = escape(title), "left"
-    return table
-
-
 def _group_mean_tables(rows: Sequence[Row], level: str) -> Iterator[RichTable]:
     """Yield a table for each feature and dimension, the largest mean first."""
     head = ("group", "mean", f"shrunken mean (for display) [{level}]", f"rank ({level})")
@@ -213,7 +206,7 @@ def _group_mean_tables(rows: Sequence[Row], level: str) -> Iterator[RichTable]:
             )
             for row in sorted(group, key=lambda row: row["rank"] or float("inf"))
         ]
-        yield _titled_table(title, head, cells)
+        yield terminal_table(head, cells, caption=title)
 
 
 def _rank(row: Row) -> str:
@@ -248,7 +241,7 @@ def _disparity_tables(rows: Sequence[Row]) -> Iterator[RichTable]:
             (name, *(metrics.get(metric, UNDEFINED) for metric in SHOWN_METRICS))
             for name, metrics in statistics.items()
         ]
-        table = _titled_table(title, ("statistic", *SHOWN_METRICS), cells)
+        table = terminal_table(("statistic", *SHOWN_METRICS), cells, caption=title)
         for column in table.columns[1:]:
             column.no_wrap = True
         yield table
@@ -270,7 +263,8 @@ def _summary_tables(rows: Sequence[Row], level: str) -> Iterator[RichTable]:
             ]
             for name, group in groups.items()
         ]
-        yield _titled_table(f"{feature} [{level}]", ("group", "n", "missing", *statistics), cells)
+        head = ("group", "n", "missing", *statistics)
+        yield terminal_table(head, cells, caption=f"{feature} [{level}]")
 
 
 def _with_bounds(row: Mapping[str, Any], key: str, bounds: str = "ci") -> str:

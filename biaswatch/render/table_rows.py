@@ -203,7 +203,7 @@ def verdicts_of(row: Mapping[str, Any]) -> Verdicts:
 def comparison_row_remarks(
     rows: Sequence[Row], about: Row, *, everything: bool = True
 ) -> Iterator[str]:
-    """Yield what the verdicts are about, and with `everything` why questions are not answered."""
+    """Yield the subject of the verdicts, and with `everything` why questions are not answered."""
     verdicts = [verdicts_of(row) for row in rows if not is_unmeasured_row(row)]
     family, p_anywhere, alpha = about["family"], about["p_anywhere"], about["alpha"]
     yield from verdict_remarks(

@@ -48,13 +48,20 @@ def escape(text: str) -> str:
     return without_markup(printable(text))
 
 
-def terminal_table(titles: Sequence[str], rows: Iterable[Sequence[str | Text]] = ()) -> RichTable:
-    """Return a table of plain text without lines.
+def terminal_table(
+    titles: Sequence[str], rows: Iterable[Sequence[str | Text]] = (), *, caption: str = ""
+) -> RichTable:
+    """Return a table of plain text without lines, with a caption above it.
 
     A number stays on its line, with its interval below; words wrap between words.
     """
     table = RichTable(
-        box=None, pad_edge=False, padding=(0, COLUMN_GAP, 0, 0), header_style="underline"
+        title=escape(caption) if caption else None,
+        title_justify="left",
+        box=None,
+        pad_edge=False,
+        padding=(0, COLUMN_GAP, 0, 0),
+        header_style="underline",
     )
     cells = [[_rich_text(cell) for cell in row] for row in rows]
     contents = zip(*cells, strict=True) if cells else ()

@@ -1,4 +1,4 @@
-"""The validity of a suite on a terminal: scores of each model, then what speaks for them."""
+"""The validity of a suite on a terminal: scores of each model, then rank correlations."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

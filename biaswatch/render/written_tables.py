@@ -101,5 +101,5 @@ def _write_workbook(parts: Mapping[str, Rows], path: Path) -> None:
 
 
 def _cell(value: Any) -> Any:
-    """Return what a cell of a workbook holds: intervals as text, and no formulas."""
+    """Return the value of a workbook's cell: intervals as text, and no formulas."""
     return disarmed(str(value) if isinstance(value, list | tuple | dict) else value)

@@ -10,7 +10,7 @@ from biaswatch.shared.runtime.settings import Settings
 
 
 class ExtractorSettings(Settings):
-    """Settings of the extractor, beyond those of every service."""
+    """Settings of the extractor, in addition to those of every service."""
 
     extractor_names: str = (
         "words,length,readability,hedging,refusal,profanity,vader,rating,choice,ranking,steps,"

@@ -1,4 +1,4 @@
-"""Posts JSON to the addresses of channels; sentences hold neither addresses nor secrets."""
+"""Posts JSON to channels; error messages contain neither addresses nor secrets."""
 
 from collections.abc import Collection, Mapping
 

@@ -22,7 +22,7 @@ class SecretReference(Declared):
     file: Path | None = None
     """The file that holds it, relative to the folder of the file of channels; read at every use."""
     env: str | None = Field(default=None, min_length=1)
-    """The variable of the notifier that holds it."""
+    """The environment variable of the notifier with the secret."""
 
     @model_validator(mode="before")
     @classmethod

@@ -9,7 +9,7 @@ from biaswatch.shared.runtime.settings import Settings
 
 
 class NotifierSettings(Settings):
-    """The notifier's own settings, beside those of every service."""
+    """Settings of the notifier, in addition to those of every service."""
 
     notifier_channels_file: Path | None = None
     """YAML file of the channels that alarms are sent by, under the names that monitors use."""

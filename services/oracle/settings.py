@@ -6,7 +6,7 @@ from biaswatch.shared.runtime.settings import Settings
 
 
 class OracleSettings(Settings):
-    """Settings of the oracle, beyond those of every service."""
+    """Settings of the oracle, in addition to those of every service."""
 
     oracle_deadline_s: float = Field(default=24 * 3600, gt=0)
     """Time a pair waits for its judges; then the verdict uses the replies so far."""

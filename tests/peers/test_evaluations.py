@@ -12,6 +12,7 @@ import pytest
 import biaswatch as bw
 from biaswatch.integrations import lm_eval, replay
 from biaswatch.integrations.formats import ExportRequest
+from biaswatch.integrations.suite_questions import identifier_of
 from biaswatch.readers.suites import load_suite
 
 ROOT = Path(__file__).parents[2]
@@ -72,7 +73,7 @@ def test_lm_evaluation_harness_runs_an_exported_suite_and_gives_its_answers_back
     lm_eval.write_task(suite, tmp_path)
     printed(
         *(HARNESS, "-m", "lm_eval", "--model", "dummy", "--include_path", tmp_path),
-        *("--tasks", lm_eval.task_name(suite), "--log_samples", "--output_path", tmp_path / "out"),
+        *("--tasks", identifier_of(suite), "--log_samples", "--output_path", tmp_path / "out"),
     )
     [samples] = (tmp_path / "out").rglob("samples_*.jsonl")
     rows = [json.loads(line) for line in samples.read_text().splitlines()]

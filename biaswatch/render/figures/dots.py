@@ -31,7 +31,7 @@ SIDES = {"identified": ("with names", "o"), "anonymised": ("without", "s")}
 ROW_IN = 0.26
 PANEL_COLUMNS, PANEL_IN = 2, 2.5
 LEAST_QUALITY_SPAN = 20.0
-"""A point of mean error: a shorter axis would make much of nothing."""
+"""One point of mean error; a shorter axis would exaggerate small differences."""
 LABEL_DISTANCE = 0.08
 """Least distance of two labels, as a share of the axis."""
 

@@ -22,7 +22,7 @@ from biaswatch.render.figures.drawing import (
     shortened,
     target_names,
 )
-from biaswatch.shared.contracts import Diagnosis, Gap, GroupSummary, SummaryWord
+from biaswatch.shared.contracts import CriterionGap, Diagnosis, Gap, GroupSummary, SummaryWord
 from biaswatch.shared.formatting import visible
 from biaswatch.shared.presentation.conclusions import families_of
 from biaswatch.shared.presentation.findings import comparisons
@@ -43,6 +43,7 @@ GROUP_STATISTICS: Mapping[str, Callable[[GroupSummary], Estimate | None]] = {
     "mean": lambda group: group.mean,
     "selection rate": lambda group: group.selection_rate,
 }
+GAP_LABEL = "gap, points"
 MAX_GAPS = 21
 """With more, no label can be read; the figure of all groups replaces this one."""
 
@@ -78,17 +79,23 @@ def gaps(results: RunResults) -> Figure | None:
         if len({column for _, column in field}) > max(MAX_COLUMNS, len(rows)):
             field = {(column, row): cell for (row, column), cell in field.items()}
         panels.append((f"{feature}; {_readable(rows)}", field))
-    heights = [ROW_IN * len({row for row, _ in field}) for _, field in panels]
-    figure, axes = new_figure(
+    return _stacked(
         f"{results.run.suite}: gaps between groups (outlined: disparity at level"
         f" {shown[0].alpha:g}, Bonferroni over {families_of(shown)})",
-        0.5 + sum(heights) + PANEL_IN * len(panels),
-        down=len(panels),
-        heights=heights,
+        panels,
+        color_label=GAP_LABEL,
     )
-    for axis, (title, field) in zip(axes, panels, strict=True):
-        color_bar(figure, draw_field(axis, field, _largest([field])), axis)
-        axis.set_title(visible(title), fontsize=9, loc="left")
+
+
+def _stacked(title: str, panels: Sequence[tuple[str, Field]], *, color_label: str) -> Figure:
+    """Draw fields with their titles one below the other, each with colors of its own."""
+    heights = [ROW_IN * len({row for row, _ in field}) for _, field in panels]
+    height_in = 0.5 + sum(heights) + PANEL_IN * len(panels)
+    figure, axes = new_figure(title, height_in, down=len(panels), heights=heights)
+    for axis, (panel_title, field) in zip(axes, panels, strict=True):
+        image = draw_field(axis, field, _largest([field]))
+        color_bar(figure, image, axis, label=color_label)
+        axis.set_title(visible(panel_title), fontsize=9, loc="left")
     return figure
 
 
@@ -107,18 +114,8 @@ def means(results: RunResults) -> Figure | None:
     ][:MAX_MEANS_PANELS]
     if not panels:
         return None
-    heights = [ROW_IN * len({row for row, _ in field}) for _, field in panels]
-    figure, axes = new_figure(
-        f"{results.run.suite}: groups at each model (no verdicts: see the gaps)",
-        0.5 + sum(heights) + PANEL_IN * len(panels),
-        down=len(panels),
-        heights=heights,
-    )
-    for axis, (title, field) in zip(axes, panels, strict=True):
-        image = draw_field(axis, field, _largest([field]))
-        color_bar(figure, image, axis, label="from the mean")
-        axis.set_title(visible(title), fontsize=9, loc="left")
-    return figure
+    title = f"{results.run.suite}: groups at each model (no verdicts: see the gaps)"
+    return _stacked(title, panels, color_label="from the mean")
 
 
 def _statistics_field(
@@ -151,9 +148,7 @@ def criteria(results: RunResults) -> Figure | None:
         cells = {}
         for gap in row.criteria:
             is_disparity = gap.p_adjusted is not None and gap.p_adjusted <= row.alpha
-            cells[gap.criterion, f"{gap.a} {MINUS} {gap.b}"] = _gap_cell(
-                gap.gap.value, outlined=is_disparity
-            )
+            cells[gap.criterion, _pair(gap)] = _gap_cell(gap.gap.value, outlined=is_disparity)
         fields.append(cells)
     limit = _largest(fields)  # one scale for all, or a model without gaps would look like one with
     across = min(len(shown), CRITERIA_COLUMNS)
@@ -264,7 +259,7 @@ def _readable(diagnoses: Sequence[Diagnosis]) -> str:
     return f"{amount} readable answers a group"
 
 
-def _pair(gap: Gap) -> str:
+def _pair(gap: Gap | CriterionGap) -> str:
     return f"{gap.a} {MINUS} {gap.b}"
 
 
@@ -281,7 +276,7 @@ def color_bar(
     *,
     aspect: int = 12,
     location: str = "right",
-    label: str = "gap, points",
+    label: str = GAP_LABEL,
 ) -> None:
     """Draw the legend of a field's colors."""
     bar = figure.colorbar(image, ax=axes, label=label, shrink=0.9, aspect=aspect, location=location)

@@ -89,7 +89,7 @@ def _pairs(draft: Draft, subject: Subject) -> list[Pair]:
 
 
 def prose_check(request: ProseRequest, response: Response | None) -> tuple[ProseCheck, list[Place]]:
-    """Return what a judge found, and the places of sentences that it calls wrong."""
+    """Return the findings of a judge, and the positions of sentences that it calls wrong."""
     places = [pair for pair in request.pairs if pair.place]
     try:
         answers = list_in(fields_in(response_text(response)), "answers", len(request.pairs))

@@ -57,7 +57,7 @@ def writer_probe(brief: Brief, profile: Profile, attempts: Sequence[Attempt] = (
 
 
 def attempt_of(response: Response | None, subject: Subject, profile: Profile) -> Attempt:
-    """Return what a writer replied."""
+    """Return the reply of a writer."""
     reply = ""
     try:
         reply = response_text(response)
@@ -102,7 +102,7 @@ def rendered_report(
 
 
 def read_elsewhere(brief: Brief, profile: Profile) -> CheckedReport:
-    """Return what code finds in the report of a brief."""
+    """Return the faults that code finds in the report of a brief."""
     outline = brief.structure == "outline"
     return foreign.read_report(brief.report, brief.subject, structure=outline, flags=profile.flags)
 
@@ -110,7 +110,7 @@ def read_elsewhere(brief: Brief, profile: Profile) -> CheckedReport:
 def report_from_elsewhere(
     brief: Brief, profile: Profile, reading: Response | None = None
 ) -> CheckedReport:
-    """Return the report in a brief, with what code found, and with a model's reading of claims."""
+    """Return the report in a brief, with its faults and with a model's reading of its claims."""
     report = read_elsewhere(brief, profile)
     with suppress(Unreadable):  # the statements then stay listed for people
         if reading:

@@ -76,7 +76,7 @@ class KnownTexts(BaseModel):
 KNOWN_WORDS = frozenset(
     {"value", "contains", "speak", "wrong_interval", "p", "significant", "called", "ratio"}
 )
-"""Placeholders in known texts, beyond those of a dimension."""
+"""Placeholders in known texts, in addition to those of a dimension."""
 
 
 class Dimension(BaseModel):
@@ -175,7 +175,7 @@ def _filled(text: str, words: Mapping[str, str]) -> str:
 
 
 def filled_words(task: JudgementTask, subject: Subject, profile: Profile) -> dict[str, str]:
-    """Return what the placeholders of a dimension are filled with."""
+    """Return the values of the placeholders of a dimension."""
     measure = task.measure
     neutral = measure.no_difference if measure else None
     one, two = map(quoted_label, subject.groups)

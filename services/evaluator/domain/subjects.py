@@ -78,7 +78,7 @@ def size_of(subject: Subject) -> str | None:
 
 
 def strata_of(subject: Subject) -> str | None:
-    """Return what becomes of the odds ratio within strata; None without strata."""
+    """Return how the odds ratio changes within strata; None without strata."""
     pooled, within = (measure_of(subject, n) for n in ("odds_ratio", "odds_ratio_within"))
     values = [m.value for m in (pooled, within) if m and m.value is not None and m.value > 0]
     if len(values) < 2 or values[0] == 1:

@@ -16,6 +16,7 @@ from biaswatch.services.evaluator.domain.writing.board import board_draft
 from biaswatch.services.evaluator.domain.writing.draft import CheckedReport
 from biaswatch.services.evaluator.handlers.rubric_files import Rubric
 from biaswatch.shared.bus.port import Publisher
+from biaswatch.shared.caching import LatestResults
 from biaswatch.shared.contracts import (
     Brief,
     ClosedBy,
@@ -48,7 +49,7 @@ class EvaluateBriefs:
         self, store: Store, rubric: Rubric, *, now: Callable[[], datetime], deadline_s: float
     ) -> None:
         self._store, self._rubric, self._now = store, rubric, now
-        self._controls: dict[str, list[ControlRequest]] = {}
+        self._controls = LatestResults[str, list[ControlRequest]](MAX_CACHED_BRIEFS)
         self.questions = ModelQuestions(
             store, STAGE, KEY_PREFIX, self.closed, now=now, deadline_s=deadline_s
         )
@@ -191,11 +192,9 @@ class EvaluateBriefs:
         self, brief: Brief, graded: Sequence[Dimension], profile: Profile
     ) -> list[ControlRequest]:
         """Return the questions that examine the judges; those of recent briefs are cached."""
-        if brief.id not in self._controls:
-            if len(self._controls) >= MAX_CACHED_BRIEFS:
-                self._controls.clear()
-            self._controls[brief.id] = list(control_requests(brief, graded, profile, brief.at))
-        return self._controls[brief.id]
+        return self._controls.get(
+            brief.id, lambda: list(control_requests(brief, graded, profile, brief.at))
+        )
 
     def _evaluation(self, brief: Brief, report: CheckedReport, at: datetime) -> Evaluation:
         questions = self._judging(brief, report)

@@ -1,4 +1,4 @@
-"""How many calls one batch may take of a budget, as a submitted batch is paid in full."""
+"""Number of calls in a batch within a budget, because a submitted batch is paid in full."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -22,7 +22,7 @@ def affordable_calls(
     paid_calls: int,
     price: Price | None,
 ) -> int:
-    """Return how many of the calls fit into what is left of a budget, at least one.
+    """Return how many of the calls fit into the rest of a budget, at least one.
 
     Parameters
     ----------

@@ -79,7 +79,7 @@ class Likelihood(Scaffold):
 
 
 def scored_question(probe: Probe) -> ScoredQuestion:
-    """Return what a probe asks to score.
+    """Return the question and the options that a probe asks to score.
 
     Raises
     ------

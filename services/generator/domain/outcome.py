@@ -141,7 +141,7 @@ def failed_plan(
 def inconclusive_plan(
     probe: Probe, results: CallResults, usage: Usage, at: datetime, *, reason: str
 ) -> Response:
-    """Return the response to a probe whose results, all of them readable, make no answer."""
+    """Return the response to a probe whose results are readable but give no answer."""
     outcome = _Failed(reason, "The scaffold came to no answer.")
     return _plan_response(probe, results, usage, at, outcome)
 

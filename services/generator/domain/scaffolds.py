@@ -67,11 +67,6 @@ def own_call(probe: Probe) -> PlannedCall:
     return PlannedCall(ANSWER, probe.messages, schema)
 
 
-def requesting(probe: Probe, *requests: str) -> PlannedCall:
-    """Return the call with the probe's own messages and further requests."""
-    return PlannedCall(ANSWER, with_request(probe.messages, " ".join(requests)))
-
-
 class ChainOfThought(Scaffold):
     """Adds a request to think step by step."""
 

@@ -58,7 +58,7 @@ def _turns(probe: Probe, results: Mapping[str, CallResult]) -> Iterator[Message]
 
 
 def tool_steps(probe: Probe, results: Mapping[str, CallResult]) -> tuple[ToolStep, ...]:
-    """Return the calls of tools in the results of model calls, with what they returned."""
+    """Return the calls of tools in the results of model calls, with the tools' results."""
     return tuple(
         step
         for number, result in enumerate(results.values(), 1)

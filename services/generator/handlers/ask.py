@@ -90,7 +90,7 @@ class Ask:
         return await self._records(probe, self._ask_when_allowed)
 
     async def resume(self, probe: Probe) -> Sequence[Record]:
-        """Return what follows from the outcomes of a batch, also while the target is paused."""
+        """Return the records that follow from the outcomes of a batch, also for a paused target."""
         return await self._records(probe, lambda p: self._response(p, self._scaffold_response))
 
     async def _records(
@@ -160,7 +160,7 @@ class Ask:
             return failed_response(probe, Failure.GARBAGE, detail, Usage(), self._now())
 
     def _refused(self, probe: Probe, refused_at: Sequence[float], why: str) -> Response | None:
-        """Return the response to a probe whose calls were refused; None while it is to wait."""
+        """Return the response to a probe whose calls were refused; None while it waits."""
         usage = Usage(calls=len(refused_at))
         if refused_at and self._caller.answered_since(probe.lane, refused_at[0]):
             detail = "The target refuses this question (HTTP 401 or 403), and answers others."

@@ -83,7 +83,7 @@ class BatchJob:
         return Job(self.look, "send and follow batches", every_s=self._times.every_s)
 
     async def look(self, publisher: Publisher) -> None:
-        """Send what waits, follow what was sent, and respond to what was answered."""
+        """Send waiting calls, follow submitted batches, and respond to answered calls."""
         unfinished = await in_thread(self._batches.unfinished)
         waiting = await in_thread(self._batches.waiting)
         results = await asyncio.gather(
@@ -123,7 +123,7 @@ class BatchJob:
     async def _send_waiting(
         self, waiting: WaitingCalls, unfinished: list[CallBatch], publisher: Publisher
     ) -> None:
-        """Send the calls of one run to one target once no more of them come in."""
+        """Send the calls of one run to one target once no further calls arrive."""
         probe = await in_thread(self._batches.latest, waiting.run_id, waiting.lane)
         if probe is None:
             return

@@ -42,7 +42,7 @@ class BatchResults:
         self, batch: CallBatch, status: BatchStatus, api: BatchApi, endpoint: Endpoint, *,
         cancelled: bool,
     ) -> None:  # fmt: skip
-        """Record the results of an ended batch, and what they lack."""
+        """Record the results of an ended batch, and the calls without a result."""
         tries = MAX_TRIES + 1 if cancelled else MAX_TRIES
         with tempfile.TemporaryFile() as file:
             await api.results(status.id, file)
@@ -58,7 +58,7 @@ class BatchResults:
     async def _settle(
         self, batch: CallBatch, outcomes: Mapping[str, Outcome], endpoint: Endpoint, tries: int
     ) -> None:
-        """Record what calls cost, then their outcomes; what was not asked waits once more."""
+        """Record the costs of calls, then their outcomes; unasked calls wait again."""
         calls = await in_thread(self._batches.lines_of, batch.id, outcomes)
         again = {id_ for id_ in calls if _may_wait(calls[id_], outcomes[id_], tries)}
         settled = {id_: call for id_, call in calls.items() if id_ not in again}
@@ -77,7 +77,7 @@ class BatchResults:
         await self._caller.record(call.probe, call.step, endpoint, (1, call.tries + 1), outcome)
 
     async def respond(self, publisher: Publisher) -> None:
-        """Publish what follows from all outcomes that were not used yet."""
+        """Publish the responses and calls that follow from unused outcomes."""
         while calls := await in_thread(self._batches.answered, AT_ONCE):
             probes: dict[str, tuple[Probe, list[str]]] = {}
             for call in calls:

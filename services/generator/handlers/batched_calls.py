@@ -1,4 +1,4 @@
-"""Calls that are answered in batches: their outcomes, and those that wait for one."""
+"""Calls that are answered in batches: those that wait, and outcomes."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -35,7 +35,7 @@ class BatchedCalls:
         self._waiting: dict[str, BatchedCall] = {}
 
     async def outcome(self, probe: Probe, step: str) -> ModelAnswer | CallFailed | None:
-        """Return the outcome of a call; None while it is awaited or the call is not there."""
+        """Return the outcome of a call; None without the call or its outcome."""
         fields = await self._outcomes.get(call_id(probe, step))
         return None if fields is None else outcome_of(fields)
 

@@ -184,7 +184,7 @@ class ModelCaller:
         attempt: tuple[int, int],
         outcome: ModelAnswer | CallFailed,
     ) -> None:
-        """Record what an attempt cost, before its outcome is used."""
+        """Record the cost of an attempt, before its outcome is used."""
         if outcome.tokens is None:
             return
         read, written = outcome.tokens
@@ -197,7 +197,7 @@ class ModelCaller:
 
 
 async def ask_model(model: ChatModel, call: ModelCall) -> ModelAnswer:
-    """Call a model; a reply that breaks its adapter fails this call and nothing else.
+    """Call a model; a reply that breaks its adapter fails only this call.
 
     Raises
     ------

@@ -87,7 +87,7 @@ class _CachedSpending:
 
     @contextmanager
     def adding(self, amount: RunSpending) -> Iterator[None]:
-        """Add an amount at once, while the body of the context writes it to the store."""
+        """Add an amount at once, while the body of the context stores it."""
         self.value = self.value.plus(amount)
         for read in self._reads:
             read.added = read.added.plus(amount)
@@ -120,7 +120,7 @@ class _CachedSpending:
 
 
 class RunBudgets:
-    """Checks the spending of runs: the sums in the store, and at once what is spent here."""
+    """Checks the spending of runs: the sums in the store plus what this process adds."""
 
     def __init__(
         self, calls: Calls, *, now: Callable[[], datetime], clock: Callable[[], float]
@@ -145,7 +145,7 @@ class RunBudgets:
 
     @contextmanager
     def adding(self, probe: Probe, tokens: int | None, cost: float | None) -> Iterator[None]:
-        """Count what a call cost at once, while the body of the context writes it to the store."""
+        """Count the cost of a call at once, while the body of the context stores it."""
         amount = RunSpending(tokens or 0, cost or 0.0, int(tokens is None), int(cost is None))
         with self._run(probe.run_id).adding(amount):
             yield

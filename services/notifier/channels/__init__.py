@@ -17,7 +17,7 @@ from biaswatch.shared.contracts import Alarm
 
 @dataclass(frozen=True)
 class Notice:
-    """An alarm to send, with what messages about it need."""
+    """An alarm to send, with the facts that its messages need."""
 
     alarm: Alarm
     history: Collection[Alarm]

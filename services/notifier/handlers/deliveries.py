@@ -105,7 +105,7 @@ class DeliverAlarms:
                 self._rest(channel, Unavailable(FAULT))
 
     def _log_fault(self, channel: str, error: Exception) -> None:
-        """Log and count an error of our own; its text is left out, since it may hold a secret."""
+        """Log and count an error of our own without its text, which may contain a secret."""
         frame = traceback.extract_tb(error.__traceback__)[-1]
         ALARM_ATTEMPTS.labels(channel, "failed").inc()
         log("notifier").error(
@@ -160,7 +160,7 @@ class DeliverAlarms:
             return Unavailable(f"It could not be sent ({type(error).__name__}).")
 
     def _silence(self, due: AlarmDelivery) -> datetime | None:
-        """Return until when the comparison of an alarm is silenced; None if it is not."""
+        """Return the end of the silence of an alarm's comparison; None if it is not silenced."""
         alarm, history = self._alarm(due)
         return (
             silenced(self._store, history, self._now()).get(alarm.comparison_key) if alarm else None
@@ -177,7 +177,7 @@ class DeliverAlarms:
         return alarm, list(self._store.records.of_monitor(Alarm, alarm.monitor_id))
 
     def _rest(self, channel: str, attempt: Attempt) -> bool:
-        """Let a channel rest after a failure, longer each time; return whether it takes more."""
+        """Pause a channel after a failure, longer each time; return whether it accepts more."""
         if not isinstance(attempt, Unavailable):
             self._failures.pop(channel, None)
             return True

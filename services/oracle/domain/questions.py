@@ -179,7 +179,7 @@ def _labels(probe: Probe | SuiteProbe) -> Iterator[str]:
 
 
 def groups_of(labels: Counter[str]) -> tuple[str, ...]:
-    """Return the most frequent labels, each with a word that those before it lack."""
+    """Return the most frequent labels, each with a word that earlier ones lack."""
     groups: list[str] = []
     words: set[str] = set()
     for label, _ in sorted(labels.items(), key=lambda item: (-item[1], item[0])):

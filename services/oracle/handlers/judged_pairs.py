@@ -1,10 +1,10 @@
 """Pairs of a run, read part by part, with their questions to judges."""
 
 from array import array
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from itertools import islice
 
 from pydantic import JsonValue
@@ -24,6 +24,7 @@ from biaswatch.services.oracle.domain.questions import (
 from biaswatch.services.oracle.domain.verdicts import bank_id
 from biaswatch.shared.analysis.judges.controls import OTHER_AUTHOR, variant_key
 from biaswatch.shared.analysis.judges.stories import story_controls
+from biaswatch.shared.caching import LatestResults
 from biaswatch.shared.contracts import (
     Judging,
     Probe,
@@ -77,7 +78,7 @@ class JudgedPairs:
     def __init__(self, store: Store, *, now: Callable[[], datetime]) -> None:
         self._store = store
         self._now = now
-        self._known: OrderedDict[str, PairList] = OrderedDict()
+        self._lists = LatestResults[str, PairList](MAX_CACHED_RUNS)
 
     def every(self, run: Run) -> Iterator[JudgedPart]:
         """Yield all parts of a run."""
@@ -120,11 +121,7 @@ class JudgedPairs:
         return listed.texts
 
     def _list(self, run: Run) -> PairList:
-        if (listed := self._known.get(run.id)) is None:
-            listed = self._known[run.id] = self._read_list(run)
-            if len(self._known) > MAX_CACHED_RUNS:
-                self._known.popitem(last=False)
-        return listed
+        return self._lists.get(run.id, partial(self._read_list, run))
 
     def _read_list(self, run: Run) -> PairList:
         suites = self._store.suites

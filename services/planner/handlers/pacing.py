@@ -1,4 +1,4 @@
-"""Room for the questions of a run: those of one run never fill the queue of a target.
+"""Limits on published questions, so that no run fills the queue of a target.
 
 The questions of a target wait in one queue. A run that put all of its questions there would let a
 small run wait for all of them. Each run therefore publishes the next part once an earlier part is
@@ -37,7 +37,7 @@ class _Pace:
 
 
 class Pacing:
-    """Decides whether a pass may publish its next part; a planner that starts begins anew.
+    """Decides whether a pass may publish its next part; a restarted planner starts over.
 
     `missing` returns which of some responses are not stored yet.
     """

@@ -1,6 +1,5 @@
 """Parts of a run: what each expects, publishes and republishes."""
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -8,6 +7,7 @@ from functools import partial
 from itertools import islice
 
 from biaswatch.services.planner.handlers.pacing import Pacing
+from biaswatch.shared.caching import LatestResults
 from biaswatch.shared.contracts import (
     RUN_GATHER,
     Features,
@@ -50,7 +50,7 @@ class PlannedParts:
         self._store = store
         self._gathers = store.gathers(RUN_GATHER)
         self._now = now
-        self._plans: OrderedDict[str, PlannedProbes] = OrderedDict()
+        self._plans = LatestResults[str, PlannedProbes](CACHED_PLANS)
 
     def expected(self, run: Run) -> int:
         """Return the number of expected features; fixes the members of a window."""
@@ -91,17 +91,16 @@ class PlannedParts:
         )
 
     def _plan(self, run: Run) -> PlannedProbes:
-        if (plan := self._plans.get(run.id)) is None:
-            outline = self._store.suites.outline(run.suite_hash)
-            if outline is None:
-                raise PoisonError(
-                    f"The suite {run.suite} ({run.suite_hash}) is not in the store. Upload it,"
-                    " then start the run again."
-                )
-            plan = self._plans[run.id] = PlannedProbes(self._store.suites, outline, run)
-            if len(self._plans) > CACHED_PLANS:
-                self._plans.popitem(last=False)
-        return plan
+        return self._plans.get(run.id, partial(self._read_plan, run))
+
+    def _read_plan(self, run: Run) -> PlannedProbes:
+        outline = self._store.suites.outline(run.suite_hash)
+        if outline is None:
+            raise PoisonError(
+                f"The suite {run.suite} ({run.suite_hash}) is not in the store. Upload it,"
+                " then start the run again."
+            )
+        return PlannedProbes(self._store.suites, outline, run)
 
     def republished(
         self, run: Run, part: PlannedPart, *, unmeasured: Set[str], unanswered: Set[str]

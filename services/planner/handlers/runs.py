@@ -174,7 +174,7 @@ class RunPlanner:
         return self._unstored(run) or int(not self._is_concluded(run, completion))
 
     def _absent(self, closing: Closing) -> Sequence[Record]:
-        """Return what to publish so that the store gets all results of a closed run."""
+        """Return the records to publish so that the store gets all results of a closed run."""
         run = next(self._store.records.get(Run, [closing.key]), None)
         if run is None:  # purged a moment ago
             return []

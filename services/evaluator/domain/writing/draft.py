@@ -67,7 +67,7 @@ class Draft:
 
 @dataclass(frozen=True)
 class CheckedReport:
-    """A report as Markdown, with what code found in it; no text where none can be read."""
+    """A report as Markdown with its faults; without a text if none can be read."""
 
     text: str | None = None
     reason: str | None = None

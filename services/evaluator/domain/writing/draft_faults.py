@@ -206,7 +206,7 @@ def _names_group(text: str, subject: Subject) -> bool:
 
 
 def withheld(faults: Iterable[DraftFault]) -> dict[Place, str]:
-    """Return what replaces the sentences that failed."""
+    """Return the sentences that replace the failed ones."""
     kinds: dict[Place, dict[str, None]] = {}
     for fault in faults:
         if fault.place[1]:

@@ -55,7 +55,7 @@ OUTLINE = (
 def heading_problems(
     titles: Sequence[str], sections: Iterable[ReportSection] = OUTLINE
 ) -> Iterator[tuple[str, str]]:
-    """Yield the headings that do not occur once among titles, and what is wrong with them."""
+    """Yield the headings that do not occur exactly once among titles, with the reason."""
     for title in [section.title for section in sections]:
         if titles.count(title) != 1:
             problem = "occurs more than once" if title in titles else "is missing"

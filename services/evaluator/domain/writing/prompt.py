@@ -1,4 +1,4 @@
-"""Prompts of the writer: slots, claims and outline; and what to repair."""
+"""Prompts of the writer: slots, claims, outline and repairs."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -61,7 +61,7 @@ def writing_prompt(subject: Subject, profile: Profile, context: str = "") -> str
 
 
 def _part(title: str, lines: Iterable[str]) -> str:
-    """Return a list with its title; nothing where it has no lines."""
+    """Return a list with its title; an empty text if the list is empty."""
     items = [f"- {line}" for line in lines]
     return "\n".join([title, *items]) if items else ""
 
