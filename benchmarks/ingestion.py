@@ -17,14 +17,14 @@ from itertools import count
 from benchmarks.measuring import memory_mib, temporary_store
 from biaswatch.services.gateway.otlp.intake import SignalIntake
 from biaswatch.services.gateway.otlp.protobuf import TRACES
-from biaswatch.services.gateway.otlp.wire import PROTOBUF, signals_of, unpacked
+from biaswatch.services.gateway.otlp.wire import PROTOBUF
 from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
 from biaswatch.services.gateway.traffic.intake_files import not_redacted
 from biaswatch.shared.contracts import Exchange
 from biaswatch.shared.conventions.mapping import MappingFile
 from biaswatch.shared.requests.traffic import SentBatch
 from biaswatch.shared.store import Store
-from tests.support.otlp import make_span, protobuf_of
+from tests.support.otlp import make_span, protobuf_of, signals_of
 from tests.support.records import make_traffic_monitor
 
 ANSWERS, BATCH, STAGE_BATCH = 20_000, 500, 256
@@ -128,7 +128,7 @@ def _otlp_bodies() -> Iterator[bytes]:
 def _take_otlp(store: Store, body: bytes) -> list[Exchange]:
     ingestion = ExchangeIngestion(store, now=now)
     intake = SignalIntake(store, ingestion, MappingFile(), not_redacted, now=now)
-    return intake.accept(signals_of(unpacked(body, ""), PROTOBUF, TRACES)).exchanges
+    return intake.accept(signals_of(body, PROTOBUF, TRACES)).exchanges
 
 
 if __name__ == "__main__":

@@ -2,11 +2,11 @@
 
 import asyncio
 import warnings
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -124,12 +124,7 @@ class AsyncPlatform:
     """A platform behind a gateway; all methods are coroutines."""
 
     def __init__(self, url: str | None = None, token: str | None = None) -> None:
-        self._url, self._token = url, token
-
-    @asynccontextmanager
-    async def _client(self, *, with_models: bool) -> AsyncIterator[GatewayClient]:
-        async with connected(self._url, self._token, with_models=with_models) as client:
-            yield client
+        self._client = partial(connected, url, token)
 
     async def run(
         self,

@@ -133,7 +133,8 @@ def _outside_relatives(words: list[str], begin: int, candidates: list[int]) -> i
     for verb in candidates:
         between = words[previous + 1 : verb]
         open_clauses += sum(_is_relative(words, previous + 1 + n) for n in range(len(between)))
-        if open_clauses and (previous < begin or not _joined_to(words, previous, verb)):
+        follows_auxiliary = verb == previous + 1 and previous >= begin
+        if open_clauses and not follows_auxiliary:
             open_clauses -= 1
         elif not _is_coordinated(words, verb):
             return verb
@@ -143,11 +144,6 @@ def _outside_relatives(words: list[str], begin: int, candidates: list[int]) -> i
 
 def _is_relative(words: list[str], index: int) -> bool:
     return index > 0 and bare(words[index]) in RELATIVES
-
-
-def _joined_to(words: list[str], previous: int, verb: int) -> bool:
-    """Tell whether a verb belongs to the auxiliary before it."""
-    return verb == previous + 1
 
 
 def _is_coordinated(words: list[str], index: int) -> bool:

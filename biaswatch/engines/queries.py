@@ -7,8 +7,6 @@ dialects differ in how names are quoted and how a number of double precision is 
 from dataclasses import dataclass, field, replace
 
 LARGEST = "1e150"
-SUMS = ("n", "first", "second", "third", "low", "high")
-"""Columns of a query for each feature, after group, domain and rows."""
 SHIFTED_BY = 1000
 """Rows whose means are the shifts."""
 

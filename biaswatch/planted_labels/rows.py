@@ -86,18 +86,6 @@ def labelled_row(
     }
 
 
-def broken(row: LabelledRow) -> bool:
-    """Tell whether a row has too many false or too few true disparities.
-
-    A planted gap must be found at least as often as by labels alone, within 3.5 standard errors.
-    """
-    if (most := row["at_most"]) is not None:
-        return row["corrected"] > most
-    if (alone := row["labels_alone"]) is None:
-        return False
-    return row["corrected"] < alone - 3.5 * sqrt(alone * (1 - alone) / row["studies"])
-
-
 def _leaves_zero(estimate: Estimate) -> bool:
     return (
         estimate.low is not None

@@ -21,7 +21,6 @@ from biaswatch.readers.columns import (
 )
 from biaswatch.readers.numeric_columns import numbers_in
 from biaswatch.readers.row_ids import column_labels, label_form_warnings, repeats_warning
-from biaswatch.readers.table_files import frame_of
 from biaswatch.shared.analysis.findings.observations import Observations
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.arrays import Floats
@@ -67,19 +66,6 @@ class TableColumns:
             *self.groups, *self.features, *self.domains, *self.random, *labels,
             *filter(None, single),
         ]  # fmt: skip
-
-
-def observations(path: Path, columns: TableColumns) -> tuple[Observations, list[str]]:
-    """Read a table; return its rows, and warnings about them.
-
-    Raises
-    ------
-    UsageError
-        The file, a column or a value cannot be used; the message names it.
-    """
-    frame = frame_of(path)
-    check_named(columns, frame.columns, path)
-    return frame_observations(frame, columns, path)
 
 
 def check_named(columns: TableColumns, names: Iterable[object], source: Path | str) -> None:

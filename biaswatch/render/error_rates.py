@@ -78,8 +78,8 @@ def error_rate_tables(
         cells = [
             (words(row["rate"]), escape(row["group"]), _shown(row), str(row["n"])) for row in rows
         ]
-        head = ("rate", "group", f"value [{level}]", "n")
-        yield terminal_table(head, cells, caption=f"{place}, error rates")
+        columns = ("rate", "group", f"value [{level}]", "n")
+        yield terminal_table(columns, cells, caption=f"{place}, error rates")
     for place, rows in groupby(parity, key=_place):
         parities = [
             (words(row["metric"]), _shown(row), VERDICT_WORDS.get(row["verdict"], "-"))

@@ -207,8 +207,8 @@ def _add_sheet(book: Any, name: str, table: Table) -> None:
     for n, (title, column) in enumerate(zip(split.titles, split.columns, strict=True), start=1):
         sheet.cell(1, n).font = Font(bold=True)
         if column.number_format:
-            for row in range(2, len(split.rows) + 2):
-                sheet.cell(row, n).number_format = column.number_format
+            for line in range(2, len(split.rows) + 2):
+                sheet.cell(line, n).number_format = column.number_format
         longest = max([len(title), *(len(row[n - 1].text) for row in split.rows)], default=10)
         sheet.column_dimensions[get_column_letter(n)].width = min(longest + 2, 40)
     sheet.freeze_panes = "A2"

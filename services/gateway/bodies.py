@@ -78,13 +78,6 @@ class BodyFile:
         self._file: FileIO | None = None
         self.size = 0
 
-    @classmethod
-    def of(cls, data: bytes) -> Self:
-        """Return a body with this content."""
-        body = cls()
-        body.write(data)
-        return body
-
     def __enter__(self) -> Self:
         """Return the body; the end of the context closes it."""
         return self

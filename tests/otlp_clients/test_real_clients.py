@@ -18,7 +18,7 @@ from biaswatch.services.extractor.handlers.measuring import MeasureResponses
 from biaswatch.services.gateway.app import web_app
 from biaswatch.services.gateway.otlp.intake import signal_intake
 from biaswatch.services.gateway.otlp.joining import MAX_WAIT, AnswerJoiner
-from biaswatch.services.gateway.otlp.wire import format_of, signals_of, unpacked
+from biaswatch.services.gateway.otlp.wire import format_of, unpacked
 from biaswatch.services.gateway.settings import GatewaySettings
 from biaswatch.services.gateway.traffic.batches import publish_exchanges
 from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
@@ -32,7 +32,7 @@ from biaswatch.shared.store import Store
 from tests.support.bus import ProvisionedBus, ReceivedRecords
 from tests.support.commands import CommandLine
 from tests.support.diagnosed_logs import export_of, numbers
-from tests.support.otlp import json_of
+from tests.support.otlp import body_of, json_of, signals_of
 from tests.support.records import make_traffic_monitor
 from tests.support.waiting import PATIENCE_S
 from tests.support.watched_answers import watched_store
@@ -225,7 +225,7 @@ def written(path: Path, rows: Iterable[Any]) -> Path:
 def requests_in(collector: Collector) -> Iterator[Any]:
     """Yield what clients sent as a collector writes it to a file."""
     for path, headers, body in collector.app.sent:
-        plain = unpacked(body, headers.get("content-encoding", ""))
+        plain = unpacked(body_of(body), headers.get("content-encoding", ""))
         sent_as = format_of(headers["content-type"])
         yield json_of(signals_of(plain, sent_as, path.rpartition("/")[2]))
 

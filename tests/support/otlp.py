@@ -7,6 +7,8 @@ from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsSer
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 
+from biaswatch.services.gateway.bodies import BodyFile
+from biaswatch.services.gateway.otlp.wire import signal_batches
 from biaswatch.shared.conventions.signals import Signal
 
 SERVICE = {"service.name": "support"}
@@ -132,3 +134,17 @@ def _json_value(value: Any) -> dict[str, Any]:
         case dict():
             return {"kvlistValue": {"values": _json_pairs(value)}}
     return {"stringValue": value}
+
+
+def body_of(data: bytes) -> BodyFile:
+    """Return a received body with this content."""
+    body = BodyFile()
+    body.write(data)
+    return body
+
+
+def signals_of(body: bytes | BodyFile, format_: str, kind: str) -> list[Signal]:
+    """Return all spans or log events of a request."""
+    with body_of(body) if isinstance(body, bytes) else body as file:
+        batches = signal_batches(file, format_, kind, [])
+        return [signal for batch in batches for signal in batch]

@@ -150,12 +150,6 @@ def _paired(a: Sequence[float | None], b: Sequence[float | None]) -> tuple[Float
     return _present([x for x, _ in both]), _present([y for _, y in both])
 
 
-def largest(gaps: Sequence[CalibrationGap]) -> float | None:
-    """Return the largest absolute gap; None if none is known."""
-    known = [abs(gap.gap.value) for gap in gaps if gap.gap.value is not None]
-    return max(known, default=None)
-
-
 MeasureAll = Callable[[Sequence[Reading]], Awaitable[list[Measured]]]
 NEUTRAL = "The town lies by the sea, and people like it there."
 """The baseline of distances."""

@@ -34,11 +34,6 @@ FORM_COOKIE = "biaswatch_form"
 FORM_FIELD = "form_token"
 
 
-def new_secret() -> str:
-    """Return a secret for the cookie of a browser."""
-    return secrets.token_urlsafe(32)
-
-
 def new_form_id() -> str:
     """Return a random id of a form."""
     return secrets.token_hex(12)
@@ -72,7 +67,7 @@ class PageForms:
 
     def __init__(self, request: Request, caller: Caller) -> None:
         self._cookie = request.cookies.get(FORM_COOKIE)
-        self._secret = self._cookie or new_secret()
+        self._secret = self._cookie or secrets.token_urlsafe(32)
         self._request = request
         self.allowed = caller.may(Right.RUN)
 

@@ -56,7 +56,7 @@ def format_of(content_type: str) -> str:
     return format_
 
 
-def unpacked(body: bytes | BodyFile, encoding: str) -> BodyFile:
+def unpacked(body: BodyFile, encoding: str) -> BodyFile:
     """Unpack a body.
 
     Raises
@@ -64,7 +64,6 @@ def unpacked(body: bytes | BodyFile, encoding: str) -> BodyFile:
     UnreadableRequestError
         It is not gzip, or unpacks to more than `MAX_BYTES` or `MAX_RATIO` times its size.
     """
-    body = _as_file(body)
     encoding = encoding.strip().lower()
     if encoding in {"", "identity"}:
         return body
@@ -103,17 +102,6 @@ def _too_large(limit: int) -> str:
     if limit == MAX_BYTES:
         return f"The body unpacks to more than {MAX_BYTES >> 20} MiB. Send smaller batches."
     return f"The body unpacks to more than {MAX_RATIO} times its size. Send smaller batches."
-
-
-def _as_file(body: bytes | BodyFile) -> BodyFile:
-    return BodyFile.of(body) if isinstance(body, bytes) else body
-
-
-def signals_of(body: bytes | BodyFile, format_: str, kind: str) -> list[Signal]:
-    """Return all spans or log events of a request."""
-    with _as_file(body) as file:
-        batches = signal_batches(file, format_, kind, [])
-        return [signal for batch in batches for signal in batch]
 
 
 def signal_batches(

@@ -47,11 +47,6 @@ def no_run(run_id: str) -> NotFoundError:
     return NotFoundError(f"There is no run {run_id}. `biaswatch runs` lists them.")
 
 
-def no_suite(suite_hash: str | None) -> NotFoundError:
-    """Return the error for a suite that does not exist in the caller's scope."""
-    return NotFoundError(f"There is no suite {suite_hash}. Upload it first.")
-
-
 def pinned_extractors(store: Store, run: Run) -> list[tuple[ExtractorPin, ExtractorStatus | None]]:
     """Return the extractors of a run with what they announced; it blocks."""
     announced = {(status.name, status.version): status for status in store.extractors.ever()}
@@ -164,7 +159,7 @@ class RunQueries:
     def outline(self, suite_hash: str) -> SuiteOutline:
         """Return the outline of an uploaded suite, or raise NotFoundError."""
         if (outline := self._store.suites.outline(suite_hash)) is None:
-            raise no_suite(suite_hash)
+            raise NotFoundError(f"There is no suite {suite_hash}. Upload it first.")
         return outline
 
     def suite(self, suite_hash: str) -> SuiteView:

@@ -14,7 +14,7 @@ from biaswatch.exporting.answers import exported_rows, runs_named, write_rows
 from biaswatch.local.client import GatewayClient
 from biaswatch.readers.run_observations import RunColumns, run_observations
 from biaswatch.readers.run_tables import RunTable
-from biaswatch.readers.tables import TableColumns, observations
+from biaswatch.readers.tables import TableColumns
 from biaswatch.render.table_rows import result_rows
 from biaswatch.services.gateway.app import web_app
 from biaswatch.services.gateway.settings import GatewaySettings
@@ -29,6 +29,7 @@ from biaswatch.shared.stats.groups.registry import parse_statistic
 from biaswatch.shared.store import Store, migrate
 from tests.support.api import CheckedPublisher
 from tests.support.measured_runs import AT, make_measured_run, make_suite, write_measured_run
+from tests.support.tables import observations
 from tests.support.waiting import PATIENCE_S
 
 SUITE = make_suite(sets=8)

@@ -18,7 +18,7 @@ from biaswatch.cli.ingest import answers_in
 from biaswatch.importing.log_files import LogFile
 from biaswatch.readers.cases import CasesQuestion, cases_of, row_filter
 from biaswatch.readers.suites import load_monitor, load_suite, read_probes
-from biaswatch.readers.tables import TableColumns, observations
+from biaswatch.readers.tables import TableColumns
 from biaswatch.services.gateway.callers import read_tokens_file
 from biaswatch.services.gateway.traffic.intake_files import mapping_of, redaction_of
 from biaswatch.shared.llm.http_app import read_application
@@ -33,6 +33,7 @@ from tests.support.fuzzing import (
     succeeds_or_says_why,
     write,
 )
+from tests.support.tables import observations
 
 ROOT = Path(__file__).parents[3]
 SUITE = {

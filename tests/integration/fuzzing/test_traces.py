@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biaswatch.services.gateway.otlp.protobuf import TRACES
-from biaswatch.services.gateway.otlp.wire import JSON, UnreadableRequestError, signals_of
+from biaswatch.services.gateway.otlp.wire import JSON, UnreadableRequestError
 from biaswatch.shared.conventions.answers import part_of, sent_fields
 from biaswatch.shared.conventions.mapping import MappingFile
 from tests.support.fuzzing import as_written, bounded, json_values, spoiled
-from tests.support.otlp import make_span
+from tests.support.otlp import make_span, signals_of
 
 SPAN = {
     "traceId": "1" * 32, "spanId": "2" * 16, "name": "chat m", "endTimeUnixNano": "1544712661",

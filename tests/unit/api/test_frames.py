@@ -12,12 +12,13 @@ import pyarrow as pa
 import pytest
 
 import biaswatch as bw
-from biaswatch.readers.tables import TableColumns, observations
+from biaswatch.readers.tables import TableColumns
 from biaswatch.render.table_rows import result_rows
 from biaswatch.shared.analysis.findings.groupings import ComparisonPlan
 from biaswatch.shared.analysis.findings.table_diagnosis import diagnose_table
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.groups.registry import parse_statistic
+from tests.support.tables import observations
 
 RNG = np.random.default_rng(3)
 ROWS = 120

@@ -17,9 +17,10 @@ import biaswatch as bw
 from biaswatch.cli.application import app
 from biaswatch.diagnosis.large_tables import dataset_input
 from biaswatch.readers.labels import labels_in
-from biaswatch.readers.tables import TableColumns, observations
+from biaswatch.readers.tables import TableColumns
 from biaswatch.shared.analysis.findings.observations import Observations
 from tests.support.fuzzing import succeeds_or_says_why
+from tests.support.tables import observations
 
 BASE = 2**60
 ROWS = 40

@@ -9,8 +9,9 @@ from typer.testing import CliRunner
 from biaswatch.cli.application import app
 from biaswatch.readers.labels import labels_in
 from biaswatch.readers.row_ids import column_labels
-from biaswatch.readers.tables import TableColumns, observations
+from biaswatch.readers.tables import TableColumns
 from biaswatch.shared.errors import UsageError
+from tests.support.tables import observations
 
 COLUMNS = TableColumns(groups=["name"], features=["rating"])
 PLAIN = "prompt,name,rating\n" + "".join(

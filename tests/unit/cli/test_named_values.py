@@ -15,8 +15,9 @@ import biaswatch as bw
 from biaswatch.cli.application import app
 from biaswatch.readers.cases import Cases, CasesQuestion, cases_of, row_filter
 from biaswatch.readers.columns import as_booleans, is_boolean, value_key
-from biaswatch.readers.tables import TableColumns, observations
+from biaswatch.readers.tables import TableColumns
 from biaswatch.shared.errors import UsageError
+from tests.support.tables import observations
 
 ANSWERS = [True, True, True, False, True, False, False, False]
 """Of four rows of group a, then of four of b: 3 against 1."""

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from biaswatch.readers.row_ids import intraclass_correlation
-from biaswatch.readers.tables import TableColumns, observations
+from biaswatch.readers.tables import TableColumns
+from tests.support.tables import observations
 
 RNG = np.random.default_rng(5)
 PROMPTS, REPEATS = 24, 10

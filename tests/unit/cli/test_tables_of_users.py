@@ -10,9 +10,10 @@ import pytest
 from typer.testing import CliRunner
 
 from biaswatch.cli.application import app
-from biaswatch.readers.tables import TableColumns, observations
+from biaswatch.readers.tables import TableColumns
 from biaswatch.shared.errors import UsageError
 from tests.support.recorded import RecordedData
+from tests.support.tables import observations
 
 COUNTS = [("s1", "a", 10, 5), ("s1", "b", 8, 12), ("s2", "a", 4, 6), ("s2", "b", 2, 8)]
 """Of each site and group: how many are selected, and how many are not."""

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from biaswatch.services.gateway.otlp.protobuf import LOGS, TRACES
-from biaswatch.services.gateway.otlp.wire import PROTOBUF, signals_of
+from biaswatch.services.gateway.otlp.wire import PROTOBUF
 from biaswatch.shared.conventions.answers import joined, part_of, sent_fields
 from biaswatch.shared.conventions.mapping import MappingFile
 from biaswatch.shared.conventions.signals import Signal, signals_of_json
-from tests.support.otlp import json_of, make_event, make_span, protobuf_of
+from tests.support.otlp import json_of, make_event, make_span, protobuf_of, signals_of
 
 PLAIN = MappingFile()
 NO_CONTENT: dict[str, Any] = {"gen_ai.input.messages": None, "gen_ai.output.messages": None}

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from biaswatch.services.gateway.bodies import BodyFile
 from biaswatch.services.gateway.otlp import protobuf
 from biaswatch.services.gateway.otlp.protobuf import LOGS, TRACES
 from biaswatch.services.gateway.otlp.protobuf_fields import MAX_MESSAGES, MAX_SIGNAL_BYTES
@@ -17,11 +16,10 @@ from biaswatch.services.gateway.otlp.wire import (
     PROTOBUF,
     UnreadableRequestError,
     signal_batches,
-    signals_of,
     unpacked,
 )
 from biaswatch.shared.parsing import json_stream
-from tests.support.otlp import json_of, make_event, make_span, protobuf_of
+from tests.support.otlp import body_of, json_of, make_event, make_span, protobuf_of, signals_of
 
 SPANS = b'{"resourceSpans":[{"scopeSpans":[{"spans":['
 MIB = 1024 * 1024
@@ -43,7 +41,7 @@ def scope_of(spans: bytes) -> bytes:
 
 def refusal_of(data: bytes, form: str) -> tuple[UnreadableRequestError, int]:
     """Return why a request is refused, and the bytes that reading it took beside itself."""
-    body = BodyFile.of(data)
+    body = body_of(data)
     tracemalloc.start()
     try:
         for batch in signal_batches(body, form, TRACES, []):
@@ -91,7 +89,7 @@ def test_more_messages_than_are_allowed_are_refused_at_every_level(
 def test_a_span_that_is_too_large_is_refused_alone(span: bytes) -> None:
     valid = protobuf_of([make_span(n) for n in range(3)])
     refused: list[str] = []
-    with BodyFile.of(scope_of(span) + valid) as body:
+    with body_of(scope_of(span) + valid) as body:
         signals = [s for batch in signal_batches(body, PROTOBUF, TRACES, refused) for s in batch]
     assert len(signals) == 3
     assert refused == [protobuf.TOO_LARGE]
@@ -181,14 +179,14 @@ def test_bytes_at_random_are_refused() -> None:
     ],
 )
 def test_what_unpacks_to_too_much_is_refused_while_it_unpacks(packed: bytes, sentence: str) -> None:
-    with BodyFile.of(packed) as body, pytest.raises(UnreadableRequestError) as refused:
+    with body_of(packed) as body, pytest.raises(UnreadableRequestError) as refused:
         unpacked(body, "gzip")
     assert sentence in str(refused.value)
 
 
 def test_a_body_on_disk_is_the_one_that_was_written() -> None:
     data = random.Random(2).randbytes(3 * MIB)
-    with BodyFile.of(gzip.compress(data)) as packed, unpacked(packed, "gzip") as body:
+    with body_of(gzip.compress(data)) as packed, unpacked(packed, "gzip") as body:
         assert not body.stays_in_memory(1)
         assert body.read_at(0, body.size) == data
         assert body.read_at(2 * MIB, 100) == data[2 * MIB : 2 * MIB + 100]
