@@ -131,11 +131,11 @@ class ArchiveFiles:
             connection.execute(update(ARCHIVE_FILES).where(*keys).values(purged_at=at), rows)
 
     def unit_filters(self, files: Sequence[ArchiveFile]) -> dict[tuple[str, str], bytes]:
-        """Return the filters of the units of files that have one, by run and path."""
-        wanted = [(file.run_id, file.path) for file in files]
-        query = select(COLUMNS.run_id, COLUMNS.path, COLUMNS.units).where(
-            COLUMNS.units.is_not(None), tuple_(COLUMNS.run_id, COLUMNS.path).in_(wanted)
-        )
+        """Return the filters of units of listed files, from the first to the last of some."""
+        key = tuple_(COLUMNS.run_id, COLUMNS.path)
+        first, last = (tuple_(file.run_id, file.path) for file in (files[0], files[-1]))
+        query = select(COLUMNS.run_id, COLUMNS.path, COLUMNS.units)
+        query = query.where(COLUMNS.units.is_not(None), key >= first, key <= last)
         return {(row.run_id, row.path): row.units for row in self.db.rows(query)}
 
     def forget(self, file: ArchiveFile) -> None:
