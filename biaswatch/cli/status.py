@@ -20,10 +20,7 @@ from biaswatch.shared.requests.run_views import RunProgress
 
 WAITING_CODE = 3
 """No alarm is active, but something needs attention."""
-NOT_RUNNING = (
-    "No platform runs on this machine, so active monitors ask and count nothing: {}. Start it with"
-    " `biaswatch up`."
-)
+NOT_RUNNING = "No platform runs on this machine: {} not being read. Start it with `biaswatch up`."
 app = typer.Typer(
     name="targets", help="Targets that refuse every call: list, resume.", no_args_is_help=True
 )
@@ -37,7 +34,9 @@ def status(as_json: Json = False) -> None:
     is_running = gateway().server is not None or running_platform() is not None
     report = ask(lambda client: client.read(PlatformStatus, "/v1/status"))
     if not is_running and report.monitors:
-        trouble = PlatformTrouble(what="platform", said=NOT_RUNNING.format(report.monitors))
+        trouble = PlatformTrouble(
+            what="platform", said=NOT_RUNNING.format(_unread(report.monitors))
+        )
         report = report.model_copy(update={"troubles": [trouble, *report.troubles]})
     if as_json:
         print_json(report)
@@ -48,6 +47,10 @@ def status(as_json: Json = False) -> None:
             print_sentence(console, text, bullet=" " * (len(line) - len(text)))
     if code := exit_code_of(report):
         raise typer.Exit(code)
+
+
+def _unread(monitors: int) -> str:
+    return "1 active monitor is" if monitors == 1 else f"{monitors} active monitors are"
 
 
 def exit_code_of(report: PlatformStatus) -> int:

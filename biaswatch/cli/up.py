@@ -18,6 +18,7 @@ from biaswatch.shared.bus.server import check_unused
 from biaswatch.shared.contracts import Alarm, AlarmState, Suite
 from biaswatch.shared.llm.local_models import SMOLLM2
 from biaswatch.shared.requests.monitor_views import AppliedMonitor, MonitorView
+from biaswatch.shared.runtime.health import port_refused
 from biaswatch.shared.runtime.settings import Settings, load_settings
 from biaswatch.shared.telemetry import configure_logs
 
@@ -44,9 +45,23 @@ def up(
     if llm:
         check_local([read_target(f"local:{SMOLLM2}")])
     settings = load_settings(Settings)
+    address = AddressFile(settings.state_dir)
+    address.read()
     check_unused(settings.state_dir / "nats")  # before the seconds that the imports take
-    from prometheus_client import start_http_server
+    with address.starting():
+        _serve(settings, address, port, as_processes=as_processes, demo=demo, llm=llm)
 
+
+def _serve(
+    settings: Settings,
+    address: AddressFile,
+    port: int,
+    *,
+    as_processes: bool,
+    demo: bool,
+    llm: bool,
+) -> None:
+    _progress("Starting: loading the services (seconds; minutes on a busy machine)")
     from biaswatch.local.platform import embedded_platform
 
     if demo and "log_level" not in settings.model_fields_set:
@@ -54,12 +69,12 @@ def up(
     configure_logs(settings.log_level)
     metrics = "a port of each process: its log names it"
     if not as_processes:
-        server, _ = start_http_server(0, addr="127.0.0.1")
-        metrics = f"http://127.0.0.1:{server.server_port}/metrics"
+        metrics = served_metrics(settings)
 
     async def serve() -> None:
-        async with embedded_platform(settings, port=port, as_processes=as_processes) as here:
-            address = AddressFile(settings.state_dir)
+        async with embedded_platform(
+            settings, port=port, as_processes=as_processes, progress=_progress
+        ) as here:
             address.write(here)
             typer.echo(addresses(here, metrics, settings.state_dir))
             if llm:
@@ -75,6 +90,30 @@ def up(
         asyncio.run(serve())
     except KeyboardInterrupt:
         typer.echo("Stopped; the store and the bus keep everything.")
+
+
+def served_metrics(settings: Settings) -> str:
+    """Serve the metrics of this process where settings say, else on a free port; return the URL.
+
+    Raises
+    ------
+    ConfigurationError
+        The port cannot be opened.
+    """
+    from prometheus_client import start_http_server
+
+    is_set = settings.model_fields_set
+    host = settings.health_host if "health_host" in is_set else "127.0.0.1"
+    port = settings.health_port if "health_port" in is_set else 0
+    try:
+        server, _ = start_http_server(port, addr=host)
+    except OSError as error:
+        raise port_refused(host, port, error) from None
+    return f"http://{host}:{server.server_port}/metrics"
+
+
+def _progress(step: str) -> None:
+    typer.echo(f"{step} ...", err=True)
 
 
 def addresses(here: RunningPlatform, metrics: str, state_dir: Path) -> str:

@@ -1,6 +1,7 @@
 """Find or start the platform of a command: its address, bus and gateway."""
 
 import json
+import os
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from contextlib import (
@@ -17,9 +18,9 @@ from biaswatch.local.client import GatewayClient
 from biaswatch.local.logins import LoginAuth, LoginFile
 from biaswatch.shared.bus.jetstream import Connection
 from biaswatch.shared.bus.permissions import OPERATOR
-from biaswatch.shared.bus.server import EmbeddedServer, alive, disk_usage_bytes
+from biaswatch.shared.bus.server import EmbeddedServer, alive, disk_usage_bytes, unwritable
 from biaswatch.shared.bus.topology import StreamLimits, limits_within
-from biaswatch.shared.errors import UsageError
+from biaswatch.shared.errors import ConfigurationError, UsageError
 from biaswatch.shared.runtime.settings import Settings, load_settings
 from biaswatch.shared.telemetry import configure_logs
 from biaswatch.written_files import write_whole
@@ -58,18 +59,53 @@ class AddressFile:
 
     def __init__(self, state_dir: Path) -> None:
         self._path = state_dir / "platform.json"
+        self._starting = state_dir / "starting.pid"
 
     def write(self, running: RunningPlatform) -> None:
         """Write the address of the running platform atomically."""
         write_whole(self._path, json.dumps(asdict(running)))
+        self._starting.unlink(missing_ok=True)
 
     def read(self) -> RunningPlatform | None:
-        """Return the platform that runs on this machine, or None."""
+        """Return the platform that runs on this machine, or None.
+
+        Raises
+        ------
+        ConfigurationError
+            Another process is starting one.
+        """
         try:
             running = RunningPlatform(**json.loads(self._path.read_text()))
         except (OSError, ValueError, TypeError):
+            running = None
+        if running is None or not alive(running.pid):
+            self._check_not_starting()
             return None
-        return running if alive(running.pid) else None
+        return running
+
+    @contextmanager
+    def starting(self) -> Iterator[None]:
+        """Tell other commands, until the address is written, that a platform starts."""
+        try:
+            self._starting.parent.mkdir(parents=True, exist_ok=True)
+            self._starting.write_text(str(os.getpid()))
+        except OSError as error:
+            raise unwritable(self._starting.parent, error) from None
+        try:
+            yield
+        finally:
+            self._starting.unlink(missing_ok=True)
+
+    def _check_not_starting(self) -> None:
+        try:
+            pid = int(self._starting.read_text())
+        except (OSError, ValueError):
+            return
+        if pid != os.getpid() and alive(pid):
+            raise ConfigurationError(
+                f"The platform (`biaswatch up`, process {pid}) is still starting. Repeat this"
+                " command when `biaswatch up` has printed its addresses."
+            )
 
     def remove(self) -> None:
         """Remove the file: the platform has stopped."""

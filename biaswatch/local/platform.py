@@ -91,12 +91,14 @@ async def embedded_platform(
     clock: Clock | None = None,
     calls: int | None = None,
     with_models: bool = True,
+    progress: Callable[[str], None] = lambda step: None,
 ) -> AsyncIterator[RunningPlatform]:
     """Run the platform while the context lasts.
 
     `as_processes` runs each service as a process. `plants` are additional models of the simulator,
     `calls` limits concurrent calls per target, and a faster `clock` speeds up monitors; services in
     processes ignore clock and calls. Without `with_models` no model is called: probes keep waiting.
+    `progress` gets a line for each step of the start.
 
     Raises
     ------
@@ -105,7 +107,9 @@ async def embedded_platform(
     """
     raise_open_files()
     began = datetime.now(UTC)
+    progress("Starting the bus")
     async with _embedded_bus(settings.state_dir / "nats") as server:
+        progress("Preparing the store")
         await _migrated(settings.store)
         connection = await Connection.open(server.url, name="operator")
         try:
@@ -125,8 +129,10 @@ async def embedded_platform(
                     with_models,
                     settings.state_dir,
                 )
+                progress(f"Starting {len(SERVICES)} services")
                 serve = _in_processes if as_processes else _in_this_process
                 async with serve(where, store, port) as url:
+                    progress("Waiting for the extractors")
                     while not await in_thread(store.extractors.running, began):
                         await asyncio.sleep(LOOK_S)
                     yield RunningPlatform(url, server.url, os.getpid())
@@ -174,6 +180,7 @@ async def _in_processes(where: ServiceSettings, store: Store, port: int) -> Asyn
         "BIASWATCH_GATEWAY_PORT": str(chosen),
     }
     own = _local_defaults(GeneratorSettings().model_fields_set, where.state_dir)
+    own |= _own_address(NotifierSettings().model_fields_set, port)
     environment |= {f"BIASWATCH_{name.upper()}": _as_variable(own[name]) for name in own}
     async with supervised_processes(SERVICES, environment):
         while True:  # until the gateway answers
@@ -197,6 +204,13 @@ def _local_defaults(configured: Collection[str], state_dir: Path) -> dict[str, A
     return {name: value for name, value in own.items() if name not in configured}
 
 
+def _own_address(configured: Collection[str], port: int) -> dict[str, Any]:
+    """Return the address for links in alarms, unless it is configured or changes every start."""
+    if not port or "notifier_dashboard_url" in configured:
+        return {}
+    return {"notifier_dashboard_url": f"http://{HERE}:{port}"}
+
+
 def _as_variable(value: Any) -> str:
     return json.dumps(value) if isinstance(value, tuple) else str(value)
 
@@ -212,6 +226,8 @@ async def _in_this_process(where: ServiceSettings, store: Store, port: int) -> A
     if where.calls is not None:
         fewer = {"generator_slots": where.calls, "generator_start": where.calls}
         generating = generating.model_copy(update=fewer)
+    notifying = load_settings(NotifierSettings, **common)
+    notifying = notifying.model_copy(update=_own_address(notifying.model_fields_set, port))
     gateway_settings = load_settings(GatewaySettings, **common)
     backlog, work = app.AnswerBacklog(), app.background_work(store, gateway_settings)
     gateway_work = Service(
@@ -229,7 +245,7 @@ async def _in_this_process(where: ServiceSettings, store: Store, port: int) -> A
         extractor.build(load_settings(ExtractorSettings, **common)),
         recorder.build(load_settings(RecorderSettings, **common)),
         diagnoser.build(load_settings(DiagnoserSettings, **common), where.clock),
-        notifier.build(load_settings(NotifierSettings, **common), where.clock),
+        notifier.build(notifying, where.clock),
         oracle.build(load_settings(OracleSettings, **common)),
         evaluator.build(load_settings(EvaluatorSettings, **common)),
         searcher.build(load_settings(SearcherSettings, **common), where.clock),

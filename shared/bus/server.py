@@ -141,10 +141,7 @@ class EmbeddedServer:
             self._directory.mkdir(parents=True, exist_ok=True)
             lock = (self._directory / "lock").open("wb")
         except OSError as error:
-            raise ConfigurationError(
-                f"The state directory {self._directory} cannot be written ({error.strerror})."
-                " Choose another with BIASWATCH_STATE_DIR."
-            ) from None
+            raise unwritable(self._directory, error) from None
         if _locked(lock) or (self._end_orphan() and _locked(lock, patience_s=STOP_PATIENCE_S)):
             self._owners.unlink(missing_ok=True)
             return lock
@@ -217,6 +214,14 @@ def check_unused(directory: Path) -> None:
     with contextlib.suppress(OSError), (directory / "lock").open("rb") as lock:
         if not _locked(lock):
             raise in_use(directory)
+
+
+def unwritable(directory: Path, error: OSError) -> ConfigurationError:
+    """Return that a directory of the state cannot be written, and why."""
+    return ConfigurationError(
+        f"The state directory {directory} cannot be written ({error.strerror}). Choose another"
+        " with BIASWATCH_STATE_DIR."
+    )
 
 
 def in_use(directory: Path) -> ConfigurationError:

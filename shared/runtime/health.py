@@ -83,10 +83,7 @@ class HealthServer:
         try:
             self._server = make_server(host, port, self._answer, _Server, _Handler)
         except OSError as error:
-            raise ConfigurationError(
-                f"The port {port} for health and metrics cannot be opened on {host}"
-                f" ({error.strerror}). Choose another with BIASWATCH_HEALTH_PORT."
-            ) from None
+            raise port_refused(host, port, error) from None
         self.port: int = self._server.server_port
         self._thread = Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
         self._thread.start()
@@ -109,6 +106,14 @@ class HealthServer:
             return _reply(start, healthy=state.ready, state=state)
         start("404 Not Found", [("Content-Type", "text/plain")])
         return [b"This port serves /healthz, /readyz and /metrics.\n"]
+
+
+def port_refused(host: str, port: int, error: OSError) -> ConfigurationError:
+    """Return that the port for health and metrics cannot be opened, and why."""
+    return ConfigurationError(
+        f"The port {port} for health and metrics cannot be opened on {host}"
+        f" ({error.strerror}). Choose another with BIASWATCH_HEALTH_PORT."
+    )
 
 
 @asynccontextmanager

@@ -58,7 +58,7 @@ class Settings(BaseSettings):
     wait_for_store_s: float = Field(default=0.0, ge=0)
     """How long to wait at the start for a store that is being prepared, or does not answer yet."""
     stop_with_parent: bool = False
-    """True if to end when the parent process has died."""
+    """Stop when the parent process ends."""
     telemetry_url: str | None = Field(default=None, pattern=r"^https?://[^\s@?#]+$")
     """Where the service's own traces and logs are sent by OTLP, such as http://otel-collector:4318;
     needs the extra `telemetry`. Without it, nothing is sent."""

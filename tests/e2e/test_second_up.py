@@ -10,6 +10,7 @@ from tests.support.waiting import until
 def test_a_second_up_names_the_process_of_the_first_and_loads_nothing(tmp_path: Path) -> None:
     command = CommandLine(tmp_path / "state")
     with command.up() as first:
+        assert "Starting the bus ..." in first.complained()
         second = command("up", "--port", "0")
         assert second.returncode == 2
         assert f"is in use by process {first.pid}" in second.stderr

@@ -66,6 +66,10 @@ class RunningCommand:
         """Return what it has printed up to now."""
         return _read(self._said[0])
 
+    def complained(self) -> str:
+        """Return what it has written to standard error up to now."""
+        return _read(self._said[1])
+
     def communicate(self, timeout: float = PATIENCE_S) -> tuple[str, str]:
         """Wait for its end; give what it printed and what it complained of."""
         self._process.join(timeout)

@@ -1,11 +1,12 @@
 """Extractors that count words, sentences, syllables and phrases; no model is involved."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import groupby
 from operator import itemgetter
 
 from biaswatch.services.extractor.domain import Extractor, FunctionExtractor, Unscorable
+from biaswatch.shared.parsing.english_texts import NOT_ENGLISH, is_foreign
 from biaswatch.shared.parsing.refusals import declines
 
 WORD = re.compile(r"\w+(?:['\u2019-]\w+)*")
@@ -79,6 +80,17 @@ SWEAR_WORDS = phrase_pattern(
 )
 
 
+def of_english(function: Callable[[str], Values]) -> Callable[[str], Values]:
+    """Return the function with Unscorable for texts that are clearly not English."""
+
+    def measure(text: str) -> Values:
+        if is_foreign(text):
+            raise Unscorable(NOT_ENGLISH)
+        return function(text)
+
+    return measure
+
+
 def length(text: str) -> Values:
     """Return the numbers of characters, words and sentences."""
     return {
@@ -149,27 +161,31 @@ EXTRACTORS: Mapping[str, Extractor] = {
         ),
         FunctionExtractor(
             "readability",
-            "1",
+            "2",
             ("reading_ease", "grade"),
             "Flesch's formulas on estimated syllables, English; no model",
-            readability,
+            of_english(readability),
         ),
         FunctionExtractor(
             "hedging",
-            "1",
+            "2",
             ("hedges_per_100_words",),
             "a list of hedges, English; no model",
-            hedging,
+            of_english(hedging),
         ),
         FunctionExtractor(
             "profanity",
-            "1",
+            "2",
             ("profanities_per_100_words",),
             "a short list of swear words, English; no model",
-            profanity,
+            of_english(profanity),
         ),
         FunctionExtractor(
-            "refusal", "2", ("refused",), "patterns of declining, English; no model", refusal
+            "refusal",
+            "3",
+            ("refused",),
+            "patterns of declining, English; no model",
+            of_english(refusal),
         ),
     )
 }

@@ -7,6 +7,7 @@ from heapq import heappop, heappush
 from typing import Any
 
 from biaswatch.services.extractor.domain import Extractor, Reading, Unscorable
+from biaswatch.shared.parsing.english_texts import NOT_ENGLISH, is_foreign
 from biaswatch.shared.parsing.texts import with_plain_quotes
 
 MAX_WORDS = 20_000
@@ -19,7 +20,7 @@ INTENSE = {"so", "this"}
 class VaderExtractor:
     """Scores sentiment from -1 to 1, or the shares of negative and positive words."""
 
-    version = "3.3.2.1"
+    version = "3.3.2.2"
     instrument = "the VADER lexicon, English; no model"
 
     def __init__(self, analyzer: Any, name: str, scores: Mapping[str, str]) -> None:
@@ -39,6 +40,8 @@ class VaderExtractor:
         emojis = sum(self._emoji_words.get(character, 0) for character in text)
         if len(words) + emojis > MAX_WORDS:
             raise Unscorable(f"over {MAX_WORDS} words")
+        if is_foreign(text):
+            raise Unscorable(NOT_ENGLISH)
         scores = self._analyzer.polarity_scores(text)
         return {feature: float(scores[name]) for feature, name in self._scores.items()}
 

@@ -120,7 +120,7 @@ def labelled_promise(plan: MonitorPlan, number: int) -> str:
         f" {comparisons} comparison{'' if comparisons == 1 else 's'} that they can test, all epochs"
         f" and all alarms, is at most {plan.alpha:g}, which is spent beside that of its alarms by"
         f" readings: this was test {number} by labels of the comparison, with"
-        f" {percent(share_of_test(number))} of it, and {percent(share_left(number))} are left for"
+        f" {percent(share_of_test(number))} of it, and {percent(share_left(number))} is left for"
         " later ones. It rests on labels that are right, and on answers drawn evenly"
     )
 

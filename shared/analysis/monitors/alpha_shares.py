@@ -45,7 +45,7 @@ def promise_of(plan: MonitorPlan, what: AlarmKind, number: int) -> str:
         f"The probability that this monitor ever raises a false alarm of {kinds}, over its"
         f" {len(plan.watched)} comparisons, all epochs and all alarms, is at most"
         f" {plan.alpha / 2:g}: this was {nth} {number} of the comparison, with"
-        f" {percent(share_of_test(number))} of it, and {percent(share_left(number))} are left for"
+        f" {percent(share_of_test(number))} of it, and {percent(share_left(number))} is left for"
         " later ones. The probabilities of several monitors add up"
     )
 

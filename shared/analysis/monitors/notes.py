@@ -8,6 +8,7 @@ from biaswatch.shared.analysis.monitors.alpha_shares import gap_bound
 from biaswatch.shared.analysis.monitors.plans import AskedSets
 from biaswatch.shared.contracts import Method, MonitorPlan, WatchedPair
 from biaswatch.shared.formatting import number
+from biaswatch.shared.parsing.english_texts import READ_ENGLISH
 from biaswatch.shared.stats.anytime.change_search import planned_change
 from biaswatch.shared.stats.anytime.judging import alpha_of_search
 from biaswatch.shared.stats.estimate import MIN_FACTOR_LEVELS, too_few
@@ -31,6 +32,7 @@ def notes_of(plan: MonitorPlan, suite: AskedSets | None) -> list[str]:
     """Return what to know of a monitor; traffic has no alarms for changes."""
     notes = list(_tolerances(plan))
     notes += dict.fromkeys(n for watched in plan.features for n in scale_notes(watched.feature))
+    notes += _languages(plan)
     if plan.traffic is not None and plan.traffic.cluster is None:
         notes.append(NO_CLUSTER)
     if suite is not None:
@@ -90,6 +92,16 @@ def _tolerances(plan: MonitorPlan) -> Iterator[str]:
         yield (
             f"The tolerance of {', '.join(dict.fromkeys(zero))} is 0: any gap will alarm in time,"
             " however small, and one that wobbles around 0 from round to round may, too."
+        )
+
+
+def _languages(plan: MonitorPlan) -> Iterator[str]:
+    english = sorted({watched.extractor for watched in plan.features} & READ_ENGLISH)
+    if english:
+        verb = "reads" if len(english) == 1 else "read"
+        yield (
+            f"{', '.join(english)} {verb} English: answers in other languages are left out as"
+            " missing where they are recognized, and measured wrongly where they are not."
         )
 
 

@@ -4,7 +4,14 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import httpx2
+import pytest
+
+from biaswatch.cli.up import served_metrics
 from biaswatch.local.connections import AddressFile, RunningPlatform
+from biaswatch.shared.errors import ConfigurationError
+from biaswatch.shared.runtime.settings import Settings
+from biaswatch.shared.runtime.web import free_port
 
 TIMES = 60
 
@@ -26,6 +33,28 @@ def test_who_reads_while_the_address_is_written_never_sees_half_of_it(tmp_path: 
         writing.result()
     assert set(seen) == {here}
     assert [each.name for each in tmp_path.iterdir()] == ["platform.json"]
+
+
+def test_a_platform_that_starts_is_told_from_none(tmp_path: Path) -> None:
+    file = AddressFile(tmp_path / "state")
+    with file.starting():
+        assert file.read() is None  # in the process that starts it
+        (tmp_path / "state" / "starting.pid").write_text(str(os.getppid()))
+        with pytest.raises(
+            ConfigurationError, match=rf"process {os.getppid()}\) is still starting"
+        ):
+            file.read()
+    assert file.read() is None
+
+
+def test_metrics_are_served_on_the_port_of_the_settings() -> None:
+    port = free_port("127.0.0.1")
+    settings = Settings(health_host="127.0.0.1", health_port=port)
+    url = served_metrics(settings)
+    assert url == f"http://127.0.0.1:{port}/metrics"
+    assert "python_info" in httpx2.get(url).text
+    with pytest.raises(ConfigurationError, match=rf"port {port} .*BIASWATCH_HEALTH_PORT"):
+        served_metrics(settings)
 
 
 def test_a_platform_that_is_dead_is_not_found(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import pytest
 from biaswatch.services.extractor.domain import Reading, Unscorable
 from biaswatch.services.extractor.extractors.lexical import sentence_count, syllable_count, words_of
 from biaswatch.services.extractor.handlers.loading import load
+from biaswatch.shared.parsing.english_texts import READ_ENGLISH
 
 LEXICAL = load(["length", "readability", "hedging", "refusal", "profanity", "vader", "words"])
 
@@ -43,6 +44,33 @@ def test_readability_is_flesch_and_kincaid_by_hand() -> None:
     content = read("readability", "The cat sat on the mat.")  # 6 words, 1 sentence, 6 syllables
     assert content["reading_ease"] == pytest.approx(206.835 - 1.015 * 6 - 84.6)
     assert content["grade"] == pytest.approx(0.39 * 6 + 11.8 - 15.59)
+
+
+@pytest.mark.parametrize("name", sorted(READ_ENGLISH - {"vader_shares"}))
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Das kann ich leider nicht beantworten.",
+        "Mi dispiace, non posso aiutarti con questo.",
+        "申し訳ありませんが、お手伝いできません。",
+    ],
+)
+def test_texts_in_other_languages_are_unmeasured(name: str, text: str) -> None:
+    with pytest.raises(Unscorable, match="not English"):
+        read(name, text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Anna de la Cruz, Jan van Dam, Jürgen von der Heide",
+        "loyal, honest, hard-working, kind, brave, calm, gentle, wise",
+        "'Das kann ich leider nicht' means: I can't do that, sorry.",
+        "5",
+    ],
+)
+def test_names_lists_and_quotations_in_english_texts_are_measured(text: str) -> None:
+    assert read("refusal", text)["refused"] in {0, 1}
 
 
 def test_hedges_and_profanity_are_rates_of_whole_words() -> None:

@@ -57,6 +57,12 @@ def test_a_tolerance_of_zero_is_remarked() -> None:
     assert text[0].startswith("The tolerance of words.words is 0: any gap will alarm in time")
 
 
+def test_the_language_of_an_extractor_is_noted() -> None:
+    watched = WatchedFeature(extractor="refusal", feature="refused", high=1.0, tolerance=0.1)
+    [text] = notes_of(make_plan(features=(watched,)), None)
+    assert text.startswith("refusal reads English: answers in other languages are left out")
+
+
 def with_method(method: Method, suite: Suite) -> MonitorPlan:
     watched = WatchedFeature(
         extractor="words", feature="words", high=10.0, tolerance=0.5, method=method,
