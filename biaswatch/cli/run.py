@@ -55,7 +55,7 @@ from biaswatch.services.generator.settings import GeneratorSettings
 from biaswatch.shared.contracts import Budget, Diagnosis, Suite, Target, set_of
 from biaswatch.shared.errors import TransientError
 from biaswatch.shared.presentation.run_summary import mostly_missing
-from biaswatch.shared.requests.run_views import RunState
+from biaswatch.shared.requests.run_views import RunProgress, RunState
 from biaswatch.shared.requests.runs import NO_JUDGE, SELF, RunRequest, check_repeats
 from biaswatch.shared.runtime.settings import Settings, load_settings
 
@@ -259,7 +259,9 @@ async def _run_suite(
     then: Then | None = None,
 ) -> RunResults:
     async with connection as client:
-        run_id = await ended_run(client, suite, body, partial(watched, quiet=quiet))
+        run_id = await ended_run(
+            client, suite, body, partial(watched, quiet=quiet, now=partial(datetime.now, UTC))
+        )
         results = await with_findable(client, await run_results(client, run_id))
         if then is not None and results.diagnoses:
             interpretations = await then(client, run_id, results.diagnoses)
@@ -267,7 +269,24 @@ async def _run_suite(
         return results
 
 
-async def watched(client: GatewayClient, run_id: str, opening: int, *, quiet: bool) -> None:
+RESUMED_AFTER_S = 60
+"""Age of a run from which its earlier answers are mentioned."""
+
+
+def resumed_remark(progress: RunProgress, at: datetime) -> str | None:
+    """Say that a run has answers of an earlier command; None for a run that has just begun."""
+    if not progress.responses or (at - progress.at).total_seconds() < RESUMED_AFTER_S:
+        return None
+    rest = "nothing" if progress.responses == progress.probes else "only the rest"
+    return (
+        f"This run began on {progress.at:%Y-%m-%d %H:%M} UTC and has {progress.responses:,} of"
+        f" {progress.probes:,} answers: {rest} is asked. Use --new to ask everything again."
+    )
+
+
+async def watched(
+    client: GatewayClient, run_id: str, opening: int, *, quiet: bool, now: Callable[[], datetime]
+) -> None:
     """Show the progress of a run until it is diagnosed."""
     columns = (
         TextColumn("{task.description}"),
@@ -282,6 +301,8 @@ async def watched(client: GatewayClient, run_id: str, opening: int, *, quiet: bo
         judged: TaskID | None = None
         paused_lanes, batches = set[str](), set[datetime]()
         async for progress in client.follow(run_id, opening):
+            if not bars.tasks[answered].total and (remark := resumed_remark(progress, now())):
+                typer.echo(remark, err=True)
             for paused in progress.paused:
                 if paused.lane not in paused_lanes:
                     typer.echo(printable(paused.in_words()), err=True)

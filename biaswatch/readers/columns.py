@@ -1,7 +1,7 @@
 """Check that columns of a table exist once, and suggest the likely name where one does not."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress, islice
 from typing import TYPE_CHECKING
 
@@ -134,13 +134,25 @@ def _in_order(keys: Sequence[str]) -> list[str]:
 
 def is_boolean(column: "pd.Series[Any]") -> bool:
     """Return whether every value of a column is true or false, in any spelling."""
+    from pandas.api.types import is_bool_dtype
+
+    return is_bool_dtype(column.dtype) or _has_only(column, BOOLEANS)
+
+
+def is_yes_no(column: "pd.Series[Any]") -> bool:
+    """Return whether every value of a column is yes or no, in any spelling."""
+    return _has_only(column, YES_NO)
+
+
+def _has_only(column: "pd.Series[Any]", words: Mapping[str, object]) -> bool:
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
     if is_bool_dtype(column.dtype) or is_numeric_dtype(column.dtype):
-        return bool(is_bool_dtype(column.dtype))
+        return False
     cells = compress(column.to_numpy(dtype=object), column.notna())
-    present = (key for key in map(value_key, cells) if key.casefold() not in MISSING_WORDS)
-    return next(present, None) in BOOLEANS and all(key in BOOLEANS for key in present)
+    keys = (value_key(cell).casefold() for cell in cells)
+    present = (key for key in keys if key not in MISSING_WORDS)
+    return next(present, None) in words and all(key in words for key in present)
 
 
 def as_booleans(column: "pd.Series[Any]") -> "pd.Series[Any]":
@@ -148,3 +160,10 @@ def as_booleans(column: "pd.Series[Any]") -> "pd.Series[Any]":
     if column.dtype == bool or not is_boolean(column):
         return column
     return column_keys(column).map(BOOLEANS).astype(object)
+
+
+def as_decisions(column: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Convert a column of booleans, or of yes and no; return any other column unchanged."""
+    if not is_yes_no(column):
+        return as_booleans(column)
+    return column_keys(column).str.casefold().map(YES_NO)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from biaswatch.readers.columns import MISSING_WORDS, as_booleans
+from biaswatch.readers.columns import MISSING_WORDS, as_decisions
 from biaswatch.readers.row_ids import EXACT_FLOAT_LIMIT, floats_in
 from biaswatch.shared.contracts.response import LARGEST_VALUE
 from biaswatch.shared.errors import UsageError
@@ -41,7 +41,7 @@ def numbers_in(path: Path | str, frame: pd.DataFrame, name: str) -> Floats:
 
 
 def _numbers_of_any_size(path: Path | str, frame: pd.DataFrame, name: str) -> Floats:
-    column = as_booleans(frame[name])
+    column = as_decisions(frame[name])
     if (kind := NO_NUMBERS.get(getattr(column.dtype, "kind", "O"))) is not None:
         raise UsageError(f"{path}, column {name} holds {kind}.")
     if column.dtype == bool or pd.api.types.is_numeric_dtype(column):
@@ -56,8 +56,8 @@ def _numbers_of_any_size(path: Path | str, frame: pd.DataFrame, name: str) -> Fl
         row = int(np.flatnonzero(wrong)[0])
         raise UsageError(
             f"{path}, row {row + 1}, column {name}: {str(column.iloc[row])[:60]!r} is not a"
-            " number. Write plain numbers such as 1200.5, without % and separators of thousands, 1"
-            " and 0 for yes and no, and leave the cell empty where a value is missing."
+            " number. Write plain numbers such as 1200.5, without % and separators of thousands,"
+            " or yes and no in every row, and leave the cell empty where a value is missing."
         )
     return numbers
 

@@ -4,19 +4,16 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from biaswatch.readers.columns import (
     DETECTED,
-    MISSING_WORDS,
-    YES_NO,
     as_booleans,
     check_columns,
-    column_keys,
     is_boolean,
+    is_yes_no,
     listed_names,
 )
 from biaswatch.readers.numeric_columns import numbers_in
@@ -117,7 +114,7 @@ def frame_observations(
         selected_at_least=columns.selected_at_least,
     )
     doubtful = label_form_warnings(frame, seen.groups, columns.ids)
-    detected = frame.attrs.get(DETECTED, [])
+    detected = [*frame.attrs.get(DETECTED, []), *_decided(frame, columns.features)]
     return seen, [
         *detected,
         *_repeats(frame, columns, seen),
@@ -126,9 +123,16 @@ def frame_observations(
     ]
 
 
+def _decided(frame: pd.DataFrame, features: Sequence[str]) -> Iterator[str]:
+    if names := [name for name in features if is_yes_no(frame[name])]:
+        yield f"Yes and no count as 1 and 0 in {listed_names(names)}."
+
+
 def _boolean_ranges(frame: pd.DataFrame, features: Sequence[str]) -> dict[str, Bounds]:
     """Return the range of the features that are true or false, which needs no declaration."""
-    return {name: (0.0, 1.0) for name in features if is_boolean(frame[name])}
+    return {
+        name: (0.0, 1.0) for name in features if is_boolean(frame[name]) or is_yes_no(frame[name])
+    }
 
 
 def _repeats(frame: pd.DataFrame, columns: TableColumns, seen: Observations) -> list[str]:
@@ -245,21 +249,12 @@ def applicants_in(
             frame = frame[named]
     columns = TableColumns(list(groups), [score], unit=unit)
     check_columns(columns.all, frame, path)
-    rows, _ = frame_observations(frame.assign(**{score: _decisions(frame[score])}), columns, path)
+    rows, _ = frame_observations(frame, columns, path)
     warnings += label_form_warnings(frame, rows.groups, columns.ids)
     applicants = _averaged(rows)
     if all(value is None for value in applicants.scores):
         raise UsageError(f"No row of {path} has a value of {score}: name another --score.")
     return ApplicantRows(applicants.scores, applicants.labels, warnings)
-
-
-def _decisions(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Convert a column of yes and no into 1 and 0; return any other column unchanged."""
-    if pd.api.types.is_numeric_dtype(column):
-        return column
-    words = column_keys(column).map(lambda key: str(key).casefold(), na_action="ignore")
-    present = words[column.notna() & ~words.isin(MISSING_WORDS)]
-    return words.map(YES_NO) if present.isin(YES_NO).all() else column
 
 
 def _averaged(rows: Observations) -> ApplicantRows:

@@ -199,7 +199,7 @@ class ImpactDocument:
             for table in tables.tables:
                 yield Heading(" x ".join(table.dimensions), 3 if heading else 2)
                 yield _rows(table, tables)
-                yield f"Applicants of unknown category, in no row: {table.unknown}."
+                yield from _remarks(table)
 
 
 def run_document(run: RunProgress, impacts: Sequence[RunImpact]) -> ImpactDocument:
@@ -227,10 +227,11 @@ def case_document(name: str, score: str, tables: ImpactTables, *, applicant: str
 
 def _about(tables: ImpactTables) -> str:
     """Return the definition of the rates, and the applicants in no row."""
-    threshold = number(tables.threshold)
+    threshold = number(tables.threshold, digits=10)
     rates = f"The scoring rate is the share of scores above the median of all, {threshold}."
     if tables.measure == "selection":
-        rates = f"Selected are applicants with a score of {threshold} or more."
+        yes = " (yes)" if tables.threshold == 1 else ""
+        rates = f"Selected are applicants with a score of {threshold}{yes} or more."
     without = f"Of {tables.applicants} applicants, {tables.without_score} have no score."
     left_out = "No category is left out of the impact ratios because it is small."
     if tables.small_share:
@@ -244,14 +245,38 @@ def _about(tables: ImpactTables) -> str:
     return f"{rates} {without} {left_out}{unknown} {INTERVALS}"
 
 
+SMALL_REFERENCE = 0.05
+"""Share of a table's applicants below which a warning names the category of the highest rate."""
+
+
+def _remarks(table: ImpactTable) -> Iterator[str]:
+    """Yield the applicants in no row, and a warning of ratios to a small category."""
+    yield f"Not in this table, because a category is unknown: {table.unknown}."
+    if (highest := _highest(table)) is None:
+        return
+    total = sum(row.applicants for row in table.rows)
+    if highest.applicants < SMALL_REFERENCE * total:
+        category = ", ".join(map(rule_name, highest.categories))
+        yield (
+            f"All ratios are to the rate of {category}, which has {highest.applicants} of {total}"
+            " applicants: it is uncertain, and so are they. --small-share and --unknown leave"
+            " categories out."
+        )
+
+
+def _highest(table: ImpactTable) -> ImpactRow | None:
+    """Return the category of the highest rate among those with a ratio."""
+    compared = [row for row in table.rows if row.impact_ratio is not None]
+    return max(compared, key=lambda row: row.rate, default=None)
+
+
 def _rows(table: ImpactTable, tables: ImpactTables) -> Rows:
     """Return a table's cells; rates are rounded to one decimal, ratios to two."""
     is_scoring = tables.measure == "scoring"
     counts = ("above median", "scoring rate") if is_scoring else ("selected", "selection rate")
     interval = f"{coverage(NOTE_ALPHA)} interval"
     titles = (*table.dimensions, "applicants", *counts, "impact ratio", interval, "remark")
-    compared = [row for row in table.rows if row.impact_ratio is not None]
-    highest = max(compared, key=lambda row: row.rate, default=None)
+    highest = _highest(table)
     return Rows(titles, [_cells(row, highest) for row in table.rows])
 
 

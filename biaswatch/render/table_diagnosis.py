@@ -109,22 +109,21 @@ def _print_statistics(console: Console, parts: Parts, level: str) -> None:
 
 def _means(rows: Sequence[Row], features: Container[str]) -> Iterator[str]:
     """Yield the first statistic of all groups for some features, the largest first."""
-    chosen = (row for row in rows if row["feature"] in features)
-    for feature, group in groupby(chosen, key=lambda row: row["feature"]):
-        members = list(group)
-        name = members[0]["statistic"]
-        values = sorted(
-            (row for row in members if row["statistic"] == name and row["value"] is not None),
-            key=lambda row: -row["value"],
+    first_statistic = rows[0]["statistic"] if rows else None
+    by_feature: dict[str, list[Row]] = {}
+    for row in rows:
+        is_shown = row["feature"] in features and row["statistic"] == first_statistic
+        if is_shown and row["value"] is not None:
+            by_feature.setdefault(row["feature"], []).append(row)
+    for feature, members in by_feature.items():
+        values = sorted(members, key=lambda row: -row["value"])
+        listed = "; ".join(
+            f"{', '.join(filter(None, [row['domain'], *row['group'].values()]))}"
+            f" {number(row['value'])} ({counted(row['n'], 'row')})"
+            for row in values[:MAX_MEANS]
         )
-        if values:
-            listed = "; ".join(
-                f"{', '.join(filter(None, [row['domain'], *row['group'].values()]))}"
-                f" {number(row['value'])} ({counted(row['n'], 'row')})"
-                for row in values[:MAX_MEANS]
-            )
-            more = MORE_GROUPS.format(len(values) - MAX_MEANS) if len(values) > MAX_MEANS else ""
-            yield f"{words(name).capitalize()} {feature}: {listed}{more}."
+        more = MORE_GROUPS.format(len(values) - MAX_MEANS) if len(values) > MAX_MEANS else ""
+        yield f"{words(str(first_statistic)).capitalize()} {feature}: {listed}{more}."
 
 
 def _print_all(console: Console, tables: Iterable[RichTable]) -> None:

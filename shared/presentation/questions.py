@@ -170,6 +170,12 @@ def verdict_remarks(
         which = "The verdict" if len(headlines) == 1 else f"The verdict of {noun}"
         answered = ANSWERED[headline].format(tolerance=number(tolerance))
         yield f"{which} says {answered}{f', {scope}' if scope else ''}."
+    few = Counter(filter(None, map(_reason_for_few_values, verdicts)))
+    for reason in few:
+        yield (
+            f"{reason}. A disparity therefore needs twins that differ and a gap whose interval"
+            " leaves out 0; column twins is about these values alone."
+        )
     if any(row.placebo_rate is not None for row in verdicts):
         yield (
             "Shares: twins, and placebo twins (which differ, but not in the group), that were"
@@ -184,6 +190,12 @@ def verdict_remarks(
             if any(row.same_treatment == DIFFERS for row in verdicts):
                 return  # the test of one comparison found more than the test of all together
         yield f"Over all {family} comparisons together, twins {differ} ({p_equals(p_anywhere)})."
+
+
+def _reason_for_few_values(verdicts: Verdicts) -> str | None:
+    is_few = (verdicts.group_effect or "").startswith(TOO_FEW)
+    is_about_twins = verdicts.headline is Question.SAME_TREATMENT
+    return verdicts.group_effect_reason if is_few and is_about_twins else None
 
 
 VERDICT_COLUMNS = (

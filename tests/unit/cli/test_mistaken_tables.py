@@ -57,8 +57,8 @@ def said_of(path: Path, content: bytes) -> str:
             b"name;rating\na;1,5\nb;k.A.\na;2\n",
             (
                 ", row 2, column rating: 'k.A.' is not a number. Write plain numbers such as"
-                " 1200.5, without % and separators of thousands, 1 and 0 for yes and no, and leave"
-                " the cell empty where a value is missing."
+                " 1200.5, without % and separators of thousands, or yes and no in every row,"
+                " and leave the cell empty where a value is missing."
             ),
         ),
         (

@@ -1,15 +1,18 @@
 """What the command line takes for a run, and what for a file."""
 
 import asyncio
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 from biaswatch.cli.application import app
+from biaswatch.cli.run import resumed_remark
 from biaswatch.local.runs import may_name_run, whole_run_id
 from biaswatch.shared.errors import NotFoundError, UsageError
 from biaswatch.shared.requests.run_views import RunProgress
+from tests.support.records import make_progress
 
 WHOLE = "ab12" + "0" * 28
 
@@ -71,3 +74,12 @@ def test_a_file_that_is_not_there_is_said_before_what_is_missing_beside_it(
 def test_a_file_is_told_from_a_run_by_its_form() -> None:
     forms = ("ab12", WHOLE, "latest", "release 2", "answers.csv", "1ab", "a/b")
     assert [may_name_run(form) for form in forms] == [True, True, True, True, False, False, False]
+
+
+def test_a_resumed_run_says_what_is_not_asked_again() -> None:
+    begun = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    progress = make_progress(at=begun, responses=210, probes=210)
+    assert resumed_remark(progress, begun + timedelta(seconds=5)) is None
+    remark = resumed_remark(progress, begun + timedelta(hours=1)) or ""
+    assert "began on 2026-01-01 12:00 UTC" in remark
+    assert "210 of 210 answers: nothing is asked. Use --new" in remark

@@ -11,7 +11,7 @@ from pypdf import PdfReader
 
 from biaswatch.local.runs import RunResults
 from biaswatch.render import printed
-from biaswatch.render.ll144 import case_document, rule_name
+from biaswatch.render.ll144 import ImpactFormat, case_document, rule_name
 from biaswatch.render.office import check_can_write
 from biaswatch.render.report import ReportFormat, report_text, written_report
 from biaswatch.shared.contracts import Estimate, Gap, Verdict
@@ -74,6 +74,14 @@ def test_a_workbook_of_impact_ratios_has_a_sheet_for_each_table(tmp_path: Path) 
     assert [cell.value for cell in female[:5]] == ["Female (f)", 50, 25, 0.5, 0.5]
     assert [cell.number_format for cell in female[3:5]] == ["0.0%", "0.00"]
     assert female[6].value == "below 0.80"
+
+
+def test_ratios_to_a_small_category_are_pointed_out() -> None:
+    labels = {"sex": ["f"] * 50 + ["m"] * 46 + ["x"] * 4}
+    tables = impact_tables([0.0, 1.0] * 48 + [1.0] * 4, labels, selected_at_least=1)
+    text = case_document("tool", "score", tables, applicant="a row").as_text(ImpactFormat.MD)
+    assert "All ratios are to the rate of x, which has 4 of 100 applicants" in text
+    assert "with a score of 1 (yes) or more." in text
 
 
 def test_a_board_reads_one_page_with_the_picture(tmp_path: Path) -> None:
