@@ -64,6 +64,8 @@ def status_lines(report: PlatformStatus) -> Iterator[str]:
     """Lines of a status report, the most urgent first."""
     yield f"Alarms: {len(report.alarms) or 'none'}"
     yield from map(_alarm_line, report.alarms)
+    for name in dict.fromkeys(alarm.monitor for alarm in report.alarms):
+        yield f"  Its answers: biaswatch monitor show {name} --alarms"
     waiting = [f"{trouble.what}: {trouble.said}" for trouble in report.troubles]
     waiting += [
         f"monitor overdue: {monitor.name} should have begun a round at"

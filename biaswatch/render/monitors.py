@@ -138,8 +138,15 @@ def print_alarm(view: AlarmView, console: Console) -> None:
         titles = (_group(twins.a, "first group"), _group(twins.b, "all others"))
         table = RichTable(*map(escape, titles), title=escape(twins.set_id))
         for pair in zip(twins.a, twins.b, strict=False):
-            table.add_row(*(escape(answer.answered or "(no answer)") for answer in pair))
+            table.add_row(*map(_answer, pair))
         print_table(console, table)
+
+
+def _answer(answer: TwinAnswer) -> str:
+    """Return an answer below its id, its user or prompt, and the question."""
+    source = f"{answer.response_id}, {answer.unit}" if answer.unit else answer.response_id
+    asked = [f"> {answer.asked}"] if answer.asked else []
+    return escape("\n".join([source, *asked, answer.answered or "(no answer)"]))
 
 
 def _group(answers: Sequence[TwinAnswer], otherwise: str) -> str:
@@ -159,7 +166,7 @@ def _print_evidence(view: MonitorView, console: Console, *, everything: bool) ->
     shown = by_urgency if everything else by_urgency[:MAX_ROWS]
     titles = {row.comparison: _title(row) for row in shown}
     print_table(console, rich_table(evidence_table(view.status.name, shown, titles)))
-    for remark in question_remarks(shown):
+    for remark in question_remarks(shown, reasons=bool(view.status.suite)):
         print_sentence(console, remark, style="dim")
     console.print()
     if left := len(by_urgency) - len(shown):

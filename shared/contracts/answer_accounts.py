@@ -62,7 +62,7 @@ ACCOUNTS = tuple(AnswerAccounts.model_fields)
 
 def account_label(name: str) -> str:
     """Return the label of an account for people."""
-    return name.replace("_", " ")
+    return "rejected" if name == "refused" else name.replace("_", " ")
 
 
 def total(accounts: Iterable[AnswerAccounts]) -> AnswerAccounts:

@@ -302,7 +302,9 @@ def comparison_title(comparison: Comparison, watched: Collection[tuple[str, str]
     """
     about, pair = comparison.watched, comparison.pair
     if about.feature == MISSING:
-        name = f"no {about.extractor.replace('_', ' ')} measured"
+        extractor = about.extractor.replace("_", " ")
+        article = "an" if extractor[0] in "aeiou" else "a"
+        name = f"answers without {article} {extractor} measurement"
     else:
         name = number_name(about.extractor, about.feature, watched)
         if about.method.of_selections:

@@ -89,7 +89,7 @@ def traffic_table(sources: Iterable[TrafficSource]) -> Table:
     columns = (
         *names("source", "monitor"),
         *texts("state"),
-        *numbers("sent", "an hour", "late", "unmeasured", "group known", "refused"),
+        *numbers("sent", "an hour", "late", "unmeasured", "group known", "rejected"),
         *texts("last window"),
     )
     rows = []

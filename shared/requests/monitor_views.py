@@ -154,6 +154,8 @@ class TwinAnswer(BaseModel):
     """One answer to a prompt of a set of twins."""
 
     response_id: str
+    unit: str | None = None
+    """The user or conversation of traffic; of a suite, the prompt."""
     group: str | None
     asked: str | None
     """The question; null if it was purged."""
@@ -165,6 +167,7 @@ def twin_answer(response: Response, dimension: str) -> TwinAnswer:
     """Return the view of an answer, with its group in the compared dimension."""
     return TwinAnswer(
         response_id=response.id,
+        unit=response.unit,
         group=response.probe.groups.get(dimension),
         asked="\n".join(message.content for message in response.probe.messages) or None,
         answered=response.text,

@@ -105,7 +105,7 @@ def router(ctx: GatewayContext) -> APIRouter:
             forests=monitor_forests(name, evidence, titles),
             comparisons=evidence_table(name, measured, titles),
             unanswered=unanswered_sentence(evidence),
-            remarks=list(question_remarks(evidence)),
+            remarks=list(question_remarks(evidence, reasons=bool(view.status.suite))),
             searched=any(part.change_searched for part in evidence),
             charts=[
                 (history, gap_chart(history, title), evidence_chart(history, title))

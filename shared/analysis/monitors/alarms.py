@@ -84,10 +84,9 @@ def alarms(
 def _raised(evidence: Evidence, plan: MonitorPlan) -> Iterator[AlarmChange]:
     sought, raised = evidence.recovery, AlarmState.RAISED
     if sought is not None and sought.alarm_round == evidence.round:
-        since = evidence.test.since_round if evidence.test else evidence.round
         words = (
             f"{evidence.reason}: its logarithm reached {evidence.log_e:.2f} of the"
-            f" {evidence.bound:.2f} needed; the gap began, most likely, with round {since}"
+            f" {evidence.bound:.2f} needed; the gap {_beginning(evidence)}"
         )
         yield AlarmChange(evidence, AlarmKind.DISPARITY, raised, words, evidence.epoch)
     for what, change in _changes(evidence).items():
@@ -99,6 +98,14 @@ def _raised(evidence: Evidence, plan: MonitorPlan) -> Iterator[AlarmChange]:
                 f" {change.bound:.2f} needed"
             )
             yield AlarmChange(evidence, what, raised, reason, evidence.epoch)
+
+
+def _beginning(evidence: Evidence) -> str:
+    """Return since when the gap is there; the first rounds of a test may be empty."""
+    test = evidence.test
+    if test and test.rounds and test.since_round == test.rounds.since_round:
+        return "was there, most likely, from the start of its test"
+    return f"began, most likely, with round {test.since_round if test else evidence.round}"
 
 
 def _changes(evidence: Evidence) -> dict[AlarmKind, Change | None]:

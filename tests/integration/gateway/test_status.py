@@ -66,6 +66,7 @@ def test_an_alarm_that_stands_is_told_however_old_it_is(
     assert exit_code_of(result) == 1
     lines = list(status_lines(result))
     assert sum(line.endswith("raised: women fare worse") for line in lines) == 1
+    assert f"  Its answers: biaswatch monitor show {alarm.monitor} --alarms" in lines
 
 
 def test_an_alarm_that_people_handled_is_marked(store: Store) -> None:

@@ -14,7 +14,7 @@ def test_every_comparison_has_a_title_of_its_own_in_words() -> None:
     titles = comparison_titles(make_plan())
     assert len(set(titles.values())) == len(titles)
     assert all(" minus " in title and ":" in title for title in titles.values())
-    assert any(title.startswith("no ") for title in titles.values())  # missing answers
+    assert any(title.startswith("answers without a ") for title in titles.values())
 
 
 def test_a_round_of_traffic_is_shown_when_its_window_ended() -> None:
