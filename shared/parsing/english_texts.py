@@ -32,19 +32,19 @@ ENGLISH = _words(
 OTHERS = _words(
     """
     aan aber af als anche antes ao aos att au auch aucune auf aus aux av avec avez bardzo bei
-    bir bitte blev bu ce cette che com comme como cuando czy dans dass dei dein della delle
-    dello des desde det dette deze değil diese diesem diesen dieser dieses dispiace dit dla
-    donde där een efter ein eine einem einen einer eines ella elle eller ellos er eres esa ese
-    eso esta este esto está et eu foi für geen gerne gli grazie haben hai hanno har hasta het
-    hun ich ihnen ihr ihre ihrem ihren ihrer ik ikke il ile ils inte isso ist için jag jak jeg
-    jest kan kann keine kunnen können las leider les lo loro los maar mais mas med meu mig
-    mijn minha mit muy más naar nach nas ne nel nella nicht nie niet noch nos notre nous num
-    não nós obrigado och oder og ook op oraz os ou où para pas pela pelo perché pero peut peux
-    pode por porque posso puede puedo puis può på quando que quello questa questo qui qué sans
-    según sehr sei ses seu siamo sich sie sind się sobre som sono sont su sua sulla suo sur
-    sus são sí también também tem tengo tiene tu tuo uit uma una und une uno usted uw ve
-    veuillez você voor vos votre vous wenn werden wie wij wir wird wordt wurde ya zich zij
-    zijn zu zum zur är çok è être über że
+    bir bitte blev bu ce cette com comme como cuando czy dans dass dei dein della delle dello
+    desde det dette deze değil diese diesem diesen dieser dieses dispiace dit dla donde där
+    een efter ein eine einem einen einer eines ella elle eller ellos er eres esa ese eso esta
+    este esto está et eu foi für geen gerne gli grazie haben hai hanno har hasta het hun ich
+    ihnen ihr ihre ihrem ihren ihrer ik ikke il ile ils inte isso ist için jag jak jeg jest
+    kan kann keine kunnen können leider lo loro maar mais mas med meu mig mijn minha mit muy
+    más naar nach nas ne nel nella nicht nie niet noch nos notre nous não nós obrigado och
+    oder ook op oraz ou où para pas pela pelo perché pero peut peux pode por porque posso
+    puede puedo puis può på quando que quello questa questo qui qué sans según sehr sei ses
+    seu siamo sich sie sind się sobre som sono sont su sua sulla suo sur sus são sí también
+    também tengo tiene tu tuo uit uma una und une uno usted uw veuillez você voor vos votre
+    vous wenn werden wie wij wir wird wordt wurde zich zij zijn zu zum zur är çok è être über
+    że
     """
 )
 """German, French, Spanish, Italian, Dutch, Portuguese, Polish, Swedish, Danish and Turkish."""

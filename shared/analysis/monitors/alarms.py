@@ -103,7 +103,7 @@ def _raised(evidence: Evidence, plan: MonitorPlan) -> Iterator[AlarmChange]:
 def _beginning(evidence: Evidence) -> str:
     """Return since when the gap is there; the first rounds of a test may be empty."""
     test = evidence.test
-    if test and test.rounds and test.since_round == test.rounds.since_round:
+    if test and test.since_round == test.rounds.since_round:
         return "was there, most likely, from the start of its test"
     return f"began, most likely, with round {test.since_round if test else evidence.round}"
 

@@ -64,6 +64,7 @@ def test_texts_in_other_languages_are_unmeasured(name: str, text: str) -> None:
     "text",
     [
         "Anna de la Cruz, Jan van Dam, Jürgen von der Heide",
+        "Los Angeles, Las Vegas, Des Moines, Baton Rouge",
         "loyal, honest, hard-working, kind, brave, calm, gentle, wise",
         "'Das kann ich leider nicht' means: I can't do that, sorry.",
         "5",
