@@ -107,6 +107,7 @@ async def test_a_monitor_is_shown_with_charts_verdicts_and_the_answers_behind_it
         alarms = html.fromstring((await api.get("/monitors/coasts/alarms")).text)
         [alarm] = store.records.all(Alarm)
         assert alarms.xpath(f"//section[@id='{alarm.id}']//blockquote")
+        assert alarm.twins[0].a[0] in alarms.text_content()
         history = (await api.get("/v1/monitors/coasts/history")).json()
         assert [len(item["moments"]) for item in history] == [6, 6]
 

@@ -84,6 +84,7 @@ def test_a_gap_that_begins_late_is_found_soon_and_dated() -> None:
     [alarm] = [alarm for alarm in result.alarms if alarm.what is DISPARITY]
     assert alarm.since_round is not None
     assert abs(alarm.since_round - 60) <= 2
+    assert f"began, most likely, with round {alarm.since_round}" in alarm.reason
     assert alarm.gap.value == pytest.approx(0.15, abs=0.06)
     shown = result.evidence[raised]
     assert shown.units == (raised - alarm.since_round + 1) * 50
@@ -106,7 +107,8 @@ def test_an_alarm_says_what_it_promises() -> None:
     [alarm] = [alarm for alarm in decided([0.3] * 3).alarms if alarm.what is DISPARITY]
     assert "ever raises a false alarm of disparities" in alarm.promise
     assert "is at most 0.025: this was test 1" in alarm.promise
-    assert "39 % are left" in alarm.promise
+    assert "39 % is left" in alarm.promise
+    assert alarm.reason.endswith("the gap was there, most likely, from the start of its test")
 
 
 def test_a_change_is_cleared_when_rounds_have_followed_it_and_the_next_one_is_found() -> None:
