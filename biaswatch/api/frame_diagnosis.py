@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from biaswatch.api import frames
-from biaswatch.api.frames import flattened
 from biaswatch.checks import (
     CheckedComparison,
     CheckResult,
@@ -24,7 +23,7 @@ from biaswatch.render.table_rows import (
     verdict_counts,
     verdicts_of,
 )
-from biaswatch.render.written_tables import check_table_file, write_parts
+from biaswatch.render.written_tables import check_table_file, flattened, write_diagnosis
 from biaswatch.shared.contracts import LEAST_MEASURED_SHARE, SummaryWord
 from biaswatch.shared.formatting import NOT_MEASURED, interval
 from biaswatch.shared.presentation.corrections import (
@@ -146,7 +145,7 @@ class FrameDiagnosis:
 
     def figure(self) -> Any:
         """Return the gaps and their intervals as a matplotlib figure."""
-        return gap_figure(self.result.comparisons)
+        return gap_figure(self.result.comparisons, self.result.about, self.result.request.reference)
 
     def __str__(self) -> str:
         return "\n".join([*self.sentences, *self.corrected_sentences, *self.warnings])
@@ -160,7 +159,12 @@ class FrameDiagnosis:
             The file cannot be written, or its ending is unknown.
         """
         check_table_file(Path(path), pictures=True)
-        list(write_parts(self.parts, Path(path)))
+        result = self.result
+        list(
+            write_diagnosis(
+                result.parts, result.about, self.warnings, Path(path), result.request.reference
+            )
+        )
 
     def __repr__(self) -> str:
         lead = f"<FrameDiagnosis: {verdict_counts(self.result.comparisons)}>"

@@ -9,6 +9,7 @@ import narwhals as nw
 import pandas as pd
 from narwhals.exceptions import DuplicateError
 
+from biaswatch.render.written_tables import columns_of
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import number
 
@@ -69,25 +70,7 @@ def _is_cast(dtype: Any) -> bool:
 
 def native_frame(rows: Iterable[Row], backend: Any) -> Any:
     """Return rows as a frame of the caller's library, with nested values flattened."""
-    flat = [flattened(row) for row in rows]
-    names = list(dict.fromkeys(name for row in flat for name in row))
-    columns = {name: [row.get(name) for row in flat] for name in names}
-    return nw.from_dict(columns, backend=backend).to_native()
-
-
-def flattened(row: Row) -> dict[str, Any]:
-    """Flatten a row: `ci` becomes `ci_low` and `ci_high`, fields of objects get dots."""
-    flat: dict[str, Any] = {}
-    for name, value in row.items():
-        if isinstance(value, list | tuple) or name == "ci" or name.endswith("_ci"):
-            low, high = value or (None, None)
-            flat |= {f"{name}_low": low, f"{name}_high": high}
-        elif isinstance(value, Mapping):
-            inner = {f"{name}.{key}": inner_value for key, inner_value in value.items()}
-            flat |= flattened(inner)
-        else:
-            flat[name] = value
-    return flat
+    return nw.from_dict(columns_of(rows), backend=backend).to_native()
 
 
 MOST_ROWS = 60

@@ -64,7 +64,7 @@ def diagnose(
 
     from biaswatch.render.labels import print_table_corrections
     from biaswatch.render.table_diagnosis import print_tables
-    from biaswatch.render.written_tables import check_table_file, write_parts
+    from biaswatch.render.written_tables import check_table_file, write_diagnosis
 
     rule = request.rule()
     files = [path for path in (request.output, request.plot) if path is not None]
@@ -74,7 +74,10 @@ def diagnose(
     data = source_input(source, request)
     result = _with_progress(data, request, rule)
     for file in files:
-        for path in write_parts(result.parts, file):
+        written = write_diagnosis(
+            result.parts, result.about, result.warnings, file, request.reference
+        )
+        for path in written:
             typer.echo(f"Wrote {path}.", err=True)
     if as_json:
         document = {**result.parts, "about": result.about, "warnings": result.warnings}

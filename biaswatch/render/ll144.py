@@ -9,9 +9,9 @@ from pydantic_core import to_json
 from rich.console import Console
 
 from biaswatch.render.markdown import escape_md, markdown_table
-from biaswatch.render.office import write_workbook
 from biaswatch.render.report_pages import report_page
 from biaswatch.render.terminal import print_sentence, print_table, terminal_table
+from biaswatch.render.workbooks import write_workbook
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import ROUNDING_ERROR, UNDEFINED, coverage, number
 from biaswatch.shared.presentation.names import ModelNames
@@ -139,7 +139,7 @@ class ImpactDocument:
         about = [("", f"{self.about} {NO_AUDIT}")]
         about += [(heading, _about(part)) for heading, part in self.parts]
         facts = [*self._facts(), *about]
-        write_workbook("cover", facts, {table.caption: table for table in tables}, path)
+        write_workbook({table.caption: table for table in tables}, path, facts, "cover")
 
     def _sheets(self) -> Iterator[Table]:
         """Yield the tables as the rule lays them out, numbered by part where there are several."""

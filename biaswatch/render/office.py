@@ -1,7 +1,6 @@
 """Reports as files of office programs: a Word document, and an Excel workbook."""
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
@@ -15,11 +14,12 @@ from biaswatch.render.figures import STYLE, can_draw
 from biaswatch.render.markdown import FOLD_BEGINS, FOLD_ENDS
 from biaswatch.render.printed import pdf_printer
 from biaswatch.render.report_markdown import FORESTS_PLACEHOLDER
+from biaswatch.render.workbooks import write_workbook
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.lookup import first
 from biaswatch.shared.presentation.columns import comparisons_table, groups_table
 from biaswatch.shared.presentation.run_summary import run_summary
-from biaswatch.shared.presentation.tables import Table, disarmed, words
+from biaswatch.shared.presentation.tables import words
 from biaswatch.written_files import written_whole
 
 NO_DOCX = (
@@ -30,8 +30,6 @@ PDF, DOCX, XLSX = "pdf", "docx", "xlsx"
 BINARY = {PDF, DOCX, XLSX}
 """Formats that need a file."""
 PICTURE_WIDTH_IN = 6.3
-MAX_SHEET_NAME = 31
-NOT_IN_SHEET_NAMES = re.compile(r"[\[\]:*?/\\]")
 
 
 def check_can_write(form: str, output: Path | None, name: str) -> None:
@@ -170,46 +168,4 @@ def write_xlsx(results: RunResults, path: Path) -> None:
         "comparisons": comparisons_table(compared, run.run_id),
         "groups": groups_table(results.diagnoses, run.run_id),
     }
-    write_workbook("result", facts, tables, path)
-
-
-def write_workbook(
-    name: str, facts: Iterable[tuple[str, object]], tables: Mapping[str, Table], path: Path
-) -> None:
-    """Write a sheet of facts with this name, and a sheet for each table."""
-    from openpyxl import Workbook
-    from openpyxl.styles import Alignment
-
-    book = Workbook()
-    sheet = book.active
-    sheet.title = name
-    for fact in facts:
-        sheet.append([disarmed(value) for value in fact])
-    for name_cell, value_cell in sheet.iter_rows(max_col=2):
-        name_cell.alignment = value_cell.alignment = Alignment(wrap_text=True, vertical="top")
-    sheet.column_dimensions["A"].width, sheet.column_dimensions["B"].width = 32, 90
-    for title, table in tables.items():
-        _add_sheet(book, title, table)
-    with written_whole(path) as part:
-        book.save(part)
-
-
-def _add_sheet(book: Any, name: str, table: Table) -> None:
-    """Add a table with unrounded numbers, a fixed heading and a filter on every column."""
-    from openpyxl.styles import Font
-    from openpyxl.utils import get_column_letter
-
-    sheet = book.create_sheet(NOT_IN_SHEET_NAMES.sub(" ", name)[:MAX_SHEET_NAME])
-    split = table.split_estimates()
-    sheet.append(split.titles)
-    for row in split.rows:
-        sheet.append([disarmed(cell.text if cell.plain is None else cell.plain) for cell in row])
-    for n, (title, column) in enumerate(zip(split.titles, split.columns, strict=True), start=1):
-        sheet.cell(1, n).font = Font(bold=True)
-        if column.number_format:
-            for line in range(2, len(split.rows) + 2):
-                sheet.cell(line, n).number_format = column.number_format
-        longest = max([len(title), *(len(row[n - 1].text) for row in split.rows)], default=10)
-        sheet.column_dimensions[get_column_letter(n)].width = min(longest + 2, 40)
-    sheet.freeze_panes = "A2"
-    sheet.auto_filter.ref = sheet.dimensions
+    write_workbook(tables, path, facts)

@@ -1,7 +1,6 @@
 """Diagnosis of a table on a terminal."""
 
-from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from textwrap import wrap
 from typing import Any
@@ -11,6 +10,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from biaswatch.render.error_rates import error_rate_tables
+from biaswatch.render.result_sentences import mean_sentences, missing_sentences, undefined_sentences
 from biaswatch.render.table_rows import (
     Parts,
     Row,
@@ -31,22 +31,13 @@ from biaswatch.render.terminal import (
     printable,
     terminal_table,
 )
-from biaswatch.shared.formatting import (
-    UNDEFINED,
-    counted,
-    coverage,
-    interval,
-    number,
-    p_equals,
-    p_value,
-)
+from biaswatch.shared.formatting import UNDEFINED, coverage, interval, number, p_value
 from biaswatch.shared.presentation.interactions import interaction_sentences
 from biaswatch.shared.presentation.questions import answered_questions, question_cell
 from biaswatch.shared.presentation.tables import words
 
 MAX_COMPARISONS = 10
 """Comparisons on a terminal, unless all are requested."""
-MAX_MEANS, MORE_GROUPS = 8, "; {} more"
 MORE = "All statistics: --all. Files and pictures: -o."
 WIDE_CHARS = 120
 """Terminal width with room for gap and effect size side by side."""
@@ -75,7 +66,7 @@ def print_tables(
     )
     print_table(console, table, "")
     remarks = comparison_row_remarks(compared, about, everything=everything)
-    for remark in (*remarks, *_undefined(compared, everything=everything)):
+    for remark in (*remarks, *undefined_sentences(compared, everything=everything)):
         print_sentence(console, remark, style="dim")
     if left := len(compared) - len(shown):
         print_sentence(console, f"{left} weaker comparisons are not shown.")
@@ -88,9 +79,9 @@ def print_tables(
     _print_all(console, error_rate_tables(rates, parity, level))
     if everything:
         _print_statistics(console, parts, level)
-    features = {row["feature"] for row in shown}
-    means = [] if everything else _means(parts["summary"], features)
-    for sentence in (*means, *_missing_tests(parts["missingness"])):
+    features = dict.fromkeys(row["feature"] for row in shown)
+    means = [] if everything else mean_sentences(parts["summary"], features)
+    for sentence in (*means, *missing_sentences(parts["missingness"])):
         print_sentence(console, sentence)
     print_sentence(console, " ".join(unit_sentences(about)), style="dim")
     for warning in warnings:
@@ -107,35 +98,9 @@ def _print_statistics(console: Console, parts: Parts, level: str) -> None:
     _print_all(console, _summary_tables(parts["summary"], level))
 
 
-def _means(rows: Sequence[Row], features: Container[str]) -> Iterator[str]:
-    """Yield the first statistic of all groups for some features, the largest first."""
-    first_statistic = rows[0]["statistic"] if rows else None
-    by_feature: dict[str, list[Row]] = {}
-    for row in rows:
-        is_shown = row["feature"] in features and row["statistic"] == first_statistic
-        if is_shown and row["value"] is not None:
-            by_feature.setdefault(row["feature"], []).append(row)
-    for feature, members in by_feature.items():
-        values = sorted(members, key=lambda row: -row["value"])
-        listed = "; ".join(
-            f"{', '.join(filter(None, [row['domain'], *row['group'].values()]))}"
-            f" {number(row['value'])} ({counted(row['n'], 'row')})"
-            for row in values[:MAX_MEANS]
-        )
-        more = MORE_GROUPS.format(len(values) - MAX_MEANS) if len(values) > MAX_MEANS else ""
-        yield f"{words(str(first_statistic)).capitalize()} {feature}: {listed}{more}."
-
-
 def _print_all(console: Console, tables: Iterable[RichTable]) -> None:
     for table in tables:
         print_table(console, table, "")
-
-
-def _missing_tests(rows: Sequence[Row]) -> Iterator[str]:
-    for row in rows:
-        if row["p_value"] is not None:
-            where = f"Are answers of {row['feature']} missing alike in each {row['dimension']}?"
-            yield f"{where} {p_equals(row['p_value'])} ({row['method']})."
 
 
 def comparison_table(
@@ -179,17 +144,6 @@ def comparison_table(
     for column in table.columns[2 : 2 + len(numbers)]:
         column.no_wrap = True
     return table
-
-
-def _undefined(rows: Sequence[Row], *, everything: bool) -> Iterator[str]:
-    """Yield the reasons for gaps without interval and for undefined effect sizes."""
-    gaps = Counter(row["reason"] for row in rows if row["ci"] is None and row["gap"] is not None)
-    effects = Counter(row["effect_size_reason"] for row in rows if row["effect_size"] is None)
-    undefined = [("a gap without interval", gaps), ("no effect size", effects)]
-    for kind, reasons in undefined if everything else undefined[:1]:
-        for reason, count in reasons.items():
-            has = "has" if count == 1 else "have"
-            yield f"{count} of {counted(len(rows), 'comparison')} {has} {kind}: {reason}."
 
 
 def _group_mean_tables(rows: Sequence[Row], level: str) -> Iterator[RichTable]:

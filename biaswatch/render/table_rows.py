@@ -128,10 +128,11 @@ def against(rows: Sequence[Row], reference: str | None) -> list[Row]:
     groups = sorted({row[side] for row in rows for side in ("a", "b")})
     if reference is not None and reference not in groups:
         raise UsageError(f"No comparison has the group {reference!r}; it has {', '.join(groups)}.")
-    return [_turned(row) if row["a"] == reference else row for row in rows]
+    return [turned(row) if row["a"] == reference else row for row in rows]
 
 
-def _turned(row: Row) -> Row:
+def turned(row: Row) -> Row:
+    """Return a comparison with its groups exchanged."""
     turned = {name: row.get(_other_side(name)) for name in row}
     for name in SIGNED:
         turned[name] = negated(row[name])

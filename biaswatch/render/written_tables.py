@@ -1,20 +1,33 @@
 """Write rows of a diagnosis: CSV, Parquet, Excel workbooks, and pictures of the gaps."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
-from biaswatch.shared.presentation.tables import disarmed
-from biaswatch.written_files import check_ending, written_whole
-
-if TYPE_CHECKING:
-    import pandas as pd
+from biaswatch.render.result_sentences import result_facts
+from biaswatch.render.table_rows import Parts, Row
+from biaswatch.render.workbooks import write_workbook
+from biaswatch.shared.presentation.tables import (
+    Table,
+    TableCell,
+    csv_text,
+    number_cell,
+    text_cell,
+    texts,
+)
+from biaswatch.written_files import check_ending, write_whole, written_whole
 
 TABLES = (".csv", ".parquet", ".xlsx")
 PICTURES = (".png", ".svg")
 FIRST = "comparisons"
 """The part that the named file holds."""
+LEADING = (
+    *("feature", "domain", "a", "b", "gap", "ci_low", "ci_high", "p_adjusted"),
+    *("same_treatment", "group_effect", "summary", "units_a", "units_b", "unit"),
+)
+"""The first columns of the comparisons."""
 Rows = Sequence[Mapping[str, Any]]
+Columns = dict[str, list[Any]]
 
 
 def check_table_file(path: Path | None, *, pictures: bool = False) -> None:
@@ -45,61 +58,96 @@ def write_frame(rows: Rows, path: Path) -> None:
         The file cannot be written, or its ending is unknown.
     """
     check_table_file(path)
-    with written_whole(path) as part:
-        if path.suffix.lower() == ".csv":
-            _frame(rows).to_csv(part, index=False)
-        elif path.suffix.lower() == ".parquet":
-            _frame(rows).to_parquet(part)
-        else:
-            _write_workbook({path.stem: rows}, part)
+    _write_columns(columns_of(rows), path)
 
 
-def write_parts(parts: Mapping[str, Rows], output: Path) -> Iterator[Path]:
+def _write_columns(columns: Columns, path: Path) -> None:
+    match path.suffix.lower():
+        case ".csv":
+            write_whole(path, csv_text(list(columns), zip(*columns.values(), strict=True)))
+        case ".parquet":
+            import pandas as pd  # slow to load
+
+            with written_whole(path) as part:
+                pd.DataFrame(columns).to_parquet(part)
+        case _:
+            write_workbook({path.stem: _table(columns)}, path)
+
+
+def write_diagnosis(
+    parts: Parts, about: Row, warnings: Sequence[str], output: Path, reference: str | None = None
+) -> Iterator[Path]:
     """Write a diagnosis, and yield the files.
 
-    A workbook has a sheet for each part. `gaps.csv` and `gaps.parquet` hold the comparisons, and
-    each other part with rows is beside them: `gaps.summary.csv`. A picture shows the gaps.
+    A workbook has a sheet with the result in sentences, and one for each part with rows.
+    `gaps.csv` and `gaps.parquet` hold the comparisons, and each other part with rows is beside
+    them: `gaps.summary.csv`. A picture shows the gaps.
 
     Raises
     ------
     UsageError
         The folder cannot be written, or there is no gap to draw.
     """
-    ending = output.suffix.lower()
-    if ending in PICTURES:
-        from biaswatch.render.figures.gaps import gap_figure
+    if output.suffix.lower() in PICTURES:
+        from biaswatch.render.figures.gaps import write_gaps
 
-        figure = gap_figure(parts[FIRST])
-        with written_whole(output) as part:
-            figure.savefig(part, format=ending.removeprefix("."))
-    elif ending == ".xlsx":
-        with written_whole(output) as part:
-            _write_workbook({FIRST: parts[FIRST], **parts}, part)
-    else:
-        write_frame(parts[FIRST], output)
-    yield output
-    if ending in {".csv", ".parquet"}:
-        for name, rows in parts.items():
-            if rows and name != FIRST:
-                path = output.with_suffix(f".{name}{output.suffix}")
-                write_frame(rows, path)
-                yield path
+        write_gaps(parts[FIRST], about, output, reference)
+        yield output
+        return
+    others = {name: columns_of(rows) for name, rows in parts.items() if rows and name != FIRST}
+    tables = {FIRST: columns_of(parts[FIRST], LEADING)} | others
+    if output.suffix.lower() == ".xlsx":
+        sheets = {name: _table(_filled(columns)) for name, columns in tables.items()}
+        write_workbook(sheets, output, result_facts(parts, about, warnings))
+        yield output
+        return
+    for name, columns in tables.items():
+        path = output if name == FIRST else output.with_suffix(f".{name}{output.suffix}")
+        _write_columns(columns, path)
+        yield path
 
 
-def _frame(rows: Rows) -> "pd.DataFrame":
-    import pandas as pd  # slow to load
-
-    return pd.json_normalize(cast(list[dict[str, Any]], list(rows)))
-
-
-def _write_workbook(parts: Mapping[str, Rows], path: Path) -> None:
-    import pandas as pd
-
-    with path.open("wb") as file, pd.ExcelWriter(file, engine="openpyxl") as book:
-        for name, rows in parts.items():
-            _frame(rows).map(_cell).to_excel(book, sheet_name=name[:31], index=False)
+def columns_of(rows: Iterable[Mapping[str, Any]], leading: Sequence[str] = ()) -> Columns:
+    """Return rows as columns, nested values flattened, some columns before all others."""
+    flat = [flattened(row) for row in rows]
+    names = dict.fromkeys(name for row in flat for name in row)
+    order = sorted(names, key=lambda name: leading.index(name) if name in leading else len(leading))
+    return {name: [row.get(name) for row in flat] for name in order}
 
 
-def _cell(value: Any) -> Any:
-    """Return the value of a workbook's cell: intervals as text, and no formulas."""
-    return disarmed(str(value) if isinstance(value, list | tuple | dict) else value)
+def flattened(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Flatten a row: `ci` becomes `ci_low` and `ci_high`, fields of objects get dots."""
+    flat: dict[str, Any] = {}
+    for name, value in row.items():
+        if isinstance(value, Mapping):
+            flat |= flattened({f"{name}.{key}": inner for key, inner in value.items()})
+        elif _is_interval(name) and (value is None or isinstance(value, list | tuple)):
+            low, high = value or (None, None)
+            flat |= {f"{name}_low": low, f"{name}_high": high}
+        elif isinstance(value, list | tuple):
+            flat |= {f"{name}_{n}": inner for n, inner in enumerate(value, start=1)}
+        else:
+            flat[name] = value
+    return flat
+
+
+def _is_interval(name: str) -> bool:
+    return "ci" in name.rpartition(".")[2].split("_")
+
+
+def _filled(columns: Columns) -> Columns:
+    """Return the columns that have a value."""
+    return {
+        name: values
+        for name, values in columns.items()
+        if any(value not in (None, "") for value in values)
+    }
+
+
+def _table(columns: Columns) -> Table:
+    rows = zip(*columns.values(), strict=True)
+    return Table("", texts(*columns), tuple(tuple(map(_cell, row)) for row in rows))
+
+
+def _cell(value: Any) -> TableCell:
+    return number_cell(value) if isinstance(value, int | float) else text_cell(str(value or ""))

@@ -1,7 +1,7 @@
 """Answers to the questions about twins and groups: headlines, columns and remarks."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -164,12 +164,7 @@ def verdict_remarks(
     """
     if not verdicts:
         return
-    headlines = Counter((row.headline, row.scope) for row in verdicts)
-    for (headline, scope), count in headlines.items():
-        noun = f"{count} comparison{'' if count == 1 else 's'}"
-        which = "The verdict" if len(headlines) == 1 else f"The verdict of {noun}"
-        answered = ANSWERED[headline].format(tolerance=number(tolerance))
-        yield f"{which} says {answered}{f', {scope}' if scope else ''}."
+    yield from verdict_scopes(verdicts, tolerance)
     few = Counter(filter(None, map(_reason_for_few_values, verdicts)))
     for reason in few:
         yield (
@@ -181,7 +176,7 @@ def verdict_remarks(
             "Shares: twins, and placebo twins (which differ, but not in the group), that were"
             " answered differently."
         )
-    explained = () if assigned else {headline for headline, _ in headlines}
+    explained = () if assigned else {row.headline for row in verdicts}
     yield from question_remarks(verdicts, assigned=assigned, reasons=reasons, explained=explained)
     if family > 1 and p_anywhere is not None:
         differ = "are treated differently somewhere"
@@ -196,6 +191,16 @@ def _reason_for_few_values(verdicts: Verdicts) -> str | None:
     is_few = (verdicts.group_effect or "").startswith(TOO_FEW)
     is_about_twins = verdicts.headline is Question.SAME_TREATMENT
     return verdicts.group_effect_reason if is_few and is_about_twins else None
+
+
+def verdict_scopes(verdicts: Iterable[Verdicts], tolerance: float) -> Iterator[str]:
+    """Yield the question that the verdicts answer, and the scope of the answer."""
+    headlines = Counter((row.headline, row.scope) for row in verdicts)
+    for (headline, scope), count in headlines.items():
+        noun = f"{count} comparison{'' if count == 1 else 's'}"
+        which = "The verdict" if len(headlines) == 1 else f"The verdict of {noun}"
+        answered = ANSWERED[headline].format(tolerance=number(tolerance))
+        yield f"{which} says {answered}{f', {scope}' if scope else ''}."
 
 
 VERDICT_COLUMNS = (

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from textwrap import fill
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -26,7 +27,8 @@ from biaswatch.shared.presentation.plots import possible_part
 from biaswatch.shared.presentation.tables import words
 
 MAX_ROWS, MAX_FEATURES = 30, 4
-ROW_IN, PANEL_IN = 0.25, 0.85
+ROW_IN, PANEL_IN, MARGIN_IN, NOTE_LINE_IN, EDGE_IN = 0.3, 0.85, 1.0, 0.15, 0.12
+MAX_TITLE_CHARS, MAX_NOTE_CHARS, MAX_SIDE_CHARS = 100, 140, 24
 LOOKS = {
     SummaryWord.DISPARITY: (COLORS[1], "s", COLORS[1]),
     SummaryWord.NO_DISPARITY: (COLORS[2], "D", COLORS[2]),
@@ -40,11 +42,19 @@ class ForestLine:
     """One comparison."""
 
     feature: str
-    label: str
+    a: str
+    b: str
+    where: str
+    """The model or the domain; "" where it needs no name."""
     value: float
     low: float | None
     high: float | None
     verdict: SummaryWord | None
+
+    @property
+    def label(self) -> str:
+        """Both groups, and where they are compared."""
+        return " · ".join(filter(None, [f"{self.a} {MINUS} {self.b}", self.where]))
 
 
 def comparisons(results: RunResults) -> Figure | None:
@@ -59,12 +69,13 @@ def comparisons(results: RunResults) -> Figure | None:
         limits = ranges.get(diagnosis.feature)
         reach = limits[1] - limits[0] if limits else None
         shown = possible_part(gap.gap, None if reach is None else (-reach, reach))
-        model = f" · {names.of(diagnosis, plain[diagnosis.target])}" if several else ""
-        label = f"{gap.a} {MINUS} {gap.b}{model}"
-        value = shown.value or 0.0
+        model = names.of(diagnosis, plain[diagnosis.target]) if several else ""
         lines.append(
-            ForestLine(diagnosis.feature, label, value, shown.low, shown.high, gap.summary)
-        )
+            ForestLine(
+                diagnosis.feature, gap.a, gap.b, model,
+                shown.value or 0.0, shown.low, shown.high, gap.summary,
+            )
+        )  # fmt: skip
     if not rows:
         return None
     first = rows[0].diagnosis
@@ -75,21 +86,27 @@ def comparisons(results: RunResults) -> Figure | None:
     return forest(lines, title)
 
 
-def forest(lines: Sequence[ForestLine], title: str) -> Figure:
-    """Draw the first lines of some features, each feature on an axis of its own."""
+def forest(lines: Sequence[ForestLine], title: str, note: str = "") -> Figure:
+    """Draw the first lines of some features, each on an axis of its own, above a note."""
     features = list(dict.fromkeys(line.feature for line in lines))[:MAX_FEATURES]
     shown = [line for line in lines if line.feature in features][:MAX_ROWS]
     panels = [[line for line in shown if line.feature == name] for name in features]
     panels = [sorted(panel, key=lambda line: -line.value) for panel in panels if panel]
     heights = [PANEL_IN + ROW_IN * len(panel) for panel in panels]
     if len(shown) < len(lines):
-        title += f"; the {len(shown)} of {len(lines)} that say the most"
-    figure, axes = new_figure(title, 0.7 + sum(heights), down=len(panels), heights=heights)
+        note = f"Drawn: the {len(shown)} of {len(lines)} that say the most. {note}"
+    title, note = fill(title, MAX_TITLE_CHARS), fill(note, MAX_NOTE_CHARS)
+    height = MARGIN_IN + NOTE_LINE_IN * note.count("\n") + sum(heights)
+    figure, axes = new_figure(title, height, down=len(panels), heights=heights)
+    figure.set_layout_engine("constrained", w_pad=EDGE_IN, h_pad=EDGE_IN)
     for axis, panel in zip(axes, panels, strict=True):
         _draw_panel(axis, panel)
     verdicts = dict.fromkeys(line.verdict for line in shown if line.verdict)
     handles = list(_legend(verdicts))
-    figure.legend(handles=handles, loc="outside lower left", ncols=3, frameon=False, fontsize=8)
+    figure.legend(
+        handles=handles, loc="outside lower left", ncols=3, frameon=False, fontsize=8,
+        title=visible(note), title_fontsize=8, alignment="left",
+    )  # fmt: skip
     return figure
 
 
@@ -101,7 +118,20 @@ def _draw_panel(axis: Any, lines: Sequence[ForestLine]) -> None:
         axis.plot(line.value, row, marker, color=color, mfc=inside, ms=5)
     label_rows(axis, [shortened(line.label) for line in lines])
     axis.axvline(0, color=INK, lw=0.8)
-    axis.set_xlabel(visible(f"gap in {words(lines[0].feature)}"))
+    lower, higher = _sides(lines)
+    sides = (f"\u2190 {lower}", f"gap in {words(lines[0].feature)}", f"{higher} \u2192")
+    axis.set_xlabel(visible((" " * 6).join(sides)))
+
+
+def _sides(lines: Sequence[ForestLine]) -> tuple[str, str]:
+    """Return the meaning of both sides of 0: by name where all lines have a group in common."""
+    firsts, seconds = {line.a for line in lines}, {line.b for line in lines}
+    second = shortened(lines[0].b, MAX_SIDE_CHARS)
+    if len(firsts) == len(seconds) == 1:
+        return f"{second} higher", f"{shortened(lines[0].a, MAX_SIDE_CHARS)} higher"
+    if len(seconds) == 1:
+        return f"lower than {second}", f"higher than {second}"
+    return "second group higher", "first group higher"
 
 
 def _legend(verdicts: Iterable[SummaryWord]) -> Iterable[Line2D]:

@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from openpyxl import load_workbook
 
 import biaswatch as bw
 from biaswatch.readers.tables import TableColumns
@@ -197,10 +198,52 @@ def test_many_comparisons_are_shown_as_twenty_lines() -> None:
     assert shown[-1].endswith("more lines: print() shows all.")
 
 
-@pytest.mark.parametrize("name", ["gaps.xlsx", "gaps.csv", "gaps.png"])
-def test_a_diagnosis_is_written_to_a_file(tmp_path: Path, name: str) -> None:
-    bw.diagnose(FRAME, **ASKED).write(tmp_path / name)
-    assert (tmp_path / name).stat().st_size > 100
+def test_a_workbook_begins_with_the_result_and_the_columns_that_matter(tmp_path: Path) -> None:
+    diagnosis = bw.diagnose(FRAME.assign(gender=FRAME["gender"] + "\x01"), **ASKED)
+    diagnosis.write(tmp_path / "gaps.xlsx")
+    book = load_workbook(tmp_path / "gaps.xlsx")
+    assert book.sheetnames[:2] == ["result", "comparisons"]
+    result = list(book["result"].values)
+    assert result[0] == ("result", "Disparity in the only comparison.")
+    assert ("intervals", "95 % intervals.") in result
+    sheet = book["comparisons"]
+    titles, row = sheet.values
+    assert titles[:6] == ("feature", "a", "b", "gap", "ci_low", "ci_high")
+    [low] = diagnosis.comparisons["ci_low"]
+    assert row[4] == pytest.approx(low)
+    assert None not in row
+    assert (sheet.freeze_panes, sheet.auto_filter.ref) == ("A2", sheet.dimensions)
+    assert sheet["A1"].font.bold
+
+
+def test_files_name_columns_as_frames_do(tmp_path: Path) -> None:
+    diagnosis = bw.diagnose(FRAME, **ASKED)
+    diagnosis.write(tmp_path / "gaps.csv")
+    diagnosis.write(tmp_path / "gaps.parquet")
+    names = set(diagnosis.comparisons.columns)
+    assert set(pd.read_csv(tmp_path / "gaps.csv").columns) == names
+    assert set(pd.read_parquet(tmp_path / "gaps.parquet").columns) == names
+    groups = pd.read_parquet(tmp_path / "gaps.summary.parquet")
+    assert set(groups.columns) == set(diagnosis.groups.columns)
+
+
+def test_a_picture_shows_one_deficit_in_one_direction(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"group": ["a", "b", "c"] * 40, "score": RNG.normal(0, 0.1, 120)})
+    frame["score"] -= frame["group"] == "b"
+    diagnosis = bw.diagnose(frame, group="group", feature="score")
+    diagnosis.write(tmp_path / "gaps.svg")
+    svg = (tmp_path / "gaps.svg").read_text()
+    for words in (
+        "a \u2212 b",
+        "c \u2212 b",
+        "first group higher \u2192",
+        "of 3 comparisons together",
+    ):
+        assert words in svg
+    bw.diagnose(frame, group="group", feature="score", reference="a").write(tmp_path / "gaps.svg")
+    svg = (tmp_path / "gaps.svg").read_text()
+    assert "b \u2212 a" in svg
+    assert "b \u2212 c" in svg
 
 
 def test_a_file_of_an_unknown_kind_is_a_mistake(tmp_path: Path) -> None:

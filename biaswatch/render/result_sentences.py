@@ -1,0 +1,90 @@
+"""The result of a diagnosis in sentences, for terminals, workbooks and pictures."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from biaswatch.render.table_rows import (
+    Parts,
+    Row,
+    comparison_row_remarks,
+    unit_sentences,
+    verdict_counts,
+)
+from biaswatch.shared.formatting import counted, coverage, number, p_equals
+from biaswatch.shared.presentation.interactions import interaction_sentences
+from biaswatch.shared.presentation.tables import words
+
+MAX_MEANS, MORE_GROUPS = 8, "; {} more"
+
+
+def result_facts(parts: Parts, about: Row, warnings: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield the sentences that a terminal shows, each with its subject."""
+    compared = parts["comparisons"]
+    features = dict.fromkeys(row["feature"] for row in compared)
+    verdicts = comparison_row_remarks(compared, about, everything=False)
+    sentences = {
+        "result": [verdict_counts(compared)],
+        "verdicts": [*verdicts, *undefined_sentences(compared)],
+        "intervals": interval_sentences(about),
+        "interactions": interaction_sentences(parts.get("interactions", []), about["alpha"]),
+        "means": mean_sentences(parts["summary"], features),
+        "missing answers": missing_sentences(parts["missingness"]),
+        "units": unit_sentences(about),
+        "warning": warnings,
+    }
+    for subject, about_it in sentences.items():
+        yield from ((subject, sentence) for sentence in about_it)
+
+
+def interval_sentences(about: Row) -> Iterator[str]:
+    """Yield the coverage of the intervals, and how comparisons are corrected."""
+    if about["family"] + about["error_rates_family"] < 2:
+        yield f"{coverage(about['alpha'])} intervals."
+        return
+    families = [counted(about["family"], "comparison")]
+    if about["error_rates_family"]:
+        families.append(f"{counted(about['error_rates_family'], 'comparison')} of error rates")
+    together = " and, as a second family, ".join(families)
+    if about["correction"] == "bonferroni":
+        yield f"{coverage(about['alpha'])} intervals, of {together} together (Bonferroni)."
+    else:
+        yield f"{coverage(about['alpha'])} intervals, each by itself."
+        yield f"Verdicts are corrected over {together} ({about['correction']})."
+
+
+def undefined_sentences(rows: Sequence[Row], *, everything: bool = False) -> Iterator[str]:
+    """Yield the reasons for gaps without interval and for undefined effect sizes."""
+    gaps = Counter(row["reason"] for row in rows if row["ci"] is None and row["gap"] is not None)
+    effects = Counter(row["effect_size_reason"] for row in rows if row["effect_size"] is None)
+    undefined = [("a gap without interval", gaps), ("no effect size", effects)]
+    for kind, reasons in undefined if everything else undefined[:1]:
+        for reason, count in reasons.items():
+            has = "has" if count == 1 else "have"
+            yield f"{count} of {counted(len(rows), 'comparison')} {has} {kind}: {reason}."
+
+
+def mean_sentences(rows: Sequence[Row], features: Iterable[str]) -> Iterator[str]:
+    """Yield the first statistic of all groups for some features, the largest first."""
+    for feature in features:
+        members = [row for row in rows if row["feature"] == feature]
+        measured = [row for row in members if row["value"] is not None]
+        name = members[0]["statistic"] if members else ""
+        values = sorted(
+            (row for row in measured if row["statistic"] == name), key=lambda row: -row["value"]
+        )
+        if values:
+            listed = "; ".join(
+                f"{', '.join(filter(None, [row['domain'], *row['group'].values()]))}"
+                f" {number(row['value'])} ({counted(row['n'], 'row')})"
+                for row in values[:MAX_MEANS]
+            )
+            more = MORE_GROUPS.format(len(values) - MAX_MEANS) if len(values) > MAX_MEANS else ""
+            yield f"{words(name).capitalize()} {feature}: {listed}{more}."
+
+
+def missing_sentences(rows: Iterable[Row]) -> Iterator[str]:
+    """Yield the tests of whether answers are missing alike in each group."""
+    for row in rows:
+        if row["p_value"] is not None:
+            where = f"Are answers of {row['feature']} missing alike in each {row['dimension']}?"
+            yield f"{where} {p_equals(row['p_value'])} ({row['method']})."
