@@ -61,4 +61,5 @@ def _positions(digests: bytes, size: int) -> NDArray[np.int64]:
     """Return [units, hashes]: positions of bits in a filter of this many bytes."""
     first, step = np.frombuffer(digests, dtype="<u8").reshape(-1, 2).T[:, :, None]
     hashes = first + step * np.arange(HASHES, dtype=np.uint64)  # modulo 2**64
-    return (hashes % np.uint64(8 * size)).astype(np.int64)
+    positions: NDArray[np.int64] = (hashes % np.uint64(8 * size)).astype(np.int64)
+    return positions
