@@ -17,6 +17,7 @@ from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
+from typing import Any
 from uuid import uuid4
 
 from sqlalchemy import ColumnElement, Connection, Table, func, insert, literal, select
@@ -51,7 +52,7 @@ def copy_rows(
 ) -> None:
     """Copy the rows of a run as those of another."""
 
-    def value(name: str) -> ColumnElement[object]:
+    def value(name: str) -> ColumnElement[Any]:
         column = table.c[name]
         if name == "run_id":
             return literal(copy_id)

@@ -27,6 +27,7 @@ import httpx2
 import numpy as np
 import yaml
 from sqlalchemy import text
+from sqlalchemy.pool import QueuePool
 
 from benchmarks.measuring import (
     HOST,
@@ -91,8 +92,10 @@ class Platform:
         if self.store.engine.dialect.name == "sqlite":
             return 0
         with self.store.engine.connect() as connection:
-            held = connection.scalar(text("SELECT sum(numbackends) FROM pg_stat_database"))
-        return int(held) - self.store.engine.pool.checkedin() - 1
+            held = connection.execute(text("SELECT sum(numbackends) FROM pg_stat_database"))
+        pool = self.store.engine.pool
+        own = pool.checkedin() if isinstance(pool, QueuePool) else 0
+        return int(held.scalar_one()) - own - 1
 
     def measured(self, tenant: str) -> int:
         """Return how many measurements of a tenant are in the store."""
