@@ -5,11 +5,8 @@ References
 Bloom (1970), Space/time trade-offs in hash coding with allowable errors, CACM 13.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from hashlib import blake2b
-
-import numpy as np
-from numpy.typing import NDArray
 
 HASHES, BITS_PER_UNIT = 7, 10
 """One unit in 120 that is not in a file passes for one that may be."""
@@ -20,7 +17,7 @@ class UnitFilter:
     """The filter of at most a number of units."""
 
     def __init__(self, most_units: int) -> None:
-        self._bytes = np.zeros(most_units * BITS_PER_UNIT // 8 + 1, dtype=np.uint8)
+        self._bytes = bytearray(most_units * BITS_PER_UNIT // 8 + 1)
 
     @classmethod
     def of(cls, units: Iterable[str | None]) -> "UnitFilter":
@@ -32,14 +29,14 @@ class UnitFilter:
 
     def add(self, units: Iterable[str | None]) -> None:
         """Add units; texts without a unit are left out."""
-        digests = b"".join(digest_of(unit) for unit in units if unit is not None)
-        positions = _positions(digests, len(self._bytes)).ravel()
-        bits = np.left_shift(1, positions & 7).astype(np.uint8)
-        np.bitwise_or.at(self._bytes, positions >> 3, bits)
+        for unit in units:
+            if unit is not None:
+                for position in _positions(digest_of(unit), len(self._bytes)):
+                    self._bytes[position >> 3] |= 1 << (position & 7)
 
     def packed(self) -> bytes:
         """Return the filter as it is stored."""
-        return self._bytes.tobytes()
+        return bytes(self._bytes)
 
 
 def digest_of(unit: str) -> bytes:
@@ -49,17 +46,12 @@ def digest_of(unit: str) -> bytes:
 
 def may_hold(packed: bytes, digest: bytes) -> bool:
     """Return whether a unit may be in a stored filter; False is certain."""
+    positions = _positions(digest, len(packed))
+    return all(packed[position >> 3] >> (position & 7) & 1 for position in positions)
+
+
+def _positions(digest: bytes, size: int) -> Iterator[int]:
+    """Yield the bits of a unit in a filter of this many bytes."""
     first, step = int.from_bytes(digest[:8], "little"), int.from_bytes(digest[8:], "little")
     for number in range(HASHES):
-        position = (first + number * step) % 2**64 % (8 * len(packed))
-        if not packed[position >> 3] >> (position & 7) & 1:
-            return False
-    return True
-
-
-def _positions(digests: bytes, size: int) -> NDArray[np.int64]:
-    """Return [units, hashes]: positions of bits in a filter of this many bytes."""
-    first, step = np.frombuffer(digests, dtype="<u8").reshape(-1, 2).T[:, :, None]
-    hashes = first + step * np.arange(HASHES, dtype=np.uint64)  # modulo 2**64
-    positions: NDArray[np.int64] = (hashes % np.uint64(8 * size)).astype(np.int64)
-    return positions
+        yield (first + number * step) % (8 * size)

@@ -11,7 +11,8 @@ from pypdf import PdfReader
 
 from biaswatch.local.runs import RunResults
 from biaswatch.render import printed
-from biaswatch.render.ll144 import ImpactFormat, case_document, rule_name
+from biaswatch.render.impact_rows import rule_name
+from biaswatch.render.ll144 import ImpactFormat, case_document
 from biaswatch.render.office import check_can_write
 from biaswatch.render.report import ReportFormat, report_text, written_report
 from biaswatch.shared.contracts import Estimate, Gap, Verdict

@@ -1,0 +1,136 @@
+"""Rows of impact tables: categories as the rule names them, rates, ratios and remarks."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from biaswatch.shared.formatting import UNDEFINED, coverage
+from biaswatch.shared.presentation.tables import (
+    Column,
+    Table,
+    number_cell,
+    numbers,
+    text_cell,
+    texts,
+)
+from biaswatch.shared.stats.studies.local_law_144 import ImpactRow, ImpactTable, ImpactTables
+from biaswatch.shared.stats.tables.contingency import ContingencyTable
+from biaswatch.shared.stats.tables.risks import relative_risk
+
+FOUR_FIFTHS = 0.8
+"""Ratios below are marked: the share of the rule of thumb of the EEOC (29 CFR 1607.4 D)."""
+NOTE_ALPHA = 0.05
+RULE_NAMES = {
+    "hispanic": "Hispanic or Latino", "latino": "Hispanic or Latino",
+    "latina": "Hispanic or Latino",
+    "white": "White", "black": "Black or African American",
+    "african american": "Black or African American", "asian": "Asian",
+    "pacific islander": "Native Hawaiian or Pacific Islander",
+    "native hawaiian": "Native Hawaiian or Pacific Islander",
+    "native american": "Native American or Alaska Native",
+    "american indian": "Native American or Alaska Native",
+    "two or more": "Two or More Races", "m": "Male", "f": "Female",
+}  # fmt: skip
+"""Categories as the rule names them, by the labels that data often have."""
+
+
+def rule_name(label: str) -> str:
+    """Return a category as the rule names it, with its label where that differs."""
+    name = RULE_NAMES.get(label.strip().casefold().replace("_", " "), label)
+    return name if name.casefold() == label.strip().casefold() else f"{name} ({label})"
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A table within a document."""
+
+    titles: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+SMALL_REFERENCE = 0.05
+"""Share of a table's applicants below which a warning names the category of the highest rate."""
+
+
+def impact_remarks(table: ImpactTable) -> Iterator[str]:
+    """Yield the applicants in no row, and a warning of ratios to a small category."""
+    yield f"Not in this table, because a category is unknown: {table.unknown}."
+    if (highest := _highest(table)) is None:
+        return
+    total = sum(row.applicants for row in table.rows)
+    if highest.applicants < SMALL_REFERENCE * total:
+        category = ", ".join(map(rule_name, highest.categories))
+        yield (
+            f"All ratios are to the rate of {category}, which has {highest.applicants} of {total}"
+            " applicants: it is uncertain, and so are they. --small-share and --unknown leave"
+            " categories out."
+        )
+
+
+def _highest(table: ImpactTable) -> ImpactRow | None:
+    """Return the category of the highest rate among those with a ratio."""
+    compared = [row for row in table.rows if row.impact_ratio is not None]
+    return max(compared, key=lambda row: row.rate, default=None)
+
+
+def impact_rows(table: ImpactTable, tables: ImpactTables) -> Rows:
+    """Return a table's cells; rates are rounded to one decimal, ratios to two."""
+    is_scoring = tables.measure == "scoring"
+    counts = ("above median", "scoring rate") if is_scoring else ("selected", "selection rate")
+    interval = f"{coverage(NOTE_ALPHA)} interval"
+    titles = (*table.dimensions, "applicants", *counts, "impact ratio", interval, "remark")
+    highest = _highest(table)
+    return Rows(titles, [_cells(row, highest) for row in table.rows])
+
+
+def impact_sheet(caption: str, table: ImpactTable, tables: ImpactTables) -> Table:
+    """Return a table for a workbook: numbers that can be computed with, shown as rounded."""
+    printed = impact_rows(table, tables)
+    titles = printed.titles
+    names = len(table.dimensions)
+    columns = (
+        *texts(*titles[:names]),
+        *numbers(*titles[names : names + 2]),
+        Column(titles[names + 2], numeric=True, number_format="0.0%"),
+        Column(titles[names + 3], numeric=True, number_format="0.00"),
+        *texts(*titles[names + 4 :]),
+    )
+    rows = [
+        (
+            *map(text_cell, text[:names]),
+            *map(number_cell, (row.applicants, row.selected, row.rate, row.impact_ratio)),
+            *map(text_cell, text[names + 4 :]),
+        )
+        for row, text in zip(table.rows, printed.rows, strict=True)
+    ]
+    return Table(caption, columns, tuple(rows))
+
+
+def _cells(row: ImpactRow, highest: ImpactRow | None) -> list[str]:
+    ratio = UNDEFINED if row.impact_ratio is None else f"{row.impact_ratio:.2f}"
+    counts = (str(row.applicants), str(row.selected), f"{100 * row.rate:.1f} %")
+    names = map(rule_name, row.categories)
+    return [*names, *counts, ratio, _interval(row, highest), _remark(row, highest)]
+
+
+def _interval(row: ImpactRow, highest: ImpactRow | None) -> str:
+    """Return the interval of a ratio to the highest rate; nothing for that rate itself."""
+    if row.impact_ratio is None or highest is None or row is highest:
+        return ""
+    counts = (row.selected, row.applicants - row.selected)
+    other = (highest.selected, highest.applicants - highest.selected)
+    ratio = relative_risk(ContingencyTable(*counts, *other), NOTE_ALPHA)
+    if ratio.low is None or ratio.high is None:
+        return UNDEFINED
+    return f"[{ratio.low:.2f}, {ratio.high:.2f}]"
+
+
+def _remark(row: ImpactRow, highest: ImpactRow | None) -> str:
+    """Return the reason for no ratio, or the mark of one below four fifths."""
+    if row.impact_ratio is None:
+        return row.reason or ""
+    if row is highest:
+        return "highest rate"
+    mark = f"below {FOUR_FIFTHS:.2f}" if row.impact_ratio < FOUR_FIFTHS else ""
+    if mark and f"{row.impact_ratio:.2f}" == f"{FOUR_FIFTHS:.2f}":
+        return f"{row.impact_ratio:.4f}, {mark}"
+    return mark
