@@ -121,7 +121,7 @@ def _interval(row: ImpactRow, highest: ImpactRow | None) -> str:
     ratio = relative_risk(ContingencyTable(*counts, *other), NOTE_ALPHA)
     if ratio.low is None or ratio.high is None:
         return UNDEFINED
-    return f"[{ratio.low:.2f}, {ratio.high:.2f}]"
+    return f"{ratio.low:.2f}\u2013{ratio.high:.2f}"
 
 
 def _remark(row: ImpactRow, highest: ImpactRow | None) -> str:

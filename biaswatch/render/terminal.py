@@ -30,7 +30,7 @@ COLUMN_GAP = 2
 """Longer words are folded; longer lines are cut."""
 NO_BREAK = "\u00a0"
 _NUMBERS = re.compile(
-    r"[-\u2212+<>=%()\[\]\d.,/:∞ ]*|-?[\d.]+e-?\d+|\d+ \(\d+ to \d+\)"
+    r"[-\u2212\u2013+<>=%()\[\]\d.,/:∞ ]*|-?[\d.]+e-?\d+|\d+ \(\d+ to \d+\)"
     r"|differs|not shown|too few \w+|(p|evidence) [-=<\d. ]+;?|[\d. %]+, placebo [\d. %]+"
 )
 _ESTIMATE = re.compile(r"(-?\S+) (\[[-\d.,e+ ]+\])")

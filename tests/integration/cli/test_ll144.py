@@ -57,7 +57,7 @@ def test_scoring_rates_are_of_scores_above_the_median_of_all(
     assert f"| male | 60 | {male} | {rates[0]} | 1.00 |" in said.stdout
     assert f"| female | 40 | {female} | {rates[1]} | {ratio} |" in said.stdout
     assert "| other | 1 | 1 | 100.0 % | - |  | left out: under 2 %" in said.stdout
-    assert "unknown category, in no row: 2." in said.stdout
+    assert "because a category is unknown: 2." in said.stdout
     assert "Of 104 applicants, 1 have no score." in said.stdout
     for title in ("## sex\n", "## race\n", "## sex x race\n", "They are not a bias audit"):
         assert title in said.stdout
@@ -73,7 +73,7 @@ def test_printed_tables_fit_80_columns_and_cut_nothing(applicants: Path, tmp_pat
     assert re.search(r"^male +60 +\d+ +\d+\.\d % +1\.00", said.stdout, re.MULTILINE)
     for words in (
         "They are not a bias audit",
-        "unknown category, in no row: 2.",
+        "because a category is unknown: 2.",
         "Of 104 applicants",
     ):
         assert words in " ".join(said.stdout.split())
@@ -89,7 +89,7 @@ def test_selection_rates_count_from_a_score_on(applicants: Path, tmp_path: Path)
     everybody = command(*selected, "--small-share", "0")
     assert "| other | 1 | 1 | 100.0 % | 1.00 |" in everybody.stdout
     hidden = command(*selected, "--unknown", "Other")
-    assert "unknown category, in no row: 3." in hidden.stdout
+    assert "because a category is unknown: 3." in hidden.stdout
     assert "applicants without a label, or with other." in hidden.stdout
     wrong = command("ll144", str(applicants), "--group", "age", "--score", "score")
     assert wrong.returncode == 2
