@@ -259,9 +259,7 @@ async def _run_suite(
     then: Then | None = None,
 ) -> RunResults:
     async with connection as client:
-        run_id = await ended_run(
-            client, suite, body, partial(watched, quiet=quiet, now=partial(datetime.now, UTC))
-        )
+        run_id = await ended_run(client, suite, body, partial(watched, quiet=quiet))
         results = await with_findable(client, await run_results(client, run_id))
         if then is not None and results.diagnoses:
             interpretations = await then(client, run_id, results.diagnoses)
@@ -285,7 +283,12 @@ def resumed_remark(progress: RunProgress, at: datetime) -> str | None:
 
 
 async def watched(
-    client: GatewayClient, run_id: str, opening: int, *, quiet: bool, now: Callable[[], datetime]
+    client: GatewayClient,
+    run_id: str,
+    opening: int,
+    *,
+    quiet: bool,
+    now: Callable[[], datetime] = partial(datetime.now, UTC),
 ) -> None:
     """Show the progress of a run until it is diagnosed."""
     columns = (

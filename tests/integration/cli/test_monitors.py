@@ -50,7 +50,7 @@ def test_traffic_is_watched_and_recorded_answers_are_sent_in(tmp_path: Path) -> 
         begun, advice = applied.stdout.split("\n", 1)
         assert begun == "The monitor support starts without evidence.", applied.stderr
         advised = " ".join(advice.split())
-        assert advised.startswith("Users are taken to be independent. Where several belong to")
+        assert "Users are taken to be independent. Where several belong to" in advised
         assert advised.endswith("otherwise alarms may be false far more often than alpha.")
         again = biaswatch("monitor", "apply", str(EXAMPLES / "traffic.yaml")).stdout
         assert "nothing changed" in again
