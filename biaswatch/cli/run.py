@@ -267,6 +267,7 @@ async def _run_suite(
         return results
 
 
+utc_now = partial(datetime.now, UTC)
 RESUMED_AFTER_S = 60
 """Age of a run from which its earlier answers are mentioned."""
 
@@ -288,7 +289,7 @@ async def watched(
     opening: int,
     *,
     quiet: bool,
-    now: Callable[[], datetime] = partial(datetime.now, UTC),
+    now: Callable[[], datetime] = utc_now,
 ) -> None:
     """Show the progress of a run until it is diagnosed."""
     columns = (
