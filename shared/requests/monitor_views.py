@@ -155,7 +155,7 @@ class TwinAnswer(BaseModel):
 
     response_id: str
     unit: str | None = None
-    """The user or conversation of traffic; of a suite, the prompt."""
+    """The user or conversation of traffic, or the prompt of a suite; null without its answer."""
     group: str | None
     asked: str | None
     """The question; null if it was purged."""
@@ -167,7 +167,7 @@ def twin_answer(response: Response, dimension: str) -> TwinAnswer:
     """Return the view of an answer, with its group in the compared dimension."""
     return TwinAnswer(
         response_id=response.id,
-        unit=response.unit,
+        unit=None if response.text is None else response.unit,  # users only beside their texts
         group=response.probe.groups.get(dimension),
         asked="\n".join(message.content for message in response.probe.messages) or None,
         answered=response.text,
