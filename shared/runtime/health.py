@@ -200,7 +200,7 @@ def why_unready(
     return f"a job fails: {', '.join(faults)}" if faults else None
 
 
-EVERY_S = 3.0
+EVERY_S = 2.0
 """With the 5 s of a connection, a database that is silent is named within 10 s."""
 BUS_EVERY_S = 2.0
 """With the time-out of a probe, a bus that hangs is named within 10 seconds."""
