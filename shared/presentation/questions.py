@@ -121,14 +121,17 @@ def question_remarks(
     assigned: bool = False,
     reasons: bool = True,
     explained: Collection[Question] = (),
+    stated: Collection[str] = (),
 ) -> Iterator[str]:
-    """Yield the questions of columns that are not `explained`, and reasons for missing answers."""
+    """Yield questions that are not `explained`, and reasons for no answer that are not `stated`."""
     questions = answered_questions(answers, assigned=assigned)
     if questions := [question for question in questions if question.name not in explained]:
         yield " ".join(f"Column {question.heading}: {question.question}" for question in questions)
     for question in QUESTIONS if reasons else ():
         untested = Counter(filter(None, map(question.reason, answers)))
         for reason, count in untested.items():
+            if reason in stated:
+                continue
             where = "" if count == len(answers) else f" in {count} of {len(answers)} comparisons"
             yield f"{question.untested}{where} ({reason})."
 
@@ -177,7 +180,9 @@ def verdict_remarks(
             " answered differently."
         )
     explained = () if assigned else {row.headline for row in verdicts}
-    yield from question_remarks(verdicts, assigned=assigned, reasons=reasons, explained=explained)
+    yield from question_remarks(
+        verdicts, assigned=assigned, reasons=reasons, explained=explained, stated=few
+    )
     if family > 1 and p_anywhere is not None:
         differ = "are treated differently somewhere"
         if p_anywhere > alpha:
