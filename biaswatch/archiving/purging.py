@@ -66,9 +66,9 @@ class ArchivePurge:
 
         The others are marked as done.
         """
-        started_at, concerned = self._now(), []
+        done_before, concerned = self._done_before(), []
         listed = [file for file in self._store.archive_files.to_purge(TEXTS) if file.verified]
-        oldest = min((file.purged_at for file in listed), default=started_at)
+        oldest = min((file.purged_at for file in listed), default=done_before)
         purges = self._store.purges.since(oldest)
         for start in range(0, len(listed), FILES_AT_ONCE):
             part = listed[start : start + FILES_AT_ONCE]
@@ -80,7 +80,7 @@ class ArchivePurge:
                     concerned.append(file)
                 else:
                     lacking.append(file)
-            self._store.archive_files.lack_purged(lacking, started_at)
+            self._store.archive_files.lack_purged(lacking, done_before)
         return concerned
 
     def apply(self, file: ArchiveFile) -> int:
@@ -89,7 +89,7 @@ class ArchivePurge:
         The new file is listed before it is written, and the old one is marked before it is
         removed, so that the next purge cleans up after a crash.
         """
-        started_at, purged = self._now(), self._store.purges.so_far()
+        done_before, purged = self._done_before(), self._store.purges.so_far()
         folder = self._folder(file)
         removed, units = 0, set[str | None]()
         for rows in rows_of(folder, file.path, OWNER_COLUMNS):
@@ -99,9 +99,9 @@ class ArchivePurge:
                 else:
                     units.add(row["unit_id"])
         if not removed:
-            self._store.archive_files.purged(file, started_at)
+            self._store.archive_files.purged(file, done_before)
             return 0
-        started = replace(file, path=_next_path(file.path), verified=False, purged_at=started_at)
+        started = replace(file, path=_next_path(file.path), verified=False, purged_at=done_before)
         new = None
         if removed < file.rows:
             self._store.archive_files.name(started, UnitFilter.of(units).packed())
@@ -120,6 +120,10 @@ class ArchivePurge:
         for file in self._store.answer_files.unfinished(abandoned_before):
             if self._store.archive_files.give_up(file):
                 self._remove(self._folder(file), file)
+
+    def _done_before(self) -> datetime:
+        """Return the time before which purges are done, by the clock of any machine."""
+        return self._now() - CLOCK_SKEW
 
     def _rewritten(
         self, folder: ParquetFolder, file: ArchiveFile, new: ArchiveFile, purged: Purged

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from biaswatch.readers.columns import MISSING_WORDS, as_decisions
+from biaswatch.readers.columns import MISSING_WORDS, YES_NO, as_decisions
 from biaswatch.readers.row_ids import EXACT_FLOAT_LIMIT, floats_in
 from biaswatch.shared.contracts.response import LARGEST_VALUE
 from biaswatch.shared.errors import UsageError
@@ -53,7 +53,8 @@ def _numbers_of_any_size(path: Path | str, frame: pd.DataFrame, name: str) -> Fl
     words = column.map(lambda value: str(value).strip().lower())
     wrong = np.isnan(numbers) & ~column.isna().to_numpy() & ~words.isin(MISSING_WORDS).to_numpy()
     if wrong.any():
-        row = int(np.flatnonzero(wrong)[0])
+        other_words = wrong & ~words.isin(list(YES_NO)).to_numpy()
+        row = int(np.argmax(other_words if other_words.any() else wrong))
         raise UsageError(
             f"{path}, row {row + 1}, column {name}: {str(column.iloc[row])[:60]!r} is not a"
             " number. Write plain numbers such as 1200.5, without % and separators of thousands,"

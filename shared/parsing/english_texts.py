@@ -1,8 +1,8 @@
 """Detect texts that are clearly not English, by the common words of other languages.
 
 A list of names or of adjectives has no common words at all, so their absence shows nothing: words
-of another language have to be there, and more of them than of English. Words that are also
-English, and parts of names (de, van, la), do not count.
+of another language have to be there in lower case (Su, Ana and Lo are names), and more of them
+than of English. Words that are also English, and parts of names (de, van, la), do not count.
 """
 
 import re
@@ -61,13 +61,13 @@ READ_ENGLISH = frozenset(
 def is_foreign(text: str) -> bool:
     """Return whether a text is clearly not English.
 
-    >>> is_foreign("Das kann ich leider nicht."), is_foreign("Anna de la Cruz, Jan van Dam")
+    >>> is_foreign("Das kann ich leider nicht."), is_foreign("Su Li, Lo Min, Jan van Dam")
     (True, False)
     """
-    words = _WORD.findall(text[:READ_CHARACTERS].lower())
+    words = _WORD.findall(text[:READ_CHARACTERS])
     other_scripts = sum(_FOREIGN_LETTER.match(word) is not None for word in words)
     if 2 * other_scripts > len(words):
         return True
-    distinct = set(words)
-    foreign = len(distinct & OTHERS)
-    return foreign >= LEAST_FOREIGN and foreign > len(distinct & ENGLISH)
+    foreign = len(OTHERS.intersection(words))
+    english = len(ENGLISH.intersection(map(str.lower, words)))
+    return foreign >= LEAST_FOREIGN and foreign > english

@@ -169,9 +169,9 @@ def verdict_remarks(
         return
     yield from verdict_scopes(verdicts, tolerance)
     few = Counter(filter(None, map(_reason_for_few_values, verdicts)))
-    for reason in few:
+    if few:
         yield (
-            f"{reason}. A disparity therefore needs twins that differ and a gap whose interval"
+            f"{'; '.join(few)}. A disparity therefore needs twins that differ and a gap whose interval"
             " leaves out 0; column twins is about these values alone."
         )
     if any(row.placebo_rate is not None for row in verdicts):

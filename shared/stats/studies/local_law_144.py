@@ -141,7 +141,8 @@ def impact_tables(
     if not 0 <= small_share < 1:
         raise ValueError(f"The share of small categories is {small_share:g}, but not in [0, 1).")
     known = [score for score in scores if score is not None]
-    least = 1.0 if selected_at_least is None and set(known) == {0, 1} else selected_at_least
+    are_decisions = bool(known) and set(known) <= {0, 1}
+    least = 1.0 if selected_at_least is None and are_decisions else selected_at_least
     threshold = least if least is not None else median(known) if known else None
     meets = [_meets(score, threshold, strictly=least is None) for score in scores]
     categories = {name: _categories(of, unknown_labels) for name, of in labels.items()}

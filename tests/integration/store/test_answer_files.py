@@ -232,6 +232,18 @@ def test_the_purge_of_a_unit_reads_only_the_files_that_may_hold_it(
     assert purge_files(filed) == 0
 
 
+def test_a_purge_by_a_clock_that_is_behind_is_done_in_files_that_were_just_purged(
+    filed: Store, live: Path
+) -> None:
+    records = answers_for(filed)
+    filed.records.write(records)
+    filed.purges.unit(str(records[0].unit), LATER)
+    assert purge_files(filed) > 0
+    filed.purges.run(run_of(records), LATER - timedelta(seconds=5))
+    assert purge_files(filed) > 0
+    assert "On its way" not in words_in(live)
+
+
 def closed_window(store: Store) -> tuple[TrafficPlatform, str]:
     """Let a window go by, in files; return its run."""
     platform = TrafficPlatform(store)

@@ -62,6 +62,14 @@ def said_of(path: Path, content: bytes) -> str:
             ),
         ),
         (
+            b"name,rating\na,yes\nb,maybe\na,no\n",
+            (
+                ", row 2, column rating: 'maybe' is not a number. Write plain numbers such as"
+                " 1200.5, without % and separators of thousands, or yes and no in every row,"
+                " and leave the cell empty where a value is missing."
+            ),
+        ),
+        (
             b"names,rating\na,1\n",
             " has no column 'name'. Is 'names' meant? Its columns are names, rating.",
         ),

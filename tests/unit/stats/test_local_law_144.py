@@ -77,6 +77,13 @@ def test_a_selection_in_a_small_category_alone_is_not_called_none() -> None:
     assert [(row.rate, row.impact_ratio) for row in alone.rows] == [(0.5, 1.0)]
 
 
+@pytest.mark.parametrize("decision", [0.0, 1.0])
+def test_decisions_that_are_all_the_same_are_selections(decision: float) -> None:
+    tables = impact_tables([decision, decision, None], {"g": ["a", "b", "b"]})
+    assert (tables.measure, tables.threshold) == ("selection", 1.0)
+    assert [row.rate for row in tables.tables[0].rows] == [decision, decision]
+
+
 def odd_people(rng: np.random.Generator) -> tuple[list[float | None], dict[str, list[str | None]]]:
     """Return any number of applicants: few categories or many, ties, nobody or everybody chosen."""
     n = int(rng.choice([1, 2, 7, 50, 150, 400]))
@@ -103,6 +110,8 @@ def test_odd_tables_are_those_of_plain_fractions(seed: int) -> None:
     share = Fraction(int(rng.choice([0, 2, 2, 7])), 100)
     tables = impact_tables(scores, labels, selected_at_least=least, small_share=float(share))
     present = sorted(score for score in scores if score is not None)
+    if least is None and present and set(present) <= {0, 1}:
+        least = 1.0
     middle = (
         (present[(len(present) - 1) // 2] + present[len(present) // 2]) / 2 if present else None
     )
