@@ -171,8 +171,8 @@ def verdict_remarks(
     few = Counter(filter(None, map(_reason_for_few_values, verdicts)))
     if few:
         yield (
-            f"{'; '.join(few)}. A disparity therefore needs twins that differ and a gap whose interval"
-            " leaves out 0; column twins is about these values alone."
+            f"{'; '.join(few)}. A disparity therefore needs twins that differ and a gap whose"
+            " interval leaves out 0; column twins is about these values alone."
         )
     if any(row.placebo_rate is not None for row in verdicts):
         yield (
