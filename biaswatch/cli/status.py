@@ -31,7 +31,8 @@ def status(as_json: Json = False) -> None:
 
     Exit code 1 if an alarm is active, 3 if something else needs attention, otherwise 0.
     """
-    is_running = gateway().server is not None or running_platform() is not None
+    here = None if gateway().server else running_platform()
+    is_running = here is not None or gateway().server is not None
     report = ask(lambda client: client.read(PlatformStatus, "/v1/status"))
     if not is_running and report.monitors:
         trouble = PlatformTrouble(
@@ -45,6 +46,8 @@ def status(as_json: Json = False) -> None:
         for line in status_lines(report):
             text = line.lstrip()
             print_sentence(console, text, bullet=" " * (len(line) - len(text)))
+        if here:
+            typer.echo(f"Dashboard: {here.url}\nMetrics: {here.metrics}")
     if code := exit_code_of(report):
         raise typer.Exit(code)
 

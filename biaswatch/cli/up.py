@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from typing import Annotated, Any
@@ -9,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from biaswatch.local.client import GatewayClient
-from biaswatch.local.connections import AddressFile, RunningPlatform
+from biaswatch.local.connections import FREE_PORTS, AddressFile, MetricsAddress, RunningPlatform
 from biaswatch.readers.suite_names import DEMO_SUITE
 from biaswatch.readers.suites import load_suite
 from biaswatch.readers.targets import check_local, read_target
@@ -67,16 +68,16 @@ def _serve(
     if demo and "log_level" not in settings.model_fields_set:
         settings = settings.model_copy(update={"log_level": "ERROR"})  # the demo prints lines
     configure_logs(settings.log_level)
-    metrics = "a port of each process: its log names it"
-    if not as_processes:
-        metrics = served_metrics(settings)
+    metrics = metrics_address(settings, port)
+    words = metrics_of_processes(metrics) if as_processes else served_metrics(metrics)
 
     async def serve() -> None:
         async with embedded_platform(
-            settings, port=port, as_processes=as_processes, progress=_progress
-        ) as here:
+            settings, port=port, as_processes=as_processes, metrics=metrics, progress=_progress
+        ) as started:
+            here = replace(started, metrics=words)
             address.write(here)
-            typer.echo(addresses(here, metrics, settings.state_dir))
+            typer.echo(addresses(here, settings.state_dir))
             if llm:
                 typer.echo(f"  a model    local:{SMOLLM2}, which the first question starts")
             try:
@@ -92,8 +93,27 @@ def _serve(
         typer.echo("Stopped; the store and the bus keep everything.")
 
 
-def served_metrics(settings: Settings) -> str:
-    """Serve the metrics of this process where settings say, else on a free port; return the URL.
+def metrics_address(settings: Settings, port: int) -> MetricsAddress:
+    """Return the first address of metrics: this machine, and a free port beside a free `port`."""
+    is_set = settings.model_fields_set
+    return MetricsAddress(
+        settings.health_host if "health_host" in is_set else FREE_PORTS.host,
+        settings.health_port if port or "health_port" in is_set else FREE_PORTS.port,
+    )
+
+
+def metrics_of_processes(first: MetricsAddress) -> str:
+    """Say where each service serves its metrics."""
+    from biaswatch.local.platform import SERVICES
+
+    if not first.port:
+        return "a port of each process: its log names it"
+    last = first.port + len(SERVICES) - 1
+    return f"http://{first.host}:{first.port}/metrics ({SERVICES[0]}) to {last} ({SERVICES[-1]})"
+
+
+def served_metrics(address: MetricsAddress) -> str:
+    """Serve the metrics of this process; return their URL.
 
     Raises
     ------
@@ -102,28 +122,25 @@ def served_metrics(settings: Settings) -> str:
     """
     from prometheus_client import start_http_server
 
-    is_set = settings.model_fields_set
-    host = settings.health_host if "health_host" in is_set else "127.0.0.1"
-    port = settings.health_port if "health_port" in is_set else 0
     try:
-        server, _ = start_http_server(port, addr=host)
+        server, _ = start_http_server(address.port, addr=address.host)
     except OSError as error:
-        raise port_refused(host, port, error) from None
-    return f"http://{host}:{server.server_port}/metrics"
+        raise port_refused(address.host, address.port, error) from None
+    return f"http://{address.host}:{server.server_port}/metrics"
 
 
 def _progress(step: str) -> None:
     typer.echo(f"{step} ...", err=True)
 
 
-def addresses(here: RunningPlatform, metrics: str, state_dir: Path) -> str:
+def addresses(here: RunningPlatform, state_dir: Path) -> str:
     """Return the addresses of a platform, a line each."""
     return "\n".join(
         (
             "biaswatch is up. Ctrl-C stops it.",
             f"  dashboard  {here.url}",
             f"  API        {here.url}/docs",
-            f"  metrics    {metrics}",
+            f"  metrics    {here.metrics}",
             f"  bus        {here.nats_url} (for drop-in extractors: NATS_URL)",
             f"  state      {state_dir.resolve()}",
         )

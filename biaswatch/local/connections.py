@@ -35,6 +35,19 @@ class RunningPlatform:
     nats_url: str
     """Its bus."""
     pid: int
+    metrics: str = ""
+    """Where its metrics are, in words."""
+
+
+@dataclass(frozen=True)
+class MetricsAddress:
+    """The host of metrics and their first port; 0 takes free ports."""
+
+    host: str
+    port: int
+
+
+FREE_PORTS = MetricsAddress("127.0.0.1", 0)
 
 
 @dataclass(frozen=True)

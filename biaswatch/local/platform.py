@@ -11,7 +11,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from biaswatch.local.connections import RunningPlatform, embedded_bus_limits
+from biaswatch.local.connections import (
+    FREE_PORTS,
+    MetricsAddress,
+    RunningPlatform,
+    embedded_bus_limits,
+)
 from biaswatch.local.supervision import (
     BusSupervision,
     ended_by_failure,
@@ -79,6 +84,7 @@ class ServiceSettings:
     calls: int | None
     with_models: bool
     state_dir: Path
+    metrics: MetricsAddress
 
 
 @asynccontextmanager
@@ -91,13 +97,15 @@ async def embedded_platform(
     clock: Clock | None = None,
     calls: int | None = None,
     with_models: bool = True,
+    metrics: MetricsAddress = FREE_PORTS,
     progress: Callable[[str], None] = lambda step: None,
 ) -> AsyncIterator[RunningPlatform]:
     """Run the platform while the context lasts.
 
-    `as_processes` runs each service as a process. `plants` are additional models of the simulator,
-    `calls` limits concurrent calls per target, and a faster `clock` speeds up monitors; services in
-    processes ignore clock and calls. Without `with_models` no model is called: probes keep waiting.
+    `as_processes` runs each service as a process, which serves its own `metrics`. `plants` are
+    additional models of the simulator, `calls` limits concurrent calls per target, and a faster
+    `clock` speeds up monitors; services in processes ignore clock and calls. Without `with_models`
+    no model is called: probes keep waiting.
     `progress` gets a line for each step of the start.
 
     Raises
@@ -128,6 +136,7 @@ async def embedded_platform(
                     calls,
                     with_models,
                     settings.state_dir,
+                    metrics,
                 )
                 progress(f"Starting {len(SERVICES)} services")
                 serve = _in_processes if as_processes else _in_this_process
@@ -178,11 +187,12 @@ async def _in_processes(where: ServiceSettings, store: Store, port: int) -> Asyn
         "BIASWATCH_LOG_LEVEL": where.log_level,
         "BIASWATCH_GATEWAY_HOST": HERE,
         "BIASWATCH_GATEWAY_PORT": str(chosen),
+        "BIASWATCH_HEALTH_HOST": where.metrics.host,
     }
     own = _local_defaults(GeneratorSettings().model_fields_set, where.state_dir)
     own |= _own_address(NotifierSettings().model_fields_set, port)
     environment |= {f"BIASWATCH_{name.upper()}": _as_variable(own[name]) for name in own}
-    async with supervised_processes(SERVICES, environment):
+    async with supervised_processes(SERVICES, environment, metrics_port=where.metrics.port):
         while True:  # until the gateway answers
             try:
                 _, writer = await asyncio.open_connection(HERE, chosen)

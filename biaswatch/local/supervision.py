@@ -7,8 +7,9 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from itertools import count, repeat
 from pathlib import Path
 from typing import Protocol
 
@@ -133,9 +134,12 @@ STOP_PATIENCE_S = 30.0
 
 @asynccontextmanager
 async def supervised_processes(
-    services: Iterable[str], settings: Mapping[str, str]
+    services: Iterable[str], settings: Mapping[str, str], *, metrics_port: int = 0
 ) -> AsyncIterator[None]:
     """Run services as processes while the context lasts.
+
+    The first serves its health and metrics on `metrics_port`, the next on the port after it, and
+    so on; with 0, each takes a free port.
 
     Raises
     ------
@@ -143,10 +147,13 @@ async def supervised_processes(
         A service has ended with an error that needs a person; its reason is on standard error.
     """
     # Services stop with this process, so that none is left behind when it is killed.
-    variables = {**settings, "BIASWATCH_STOP_WITH_PARENT": "true", "BIASWATCH_HEALTH_PORT": "0"}
+    variables = {**settings, "BIASWATCH_STOP_WITH_PARENT": "true"}
     # One thread of linear algebra per service: more compete for the cores.
     environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ, **variables}  # noqa: TID251 - handed on to the services
-    keepers = [asyncio.create_task(_keep_running(service, environment)) for service in services]
+    keepers = [
+        asyncio.create_task(_keep_running(service, {**environment, "BIASWATCH_HEALTH_PORT": port}))
+        for service, port in zip(services, _ports(metrics_port), strict=False)
+    ]
     try:
         async with ended_by_failure(keepers):
             yield
@@ -154,6 +161,10 @@ async def supervised_processes(
         for keeper in keepers:
             keeper.cancel()
         await asyncio.gather(*keepers, return_exceptions=True)
+
+
+def _ports(first: int) -> Iterator[str]:
+    return map(str, count(first) if first else repeat(0))
 
 
 @asynccontextmanager

@@ -48,7 +48,8 @@ class Settings(BaseSettings):
     health_host: str = "0.0.0.0"  # noqa: S104 - probes and Prometheus come from other machines
     """The address health and metrics are served on."""
     health_port: Port = 9797
-    """The port health and metrics are served on; 0 takes a free one."""
+    """The port health and metrics are served on; 0 takes a free one. `biaswatch up --processes`
+    uses the ports after it, too."""
     unready_s: float = Field(default=0.0, ge=0)
     """How long to be unready before draining; on Kubernetes, longer than a probe's period."""
     grace_s: float = Field(default=25.0, ge=0)

@@ -7,8 +7,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from biaswatch.cli.up import served_metrics
-from biaswatch.local.connections import AddressFile, RunningPlatform
+from biaswatch.cli.up import metrics_address, metrics_of_processes, served_metrics
+from biaswatch.local.connections import AddressFile, MetricsAddress, RunningPlatform
 from biaswatch.shared.errors import ConfigurationError
 from biaswatch.shared.runtime.settings import Settings
 from biaswatch.shared.runtime.web import free_port
@@ -49,12 +49,21 @@ def test_a_platform_that_starts_is_told_from_none(tmp_path: Path) -> None:
 
 def test_metrics_are_served_on_the_port_of_the_settings() -> None:
     port = free_port("127.0.0.1")
-    settings = Settings(health_host="127.0.0.1", health_port=port)
-    url = served_metrics(settings)
+    address = metrics_address(Settings(health_port=port), port=0)
+    url = served_metrics(address)
     assert url == f"http://127.0.0.1:{port}/metrics"
     assert "python_info" in httpx2.get(url).text
     with pytest.raises(ConfigurationError, match=rf"port {port} .*BIASWATCH_HEALTH_PORT"):
-        served_metrics(settings)
+        served_metrics(address)
+
+
+def test_ports_of_metrics_are_fixed_unless_the_gateway_takes_a_free_port() -> None:
+    assert metrics_address(Settings(), port=8080) == MetricsAddress("127.0.0.1", 9797)
+    assert metrics_address(Settings(), port=0) == MetricsAddress("127.0.0.1", 0)
+    named = Settings(health_host="0.0.0.0", health_port=9900)  # noqa: S104 - only compared
+    assert metrics_address(named, port=0) == MetricsAddress("0.0.0.0", 9900)  # noqa: S104
+    said = metrics_of_processes(MetricsAddress("127.0.0.1", 9900))
+    assert said == "http://127.0.0.1:9900/metrics (planner) to 9909 (gateway)"
 
 
 def test_a_platform_that_is_dead_is_not_found(tmp_path: Path) -> None:
