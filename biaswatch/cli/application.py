@@ -17,6 +17,7 @@ from typer.exceptions import TyperException
 from biaswatch.cli.verbs import VERBS, Verb
 
 INTERRUPTED_CODE = 130
+EXTRA_ARGUMENT = "Got unexpected extra argument"
 MAX_OWNERS = 3
 """Verbs that a message names for an option which another verb lacks."""
 COMPLETION_VARIABLE = "_BIASWATCH_COMPLETE"
@@ -171,11 +172,27 @@ def _sentence(mistake: Any) -> str:
 
     if hasattr(mistake, "possibilities"):
         return _unknown_option(mistake.option_name, mistake)
+    if mistake.format_message().startswith(EXTRA_ARGUMENT):
+        return _extra_argument(mistake)
     message = mistake.format_message().replace(OURS, "").replace("Input should", "it must")
     message = message.rstrip(".")
     command = mistake.ctx.command_path if getattr(mistake, "ctx", None) else "biaswatch"
     end = "" if message.endswith("?") else "."
     return f"{message}{end} See `{command} --help`."
+
+
+def _extra_argument(mistake: Any) -> str:
+    """Return a sentence with the arguments that a command takes, and where a model is named."""
+    command, path = mistake.ctx.command, mistake.ctx.command_path
+    taken = [item.metavar or item.name.upper() for item in command.params if _is_argument(item)]
+    takes = f"takes only {' '.join(taken)}" if taken else "takes no arguments"
+    extra = mistake.format_message().partition(" (")[2].rstrip(").")
+    hint = " Name models with --target." if _takes(command, "--target") else ""
+    return f"`{path}` {takes}: {extra!r} is one too many.{hint} See `{path} --help`."
+
+
+def _is_argument(parameter: Any) -> bool:
+    return parameter.param_type_name == "argument"
 
 
 def _unknown_option(option: str, mistake: Any) -> str:

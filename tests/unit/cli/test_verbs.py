@@ -122,6 +122,20 @@ def test_a_shell_is_told_the_verbs_that_begin_so() -> None:
     ("words", "sentence"),
     [
         ("rnus", "No such command 'rnus'. Did you mean 'runs'? See `biaswatch --help`."),
+        (
+            "channels list a b",
+            (
+                "`biaswatch channels list` takes no arguments: 'a b' is one too many."
+                " See `biaswatch channels list --help`."
+            ),
+        ),
+        (
+            "run cv-hiring local:smollm2",
+            (
+                "`biaswatch run` takes only SUITE: 'local:smollm2' is one too many. Name models"
+                " with --target. See `biaswatch run --help`."
+            ),
+        ),
         ("runs --lsat 3", "No such option: --lsat. Is --last meant? See `biaswatch runs --help`."),
         ("diagnose x.csv --plot", "Option '--plot' requires an argument. See `biaswatch --help`."),
         ("show", "Missing argument 'RUN'. See `biaswatch show --help`."),
