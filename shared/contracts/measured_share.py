@@ -85,18 +85,22 @@ class ComparedGroups:
     """The groups of one finding, whose answers are counted once for all its comparisons."""
 
     def __init__(self, groups: Iterable[CountedGroup]) -> None:
-        self._groups = {group.group: group for group in groups}
-        self._total = _combined("", self._groups.values())
+        counted = list(groups)
+        self._groups = {group.group: _combined(group.group, [group]) for group in counted}
+        self._total = _combined("", counted)
+        self._rests: dict[tuple[str, str], MeasuredAnswers] = {}
 
     def sides(self, a: str, b: str) -> tuple[MeasuredAnswers, MeasuredAnswers]:
         """Return the answers of both sides of a comparison of `a` with `b`.
 
         A second side with another name than a group's is all other groups together.
         """
-        first = _combined(a, [self._groups[a]] if a in self._groups else [])
+        first = self._groups.get(a) or _combined(a, [])
         if b in self._groups:
-            return first, _combined(b, [self._groups[b]])
-        return first, self._total.without(first, b)
+            return first, self._groups[b]
+        if (a, b) not in self._rests:
+            self._rests[a, b] = self._total.without(first, b)
+        return first, self._rests[a, b]
 
     def is_unmeasured(self, a: str, b: str) -> bool:
         """Return whether one side of a comparison has no measured answer at all."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from biaswatch.shared.contracts import Diagnosis, Gap, GroupSummary, SummaryWord
 from biaswatch.shared.formatting import (
@@ -47,7 +47,7 @@ class ComparisonView:
         """True for a disparity."""
         return self.gap.summary is SummaryWord.DISPARITY
 
-    @property
+    @cached_property
     def conclusion(self) -> tuple[str, bool | None, bool]:
         """The verdict, whether it survives missing answers, and whether a side is unmeasured."""
         unmeasured = self.diagnosis.is_unmeasured(self.gap)

@@ -1,10 +1,10 @@
 """Findings of a run: disparities, comparisons without one, and why answers are missing."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, product
 
 from biaswatch.shared.contracts import Diagnosis, Verdict
 from biaswatch.shared.contracts.derived_features import base_of
@@ -35,6 +35,8 @@ MAX_REASONS = 4
 """Reasons for missing answers in one sentence, the most frequent first."""
 NO_DISPARITY = VERDICT_WORDS[Verdict.NO_DISPARITY]
 INCONCLUSIVE = VERDICT_WORDS[Verdict.INCONCLUSIVE]
+COUNTED = (NO_DISPARITY, INCONCLUSIVE, NOT_MEASURED)
+"""Verdicts whose comparisons are counted by finding."""
 
 
 @dataclass(frozen=True)
@@ -86,13 +88,14 @@ def run_summary(diagnoses: Sequence[Diagnosis]) -> RunSummary:
     rows = comparisons(diagnoses)
     disparities = [row for row in rows if row.is_disparity]
     reason = _unmeasured_reason(diagnoses)
+    counts = _counts(diagnoses, rows)
     return RunSummary(
         comparisons=len(rows),
         strongest=disparities[:MAX_DISPARITIES],
         disparities=len(disparities),
-        within_tolerance=_counts(diagnoses, NO_DISPARITY),
-        undecided=_counts(diagnoses, INCONCLUSIVE),
-        unmeasured=_counts(diagnoses, NOT_MEASURED),
+        within_tolerance=counts[NO_DISPARITY],
+        undecided=counts[INCONCLUSIVE],
+        unmeasured=counts[NOT_MEASURED],
         missing=list(_missing(diagnoses)),
         lead=reason or _lead(rows),
         word=_word(rows),
@@ -133,16 +136,20 @@ def _unmeasured_reason(diagnoses: Sequence[Diagnosis]) -> str | None:
     return None
 
 
-def _counts(diagnoses: Sequence[Diagnosis], verdict: str) -> list[VerdictCount]:
-    """Count comparisons with a verdict by finding: 210 of them are a few lines."""
-    counts = []
+def _counts(
+    diagnoses: Sequence[Diagnosis], rows: Sequence[ComparisonView]
+) -> dict[str, list[VerdictCount]]:
+    """Count comparisons by verdict and finding: 210 of them are a few lines."""
+    by_finding: dict[tuple[str, str], list[ComparisonView]] = defaultdict(list)
+    for row in rows:
+        by_finding[row.verdict, row.diagnosis.id].append(row)
     names = ModelNames.among(diagnoses)
-    for diagnosis in diagnoses:
-        rows = [row for row in comparisons([diagnosis]) if row.verdict == verdict]
-        if rows:
+    counts: dict[str, list[VerdictCount]] = defaultdict(list)
+    for diagnosis, verdict in product(diagnoses, COUNTED):
+        if alike := by_finding.get((verdict, diagnosis.id)):
             what = f"{title_of(diagnosis)} · {names.of(diagnosis)}"
-            note = _note(diagnosis, rows, verdict)
-            counts.append(VerdictCount(what, len(rows), len(diagnosis.gaps), note))
+            note = _note(diagnosis, alike, verdict)
+            counts[verdict].append(VerdictCount(what, len(alike), len(diagnosis.gaps), note))
     return counts
 
 
