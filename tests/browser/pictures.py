@@ -7,7 +7,7 @@ files given behind it (reports, figures) are taken too.
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice, pairwise
+from itertools import islice, pairwise, product
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from tests.browser.conftest import FLAGS
 from tests.support.browsed_platform import chromium_path
 
-SIZES = ((1280, "light"), (1280, "dark"), (390, "light"), (390, "dark"))
+SIZES = tuple(product((390, 1280, 1920), ("light", "dark")))
 KINDS = re.compile(r"(runs|monitors)/[^/?#]+")
 FIELD = re.compile(r"(\w+)=")
 MOST_OF_A_KIND = 24
