@@ -134,6 +134,8 @@ def _method(run: RunProgress, compared: Sequence[Diagnosis]) -> str:
         f" {elided(run.suite, NAME_CHARS)}, {run.at:%d %B %Y}. Groups were compared within sets of"
         " twins, which differ in the group alone, where there are any."
     )
+    if any(target.startswith("simulator:") for target in run.targets):
+        text += " Simulated models answer with gaps planted for tests."
     if not compared:
         return text
     share = number(100 * compared[0].alpha)
