@@ -89,7 +89,6 @@ def test_a_board_reads_one_page_with_the_picture(tmp_path: Path) -> None:
     page = report_text(ReportFormat.HTML, RESULTS, [], board=True)
     assert '<figure class="forest">' in page
     assert f"(between 0.2 and 0.8), {SCOPE}." in page
-    assert "Simulated models answer with gaps planted for tests." in page
     assert "<script" not in page
     assert "not an all-clear" not in page
     try:
@@ -123,6 +122,16 @@ def test_the_longest_names_and_many_models_fit_on_the_page_for_a_board(tmp_path:
     written_report(ReportFormat.PDF, results, page, path)
     [only] = PdfReader(path).pages
     assert "Run 0000" in only.extract_text()
+
+
+def test_a_board_learns_that_a_model_is_simulated() -> None:
+    run = RESULTS.run.model_copy(update={"targets": ("simulator:biased",)})
+    pages = [
+        report_text(ReportFormat.MD, replace(RESULTS, run=of), [], board=True)
+        for of in (RESULTS.run, run)
+    ]
+    sentence = "Simulated models answer with gaps planted for tests."
+    assert [sentence in page for page in pages] == [False, True]
 
 
 def test_an_inconclusive_run_is_no_all_clear_for_a_board() -> None:
