@@ -8,7 +8,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "How to: measure": (
         "diagnosing", "error-rates", "targets", "own-suites", "published-benchmarks", "bbq",
         "building-benchmarks", "conversations", "agents", "shortlists", "twin-answers",
-        "searching", "labels", "adding-an-extractor", "interpretation", "batches", "replay",
+        "searching", "labels", "adding-an-extractor", "interpretation",
         "simulator",
     ),
     "How to: monitor": (
@@ -16,7 +16,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "dashboard",
     ),
     "How to: operate": (
-        "install", "kubernetes", "access", "operations", "archive", "scale",
+        "one-machine", "install", "kubernetes", "access", "operations", "archive", "scale",
     ),
     "Reference": (
         "commands", "reference/commands", "python", "reference/suites", "reference/files",
