@@ -112,25 +112,41 @@ def _cells(row: ImpactRow, highest: ImpactRow | None) -> list[str]:
     return [*names, *counts, ratio, _interval(row, highest), _remark(row, highest)]
 
 
-def _interval(row: ImpactRow, highest: ImpactRow | None) -> str:
-    """Return the interval of a ratio to the highest rate; nothing for that rate itself."""
-    if row.impact_ratio is None or highest is None or row is highest:
-        return ""
+def _bounds(row: ImpactRow, highest: ImpactRow) -> tuple[float, float] | None:
+    """Return the interval of a ratio to the highest rate, or None where it is undefined."""
     counts = (row.selected, row.applicants - row.selected)
     other = (highest.selected, highest.applicants - highest.selected)
     ratio = relative_risk(ContingencyTable(*counts, *other), NOTE_ALPHA)
-    if ratio.low is None or ratio.high is None:
-        return UNDEFINED
-    return f"{ratio.low:.2f}\u2013{ratio.high:.2f}"
+    return None if ratio.low is None or ratio.high is None else (ratio.low, ratio.high)
+
+
+def _interval(row: ImpactRow, highest: ImpactRow | None) -> str:
+    """Return the interval of a ratio in words; nothing for the highest rate itself."""
+    if row.impact_ratio is None or highest is None or row is highest:
+        return ""
+    bounds = _bounds(row, highest)
+    return UNDEFINED if bounds is None else f"{bounds[0]:.2f}\u2013{bounds[1]:.2f}"
 
 
 def _remark(row: ImpactRow, highest: ImpactRow | None) -> str:
-    """Return the reason for no ratio, or the mark of one below four fifths."""
-    if row.impact_ratio is None:
+    """Return the reason for no ratio, or whether it is low, and whether that may be chance."""
+    if row.impact_ratio is None or highest is None:
         return row.reason or ""
     if row is highest:
         return "highest rate"
-    mark = f"below {FOUR_FIFTHS:.2f}" if row.impact_ratio < FOUR_FIFTHS else ""
-    if mark and f"{row.impact_ratio:.2f}" == f"{FOUR_FIFTHS:.2f}":
-        return f"{row.impact_ratio:.4f}, {mark}"
+    return "; ".join(filter(None, [_mark(row.impact_ratio), _chance(_bounds(row, highest))]))
+
+
+def _mark(ratio: float) -> str:
+    """Return the mark of a ratio below four fifths."""
+    mark = f"below {FOUR_FIFTHS:.2f}" if ratio < FOUR_FIFTHS else ""
+    if mark and f"{ratio:.2f}" == f"{FOUR_FIFTHS:.2f}":
+        return f"{ratio:.4f}, {mark}"
     return mark
+
+
+def _chance(bounds: tuple[float, float] | None) -> str:
+    """Return whether chance alone could explain a ratio."""
+    if bounds is None:
+        return ""
+    return "may be chance" if bounds[0] <= 1 <= bounds[1] else "more than chance"

@@ -43,7 +43,8 @@ CSV_TITLES = (
 
 
 INTERVALS = (
-    "The intervals are no part of the rule: a difference whose interval includes 1 can be chance."
+    "Intervals and remarks about chance are no part of the rule. A ratio may be chance if its"
+    " interval, which is for one ratio by itself, includes 1."
 )
 COVER = (
     "Tool and version", "Date of its distribution", "Independent auditor", "Date of the audit",

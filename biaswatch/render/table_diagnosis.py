@@ -138,7 +138,7 @@ def comparison_table(
         "groups",
         *numbers,
         *(question.heading for question in questions),
-        "verdict",
+        "summary",
     )
     table = terminal_table(titles, cells)
     for column in table.columns[2 : 2 + len(numbers)]:

@@ -237,7 +237,7 @@ GAP_COLUMNS: tuple[FindingColumn[ComparisonView], ...] = (
     _estimate("impact_ratio", Shown.TERMINAL | Shown.DOCUMENT, "impact ratio"),
     *_question(TWINS),
     *_question(GROUP_EFFECT),
-    FindingColumn("verdict", Shown.TABLES, "verdict", _verdict),
+    FindingColumn("verdict", Shown.TABLES, "summary", _verdict),
     *(_plain(name, Shown.CSV, f"gap.{name}") for name in HEADLINE),
     _plain("survives_missing", Shown.CSV, "gap.survives_missing"),
     _plain("reason", Shown.CSV, "gap.reason"),

@@ -203,7 +203,7 @@ def verdict_scopes(verdicts: Iterable[Verdicts], tolerance: float) -> Iterator[s
     headlines = Counter((row.headline, row.scope) for row in verdicts)
     for (headline, scope), count in headlines.items():
         noun = f"{count} comparison{'' if count == 1 else 's'}"
-        which = "The verdict" if len(headlines) == 1 else f"The verdict of {noun}"
+        which = "The summary" if len(headlines) == 1 else f"The summary of {noun}"
         answered = ANSWERED[headline].format(tolerance=number(tolerance))
         yield f"{which} says {answered}{f', {scope}' if scope else ''}."
 
