@@ -18,6 +18,9 @@ class Receiver(BaseHTTPRequestHandler):
         self.send_response(204)
         self.end_headers()
 
+    def log_message(self, *_: object) -> None:
+        """Log nothing beside the messages."""
+
 
 if __name__ == "__main__":
     port = int(sys.argv[1]) if len(sys.argv) > 1 else 9000

@@ -50,6 +50,7 @@ def test_a_gap_in_the_answers_of_a_bot_reaches_the_channel(
         until(lambda: "women" in printed.read_text())
         status = command("status")
         assert status.returncode == 1
-        assert "women was refused 40 % of the time, men 10 %" in " ".join(status.stdout.split())
+        words = "refused is worse for women than for men: 40 % of the time against 10 %"
+        assert words in " ".join(status.stdout.split())
         answers = command("monitor", "show", "support", "--alarms")
         assert "I am sorry, but I cannot help with that." in answers.stdout

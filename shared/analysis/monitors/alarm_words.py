@@ -1,6 +1,6 @@
 """Alarms in words: which group is worse off, by how much, since when, how sure, what to look at."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from math import isnan
@@ -38,17 +38,8 @@ class AlarmedGap:
     """The start of the first of these rounds, or of its window."""
 
 
-@dataclass(frozen=True)
-class FeatureWords:
-    """The words for a feature of ours."""
-
-    verb: str
-    """The event, for features that are the share of people to whom it happened."""
-    higher_is: Direction | None = None
-
-
-FEATURE_WORDS = {("refusal", "refused"): FeatureWords("was refused", Direction.WORSE)}
-"""Features whose meaning is plain; of others, a monitor's file may say which direction is worse."""
+SHARES = {("refusal", "refused"): Direction.WORSE}
+"""Shares of answers by what a higher one is; for others, a monitor's file may declare it."""
 
 
 def gap_sentence(comparison: Comparison, alarmed: AlarmedGap, watched: Numbers = ()) -> str:
@@ -76,13 +67,10 @@ def _head(comparison: Comparison, alarmed: AlarmedGap, watched: Numbers) -> str:
     up = (alarmed.gap.value or 0.0) > 0
     higher, lower = (first, second) if up else (second, first)
     direction = _direction(comparison)
-    means = _group_means(comparison, alarmed, first_higher=up)
-    if direction is None:
-        head = f"{_subject(comparison, watched)} is higher for {higher} than for {lower}"
-    else:
-        worse, better = (higher, lower) if direction is Direction.WORSE else (lower, higher)
-        head = f"{worse} is worse off than {better} in {_feature(comparison, watched)}"
-    return f"{head}{means}"
+    named = (lower, higher) if direction is Direction.BETTER else (higher, lower)
+    word = "higher" if direction is None else "worse"
+    head = f"{_subject(comparison, watched)} is {word} for {named[0]} than for {named[1]}"
+    return head + _group_means(comparison, alarmed, named)
 
 
 def change_sentence(
@@ -120,17 +108,14 @@ def names_of(comparison: Comparison) -> tuple[str, str]:
 
 
 def _direction(comparison: Comparison) -> Direction | None:
-    known = _words(comparison)
-    return comparison.watched.higher_is or (known.higher_is if known else None)
-
-
-def _words(comparison: Comparison) -> FeatureWords | None:
     watched = comparison.watched
-    if watched.feature == MISSING:
-        return FeatureWords(f"had no answer that {watched.extractor} could read")
-    if watched.method.of_selections:
-        return FeatureWords("was selected")
-    return FEATURE_WORDS.get((watched.extractor, watched.feature))
+    return watched.higher_is or SHARES.get((watched.extractor, watched.feature))
+
+
+def _is_share(comparison: Comparison) -> bool:
+    watched = comparison.watched
+    is_known = (watched.extractor, watched.feature) in SHARES
+    return is_known or watched.feature == MISSING or watched.method.of_selections
 
 
 def _feature(comparison: Comparison, shown_with: Numbers) -> str:
@@ -149,15 +134,15 @@ def _subject(comparison: Comparison, shown_with: Numbers) -> str:
     return _feature(comparison, shown_with)
 
 
-def _group_means(comparison: Comparison, alarmed: AlarmedGap, *, first_higher: bool) -> str:
+def _group_means(comparison: Comparison, alarmed: AlarmedGap, named: Sequence[str]) -> str:
+    """Return the means of both groups in the order in which they are named."""
     if alarmed.sides is None:
         return ""
-    names, words = names_of(comparison), _words(comparison)
-    sides = list(zip(names, alarmed.sides, strict=True))
-    (one, its), (other, other_value) = sides if first_higher else sides[::-1]
-    if words is None:
-        return f": {number(its)} on average against {number(other_value)}"
-    return f": {one} {words.verb} {_percent(its)} of the time, {other} {_percent(other_value)}"
+    means = dict(zip(names_of(comparison), alarmed.sides, strict=True))
+    one, other = (means[name] for name in named)
+    if _is_share(comparison):
+        return f": {_percent(one)} of the time against {_percent(other)}"
+    return f": {number(one)} on average against {number(other)}"
 
 
 def _gap_text(comparison: Comparison, gap: Estimate) -> str:
@@ -177,7 +162,7 @@ def _gap_text(comparison: Comparison, gap: Estimate) -> str:
 def _shown_as(comparison: Comparison) -> tuple[Callable[[float], str], str]:
     if comparison.watched.method.of_selections:
         return number, " in log odds"
-    if _words(comparison) is not None:
+    if _is_share(comparison):
         return (lambda share: number(100 * share, PERCENT_DIGITS)), " percentage points"
     return number, ""
 

@@ -57,7 +57,7 @@ def test_a_gap_of_the_model_alarms_by_labels_in_words_and_is_sent(here: Labelled
     label_until_alarm(here)
     [alarm] = here.alarms
     assert alarm.words.startswith(
-        "race: white is worse off than asian in rude, as labels of "
+        "race: rude is worse for white than for asian, as labels of "
     )  # whatever the order of their names
     assert "labels of" in alarm.reason
     assert "beside that of its alarms by readings: this was test 1 by labels" in alarm.promise

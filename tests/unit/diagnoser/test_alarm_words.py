@@ -35,15 +35,15 @@ def test_of_a_feature_without_a_declared_direction_only_higher_is_said() -> None
 
 def test_a_declared_direction_says_who_is_worse_off() -> None:
     better = watched(higher_is=Direction.BETTER)
-    assert "female is worse off than male" in gap_sentence(better, found(-0.6, -0.8, -0.4))
-    assert "male is worse off than female" in gap_sentence(better, found(0.6, 0.4, 0.8))
+    text = gap_sentence(better, found(-0.6, -0.8, -0.4, sides=(2.5, 3.1)))
+    assert "rating is worse for female than for male: 2.5 on average against 3.1." in text
+    assert "is worse for male than for female" in gap_sentence(better, found(0.6, 0.4, 0.8))
 
 
 def test_refusals_are_told_as_shares_of_the_time() -> None:
     refused = watched("refusal", "refused", low=0.0, high=1.0, tolerance=0.02)
     text = gap_sentence(refused, found(0.27, 0.2, 0.34, sides=(0.3, 0.03)))
-    assert "female is worse off than male" in text
-    assert "female was refused 30 % of the time, male 3 %" in text
+    assert "refused is worse for female than for male: 30 % of the time against 3 %." in text
     assert "The gap, female minus male, is 27 percentage points (20 to 34; tolerance 2)" in text
 
 
@@ -55,7 +55,7 @@ def test_who_read_a_number_is_said_where_it_tells_more() -> None:
     two = {("vader", "sentiment"), ("roberta", "sentiment")}
     assert "sentiment (vader)" in gap_sentence(vader, found(-0.6, -0.8, -0.4), two)
     worse = watched("refusal", "refused", low=0.0, high=1.0, tolerance=0.02)
-    assert "than male in refused" in gap_sentence(worse, found(0.27, 0.2, 0.34))
+    assert ": refused is worse for female" in gap_sentence(worse, found(0.27, 0.2, 0.34))
 
 
 def test_a_change_and_an_end_are_told_without_a_direction() -> None:
