@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import ColumnElement, and_, exists, func, not_, or_, select, update
 
 from biaswatch.shared.contracts.alarm import TRIAL, AlarmDelivery, ChannelStatus, DeliveryState
-from biaswatch.shared.store.database import Database, upsert
+from biaswatch.shared.store.database import Database
 from biaswatch.shared.store.monitoring_tables import ALARM_DELIVERIES, CHANNELS
 
 CHANNEL_TTL = timedelta(minutes=10)
@@ -108,15 +108,7 @@ class Channels:
 
     def announce(self, channels: Sequence[ChannelStatus]) -> None:
         """Record that channels exist."""
-        if not channels:
-            return
-        with self.db.writing() as connection:
-            statement = upsert(connection, CHANNELS)
-            changes = {c.name: statement.excluded[c.name] for c in CHANNELS.c if c.name != "name"}
-            connection.execute(
-                statement.on_conflict_do_update(index_elements=["name"], set_=changes),
-                [channel.model_dump() for channel in channels],
-            )
+        self.db.upsert(CHANNELS, [channel.model_dump() for channel in channels])
 
     def known(self, at: datetime) -> list[ChannelStatus]:
         """Return the channels that exist at a time, by name."""

@@ -83,7 +83,7 @@ class AnswerParts:
     def keep(self, parts: Iterable[WaitingPart]) -> int:
         """Keep parts; return the number of new ones."""
         rows = [_row(part) for part in parts]
-        return len(self.db.insert_new(ANSWER_PARTS, rows)) if rows else 0
+        return len(self.db.insert_new(ANSWER_PARTS, rows))
 
     def waiting(self, tenant: str, operations: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
         """Return those of a tenant's operations, by live system and key, that have parts."""
@@ -259,12 +259,11 @@ def count_unwatched(
             name = OTHER_SOURCES
         known.add(name)
         counts[name] += answers
+    statement = upsert(
+        connection,
+        UNWATCHED_ANSWERS,
+        lambda row: {"answers": columns.answers + row.answers, "last_at": at},
+    )
     for name, answers in sorted(counts.items()):
         row = {"tenant": tenant, "source": name, "answers": answers}
-        statement = upsert(connection, UNWATCHED_ANSWERS).values(**row, first_at=at, last_at=at)
-        total = columns.answers + statement.excluded.answers
-        connection.execute(
-            statement.on_conflict_do_update(
-                index_elements=["tenant", "source"], set_={"answers": total, "last_at": at}
-            )
-        )
+        connection.execute(statement, {**row, "first_at": at, "last_at": at})

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import and_, delete, func, or_, select, update
 
 from biaswatch.shared.contracts import Probe, Target
-from biaswatch.shared.store.database import MAX_KEYS, Database, batches, upsert
+from biaswatch.shared.store.database import MAX_KEYS, Database, batches
 from biaswatch.shared.store.run_tables import BATCHED_CALLS, BATCHES, CALLS
 from biaswatch.shared.store.statements import is_in
 
@@ -73,17 +73,12 @@ class Batches:
     def add(self, calls: Sequence[BatchedCall], at: datetime) -> None:
         """Add calls; one that is there keeps its batch, and gets the later probe."""
         rows = {call.id: _row(call, at) for call in calls}
-        if not rows:
-            return
-        with self.db.writing() as connection:
-            statement = upsert(connection, BATCHED_CALLS)
-            later = {"probe": statement.excluded.probe, "at": statement.excluded.at}
-            connection.execute(
-                statement.on_conflict_do_update(
-                    index_elements=["id"], set_=later, where=LINES.outcome.is_(None)
-                ),
-                [rows[id_] for id_ in sorted(rows)],
-            )
+        self.db.upsert(
+            BATCHED_CALLS,
+            [rows[id_] for id_ in sorted(rows)],
+            lambda row: {"probe": row.probe, "at": row.at},
+            where=LINES.outcome.is_(None),
+        )
 
     def outcomes(self, ids: Iterable[str]) -> dict[str, Mapping[str, Any]]:
         """Return the outcomes of calls, as far as they are known."""

@@ -75,8 +75,8 @@ class Calls:
         """
         rows = [{"id": id_, "run_id": runs[id_], "at": at, "times": 1} for id_ in sorted(runs)]
         with self.db.writing() as connection:
-            statement = upsert(connection, BEGUN_CALLS).on_conflict_do_update(
-                index_elements=["id"], set_={"times": BEGUN_CALLS.c.times + 1, "at": at}
+            statement = upsert(
+                connection, BEGUN_CALLS, lambda _: {"times": BEGUN_CALLS.c.times + 1, "at": at}
             )
             returning = statement.returning(BEGUN_CALLS.c.id, BEGUN_CALLS.c.times)
             return {row.id: row.times for row in connection.execute(returning, rows)}
@@ -99,12 +99,11 @@ class Calls:
                 _row(calls[id_], purged=purged.covers(calls[id_].probe)) for id_ in sorted(calls)
             ]
             new = insert_records(connection, CALLS, rows)
+            statement = upsert(
+                connection, SPENDING, lambda row: {n: SPENDING.c[n] + row[n] for n in SUMS}
+            )
             for run_id, sums in sorted(_sums(calls[id_] for id_ in new).items()):
-                statement = upsert(connection, SPENDING).values({"run_id": run_id, **sums})
-                totals = {name: SPENDING.c[name] + statement.excluded[name] for name in SUMS}
-                connection.execute(
-                    statement.on_conflict_do_update(index_elements=["run_id"], set_=totals)
-                )
+                connection.execute(statement, {"run_id": run_id, **sums})
 
     def answers(self, ids: Iterable[str]) -> dict[str, Mapping[str, Any]]:
         """Return the kept answers of calls."""
@@ -120,7 +119,8 @@ class Calls:
     def allow(self, run_id: str, budget: Budget) -> None:
         """Replace the budget of a run."""
         limits = {"most_tokens": budget.tokens, "most_cost": budget.cost}
-        self.db.upsert(SPENDING, {"run_id": run_id, **dict.fromkeys(SUMS, 0), **limits}, **limits)
+        row = {"run_id": run_id, **dict.fromkeys(SUMS, 0), **limits}
+        self.db.upsert(SPENDING, [row], lambda _: limits)
 
     def spending(self, run_ids: Iterable[str]) -> dict[str, RunSpending]:
         """Return the spending and budgets of runs."""
@@ -174,7 +174,7 @@ class PausedTargets:
 
     def keep(self, paused: PausedTarget) -> None:
         """Pause a target, or update its pause."""
-        self.db.upsert(PAUSED_TARGETS, paused.model_dump())
+        self.db.upsert(PAUSED_TARGETS, [paused.model_dump()])
 
     def resume(self, lanes: Iterable[str]) -> int:
         """End the pauses of these lanes; return how many there were."""

@@ -12,6 +12,7 @@ from biaswatch.shared.store.engine import read_transaction, streaming_transactio
 from biaswatch.shared.store.statements import is_in
 
 ResultRow = Row[tuple[Any, ...]]
+RowChange = Callable[[Any], Mapping[str, Any]]
 MAX_KEYS = 500
 """Keys per query, and rows per page: below every database's limit of parameters."""
 
@@ -97,15 +98,22 @@ class Database:
         with self.writing() as connection:
             return [connection.execute(statement).rowcount for statement in statements][-1]
 
-    def insert_new(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> list[str]:
-        """Insert the rows with new keys; return their first key column."""
+    def insert_new(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> Sequence[ResultRow]:
+        """Insert the rows with new keys; return these keys."""
         with self.writing() as connection:
             return insert_new(connection, table, rows)
 
-    def upsert(self, table: Table, row: Mapping[str, Any], **changed: Any) -> None:
-        """Insert a row, or change the row with its key."""
-        with self.writing() as connection:
-            upsert_row(connection, table, row, **changed)
+    def upsert(
+        self,
+        table: Table,
+        rows: Sequence[Mapping[str, Any]],
+        change: RowChange | None = None,
+        where: ColumnElement[bool] | None = None,
+    ) -> None:
+        """Insert rows, and change those whose key exists; see the function `upsert`."""
+        if rows:
+            with self.writing() as connection:
+                connection.execute(upsert(connection, table, change, where), rows)
 
     def visible(self, table: Table) -> list[ColumnElement[bool]]:
         """Return the conditions that exclude rows of other tenants."""
@@ -114,26 +122,42 @@ class Database:
 
 def insert_new(
     connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]
-) -> list[str]:
-    """Insert the rows with new keys; return their first key column."""
+) -> Sequence[ResultRow]:
+    """Insert the rows with new keys; return these keys."""
     if not rows:
         return []
-    first_key, *_ = table.primary_key
-    statement = upsert(connection, table).on_conflict_do_nothing().returning(first_key)
-    return list(connection.scalars(statement, rows))
+    statement = _insert(connection, table).on_conflict_do_nothing()
+    return connection.execute(statement.returning(*table.primary_key), rows).all()
 
 
-def upsert_row(
-    connection: Connection, table: Table, row: Mapping[str, Any], **changed: Any
-) -> None:
-    """Insert a row; where its key exists, change these columns, or all without any."""
+def upsert(
+    connection: Connection,
+    table: Table,
+    change: RowChange | None = None,
+    where: ColumnElement[bool] | None = None,
+) -> Any:
+    """Return the statement that inserts rows, and changes those whose key exists.
+
+    Parameters
+    ----------
+    change
+        Returns the new values of columns, from the row that was to be inserted; without it, all
+        columns but the key get that row's values.
+    where
+        The condition for a change.
+    """
+    statement = _insert(connection, table)
     keys = [column.name for column in table.primary_key]
-    changes = changed or {name: value for name, value in row.items() if name not in keys}
-    statement = upsert(connection, table).values(row)
-    connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=changes))
+    row = statement.excluded
+    changes = (
+        change(row)
+        if change
+        else {column.name: row[column.name] for column in table.c if column.name not in keys}
+    )
+    return statement.on_conflict_do_update(index_elements=keys, set_=changes, where=where)
 
 
-def upsert(connection: Connection, table: Table) -> Any:
+def _insert(connection: Connection, table: Table) -> Any:
     """Return the dialect's INSERT, which has an ON CONFLICT clause."""
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     return dialect.insert(table)

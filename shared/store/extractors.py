@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, delete, insert, select
 
 from biaswatch.shared.contracts import ExtractorStatus, OwnGap, derived_id
-from biaswatch.shared.store.database import Database, upsert_row
+from biaswatch.shared.store.database import Database
 from biaswatch.shared.store.tables import BASELINES, CALIBRATIONS, EXTRACTORS
 
 Numbers = Mapping[str, float | None]
@@ -22,10 +22,10 @@ class Extractors:
 
     def announce(self, *statuses: ExtractorStatus) -> None:
         """Record in one transaction that extractors are running, or why one is refused."""
-        with self.db.writing() as connection:
-            for status in statuses:
-                row = {**vars(status), "features": json.dumps(list(status.features))}
-                upsert_row(connection, EXTRACTORS, row)
+        self.db.upsert(
+            EXTRACTORS,
+            [{**vars(row), "features": json.dumps(list(row.features))} for row in statuses],
+        )
 
     def running(self, since: datetime) -> list[ExtractorStatus]:
         """Return the extractors seen since a time, the latest version of each first."""

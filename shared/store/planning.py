@@ -17,7 +17,7 @@ from biaswatch.shared.contracts import (
     drawn_sets,
     probe_of,
 )
-from biaswatch.shared.store.database import MAX_KEYS, Database, upsert, upsert_row
+from biaswatch.shared.store.database import MAX_KEYS, Database, upsert
 from biaswatch.shared.store.run_tables import PLANNING_CURSORS
 from biaswatch.shared.store.suites import Suites
 
@@ -165,16 +165,8 @@ class PlanningCursors:
 
     def renew(self, cursor: PlanningCursor) -> None:
         """Begin a pass; a pass in progress restarts if its number is lower."""
-        row = asdict(cursor)
-        with self.db.writing() as connection:
-            statement = upsert(connection, self.table).values(row)
-            connection.execute(
-                statement.on_conflict_do_update(
-                    index_elements=["run_id", "lane"],
-                    set_=row,
-                    where=self.table.c.publication < cursor.publication,
-                )
-            )
+        earlier = self.table.c.publication < cursor.publication
+        self.db.upsert(self.table, [asdict(cursor)], where=earlier)
 
     def settle(self, cursor: PlanningCursor, reached: str | None) -> None:
         """Move a pass on, or end it, unless another process or a later pass has."""
@@ -194,4 +186,4 @@ class PlanningCursors:
 def restart(connection: Connection, cursors: Iterable[PlanningCursor]) -> None:
     """Begin passes in a transaction; those in progress restart."""
     for cursor in cursors:
-        upsert_row(connection, PLANNING_CURSORS, asdict(cursor))
+        connection.execute(upsert(connection, PLANNING_CURSORS), asdict(cursor))

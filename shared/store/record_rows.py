@@ -20,7 +20,7 @@ from biaswatch.shared.contracts import (
     Record,
     Response,
 )
-from biaswatch.shared.store.database import upsert_row
+from biaswatch.shared.store.database import upsert
 from biaswatch.shared.store.tables import KEYS, RECORD_COUNTS, unit_part_of
 from biaswatch.shared.store.texts import Purged, body_of, texts_of
 
@@ -132,8 +132,9 @@ def add_counts(connection: Connection, counts: Counter[CountKey]) -> None:
 
     The order of rows is fixed, so that two writers cannot deadlock.
     """
+    total = RECORD_COUNTS.c.records
+    statement = upsert(connection, RECORD_COUNTS, lambda row: {"records": total + row.records})
     for key in sorted(counts):
         run_id, kind, purpose, lane = key
         row = {"run_id": run_id, "kind": kind, "purpose": purpose, "lane": lane}
-        total = RECORD_COUNTS.c.records + counts[key]
-        upsert_row(connection, RECORD_COUNTS, {**row, "records": counts[key]}, records=total)
+        connection.execute(statement, {**row, "records": counts[key]})

@@ -8,9 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import Connection, Row, Table, and_, func, select, tuple_, update
+from sqlalchemy import Connection, and_, func, select, tuple_, update
 
 from biaswatch.shared.contracts import (
     ACCOUNTS,
@@ -23,9 +22,9 @@ from biaswatch.shared.contracts import (
     SentAnswer,
     Window,
 )
-from biaswatch.shared.store.database import MAX_KEYS, Database, batches, upsert
+from biaswatch.shared.store.database import MAX_KEYS, Database, ResultRow, batches, insert_new
 from biaswatch.shared.store.monitoring_tables import OTHER_SENDINGS, TAKEN_ANSWERS, TRAFFIC_WINDOWS
-from biaswatch.shared.store.statements import is_in
+from biaswatch.shared.store.statements import insert_missing, is_in
 
 PAGE_MEMBERS = 5000
 WINDOWS, TAKEN = TRAFFIC_WINDOWS.c, TAKEN_ANSWERS.c
@@ -57,7 +56,7 @@ class WindowAnswers:
                 }
                 for _, answer in sorted(firsts.items())
             ]
-            new = _insert(connection, TAKEN_ANSWERS, rows)
+            new = _keys(insert_new(connection, TAKEN_ANSWERS, rows))
             late = {(row["run_id"], row["answer_id"]) for row in rows if row["late"]}
             first = _first_sendings(connection, firsts.keys() - set(new))
             first |= {key: firsts[key].as_first for key in new}
@@ -160,7 +159,7 @@ class WindowAnswers:
         return AnswerAccounts(**{name: int(total or 0) for name, total in row._asdict().items()})
 
 
-def _window(row: Row[tuple[Any, ...]]) -> AccountedWindow:
+def _window(row: ResultRow) -> AccountedWindow:
     return AccountedWindow(
         MonitoredWindow(row.run_id, row.monitor_id, Window(begins=row.begins, ends=row.ends)),
         row.fixed_at,
@@ -180,8 +179,7 @@ def _lock(connection: Connection, windows: Iterable[MonitoredWindow]) -> set[str
         }
         for run_id in sorted(by_run)
     ]
-    if rows:
-        connection.execute(upsert(connection, TRAFFIC_WINDOWS).on_conflict_do_nothing(), rows)
+    insert_missing(connection, TRAFFIC_WINDOWS, rows)
     fixed = set()
     for batch in batches(by_run):
         query = select(WINDOWS.run_id, WINDOWS.fixed_at).where(is_in(WINDOWS.run_id, batch))
@@ -190,22 +188,15 @@ def _lock(connection: Connection, windows: Iterable[MonitoredWindow]) -> set[str
     return fixed
 
 
-def _insert(
-    connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]
-) -> list[AnswerKey]:
-    """Insert the rows with new keys; return the run and answer of each."""
-    if not rows:
-        return []
-    statement = upsert(connection, table).on_conflict_do_nothing()
-    returning = statement.returning(table.c.run_id, table.c.answer_id)
-    return [(row.run_id, row.answer_id) for row in connection.execute(returning, rows)]
-
-
 def _insert_other(connection: Connection, sent: Iterable[SentAnswer]) -> list[AnswerKey]:
     """Record other sendings; return the run and answer of each new one."""
     keys = sorted({(*answer.key, answer.sending) for answer in sent})
     rows = [{"run_id": run, "answer_id": answer, "sending": s} for run, answer, s in keys]
-    return _insert(connection, OTHER_SENDINGS, rows)
+    return _keys(insert_new(connection, OTHER_SENDINGS, rows))
+
+
+def _keys(rows: Iterable[ResultRow]) -> list[AnswerKey]:
+    return [(row.run_id, row.answer_id) for row in rows]
 
 
 def _counts_of(keys: Iterable[AnswerKey], account: str) -> Counter[tuple[str, str]]:
