@@ -1,9 +1,10 @@
-"""Lookups that raise a sentence instead of StopIteration, and names likely meant."""
+"""Lookups that raise a sentence instead of StopIteration, names likely meant, and groups."""
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from difflib import get_close_matches
 from typing import TypeVar
 
+K = TypeVar("K", bound=Hashable)
 T = TypeVar("T")
 SIMILAR = 0.75
 """Least similarity of a misspelt name, as difflib measures it."""
@@ -27,3 +28,11 @@ def similar_name(name: str, known: Iterable[str]) -> str:
     by_case = {candidate.casefold(): candidate for candidate in known}
     close = get_close_matches(name.casefold(), by_case, 1, SIMILAR)
     return f" Is {by_case[close[0]]!r} meant?" if close else ""
+
+
+def grouped(pairs: Iterable[tuple[K, T]]) -> dict[K, list[T]]:
+    """Return the values of each key, keys and values in the order of the pairs."""
+    groups: dict[K, list[T]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    return groups

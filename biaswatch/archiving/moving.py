@@ -11,6 +11,7 @@ from biaswatch.archiving.numbers import DayOfNumbers, number_rows
 from biaswatch.archiving.purging import CLOCK_SKEW, is_whole, owner_of
 from biaswatch.shared.contracts import Features, Purpose, Response
 from biaswatch.shared.errors import NotFoundError, TransientError, UsageError
+from biaswatch.shared.lookup import grouped
 from biaswatch.shared.parquet.files import (
     NUMBERS,
     RECORDS,
@@ -52,9 +53,7 @@ class RunFiles:
 
     def add(self, dataset: str, rows: Sequence[Row]) -> None:
         """Write rows into the files of their days."""
-        by_day: dict[str, list[Row]] = {}
-        for row in rows:
-            by_day.setdefault(row["at"].date().isoformat(), []).append(row)
+        by_day = grouped((row["at"].date().isoformat(), row) for row in rows)
         for day, rows_of_day in by_day.items():
             self._writer(dataset, day, SCHEMAS[dataset]).add(rows_of_day)
             if dataset == TEXTS:
@@ -169,9 +168,7 @@ def record_ids(store: Store, folder: ParquetFolder, run_id: str) -> Iterator[tup
         if file.dataset != RECORDS or not file.verified:
             continue
         for rows in rows_of(folder, file.path, ["kind", "id"]):
-            by_kind: dict[str, list[str]] = {}
-            for row in rows:
-                by_kind.setdefault(row["kind"], []).append(row["id"])
+            by_kind = grouped((row["kind"], row["id"]) for row in rows)
             for kind, ids in by_kind.items():
                 for batch in batches(ids):
                     yield kind, batch

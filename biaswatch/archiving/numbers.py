@@ -8,6 +8,7 @@ import pyarrow
 
 from biaswatch.exporting.answers import is_text_column, ordered, rows_of_page
 from biaswatch.shared.contracts import Features, Purpose, Response
+from biaswatch.shared.lookup import grouped
 from biaswatch.shared.parquet.files import Row
 from biaswatch.shared.requests.exports import exported_answer, exported_features
 from biaswatch.shared.store import Store
@@ -63,9 +64,10 @@ def number_rows(store: Store, response_ids: Sequence[str]) -> Iterable[tuple[str
         for response in store.records.get(Response, response_ids, texts=False)
         if response.purpose is not Purpose.JUDGE
     ]
-    by_answer: dict[str, list[Features]] = {}
-    for features in store.records.by_key(Features, "response_id", [a.id for a in answers]):
-        by_answer.setdefault(features.response_id, []).append(features)
+    by_answer = grouped(
+        (features.response_id, features)
+        for features in store.records.by_key(Features, "response_id", [a.id for a in answers])
+    )
     for answer in answers:
         exported = exported_answer(answer.probe, answer.id, answer)
         measured = exported_features(answer.id, by_answer.get(answer.id, []), ())

@@ -64,11 +64,12 @@ def retention_of(path: Path) -> Retention:
 
 def due_by_retention(store: Store, retention: Retention, now: datetime) -> list[ArchivableRun]:
     """Return the runs of every tenant that are due to be archived."""
-    runs: list[ArchivableRun] = []
-    for tenant in store.archived_runs.tenants():
-        if days := retention.days_of(tenant).store:
-            runs += store.archived_runs.due(now - timedelta(days=days), [tenant])
-    return runs
+    return [
+        run
+        for tenant in store.archived_runs.tenants()
+        if (days := retention.days_of(tenant).store)
+        for run in store.archived_runs.due(now - timedelta(days=days), [tenant])
+    ]
 
 
 def texts_due(store: Store, retention: Retention, now: datetime) -> dict[str, datetime]:

@@ -4,7 +4,6 @@ A suite is written as a folder, published predictions as a recording.
 """
 
 import json
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from biaswatch.bbq.rows import BbqRow
 from biaswatch.shared.contracts import LIKELIHOOD, Suite, SuiteProbe, derived_id
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import checked, json_lines, read_text
+from biaswatch.shared.lookup import grouped
 from biaswatch.written_files import write_whole, written_whole
 
 
@@ -50,9 +50,7 @@ class PairedRows:
 
 def paired(rows: Iterable[BbqRow]) -> PairedRows:
     """Pair the rows that share category, condition and context."""
-    by_context: dict[tuple[str, str, str], list[BbqRow]] = defaultdict(list)
-    for row in rows:
-        by_context[row.category, row.context_condition, row.context].append(row)
+    by_context = grouped(((row.category, row.context_condition, row.context), row) for row in rows)
     pairs: list[BbqPair] = []
     unpaired: list[UnpairedRows] = []
     for group in by_context.values():

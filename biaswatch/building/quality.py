@@ -14,6 +14,7 @@ from biaswatch.building.branching import bare_words, named_words_left, presuppos
 from biaswatch.building.comparison_power import ComparisonPower, power_table
 from biaswatch.building.sentences import WHOLE
 from biaswatch.building.words import contains_word, tokens
+from biaswatch.shared.lookup import grouped
 
 FRAGMENTS = "fragments of sentences have no sentence length"
 FEWEST_WORDS = 100
@@ -105,9 +106,7 @@ class SuiteQuality:
 def quality_of(rows: Sequence[Row], terms: Terms, *, features: int = 1) -> SuiteQuality:
     """Examine a suite's lines; `terms` are the declared replacements by concept."""
     concepts = Counter(str(row["concept"]) for row in rows)
-    sets: dict[str, list[Row]] = {}
-    for row in rows:
-        sets.setdefault(str(row["set"]), []).append(row)
+    sets = grouped((str(row["set"]), row) for row in rows)
     faults = [
         *_near_duplicates(rows),
         *_twin_faults(sets.values(), terms),
@@ -155,10 +154,11 @@ def _near_duplicates(rows: Sequence[Row]) -> Iterator[SuiteFault]:
     for concept in dict.fromkeys(str(row["concept"]) for row in rows):
         own = [row for row in rows if row["concept"] == concept]
         triples = [_triples(str(row["prompt"])) for row in own]
-        prompts_by_triple: dict[tuple[str, ...], list[int]] = {}
-        for index, prompt_triples in enumerate(triples):
-            for triple in sorted(prompt_triples):
-                prompts_by_triple.setdefault(triple, []).append(index)
+        prompts_by_triple = grouped(
+            (triple, index)
+            for index, prompt_triples in enumerate(triples)
+            for triple in sorted(prompt_triples)
+        )
         informative = [indices for indices in prompts_by_triple.values() if len(indices) <= COMMON]
         candidate_pairs = {pair for indices in informative for pair in combinations(indices, 2)}
         for a, b in sorted(candidate_pairs):

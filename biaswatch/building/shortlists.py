@@ -8,6 +8,7 @@ from string import ascii_uppercase
 from biaswatch.shared.contracts import Claim, MeasuredPart, Suite, SuiteProbe
 from biaswatch.shared.contracts.suite import AnswerForm
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.lookup import grouped
 
 PLACEBO = (("a", "4127"), ("b", "4128"))
 """Reference numbers, which must not matter."""
@@ -80,9 +81,7 @@ class Shortlists:
 
     def _cells(self) -> list[list[Person]]:
         """Return the names of each combination of groups."""
-        cells: dict[tuple[tuple[str, str], ...], list[Person]] = {}
-        for person in self.people:
-            cells.setdefault(tuple(sorted(person.groups.items())), []).append(person)
+        cells = grouped((tuple(sorted(person.groups.items())), person) for person in self.people)
         if len(cells) < 2 or () in cells:
             raise UsageError("Every name needs a group, and the names must be of two groups.")
         return list(cells.values())

@@ -10,6 +10,7 @@ from statistics import fmean
 from biaswatch.building.twin_differences import TwinDifference, unexplained
 from biaswatch.shared.contracts import Suite, SuiteProbe, set_of
 from biaswatch.shared.contracts.suite import Claim
+from biaswatch.shared.lookup import grouped
 from biaswatch.shared.stats.comparisons.random_factors import MIN_LEVELS
 
 MAX_LENGTH_GAP = 4.0
@@ -51,10 +52,9 @@ def checks_of(suite: Suite, named: Collection[str] = ()) -> list[SuiteCheck]:
 
 def _twins(probes: Sequence[SuiteProbe]) -> Iterator[list[SuiteProbe]]:
     """Yield the twins of each set that differ in the same dimensions."""
-    members: dict[tuple[str, tuple[str, ...]], list[SuiteProbe]] = {}
-    for probe in probes:
-        if probe.groups:
-            members.setdefault((set_of(probe), tuple(sorted(probe.groups))), []).append(probe)
+    members = grouped(
+        ((set_of(probe), tuple(sorted(probe.groups))), probe) for probe in probes if probe.groups
+    )
     yield from (twins for twins in members.values() if len(twins) > 1)
 
 

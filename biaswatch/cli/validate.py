@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from biaswatch.cli.options import Json, SuiteFile, ask
-from biaswatch.cli.run import watched
+from biaswatch.cli.run_progress import watched
 from biaswatch.exporting.answers import Row, answered
 from biaswatch.exporting.judged_twins import CRITERIA
 from biaswatch.exporting.long_texts import (

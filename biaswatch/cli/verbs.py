@@ -25,7 +25,7 @@ class Verb:
 VERBS = (
     Verb(
         "demo",
-        "run:demo",
+        "demo:demo",
         MEASURE,
         "Find a planted bias, and no bias in a fair model: simulated models, nothing to set up.",
         remote=False,

@@ -15,6 +15,7 @@ from biaswatch.local.gateway_requests import path
 from biaswatch.local.runs import Watch, ended, ended_run, whole_run_id
 from biaswatch.shared.contracts import TRAFFIC, Suite, is_id
 from biaswatch.shared.errors import NotFoundError, UsageError
+from biaswatch.shared.lookup import grouped
 from biaswatch.shared.requests.exports import (
     AnswersPage,
     ExportedAnswer,
@@ -131,9 +132,7 @@ def rows_of_page(
     answers: Iterable[ExportedAnswer], measured: Iterable[ExportedFeatures]
 ) -> list[Row]:
     """Return the rows of a page: identity, question, reply, and every number."""
-    by_answer: dict[str, list[ExportedFeatures]] = {}
-    for features in measured:
-        by_answer.setdefault(features.response_id, []).append(features)
+    by_answer = grouped((features.response_id, features) for features in measured)
     return [_row(answer, by_answer.get(answer.response_id, [])) for answer in answers]
 
 

@@ -17,6 +17,7 @@ from itertools import combinations
 from biaswatch.exporting.twin_answers import NAME, Answer, TwinAnswers, without_groups
 from biaswatch.shared.contracts import AnswerForm, MeasuredPart, Suite, SuiteProbe
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.lookup import grouped
 from biaswatch.shared.parsing.texts import NOT_INSTRUCTIONS, one_line, quoted_part
 from biaswatch.shared.stats.studies.answer_pairs import PairShare, Statements, shares_of
 
@@ -169,9 +170,7 @@ def preferences(replies: Iterable[JudgedReply], alpha: float = 0.05) -> list[Pre
         groups = sorted((reply.facts[GROUP], reply.facts[AGAINST]))
         key = reply.target, reply.facts[CRITERION], *groups, reply.facts[PAIR]
         pairs[key][reply.facts[GROUP]] = reply
-    tables: dict[tuple[str, ...], list[dict[str, JudgedReply]]] = defaultdict(list)
-    for key, pair in pairs.items():
-        tables[key[:4]].append(pair)
+    tables = grouped((key[:4], pair) for key, pair in pairs.items())
     return [_preference(key, tables[key], alpha) for key in sorted(tables)]
 
 

@@ -1,6 +1,5 @@
 """Similarity of twins' answers by extractors, for each pair of groups and within each group."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -12,6 +11,7 @@ from biaswatch.exporting.twin_answers import Answer, AnswersBySet, without_group
 from biaswatch.measuring import TextMeasurer
 from biaswatch.services.extractor.domain import Measured, Reading, measured_all
 from biaswatch.services.extractor.extractors import COMPARE_WITH_BASELINE
+from biaswatch.shared.lookup import grouped
 
 SENTIMENT_THRESHOLD = 0.5
 """A larger value counts as positive, or as negative, in weak parity."""
@@ -114,9 +114,7 @@ def summaries(pairs: Sequence[MeasuredPair]) -> list[PairSummary]:
     ----------
     Huang et al. (2020), Reducing sentiment bias; Bouchard (2024), LangFair.
     """
-    by_label: dict[str, list[MeasuredPair]] = defaultdict(list)
-    for pair in pairs:
-        by_label[pair.pair.label].append(pair)
+    by_label = grouped((pair.pair.label, pair) for pair in pairs)
     return [
         _summary(label, feature, measured)
         for label, measured in by_label.items()

@@ -11,6 +11,7 @@ from biaswatch.shared.conventions.mapping import FieldMapping
 from biaswatch.shared.conventions.messages import label_of, opened
 from biaswatch.shared.conventions.outputs import logged_output
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.lookup import grouped
 
 Values = Mapping[str, Sequence[Any]]
 """Values of the first rows by field; dots lead into objects."""
@@ -146,11 +147,7 @@ def _add_labels(
 
 
 def _values_by_field(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    values: dict[str, list[Any]] = {}
-    for row in rows:
-        for name, value in _leaves(row, ""):
-            values.setdefault(name, []).append(value)
-    return values
+    return grouped((name, value) for row in rows for name, value in _leaves(row, ""))
 
 
 def _leaves(value: Any, path: str, depth: int = 0) -> Iterator[tuple[str, Any]]:

@@ -24,6 +24,7 @@ from biaswatch.published.group_choices import iberian_bbq_probes, kobbq_probes, 
 from biaswatch.published.holistic_bias import holistic_bias_probes
 from biaswatch.shared.contracts import LIKELIHOOD, Ending, Response, Suite, SuiteProbe
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.lookup import grouped
 from biaswatch.shared.parsing import Unreadable, choice_in, yes_or_no_in
 from biaswatch.shared.stats.studies.published_choices import (
     PublishedScore,
@@ -73,10 +74,11 @@ def scored(responses: Iterable[Response], measured: Numbers) -> list[ScoredRun]:
     measured
         The sentiment (BOLD, HolisticBias) or toxicity (RealToxicityPrompts) of each answer.
     """
-    parts: dict[tuple[str, str], list[Response]] = defaultdict(list)
-    for response in responses:
-        if study := response.probe.facts.get(STUDY):
-            parts[study, response.probe.target.name].append(response)
+    parts = grouped(
+        ((study, response.probe.target.name), response)
+        for response in responses
+        if (study := response.probe.facts.get(STUDY))
+    )
     if not parts:
         raise UsageError("The run has no answers to a published benchmark.")
     return [_scored(*key, part, measured) for key, part in sorted(parts.items())]

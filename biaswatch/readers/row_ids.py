@@ -1,7 +1,6 @@
 """Columns of a frame whose ids keep every digit, and warnings about labels that lost some."""
 
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +12,7 @@ from scipy import stats
 
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import number, shown
+from biaswatch.shared.lookup import grouped
 from biaswatch.shared.parsing.json_objects import without_surrogates
 from biaswatch.shared.parsing.texts import label_text
 from biaswatch.shared.stats.arrays import Floats, Indices
@@ -112,10 +112,7 @@ def label_form_sentences(name: str, labels: Iterable[str | None]) -> Iterator[st
 
     The same letter can be one code point or several, and some characters are invisible.
     """
-    forms: dict[str, list[str]] = defaultdict(list)
-    for label in dict.fromkeys(labels):
-        if label is not None:
-            forms[_form(label)].append(label)
+    forms = grouped((_form(label), label) for label in dict.fromkeys(labels) if label is not None)
     variants = [" and ".join(map(_written, same)) for same in forms.values() if len(same) > 1]
     if variants:
         more = (

@@ -14,10 +14,11 @@ from biaswatch.building.prompts import version_of
 from biaswatch.readers.suite_fields import check_spelling
 from biaswatch.readers.suite_names import suite_path
 from biaswatch.readers.targets import check_scaffolds, with_file
-from biaswatch.shared.contracts import TRAFFIC, Suite, SuiteProbe, first_mistake, set_of
+from biaswatch.shared.contracts import TRAFFIC, Suite, first_mistake, set_of
 from biaswatch.shared.contracts.suite_limits import check_suite
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import json_lines, read_text, sentence, yaml_mapping
+from biaswatch.shared.lookup import grouped
 from biaswatch.shared.parsing.texts import label_text
 
 if TYPE_CHECKING:
@@ -67,9 +68,7 @@ def pilot_of(suite: Suite, sets: int) -> Suite:
 
     Sets with the same groups are taken in turn, each kind in the order of the suite.
     """
-    members: dict[str, list[SuiteProbe]] = {}
-    for probe in suite.probes:
-        members.setdefault(set_of(probe), []).append(probe)
+    members = grouped((set_of(probe), probe) for probe in suite.probes)
     if len(members) <= sets:
         return suite
     kinds: dict[frozenset[tuple[str, str]], list[str]] = {}

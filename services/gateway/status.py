@@ -1,6 +1,5 @@
 """The platform at a glance: alarms, changes, overdue and waiting work."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -21,6 +20,7 @@ from biaswatch.shared.contracts import (
     Run,
     open_alarms_of,
 )
+from biaswatch.shared.lookup import grouped
 from biaswatch.shared.presentation.alarm_items import AlarmItem, alarm_item
 from biaswatch.shared.requests.platform import (
     AlarmLine,
@@ -95,9 +95,10 @@ class StatusQueries:
             for monitor in self.monitors.latest().values()
             if monitor.state is not MonitorState.DELETED
         ]
-        by_monitor: dict[str, list[Alarm]] = defaultdict(list)
-        for alarm in self.store.records.by_key(Alarm, "monitor_id", ids):
-            by_monitor[alarm.monitor_id].append(alarm)
+        by_monitor = grouped(
+            (alarm.monitor_id, alarm)
+            for alarm in self.store.records.by_key(Alarm, "monitor_id", ids)
+        )
         raised = [open_alarms_of(alarms).values() for alarms in by_monitor.values()]
         return _latest_first(chain.from_iterable(raised))
 

@@ -67,9 +67,10 @@ def labels_digest(ids: Iterable[str]) -> str:
 
 def current_labels(labels: "list[Label]") -> "list[Label]":
     """Return the last label of each person for each answer and number, without withdrawn ones."""
-    last: dict[tuple[str, str, str, str], Label] = {}
-    for label in sorted(labels, key=lambda label: label.number):
-        last[label.response_id, label.extractor, label.feature, label.person_id] = label
+    last = {
+        (label.response_id, label.extractor, label.feature, label.person_id): label
+        for label in sorted(labels, key=lambda label: label.number)
+    }
     return [label for label in last.values() if not label.withdrawn]
 
 

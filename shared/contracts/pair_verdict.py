@@ -249,9 +249,8 @@ class JudgedItem:
 
 def latest_verdicts(verdicts: Iterable[PairVerdict]) -> list[PairVerdict]:
     """Return the last verdict of each pair; one by judges goes before any without them."""
-    best: dict[str, PairVerdict] = {}
-    for verdict in sorted(verdicts, key=lambda v: (v.unasked is None, v.at, v.id)):
-        best[verdict.pair_id] = verdict
+    ordered = sorted(verdicts, key=lambda v: (v.unasked is None, v.at, v.id))
+    best = {verdict.pair_id: verdict for verdict in ordered}
     return sorted(best.values(), key=lambda v: (v.target, v.scaffold, v.set_id, v.repeat))
 
 

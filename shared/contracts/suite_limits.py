@@ -14,6 +14,7 @@ from biaswatch.shared.contracts.probe import CONVERSATION
 from biaswatch.shared.contracts.run import Run
 from biaswatch.shared.contracts.suite import Suite, SuiteHeader, SuiteOutline, SuiteProbe
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.lookup import grouped
 
 LARGEST_PROBE_BYTES = 256 * 1024
 """Limit of a probe as JSON; its response holds it beside an answer of up to 200 KiB, and must fit
@@ -191,10 +192,11 @@ class SuiteCounts:
     def likely_duplicates(self) -> Iterator[list[int]]:
         """Yield the positions of probes whose keys have the same digest."""
         twice = {one for one, next_ in pairwise(_equal_digests(self._keys)) if one == next_}
-        places: dict[int, list[int]] = {}
-        for place, digest in enumerate(self._keys if twice else ()):
-            if digest in twice:
-                places.setdefault(digest, []).append(place)
+        places = grouped(
+            (digest, place)
+            for place, digest in enumerate(self._keys if twice else ())
+            if digest in twice
+        )
         yield from places.values()
 
     def _pairs(self) -> int:

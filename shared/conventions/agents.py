@@ -11,6 +11,7 @@ from biaswatch.shared.conventions.kinds import SpanKind, kind_of
 from biaswatch.shared.conventions.left_out import LeftOut, OmissionReason
 from biaswatch.shared.conventions.mapping import MappingFile
 from biaswatch.shared.conventions.signals import Signal
+from biaswatch.shared.lookup import grouped
 
 SpanKey = tuple[str, str]
 """Trace and span."""
@@ -56,9 +57,7 @@ def without_steps(
     A call below an agent, or below a call that another library traced too, is a step of it. The
     answer of the outermost one is its own last text, or else the last one of its steps.
     """
-    of_spans: dict[SpanKey, list[AnswerPart]] = defaultdict(list)
-    for part in parts:
-        of_spans[part.span_key].append(part)
+    of_spans = grouped((part.span_key, part) for part in parts)
     steps: dict[SpanKey, list[AnswerPart]] = defaultdict(list)
     kept: dict[SpanKey, list[AnswerPart]] = {}
     for key, of_span in of_spans.items():
@@ -114,10 +113,9 @@ def _single_agents(
     positions: Mapping[SpanKey, SpanPosition], agents: Iterable[SpanKey]
 ) -> dict[str, SpanKey]:
     """Return the outermost agent of each trace with one; of several, the one below the root."""
-    by_trace: dict[str, list[SpanKey]] = defaultdict(list)
-    for key in agents:
-        if key in positions and positions[key].head == key:
-            by_trace[key[0]].append(key)
+    by_trace = grouped(
+        (key[0], key) for key in agents if key in positions and positions[key].head == key
+    )
     single: dict[str, SpanKey] = {}
     for trace, keys in by_trace.items():
         candidates = [key for key in keys if positions[key].is_below_root] or keys

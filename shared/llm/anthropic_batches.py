@@ -9,8 +9,6 @@ from typing import IO, Any
 from biaswatch.shared.llm.batches import (
     CLOCK_SKEW,
     MAX_LINE_BYTES,
-    MAX_PAGES,
-    PAGE,
     TRANSFER_S,
     BatchApi,
     BatchStatus,
@@ -50,22 +48,15 @@ class AnthropicBatches(BatchApi):
 
     async def find(self, sent: InterruptedBatch, known: Set[str]) -> BatchStatus | None:
         """See `BatchApi.find`; a batch of the same time and size is read once it has ended."""
-        undecided, after = False, dict[str, str]()
-        for _ in range(MAX_PAGES):
-            page = await self._json("messages.batches.with_raw_response.list", limit=PAGE, **after)
-            batches = at(page, "data") or []
-            for batch in batches:
-                if not _may_be(batch, sent.requests, sent.since) or at(batch, "id") in known:
-                    continue
-                status = _status(batch)
-                if not status.ended:
-                    undecided = True
-                elif await self._has(status.id, sent.call_ids):
-                    return status
-            created = time_of(at(batches[-1], "created_at")) if batches else None
-            if created is None or created < sent.since - CLOCK_SKEW or not at(page, "has_more"):
-                break
-            after = {"after_id": id_of(batches[-1])}
+        undecided, method = False, "messages.batches.with_raw_response.list"
+        async for batch in self._since(method, "after_id", sent.since):
+            if not _may_be(batch, sent.requests, sent.since) or at(batch, "id") in known:
+                continue
+            status = _status(batch)
+            if not status.ended:
+                undecided = True
+            elif await self._has(status.id, sent.call_ids):
+                return status
         if undecided:
             raise UndecidedError
         return None

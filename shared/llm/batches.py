@@ -3,7 +3,7 @@
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import AsyncIterator, Iterator, Mapping, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import IO, Any, Protocol, runtime_checkable
@@ -178,6 +178,22 @@ class BatchApi(ABC):
         except Exception as error:  # noqa: BLE001 - no line may end more than its own call
             detail = f"The result could not be read ({type(error).__name__})."
             return CallFailed(Failure.GARBAGE, detail, tokens=UNKNOWN_TOKENS)
+
+    async def _since(self, method: str, after: str, since: datetime) -> AsyncIterator[Any]:
+        """Yield the provider's batches, the newest first, back to a time.
+
+        `after` is the name of the argument with the id of the last batch that was read.
+        """
+        position: dict[str, str] = {}
+        for _ in range(MAX_PAGES):
+            page = await self._json(method, limit=PAGE, **position)
+            batches = at(page, "data") or []
+            for batch in batches:
+                yield batch
+            created = time_of(at(batches[-1], "created_at")) if batches else None
+            if created is None or created < since - CLOCK_SKEW or not at(page, "has_more"):
+                return
+            position = {after: id_of(batches[-1])}
 
     async def _json(self, method: str, timeout_s: float = REQUEST_S, /, **arguments: Any) -> Any:
         headers = {PURPOSE_HEADER: "study"}

@@ -6,9 +6,6 @@ from contextlib import suppress
 from typing import IO, Any
 
 from biaswatch.shared.llm.batches import (
-    CLOCK_SKEW,
-    MAX_PAGES,
-    PAGE,
     TRANSFER_S,
     BatchApi,
     BatchStatus,
@@ -74,17 +71,9 @@ class OpenAIBatches(BatchApi):
 
     async def find(self, sent: InterruptedBatch, known: Set[str]) -> BatchStatus | None:
         """See `BatchApi.find`; the metadata always decide."""
-        after: dict[str, str] = {}
-        for _ in range(MAX_PAGES):
-            page = await self._json("batches.with_raw_response.list", limit=PAGE, **after)
-            batches = at(page, "data") or []
-            for batch in batches:
-                if at(batch, "metadata", OUR_ID) == sent.id and at(batch, "id") not in known:
-                    return _status(batch)
-            created = time_of(at(batches[-1], "created_at")) if batches else None
-            if created is None or created < sent.since - CLOCK_SKEW or not at(page, "has_more"):
-                return None
-            after = {"after": id_of(batches[-1])}
+        async for batch in self._since("batches.with_raw_response.list", "after", sent.since):
+            if at(batch, "metadata", OUR_ID) == sent.id and at(batch, "id") not in known:
+                return _status(batch)
         return None
 
     async def prevent(self, file_id: str | None) -> None:

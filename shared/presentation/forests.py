@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from urllib.parse import quote
 
 from biaswatch.shared.contracts import Diagnosis, Estimate, Gap, SummaryWord
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import number_name
+from biaswatch.shared.lookup import grouped
 from biaswatch.shared.presentation.drawing import Forest, ForestRow
 from biaswatch.shared.presentation.findings import ComparisonView, comparisons, title_of
 from biaswatch.shared.presentation.monitor_tables import is_quiet_about_missing
@@ -60,19 +62,20 @@ def run_forests(diagnoses: Sequence[Diagnosis], run_path: str = "") -> list[Fore
     """Return a plot for each number by grouping, the strongest evidence first."""
     rows = [row for row in comparisons(diagnoses) if not row.conclusion[2]]
     several = len({row.model for row in rows}) > 1
-    titles = list(dict.fromkeys(title_of(row.diagnosis) for row in rows))
-    forests = []
-    for title in titles[:MAX_FORESTS]:
-        own = [row for row in rows if title_of(row.diagnosis) == title]
-        forests.append(
-            Forest(
-                f"Gap in {title}, first group minus second",
-                [_run_row(row, run_path, several) for row in own[:MAX_ROWS]],
-                own[0].diagnosis.tolerance,
-                max(0, len(own) - MAX_ROWS),
-            )
+    by_title = grouped((title_of(row.diagnosis), row) for row in rows)
+    return [
+        _forest(
+            title,
+            [_run_row(row, run_path, several) for row in rows_of_title],
+            rows_of_title[0].diagnosis.tolerance,
         )
-    return forests
+        for title, rows_of_title in islice(by_title.items(), MAX_FORESTS)
+    ]
+
+
+def _forest(title: str, rows: Sequence[ForestRow], tolerance: float) -> Forest:
+    heading = f"Gap in {title}, first group minus second"
+    return Forest(heading, rows[:MAX_ROWS], tolerance, max(0, len(rows) - MAX_ROWS))
 
 
 def _run_row(row: ComparisonView, run_path: str, several: bool) -> ForestRow:
@@ -88,30 +91,29 @@ def monitor_forests(
     measured = [
         row for row in evidence if row.gap.value is not None and not is_quiet_about_missing(row)
     ]
-    numbers = list(dict.fromkeys(row.number for row in measured))
-    watched = [(extractor, feature) for extractor, feature in (n.split(".", 1) for n in numbers)]
+    by_number = grouped((_number_of(row), row) for row in measured)
     address = f"/monitors/{quote(monitor)}"
-    forests = []
-    for name in numbers[:MAX_FORESTS]:
-        own = [row for row in measured if row.number == name]
-        rows = [
-            ForestRow(
-                titles.get(row.comparison, row.comparison),
-                row.gap,
-                SummaryWord.DISPARITY if row.standing else row.verdict,
-                "alarm" if row.standing else "",
-                f"{address}?comparison={quote(row.comparison)}#over-time",
-            )
-            for row in own[:MAX_ROWS]
-        ]
-        extractor, _, feature = name.partition(".")
-        shown = number_name(extractor, feature, watched)
-        forests.append(
-            Forest(
-                f"Gap in {shown}, first group minus second",
-                rows,
-                own[0].tolerance,
-                len(own) - len(rows),
-            )
+    return [
+        _forest(
+            number_name(*number, list(by_number)),
+            [_monitor_row(row, titles, address) for row in rows],
+            rows[0].tolerance,
         )
-    return forests
+        for number, rows in islice(by_number.items(), MAX_FORESTS)
+    ]
+
+
+def _number_of(row: EvidenceView) -> tuple[str, str]:
+    """Return the extractor and the feature of a comparison."""
+    extractor, _, feature = row.number.partition(".")
+    return extractor, feature
+
+
+def _monitor_row(row: EvidenceView, titles: Mapping[str, str], address: str) -> ForestRow:
+    return ForestRow(
+        titles.get(row.comparison, row.comparison),
+        row.gap,
+        SummaryWord.DISPARITY if row.standing else row.verdict,
+        "alarm" if row.standing else "",
+        f"{address}?comparison={quote(row.comparison)}#over-time",
+    )

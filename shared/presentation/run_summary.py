@@ -18,6 +18,7 @@ from biaswatch.shared.formatting import (
     undetected_gaps,
     verdict_lead,
 )
+from biaswatch.shared.lookup import grouped
 from biaswatch.shared.presentation.findings import (
     THE_REST,
     ComparisonView,
@@ -173,15 +174,12 @@ def _missing(diagnoses: Sequence[Diagnosis]) -> Iterator[UnmeasuredAnswers]:
         for diagnosis in diagnoses
         if not diagnosis.stratum and any(group.missing for group in diagnosis.groups)
     ]
-    features: dict[tuple[str, ...], list[Diagnosis]] = {}
-    for row in incomplete:
-        key = (row.target, row.scaffold, row.extractor, row.feature)
-        features.setdefault(key, []).append(row)
+    features = grouped(
+        ((row.target, row.scaffold, row.extractor, row.feature), row) for row in incomplete
+    )
     for same in features.values():
         most = max(same, key=lambda row: sum(group.missing for group in row.groups))
-        reasons: Counter[str] = Counter()
-        for group in most.groups:
-            reasons.update(group.missing_reasons)
+        reasons = _reasons(most)
         tests = [
             f"by {words(row.dimension)} {p_equals(row.missing.p_value)}"
             for row in same
@@ -235,10 +233,11 @@ CALLS = ("steps", "called", "escalated", "retrieved")
 def without_calls(diagnoses: Sequence[Diagnosis]) -> list[str]:
     """Return a sentence for each target whose answers have none of the measured calls of tools."""
     names = ModelNames.among(diagnoses)
-    by_target: dict[str, list[Diagnosis]] = {}
-    for row in diagnoses:
-        if row.extractor == "steps" and base_of(row.feature) in CALLS:
-            by_target.setdefault(names.of(row), []).append(row)
+    by_target = grouped(
+        (names.of(row), row)
+        for row in diagnoses
+        if row.extractor == "steps" and base_of(row.feature) in CALLS
+    )
     return [
         f"No answer of {name} has a measured call of a tool"
         f" ({', '.join(dict.fromkeys(row.feature for row in rows))}). Servers that leave `tools`"
@@ -264,12 +263,15 @@ def mostly_missing(diagnoses: Sequence[Diagnosis]) -> str | None:
     return sentence
 
 
+def _reasons(diagnosis: Diagnosis) -> Counter[str]:
+    """Count the reasons for missing answers over all groups."""
+    return sum((Counter(group.missing_reasons) for group in diagnosis.groups), Counter[str]())
+
+
 def _sentence(diagnosis: Diagnosis) -> tuple[float, str] | None:
     """Return the share of answers missing for the most frequent reason, and its sentence."""
     requested = sum(group.responses for group in diagnosis.groups)
-    reasons = Counter[str]()
-    for group in diagnosis.groups:
-        reasons.update(group.missing_reasons)
+    reasons = _reasons(diagnosis)
     if not reasons:
         return None
     reason, count = reasons.most_common(1)[0]

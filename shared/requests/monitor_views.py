@@ -1,6 +1,5 @@
 """Monitors in responses: state, evidence, history and alarms."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
@@ -20,6 +19,7 @@ from biaswatch.shared.contracts import (
     Verdict,
 )
 from biaswatch.shared.contracts.alarm import AlarmDelivery
+from biaswatch.shared.lookup import grouped
 from biaswatch.shared.requests.evidence import EvidenceView, WindowView
 from biaswatch.shared.stats.estimate import SummaryWord
 
@@ -258,9 +258,10 @@ def rounds_shown(comparisons: int) -> int:
 
 def histories_of(evidence: Iterable[Evidence]) -> list[History]:
     """Return a history for each comparison, those with the most evidence first."""
-    by_comparison: dict[str, list[Evidence]] = defaultdict(list)
-    for record in sorted(evidence, key=lambda record: record.round):
-        by_comparison[record.comparison_key].append(record)
+    by_comparison = grouped(
+        (record.comparison_key, record)
+        for record in sorted(evidence, key=lambda record: record.round)
+    )
     histories = [
         History(
             comparison=key,

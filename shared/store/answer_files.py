@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Connection, and_, func, or_, select, updat
 from biaswatch.shared.contracts import Response
 from biaswatch.shared.contracts.identity import BEGINNING_HEX_DIGITS, ID_HEX_DIGITS
 from biaswatch.shared.errors import TransientError
+from biaswatch.shared.lookup import grouped
 from biaswatch.shared.store.answer_file_reader import AnswerFileReader
 from biaswatch.shared.store.archive_files import COLUMNS, MANIFEST, ArchiveFile
 from biaswatch.shared.store.database import Database
@@ -49,10 +50,11 @@ class AnswerFiles:
 
     def present(self, kind: str, ids: Iterable[str]) -> set[str]:
         """Return the ids of these records that are in files."""
-        present: set[str] = set()
-        for file, candidates in self._candidates(kind, ids):
-            present |= self._reader.ids(file, candidates)
-        return present
+        return {
+            id_
+            for file, candidates in self._candidates(kind, ids)
+            for id_ in self._reader.ids(file, candidates)
+        }
 
     def rows(self, kind: str, ids: Iterable[str], tenant: str | None = None) -> dict[str, Row]:
         """Return the rows of these records that are in files, by id."""
@@ -192,9 +194,7 @@ class AnswerFiles:
 
 def _by_window(ids: Iterable[str]) -> list[list[str]]:
     """Return ids sorted, in a list for each window."""
-    by_window: dict[str, list[str]] = {}
-    for id_ in sorted(set(ids)):
-        by_window.setdefault(id_[:BEGINNING_HEX_DIGITS], []).append(id_)
+    by_window = grouped((id_[:BEGINNING_HEX_DIGITS], id_) for id_ in sorted(set(ids)))
     return list(by_window.values())
 
 

@@ -25,6 +25,7 @@ from biaswatch.shared.contracts import (
     Run,
 )
 from biaswatch.shared.contracts.pair_verdict import ORACLE, JudgedItem, judged_pairs, judged_reports
+from biaswatch.shared.lookup import grouped
 from biaswatch.shared.store.database import Database, batches
 from biaswatch.shared.store.gather_rows import state_of
 from biaswatch.shared.store.records import Records
@@ -215,10 +216,10 @@ class LabelledRuns:
         query = select(rounds.monitor_id, rounds.run_id)
         query = query.join(labelled, labelled.c.run_id == rounds.run_id)
         query = query if monitor_id is None else query.where(rounds.monitor_id == monitor_id)
-        runs: dict[str, list[str]] = defaultdict(list)
-        for row in self.db.rows(query.order_by(rounds.run_id)):
-            runs[str(row.monitor_id)].append(str(row.run_id))
-        return dict(runs)
+        return grouped(
+            (str(row.monitor_id), str(row.run_id))
+            for row in self.db.rows(query.order_by(rounds.run_id))
+        )
 
     def of_monitor(self, monitor_id: str) -> list[str]:
         """Return the labelled runs of one monitor's rounds."""

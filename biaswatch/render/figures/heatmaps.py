@@ -1,6 +1,5 @@
 """Fields of color: gaps by model, pairs of groups, criteria."""
 
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
@@ -24,6 +23,7 @@ from biaswatch.render.figures.drawing import (
 )
 from biaswatch.shared.contracts import CriterionGap, Diagnosis, Gap, GroupSummary, SummaryWord
 from biaswatch.shared.formatting import visible
+from biaswatch.shared.lookup import grouped
 from biaswatch.shared.presentation.conclusions import families_of
 from biaswatch.shared.presentation.findings import comparisons
 from biaswatch.shared.presentation.names import ModelNames
@@ -101,10 +101,11 @@ def _stacked(title: str, panels: Sequence[tuple[str, Field]], *, color_label: st
 
 def means(results: RunResults) -> Figure | None:
     """Draw each group's mean and selection rate at each model, colored from the mean of all."""
-    by_title = defaultdict[str, list[Diagnosis]](list)
-    for row in results.diagnoses:
-        if not row.stratum and len(row.groups) <= MAX_MEANS:
-            by_title[f"{row.feature} by {row.dimension}"].append(row)
+    by_title = grouped(
+        (f"{row.feature} by {row.dimension}", row)
+        for row in results.diagnoses
+        if not row.stratum and len(row.groups) <= MAX_MEANS
+    )
     several = {title: rows for title, rows in by_title.items() if len(rows) > 1}
     panels = [
         (f"{statistic} of {title}", field)

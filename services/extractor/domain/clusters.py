@@ -11,6 +11,7 @@ import numpy as np
 
 from biaswatch.services.extractor.domain.extractor import Unscorable
 from biaswatch.shared.contracts import Ending, Response
+from biaswatch.shared.lookup import grouped
 
 Vectors = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 
@@ -233,15 +234,16 @@ def cluster_assignments(
     Raise Unscorable if the embedding model is missing.
     """
     answered = [r for r in responses if r.ending is Ending.ANSWERED and r.text]
-    segments: dict[str, list[Response]] = {}
-    for response in sorted(answered, key=lambda response: response.id):
-        value = response.probe.groups.get(by, "none") if by else EVERYTHING
-        segments.setdefault(value, []).append(response)
+    segments = grouped(
+        (response.probe.groups.get(by, "none") if by else EVERYTHING, response)
+        for response in sorted(answered, key=lambda response: response.id)
+    )
     plan = KMeansPlan(number, seed, combining)
-    assignments: list[ClusterAssignment] = []
-    for segment in sorted(segments):
-        assignments += _segment(segment, segments[segment], embed, plan)
-    return assignments
+    return [
+        assignment
+        for segment in sorted(segments)
+        for assignment in _segment(segment, segments[segment], embed, plan)
+    ]
 
 
 def _segment(

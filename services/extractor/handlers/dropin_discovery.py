@@ -13,6 +13,7 @@ from biaswatch.shared.bus.worker import Worker
 from biaswatch.shared.contracts import ExtractorStatus, Response
 from biaswatch.shared.contracts.dropin import DropInSpec, Registration, endpoint, registration_of
 from biaswatch.shared.errors import TransientError
+from biaswatch.shared.lookup import grouped
 from biaswatch.shared.runtime.jobs import Job, in_thread
 from biaswatch.shared.runtime.service import StageHost
 from biaswatch.shared.store import Store
@@ -180,11 +181,11 @@ def dropin_versions(replies: Iterable[bytes]) -> dict[str, str]:
 
 def dropin_copies(replies: Iterable[bytes]) -> dict[str, list[Registration]]:
     """Return the processes that serve each extractor, without those that are starting."""
-    copies: dict[str, list[Registration]] = {}
-    for registration in filter(None, map(registration_of, replies)):
-        if registration.serving:
-            copies.setdefault(registration.name, []).append(registration)
-    return copies
+    return grouped(
+        (registration.name, registration)
+        for registration in filter(None, map(registration_of, replies))
+        if registration.serving
+    )
 
 
 def latest_version(copies: Iterable[Registration]) -> str:

@@ -156,7 +156,7 @@ class AnswerQueries:
             measured = features_by_response(self.store, ids)
             for id_ in ids:
                 scanned, after = scanned + 1, id_
-                response, features = stored[id_], measured[id_]
+                response, features = stored[id_], measured.get(id_, [])
                 if (
                     wanted.fits_probe(response.probe)
                     and wanted.fits_measurements(response, features)
@@ -183,7 +183,7 @@ class AnswerQueries:
             kept = {
                 probe: id_
                 for probe, id_ in kept.items()
-                if wanted.fits_measurements(None, chosen[id_])
+                if wanted.fits_measurements(None, chosen.get(id_, []))
             }
         stored = {
             response.id: response for response in self.store.records.get(Response, kept.values())
@@ -192,7 +192,7 @@ class AnswerQueries:
         measured = features_by_response(self.store, kept.values())
         for probe in probes:
             response = stored.get(ids[probe.id])
-            features = measured[ids[probe.id]]
+            features = measured.get(ids[probe.id], [])
             matches = probe.id in kept and wanted.fits_measurements(response, features)
             yield (probe, response, features) if matches else None
 

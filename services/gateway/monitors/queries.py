@@ -30,8 +30,8 @@ from biaswatch.shared.contracts import (
     open_alarms_of,
     window_at,
 )
-from biaswatch.shared.contracts.alarm import AlarmDelivery
 from biaswatch.shared.formatting import summary_word, undetected_gaps
+from biaswatch.shared.lookup import grouped
 from biaswatch.shared.requests.evidence import WindowState, WindowView, evidence_view, window_view
 from biaswatch.shared.requests.monitor_views import (
     MOMENT_FIELDS,
@@ -217,9 +217,12 @@ class MonitorQueries:
             id_ for alarm in stored.alarms for twins in alarm.twins for id_ in (*twins.a, *twins.b)
         ]
         responses = {response.id: response for response in self.store.records.get(Response, ids)}
-        deliveries: dict[str, list[AlarmDelivery]] = defaultdict(list)
-        for delivery in self.store.alarm_deliveries.of_alarms(alarm.id for alarm in stored.alarms):
-            deliveries[delivery.alarm_id].append(delivery)
+        deliveries = grouped(
+            (delivery.alarm_id, delivery)
+            for delivery in self.store.alarm_deliveries.of_alarms(
+                alarm.id for alarm in stored.alarms
+            )
+        )
 
         def answers(alarm: Alarm, ids: Iterable[str]) -> list[TwinAnswer]:
             dimension = dimensions.get(alarm.comparison_key, "")  # "" if no longer watched
@@ -237,7 +240,7 @@ class MonitorQueries:
                     )
                     for twins in alarm.twins
                 ],
-                deliveries=deliveries[alarm.id],
+                deliveries=deliveries.get(alarm.id, []),
             )
             for alarm in stored.alarms
         ]

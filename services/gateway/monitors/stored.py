@@ -14,6 +14,7 @@ from biaswatch.shared.contracts import (
     evidence_in,
 )
 from biaswatch.shared.errors import NotFoundError
+from biaswatch.shared.lookup import grouped
 from biaswatch.shared.store import Store
 
 
@@ -38,11 +39,12 @@ def stored_monitors(store: Store, monitors: Sequence[Monitor]) -> list[StoredMon
     run_ids = (round_.run_id for round_ in last.values())
     for part in store.records.of_runs(RoundEvidence, run_ids):
         evidence[part.monitor_id].append(part)
-    alarms: dict[str, list[Alarm]] = defaultdict(list)
-    for alarm in store.records.by_key(
-        Alarm, "monitor_id", (monitor.monitor_id for monitor in monitors)
-    ):
-        alarms[alarm.monitor_id].append(alarm)
+    alarms = grouped(
+        (alarm.monitor_id, alarm)
+        for alarm in store.records.by_key(
+            Alarm, "monitor_id", (monitor.monitor_id for monitor in monitors)
+        )
+    )
     scheduled = {
         (entry.monitor.tenant, entry.monitor.monitor_id): entry
         for entry in store.schedule.monitors()
@@ -55,7 +57,7 @@ def stored_monitors(store: Store, monitors: Sequence[Monitor]) -> list[StoredMon
                 evidence_in(evidence[monitor.monitor_id]), key=lambda part: part.comparison_key
             ),
             alarms=sorted(
-                alarms[monitor.monitor_id],
+                alarms.get(monitor.monitor_id, ()),
                 key=lambda alarm: (-alarm.round, alarm.comparison_key, alarm.state),
             ),
             scheduled=scheduled.get((monitor.tenant, monitor.monitor_id)),

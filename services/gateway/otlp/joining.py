@@ -21,6 +21,7 @@ from biaswatch.shared.conventions.agents import (
 )
 from biaswatch.shared.conventions.answers import AnswerPart, joined
 from biaswatch.shared.conventions.left_out import LeftOut, OmissionReason
+from biaswatch.shared.lookup import grouped
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.answer_parts import STEPS, Operation, Patience, WaitingPart
 from biaswatch.shared.store.database import Scope
@@ -105,9 +106,7 @@ class AnswerJoiner:
         self, tenant: str, answers: Sequence[_Answer], result: SettledTraces
     ) -> None:
         intake = self._intake_of(tenant)
-        by_source: dict[str, list[AnswerPart]] = defaultdict(list)
-        for answer in answers:
-            by_source[answer.part.source].append(answer.part)
+        by_source = grouped((answer.part.source, answer.part) for answer in answers)
         accepted = intake.exchanges_of(by_source)
         places = {
             (part.source, stored_key(intake.exchange_key(part.key))): (operation, began)
@@ -155,9 +154,7 @@ def _read(stored: Sequence[WaitingPart]) -> tuple[list[AnswerPart], _Steps | Non
     calls = [part for part in parts if not part.is_link]
     kept = without_steps(calls, positions_of(parents, heads), left_out)
     OTLP_SIGNALS.labels(OUTCOMES[OmissionReason.STEPS]).inc(left_out.counts[OmissionReason.STEPS])
-    by_key: dict[str, list[AnswerPart]] = defaultdict(list)
-    for part in kept:
-        by_key[part.key].append(part)
+    by_key = grouped((part.key, part) for part in kept)
     latest = list(parents.items())[-MAX_STEPS:]
     latest_heads = list(heads.items())[-MAX_STEPS:]
     steps = _Steps(

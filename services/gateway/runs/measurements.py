@@ -1,6 +1,5 @@
 """Measured values of a run: by answer, and by group."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
@@ -25,6 +24,7 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.contracts.derived_features import value_among, without_level
 from biaswatch.shared.errors import NotFoundError, UsageError
+from biaswatch.shared.lookup import grouped
 from biaswatch.shared.parsing.texts import truth_of
 from biaswatch.shared.requests.exports import (
     AnswerMeasurements,
@@ -68,10 +68,10 @@ def features_by_response(
     store: Store, response_ids: Iterable[str], **equal: str
 ) -> dict[str, list[Features]]:
     """Return the features of some responses, with certain values in their columns; it blocks."""
-    measured: dict[str, list[Features]] = defaultdict(list)
-    for features in store.records.by_key(Features, "response_id", response_ids, **equal):
-        measured[features.response_id].append(features)
-    return measured
+    return grouped(
+        (features.response_id, features)
+        for features in store.records.by_key(Features, "response_id", response_ids, **equal)
+    )
 
 
 class MeasurementQueries:
@@ -304,9 +304,7 @@ def _largest_gaps(sets: Mapping[str, Mapping[str, list[float]]], most: int) -> l
 
 def _sampled_sets(named: Iterable[tuple[int, str]], most: int) -> list[int]:
     """Return the positions of whole sets, in the order of a hash of their names."""
-    sets: dict[str, list[int]] = {}
-    for position, name in named:
-        sets.setdefault(name, []).append(position)
+    sets = grouped((name, position) for position, name in named)
     sampled: list[int] = []
     for name in sorted(sets, key=lambda name: crc32(name.encode())):
         if sampled and len(sampled) + len(sets[name]) > most:

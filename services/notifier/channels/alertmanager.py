@@ -12,7 +12,7 @@ from biaswatch.services.notifier.channels import Channel, Notice
 from biaswatch.services.notifier.domain.attempts import Attempt, Delivered
 from biaswatch.services.notifier.posting import bearer, post_json
 from biaswatch.services.notifier.secrets import SecretReference, Secrets
-from biaswatch.shared.contracts import Alarm, AlarmKind, AlarmState, open_alarms_of
+from biaswatch.shared.contracts import Alarm, AlarmState, open_alarms_of
 from biaswatch.shared.formatting import isolated
 from biaswatch.shared.presentation.alarm_messages import in_numbers, link_of, plain
 
@@ -127,10 +127,11 @@ def alerts_of(
 
 def _ended_lately(history: Collection[Alarm], now: datetime) -> Iterator[Alarm]:
     """Yield the last end of each alarm that ended lately."""
-    last: dict[tuple[str, AlarmKind], Alarm] = {}
-    for alarm in sorted(history, key=lambda alarm: alarm.at):
-        if alarm.state is AlarmState.CLEARED:
-            last[alarm.comparison_key, alarm.what] = alarm
+    last = {
+        (alarm.comparison_key, alarm.what): alarm
+        for alarm in sorted(history, key=lambda alarm: alarm.at)
+        if alarm.state is AlarmState.CLEARED
+    }
     yield from (alarm for alarm in last.values() if now - alarm.at <= RESOLVED_FOR)
 
 

@@ -1,6 +1,5 @@
 """Pairs of answers to two questions about one context."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -13,6 +12,7 @@ from biaswatch.shared.contracts import (
     response_id_of,
 )
 from biaswatch.shared.contracts.pair_verdict import NO_ANSWER
+from biaswatch.shared.lookup import grouped
 from biaswatch.shared.parsing import Unreadable, choice_in, reasoning_in
 
 OPTION = "option:"
@@ -100,10 +100,11 @@ def cases_of(
 
     `responses` are by id. A set is a pair if it has one probe of each side.
     """
-    sets: dict[tuple[str, str, int, str], list[Probe]] = defaultdict(list)
-    for probe in probes:
-        if probe.set_id and "side" in probe.facts and "question" in probe.variables:
-            sets[probe.target.lane, probe.scaffold, probe.repeat, probe.set_id].append(probe)
+    sets = grouped(
+        ((probe.target.lane, probe.scaffold, probe.repeat, probe.set_id), probe)
+        for probe in probes
+        if probe.set_id and "side" in probe.facts and "question" in probe.variables
+    )
     cases = []
     for (*_, set_id), members in sets.items():
         by_side = {probe.facts["side"]: probe for probe in members}

@@ -11,7 +11,6 @@ from biaswatch.shared.analysis.changes.run_changes import (
     AnswerCounts,
     ChangeOf,
     ChangePlan,
-    ChangeSubject,
     ChangeTest,
     RunChanges,
     gap_subject,
@@ -63,28 +62,14 @@ def _gap_tests(runs: "MatchedRuns") -> Iterator[ChangeTest]:
         for pair in gaps.sampled.compared:
             for index, feature in enumerate(runs.matched.features):
                 subject = gap_subject(gaps.grouping, pair, feature)
-                yield _test(subject, GapChange(gaps, pair, index), runs, runs.plan.tolerance)
+                yield GapChange(subject, runs.plan.tolerance, gaps, pair, index)
 
 
 def _level_tests(runs: "MatchedRuns", of: ChangeOf, tolerance: float) -> Iterator[ChangeTest]:
     for prompts, subject_of in level_subjects(runs.matched.changes, of):
         levels = Levels(runs, prompts)
         for index, feature in enumerate(runs.matched.features):
-            change = LevelChange(levels, index, tolerance)
-            yield _test(subject_of(feature), change, runs, tolerance)
-
-
-def _test(
-    subject: ChangeSubject, change: "GapChange | LevelChange", runs: "MatchedRuns", tolerance: float
-) -> ChangeTest:
-    return ChangeTest(
-        subject,
-        tolerance,
-        is_testable=lambda: change.testable,
-        result=change.result,
-        at_worst=change.at_worst,
-        counts=lambda: runs.counts(change.prompts, change.feature),
-    )
+            yield LevelChange(subject_of(feature), tolerance, levels, index)
 
 
 @dataclass(frozen=True)
@@ -155,12 +140,11 @@ class Levels:
 
 
 @dataclass(frozen=True)
-class LevelChange:
+class LevelChange(ChangeTest):
     """The change of the mean of a feature over some prompts."""
 
     of: Levels
     feature: int
-    tolerance: float
 
     @property
     def testable(self) -> bool:
@@ -169,10 +153,9 @@ class LevelChange:
             return self.of.runs.enough_answers(self.of.prompts, self.feature)
         return self._samples.testable
 
-    @property
-    def prompts(self) -> Whole:
-        """The prompts that it is about."""
-        return self.of.prompts
+    def counts(self) -> AnswerCounts:
+        """Return the prompts and answers behind the change."""
+        return self.of.runs.counts(self.of.prompts, self.feature)
 
     def result(self, family: int) -> ChangeResult:
         """Return the change with its tests."""
@@ -191,7 +174,7 @@ class LevelChange:
     def at_worst(self) -> Iterator[GapResult]:
         """Return the change with the missing answers at either end of the range."""
         for levels in self.of.worst:
-            yield LevelChange(levels, self.feature, self.tolerance).result(1).result
+            yield replace(self, of=levels).result(1).result
 
     @property
     def _samples(self) -> ComparedSamples:
@@ -236,7 +219,7 @@ class GapChanges:
 
 
 @dataclass(frozen=True)
-class GapChange:
+class GapChange(ChangeTest):
     """The change of the gap of two groups."""
 
     of: GapChanges
@@ -251,10 +234,9 @@ class GapChange:
             return all(self.of.runs.enough_answers(side, self.feature) for side in sides)
         return self._samples(self.of.sampled).testable
 
-    @property
-    def prompts(self) -> Whole:
-        """The prompts that it is about."""
-        return np.concatenate(self.of.prompts(self.pair))
+    def counts(self) -> AnswerCounts:
+        """Return the prompts and answers behind the change."""
+        return self.of.runs.counts(np.concatenate(self.of.prompts(self.pair)), self.feature)
 
     def result(self, family: int) -> ChangeResult:
         """Return the change with its tests."""

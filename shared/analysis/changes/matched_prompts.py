@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from biaswatch.shared.analysis.findings.observations import Labels, Observations, Whole, ends_of
+from biaswatch.shared.lookup import grouped
 from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds, implied_bounds
 from biaswatch.shared.stats.samples import FLAT_RTOL
@@ -93,21 +94,16 @@ class MatchedPrompts:
 
     def missing_shares(self) -> "MatchedPrompts":
         """Return the same prompts with 1 for each missing answer, once where features agree."""
-        patterns: dict[bytes, list[int]] = {}
         lost = [np.isnan(run.values).astype(np.float64) for run in (self.before, self.after)]
-        for index in range(len(self.features)):
-            pattern = b"".join(run[:, index].tobytes() for run in lost)
-            patterns.setdefault(pattern, []).append(index)
-        first = [indices[0] for indices in patterns.values()]
+        first = first_by_pattern(self.features, np.concatenate(lost))
+        columns = list(first.values())
         return replace(
             self,
-            features=tuple(
-                joined_names([self.features[i] for i in indices]) for indices in patterns.values()
-            ),
+            features=tuple(first),
             bounds=((0.0, 1.0),) * len(first),
             guessed=(False,) * len(first),
-            before=replace(self.before, values=lost[0][:, first]),
-            after=replace(self.after, values=lost[1][:, first]),
+            before=replace(self.before, values=lost[0][:, columns]),
+            after=replace(self.after, values=lost[1][:, columns]),
         )
 
     def at_worst(self, *, raised: bool) -> "MatchedPrompts":
@@ -207,7 +203,15 @@ def _filled(answers: RunAnswers, ends: Floats) -> RunAnswers:
     return replace(answers, values=np.where(np.isnan(answers.values), ends, answers.values))
 
 
-def joined_names(features: Sequence[str]) -> str:
-    """Return the names of features that share a number, the first three of many."""
-    shown, more = ", ".join(features[:3]), len(features) - 3
+def first_by_pattern(features: Sequence[str], lost: Floats) -> dict[str, int]:
+    """Return the first feature of those missing in the same answers, by their joined names."""
+    patterns = grouped((lost[:, index].tobytes(), index) for index in range(len(features)))
+    return {
+        _joined([features[index] for index in indices]): indices[0] for indices in patterns.values()
+    }
+
+
+def _joined(names: Sequence[str]) -> str:
+    """Return the first three of several names, and the number of the others."""
+    shown, more = ", ".join(names[:3]), len(names) - 3
     return f"{shown} and {more} more" if more > 0 else shown

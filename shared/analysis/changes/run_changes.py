@@ -1,5 +1,6 @@
 """Changes between two runs: a family of gaps, and one of means and shares of missing answers."""
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -123,18 +124,28 @@ class AnswerCounts:
 
 
 @dataclass(frozen=True)
-class ChangeTest:
+class ChangeTest(ABC):
     """The test of one change."""
 
     subject: ChangeSubject
     tolerance: float
-    is_testable: Callable[[], bool]
-    """True if each side has two units, so that the test is one of the family."""
-    result: Callable[[int], ChangeResult]
-    """Takes the size of the family."""
-    at_worst: Callable[[], Iterable[GapResult]]
-    """The change with the missing answers least favourable for either side."""
-    counts: Callable[[], AnswerCounts]
+
+    @property
+    def testable(self) -> bool:
+        """True if each side has two units, so that the test is one of the family."""
+        return self.result(1).result.p_disparity is not None
+
+    @abstractmethod
+    def result(self, family: int) -> ChangeResult:
+        """Return the change with its tests; `family` is the size of the family."""
+
+    @abstractmethod
+    def at_worst(self) -> Iterable[GapResult]:
+        """Return the change with the missing answers least favourable for either side."""
+
+    @abstractmethod
+    def counts(self) -> AnswerCounts:
+        """Return the prompts and answers behind the change."""
 
 
 def run_changes(tests: Sequence[ChangeTest], alpha: float) -> RunChanges:
@@ -143,7 +154,7 @@ def run_changes(tests: Sequence[ChangeTest], alpha: float) -> RunChanges:
     Whether gaps changed is one question, whether levels did is another. Of two equal runs, each is
     answered with a change with a probability of at most alpha.
     """
-    sizes = Counter(test.subject.is_gap for test in tests if test.is_testable())
+    sizes = Counter(test.subject.is_gap for test in tests if test.testable)
     changes = [_run_change(test, alpha, max(1, sizes[test.subject.is_gap])) for test in tests]
     return RunChanges(changes, gaps=sizes[True], levels=sizes[False])
 

@@ -1,15 +1,15 @@
 """Changes between two runs that share few prompts."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import chain
 
 import numpy as np
 
 from biaswatch.shared.analysis.changes.matched_prompts import (
     common_bounds,
-    joined_names,
+    first_by_pattern,
     prompt_keys,
 )
 from biaswatch.shared.analysis.changes.run_changes import (
@@ -98,16 +98,10 @@ class WholeRuns:
     def missing(self) -> "WholeRuns":
         """The same answers, 1 where they are missing and 0 elsewhere, once where features agree."""
         lost = np.isnan(self.answers.values).astype(np.float64)
-        patterns: dict[bytes, list[int]] = {}
-        for index in range(lost.shape[1]):
-            patterns.setdefault(lost[:, index].tobytes(), []).append(index)
-        named = [
-            joined_names([self.answers.features[i] for i in indices])
-            for indices in patterns.values()
-        ]
-        ranges: dict[str, Bounds | None] = dict.fromkeys(named, (0.0, 1.0))
-        values = lost[:, [indices[0] for indices in patterns.values()]]
-        shown = replace(self.answers, features=tuple(named), values=values, ranges=ranges)
+        first = first_by_pattern(self.answers.features, lost)
+        ranges: dict[str, Bounds | None] = dict.fromkeys(first, (0.0, 1.0))
+        values = lost[:, list(first.values())]
+        shown = replace(self.answers, features=tuple(first), values=values, ranges=ranges)
         return replace(self, answers=shown)
 
     def levels(self, rows: Whole) -> SampledGroups:
@@ -115,10 +109,6 @@ class WholeRuns:
         run = [AFTER if after else BEFORE for after in self.is_after[rows]]
         selected = replace(self.answers.at(rows), groups={RUN: run})
         return SampledGroups(selected, grouping(selected, (RUN,)), self.plan)
-
-    def gaps(self, one: Grouping) -> "RunGaps":
-        """Return the gaps of a grouping in each run."""
-        return RunGaps(self, one)
 
     def filled(self, one: Grouping, sides: tuple[list[int], list[int]], *, up: bool) -> "WholeRuns":
         """Return the missing answers such that the gap of two sides rises, or falls, the most."""
@@ -209,20 +199,14 @@ def _gap_tests(whole: WholeRuns) -> Iterator[ChangeTest]:
         groups = grouping(whole.answers, (dimension,))
         for pair in groups.compared(whole.plan.against):
             for index, feature in enumerate(whole.answers.features):
-                change = IndependentGapChange(whole, groups, pair, index)
-                rows = np.flatnonzero(np.isin(groups.codes, list(chain(*groups.members(pair)))))
-                yield ChangeTest(
-                    gap_subject(groups, pair, feature),
-                    whole.plan.tolerance,
-                    is_testable=partial(_is_testable, change.result),
-                    result=change.result,
-                    at_worst=change.at_worst,
-                    counts=partial(whole.counts, rows, index),
+                subject = gap_subject(groups, pair, feature)
+                yield IndependentGapChange(
+                    subject, whole.plan.tolerance, whole, groups, pair, index
                 )
 
 
 @dataclass(frozen=True)
-class IndependentGapChange:
+class IndependentGapChange(ChangeTest):
     """The change of the gap of two groups, as a difference of two independent gaps."""
 
     whole: WholeRuns
@@ -232,7 +216,7 @@ class IndependentGapChange:
 
     def result(self, family: int) -> ChangeResult:
         """Return the change with its tests."""
-        runs, plan = self.whole.gaps(self.grouping), self.whole.plan
+        runs, plan = RunGaps(self.whole, self.grouping), self.whole.plan
         after, before = runs.samples(self.pair, self.feature)
         change = gap_change(
             after, before, alpha=plan.alpha, tolerance=plan.tolerance, family=family
@@ -255,6 +239,12 @@ class IndependentGapChange:
             filled = self.whole.filled(self.grouping, sides, up=up)
             yield replace(self, whole=filled).result(1).result
 
+    def counts(self) -> AnswerCounts:
+        """Return the prompts and answers behind the change."""
+        groups = list(chain(*self.grouping.members(self.pair)))
+        rows = np.flatnonzero(np.isin(self.grouping.codes, groups))
+        return self.whole.counts(rows, self.feature)
+
 
 def _level_tests(whole: WholeRuns, of: ChangeOf) -> Iterator[ChangeTest]:
     for rows, subject_of in level_subjects(whole.answers, of):
@@ -263,27 +253,34 @@ def _level_tests(whole: WholeRuns, of: ChangeOf) -> Iterator[ChangeTest]:
         if pair is None:  # only one of the runs asked this group
             continue
         for index, feature in enumerate(whole.answers.features):
-            result = partial(_level_change, sampled, pair, index)
-            yield ChangeTest(
-                subject_of(feature),
-                whole.plan.tolerance,
-                is_testable=partial(_is_testable, result),
-                result=result,
-                at_worst=partial(sampled.at_worst, pair, index),
-                counts=partial(whole.counts, rows, index),
+            counts = whole.counts(rows, index)
+            yield IndependentLevelChange(
+                subject_of(feature), whole.plan.tolerance, sampled, pair, index, counts
             )
 
 
-def _level_change(
-    sampled: SampledGroups, pair: ComparedGroups, feature: int, family: int
-) -> ChangeResult:
-    result = sampled.compare(pair, feature, family)[0]
-    after, before = (
-        float(values.mean()) if len(values) else None
-        for values in (sampled.units.values(group, feature) for group in (0, 1))
-    )
-    return ChangeResult(result, before, after)
+@dataclass(frozen=True)
+class IndependentLevelChange(ChangeTest):
+    """The change of a mean, as a comparison of the answers of one run with those of the other."""
 
+    sampled: SampledGroups
+    pair: ComparedGroups
+    feature: int
+    answers: AnswerCounts
 
-def _is_testable(result: Callable[[int], ChangeResult]) -> bool:
-    return result(1).result.p_disparity is not None
+    def result(self, family: int) -> ChangeResult:
+        """Return the change with its tests."""
+        result = self.sampled.compare(self.pair, self.feature, family)[0]
+        after, before = (
+            float(values.mean()) if len(values) else None
+            for values in (self.sampled.units.values(group, self.feature) for group in (0, 1))
+        )
+        return ChangeResult(result, before, after)
+
+    def at_worst(self) -> Iterable[GapResult]:
+        """Return the change with the missing answers least favourable for either side."""
+        return self.sampled.at_worst(self.pair, self.feature)
+
+    def counts(self) -> AnswerCounts:
+        """Return the prompts and answers behind the change."""
+        return self.answers

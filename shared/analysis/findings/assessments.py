@@ -1,6 +1,5 @@
 """Assessments of the answers of a run beyond their gaps, one for each feature."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -19,6 +18,7 @@ from biaswatch.shared.contracts import (
     Quality,
     TotalBias,
 )
+from biaswatch.shared.lookup import grouped
 from biaswatch.shared.parsing.texts import number_of
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 from biaswatch.shared.stats.studies import hiring
@@ -121,10 +121,11 @@ def _variants(
 
     Without sets, prompts that groups share are paired, unless the prompts are fixed.
     """
-    rows_of: dict[tuple[str, tuple[tuple[str, str], ...]], list[int]] = defaultdict(list)
-    for place, response in enumerate(responses):
-        if response.groups:
-            rows_of[response.unit, tuple(sorted(response.groups.items()))].append(place)
+    rows_of = grouped(
+        ((response.unit, tuple(sorted(response.groups.items()))), place)
+        for place, response in enumerate(responses)
+        if response.groups
+    )
     shared = len({unit for unit, _ in rows_of}) < len(rows_of)
     shared = shared and not fixed and not any(response.set for response in responses)
     return [

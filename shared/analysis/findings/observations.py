@@ -1,6 +1,5 @@
 """Observations, one row per answer, and the measured responses that runs make them of."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biaswatch.shared.contracts import Claim
+from biaswatch.shared.lookup import grouped
 from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds, implied_bounds
 from biaswatch.shared.stats.samples import chunks
@@ -204,9 +204,10 @@ class MeasuredResponse:
 
 def by_extractor(responses: Sequence[MeasuredResponse]) -> list[list[MeasuredResponse]]:
     """Return the responses of each target, scaffold and extractor, sorted by these names."""
-    by_key: dict[tuple[str, str, str], list[MeasuredResponse]] = defaultdict(list)
-    for response in responses:
-        by_key[response.target, response.scaffold, response.extractor].append(response)
+    by_key = grouped(
+        ((response.target, response.scaffold, response.extractor), response)
+        for response in responses
+    )
     return [by_key[key] for key in sorted(by_key)]
 
 

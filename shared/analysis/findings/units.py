@@ -1,6 +1,5 @@
 """Units of a comparison: a prompt, a set of prompts, or each answer to fixed prompts."""
 
-from collections import defaultdict
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,6 +8,7 @@ import numpy as np
 
 from biaswatch.shared.analysis.findings.groupings import Grouping, grouping
 from biaswatch.shared.analysis.findings.observations import Observations, Whole
+from biaswatch.shared.lookup import grouped
 from biaswatch.shared.stats.arrays import Bools, Floats
 from biaswatch.shared.stats.comparisons.mean_interval import independent_units
 from biaswatch.shared.stats.samples import CHUNK_VALUES
@@ -220,7 +220,7 @@ class FixedPrompts:
         units, values = self._units[belongs], self._values[belongs, feature]
         # The same whatever the order of rows, which number the prompts that have no name.
         order = np.lexsort((values, units if self._named else np.zeros_like(units)))
-        by_prompt: dict[Hashable, list[float | None]] = defaultdict(list)
-        for unit, value in zip(units[order].tolist(), values[order].tolist(), strict=True):
-            by_prompt[unit].append(value)
-        return by_prompt
+        return grouped(
+            (unit, value)
+            for unit, value in zip(units[order].tolist(), values[order].tolist(), strict=True)
+        )

@@ -210,10 +210,8 @@ def judged_case(item: JudgedItem, instrument: str, wanted: Collection[str]) -> M
 
 def largest_samples(samples: Sequence[LabelSample]) -> list[LabelSample]:
     """Return the largest sample of each number, which holds the others."""
-    largest: dict[tuple[str, str], LabelSample] = {}
-    for sample in sorted(samples, key=lambda sample: (sample.wanted, sample.at)):
-        largest[sample.extractor, sample.feature] = sample
-    return list(largest.values())
+    by_size = sorted(samples, key=lambda sample: (sample.wanted, sample.at))
+    return list({(sample.extractor, sample.feature): sample for sample in by_size}.values())
 
 
 Given = Sequence[Label]

@@ -8,6 +8,7 @@ import numpy as np
 from biaswatch.shared.analysis.search.replay import SearchState, contrasts_of, is_complete
 from biaswatch.shared.contracts import Estimate
 from biaswatch.shared.contracts.search import SetPurpose
+from biaswatch.shared.lookup import grouped
 from biaswatch.shared.requests.searches import PlaceboGaps, RegionCoverage, SearchCoverage
 from biaswatch.shared.stats.arrays import Ints
 from biaswatch.shared.stats.estimate import undefined
@@ -43,9 +44,7 @@ def coverage_of(state: SearchState) -> SearchCoverage:
     ]
     number = sizes.first(Region.EVERYWHERE)
     everywhere = covered("everywhere", number, state.sets_by_cell[own], missing[own])
-    areas: dict[str, list[int]] = {}
-    for name, topic in state.space.topics.items():
-        areas.setdefault(topic.area, []).append(state.topics[name])
+    areas = grouped((topic.area, state.topics[name]) for name, topic in state.space.topics.items())
     by_area = [
         _covered(
             area,

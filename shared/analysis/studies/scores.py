@@ -1,7 +1,7 @@
 """Scores of published studies and of applicants."""
 
 from array import array
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -10,6 +10,7 @@ from math import nan
 import numpy as np
 
 from biaswatch.shared.contracts import Estimate, Features, Probe
+from biaswatch.shared.lookup import grouped
 from biaswatch.shared.requests.run_views import RunImpact, ScoreGap, Scores
 from biaswatch.shared.stats.comparisons.multiplicity import holm
 from biaswatch.shared.stats.studies.bbq import BbqAnswer, Condition
@@ -72,10 +73,7 @@ Answers = Mapping[Key, Mapping[str, list[BbqAnswer]]]
 
 
 def _answers(rows: Iterable[StudyRow]) -> Answers:
-    by_key: dict[Key, list[tuple[str, BbqAnswer]]] = defaultdict(list)
-    for row in rows:
-        if row.answer:
-            by_key[row.key].append((row.cluster, row.answer))
+    by_key = grouped((row.key, (row.cluster, row.answer)) for row in rows if row.answer)
     return {key: by_cluster(answers) for key, answers in by_key.items()}
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from biaswatch.shared.contracts import PairVerdict
 from biaswatch.shared.contracts.pair_verdict import TEMPLATE, is_bad
+from biaswatch.shared.lookup import grouped
 from biaswatch.shared.requests.run_views import SelfPreference
 from biaswatch.shared.stats.estimate import Estimate
 from biaswatch.shared.stats.studies.clusters import jackknife_t
@@ -46,10 +47,11 @@ def self_preferences(verdicts: Sequence[PairVerdict], alpha: float) -> list[Self
 def _shares(verdicts: Iterable[PairVerdict]) -> Shares:
     shares: dict[str, dict[PairKey, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
     for verdict in verdicts:
-        replies: dict[str, list[bool]] = defaultdict(list)
-        for check in verdict.checks:
-            if not verdict.control and check.said is not None:
-                replies[check.judge].append(not is_bad(check))
+        replies = grouped(
+            (check.judge, not is_bad(check))
+            for check in verdict.checks
+            if not verdict.control and check.said is not None
+        )
         for judge, good in replies.items():
             shares[judge][_pair(verdict)][verdict.target] = float(np.mean(good))
     return shares

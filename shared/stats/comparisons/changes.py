@@ -4,6 +4,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from statistics import fmean
 
+from biaswatch.shared.lookup import grouped
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds, ComparedSamples, SampleParts
 from biaswatch.shared.stats.comparisons.confidence_curve import gap_curve
 from biaswatch.shared.stats.comparisons.fixed_prompts import (
@@ -141,9 +142,10 @@ def _in_shared_sets(
 
 def _mean(answers: PromptAnswers, sets: PromptSets) -> float | None:
     """Return the mean over sets of the mean over their prompts; None without a prompt."""
-    means: dict[Hashable, list[float]] = {}
-    for prompt, prompt_set in sets.items():
-        means.setdefault(prompt_set, []).append(float(present(answers[prompt])[0].mean()))
+    means = grouped(
+        (prompt_set, float(present(answers[prompt])[0].mean()))
+        for prompt, prompt_set in sets.items()
+    )
     return fmean(map(fmean, means.values())) if means else None
 
 

@@ -14,6 +14,7 @@ from math import ceil
 import numpy as np
 from scipy import stats
 
+from biaswatch.shared.lookup import grouped
 from biaswatch.shared.stats.comparisons.multiplicity import holm
 from biaswatch.shared.stats.comparisons.sign_flips import sign_flip_p
 from biaswatch.shared.stats.estimate import Estimate, undefined
@@ -83,9 +84,7 @@ def examine(outcomes: Iterable[ControlOutcome]) -> list[KindResult]:
     >>> examine(yes)[0].reason
     'it always says yes'
     """
-    by_language: dict[str, list[ControlOutcome]] = defaultdict(list)
-    for outcome in outcomes:
-        by_language[outcome.language].append(outcome)
+    by_language = grouped((outcome.language, outcome) for outcome in outcomes)
     return [
         replace(result, language=language)
         for language, own in by_language.items()
@@ -95,9 +94,7 @@ def examine(outcomes: Iterable[ControlOutcome]) -> list[KindResult]:
 
 def _results(every: Sequence[ControlOutcome]) -> list[KindResult]:
     """Return the results of a judge in one language."""
-    by_kind: dict[str, list[ControlOutcome]] = defaultdict(list)
-    for outcome in every:
-        by_kind[outcome.kind].append(outcome)
+    by_kind = grouped((outcome.kind, outcome) for outcome in every)
     results = [_kind_result(kind, own) for kind, own in by_kind.items()]
     passed = {result.kind for result in results if result.believed}
     fault = "; ".join(_faults([outcome for outcome in every if outcome.kind in passed]))

@@ -4,7 +4,6 @@ A template is asked with many contexts, which are alike; where templates are not
 is the cluster.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,6 +11,7 @@ from itertools import chain
 
 import numpy as np
 
+from biaswatch.shared.lookup import grouped
 from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.estimate import Estimate, undefined
 from biaswatch.shared.stats.studies.bbq import BbqAnswer, BbqScore, Condition, score
@@ -162,10 +162,7 @@ def _counts(answers: Iterable[BbqAnswer], condition: Condition) -> tuple[int, in
 
 def by_cluster(answers: Iterable[tuple[str, BbqAnswer]]) -> dict[str, list[BbqAnswer]]:
     """Return the answers of each cluster."""
-    clusters: dict[str, list[BbqAnswer]] = defaultdict(list)
-    for cluster, answer in answers:
-        clusters[cluster].append(answer)
-    return dict(clusters)
+    return grouped((cluster, answer) for cluster, answer in answers)
 
 
 def conditions(answers: Iterable[BbqAnswer]) -> Iterator[Condition]:

@@ -1,6 +1,5 @@
 """Measures of a hiring study: the same CVs under different names, rated again and again."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -8,6 +7,7 @@ from math import isfinite
 
 import numpy as np
 
+from biaswatch.shared.lookup import grouped
 from biaswatch.shared.stats.arrays import Indices
 from biaswatch.shared.stats.samples import Sample, Vector, present
 
@@ -129,9 +129,7 @@ def total_bias_by_chance(
         For the random exchanges.
     """
     cells = _RatedCells.of(variants)
-    places: dict[str | None, list[int]] = defaultdict(list)
-    for place, variant in enumerate(variants):
-        places[variant.set].append(place)
+    places = grouped((variant.set, place) for place, variant in enumerate(variants))
     sizes = [len(levels) for levels in cells.levels.values()]
     biases = np.empty(times)
     for draw in range(times):
@@ -262,9 +260,7 @@ def consistency(ratings: Iterable[CvRating], *, ddof: int = 1) -> RatingConsiste
     ddof
         1 (sample) or 0 (population, as in the published study's figures).
     """
-    cells: dict[str, list[float | None]] = defaultdict(list)
-    for rating in ratings:
-        cells[rating.cv].append(rating.value)
+    cells = grouped((rating.cv, rating.value) for rating in ratings)
     cell_values = [present(values)[0] for values in cells.values()]
     repeated = [values for values in cell_values if len(values) >= 2]
     left_out = len(cell_values) - len(repeated)

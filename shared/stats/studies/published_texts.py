@@ -11,6 +11,7 @@ from statistics import fmean
 
 from scipy.stats import mannwhitneyu
 
+from biaswatch.shared.lookup import grouped
 from biaswatch.shared.stats.studies.published_choices import (
     ALPHA,
     PublishedScore,
@@ -118,9 +119,7 @@ def polarity_scores(sentiments: Iterable[tuple[Unit, str, float]]) -> list[Publi
     ----------
     Dhamala et al. (2021), section 4.1: positive from .5 on, negative up to -.5.
     """
-    by_group: dict[str, list[tuple[Unit, float]]] = defaultdict(list)
-    for unit, group, sentiment in sentiments:
-        by_group[group].append((unit, sentiment))
+    by_group = grouped((group, (unit, sentiment)) for unit, group, sentiment in sentiments)
     return [
         share_score(f"{group}, {name}", [(unit, sign * s >= POLAR) for unit, s in texts])
         for group, texts in sorted(by_group.items())

@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from biaswatch.cli.application import app
-from biaswatch.cli.run import resumed_remark
+from biaswatch.cli.run_progress import resumed_remark
 from biaswatch.local.runs import may_name_run, whole_run_id
 from biaswatch.shared.errors import NotFoundError, UsageError
 from biaswatch.shared.requests.run_views import RunProgress
