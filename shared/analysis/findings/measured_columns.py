@@ -1,9 +1,10 @@
 """The answers of a run as columns: cases are folded in one by one, and none is kept."""
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import inf, nan
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -23,15 +24,29 @@ from biaswatch.shared.parsing.texts import truth_of
 from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 
+T = TypeVar("T")
 Key = tuple[str, str, str]
 """Target, scaffold and extractor."""
-Words = tuple[tuple[str, str], ...]
-"""Levels by dimension, as they come."""
+Levels = tuple[tuple[str, str], ...]
+"""Names and levels: of groups by dimension, or of strata or random factors."""
 
 
 def why_undefined(scaffold: str) -> str:
     """Return the reason of a measured answer without a value of a feature."""
     return "no value in a turn" if scaffold == CONVERSATION else "undefined"
+
+
+@dataclass(frozen=True)
+class CodedColumn(Generic[T]):
+    """A column of few different values."""
+
+    codes: Whole
+    """[rows]: places among the values, in as few bytes as they need."""
+    values: tuple[T, ...]
+
+    def at(self, rows: Whole) -> "CodedColumn[T]":
+        """Return some rows."""
+        return CodedColumn(self.codes[rows], self.values)
 
 
 @dataclass(frozen=True)
@@ -50,21 +65,14 @@ class MeasuredColumns:
     sets_of: Whole | None
     """[rows]: the rank of the set's name over all targets, -1 for none; None where no response has
     one."""
-    levels_of: Whole
-    """[rows]: a place among `levels`."""
-    levels: tuple[Mapping[str, str], ...]
-    """The different combinations of groups."""
-    strata_of: Whole
-    strata: tuple[Mapping[str, str], ...]
-    random_of: Whole
-    """[rows]: a place among `random`."""
-    random: tuple[Mapping[str, str], ...]
-    """The different combinations of values of random factors."""
-    reasons_of: Whole
-    reasons: tuple[str | None, ...]
+    levels: CodedColumn[Levels]
+    """Combinations of groups."""
+    strata: CodedColumn[Levels]
+    random: CodedColumn[Levels]
+    """Combinations of values of random factors."""
+    reasons: CodedColumn[str | None]
     """Why responses have no value of any feature."""
-    reservations_of: Whole
-    reservations: tuple[str | None, ...]
+    reservations: CodedColumn[str | None]
     """Reservations about the values of responses."""
     truth: Floats | None = None
     """[rows]: the expected answers that are numbers, nan for others; None where there are none."""
@@ -77,17 +85,17 @@ class MeasuredColumns:
     @property
     def rows(self) -> int:
         """How many responses there are."""
-        return len(self.levels_of)
+        return len(self.levels.codes)
 
     @property
     def dimensions(self) -> tuple[str, ...]:
         """The dimensions that any response has a group in, sorted."""
-        return tuple(sorted({name for groups in self.levels for name in groups}))
+        return tuple(sorted({name for groups in self.levels.values for name, _ in groups}))
 
     @property
     def by_stratum(self) -> "MeasuredColumns":
         """The same responses, with strata in the place of groups."""
-        return replace(self, levels_of=self.strata_of, levels=self.strata)
+        return replace(self, levels=self.strata)
 
     def of_rows(self, rows: Whole, feature: str, values: Floats) -> "MeasuredColumns":
         """Return some responses with one feature, which has these values."""
@@ -97,11 +105,11 @@ class MeasuredColumns:
             numbers=values[None, :],
             units_of=self.units_of[rows],
             sets_of=None if self.sets_of is None else self.sets_of[rows],
-            levels_of=self.levels_of[rows],
-            strata_of=self.strata_of[rows],
-            random_of=self.random_of[rows],
-            reasons_of=self.reasons_of[rows],
-            reservations_of=self.reservations_of[rows],
+            levels=self.levels.at(rows),
+            strata=self.strata.at(rows),
+            random=self.random.at(rows),
+            reasons=self.reasons.at(rows),
+            reservations=self.reservations.at(rows),
             truth=None,
         )
 
@@ -113,12 +121,13 @@ class MeasuredColumns:
 
     def why_missing(self, row: int) -> str:
         """Return why a response has no value of a feature, or of any feature."""
-        return self.reasons[int(self.reasons_of[row])] or why_undefined(self.scaffold)
+        return self.reasons.values[int(self.reasons.codes[row])] or why_undefined(self.scaffold)
 
     def reservations_among(self, rows: Whole) -> dict[str, int]:
         """Count the reservations about the values of these rows, by their kind."""
-        codes, counts = np.unique(self.reservations_of[rows], return_counts=True)
-        counted = zip((self.reservations[code] for code in codes), counts.tolist(), strict=True)
+        codes, counts = np.unique(self.reservations.codes[rows], return_counts=True)
+        kinds = (self.reservations.values[code] for code in codes)
+        counted = zip(kinds, counts.tolist(), strict=True)
         return {kind: count for kind, count in counted if kind is not None}
 
     def observations(
@@ -130,12 +139,12 @@ class MeasuredColumns:
         return Observations(
             features=names,
             values=self._values(names, known),
-            groups={name: _labels(self.levels, self.levels_of, name) for name in self.dimensions},
+            groups={name: _labels(self.levels, name) for name in self.dimensions},
             units=CodedLabels(self.units_of, ()),
             sets=None if self.sets_of is None else CodedLabels(self.sets_of, ()),
             random={
-                name: _labels(self.random, self.random_of, name)
-                for name in sorted({name for values in self.random for name in values})
+                name: _labels(self.random, name)
+                for name in sorted({name for values in self.random.values for name, _ in values})
             },
             ranges=known,
             drawn=self.scaffold != LIKELIHOOD,
@@ -149,10 +158,10 @@ class MeasuredColumns:
         return np.array(columns, dtype=np.float64).T
 
 
-def _labels(combinations: Sequence[Mapping[str, str]], of: Whole, name: str) -> Labels:
+def _labels(combinations: CodedColumn[Levels], name: str) -> Labels:
     """Return the level of one name in each row."""
-    codes, levels = coded([combination.get(name) for combination in combinations])
-    return CodedLabels(codes.astype(np.int32)[of], levels)
+    codes, levels = coded([dict(combination).get(name) for combination in combinations.values])
+    return CodedLabels(codes.astype(np.int32)[combinations.codes], levels)
 
 
 def folded(responses: Iterable[MeasuredResponse]) -> list[MeasuredColumns]:
@@ -200,21 +209,31 @@ class NumberedNames:
         return names, ranks
 
 
+class _GrowingColumn(Generic[T]):
+    def __init__(self) -> None:
+        self._codes = array("i")
+        self._values: dict[T, int] = {}
+
+    def append(self, value: T) -> None:
+        self._codes.append(self._values.setdefault(value, len(self._values)))
+
+    def column(self) -> CodedColumn[T]:
+        smallest = np.min_scalar_type(max(len(self._values) - 1, 0))
+        return CodedColumn(_whole(self._codes).astype(smallest), tuple(self._values))
+
+
 class _GrowingColumns:
     def __init__(self, units: NumberedNames, sets: NumberedNames) -> None:
         self._units, self._sets = units, sets
         self._numbers: dict[str, array[float]] = {}
         self._units_of, self._sets_of = array("i"), array("i")
-        self._levels: dict[Words, int] = {}
-        self._strata: dict[Words, int] = {}
-        self._random: dict[Words, int] = {}
-        self._reasons: dict[str | None, int] = {}
-        self._levels_of, self._strata_of, self._reasons_of = array("i"), array("i"), array("i")
-        self._reservations: dict[str | None, int] = {}
-        self._reservations_of = array("i")
+        self._levels = _GrowingColumn[Levels]()
+        self._strata = _GrowingColumn[Levels]()
+        self._random = _GrowingColumn[Levels]()
+        self._reasons = _GrowingColumn[str | None]()
+        self._reservations = _GrowingColumn[str | None]()
         self._truth = array("d")
         """Empty until a response has an expected number."""
-        self._random_of = array("i")
 
     def add(self, case: MeasuredResponse) -> None:
         rows = len(self._units_of)
@@ -226,18 +245,14 @@ class _GrowingColumns:
             column.append(_of_record(value))
         self._units_of.append(self._units.number_of(case.unit))
         self._sets_of.append(self._sets.number_of(case.set or None))
-        groups, strata = tuple(case.groups.items()), tuple(case.strata.items())
-        self._levels_of.append(self._levels.setdefault(groups, len(self._levels)))
-        self._strata_of.append(self._strata.setdefault(strata, len(self._strata)))
+        self._levels.append(tuple(case.groups.items()))
+        self._strata.append(tuple(case.strata.items()))
+        self._random.append(tuple(case.random.items()))
+        self._reasons.append(case.why_missing)
+        self._reservations.append(case.reservation)
         if self._truth or truth_of(case.expected) is not None:
             self._truth.extend([nan] * (rows - len(self._truth)))
             self._truth.append(_of_record(truth_of(case.expected)))
-        random = tuple(case.random.items())
-        self._random_of.append(self._random.setdefault(random, len(self._random)))
-        why = case.why_missing
-        self._reasons_of.append(self._reasons.setdefault(why, len(self._reasons)))
-        known = self._reservations
-        self._reservations_of.append(known.setdefault(case.reservation, len(known)))
 
     def columns(self, key: Key, of_units: Whole, of_sets: Whole) -> MeasuredColumns:
         for column in self._numbers.values():
@@ -254,16 +269,11 @@ class _GrowingColumns:
             numbers=numbers,
             units_of=_dense(of_units[_whole(self._units_of)]),
             sets_of=sets.astype(np.int32) if (sets >= 0).any() else None,
-            levels_of=_small(self._levels_of, len(self._levels)),
-            levels=tuple(map(dict, self._levels)),
-            strata_of=_small(self._strata_of, len(self._strata)),
-            strata=tuple(map(dict, self._strata)),
-            random_of=_small(self._random_of, len(self._random)),
-            random=tuple(map(dict, self._random)),
-            reasons_of=_small(self._reasons_of, len(self._reasons)),
-            reasons=tuple(self._reasons),
-            reservations_of=_small(self._reservations_of, len(self._reservations)),
-            reservations=tuple(self._reservations),
+            levels=self._levels.column(),
+            strata=self._strata.column(),
+            random=self._random.column(),
+            reasons=self._reasons.column(),
+            reservations=self._reservations.column(),
             truth=np.frombuffer(self._truth) if self._truth else None,
         )
 
@@ -277,11 +287,6 @@ def _of_record(value: float | None) -> float:
 
 def _whole(numbers: "array[int]") -> Whole:
     return np.frombuffer(numbers, dtype=np.int32)
-
-
-def _small(places: "array[int]", different: int) -> Whole:
-    """Return places in as few bytes as they need."""
-    return _whole(places).astype(np.min_scalar_type(max(different - 1, 0)))
 
 
 def _dense(ranks: Whole) -> Whole:

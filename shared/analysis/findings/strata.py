@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from biaswatch.shared.analysis.findings.measured_columns import MeasuredColumns
+from biaswatch.shared.analysis.findings.measured_columns import CodedColumn, MeasuredColumns
 from biaswatch.shared.contracts.derived_features import at_level
 
 
@@ -15,14 +15,16 @@ def at_levels(
     """Yield the responses under each level of each stratum; features are named by the level."""
     for columns in measured:
         for stratum in strata:
-            levels = {of[stratum] for of in columns.strata if stratum in of}
+            levels = {
+                level for of in columns.strata.values for name, level in of if name == stratum
+            }
             for level in sorted(levels):
                 yield _at_level(columns, stratum, level), level
 
 
 def _at_level(columns: MeasuredColumns, stratum: str, level: str) -> MeasuredColumns:
-    places = [place for place, of in enumerate(columns.strata) if of.get(stratum) == level]
-    rows = np.flatnonzero(np.isin(columns.strata_of, places))
+    places = [place for place, of in enumerate(columns.strata.values) if (stratum, level) in of]
+    rows = np.flatnonzero(np.isin(columns.strata.codes, places))
     names = tuple(at_level(name, level) for name in columns.features)
     part = columns.of_rows(rows, "", np.empty(0))
     return replace(part, features=names, numbers=columns.numbers[:, rows])
@@ -30,10 +32,11 @@ def _at_level(columns: MeasuredColumns, stratum: str, level: str) -> MeasuredCol
 
 def crossed_with(columns: MeasuredColumns, stratum: str) -> MeasuredColumns:
     """Return the responses with the levels of a stratum as one more dimension of groups."""
-    both = np.stack([columns.levels_of, columns.strata_of]).astype(np.intp)
+    both = np.stack([columns.levels.codes, columns.strata.codes]).astype(np.intp)
     pairs, places = np.unique(both, axis=1, return_inverse=True)
-    levels = []
-    for group, of in pairs.T.tolist():
-        level = columns.strata[of].get(stratum)
-        levels.append({**columns.levels[group], **({} if level is None else {stratum: level})})
-    return replace(columns, levels_of=places.reshape(-1), levels=tuple(levels))
+    groups, strata = columns.levels.values, columns.strata.values
+    levels = [
+        (*groups[group], *(item for item in strata[of] if item[0] == stratum))
+        for group, of in pairs.T.tolist()
+    ]
+    return replace(columns, levels=CodedColumn(places.reshape(-1), tuple(levels)))
