@@ -32,7 +32,7 @@ from benchmarks.measuring import (
     wait_until,
 )
 from benchmarks.store_writes import server_of
-from biaswatch.services.extractor.extractors.rating import RatingExtractor
+from biaswatch.services.extractor.extractors import rating
 from biaswatch.shared.bus.jetstream import Connection, JetStreamPublisher
 from biaswatch.shared.bus.server import EmbeddedServer
 from biaswatch.shared.contracts import Diagnosis, ExtractorPin, Run, Suite, SuiteProbe, parse_target
@@ -64,7 +64,7 @@ def study(folder: Path, responses: int, first: int = 0) -> tuple[Suite, Run]:
         suite=suite.name,
         suite_hash=suite.hash,
         targets=(parse_target(f"replay:{folder / 'answers.jsonl'}"),),
-        extractors=(ExtractorPin(name="rating", version=RatingExtractor.version),),
+        extractors=(ExtractorPin(name="rating", version=rating.EXTRACTORS["rating"].version),),
         ids_in_order=True,
     )
     return suite, run

@@ -24,7 +24,7 @@ from typing import Any
 
 from sqlalchemy import text
 
-from biaswatch.services.extractor.extractors.rating import RatingExtractor
+from biaswatch.services.extractor.extractors import rating
 from biaswatch.shared.contracts import (
     RUN_GATHER,
     Ending,
@@ -46,7 +46,7 @@ from biaswatch.shared.store.calls import PaidCall
 from biaswatch.shared.store.engine import engine_of
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
-PIN = ExtractorPin(name="rating", version=RatingExtractor.version)
+PIN = ExtractorPin(name="rating", version=rating.EXTRACTORS["rating"].version)
 STRETCH, PART, BATCH = 5000, 500, 500
 OUT_OF_ORDER = 200
 """Answers that may overtake one another: the calls in flight."""

@@ -1,11 +1,10 @@
 """Forest plots of runs and monitors: their gaps, order and direction."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import islice
 from urllib.parse import quote
 
-from biaswatch.shared.contracts import Diagnosis, Estimate, Gap, SummaryWord
+from biaswatch.shared.contracts import Diagnosis, Gap, SummaryWord
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import number_name
 from biaswatch.shared.lookup import grouped
@@ -39,18 +38,9 @@ def checked_against(diagnoses: Sequence[Diagnosis], reference: str) -> list[Diag
 def _turned(gap: Gap, reference: str) -> Gap:
     if gap.a != reference:
         return gap
-    signed = {name: negated(getattr(gap, name)) for name in SIGNED}
+    estimates = {name: getattr(gap, name) for name in SIGNED}
+    signed = {name: None if value is None else -value for name, value in estimates.items()}
     return gap.model_copy(update={"a": gap.b, "b": gap.a, **signed})
-
-
-def negated(estimate: Estimate | None) -> Estimate | None:
-    """Return an estimate with the opposite sign, or None of none."""
-    if estimate is None:
-        return None
-    value, low, high = (
-        None if end is None else -end for end in (estimate.value, estimate.high, estimate.low)
-    )
-    return replace(estimate, value=value, low=low, high=high)
 
 
 def reference_groups(diagnoses: Sequence[Diagnosis]) -> list[str]:

@@ -7,9 +7,7 @@ import pandas as pd
 
 import biaswatch as bw
 from biaswatch.services.extractor.domain.extractor import Reading
-from biaswatch.services.extractor.extractors import vader
-from biaswatch.services.extractor.extractors.choice import ChoiceExtractor
-from biaswatch.services.extractor.extractors.ranking import RankingExtractor
+from biaswatch.services.extractor.extractors import choice, ranking, vader
 from biaswatch.services.simulator.domain.planted_bias import Markers, PlantedModel
 from biaswatch.services.simulator.domain.question import Turn
 from biaswatch.services.simulator.domain.reply import OfferedTool, SimulatedRequest, words_for
@@ -88,9 +86,10 @@ def _measured(suite: Suite, probe: SuiteProbe, text: str) -> float | None:
     if "ranking" in suite.extractors:
         options = dict.fromkeys(suite.options, "")
         reading = Reading(text, expected=probe.expected, options=options)
-        return RankingExtractor().measure(reading)["rank"]
+        return ranking.EXTRACTORS["ranking"].measure(reading)["rank"]
     if probe.expected and text.startswith("Answer"):
-        return ChoiceExtractor().measure(Reading(text, expected=probe.expected))["correct"]
+        reading = Reading(text, expected=probe.expected)
+        return choice.EXTRACTORS["choice"].measure(reading)["correct"]
     if text.startswith(REASONS):
         return rating_in(text)
     return VADER.measure(Reading(text))["sentiment"]

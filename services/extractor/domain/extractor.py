@@ -75,6 +75,18 @@ class BatchExtractor(Protocol):
 
 
 @dataclass(frozen=True)
+class ReadingExtractor:
+    """An extractor made of one function of the text and what is known about it."""
+
+    name: str
+    version: str
+    features: tuple[str, ...]
+    instrument: str
+    measure: Callable[[Reading], Mapping[str, float | None]]
+    """See `Extractor.measure`."""
+
+
+@dataclass(frozen=True)
 class FunctionExtractor:
     """An extractor made of one function of the text."""
 

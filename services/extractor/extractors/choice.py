@@ -3,28 +3,24 @@
 from collections.abc import Mapping
 from string import ascii_uppercase
 
-from biaswatch.services.extractor.domain import Extractor, Reading, Unscorable
+from biaswatch.services.extractor.domain import Extractor, Reading, ReadingExtractor, Unscorable
 from biaswatch.shared.parsing import Unreadable, choice_in
 
 
-class ChoiceExtractor:
-    """Reads the chosen option of a multiple-choice question."""
-
-    name = "choice"
-    version = "3"
-    features = ("chosen", "correct")
-    instrument = "patterns for a stated option; no model"
-
-    def measure(self, reading: Reading) -> Mapping[str, float | None]:
-        """Return the option (A is 1), and 1 or 0 if it is right; null without an expected one."""
-        try:
-            options = reading.options or ascii_uppercase
-            letter = choice_in(reading.text, options, cut_off=reading.cut_off)
-        except Unreadable as error:
-            raise Unscorable(str(error)) from None
-        expected = reading.expected.strip().upper() if reading.expected else None
-        correct = None if expected is None else float(letter == expected)
-        return {"chosen": float(ord(letter) - ord("A") + 1), "correct": correct}
+def _measure(reading: Reading) -> Mapping[str, float | None]:
+    """Return the option (A is 1), and 1 or 0 if it is right; null without an expected one."""
+    try:
+        options = reading.options or ascii_uppercase
+        letter = choice_in(reading.text, options, cut_off=reading.cut_off)
+    except Unreadable as error:
+        raise Unscorable(str(error)) from None
+    expected = reading.expected.strip().upper() if reading.expected else None
+    correct = None if expected is None else float(letter == expected)
+    return {"chosen": float(ord(letter) - ord("A") + 1), "correct": correct}
 
 
-EXTRACTORS: Mapping[str, Extractor] = {"choice": ChoiceExtractor()}
+EXTRACTORS: Mapping[str, Extractor] = {
+    "choice": ReadingExtractor(
+        "choice", "3", ("chosen", "correct"), "patterns for a stated option; no model", _measure
+    )
+}

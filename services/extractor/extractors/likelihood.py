@@ -4,43 +4,35 @@ from collections.abc import Mapping, Sequence
 from math import exp, fsum, log
 from statistics import fmean
 
-from biaswatch.services.extractor.domain import Extractor, Reading, Unscorable
+from biaswatch.services.extractor.domain import Extractor, Reading, ReadingExtractor, Unscorable
 from biaswatch.shared.contracts.likelihood import FEATURES, LIKELIHOOD
 
 
-class LikelihoodExtractor:
-    """Reads the distribution over scored answers, and the preference between two of them."""
-
-    name = LIKELIHOOD
-    version = "1"
-    features = FEATURES
-    instrument = "log-probabilities of given answers; no model of its own"
-
-    def measure(self, reading: Reading) -> Mapping[str, float | None]:
-        """Return the features; raise Unscorable where the target scored nothing."""
-        if not reading.scored:
-            raise Unscorable("no answer was scored")
-        names = [option.name for option in reading.scored]
-        own = [option.logprobs for option in reading.scored]
-        neutral = [option.neutral_logprobs for option in reading.scored]
-        totals = [fsum(row) for row in own]
-        free = [
-            total - fsum(row) for total, row in zip(totals, neutral, strict=True) if row
-        ]  # after Zhao et al. (2021): divided by the probability in a neutral context
-        shares, calibrated = _shares(totals), _shares(free)
-        return {
-            "entropy": _entropy(shares),
-            "mass": min(1.0, fsum(map(exp, totals))),
-            "p_chosen": max(shares),
-            "p_correct": _of(reading.expected, names, shares),
-            "p_correct_calibrated": _of(reading.expected, names, calibrated),
-            "p_first": shares[0],
-            "expected_rating": _expected(names, shares),
-            "expected_rating_calibrated": _expected(names, calibrated),
-            "preference": _difference(totals),
-            "preference_calibrated": _difference(free),
-            "preference_per_token": _difference([fmean(row) for row in own]),
-        }
+def _measure(reading: Reading) -> Mapping[str, float | None]:
+    """Return the features; raise Unscorable where the target scored nothing."""
+    if not reading.scored:
+        raise Unscorable("no answer was scored")
+    names = [option.name for option in reading.scored]
+    own = [option.logprobs for option in reading.scored]
+    neutral = [option.neutral_logprobs for option in reading.scored]
+    totals = [fsum(row) for row in own]
+    free = [
+        total - fsum(row) for total, row in zip(totals, neutral, strict=True) if row
+    ]  # after Zhao et al. (2021): divided by the probability in a neutral context
+    shares, calibrated = _shares(totals), _shares(free)
+    return {
+        "entropy": _entropy(shares),
+        "mass": min(1.0, fsum(map(exp, totals))),
+        "p_chosen": max(shares),
+        "p_correct": _of(reading.expected, names, shares),
+        "p_correct_calibrated": _of(reading.expected, names, calibrated),
+        "p_first": shares[0],
+        "expected_rating": _expected(names, shares),
+        "expected_rating_calibrated": _expected(names, calibrated),
+        "preference": _difference(totals),
+        "preference_calibrated": _difference(free),
+        "preference_per_token": _difference([fmean(row) for row in own]),
+    }
 
 
 def _shares(totals: Sequence[float]) -> list[float]:
@@ -76,4 +68,12 @@ def _difference(values: Sequence[float]) -> float | None:
     return values[0] - values[1] if len(values) == 2 else None
 
 
-EXTRACTORS: Mapping[str, Extractor] = {LIKELIHOOD: LikelihoodExtractor()}
+EXTRACTORS: Mapping[str, Extractor] = {
+    LIKELIHOOD: ReadingExtractor(
+        LIKELIHOOD,
+        "1",
+        FEATURES,
+        "log-probabilities of given answers; no model of its own",
+        _measure,
+    )
+}

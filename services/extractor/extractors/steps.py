@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from biaswatch.services.extractor.domain import Extractor, Reading, Unscorable
+from biaswatch.services.extractor.domain import Extractor, Reading, ReadingExtractor, Unscorable
 from biaswatch.shared.contracts import LARGEST_VALUE
 from biaswatch.shared.contracts.derived_features import SEPARATOR
 from biaswatch.shared.contracts.tools import Tool, ToolKind, ToolStep
@@ -18,46 +18,33 @@ MAX_VALUES = 10
 _DOCUMENT = re.compile(r"\[([A-Za-z][\w-]{0,40})\]")
 
 
-class StepsExtractor:
-    """Describes the calls of tools in a response."""
-
-    name = "steps"
-    version = "1"
-    features = (
-        "steps", "called", "argument", "retrieved", "cited", "abandoned", "asked_back",
-        "escalated", "refused",
-    )  # fmt: skip
-    instrument = "the recorded calls of tools, and patterns for refusals; no model"
-
-    def measure(self, reading: Reading) -> Mapping[str, float | None]:
-        """Return each feature, and those by tool, argument and document: `called@refund`."""
-        tools, steps = reading.tools, reading.tool_steps
-        if steps is None:
-            raise Unscorable(NOT_RECORDED)
-        by_kind = {
-            kind: [step for step in steps if _kind_of(step, tools) is kind] for kind in ToolKind
-        }
-        actions = by_kind[ToolKind.ACTION]
-        documents = {name for step in steps for name in _DOCUMENT.findall(step.result)}
-        cited = documents & set(_DOCUMENT.findall(reading.text))
-        ended = not reading.abandoned
-        values: dict[str, float | None] = {
-            "steps": len(steps),
-            "called": float(bool(actions)),
-            "argument": next(_numbers(actions[-1]), None) if actions else None,
-            "retrieved": len(documents),
-            "cited": float(len(cited)) if ended else None,
-            "abandoned": float(not ended),
-            "asked_back": float(reading.text.rstrip().endswith("?")) if ended else None,
-            "escalated": float(bool(by_kind[ToolKind.ESCALATION])),
-            "refused": float(declines(reading.text)) if ended else None,
-        }
-        for tool in tools:
-            values |= _of_tool(tool, [step for step in steps if step.name == tool.name])
-        for document in _declared_documents(tools):
-            values[f"retrieved{SEPARATOR}{document}"] = float(document in documents)
-            values[f"cited{SEPARATOR}{document}"] = float(document in cited) if ended else None
-        return values
+def _measure(reading: Reading) -> Mapping[str, float | None]:
+    """Return each feature, and those by tool, argument and document: `called@refund`."""
+    tools, steps = reading.tools, reading.tool_steps
+    if steps is None:
+        raise Unscorable(NOT_RECORDED)
+    by_kind = {kind: [step for step in steps if _kind_of(step, tools) is kind] for kind in ToolKind}
+    actions = by_kind[ToolKind.ACTION]
+    documents = {name for step in steps for name in _DOCUMENT.findall(step.result)}
+    cited = documents & set(_DOCUMENT.findall(reading.text))
+    ended = not reading.abandoned
+    values: dict[str, float | None] = {
+        "steps": len(steps),
+        "called": float(bool(actions)),
+        "argument": next(_numbers(actions[-1]), None) if actions else None,
+        "retrieved": len(documents),
+        "cited": float(len(cited)) if ended else None,
+        "abandoned": float(not ended),
+        "asked_back": float(reading.text.rstrip().endswith("?")) if ended else None,
+        "escalated": float(bool(by_kind[ToolKind.ESCALATION])),
+        "refused": float(declines(reading.text)) if ended else None,
+    }
+    for tool in tools:
+        values |= _of_tool(tool, [step for step in steps if step.name == tool.name])
+    for document in _declared_documents(tools):
+        values[f"retrieved{SEPARATOR}{document}"] = float(document in documents)
+        values[f"cited{SEPARATOR}{document}"] = float(document in cited) if ended else None
+    return values
 
 
 def _kind_of(step: ToolStep, tools: Sequence[Tool]) -> ToolKind:
@@ -98,4 +85,22 @@ def _number(value: Any) -> float | None:
     return float(value) if is_number and abs(value) <= LARGEST_VALUE else None
 
 
-EXTRACTORS: Mapping[str, Extractor] = {"steps": StepsExtractor()}
+EXTRACTORS: Mapping[str, Extractor] = {
+    "steps": ReadingExtractor(
+        "steps",
+        "1",
+        (
+            "steps",
+            "called",
+            "argument",
+            "retrieved",
+            "cited",
+            "abandoned",
+            "asked_back",
+            "escalated",
+            "refused",
+        ),
+        "the recorded calls of tools, and patterns for refusals; no model",
+        _measure,
+    )
+}

@@ -14,8 +14,7 @@ from biaswatch.building.shortlists import Candidate, Person, Shortlists
 from biaswatch.cli.suites import app
 from biaswatch.readers.suites import load_suite
 from biaswatch.services.extractor.domain import Reading
-from biaswatch.services.extractor.extractors.choice import ChoiceExtractor
-from biaswatch.services.extractor.extractors.ranking import RankingExtractor
+from biaswatch.services.extractor.extractors import choice, ranking
 from biaswatch.services.simulator.domain.planted_bias import PlantedModel
 from biaswatch.services.simulator.domain.question import Turn
 from biaswatch.services.simulator.domain.reply import SimulatedRequest, words_for
@@ -32,7 +31,11 @@ def shipped() -> Suite:
 
 
 def rows(suite: Suite, model: PlantedModel) -> Iterator[dict[str, Any]]:
-    extractor = ChoiceExtractor() if "choice" in suite.extractors else RankingExtractor()
+    extractor = (
+        choice.EXTRACTORS["choice"]
+        if "choice" in suite.extractors
+        else ranking.EXTRACTORS["ranking"]
+    )
     for probe in suite.probes:
         for repeat in range(REPEATS):
             turns = (Turn("user", str(probe.prompt)),)

@@ -9,7 +9,7 @@ import biaswatch as bw
 from biaswatch.exporting.coherence import own_answers
 from biaswatch.exporting.twin_answers import TwinAnswers, twin_answers
 from biaswatch.services.extractor.domain.extractor import Reading
-from biaswatch.services.extractor.extractors.choice import ChoiceExtractor
+from biaswatch.services.extractor.extractors import choice
 from biaswatch.services.simulator.domain.planted_bias import PlantedModel, ReadingErrors
 from biaswatch.services.simulator.domain.question import Turn
 from biaswatch.services.simulator.domain.reply import SimulatedRequest, words_for
@@ -48,7 +48,7 @@ def replies(suite: Suite, model: PlantedModel) -> Iterator[dict[str, object]]:
         reading = Reading(text, expected=probe.expected, options=dict.fromkeys(suite.options, ""))
         yield {
             "set": probe.set, "unit": probe.unit, **probe.groups,
-            "correct": ChoiceExtractor().measure(reading)["correct"],
+            "correct": choice.EXTRACTORS["choice"].measure(reading)["correct"],
         }  # fmt: skip
 
 

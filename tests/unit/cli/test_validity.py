@@ -6,7 +6,7 @@ from pathlib import Path
 from biaswatch.exporting.long_texts import CHOSEN, judged_long_texts, judged_values, models_of
 from biaswatch.readers.suites import load_suite
 from biaswatch.services.extractor.domain.extractor import Reading
-from biaswatch.services.extractor.extractors.choice import ChoiceExtractor
+from biaswatch.services.extractor.extractors import choice
 from biaswatch.services.simulator.domain.planted_bias import PlantedModel
 from biaswatch.services.simulator.domain.question import Turn
 from biaswatch.services.simulator.domain.reply import SimulatedRequest, words_for
@@ -80,7 +80,7 @@ def long_answers(suite: Suite) -> list[MeasuredAnswer]:
             "set": probe.set,
             "repeat": 0,
             "groups.race": probe.groups["race"],
-            CHOSEN: ChoiceExtractor().measure(
+            CHOSEN: choice.EXTRACTORS["choice"].measure(
                 Reading(
                     words_for(SEED, _request(str(probe.prompt), "judge"), judge, {}),
                     options=dict.fromkeys(compared.options, ""),

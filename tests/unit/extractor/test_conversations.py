@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from biaswatch.services.extractor.extractors.rating import RatingExtractor
+from biaswatch.services.extractor.extractors import rating
 from biaswatch.services.extractor.handlers.measuring import MeasureResponses
 from biaswatch.shared.contracts import Ending, Features, Message, Response, Role, Step
 from biaswatch.shared.contracts.derived_features import drift, range_of
@@ -37,7 +37,9 @@ def response(
 
 
 def measured(response: Response) -> Features:
-    measure = MeasureResponses({"rating": RatingExtractor()}, NoBaselines(), now=lambda: AT)  # type: ignore[arg-type]
+    measure = MeasureResponses(
+        {"rating": rating.EXTRACTORS["rating"]}, NoBaselines(), now=lambda: AT
+    )  # type: ignore[arg-type]
     [features] = measure([response])
     return features
 

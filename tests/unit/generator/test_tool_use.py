@@ -12,7 +12,7 @@ import pytest
 import biaswatch as bw
 from biaswatch.readers.suites import load_suite
 from biaswatch.services.extractor.domain.extractor import measured_all
-from biaswatch.services.extractor.extractors.steps import StepsExtractor
+from biaswatch.services.extractor.extractors import steps
 from biaswatch.services.extractor.handlers.measuring import readings_of
 from biaswatch.services.generator.domain.model_calls import call_of
 from biaswatch.services.generator.domain.outcome import (
@@ -82,7 +82,7 @@ def planted(model: PlantedModel) -> Model:
 
 
 def values(response: Response) -> Mapping[str, float | None]:
-    [(measured, reason)] = measured_all(StepsExtractor(), readings_of([response], "steps"))
+    [(measured, reason)] = measured_all(steps.EXTRACTORS["steps"], readings_of([response], "steps"))
     assert reason is None
     return measured
 
@@ -194,7 +194,7 @@ def test_an_answer_without_recorded_steps_is_not_measured_as_an_agent_without_st
     direct = response.model_copy(
         update={"probe": response.probe.model_copy(update={"scaffold": "direct"})}
     )
-    [(measured, reason)] = measured_all(StepsExtractor(), readings_of([direct], "steps"))
+    [(measured, reason)] = measured_all(steps.EXTRACTORS["steps"], readings_of([direct], "steps"))
     assert measured == {}
     assert "no steps were recorded" in str(reason)
 

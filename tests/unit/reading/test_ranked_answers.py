@@ -3,7 +3,7 @@
 import pytest
 
 from biaswatch.services.extractor.domain import Reading, Unscorable
-from biaswatch.services.extractor.extractors.ranking import RankingExtractor
+from biaswatch.services.extractor.extractors import ranking
 from biaswatch.shared.parsing import Unreadable
 from biaswatch.shared.parsing.rankings import (
     INCOMPLETE_RANKING,
@@ -55,7 +55,7 @@ def test_the_last_line_of_a_truncated_answer_is_not_read() -> None:
 
 def test_the_rank_of_the_expected_option_is_measured() -> None:
     options = dict.fromkeys("ABC", "")
-    read = RankingExtractor().measure
+    read = ranking.EXTRACTORS["ranking"].measure
     assert read(Reading("Ranking: C, A, B", "A", options=options)) == {"rank": 2, "selected": 0}
     assert read(Reading("Ranking: C, A, B", "c", options=options)) == {"rank": 1, "selected": 1}
     for reading in (
