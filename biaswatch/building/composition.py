@@ -3,7 +3,6 @@
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx2
@@ -20,14 +19,10 @@ from biaswatch.building.verb_finders import verb_finder
 from biaswatch.building.web_fetching import FetchLimits, PageFetcher
 from biaswatch.building.web_pages import PageCache
 from biaswatch.shared.bus.jetstream import Connection, JetStreamPublisher
+from biaswatch.shared.clock import now
 from biaswatch.shared.contracts import Target, derived_id
 from biaswatch.shared.runtime.model_questions import ModelReplies
 from biaswatch.shared.store import Store
-
-
-def now() -> datetime:
-    """Read the clock."""
-    return datetime.now(UTC)
 
 
 @asynccontextmanager

@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +17,7 @@ from biaswatch.render.extractor_bias import print_own_bias
 from biaswatch.render.terminal import print_table, printable, terminal_table
 from biaswatch.shared.bus.jetstream import Requester, serve_endpoints
 from biaswatch.shared.bus.permissions import DROP_IN
+from biaswatch.shared.clock import now
 from biaswatch.shared.contracts import ExtractorStatus, OwnGap
 from biaswatch.shared.contracts.dropin import endpoint
 from biaswatch.shared.errors import ConfigurationError, UsageError
@@ -45,7 +46,7 @@ def list_extractors(as_json: Json = False) -> None:
     """List the running extractors: version, features, lag, rate, last error."""
     with Store.open(load_settings(Settings).store) as store:
         extractors = store.extractors.ever()
-    alive = datetime.now(UTC) - timedelta(seconds=ALIVE_S)
+    alive = now() - timedelta(seconds=ALIVE_S)
     running = [extractor for extractor in extractors if extractor.seen_at >= alive]
     if as_json:
         rows = [{**vars(status), "seen_at": status.seen_at.isoformat()} for status in running]
@@ -185,7 +186,7 @@ def bias(
             OwnGap(feature=g.feature, dimension=g.dimension, a=g.a, b=g.b, gap=g.gap)
             for g in calibration.gaps
         )
-        store.calibrations.keep(name, version, own, datetime.now(UTC))
+        store.calibrations.keep(name, version, own, now())
     if as_json:
         document = {"extractor": name, "alpha": ALPHA, **asdict(calibration)}
         typer.echo(json.dumps(document, indent=2))
@@ -238,7 +239,7 @@ async def _calibrate_drop_in(
                     store.baselines,
                     ExtractorCounters(),
                     SuspectTexts(),
-                    now=lambda: datetime.now(UTC),
+                    now=now,
                     call_s=call_s,
                 )
                 calibration = await calibrate(ask.measured, spec.features, ALPHA, groups)

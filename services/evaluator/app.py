@@ -1,13 +1,13 @@
 """The evaluator's composition root."""
 
 import sys
-from datetime import UTC, datetime
 from typing import Any
 
 from biaswatch.services.evaluator.handlers.evaluating import EvaluateBriefs
 from biaswatch.services.evaluator.handlers.rubric_files import load_rubric
 from biaswatch.services.evaluator.settings import EvaluatorSettings
 from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.clock import now
 from biaswatch.shared.contracts import Brief, Response
 from biaswatch.shared.runtime.process import serve
 from biaswatch.shared.runtime.service import Service
@@ -18,9 +18,7 @@ def build(settings: EvaluatorSettings) -> Service:
     """Return the evaluator on the store its settings name."""
     known = load_rubric(settings.evaluator_rubric_folder, settings.evaluator_profile_folder)
     store = Store.open(settings.store, statement_s=settings.store_statement_s)
-    evaluating = EvaluateBriefs(
-        store, known, now=lambda: datetime.now(UTC), deadline_s=settings.evaluator_deadline_s
-    )
+    evaluating = EvaluateBriefs(store, known, now=now, deadline_s=settings.evaluator_deadline_s)
     stages: list[Stage[Any]] = [
         Stage("evaluator", Brief, evaluating.begin, slots=2),
         Stage("evaluator", Response, evaluating.note, slots=settings.evaluator_slots),

@@ -1,7 +1,6 @@
 """The extractor's composition root."""
 
 import sys
-from datetime import UTC, datetime
 
 from biaswatch.services.extractor.handlers.dropin_discovery import DropIns
 from biaswatch.services.extractor.handlers.loading import configured, load
@@ -13,16 +12,12 @@ from biaswatch.services.extractor.handlers.measuring import (
 from biaswatch.services.extractor.settings import ExtractorSettings
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.clock import now
 from biaswatch.shared.contracts import Response
 from biaswatch.shared.runtime.jobs import Job
 from biaswatch.shared.runtime.process import serve
 from biaswatch.shared.runtime.service import Service
 from biaswatch.shared.store import Store
-
-
-def now() -> datetime:
-    """Read the clock."""
-    return datetime.now(UTC)
 
 
 def build(settings: ExtractorSettings) -> Service:

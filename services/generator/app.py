@@ -4,7 +4,7 @@ import math
 import random
 import sys
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from biaswatch.services.generator.domain.model_calls import Price
 from biaswatch.services.generator.handlers.ask import Ask
@@ -20,6 +20,7 @@ from biaswatch.services.generator.settings import GeneratorSettings
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.bus.retry_policy import RetryPolicy
 from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.clock import now
 from biaswatch.shared.contracts import Probe
 from biaswatch.shared.llm.local_models import LocalModels
 from biaswatch.shared.runtime.jobs import Job, in_thread
@@ -33,11 +34,6 @@ DELIVERIES = 1000
 whenever a process ends; its calls are bounded by `BIASWATCH_GENERATOR_MAX_STARTS`."""
 PROBES_PER_CALL = 1.25
 """Probes held for each call in flight: some are being looked up, stored or published."""
-
-
-def now() -> datetime:
-    """Read the clock."""
-    return datetime.now(UTC)
 
 
 def build(settings: GeneratorSettings) -> Service:

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 
 from biaswatch.services.notifier.channels.alertmanager import RESEND_INTERVAL_S
 from biaswatch.services.notifier.handlers.deliveries import DeliverAlarms, ResendAlerts
@@ -13,16 +13,12 @@ from biaswatch.services.notifier.handlers.operator_channels import (
 from biaswatch.services.notifier.settings import NotifierSettings, variable
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.clock import now
 from biaswatch.shared.contracts import Alarm
 from biaswatch.shared.runtime.jobs import Job
 from biaswatch.shared.runtime.process import serve
 from biaswatch.shared.runtime.service import Service
 from biaswatch.shared.store import Store
-
-
-def now() -> datetime:
-    """Read the clock."""
-    return datetime.now(UTC)
 
 
 def build(settings: NotifierSettings, clock: Callable[[], datetime] = now) -> Service:

@@ -5,7 +5,6 @@ import socket
 import sys
 import time
 from collections.abc import Awaitable
-from datetime import UTC, datetime
 from uuid import uuid4
 
 import kopf
@@ -17,6 +16,7 @@ from biaswatch.services.operator.handlers.leading import Leadership
 from biaswatch.services.operator.handlers.reconciling import Reconciler
 from biaswatch.services.operator.handlers.resources import configure, registry_of
 from biaswatch.services.operator.settings import OperatorSettings
+from biaswatch.shared.clock import now
 from biaswatch.shared.errors import BiaswatchError
 from biaswatch.shared.runtime.health import WORKING, HealthServer, ServiceHealth
 from biaswatch.shared.runtime.settings import load_settings
@@ -75,7 +75,7 @@ async def operate(settings: OperatorSettings) -> bool:
     cluster = ClusterApi(settings.operator_namespaces)
     # A pod's name is unique; processes of one machine are told apart by the rest.
     identity = f"{socket.gethostname()}_{uuid4().hex[:8]}"
-    leadership = Leadership(cluster, identity, settings.operator_lease_s, _now)
+    leadership = Leadership(cluster, identity, settings.operator_lease_s, now)
     try:
         while (why := await cluster.missing_definitions()) is not None:
             health.wait(why)
@@ -107,7 +107,7 @@ async def _lead(
         asyncio.create_task(cleanup.run(interval_s)),
     ]
     await kopf.operator(
-        registry=registry_of(Reconciler(gateway, _now), cluster, cleanup, interval_s),
+        registry=registry_of(Reconciler(gateway, now), cluster, cleanup, interval_s),
         settings=kopf_settings,
         namespaces=settings.operator_namespaces,
         # kopf would look up the name of the user, which a pod may not have.
@@ -120,10 +120,6 @@ async def _lead(
     for task in (leading, *background):
         task.cancel()
     return led
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
 
 
 async def report_dependencies(

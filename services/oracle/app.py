@@ -1,12 +1,12 @@
 """The oracle's composition root."""
 
 import sys
-from datetime import UTC, datetime
 from typing import Any
 
 from biaswatch.services.oracle.handlers.judging import JudgeRuns
 from biaswatch.services.oracle.settings import OracleSettings
 from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.clock import now
 from biaswatch.shared.contracts import Cancellation, Completion, Response
 from biaswatch.shared.runtime.process import serve
 from biaswatch.shared.runtime.service import Service
@@ -19,7 +19,7 @@ LINGER_S = 0.05
 def build(settings: OracleSettings) -> Service:
     """Return the oracle service."""
     store = Store.open(settings.store, statement_s=settings.store_statement_s)
-    judging = JudgeRuns(store, now=lambda: datetime.now(UTC), deadline_s=settings.oracle_deadline_s)
+    judging = JudgeRuns(store, now=now, deadline_s=settings.oracle_deadline_s)
 
     stages: list[Stage[Any]] = [
         Stage("oracle", Completion, judging.begin, slots=1),

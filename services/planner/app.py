@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from biaswatch.services.planner.handlers.monitor_rounds import RoundScheduler
@@ -11,6 +11,7 @@ from biaswatch.services.planner.settings import PlannerSettings
 from biaswatch.shared.bus.jetstream import RecordQueue
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.clock import now
 from biaswatch.shared.contracts import Cancellation, Exchange, Features, Monitor, Run
 from biaswatch.shared.runtime.jobs import Job, in_thread
 from biaswatch.shared.runtime.process import serve
@@ -19,11 +20,6 @@ from biaswatch.shared.store import Store
 
 LINGER_S = 0.1
 """Time to collect arrivals for one transaction, which delays the closing of a run."""
-
-
-def now() -> datetime:
-    """Read the clock."""
-    return datetime.now(UTC)
 
 
 def build(settings: PlannerSettings, clock: Callable[[], datetime] = now) -> Service:

@@ -2,19 +2,15 @@
 
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 
 from biaswatch.services.searcher.handlers.rounds import SearchRounds
 from biaswatch.services.searcher.settings import SearcherSettings
+from biaswatch.shared.clock import now
 from biaswatch.shared.runtime.jobs import Job
 from biaswatch.shared.runtime.process import serve
 from biaswatch.shared.runtime.service import Service
 from biaswatch.shared.store import Store
-
-
-def now() -> datetime:
-    """Read the clock."""
-    return datetime.now(UTC)
 
 
 def build(settings: SearcherSettings, clock: Callable[[], datetime] = now) -> Service:

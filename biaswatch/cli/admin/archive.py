@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from biaswatch.cli.admin.audit import operator_act, write_acts
 from biaswatch.cli.options import Json, moment_of
+from biaswatch.shared.clock import now
 from biaswatch.shared.contracts import AuditAction, AuditedAct, Response
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.runtime.settings import Settings, load_settings
@@ -62,9 +63,9 @@ def move(
     settings, folder = load_settings(Settings), ParquetFolder(to)
     with Store.open(settings.store, statement_s=None) as store:
         runs = (
-            due_by_retention(store, policy, _now())
+            due_by_retention(store, policy, now())
             if policy
-            else store.archived_runs.due(moment or _now(), tenant)
+            else store.archived_runs.due(moment or now(), tenant)
         )
         about = {"runs": str(len(runs)), "before": before or "", "retention": str(retention or "")}
         if runs:
@@ -121,7 +122,7 @@ def restore(run: RunArgument) -> None:
         _write_acts(settings, store, acts)
         for one in archived:
             with _bars((f"restoring {one.source}", None)) as (advance,):
-                restore_run(store, ParquetFolder(one.uri), one, _now, advance)
+                restore_run(store, ParquetFolder(one.uri), one, now, advance)
             typer.echo(f"Restored the {one.answers:,} answers of the run {one.run_id}.")
 
 
@@ -153,7 +154,7 @@ def purge_archive(store: Store) -> int:
         return 0
     from biaswatch.archiving.purging import ArchivePurge
 
-    purge = ArchivePurge(store, _now)
+    purge = ArchivePurge(store, now)
     purge.sweep()
     files, removed = purge.files(), 0
     with _bars(("purging the archive", len(files))) as (advance,):
@@ -169,7 +170,7 @@ def _move(store: Store, folder: Any, runs: "Sequence[ArchivableRun]") -> "list[A
     moved = []
     with _bars(("archiving runs", len(runs)), ("records", None)) as (run_done, record_done):
         for run in runs:
-            moved.append(move_run(store, folder, run, _now, record_done))
+            moved.append(move_run(store, folder, run, now, record_done))
             run_done(1)
     return moved
 
@@ -181,7 +182,8 @@ def _apply_retention(settings: Settings, store: Store, policy: "Retention") -> d
     from biaswatch.shared.store.archived_runs import ArchiveState
     from biaswatch.shared.store.database import Scope
 
-    due, gone, now = texts_due(store, policy, _now()), expired(store, policy, _now()), _now()
+    at = now()
+    due, gone = texts_due(store, policy, at), expired(store, policy, at)
     acts = [
         operator_act(AuditAction.TEXTS_PURGE, moment.isoformat(), tenant=tenant, what="before")
         for tenant, moment in due.items()
@@ -192,9 +194,9 @@ def _apply_retention(settings: Settings, store: Store, policy: "Retention") -> d
     _write_acts(settings, store, acts)
     texts = 0
     for tenant, moment in due.items():
-        texts += store.scoped(partial(Scope, tenant)).purges.before(moment, now)
+        texts += store.scoped(partial(Scope, tenant)).purges.before(moment, at)
     for run, files in gone:
-        store.archived_runs.note(run.run_id, ArchiveState.EXPIRED, now)
+        store.archived_runs.note(run.run_id, ArchiveState.EXPIRED, at)
         folder = ParquetFolder(run.uri)
         for file in files:
             store.archive_files.replace(file, None)
@@ -220,7 +222,7 @@ def _sentence(counts: dict[str, int], uri: str) -> str:
 
 def _past_moment(written: str) -> datetime:
     moment = moment_of(written)
-    if moment > _now():
+    if moment > now():
         raise UsageError(f"--before {written} is in the future: name a past date.")
     return moment
 
@@ -244,7 +246,3 @@ def _bars(*named: tuple[str, int | None]) -> Iterator[list[Callable[[int], None]
     with bars:
         tasks = [bars.add_task(name, total=total) for name, total in named]
         yield [partial(bars.advance, task) for task in tasks]
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)

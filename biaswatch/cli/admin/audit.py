@@ -6,7 +6,6 @@ import json
 import os
 import socket
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -20,6 +19,7 @@ from biaswatch.services.gateway.dashboard.overview_pages import names_of
 from biaswatch.shared.bus.dead_letters import audit_anchors
 from biaswatch.shared.bus.jetstream import Admin
 from biaswatch.shared.bus.port import Publisher
+from biaswatch.shared.clock import now
 from biaswatch.shared.contracts.audit import AuditAction, AuditedAct, AuditEntry, faults_of
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import json_lines, read_text
@@ -211,4 +211,4 @@ async def write_acts(
     """
     # Standard output belongs to the command; a log level in the settings adds the anchors.
     configure_logs(settings.log_level if "log_level" in settings.model_fields_set else "ERROR")
-    await AuditWriter(store, publisher, now=lambda: datetime.now(UTC)).append(acts)
+    await AuditWriter(store, publisher, now=now).append(acts)
