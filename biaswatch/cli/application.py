@@ -192,7 +192,7 @@ def _extra_argument(mistake: Any) -> str:
 
 
 def _is_argument(parameter: Any) -> bool:
-    return parameter.param_type_name == "argument"
+    return bool(parameter.param_type_name == "argument")
 
 
 def _unknown_option(option: str, mistake: Any) -> str:

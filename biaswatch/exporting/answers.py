@@ -107,16 +107,22 @@ def in_store(runs: Sequence[MonitorRun]) -> tuple[list[MonitorRun], str | None]:
 async def exported_rows(client: GatewayClient, runs: Sequence[MonitorRun]) -> AsyncIterator[Row]:
     """Yield a row for each answer of the runs."""
     for run in runs:
-        after: str | None = ""
-        while after is not None:
-            query = urlencode({"after": after, "limit": PAGE_ROWS})
-            responses = f"{path('runs', run.run_id, 'responses')}?{query}"
-            features = f"{path('runs', run.run_id, 'features')}?{query}"
-            page = await client.read(AnswersPage, responses)
-            measured = await client.read(FeaturesPage, features)
-            for row in rows_of_page(page.answers, measured.features):
+        async for answers, measured in answer_pages(client, run.run_id):
+            for row in rows_of_page(answers, measured):
                 yield row
-            after = page.after
+
+
+async def answer_pages(
+    client: GatewayClient, run_id: str
+) -> AsyncIterator[tuple[list[ExportedAnswer], list[ExportedFeatures]]]:
+    """Yield the answers of a run and their measurements, page by page."""
+    after: str | None = ""
+    while after is not None:
+        query = urlencode({"after": after, "limit": PAGE_ROWS})
+        page = await client.read(AnswersPage, f"{path('runs', run_id, 'responses')}?{query}")
+        measured = await client.read(FeaturesPage, f"{path('runs', run_id, 'features')}?{query}")
+        yield page.answers, measured.features
+        after = page.after
 
 
 async def answered(

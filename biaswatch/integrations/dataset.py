@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any
 
-from biaswatch.exporting.answers import PAGE_ROWS, in_store, runs_named
+from biaswatch.exporting.answers import answer_pages, in_store, runs_named
 from biaswatch.integrations.dataset_schema import (
     TABLES,
     DatasetAlarm,
@@ -23,15 +23,8 @@ from biaswatch.integrations.dataset_schema import (
 from biaswatch.integrations.formats import ExportRequest
 from biaswatch.integrations.sources import WatchedMonitor, watched_monitor
 from biaswatch.local.client import GatewayClient
-from biaswatch.local.gateway_requests import path
 from biaswatch.shared.contracts import Diagnosis
-from biaswatch.shared.requests.exports import (
-    AnswersPage,
-    ExportedAnswer,
-    ExportedFeatures,
-    FeaturesPage,
-    MonitorRun,
-)
+from biaswatch.shared.requests.exports import ExportedAnswer, ExportedFeatures, MonitorRun
 from biaswatch.shared.requests.run_views import RunProgress
 
 Batch = tuple[str, Sequence[DatasetRow]]
@@ -85,16 +78,9 @@ async def _batches(
         yield "runs", [run_row(progress)]
         yield "findings", list(finding_rows(diagnoses))
         yield "groups", list(group_rows(diagnoses))
-        after: str | None = ""
-        while after is not None:
-            query = f"after={after}&limit={PAGE_ROWS}"
-            responses = f"{path('runs', run.run_id, 'responses')}?{query}"
-            features = f"{path('runs', run.run_id, 'features')}?{query}"
-            page = await client.read(AnswersPage, responses)
-            yield "answers", [answer_row(answer) for answer in page.answers]
-            measured = (await client.read(FeaturesPage, features)).features
+        async for answers, measured in answer_pages(client, run.run_id):
+            yield "answers", [answer_row(answer) for answer in answers]
             yield "measurements", list(measurement_rows(run.run_id, measured))
-            after = page.after
 
 
 def run_row(run: RunProgress) -> DatasetRun:

@@ -1,9 +1,7 @@
 """Labels rounds of monitors with an erring instrument on a whole platform."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from math import sqrt
 from typing import TypedDict
 
@@ -17,10 +15,11 @@ from biaswatch.planted_labels.studies import (
     LabelledCase,
     SimulatedPerson,
     corrected_gap,
+    model_name,
     true_answers,
 )
 from biaswatch.planted_monitors.cases import HOUR_S, TOLERANCE
-from biaswatch.planted_monitors.watching import SPEED, measurable, rounds_added_up
+from biaswatch.planted_monitors.watching import fast_clock, measurable, rounds_added_up
 from biaswatch.shared.contracts import AlarmKind, AlarmState, Suite
 from biaswatch.shared.runtime.settings import Settings
 
@@ -63,14 +62,11 @@ async def labelled_monitors(
     TransientError
         A round or a correction did not arrive in time.
     """
-    names = {case.name: [_name(case, n) for n in range(monitors)] for case in CASES}
+    names = {case.name: [model_name(case, n) for n in range(monitors)] for case in CASES}
     plants = {name: case.planted for case in CASES for name in names[case.name]}
-    began, start = datetime.now(UTC), time.monotonic()
-
-    def clock() -> datetime:
-        return began + timedelta(seconds=(time.monotonic() - start) * SPEED)
-
-    async with embedded_platform(settings, plants=plants, clock=clock, calls=CALLS) as platform:
+    async with embedded_platform(
+        settings, plants=plants, clock=fast_clock(), calls=CALLS
+    ) as platform:
         client = GatewayClient(platform.url)
         try:
             suite = _in_sets(CASES[0].suite(plan.answers))
@@ -124,10 +120,6 @@ async def _labelled(
         await corrected_gap(client, run.run_id)
     view = await client.monitor(name)
     return {alarm.what for alarm in view.alarms if alarm.state is AlarmState.RAISED}
-
-
-def _name(case: LabelledCase, number: int) -> str:
-    return f"{case.name}-{number}".replace(", ", "-").replace(" ", "-").replace(".", "")
 
 
 def _in_sets(suite: Suite) -> Suite:

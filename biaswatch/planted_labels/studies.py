@@ -6,15 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
 from biaswatch.exporting.labels import drawn_sample, send_labels, tasks_of
 from biaswatch.local.client import POLL_EVERY_S, GatewayClient
 from biaswatch.local.platform import embedded_platform
 from biaswatch.local.runs import corrections_of
 from biaswatch.planted_labels.rows import LabelledOutcome, LabelledRow, labelled_row, outcome
-from biaswatch.planted_monitors.watching import measurable
+from biaswatch.planted_monitors.watching import measurable, progress_bar
 from biaswatch.services.simulator.domain.planted_bias import PlantedModel, ReadingErrors, truth_in
 from biaswatch.shared.contracts import CorrectedGap, LabelDraw, Suite, SuiteProbe
 from biaswatch.shared.errors import TransientError
@@ -133,7 +130,7 @@ async def labelled_cases(
     TransientError
         A correction did not arrive in time.
     """
-    plants = {_model(case, n): case.planted for case in cases for n in range(studies)}
+    plants = {model_name(case, n): case.planted for case in cases for n in range(studies)}
     async with embedded_platform(settings, plants=plants, calls=CALLS) as platform:
         await measurable(settings, cases[0].suite(1))
         client = GatewayClient(platform.url)
@@ -163,11 +160,7 @@ async def _outcomes(
 ) -> list[list[list[LabelledOutcome]]]:
     """Return outcomes by case, by study and by number of labels."""
     turns = asyncio.Semaphore(MAX_STUDIES_IN_PROGRESS)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    progress = Progress(
-        *columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True
-    )
-    with progress:
+    with progress_bar() as progress:
         bar = progress.add_task("studies labelled", total=len(cases) * studies)
 
         async def one(case: LabelledCase, number: int) -> list[LabelledOutcome]:
@@ -179,7 +172,8 @@ async def _outcomes(
         return [await asyncio.gather(*(one(case, n) for n in range(studies))) for case in cases]
 
 
-def _model(case: LabelledCase, number: int) -> str:
+def model_name(case: LabelledCase, number: int) -> str:
+    """Return the name of the simulated model of one repetition."""
     return f"{case.name}-{number}".replace(", ", "-").replace(" ", "-").replace(".", "")
 
 
@@ -188,7 +182,7 @@ async def _study(
 ) -> list[LabelledOutcome]:
     """Run one study; return an outcome for each number of labels of a group."""
     suite_hash = await client.keep(case.suite(answers))
-    target = f"simulator:{_model(case, number)}"
+    target = f"simulator:{model_name(case, number)}"
     run_id = (await client.start(RunRequest(suite_hash=suite_hash, targets=[target]))).run.id
     async for _ in client.follow(run_id):
         pass

@@ -2,8 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -20,6 +20,7 @@ from biaswatch.planted_monitors.cases import (
 )
 from biaswatch.readers.suite_names import DEMO_SUITE
 from biaswatch.readers.suites import load_suite
+from biaswatch.shared.clock import now
 from biaswatch.shared.contracts import Alarm, Monitor, Round, RoundEvidence, Suite, evidence_in
 from biaswatch.shared.errors import TransientError
 from biaswatch.shared.runtime.jobs import in_thread
@@ -51,12 +52,9 @@ async def watched_cases(
         for case in cases
         for number in range(monitors)
     }
-    began, start = datetime.now(UTC), time.monotonic()
-
-    def clock() -> datetime:
-        return began + timedelta(seconds=(time.monotonic() - start) * SPEED)
-
-    async with embedded_platform(settings, plants=plants, clock=clock, calls=CALLS) as platform:
+    async with embedded_platform(
+        settings, plants=plants, clock=fast_clock(), calls=CALLS
+    ) as platform:
         client = GatewayClient(platform.url)
         try:
             await client.keep(suite)
@@ -106,13 +104,21 @@ async def measurable(settings: Settings, suite: Suite) -> None:
             await asyncio.sleep(LOOK_S)
 
 
+def fast_clock() -> Callable[[], datetime]:
+    """Return a clock that starts now and runs faster than time."""
+    began, start = now(), time.monotonic()
+    return lambda: began + timedelta(seconds=(time.monotonic() - start) * SPEED)
+
+
+def progress_bar() -> Progress:
+    """Return a bar that counts what is done, and disappears at the end."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    return Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
+
+
 async def rounds_added_up(settings: Settings, rounds: int) -> None:
     """Wait until this number of rounds is closed."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    progress = Progress(
-        *columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True
-    )
-    with Store.open(settings.store) as store, progress:
+    with Store.open(settings.store) as store, progress_bar() as progress:
         bar, closed = progress.add_task("rounds closed", total=rounds), 0
         while closed < rounds:
             closed = await _more_than(store, closed)

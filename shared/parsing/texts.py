@@ -14,6 +14,11 @@ def with_plain_quotes(text: str) -> str:
     return text.translate(_PLAIN)
 
 
+def plain_words(text: str) -> str:
+    """Return the words of a text in lower case, without marks."""
+    return " ".join("".join(c if c.isalnum() else " " for c in text.casefold()).split())
+
+
 WRITTEN_OUT_BELOW = 10**21
 """Larger whole floats keep their exponent, as in JavaScript: 1e+300."""
 

@@ -31,6 +31,7 @@ from biaswatch.shared.llm.batches import (
     REQUEST_S,
     TRANSFER_S,
     BatchApi,
+    BatchStatus,
     InterruptedBatch,
     UndecidedError,
 )
@@ -196,8 +197,7 @@ class BatchJob:
             if not uploaded or failed.why in NOT_CREATED:
                 await self._not_created(batch, failed, publisher)
             raise
-        values = {"provider_id": status.id, "expires_at": status.expires_at}
-        await in_thread(self._batches.change, batch, **values)
+        await self._keep_provider(batch, status)
         self._not_before.pop((batch.run_id, batch.lane), None)
         log("generator").info("a batch was sent", batch=status.id, requests=len(lines))
 
@@ -286,10 +286,13 @@ class BatchJob:
             return True
         if status is None:
             return False
-        values = {"provider_id": status.id, "expires_at": status.expires_at}
-        await in_thread(self._batches.change, batch, **values)
+        await self._keep_provider(batch, status)
         log("generator").info("a batch was found", batch=status.id, requests=batch.requests)
         return True
+
+    async def _keep_provider(self, batch: CallBatch, status: BatchStatus) -> None:
+        values = {"provider_id": status.id, "expires_at": status.expires_at}
+        await in_thread(self._batches.change, batch, **values)
 
     async def _is_cancelled(self, probe: Probe) -> bool:
         try:

@@ -167,8 +167,7 @@ class Reconciler:
         except SuiteNotReadyError as error:
             return self._not_ready(resource, NOT_READY, str(error), outcome="waiting")
         except UsageError as error:
-            failed = ResourceCondition(FAILED, Truth.TRUE, REFUSED, str(error))
-            return self._not_ready(resource, REFUSED, str(error), failed, outcome="refused")
+            return self._refused(resource, error)
         except TransientError as error:
             return self._unknown(resource, error)
         conditions = run_conditions(progress, diagnoses)
@@ -184,8 +183,7 @@ class Reconciler:
                 search_id = await self.gateway.start_search(resource.spec)
             view = await self.gateway.search(str(search_id))
         except UsageError as error:
-            failed = ResourceCondition(FAILED, Truth.TRUE, REFUSED, str(error))
-            return self._not_ready(resource, REFUSED, str(error), failed, outcome="refused")
+            return self._refused(resource, error)
         except TransientError as error:
             return self._unknown(resource, error)
         conditions = search_conditions(view)
@@ -204,6 +202,10 @@ class Reconciler:
         ready = ResourceCondition(READY, Truth.FALSE, reason, message)
         events = not_ready_events(resource.status, ready)
         return Reconciled(self._with_ready(resource, ready, *conditions), events, outcome)
+
+    def _refused(self, resource: Resource, error: UsageError) -> Reconciled:
+        failed = ResourceCondition(FAILED, Truth.TRUE, REFUSED, str(error))
+        return self._not_ready(resource, REFUSED, str(error), failed, outcome="refused")
 
     def _unknown(self, resource: Resource, error: TransientError) -> Reconciled:
         ready = ResourceCondition(READY, Truth.UNKNOWN, UNREACHABLE, str(error))

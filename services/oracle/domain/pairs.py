@@ -14,6 +14,7 @@ from biaswatch.shared.contracts import (
 from biaswatch.shared.contracts.pair_verdict import NO_ANSWER
 from biaswatch.shared.lookup import grouped
 from biaswatch.shared.parsing import Unreadable, choice_in, reasoning_in
+from biaswatch.shared.parsing.texts import plain_words
 
 OPTION = "option:"
 NO_RESPONSE = "no response"
@@ -48,7 +49,9 @@ class AnsweredQuestion:
     @property
     def repeats_question(self) -> bool:
         """Tell whether the reasoning contains its question word for word."""
-        return bool(self.question) and _plain(self.question) in _plain(self.reasoning or "")
+        return bool(self.question) and plain_words(self.question) in plain_words(
+            self.reasoning or ""
+        )
 
 
 @dataclass(frozen=True)
@@ -142,7 +145,3 @@ def answer_text(response: Response | None, absent: str) -> str:
     if response.ending is not Ending.ANSWERED or response.text is None:
         raise Unreadable(f"{NO_ANSWER}: {response.reason or 'the text was purged'}")
     return response.text
-
-
-def _plain(text: str) -> str:
-    return " ".join("".join(c if c.isalnum() else " " for c in text.casefold()).split())

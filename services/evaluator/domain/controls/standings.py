@@ -15,6 +15,7 @@ from biaswatch.services.evaluator.domain.rubric import Dimension, Profile, judgi
 from biaswatch.shared.analysis.judges.controls import Control
 from biaswatch.shared.contracts import Brief, JudgeStanding, Probe, Response, derived_id
 from biaswatch.shared.parsing import Unreadable
+from biaswatch.shared.parsing.texts import plain_words
 from biaswatch.shared.stats.estimate import undefined
 from biaswatch.shared.stats.judges.results import ControlOutcome, KindResult
 
@@ -118,9 +119,5 @@ def _outcome(request: ControlRequest, response: Response | None) -> ControlOutco
         control.examined,
         request.word,
         answered=response is not None and response.text is not None,
-        copied=_plain(report) in _plain(text),
+        copied=plain_words(report) in plain_words(text),
     )
-
-
-def _plain(text: str) -> str:
-    return " ".join("".join(c if c.isalnum() else " " for c in text.casefold()).split())
