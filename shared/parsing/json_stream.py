@@ -45,19 +45,53 @@ class _Expects(Enum):
     NOTHING = auto()
 
 
-class ListInObject:
+class _JsonText:
+    """The part of a text that was received and is not yet read."""
+
+    def __init__(self, decoder: json.JSONDecoder) -> None:
+        self._decode = decoder.raw_decode
+        self._utf8 = getincrementaldecoder("utf-8")()
+        self._text, self._at = "", 0
+
+    def _append(self, data: bytes, *, last: bool) -> None:
+        self._text = self._text[self._at :] + self._utf8.decode(data, final=last)
+        self._at = 0
+
+    def _skip_blanks(self) -> bool:
+        """Move to the next character that is not blank; return False if it was not received."""
+        self._at = after_blanks(self._text, self._at)
+        return self._at < len(self._text)
+
+    def _decoded(self, *, last: bool) -> tuple[Any, int] | None:
+        """Return the next value and its end; None if it may be incomplete."""
+        try:
+            value, end = self._decode(self._text, self._at)
+        except json.JSONDecodeError as error:
+            if last:
+                raise json.JSONDecodeError(error.msg, self._text, error.pos) from None
+        else:
+            # Only the character after a number shows that it is complete.
+            if last or (end < len(self._text) and self._text[end] in ENDS):
+                return value, end
+        if len(self._text) - self._at >= MAX_VALUE_CHARACTERS:
+            raise TooLargeValueError(TOO_LARGE)
+        return None
+
+    def _error(self, reason: str) -> json.JSONDecodeError:
+        return json.JSONDecodeError(reason, self._text, min(self._at, len(self._text)))
+
+
+class ListInObject(_JsonText):
     """Reads an object in pieces; keeps its fields, but not the items of its list."""
 
     def __init__(self, name: str, decoder: json.JSONDecoder) -> None:
         """Read an object whose list has this name, with a decoder of values."""
+        super().__init__(decoder)
         self.fields: dict[str, Any] = {}
         """The fields of the object, without the list."""
         self.has_list = False
         """True if the list was reached."""
         self._name = name
-        self._decode = decoder.raw_decode
-        self._utf8 = getincrementaldecoder("utf-8")()
-        self._text, self._at = "", 0
         self._expects = _Expects.OBJECT
         self._field = ""
 
@@ -81,8 +115,7 @@ class ListInObject:
         UsageError
             The list occurs twice, or a value is too large.
         """
-        self._text = self._text[self._at :] + self._utf8.decode(data, final=last)
-        self._at = 0
+        self._append(data, last=last)
         while self._skip_blanks():
             items: list[Any] = []
             if not self._step(items, last=last):
@@ -90,10 +123,6 @@ class ListInObject:
             yield from items
         if last and not self.finished:
             raise self._error("the text ends too early")
-
-    def _skip_blanks(self) -> bool:
-        self._at = after_blanks(self._text, self._at)
-        return self._at < len(self._text)
 
     def _step(self, items: list[Any], *, last: bool) -> bool:
         """Read one token or value; return False if more text is needed."""
@@ -130,9 +159,9 @@ class ListInObject:
         """Read a name, the value of a field or an item; enter the list."""
         if self._expects is _Expects.VALUE and self._field == self._name and self._begin_list():
             return True
-        value, end = self._decoded(last=last)
-        if end is None:
+        if (decoded := self._decoded(last=last)) is None:
             return False
+        value, end = decoded
         if self._expects is _Expects.NAME:
             if not isinstance(value, str):
                 raise self._error("a name in quotes is expected")
@@ -156,24 +185,6 @@ class ListInObject:
         self._expects = _Expects.ITEM_OR_END
         return True
 
-    def _decoded(self, *, last: bool) -> tuple[Any, int | None]:
-        """Return the next value and its end; the end is None if it may be incomplete."""
-        left = len(self._text) - self._at
-        try:
-            value, end = self._decode(self._text, self._at)
-        except json.JSONDecodeError as error:
-            if last:
-                raise json.JSONDecodeError(error.msg, self._text, error.pos) from None
-            if left > MAX_VALUE_CHARACTERS:
-                raise TooLargeValueError(TOO_LARGE) from None
-            return None, None
-        # Only the character after a number shows that it is complete.
-        ended = end < len(self._text) and self._text[end] in ENDS
-        return (value, end) if last or ended else (None, None)
-
-    def _error(self, reason: str) -> json.JSONDecodeError:
-        return json.JSONDecodeError(reason, self._text, min(self._at, len(self._text)))
-
 
 READ_BYTES = 64 * 1024
 """Size of one read."""
@@ -181,7 +192,7 @@ MAX_STEPS, STEPS_OF_ITEM = 2_500_000, 15
 """Bound on the work for one text: fields, objects, and items, which count as several."""
 
 
-class JsonReader:
+class JsonReader(_JsonText):
     """Reads a text from start to end, with one value in memory at a time."""
 
     def __init__(
@@ -194,11 +205,9 @@ class JsonReader:
 
         The bound on the work is `MAX_STEPS` by default.
         """
+        super().__init__(decoder)
         self._read = read
         self._max_steps = MAX_STEPS if max_steps is None else max_steps
-        self._decode = decoder.raw_decode
-        self._utf8 = getincrementaldecoder("utf-8")()
-        self._text, self._at = "", 0
         self._more = True
         self._steps = 0
         self._before = 0
@@ -246,30 +255,19 @@ class JsonReader:
         """
         self._count()
         self.peek()
-        while True:
-            try:
-                value, end = self._decode(self._text, self._at)
-            except json.JSONDecodeError as error:
-                if not self._more:
-                    raise self._error(error.msg) from None
-            else:
-                # Only the character after a number shows that it is complete.
-                if not self._more or (end < len(self._text) and self._text[end] in ENDS):
-                    self._count(self._text.count("{", self._at, end))
-                    self._at = end
-                    return value
+        while (decoded := self._decoded(last=not self._more)) is None:
             size = len(self._text) - self._at
-            if size >= MAX_VALUE_CHARACTERS:
-                raise TooLargeValueError(TOO_LARGE)
             self._fill(min(max(READ_BYTES, size), MAX_VALUE_CHARACTERS - size))
+        value, end = decoded
+        self._count(self._text.count("{", self._at, end))
+        self._at = end
+        return value
 
     def peek(self) -> str:
         """Return the next character that is not blank; empty at the end."""
-        while True:
-            self._at = after_blanks(self._text, self._at)
-            if self._at < len(self._text) or not self._more:
-                return self._text[self._at : self._at + 1]
+        while not self._skip_blanks() and self._more:
             self._fill(READ_BYTES)
+        return self._text[self._at : self._at + 1]
 
     def end(self) -> None:
         """Raise JSONDecodeError if more follows."""
@@ -280,8 +278,7 @@ class JsonReader:
         data = self._read(size)
         self._more = bool(data)
         self._before += self._at
-        self._text = self._text[self._at :] + self._utf8.decode(data, final=not data)
-        self._at = 0
+        self._append(data, last=not data)
 
     def _count(self, steps: int = 1) -> None:
         self._steps += steps
@@ -298,6 +295,3 @@ class JsonReader:
             return False
         self._at += 1
         return True
-
-    def _error(self, reason: str) -> json.JSONDecodeError:
-        return json.JSONDecodeError(reason, "", 0)
