@@ -6,6 +6,8 @@ GLOSSARY = {
     "to": "The upper end of the interval: larger values do not fit the data well.",
     "verdict": "Disparity: a gap beyond the tolerance. No disparity: one within it. Inconclusive:"
     " too little data for either.",
+    "summary": "The word for a comparison: the answer to its headline question, about twins, groups"
+    " or the gap.",
     "found": "The one word for all comparisons of the run, and what is behind it.",
     "state": "The word for the monitor, and whether it runs.",
     "evidence": "How strongly the rounds up to now speak for a disparity, as a logarithm: 0 is"
