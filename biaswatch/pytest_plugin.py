@@ -10,12 +10,12 @@ OPTION = "biaswatch_target"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add `--biaswatch-target`, and the setting of the same name."""
-    said = (
+    description = (
         "The model under test for biaswatch: provider:model, as `biaswatch run --target` takes it."
     )
     group = parser.getgroup("biaswatch")
-    group.addoption("--biaswatch-target", dest=OPTION, default=None, help=said)
-    parser.addini(OPTION, said, default="")
+    group.addoption("--biaswatch-target", dest=OPTION, default=None, help=description)
+    parser.addini(OPTION, description, default="")
 
 
 @pytest.fixture(scope="session")

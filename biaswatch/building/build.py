@@ -123,7 +123,7 @@ class Build:
         return on_topic(hits, concept, self.plan.domain, self.ranking, context, self.build_log)
 
     def _leave_out_passages(self, document: Document) -> None:
-        """Record the passages that are no prose, once for each shared document."""
+        """Record the passages that are not prose, once for each shared document."""
         if document.tag in self._recorded:
             return
         self._recorded.add(document.tag)

@@ -25,7 +25,7 @@ class Document:
     links: tuple[str, ...] = ()
     """Titles that the page links to."""
     left_out: tuple[Passage, ...] = ()
-    """Passages that are no prose: headings, list entries, tables, captions, code."""
+    """Passages that are not prose: headings, list entries, tables, captions, code."""
 
 
 def document_of(tag: str, passages: Iterable[Passage], licence: str) -> Document:

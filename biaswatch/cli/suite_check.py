@@ -48,8 +48,8 @@ def check_suite(
 def _replaced(path: Path) -> list[str]:
     """Return the words that `build` replaced to make twins, as the suite's file lists them."""
     file = path / "suite.yaml" if path.is_dir() else path
-    made: Any = yaml_mapping(read_text(file, "suite"), file, "a suite is a mapping").get("made")
-    replaced = made.get("replaced") if isinstance(made, Mapping) else None
+    origin: Any = yaml_mapping(read_text(file, "suite"), file, "a suite is a mapping").get("made")
+    replaced = origin.get("replaced") if isinstance(origin, Mapping) else None
     pairs = replaced.values() if isinstance(replaced, Mapping) else ()
     return [
         str(text) for terms in pairs if isinstance(terms, Mapping) for term in terms.items()

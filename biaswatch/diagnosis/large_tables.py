@@ -88,8 +88,8 @@ def dataset_input(source: str, columns: TableColumns) -> DiagnosisInput:
     }  # fmt: skip
     if named_options := [option for option, value in options.items() if value]:
         raise UsageError(f"{named_options[0]} compares answers one by one. {_sample(summed)}")
-    nothing = Observations(tuple(columns.features), np.empty((0, len(columns.features))), {})
-    return DiagnosisInput(nothing, [SUMMED_WARNING, *warnings], columns.unit, None, summed=summed)
+    empty = Observations(tuple(columns.features), np.empty((0, len(columns.features))), {})
+    return DiagnosisInput(empty, [SUMMED_WARNING, *warnings], columns.unit, None, summed=summed)
 
 
 def _sample(table: SummedTable) -> str:

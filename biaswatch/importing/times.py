@@ -19,7 +19,7 @@ def moment_in(where: str, value: Any) -> datetime | None:
     Raises
     ------
     UsageError
-        The value is no time; the message names the location.
+        The value is not a time; the message names the location.
     """
     if value is None or value == "":
         return None

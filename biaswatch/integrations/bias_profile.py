@@ -148,7 +148,7 @@ def written_by_people(path: Path) -> BiasProfile | None:
     Raises
     ------
     UsageError
-        The file is no bias profile, so it would be overwritten.
+        The file is not a bias profile, so it would be overwritten.
     """
     if not path.exists():
         return None
@@ -158,7 +158,7 @@ def written_by_people(path: Path) -> BiasProfile | None:
         why = first_mistake(error).in_words("the profile")
     except ValueError:
         why = "it is not JSON"
-    raise UsageError(f"{path} is no bias profile ({why}): name another file, or remove it.")
+    raise UsageError(f"{path} is not a bias profile ({why}): name another file, or remove it.")
 
 
 def with_decisions(profile: BiasProfile, earlier: BiasProfile | None) -> BiasProfile:

@@ -143,9 +143,9 @@ def run_benchmark_job(self: Any, config: Any, callbacks: Any) -> Any:
         status=sdk.JobStatus.RUNNING, phase=sdk.JobPhase.RUNNING_EVALUATION
     )
     callbacks.report_status(running)
-    begun = time.monotonic()
+    began = time.monotonic()
     reported = asyncio.run(evaluated(job))
-    results = job_results(sdk, config, reported, time.monotonic() - begun)
+    results = job_results(sdk, config, reported, time.monotonic() - began)
     artifact = peer_module("evalhub.adapter.mlflow", SDK).MlflowArtifact
     files = [artifact(name, content) for name, content in report_files(reported)]
     results.mlflow_run_id = callbacks.mlflow.save(results, config, artifacts=files)

@@ -54,7 +54,7 @@ def findable_gaps(diagnoses: Sequence[Diagnosis], table: RunTable) -> list[Finda
     compared = [diagnosis for diagnosis in diagnoses if diagnosis.gaps and not diagnosis.stratum]
     if any(gap.summary is SummaryWord.DISPARITY for row in compared for gap in row.gaps):
         return []
-    # Features by level of a stratum are no columns of the table.
+    # Features by level of a stratum are not columns of the table.
     measured = [of for of in compared if f"{of.extractor}.{of.feature}" in table.features]
     first = {diagnosis.feature: diagnosis for diagnosis in reversed(measured)}
     gaps = (_findable_gap(first[name], table) for name in sorted(first)[:MOST_FEATURES])

@@ -19,7 +19,7 @@ def read_workbook(path: Path) -> pd.DataFrame:
     Raises
     ------
     UsageError
-        The file is no workbook, or it is too large.
+        The file is not a workbook, or it is too large.
     """
     from openpyxl import load_workbook
 
@@ -29,7 +29,7 @@ def read_workbook(path: Path) -> pd.DataFrame:
             book = load_workbook(file, read_only=True, data_only=True)
         except (KeyError, TypeError) as error:  # an archive without the parts of a workbook
             raise UsageError(f"{path} cannot be read as a workbook: {error}.") from None
-        first, *others = book.worksheets
+        first, *further = book.worksheets
         rows = first.iter_rows(values_only=True)
         names = _names(path, next(rows, ()))
         cells: list[tuple[object, ...]] = []
@@ -39,13 +39,13 @@ def read_workbook(path: Path) -> pd.DataFrame:
                 check_shape(path, len(names), len(cells))
     frame = exact_frame({name: [row[k] for row in cells] for k, name in enumerate(names)})
     frame.attrs[REPEATED] = [name for name, times in Counter(names).items() if times > 1]
-    if others:
-        frame.attrs[DETECTED] = [f"{path} has {len(others) + 1} sheets; {first.title!r} is read."]
+    if further:
+        frame.attrs[DETECTED] = [f"{path} has {len(further) + 1} sheets; {first.title!r} is read."]
     return frame
 
 
 def _names(path: Path, header: Sequence[object]) -> list[str]:
-    """Return the names of the columns; empty cells at the end are no columns."""
+    """Return the names of the columns; empty cells at the end are not columns."""
     width = max((number for number, cell in enumerate(header, 1) if cell is not None), default=0)
     for number, cell in enumerate(header[:width], 1):
         if cell is None:

@@ -43,7 +43,7 @@ CSV_TITLES = (
 
 
 INTERVALS = (
-    "Intervals and remarks about chance are no part of the rule. A ratio may be chance if its"
+    "Intervals and remarks about chance are not part of the rule. A ratio may be chance if its"
     " interval, which is for one ratio by itself, includes 1."
 )
 COVER = (

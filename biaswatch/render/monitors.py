@@ -145,8 +145,8 @@ def print_alarm(view: AlarmView, console: Console) -> None:
 def _answer(answer: TwinAnswer) -> str:
     """Return an answer below its id, its user or prompt, and the question."""
     source = f"{answer.response_id}, {answer.unit}" if answer.unit else answer.response_id
-    asked = [f"> {answer.asked}"] if answer.asked else []
-    return escape("\n".join([source, *asked, answer.answered or "(no answer)"]))
+    question = [f"> {answer.asked}"] if answer.asked else []
+    return escape("\n".join([source, *question, answer.answered or "(no answer)"]))
 
 
 def _group(answers: Sequence[TwinAnswer], otherwise: str) -> str:
@@ -254,7 +254,7 @@ def print_window(window: WindowView, console: Console, *, everything: bool = Fal
         print_sentence(
             console,
             f"{window.without_unit} of them name no user or conversation: they are described"
-            " here, and are no evidence.",
+            " here, and are not evidence.",
         )
     if window.dependence_words:
         print_sentence(console, window.dependence_words)

@@ -44,12 +44,12 @@ def interval_sentences(about: Row) -> Iterator[str]:
     families = [counted(about["family"], "comparison")]
     if about["error_rates_family"]:
         families.append(f"{counted(about['error_rates_family'], 'comparison')} of error rates")
-    together = " and, as a second family, ".join(families)
+    joined = " and, as a second family, ".join(families)
     if about["correction"] == "bonferroni":
-        yield f"{coverage(about['alpha'])} intervals, of {together} together (Bonferroni)."
+        yield f"{coverage(about['alpha'])} intervals, of {joined} together (Bonferroni)."
     else:
         yield f"{coverage(about['alpha'])} intervals, each by itself."
-        yield f"Verdicts are corrected over {together} ({about['correction']})."
+        yield f"Verdicts are corrected over {joined} ({about['correction']})."
 
 
 def undefined_sentences(rows: Sequence[Row], *, everything: bool = False) -> Iterator[str]:

@@ -94,8 +94,8 @@ def write_diagnosis(
         write_gaps(parts[FIRST], about, output, reference)
         yield output
         return
-    others = {name: columns_of(rows) for name, rows in parts.items() if rows and name != FIRST}
-    tables = {FIRST: columns_of(parts[FIRST], LEADING)} | others
+    further = {name: columns_of(rows) for name, rows in parts.items() if rows and name != FIRST}
+    tables = {FIRST: columns_of(parts[FIRST], LEADING)} | further
     if output.suffix.lower() == ".xlsx":
         sheets = {name: _table(_filled(columns)) for name, columns in tables.items()}
         write_workbook(sheets, output, result_facts(parts, about, warnings))

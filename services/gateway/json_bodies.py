@@ -119,7 +119,7 @@ def _unencodable(value: Any, path: str) -> Iterator[str]:
 
 def _refuse_constant(word: str) -> Any:
     raise HTTPException(
-        422, f"The body has {word}, which is no number; write null or leave it out."
+        422, f"The body has {word}, which is not a number; write null or leave it out."
     )
 
 

@@ -58,7 +58,7 @@ def check_pattern(pattern: str) -> str:
     """Return a valid pattern of targets; raise ValueError for an invalid one."""
     provider, _, rest = pattern.partition(":")
     if pattern != ANY and (not rest or (provider != ANY and provider not in PROVIDERS)):
-        raise ValueError(f"{pattern!r} is no pattern of targets; write openai:*, or * for all")
+        raise ValueError(f"{pattern!r} is not a pattern of targets; write openai:*, or * for all")
     return pattern
 
 

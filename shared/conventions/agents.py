@@ -52,7 +52,7 @@ def parts_of(
 def without_steps(
     parts: Sequence[AnswerPart], positions: Mapping[SpanKey, SpanPosition], left_out: LeftOut
 ) -> list[AnswerPart]:
-    """Return the parts that are no steps, with agents and calls completed from theirs.
+    """Return the parts that are not steps, with agents and calls completed from theirs.
 
     A call below an agent, or below a call that another library traced too, is a step of it. The
     answer of the outermost one is its own last text, or else the last one of its steps.

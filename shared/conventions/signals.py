@@ -153,7 +153,7 @@ def _integer(value: Any) -> int:
     try:
         return int(value)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError("this is not OTLP's JSON: an intValue is no integer") from None
+        raise ValueError("this is not OTLP's JSON: an intValue is not an integer") from None
 
 
 def _whole(holder: Any, name: str) -> int:

@@ -45,7 +45,7 @@ def gguf_file(model: str) -> Path:
     file = _packaged_file() if model == SMOLLM2 else Path(model)
     if file.suffix != ".gguf":
         raise ConfigurationError(
-            f"{model!r} is no local model: write local:{SMOLLM2} or local:PATH.gguf."
+            f"{model!r} is not a local model: write local:{SMOLLM2} or local:PATH.gguf."
         )
     if not file.is_file():
         raise ConfigurationError(f"There is no file {file}.")

@@ -90,7 +90,7 @@ FIRST_WORD = re.compile(
     r"(?:[.,)](?=\s)(?!\s\d\d)|\s\()(?<!\A1\.)(?!(?s:.*)^\s*+(?:2|b)[.)])",
     re.IGNORECASE | re.MULTILINE,
 )
-"""A text that begins with its number, and is no numbered list."""
+"""A text that begins with its number, and is not a numbered list."""
 FREE = re.compile(
     r"(?:\b([a-z]{1,12})[^\S\n\w]{1,4})?(?<![\w.,/$\u20ac\u00a3#+-])(?<![\d*+/x=-]\s)"
     r"((?<![.,!?]\s)\d+|\d+\.\d+)(?![\w%])[*_\"'`\])]*+(?=[^\S\n]*+(?:$|[.,;:!?](?!\d)|\())",

@@ -221,12 +221,12 @@ class TwinSide:
     @property
     def differing(self) -> str:
         """The words of the question that the other lacks; "" without texts, or where all do."""
-        asked = self.parts[0] if self.parts else []
+        question = self.parts[0] if self.parts else []
         return (
             ""
-            if all(part.differs for part in asked)
+            if all(part.differs for part in question)
             else ", ".join(
-                part.text.strip() for part in asked if part.differs and part.text.strip()
+                part.text.strip() for part in question if part.differs and part.text.strip()
             )
         )
 
@@ -244,11 +244,11 @@ def side_by_side(
     )
     if not texts:
         return TwinSide(one.label, one, None), TwinSide(two.label, two, None)
-    asked = differences(one.asked or "", two.asked or "")
+    question = differences(one.asked or "", two.asked or "")
     answered = differences(one.answered or "", two.answered or "")
     return (
-        TwinSide(one.label, one, (asked[0], answered[0])),
-        TwinSide(two.label, two, (asked[1], answered[1])),
+        TwinSide(one.label, one, (question[0], answered[0])),
+        TwinSide(two.label, two, (question[1], answered[1])),
     )
 
 

@@ -26,7 +26,7 @@ from biaswatch.shared.presentation.tables import (
 MAX_COLUMNS = 6
 """More models become rows, where there are fewer comparisons."""
 STRONG_P, WEAK_P = 0.01, 0.05
-"""Uncorrected levels for the color of a cell; they are no verdicts."""
+"""Uncorrected levels for the color of a cell; they are not verdicts."""
 BOTH = "before", "after"
 MAX_SLOPES, MAX_PICTURES = 8, 4
 Pair = tuple[str, str]

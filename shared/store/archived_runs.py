@@ -175,7 +175,7 @@ def _ended_runs(connection: Connection, before: datetime) -> list[ArchivableRun]
 
 
 def _unread_windows(connection: Connection, before: datetime) -> list[ArchivableRun]:
-    """Return windows that were passed over: they have answers but are no runs."""
+    """Return windows that were passed over: they have answers but are not runs."""
     windows, answers, files = TRAFFIC_WINDOWS.c, RECORDS[Response.kind].c, ARCHIVE_FILES.c
     read = select(GATHERS.c.key).where(
         GATHERS.c.stage == RUN_GATHER, GATHERS.c.key == windows.run_id

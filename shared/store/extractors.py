@@ -89,8 +89,8 @@ class Calibrations:
         """Keep the gaps of the measured dimensions; those of other dimensions stay."""
         measured = list(gaps)
         dimensions = {gap.dimension for gap in measured}
-        others = [gap for gap in self.find(extractor, version) if gap.dimension not in dimensions]
-        body = json.dumps([gap.model_dump(mode="json") for gap in (*measured, *others)])
+        kept = [gap for gap in self.find(extractor, version) if gap.dimension not in dimensions]
+        body = json.dumps([gap.model_dump(mode="json") for gap in (*measured, *kept)])
         row = {"extractor": extractor, "version": version, "body": body, "at": now}
         self.db.execute(
             delete(CALIBRATIONS).where(*_of_version(extractor, version)),

@@ -92,8 +92,10 @@ class Records:
                 ):
                     missing += sum(ids[id_] for id_ in self.missing(other, ids))
             return missing
-        table, others = RECORDS[kind.kind], RECORDS[other.kind]
-        exists = select(others.c.id).where(others.c.id == table.c[f"{other.kind}_id"]).exists()
+        table, other_table = RECORDS[kind.kind], RECORDS[other.kind]
+        exists = (
+            select(other_table.c.id).where(other_table.c.id == table.c[f"{other.kind}_id"]).exists()
+        )
         query = select(func.count()).select_from(table).where(table.c.run_id == run_id, ~exists)
         return int(self.db.scalar(query.where(*self._visible(table, run_id))) or 0)
 

@@ -117,8 +117,10 @@ class LabelQueue:
 
     async def _add(self, sample: LabelSample, response_id: str) -> None:
         """Add an answer of the run to the queue; its entry in the audit trail keeps it."""
-        found = await in_thread(lambda: list(self.ctx.store.records.get(Response, [response_id])))
-        if [response.run for response in found] != [sample.run_id]:
+        responses = await in_thread(
+            lambda: list(self.ctx.store.records.get(Response, [response_id]))
+        )
+        if [response.run for response in responses] != [sample.run_id]:
             raise UsageError("This answer is not of this run.")
         async with self.ctx.audit.act(AuditAction.LABELS_ADD, sample.id, response=response_id):
             pass

@@ -233,9 +233,9 @@ class LabelQueries:
         return None
 
     def _progress(self, run_id: str, labels: list[Label]) -> list[SampleProgress]:
-        standing = current_labels(labels)
+        labels_now = current_labels(labels)
         samples = self._store.records.read(LabelSample, run_id=run_id)
-        return [_progress(sample, standing) for sample in sorted(samples, key=lambda s: s.at)]
+        return [_progress(sample, labels_now) for sample in sorted(samples, key=lambda s: s.at)]
 
     def _judged(self, run: Run) -> list[tuple[str, str]]:
         """Return the statements and dimensions that judges have voted on."""

@@ -61,11 +61,11 @@ def _write_routes(ctx: GatewayContext, queries: LabelQueries, commands: LabelCom
         Labels in the names of others than the caller are in the audit trail.
         """
         checked = await in_thread(commands.check_labels, run_id, request, caller.name)
-        others = {label.person for label in checked.new} - {caller.name}
-        if not others:
+        other_people = {label.person for label in checked.new} - {caller.name}
+        if not other_people:
             return await store_and_send(run_id, request, checked)
         number = f"{request.extractor}.{request.feature}"
-        counts = {"labels": str(len(checked.new)), "people": str(len(others))}
+        counts = {"labels": str(len(checked.new)), "people": str(len(other_people))}
         async with ctx.audit.act(AuditAction.LABELS_IMPORT, run_id, number=number, **counts):
             return await store_and_send(run_id, request, checked)
 

@@ -129,7 +129,7 @@ class SignalIntake:
         positions: Mapping[SpanKey, SpanPosition],
         left_out: LeftOut,
     ) -> None:
-        """Store the parts that wait; count the signals of a request that are no answers."""
+        """Store the parts that wait; count the signals of a request that are not answers."""
         for reason, count in left_out.counts.items():
             OTLP_SIGNALS.labels(OUTCOMES.get(reason, "not of an answer")).inc(count)
         OTLP_SIGNALS.labels("part of an answer").inc(len(waiting))

@@ -146,11 +146,11 @@ class RunCommands:
     def check_description(self, run_id: str, description: RunDescription) -> None:
         """Raise NotFoundError without the run, UsageError if another run has the name."""
         self.queries.run(run_id)
-        others = set(RunDescriptions(self.store).named(description.name)) - {run_id}
-        if description.name and others:
+        namesakes = set(RunDescriptions(self.store).named(description.name)) - {run_id}
+        if description.name and namesakes:
             raise UsageError(
-                f"The run {min(others)} is called {description.name} already. Choose another name,"
-                " or give that run another one first."
+                f"The run {min(namesakes)} is called {description.name} already. Choose another"
+                " name, or give that run another one first."
             )
 
     def brief_for(self, request: BriefRequest) -> Brief:

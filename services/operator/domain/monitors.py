@@ -93,9 +93,11 @@ def decide(wanted: WantedMonitor, view: MonitorView | None, status: Status) -> l
     return [MonitorAct.RESUME] if view is not None and view.status.state == "paused" else []
 
 
-def is_owner(meta: Mapping[str, Any], others: Iterable[Mapping[str, Any]]) -> bool:
+def is_owner(meta: Mapping[str, Any], other_resources: Iterable[Mapping[str, Any]]) -> bool:
     """Return whether a resource owns its monitor: the oldest that is not deleted does."""
-    living = [resource for resource in (*others, meta) if not resource.get("deletionTimestamp")]
+    living = [
+        resource for resource in (*other_resources, meta) if not resource.get("deletionTimestamp")
+    ]
     oldest = min(living, key=lambda r: (r["creationTimestamp"], r["uid"]), default=meta)
     return bool(oldest["uid"] == meta["uid"])
 

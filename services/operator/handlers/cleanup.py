@@ -63,8 +63,8 @@ class Cleanup:
         for namespace in self._cluster.namespaces:
             monitors = await self._cluster.list(MONITORS, namespace)
             names |= {monitor_name(body["metadata"], body["spec"]) for body in monitors}
-            others = [await self._cluster.list(kind, namespace) for kind in (RUNS, SEARCHES)]
-            present |= {body["metadata"]["uid"] for body in chain(monitors, *others)}
+            lists = [await self._cluster.list(kind, namespace) for kind in (RUNS, SEARCHES)]
+            present |= {body["metadata"]["uid"] for body in chain(monitors, *lists)}
         for uid in known.keys() - present:
             entry = json.loads(known[uid])
             if entry["namespace"] in self._cluster.namespaces:

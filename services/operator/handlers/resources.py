@@ -54,8 +54,8 @@ def registry_of(
         return await reconciler.suite(resource)
 
     async def monitor(resource: Resource, arguments: Arguments) -> Reconciled:
-        suites, others = _suites(resource, arguments), _others(resource, arguments)
-        return await reconciler.monitor(resource, suites, others)
+        suites, other_resources = _suites(resource, arguments), _others(resource, arguments)
+        return await reconciler.monitor(resource, suites, other_resources)
 
     async def run(resource: Resource, arguments: Arguments) -> Reconciled:
         return await reconciler.run(resource, _suites(resource, arguments))

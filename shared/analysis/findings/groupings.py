@@ -91,7 +91,7 @@ def groupings(observations: Observations) -> list[Grouping]:
 
 
 def grouping(observations: Observations, dimensions: tuple[str, ...]) -> Grouping:
-    """Return the groups that these dimensions make; combinations without any row are no groups."""
+    """Return the groups that these dimensions make; combinations without any row are not groups."""
     domain_codes, domains = observations.domain_codes
     levels = [coded(observations.groups[dimension]) for dimension in dimensions]
     if len(domains) == len(dimensions) == 1:

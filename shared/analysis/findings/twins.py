@@ -160,8 +160,8 @@ class TwinTests:
             for block in _blocks(parts)
         ]
         dimensions = {key[1] for p_values in own for key in p_values}
-        others = [of for of in self._by_block if not dimensions & {key[1] for key in of}]
-        return _by_holm([*own, *others])
+        other_blocks = [of for of in self._by_block if not dimensions & {key[1] for key in of}]
+        return _by_holm([*own, *other_blocks])
 
 
 def _by_holm(named: Sequence[dict[TwinKey, float]]) -> dict[TwinKey, float]:

@@ -168,13 +168,13 @@ def twin_sets(observations: Observations, of: Grouping) -> Whole:
     pairs of races. With one dimension, for very many answers or answers that are not drawn, and
     where an answer would lose its twins, they are the sets themselves.
     """
-    others = [name for name in observations.groups if name != of.name]
+    other_names = [name for name in observations.groups if name != of.name]
     sets = observations.set_codes
-    if not others or not observations.drawn or observations.rows > MAX_EXCHANGED_ROWS:
+    if not other_names or not observations.drawn or observations.rows > MAX_EXCHANGED_ROWS:
         return sets  # answers that are not drawn are compared with placebo twins of their set
     if not (sets >= 0).any():
         return sets
-    labels = [grouping(observations, (name,)).codes for name in others]
+    labels = [grouping(observations, (name,)).codes for name in other_names]
     refined = np.unique(np.stack([sets, *labels]), axis=1, return_inverse=True)[1].reshape(-1)
     member = (sets >= 0) & (of.codes >= 0)
     if (_has_twins(sets, of.codes, member) & ~_has_twins(refined, of.codes, member)).any():

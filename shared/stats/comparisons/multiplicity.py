@@ -85,8 +85,8 @@ def holm_of_families(families: Sequence[Sequence[float]]) -> list[list[float]]:
     largest = [max(family, default=0.0) for family in families]
     adjusted = []
     for place, family in enumerate(families):
-        others = sorted((*largest[:place], *largest[place + 1 :]), reverse=True)
-        steps = list(enumerate([1.0, *others], 1))
+        rest = sorted((*largest[:place], *largest[place + 1 :]), reverse=True)
+        steps = list(enumerate([1.0, *rest], 1))
         adjusted.append([min(1.0, max(n * min(p, limit) for n, limit in steps)) for p in family])
     return adjusted
 

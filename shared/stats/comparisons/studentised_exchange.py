@@ -88,11 +88,11 @@ def _welch(values: Vector, chosen: Indices) -> Floats:
     n, size = len(values), chosen.shape[1]
     units = values[chosen]
     sums, squares = units.sum(axis=1), np.square(units).sum(axis=1)
-    others, other_squares = values.sum() - sums, np.square(values).sum() - squares
+    other_sums, other_squares = values.sum() - sums, np.square(values).sum() - squares
     rest = n - size
     variance = (squares - sums**2 / size) / (size - 1) / size
-    variance = variance + (other_squares - others**2 / rest) / (rest - 1) / rest
-    gap = np.abs(sums / size - others / rest)
+    variance = variance + (other_squares - other_sums**2 / rest) / (rest - 1) / rest
+    gap = np.abs(sums / size - other_sums / rest)
     with np.errstate(divide="ignore", invalid="ignore"):
         t = gap / np.sqrt(np.maximum(variance, 0.0))
     return np.where(gap <= TIE_RTOL, 0.0, np.where(variance <= TIE_RTOL**2, np.inf, t))

@@ -171,10 +171,10 @@ def zero_filled_ratio(rates: Sequence[Rates]) -> float | None:
 
     None where Fairlearn returns nan: where the first rate is 0 in every group.
     """
-    first, *others = _zero_filled(rates)
+    first, *further = _zero_filled(rates)
     if max(first) == 0:
         return None
-    return min(min(values) / max(values) for values in (first, *others) if max(values) > 0)
+    return min(min(values) / max(values) for values in (first, *further) if max(values) > 0)
 
 
 def _known(rates: Sequence[Rates]) -> list[list[float]] | None:

@@ -146,13 +146,13 @@ class _DomainMeans:
     def _spread(self, means: Floats) -> Floats:
         """Return [metrics, times, features]; nan for a single group, and for ratios below 0."""
         high, low = np.fmax.reduce(means, axis=1), np.fmin.reduce(means, axis=1)
-        apart = np.where(high - low > self.resolution, high - low, 0.0)
+        ranges = np.where(high - low > self.resolution, high - low, 0.0)
         least, most = low + self.centre, high + self.centre
         least = np.where(np.abs(least) <= self.resolution, 0.0, least)
         defined = (least >= 0) & (most > self.resolution)
         ratio = np.where(defined, least, np.nan) / np.where(defined, most, 1.0)
         several = np.count_nonzero(np.isfinite(means), axis=1) > 1
-        return np.where(several, np.stack([apart, ratio]), np.nan)
+        return np.where(several, np.stack([ranges, ratio]), np.nan)
 
 
 def _value_counts(values: Floats, units: ExchangeUnits) -> NDArray[np.int32] | None:

@@ -79,11 +79,11 @@ def doubtful_raters(labels: Mapping[str, Mapping[str, float]]) -> list[str]:
 
 
 def _is_doubtful(name: str, labels: Mapping[str, Mapping[str, float]]) -> bool:
-    others = [given for rater, given in labels.items() if rater != name]
+    other_raters = [labels_of_rater for rater, labels_of_rater in labels.items() if rater != name]
     pairs = [
-        (label, np.mean(given))
+        (label, np.mean(answer_labels))
         for answer, label in labels[name].items()
-        if (given := [other[answer] for other in others if answer in other])
+        if (answer_labels := [other[answer] for other in other_raters if answer in other])
     ]
     if len(pairs) < MIN_SHARED_ANSWERS:
         return False

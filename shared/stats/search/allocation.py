@@ -91,7 +91,7 @@ def next_cells(
     size
         Number of sets, at least 1.
     sets_by_cell
-        [topics, contexts]: sets that were sent, with those that are no evidence, since an answer
+        [topics, contexts]: sets that were sent, with those that are not evidence, since an answer
         is missing; those that are evidence, if None. Accepted proposals come after the
         space's own topics.
     remaining

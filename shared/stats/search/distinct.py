@@ -81,11 +81,11 @@ def distinct_findings(
     >>> space.region_of(number)
     (<Region.CROSSING: 'crossing'>, 0, 0)
     """
-    found, distinct, rest = evidence.rejected(space, alpha), list[int](), evidence
+    rejected, distinct, rest = evidence.rejected(space, alpha), list[int](), evidence
     halves = {Region.TOPIC: max(space.topics // 2, 1), Region.CONTEXT: max(space.contexts // 2, 1)}
     phases = [(region, halves.get(region, space.hypotheses)) for region in NARROW_TO_WIDE]
     for region, most in (*phases, *((region, space.hypotheses) for region in halves)):
-        candidates = found & space.is_of(region)
+        candidates = rejected & space.is_of(region)
         for _ in range(most):
             own = candidates & (rest.rejected(space, alpha) | _is_clear(evidence, rest))
             if not own.any():

@@ -126,7 +126,7 @@ def impact_tables(
         Categories with a smaller share of a table's applicants keep their rate and take no part in
         its ratios, also not as the highest rate; 0 keeps all in.
     unknown_labels
-        Labels in lower case that are no category, beyond the usual ones (`is_unknown`).
+        Labels in lower case that are not a category, beyond the usual ones (`is_unknown`).
 
     Raises
     ------

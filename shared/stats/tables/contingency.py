@@ -140,7 +140,7 @@ def ratio_agreement(odds_ratio: Estimate, relative_risk: Estimate) -> RatioAgree
     They conflict where they are on different sides of 1, or where one interval excludes 1 and the
     other does not: then a reader of either alone concludes differently. Otherwise they are similar
     from a quotient of 0.9 on. A smaller quotient is a moderate difference: odds ratios exceed
-    relative risks where the outcome is common, which is no contradiction.
+    relative risks where the outcome is common, which is not a contradiction.
 
     Parameters
     ----------

@@ -80,5 +80,5 @@ def test_on_ones_own_machine_every_target_may_be_named() -> None:
 
 @pytest.mark.parametrize("pattern", ["", "openai", "nobody:*", "openai:"])
 def test_a_pattern_that_allows_nothing_is_a_mistake(pattern: str) -> None:
-    with pytest.raises(ValidationError, match="no pattern of targets"):
+    with pytest.raises(ValidationError, match="not a pattern of targets"):
         GatewaySettings(gateway_targets=(pattern,))

@@ -58,7 +58,7 @@ def test_what_people_wrote_is_kept_when_the_profile_is_exported_again(tmp_path: 
 def test_another_file_is_not_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "package.json"
     path.write_text('{"name": "app"}')
-    with pytest.raises(UsageError, match="is no bias profile"):
+    with pytest.raises(UsageError, match="is not a bias profile"):
         written_by_people(path)
     assert written_by_people(tmp_path / "absent.json") is None
 

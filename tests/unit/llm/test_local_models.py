@@ -98,7 +98,11 @@ def test_a_file_that_cannot_be_served_is_a_sentence_with_the_log(tmp_path: Path)
 
 @pytest.mark.parametrize(
     ("name", "sentence"),
-    [("other", "is no local model"), ("there.gguf", "There is no file"), ("a.txt", "is no local")],
+    [
+        ("other", "is not a local model"),
+        ("there.gguf", "There is no file"),
+        ("a.txt", "is not a local"),
+    ],
 )
 def test_another_name_is_a_sentence(name: str, sentence: str) -> None:
     with pytest.raises(ConfigurationError, match=sentence):
