@@ -44,6 +44,8 @@ class ImpactVerb(VerbRequest):
     """The column that names an applicant with several rows in a file."""
     unknown: tuple[str, ...] = ()
     """One more label of an unknown category; may be repeated."""
+    both: bool = False
+    """Of a file, selection rates by --selected-at-least and scoring rates in one document."""
     format: ImpactFormat | None = None
     """md, html, pdf, docx, xlsx, csv or json; default by extension of -o, else a table to read."""
     output: Path | None = None
@@ -52,7 +54,7 @@ class ImpactVerb(VerbRequest):
     @property
     def body(self) -> ImpactRequest:
         """The request to a gateway."""
-        return ImpactRequest(**self.model_dump(exclude={"unit", "format", "output"}))
+        return ImpactRequest(**self.model_dump(exclude={"unit", "both", "format", "output"}))
 
 
 @takes(
@@ -80,8 +82,10 @@ def ll144(
         document = _file_document(Path(source), request)
     elif not may_name_run(source):
         raise neither_run_nor_file(source)
-    elif request.unit is not None:
-        raise UsageError("--unit is for files; the applicants of a run are its prompts.")
+    elif request.unit is not None or request.both:
+        raise UsageError(
+            "--unit and `both` are for files; the applicants of a run are its prompts."
+        )
     else:
         document = ask(lambda client: _run_document(client, source, request.body))
     if request.format is None and request.output is None:
@@ -141,13 +145,18 @@ def _file_document(path: Path, request: ImpactVerb) -> ImpactDocument:
         list(dict.fromkeys(labels)),
         f"No row of {path} has the category {NAME} that --unknown names.",
     )
-    tables = impact_tables(
-        applicants.scores,
-        applicants.labels,
-        selected_at_least=request.selected_at_least,
-        small_share=request.small_share,
-        unknown_labels={label.strip().casefold() for label in request.unknown},
-    )
+    if request.both and request.selected_at_least is None:
+        raise UsageError("`both` needs --selected-at-least, the lowest score of a selection.")
+    tables = [
+        impact_tables(
+            applicants.scores,
+            applicants.labels,
+            selected_at_least=threshold,
+            small_share=request.small_share,
+            unknown_labels={label.strip().casefold() for label in request.unknown},
+        )
+        for threshold in (request.selected_at_least, *([None] if request.both else []))
+    ]
     unit = request.unit
     applicant = f"all rows with the same {unit}, by their mean" if unit else "a row of the file"
     if path.is_file():  # a pipe cannot be read twice

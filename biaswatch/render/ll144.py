@@ -188,10 +188,17 @@ def run_document(run: RunProgress, impacts: Sequence[RunImpact]) -> ImpactDocume
     return ImpactDocument(run.suite, about, parts, impacts)
 
 
-def case_document(name: str, score: str, tables: ImpactTables, *, applicant: str) -> ImpactDocument:
-    """Return the tables of a file; `applicant` defines an applicant of it."""
-    impact = RunImpact(target=name, scaffold="", extractor="", feature=score, impact=tables)
-    return ImpactDocument(name, f"An applicant is {applicant}.", [("", tables)], [impact])
+def case_document(
+    name: str, score: str, tables: Sequence[ImpactTables], *, applicant: str
+) -> ImpactDocument:
+    """Return the tables of a file, a part each; `applicant` defines an applicant of it."""
+    impacts = [
+        RunImpact(target=name, scaffold="", extractor="", feature=score, impact=part)
+        for part in tables
+    ]
+    headings = [f"{part.measure.capitalize()} rates" if len(tables) > 1 else "" for part in tables]
+    parts = list(zip(headings, tables, strict=True))
+    return ImpactDocument(name, f"An applicant is {applicant}.", parts, impacts)
 
 
 def _about(tables: ImpactTables) -> str:

@@ -99,6 +99,31 @@ def test_selection_rates_count_from_a_score_on(applicants: Path, tmp_path: Path)
     assert "with --group and --score. Its columns are" in unnamed
 
 
+def test_a_tool_that_scores_and_selects_has_both_rates_in_one_document(
+    applicants: Path, tmp_path: Path
+) -> None:
+    command = CommandLine(tmp_path / "state")
+    words = (
+        "ll144",
+        str(applicants),
+        "--group",
+        "sex",
+        "--score",
+        "score",
+        "--config",
+        "both=true",
+    )
+    both = command(*words, "--selected-at-least", "5", "--format", "md")
+    assert both.returncode == 0, both.stderr
+    selection, scoring = both.stdout.split("## Scoring rates")
+    assert "## Selection rates" in selection
+    assert "| sex | applicants | selected | selection rate |" in selection
+    assert "| sex | applicants | above median | scoring rate |" in scoring
+    alone = command(*words)
+    assert alone.returncode == 2
+    assert "needs --selected-at-least" in alone.stderr
+
+
 def test_an_applicant_with_several_rows_counts_once_by_their_mean(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("who,sex,score\n1,m,1\n1,m,5\n2,m,2\n2,m,3\n3,f,3\n3,f,\n4,f,2\n4,f,2\n")

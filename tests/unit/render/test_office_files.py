@@ -68,7 +68,7 @@ def test_a_workbook_of_impact_ratios_has_a_sheet_for_each_table(tmp_path: Path) 
     labels = {"sex": ["f", "m"] * 50, "race/ethnicity": ["white", "white", "black", "black"] * 25}
     tables = impact_tables([0.0, 1.0, 1.0, 1.0] * 25, labels, selected_at_least=1)
     path = tmp_path / "tables.xlsx"
-    case_document("tool", "score", tables, applicant="a row").write_workbook(path)
+    case_document("tool", "score", [tables], applicant="a row").write_workbook(path)
     book = load_workbook(path)
     assert book.sheetnames == ["cover", "sex", "race ethnicity", "sex x race ethnicity", "data"]
     female = list(book["sex"].rows)[1]
@@ -80,7 +80,7 @@ def test_a_workbook_of_impact_ratios_has_a_sheet_for_each_table(tmp_path: Path) 
 def test_ratios_to_a_small_category_are_pointed_out() -> None:
     labels = {"sex": ["f"] * 50 + ["m"] * 46 + ["x"] * 4}
     tables = impact_tables([0.0, 1.0] * 48 + [1.0] * 4, labels, selected_at_least=1)
-    text = case_document("tool", "score", tables, applicant="a row").as_text(ImpactFormat.MD)
+    text = case_document("tool", "score", [tables], applicant="a row").as_text(ImpactFormat.MD)
     assert "All ratios are to the rate of x, which has 4 of 100 applicants" in text
     assert "with a score of 1 (yes) or more." in text
 
