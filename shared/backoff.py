@@ -13,6 +13,8 @@ class Backoff:
 
     first_s: float
     max_s: float
+    max_requested_s: float = 3600.0
+    """Longest delay that a server may ask for."""
 
     def delay_s(self, failures: int, jitter: float = 1.0) -> float:
         """Return the delay after a number of failures in a row, counted from 1.
@@ -26,6 +28,10 @@ class Backoff:
         """
         doubled = self.first_s * 2.0 ** min(max(failures - 1, 0), MAX_DOUBLINGS)
         return min(self.max_s, doubled) * (0.5 + jitter / 2)
+
+    def requested_s(self, requested_s: float | None, failures: int, jitter: float) -> float:
+        """Return the delay that a server asks for, or the usual one if that is longer."""
+        return max(min(requested_s or 0.0, self.max_requested_s), self.delay_s(failures, jitter))
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from biaswatch.render.terminal import print_sentence, print_table, terminal_table
-from biaswatch.shared.formatting import coverage, number, p_value
+from biaswatch.shared.formatting import counted, coverage, number, p_value
 from biaswatch.shared.presentation.tables import estimate_text
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def print_own_bias(
     console, level = Console(), f"[{coverage(alpha)}]"
     differ = [gap for gap in calibration.gaps if (gap.p_adjusted or 1.0) <= alpha]
     rest = [gap for gap in calibration.gaps if gap not in differ]
-    total = counted(len(calibration.gaps))
+    total = f"{counted(len(calibration.gaps), 'pair')} of groups"
     print_sentence(
         console,
         f"{name} is shown to score {len(differ) or 'none'} of {total} differently, where only the"
@@ -40,8 +40,9 @@ def print_own_bias(
         if limits:
             print_sentence(
                 console,
-                f"{feature}: for {counted(len(limits) // 2)} no difference is shown; gaps up to"
-                f" {number(max(limits))} could remain (each by its own interval).",
+                f"{feature}: for {counted(len(limits) // 2, 'pair')} of groups no difference is"
+                f" shown; gaps up to {number(max(limits))} could remain (each by its own"
+                " interval).",
             )
     if missing := sum(mean.missing for mean in calibration.means):
         print_sentence(console, f"{missing} sentences have no number.")
@@ -54,8 +55,3 @@ def print_own_bias(
         print_table(console, terminal_table(head, means))
     else:
         print_sentence(console, "All gaps and means: --all.", style="dim")
-
-
-def counted(pairs: int) -> str:
-    """Return a number of pairs in words."""
-    return f"{pairs} pair{'' if pairs == 1 else 's'} of groups"

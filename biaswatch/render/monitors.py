@@ -16,7 +16,7 @@ from biaswatch.render.terminal import (
 )
 from biaswatch.shared.contracts import Estimate
 from biaswatch.shared.contracts.alarm import AlarmDelivery, DeliveryState
-from biaswatch.shared.formatting import number, number_name
+from biaswatch.shared.formatting import counted, number, number_name
 from biaswatch.shared.presentation.monitor_tables import (
     evidence_table,
     labelled_table,
@@ -77,7 +77,7 @@ def channel_in_words(channel: ChannelView) -> str:
 def monitor_line(monitor: MonitorStatus) -> str:
     """Return the state of a monitor in one line, without its name."""
     watched = f"{monitor.suite} on {monitor.target}" if monitor.suite else monitor.target
-    rounds, alarms = _counted(monitor.rounds, "round"), _counted(monitor.alarms, "alarm")
+    rounds, alarms = counted(monitor.rounds, "round"), counted(monitor.alarms, "alarm")
     return f"{words(monitor.word)}  {monitor.state}  {watched}  {rounds}  {alarms}"
 
 
@@ -86,8 +86,8 @@ def print_monitor(view: MonitorView, *, everything: bool = False) -> None:
     status, console = view.status, Console()
     _print_alarms(view, console)
     epoch = "" if status.epoch is None else f", epoch {status.epoch}"
-    state = f"{status.name}: {status.state}, {_counted(status.rounds, 'round')}{epoch}"
-    alarms = f"{_counted(status.alarms, 'alarm')} raised now"
+    state = f"{status.name}: {status.state}, {counted(status.rounds, 'round')}{epoch}"
+    alarms = f"{counted(status.alarms, 'alarm')} raised now"
     print_sentence(console, f"{state}, claim {status.claim}, {alarms}.")
     if status.history_of:
         print_sentence(
@@ -229,7 +229,7 @@ def print_accounts(view: MonitorView, console: Console) -> None:
         return
     verb = "was" if accounts.sent == 1 else "were"
     print_sentence(
-        console, f"{_counted(accounts.sent, 'answer')} {verb} sent in, ever: {accounts.in_words}."
+        console, f"{counted(accounts.sent, 'answer')} {verb} sent in, ever: {accounts.in_words}."
     )
     if accounts.late and not view.status.history_of:
         source = view.status.target.partition(":")[2]
@@ -243,10 +243,10 @@ def print_window(window: WindowView, console: Console, *, everything: bool = Fal
     )
     span = f"The window from {begins} to {ends}"
     if accounts := window.accounts:
-        counts = f"{_counted(accounts.sent, 'answer')}: {accounts.in_words}"
+        counts = f"{counted(accounts.sent, 'answer')}: {accounts.in_words}"
         print_sentence(console, f"{span}, {window.state}: {counts}.")
     else:
-        sent = "not counted" if window.answers is None else _counted(window.answers, "answer")
+        sent = "not counted" if window.answers is None else counted(window.answers, "answer")
         print_sentence(console, f"{span}: {sent}.")
     if not window.answers:
         return
@@ -268,10 +268,6 @@ def print_window(window: WindowView, console: Console, *, everything: bool = Fal
         if row.users and (row.users.alone or row.users.without_stratum):
             feature = number_name(row.extractor, row.feature, features)
             print_sentence(console, f"{feature} by {words(row.dimension)}: {row.users.in_words}.")
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _signed(estimate: Estimate) -> str:

@@ -7,7 +7,7 @@ from biaswatch.render.markdown import escape_md, markdown_table
 from biaswatch.render.studies import left_out
 from biaswatch.services.gateway.runs.provenance import AnsweringModel, RunProvenance
 from biaswatch.shared.contracts import Diagnosis
-from biaswatch.shared.formatting import number
+from biaswatch.shared.formatting import counted, number
 from biaswatch.shared.presentation.bias_scores import (
     SCORES_MEAN,
     score_conclusions,
@@ -15,7 +15,7 @@ from biaswatch.shared.presentation.bias_scores import (
     unclear_scores,
     unread_scores,
 )
-from biaswatch.shared.presentation.conclusions import certainty, counted, families_of, level_scope
+from biaswatch.shared.presentation.conclusions import certainty, families_of, level_scope
 from biaswatch.shared.presentation.findings import reading
 from biaswatch.shared.presentation.run_summary import RunSummary, VerdictCount, run_summary
 from biaswatch.shared.presentation.tables import words
@@ -127,12 +127,12 @@ def _without_disparity(results: RunResults, summary: RunSummary) -> Iterator[str
         for rows in (summary.within_tolerance, summary.undecided, summary.unmeasured)
     )
     if within:
-        yield f"{counted(within)}: shown to differ by no more than the tolerance."
+        yield f"{counted(within, 'comparison')}: shown to differ by no more than the tolerance."
         yield from _counts(summary.within_tolerance, "")
     if undecided:
-        yield f"{counted(undecided)}: {UNDECIDED}"
+        yield f"{counted(undecided, 'comparison')}: {UNDECIDED}"
     if unmeasured:
-        yield f"{counted(unmeasured)}: not measured, so without a finding."
+        yield f"{counted(unmeasured, 'comparison')}: not measured, so without a finding."
     if not (within or undecided or unmeasured):
         yield "Nothing: every comparison shows a disparity."
 

@@ -13,7 +13,7 @@ from biaswatch.render.interpretations import summary
 from biaswatch.render.studies import print_studies
 from biaswatch.render.terminal import escape, print_bullets, print_sentence, print_table, rich_table
 from biaswatch.shared.contracts import Diagnosis
-from biaswatch.shared.formatting import coverage
+from biaswatch.shared.formatting import counted, coverage
 from biaswatch.shared.presentation.bias_scores import SCORES_MEAN, score_conclusions, score_lead
 from biaswatch.shared.presentation.columns import (
     GAP_COLUMNS,
@@ -23,7 +23,6 @@ from biaswatch.shared.presentation.columns import (
     findings_table,
 )
 from biaswatch.shared.presentation.conclusions import (
-    counted,
     dimension_notes,
     families_of,
     instrument_notes,
@@ -102,7 +101,7 @@ def _print_conclusions(console: Console, results: RunResults, *, everything: boo
         corrected = first.family > 1 or families_of(compared) != families_of([first])
         tests = f"Family of {families_of(compared)}, Bonferroni-corrected"
         about = (
-            f"{tests if corrected else counted(first.family)}, level {first.alpha:g}."
+            f"{tests if corrected else counted(first.family, 'comparison')}, level {first.alpha:g}."
             f" About {first.claim}."
         )
         print_sentence(console, about, style="dim")

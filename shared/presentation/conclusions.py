@@ -6,7 +6,7 @@ from typing import Any
 
 from biaswatch.shared.analysis.findings.scales import scale_notes
 from biaswatch.shared.contracts import Diagnosis, GroupSummary, SummaryWord
-from biaswatch.shared.formatting import coverage, number, p_equals
+from biaswatch.shared.formatting import counted, coverage, number, p_equals
 from biaswatch.shared.lookup import first
 from biaswatch.shared.presentation.findings import ComparisonView, comparisons, reading, title_of
 from biaswatch.shared.presentation.interactions import tested_interactions
@@ -219,18 +219,13 @@ def families_of(diagnoses: Sequence[Diagnosis]) -> str:
     """Return how many comparisons were corrected together; error rates are a second family."""
     sizes = {diagnosis.error_rate: diagnosis.family for diagnosis in diagnoses}
     kinds = ((False, ""), (True, " of error rates"))
-    counts = [f"{counted(sizes[of])}{kind}" for of, kind in kinds if of in sizes]
+    counts = [f"{counted(sizes[of], 'comparison')}{kind}" for of, kind in kinds if of in sizes]
     return " and, as a second family, ".join(counts)
 
 
 def level_scope(diagnoses: Sequence[Diagnosis]) -> str:
     """Return the words for a level that holds in each of two families, "" for one family."""
     return " in each family" if len({d.error_rate for d in diagnoses}) > 1 else ""
-
-
-def counted(comparisons: int) -> str:
-    """Return a number of comparisons in words."""
-    return "1 comparison" if comparisons == 1 else f"{comparisons} comparisons"
 
 
 def _instrument_sentences(disparities: Sequence[ComparisonView]) -> Iterator[str]:

@@ -129,7 +129,7 @@ async def _first_bytes(reply: httpx2.Response) -> bytes:
 
 MAX_AGE = timedelta(days=1)
 """Older measurements are not sent: few receivers accept them."""
-FIRST_PAUSE_S, MAX_PAUSE_S, MAX_RETRY_AFTER_S = 1.0, 60.0, 3600.0
+BACKOFF = Backoff(1.0, 60.0)
 
 
 class OtlpReceiver(Protocol):
@@ -184,8 +184,9 @@ class EvaluationExport:
                 reply = await self._endpoint.post(evaluation_request(waiting))
             except TransientError as error:
                 self._warning.warn(error)
-                await self._wait(pause_s(attempts, error.retry_after_s, self._jitter()))
                 attempts += 1
+                delay_s = BACKOFF.requested_s(error.retry_after_s, attempts, self._jitter())
+                await self._wait(delay_s)
             else:
                 _count(reply, event_count(waiting))
                 break
@@ -203,12 +204,6 @@ class EvaluationExport:
                 await self._stopped.wait()
         if self._stopped.is_set():
             raise asyncio.CancelledError
-
-
-def pause_s(attempts: int, retry_after_s: float | None, jitter: float) -> float:
-    """Return the time to wait after some failed attempts; it doubles up to a minute."""
-    backoff_s = Backoff(FIRST_PAUSE_S, MAX_PAUSE_S).delay_s(attempts + 1, jitter)
-    return max(min(retry_after_s or 0.0, MAX_RETRY_AFTER_S), backoff_s)
 
 
 def _count(reply: Reply, events: int) -> None:

@@ -9,10 +9,8 @@ from biaswatch.shared.contracts.alarm import TRIAL, AlarmDelivery, DeliveryState
 
 STALE_AFTER_S = 7 * 24 * 3600
 """An older alarm is kept and shown, but not sent."""
-FIRST_PAUSE_S = 5.0
-MAX_PAUSE_S = 300.0
-MAX_RETRY_AFTER_S = 3600.0
-"""The longest pause that a channel may request."""
+BACKOFF = Backoff(5.0, 300.0)
+"""Pauses between attempts."""
 RETRYABLE_STATUS = frozenset({408, 425, 429})
 PERMANENT_FROM, TEMPORARY_FROM = 300, 500
 
@@ -67,15 +65,9 @@ def settled(
     elif is_stale(delivery, now):
         ended["state"] = DeliveryState.EXPIRED
     else:
-        pause = pause_s(delivery.attempts, attempt.retry_after_s, jitter)
+        pause = BACKOFF.requested_s(attempt.retry_after_s, delivery.attempts, jitter)
         ended["next_at"] = now + timedelta(seconds=pause)
     return delivery.model_copy(update=ended)
-
-
-def pause_s(attempts: int, retry_after_s: float | None, jitter: float) -> float:
-    """Return the seconds to wait after a number of attempts; they double up to five minutes."""
-    backoff_s = Backoff(FIRST_PAUSE_S, MAX_PAUSE_S).delay_s(attempts, jitter)
-    return max(min(retry_after_s or 0.0, MAX_RETRY_AFTER_S), backoff_s)
 
 
 TRIAL_MONITOR = "trial-of-a-channel"

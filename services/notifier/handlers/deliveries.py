@@ -11,12 +11,12 @@ from random import random
 
 from biaswatch.services.notifier.channels.alertmanager import AlertmanagerChannel
 from biaswatch.services.notifier.domain.attempts import (
+    BACKOFF,
     Attempt,
     Delivered,
     Refused,
     Unavailable,
     is_stale,
-    pause_s,
     settled,
     trial_alarm,
 )
@@ -182,7 +182,8 @@ class DeliverAlarms:
             self._failures.pop(channel, None)
             return True
         times = self._failures.get(channel, (0, 0.0))[0] + 1
-        rest_s = min(MAX_REST_S, pause_s(times, attempt.retry_after_s, random()))  # noqa: S311
+        pause_s = BACKOFF.requested_s(attempt.retry_after_s, times, random())  # noqa: S311
+        rest_s = min(MAX_REST_S, pause_s)
         self._failures[channel] = (times, asyncio.get_running_loop().time() + rest_s)
         return False
 

@@ -18,7 +18,7 @@ from biaswatch.services.gateway.otlp.evaluation_events import (
     event_count,
     rejected_events,
 )
-from biaswatch.services.gateway.otlp.evaluations import pause_s
+from biaswatch.services.gateway.otlp.evaluations import BACKOFF
 from biaswatch.services.gateway.traffic.watchers import evaluated_span, response_of
 from biaswatch.shared.contracts import CallSpan, Features
 from biaswatch.shared.contracts.dropin import DropInSpec
@@ -120,7 +120,7 @@ def test_a_span_changes_no_id() -> None:
 
 
 def test_pauses_double_up_to_a_minute_and_last_as_long_as_the_endpoint_asks() -> None:
-    assert [pause_s(n, None, 1.0) for n in (0, 1, 2, 9)] == [1.0, 2.0, 4.0, 60.0]
-    assert pause_s(0, None, 0.0) == 0.5
-    assert pause_s(0, 30.0, 1.0) == 30.0
-    assert pause_s(0, 1e9, 1.0) == 3600.0
+    assert [BACKOFF.requested_s(None, n, 1.0) for n in (1, 2, 3, 10)] == [1.0, 2.0, 4.0, 60.0]
+    assert BACKOFF.requested_s(None, 1, 0.0) == 0.5
+    assert BACKOFF.requested_s(30.0, 1, 1.0) == 30.0
+    assert BACKOFF.requested_s(1e9, 1, 1.0) == 3600.0

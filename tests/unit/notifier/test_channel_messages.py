@@ -9,14 +9,13 @@ from pydantic import ValidationError
 from biaswatch.services.notifier.channels.alertmanager import AlertmanagerChannel, alerts_of
 from biaswatch.services.notifier.channels.webhook import webhook_body
 from biaswatch.services.notifier.domain.attempts import (
-    MAX_PAUSE_S,
+    BACKOFF,
     STALE_AFTER_S,
     Attempt,
     Delivered,
     Refused,
     Unavailable,
     attempt_of,
-    pause_s,
     settled,
 )
 from biaswatch.services.notifier.handlers.operator_channels import CHANNELS_FILE
@@ -156,9 +155,9 @@ def test_what_may_help_later_is_tried_again_and_nothing_else(
 
 
 def test_pauses_double_up_to_five_minutes_and_follow_what_the_channel_asks() -> None:
-    assert [pause_s(n, None, 1.0) for n in (1, 2, 3, 99)] == [5.0, 10.0, 20.0, MAX_PAUSE_S]
-    assert pause_s(1, 120.0, 0.0) == 120.0
-    assert pause_s(1, 1e9, 0.0) == 3600.0
+    assert [BACKOFF.requested_s(None, n, 1.0) for n in (1, 2, 3, 99)] == [5.0, 10.0, 20.0, 300.0]
+    assert BACKOFF.requested_s(120.0, 1, 0.0) == 120.0
+    assert BACKOFF.requested_s(1e9, 1, 0.0) == 3600.0
 
 
 def test_what_nobody_takes_for_seven_days_expires() -> None:
