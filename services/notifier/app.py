@@ -11,7 +11,6 @@ from biaswatch.services.notifier.handlers.operator_channels import (
     operator_channels,
 )
 from biaswatch.services.notifier.settings import NotifierSettings, variable
-from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.bus.stage import Stage
 from biaswatch.shared.clock import now
 from biaswatch.shared.contracts import Alarm
@@ -34,20 +33,14 @@ def build(settings: NotifierSettings, clock: Callable[[], datetime] = now) -> Se
     alerts = ResendAlerts(store, channels, now=clock)
     announce = AnnounceChannels(store, channels, now=clock)
 
-    async def send_due(_: Publisher) -> None:
-        await deliver.look()
-
-    async def send_open(_: Publisher) -> None:
-        await alerts.look()
-
     delivery_s, gauge_s = settings.notifier_delivery_s, settings.notifier_gauge_s
     return Service(
         "notifier",
         settings,
         stages=[Stage("notifier", Alarm, deliver)],
         jobs=[
-            Job(send_due, "send alarms", every_s=delivery_s, close=deliver.close),
-            Job(send_open, "send standing alarms again", every_s=RESEND_INTERVAL_S),
+            Job(deliver.look, "send alarms", every_s=delivery_s, close=deliver.close),
+            Job(alerts.look, "send standing alarms again", every_s=RESEND_INTERVAL_S),
             Job(announce.show, "announce channels", every_s=gauge_s),
         ],
         probe_store=store.probe,

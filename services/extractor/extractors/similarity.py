@@ -37,14 +37,6 @@ class BaselineExtractor:
         return self.compare(reading.text, reading.baseline)
 
 
-def _bleu(text: str, baseline: str) -> Mapping[str, float | None]:
-    return {"bleu": bleu(tokens(text), tokens(baseline))}
-
-
-def _rouge_l(text: str, baseline: str) -> Mapping[str, float | None]:
-    return {"rouge_l": rouge_l(stemmed_words(text), stemmed_words(baseline))}
-
-
 def _lists(text: str, baseline: str) -> Mapping[str, float | None]:
     items, reference = items_of(text), items_of(baseline)
     return {
@@ -75,10 +67,18 @@ EXTRACTORS: Mapping[str, Extractor] = {
     extractor.name: extractor
     for extractor in (
         BaselineExtractor(
-            "bleu", ("bleu",), "BLEU in both directions, the smaller one; no model", _bleu
+            "bleu",
+            ("bleu",),
+            "BLEU in both directions, the smaller one; no model",
+            lambda text, base: {"bleu": bleu(tokens(text), tokens(base))},
         ),
         BaselineExtractor(
-            "rouge_l", ("rouge_l",), "ROUGE-L of English stems, F measure; no model", _rouge_l
+            "rouge_l",
+            ("rouge_l",),
+            "ROUGE-L of English stems, F measure; no model",
+            lambda text, baseline: {
+                "rouge_l": rouge_l(stemmed_words(text), stemmed_words(baseline))
+            },
         ),
         BaselineExtractor(
             "recommendations",

@@ -22,6 +22,7 @@ from biaswatch.services.notifier.domain.attempts import (
 )
 from biaswatch.services.notifier.handlers.operator_channels import OperatorChannels
 from biaswatch.services.notifier.secrets import NoSecretError
+from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.contracts import Alarm, AuditAction, MonitorState, Record
 from biaswatch.shared.contracts.alarm import TRIAL, AlarmDelivery, DeliveryState, deliveries_of
 from biaswatch.shared.errors import ConfigurationError, TransientError
@@ -73,7 +74,7 @@ class DeliverAlarms:
             task.cancel()
         await asyncio.gather(*self._busy.values(), return_exceptions=True)
 
-    async def look(self) -> None:
+    async def look(self, _: Publisher | None = None) -> None:
         """Begin to send to every channel that has a due delivery and does not rest."""
         clock = asyncio.get_running_loop().time()
         for channel in await in_thread(self._deliveries.due_channels, self._now()):
@@ -218,7 +219,7 @@ class ResendAlerts:
             for name in self._alertmanagers
         }
 
-    async def look(self) -> None:
+    async def look(self, _: Publisher | None = None) -> None:
         """Send the open alarms; an Alertmanager that fails delays no other."""
         if not self._alertmanagers:
             return
