@@ -13,7 +13,7 @@ from fastapi import Depends, FastAPI
 from biaswatch.services.gateway import administration, channels, exports, status
 from biaswatch.services.gateway.auth import CallerAudit, TokenAudit, Tokens
 from biaswatch.services.gateway.callers import KnownTokens, caller_scope
-from biaswatch.services.gateway.context import GatewayContext, IntakeBacklog, now
+from biaswatch.services.gateway.context import GatewayContext, IntakeBacklog, no_backlog, now
 from biaswatch.services.gateway.dashboard import routes as dashboard
 from biaswatch.services.gateway.error_responses import RESPONSES, add_error_handlers
 from biaswatch.services.gateway.labels import routes as labels
@@ -39,10 +39,11 @@ from biaswatch.services.gateway.sign_in import routes as sign_in_routes
 from biaswatch.services.gateway.traffic import routes as traffic
 from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
 from biaswatch.services.gateway.traffic.intake_files import redaction_of
-from biaswatch.shared.bus.jetstream import most_waiting
+from biaswatch.shared.bus.jetstream import RecordQueue, most_waiting
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.bus.stage import Stage
 from biaswatch.shared.contracts import Exchange, Features, Response, Suite
+from biaswatch.shared.contracts.partitions import PARTITIONS, partition_of
 from biaswatch.shared.errors import ConfigurationError
 from biaswatch.shared.requests.platform import PlatformTrouble
 from biaswatch.shared.requests.traffic import SentBatch
@@ -141,11 +142,12 @@ class AnswerBacklog:
     """Counts the production answers that the bus holds."""
 
     def __init__(self) -> None:
-        self._backlog = IntakeBacklog()
+        self._queued: dict[str, int] = {}
+        self._unread = [0] * PARTITIONS
 
-    def latest(self) -> IntakeBacklog:
-        """Return the last count."""
-        return self._backlog
+    def latest(self, tenant: str) -> IntakeBacklog:
+        """Return the last count of a tenant."""
+        return IntakeBacklog(self._queued.get(tenant, 0), self._unread[partition_of(tenant)])
 
     @property
     def job(self) -> Job[StageHost]:
@@ -153,10 +155,8 @@ class AnswerBacklog:
         return Job(self._count, "count waiting answers", every_s=BACKLOG_EVERY_S)
 
     async def _count(self, host: StageHost) -> None:
-        self._backlog = IntakeBacklog(
-            queued=await most_waiting(host.connection, Exchange, ["gateway"]),
-            unread=await most_waiting(host.connection, Response, ANSWER_CONSUMERS),
-        )
+        self._queued = await RecordQueue(host.connection, Exchange).waiting()
+        self._unread = await most_waiting(host.connection, Response, ANSWER_CONSUMERS)
 
 
 STEADY_AFTER_S = 10.0
@@ -184,7 +184,7 @@ def web_app(
     settings: GatewaySettings,
     store: Store,
     publisher: Publisher,
-    backlog: Callable[[], IntakeBacklog] = IntakeBacklog,
+    backlog: Callable[[str], IntakeBacklog] = no_backlog,
     *,
     troubles: Callable[[], list[PlatformTrouble]] = list,
     watchers_ttl_s: float = 0.0,

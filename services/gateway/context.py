@@ -29,12 +29,17 @@ def now() -> datetime:
 
 @dataclass(frozen=True)
 class IntakeBacklog:
-    """Production answers that the bus holds."""
+    """Production answers of one tenant that the bus holds."""
 
     queued: int = 0
     """Answers that are not yet accounted for."""
     unread: int = 0
-    """Answers that are not yet written or measured."""
+    """Answers of its partition that are not yet written or measured."""
+
+
+def no_backlog(_: str) -> IntakeBacklog:
+    """Return that nothing waits."""
+    return IntakeBacklog()
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,8 @@ class GatewayContext:
     tokens: Tokens
     sign_in: "SignIn | None"
     audit: CallerAudit
-    backlog: Callable[[], IntakeBacklog] = IntakeBacklog
+    backlog: Callable[[str], IntakeBacklog] = no_backlog
+    """Returns what waits of a tenant."""
     troubles: Callable[[], list[PlatformTrouble]] = list
     """Returns what the gateway itself lacks: the bus, or files of answers."""
     watchers_ttl_s: float = 0.0

@@ -16,6 +16,7 @@ from biaswatch.shared.bus.topology import (
 from biaswatch.shared.contracts import ROUTES, Exchange, Purpose, Response, Route, route_of
 from biaswatch.shared.contracts.dropin import ROOT as DROP_IN_ROOT
 from biaswatch.shared.contracts.dropin import service_name
+from biaswatch.shared.contracts.partitions import EVERY_PARTITION
 from biaswatch.shared.contracts.routes import ROOT as RECORDS_ROOT
 from biaswatch.shared.lookup import first
 
@@ -32,6 +33,8 @@ FIRST_TENANT = "default"
 CALLS = (f"{DROP_IN_ROOT}.>", "$SRV.PING", "$SRV.INFO", "$SRV.STATS")
 """The subjects on which drop-ins are discovered and called."""
 
+CREATE = "$JS.API.CONSUMER.CREATE"
+"""The subject on which a durable is created, without stream, durable and filter."""
 PULL = "$JS.API.CONSUMER.MSG.NEXT"
 """The subject on which a durable is read, without stream and durable."""
 
@@ -80,13 +83,29 @@ def permissions_of(service: str) -> Permissions:
     if service == HOST:
         # The names of durables of drop-ins are not known in advance; those of services are denied.
         route = route_of(Response)
-        foreign = [route.durable(service) for service in route.consumers if service != HOST]
-        deny = tuple(grant for durable in foreign for grant in _grants(route, HOST, durable))
-        # Without duplicates, which the server would check twice.
-        own = _grants(route, HOST, route.durable(HOST))
-        read = [*CALLS, *(grant for grant in read if grant not in own), *_grants(route, HOST, "*")]
+        foreign = [
+            name
+            for service in route.consumers
+            if service != HOST
+            for name in route.durables(service)
+        ]
+        deny = tuple(grant for name in foreign for grant in _settling(route, name))
+        deny += tuple(
+            f"{CREATE}.{route.stream}.{name}.{subjects}"
+            for name in foreign
+            for subjects in (route.filter_of(HOST), route.filter_of(HOST, None, EVERY_PARTITION))
+        )
+        own = _read(route, HOST)
+        read = [
+            *CALLS,
+            *(grant for grant in read if grant not in own),
+            *_grants(route, HOST, "*", None),
+            f"{CREATE}.{route.stream}.*.{route.filter_of(HOST, None, EVERY_PARTITION)}",
+        ]
     return Permissions(
-        publish=(*written, *read, *dead), subscribe=(f"_INBOX_{service}.>",), deny=deny
+        publish=tuple(dict.fromkeys((*written, *read, *dead))),
+        subscribe=(f"_INBOX_{service}.>",),
+        deny=deny,
     )
 
 
@@ -148,26 +167,33 @@ def operator_permissions() -> Permissions:
 
 def _read(route: Route, service: str) -> tuple[str, ...]:
     # The names of lanes' durables are not known beforehand; the stream has this one reader.
-    durable = "*" if route.by_lane else route.durable(service)
-    return (
-        *_grants(route, service, durable),
-        *((f"$JS.API.STREAM.INFO.{route.stream}",) if route.by_lane else ()),
+    if route.by_lane:
+        return *_grants(route, service, "*", None), f"$JS.API.STREAM.INFO.{route.stream}"
+    return tuple(
+        grant
+        for number in (None, *route.partitions(service))
+        for grant in _grants(route, service, route.durable(service, partition=number), number)
     )
 
 
 def _followed(route: Route) -> tuple[str, ...]:
     """Return the subjects to see how far the consumers of a stream are."""
-    durables = [route.durable(consumer) for consumer in route.consumers]
+    durables = [name for consumer in route.consumers for name in route.durables(consumer)]
     return (
         f"$JS.API.STREAM.INFO.{route.stream}",
         *(f"$JS.API.CONSUMER.INFO.{route.stream}.{durable}" for durable in durables),
     )
 
 
-def _grants(route: Route, service: str, durable: str) -> tuple[str, ...]:
+def _grants(route: Route, service: str, durable: str, partition: str | None) -> tuple[str, ...]:
     """Return the subjects to create, inspect, read and acknowledge one durable."""
+    subjects = route.filter_of(service, partition=partition)
+    return f"{CREATE}.{route.stream}.{durable}.{subjects}", *_settling(route, durable)
+
+
+def _settling(route: Route, durable: str) -> tuple[str, ...]:
+    """Return the subjects to inspect, read and acknowledge one durable."""
     return (
-        f"$JS.API.CONSUMER.CREATE.{route.stream}.{durable}.{route.filter_of(service)}",
         f"$JS.API.CONSUMER.INFO.{route.stream}.{durable}",
         f"{PULL}.{route.stream}.{durable}",
         f"$JS.ACK.{route.stream}.{durable}.>",

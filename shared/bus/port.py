@@ -1,7 +1,7 @@
 """The interface of the bus that a worker uses: publisher and consumer."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from biaswatch.shared.contracts import Record
@@ -47,6 +47,12 @@ class QueuePosition:
     empty."""
     last: int
     """The sequence of the last message it has taken."""
+    firsts: Mapping[str, int] = field(default_factory=dict)
+    """By tenant with messages that are not acknowledged: none of them is before this sequence."""
+
+    def first_of(self, tenant: str) -> int:
+        """Return a sequence before which all messages of a tenant are acknowledged."""
+        return self.firsts.get(tenant, self.last + 1)
 
 
 class Queue(Protocol):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from biaswatch.shared.bus.port import MAX_RECORD_BYTES
 from biaswatch.shared.bus.stage import R, Stage
 from biaswatch.shared.contracts import ROUTES, Route, route_of
+from biaswatch.shared.contracts.partitions import PARTITIONS
 from biaswatch.shared.contracts.routes import ROOT
 from biaswatch.shared.errors import ConfigurationError
 
@@ -72,6 +73,8 @@ class StreamSpec:
     replicas: int
     append_only: bool = False
     """True if the server refuses, for ever, to delete or purge a message."""
+    stored_as: str | None = None
+    """The template of the subject under which the server keeps a message; None: as published."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,14 @@ class DurableSpec:
     """The most unacknowledged records, over all replicas together."""
     from_now: bool = False
     """True if a new durable starts at the next record instead of the oldest."""
+    partitions: tuple["DurableSpec", ...] = ()
+    """The durables of the same stage for one partition each; this one then reads what was stored
+    without partition, before the upgrade that brought them."""
+
+    @property
+    def all(self) -> tuple["DurableSpec", ...]:
+        """All durables of the stage."""
+        return self, *self.partitions
 
 
 def streams(limits: StreamLimits) -> tuple[StreamSpec, ...]:
@@ -131,7 +142,14 @@ def _stream_of(route: Route, limits: StreamLimits) -> StreamSpec:
         dedupe_window_s=limits.dedupe_window_s,
         replicas=limits.replicas,
         append_only=route.append_only,
+        stored_as=_stored_as(route) if route.fair else None,
     )
+
+
+def _stored_as(route: Route) -> str:
+    """Return the published subject with the partition of its first wildcard, the tenant."""
+    tokens = ".".join(f"{{{{wildcard({number})}}}}" for number in (1, 2, 3))
+    return f"{ROOT}.{route.record.kind}.{tokens}.{{{{partition({PARTITIONS},1)}}}}"
 
 
 def _dead_letters(
@@ -151,9 +169,9 @@ def _dead_letters(
 
 
 def durable_of(stage: Stage[R]) -> DurableSpec:
-    """Return the durable a stage reads."""
+    """Return the durable a stage reads, with those of its partitions."""
     route = route_of(stage.reads)
-    return DurableSpec(
+    spec = DurableSpec(
         stream=route.stream,
         name=stage.durable,
         filter=route.filter_of(stage.service, stage.lane),
@@ -161,16 +179,38 @@ def durable_of(stage: Stage[R]) -> DurableSpec:
         max_in_hand=stage.most_in_hand or max(1000, stage.capacity * 16),
         from_now=stage.drop_in is not None,
     )
+    return _with_partitions(spec, route, stage.service, stage.drop_in)
 
 
 def durables() -> tuple[DurableSpec, ...]:
     """Return every durable that can be created in advance (those per lane cannot)."""
     return tuple(
-        DurableSpec(route.stream, route.durable(consumer), route.filter_of(consumer), 30, 1000)
+        durable
         for route in ROUTES
         if not route.by_lane
         for consumer in route.consumers
+        for durable in _in_advance(route, consumer).all
     )
+
+
+def _in_advance(route: Route, consumer: str) -> DurableSpec:
+    name, subjects = route.durable(consumer), route.filter_of(consumer)
+    spec = DurableSpec(route.stream, name, subjects, 30, 1000)
+    return _with_partitions(spec, route, consumer, None)
+
+
+def _with_partitions(
+    spec: DurableSpec, route: Route, consumer: str, drop_in: str | None
+) -> DurableSpec:
+    partitions = tuple(
+        replace(
+            spec,
+            name=route.durable(consumer, drop_in, partition),
+            filter=route.filter_of(consumer, partition=partition),
+        )
+        for partition in route.partitions(consumer)
+    )
+    return replace(spec, partitions=partitions)
 
 
 def dead_subject(service: str, durable: str) -> str:

@@ -20,6 +20,7 @@ from biaswatch.shared.contracts.identity import BEGINNING_HEX_DIGITS, derived_id
 from biaswatch.shared.contracts.label import Label, LabelSample
 from biaswatch.shared.contracts.monitor import Monitor
 from biaswatch.shared.contracts.pair_verdict import PairVerdict
+from biaswatch.shared.contracts.partitions import EVERY_PARTITION, PARTITIONS
 from biaswatch.shared.contracts.probe import Probe
 from biaswatch.shared.contracts.record import Purpose, Record
 from biaswatch.shared.contracts.response import Features, Response
@@ -57,19 +58,43 @@ class Route:
     """True if the key of a live system, which is not a service, may publish it."""
     append_only: bool = False
     """True if messages are never removed by age or by hand: not even by the operator's key."""
+    fair: tuple[str, ...] = ()
+    """The consumers that take turns between tenants; the stream keeps each record under its subject
+    and the partition of its tenant."""
 
     @property
     def subjects(self) -> str:
         """The subjects of this record, for every tenant, purpose and lane."""
         return f"{ROOT}.{self.record.kind}.*.*.*"
 
-    def durable(self, consumer: str, lane: str | None = None) -> str:
-        """Return the name of the consumer's durable."""
-        return "-".join(filter(None, (consumer, self.record.kind, lane)))
+    @property
+    def stored(self) -> str:
+        """The subjects under which the stream keeps this record, with and without partition."""
+        return f"{ROOT}.{self.record.kind}.>"
 
-    def filter_of(self, consumer: str, lane: str | None = None) -> str:
+    def partitions(self, consumer: str) -> tuple[str, ...]:
+        """Return the partitions for which a consumer has a durable, besides the one without."""
+        if not self.fair:
+            return ()
+        numbers = tuple(map(str, range(PARTITIONS)))
+        return numbers if consumer in self.fair else (EVERY_PARTITION,)
+
+    def durable(self, consumer: str, lane: str | None = None, partition: str | None = None) -> str:
+        """Return the name of the consumer's durable."""
+        number = "all" if partition == EVERY_PARTITION else partition
+        return "-".join(filter(None, (consumer, number, self.record.kind, lane)))
+
+    def durables(self, consumer: str) -> tuple[str, ...]:
+        """Return the names of all durables of a consumer without lanes."""
+        numbers = self.partitions(consumer)
+        return self.durable(consumer), *(self.durable(consumer, partition=n) for n in numbers)
+
+    def filter_of(
+        self, consumer: str, lane: str | None = None, partition: str | None = None
+    ) -> str:
         """Return the subjects of what one consumer reads, in one lane or in all."""
-        return self.filter(lane, purpose=Purpose.JUDGE if consumer in self.judgings else "*")
+        subjects = self.filter(lane, purpose=Purpose.JUDGE if consumer in self.judgings else "*")
+        return subjects if partition is None else f"{subjects}.{partition}"
 
     def filter(self, lane: str | None = None, *, tenant: str = "*", purpose: str = "*") -> str:
         """Return the subjects of this record in one lane, of one tenant or purpose, or of all."""
@@ -104,16 +129,19 @@ ROUTES = (
         judgings=("oracle", "evaluator"),
         many=True,
         bundled=True,
+        fair=("extractor", "recorder"),
     ),
     Route(
         Exchange,
         "EXCHANGES",
         producers=("gateway",),
         consumers=("gateway",),
-        followers=("planner",),  # a window is read once all that was taken in for it is handled
+        # A window is read once all of before it is handled; intake asks senders to wait.
+        followers=("planner", "gateway"),
         queue=True,
         many=True,
         from_outside=True,
+        fair=("gateway",),
     ),
     Route(
         Features,
@@ -123,6 +151,7 @@ ROUTES = (
         where_chosen=("gateway",),  # it sends evaluations into traces
         many=True,
         bundled=True,
+        fair=("planner", "recorder"),
     ),
     Route(
         Completion,

@@ -13,6 +13,7 @@ import yaml
 from biaswatch.services.generator.settings import GeneratorSettings
 from biaswatch.shared.bus.permissions import service_names as keyed_services
 from biaswatch.shared.contracts import ROUTES
+from biaswatch.shared.contracts.partitions import PARTITIONS
 from biaswatch.shared.contracts.providers import key_variables
 from tests.support.manifests import (
     BUS_SERVICES,
@@ -115,12 +116,14 @@ def test_a_service_is_scaled_by_every_durable_that_it_reads(service: str) -> Non
     durables = [
         {
             "stream": route.stream,
-            "consumer": route.durable(service),
+            "consumer": name,
             **({"bundled": True} if route.bundled else {}),
             **({"byLane": True} if route.by_lane else {}),
+            **({"partitions": PARTITIONS} if service in route.fair else {}),
         }
         for route in ROUTES
         if service in route.consumers and service not in route.where_chosen
+        for name in (route.durables(service)[: 1 if service in route.fair else None])
     ]
     assert VALUES["services"][service].get("consumes", []) == durables
 

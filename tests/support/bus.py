@@ -70,7 +70,7 @@ class ProvisionedBus:
     async def count(self, record: type[Record]) -> int:
         """Count the messages on the stream of a kind of record."""
         route = route_of(record)
-        return sum((await self.admin.subjects(route.stream, route.subjects)).values())
+        return sum((await self.admin.subjects(route.stream, route.stored)).values())
 
     async def durable_info(self, stream: str, name: str) -> dict[str, Any]:
         """Return the server's own description of a durable."""
@@ -82,12 +82,22 @@ class ProvisionedBus:
 
     async def _settled(self, stage: Stage[Any], in_hand: int) -> bool:
         """Compare with the stream too: a durable hears a little later of what was published."""
-        durable = durable_of(stage)
-        info = await self.durable_info(durable.stream, durable.name)
-        after = info["delivered"]["stream_seq"] + 1
-        if await self.admin.next_message(durable.stream, durable.filter, after) is not None:
-            return False
-        return Lag(info["num_pending"], info["num_ack_pending"]) == Lag(0, in_hand)
+        held = 0
+        for durable in durable_of(stage).all:
+            info = await self.durable_info(durable.stream, durable.name)
+            after = info["delivered"]["stream_seq"] + 1
+            if await self.admin.next_message(durable.stream, durable.filter, after) is not None:
+                return False
+            if info["num_pending"]:
+                return False
+            held += info["num_ack_pending"]
+        return held == in_hand
+
+    async def lag(self, stage: Stage[Any]) -> Lag:
+        """Return how far all durables of a stage are behind, together."""
+        spec = durable_of(stage)
+        lags = [await self.admin.lag(spec.stream, durable.name) for durable in spec.all]
+        return Lag(sum(lag.waiting for lag in lags), sum(lag.in_hand for lag in lags))
 
     async def close(self) -> None:
         """Stop every worker, then the connection."""

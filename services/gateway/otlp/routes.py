@@ -107,7 +107,7 @@ class SignalRequests:
         format_ = JSON
         try:
             format_ = format_of(request.headers.get("content-type", ""))
-            check_backlog(self._ctx.backlog(), history=False)
+            check_backlog(self._ctx.backlog(self._ctx.store.tenant), history=False)
             async with self._slots.reading(), _ReceivedBody(self._slots) as body:
                 await body.receive(request)
                 result = await self._accept_batches(request, body.file, format_, kind)

@@ -174,7 +174,7 @@ class BatchIntake:
             batch = _batch_in(body)
         else:
             batch = await self._slots.in_thread(_batch_in, body)
-        check_backlog(self._ctx.backlog(), history=batch.history)
+        check_backlog(self._ctx.backlog(self._ctx.store.tenant), history=batch.history)
         if exchanges := self._ingestion.exchanges_of_small(batch):
             await publish_exchanges(self._ctx.publisher, exchanges)
             return _accepted(exchanges, self._ingestion.late(exchanges))
@@ -189,7 +189,7 @@ class BatchIntake:
     async def _accept_large(self, request: Request, batch: LargeBatch) -> AcceptedBatch:
         await check_connected(request)
         header = batch.header()
-        check_backlog(self._ctx.backlog(), history=header.history)
+        check_backlog(self._ctx.backlog(self._ctx.store.tenant), history=header.history)
         accepted = AcceptedBatch(accepted=0)
         parts = self._ingestion.parts_of(header, batch.answers)
         while True:

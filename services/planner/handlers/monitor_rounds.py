@@ -169,7 +169,8 @@ class RoundScheduler:
         monitor, begins = scheduled.monitor, unread_from(scheduled)
         due = f"{monitor.moment_ms} {begins.isoformat() if monitor.history is None else ''}"
         key = monitor.monitor_id
-        if not self._cuts.handled(key, due, first=position.first, last=position.last):
+        first = position.first_of(monitor.tenant)
+        if not self._cuts.handled(key, due, first=first, last=position.last):
             return None
         answers = self._store.window_answers
         answers.pass_over(monitor.monitor_id, begins, now)

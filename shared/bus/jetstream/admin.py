@@ -1,10 +1,14 @@
 """Streams and durables on the server: create, update and inspect them, and provision all."""
 
+import asyncio
 import json
 from base64 import b64decode
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from nats.errors import Error as NatsError
@@ -15,7 +19,8 @@ from biaswatch.shared.bus.dead_letters import StoredMessage
 from biaswatch.shared.bus.jetstream.connection import Connection
 from biaswatch.shared.bus.port import QueuePosition
 from biaswatch.shared.bus.topology import DurableSpec, StreamLimits, StreamSpec, durables, streams
-from biaswatch.shared.contracts import Record, route_of
+from biaswatch.shared.contracts import Record, Route, route_of
+from biaswatch.shared.contracts.partitions import SUBJECT_TOKENS, published_subject
 from biaswatch.shared.errors import BiaswatchError, ConfigurationError, TransientError
 
 STREAM_NOT_FOUND = 10059
@@ -81,7 +86,7 @@ class Admin:
             await self._api(f"STREAM.CREATE.{spec.name}", config)
 
     async def ensure_durable(self, spec: DurableSpec) -> None:
-        """Create the durable, or update an existing one.
+        """Create the durable, or update an existing one; not those of its partitions.
 
         A new durable starts at the oldest record of its stream: what was not handled is handled,
         and keyed writes absorb the rest. With `from_now` it starts at the next record.
@@ -99,6 +104,11 @@ class Admin:
         """Return how many messages wait for a durable, and how many are delivered to workers."""
         info = await self._api(f"CONSUMER.INFO.{stream}.{name}")
         return Lag(waiting=info["num_pending"], in_hand=info["num_ack_pending"])
+
+    async def settled(self, stream: str, name: str) -> int:
+        """Return the sequence up to which a durable has acknowledged all that it reads."""
+        floor = (await self._api(f"CONSUMER.INFO.{stream}.{name}"))["ack_floor"]
+        return int(floor["stream_seq"])
 
     async def position(self, stream: str) -> QueuePosition:
         """Return the first sequence a stream still holds, and the last it has taken."""
@@ -129,7 +139,8 @@ class Admin:
         headers = dict(line.split(": ", 1) for line in lines if ": " in line)
         data = b64decode(message.get("data", ""))
         stored_at = datetime.fromisoformat(message["time"])
-        return StoredMessage(message["subject"], message["seq"], data, headers, stored_at)
+        subject = published_subject(message["subject"])
+        return StoredMessage(subject, message["seq"], data, headers, stored_at)
 
     async def delete_message(self, stream: str, sequence: int) -> None:
         """Remove one message for good, and overwrite its bytes on disk."""
@@ -169,23 +180,70 @@ class RecordQueue:
 
     def __init__(self, connection: Connection, record: type[Record]) -> None:
         self._admin = Admin(connection)
-        self._stream = route_of(record).stream
+        self._route = route_of(record)
+        [self._consumer] = self._route.consumers
 
     async def position(self) -> QueuePosition:
-        """See `Queue.position`."""
+        """See `Queue.position`.
+
+        In this order: what is waiting, or not settled, after the end was read is a safe bound.
+        """
         try:
-            return await self._admin.position(self._stream)
+            position = await self._admin.position(self._route.stream)
+            waiting = list(await self._admin.subjects(self._route.stream, self._route.stored))
+            settled = await self._settled({_partition_in(subject) for subject in waiting})
         except JetStreamRefusal as refusal:
             raise TransientError(
-                f"The queue {self._stream} cannot be read: {refusal} Run `biaswatch admin"
+                f"The queue {self._route.stream} cannot be read: {refusal} Run `biaswatch admin"
                 " provision` on this server."
             ) from refusal
+        firsts: dict[str, int] = {}
+        for subject in waiting:
+            tenant = _tenant_in(subject)
+            first = max(position.first, settled[_partition_in(subject)] + 1)
+            firsts[tenant] = min(first, firsts.get(tenant, first))
+        return replace(position, firsts=firsts)
+
+    async def waiting(self) -> dict[str, int]:
+        """Count the messages that wait or are in hand, by tenant.
+
+        Raises
+        ------
+        TransientError
+            The bus did not answer.
+        """
+        counts: Counter[str] = Counter()
+        try:
+            subjects = await self._admin.subjects(self._route.stream, self._route.stored)
+        except JetStreamRefusal as refusal:
+            raise TransientError(f"The bus does not say what waits: {refusal}") from refusal
+        for subject, count in subjects.items():
+            counts[_tenant_in(subject)] += count
+        return dict(counts)
+
+    async def _settled(self, partitions: Iterable[str | None]) -> dict[str | None, int]:
+        """Return the sequence up to which all messages of each partition are acknowledged."""
+        names = {number: self._route.durable(self._consumer, None, number) for number in partitions}
+        floors = await asyncio.gather(
+            *(self._admin.settled(self._route.stream, name) for name in names.values())
+        )
+        return dict(zip(names, floors, strict=True))
+
+
+def _tenant_in(stored: str) -> str:
+    return stored.split(".")[3]
+
+
+def _partition_in(stored: str) -> str | None:
+    """Return the partition in a stored subject; None without one."""
+    tokens = stored.split(".", SUBJECT_TOKENS)
+    return tokens[-1] if len(tokens) > SUBJECT_TOKENS else None
 
 
 async def most_waiting(
     connection: Connection, record: type[Record], services: Sequence[str]
-) -> int:
-    """Return how many records wait for the service that is the furthest behind, at most.
+) -> list[int]:
+    """Return, for each partition, the records that wait for the service furthest behind, at most.
 
     The bus counts messages; where records are bundled, each is taken to be as full as it may be.
 
@@ -195,20 +253,28 @@ async def most_waiting(
         The bus did not answer.
     """
     admin, route = Admin(connection), route_of(record)
+    lags = [await _lags(admin, route, service) for service in services]
+    records_a_message = MOST_RECORDS if route.bundled else 1
+    return [records_a_message * max(waiting) for waiting in zip(*lags, strict=True)]
+
+
+async def _lags(admin: Admin, route: Route, service: str) -> list[int]:
+    """Return the messages of each partition that wait for a service or are in its hands."""
+    names = route.durables(service)
     try:
-        lags = [await admin.lag(route.stream, route.durable(service)) for service in services]
+        lags = await asyncio.gather(*(admin.lag(route.stream, name) for name in names))
     except JetStreamRefusal as refusal:
         raise TransientError(f"The bus does not say what waits: {refusal}") from refusal
-    records_a_message = MOST_RECORDS if route.bundled else 1
-    return records_a_message * max(lag.waiting + lag.in_hand for lag in lags)
+    without, *others = (lag.waiting + lag.in_hand for lag in lags)
+    return [without + other for other in others]
 
 
 async def provision(admin: Admin, limits: StreamLimits | None = None) -> None:
     """Create what is missing, update what differs, touch nothing else; safe to run at any time."""
     for stream in streams(limits or StreamLimits()):
         await admin.ensure_stream(stream)
-    for durable in durables():
-        await admin.ensure_durable(durable)
+    for _, group in groupby(durables(), attrgetter("stream")):
+        await asyncio.gather(*map(admin.ensure_durable, group))
 
 
 def stream_config(spec: StreamSpec) -> dict[str, object]:
@@ -232,7 +298,12 @@ def stream_config(spec: StreamSpec) -> dict[str, object]:
         "allow_direct": True,
         "deny_delete": spec.append_only,
         "deny_purge": spec.append_only,
+        **({"subject_transform": _transform(spec)} if spec.stored_as else {}),
     }
+
+
+def _transform(spec: StreamSpec) -> dict[str, object]:
+    return {"src": spec.subjects[0], "dest": spec.stored_as}
 
 
 def durable_config(spec: DurableSpec) -> dict[str, object]:

@@ -2,11 +2,9 @@
 
 import asyncio
 import json
-from collections import OrderedDict, deque
+from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from itertools import groupby
-from operator import attrgetter
+from contextlib import suppress
 
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
@@ -14,7 +12,7 @@ from nats.errors import Error as NatsError
 
 from biaswatch.shared.bus.jetstream.admin import Admin
 from biaswatch.shared.bus.jetstream.connection import Connection
-from biaswatch.shared.bus.jetstream.messages import received_records
+from biaswatch.shared.bus.jetstream.inbox import EXPIRED, DurableInbox, MessageInHand, durable_in
 from biaswatch.shared.bus.port import ConsumerLost, Delivery
 from biaswatch.shared.bus.topology import DurableSpec
 from biaswatch.shared.telemetry import log
@@ -23,48 +21,26 @@ MAX_TAKEN_BYTES = 8 * 1024 * 1024
 """A batch ends there: what a handler makes of it is 3 to 4 times as large."""
 
 
-def first_records(waiting: deque[Delivery], most: int) -> list[Delivery]:
-    """Remove and return the first records: at most a number of them, and at least one."""
+def take_in_turn(inboxes: list[DurableInbox], most: int) -> list[Delivery]:
+    """Remove and return waiting records, one of each durable in turn: at least one.
+
+    A durable goes to the end of the list with each of its records, so that its backlog delays the
+    record of another one by at most one record of each.
+    """
     taken, left = list[Delivery](), MAX_TAKEN_BYTES
-    while waiting and len(taken) < most and left > 0:
-        taken.append(waiting.popleft())
+    while len(taken) < most and left > 0:
+        place = next((n for n, inbox in enumerate(inboxes) if inbox.waiting), None)
+        if place is None:
+            break
+        inbox = inboxes.pop(place)
+        inboxes.append(inbox)
+        taken.append(inbox.waiting.popleft())
         left -= len(taken[-1].data)
     return taken
 
 
-PULL_EXPIRES_S = 10.0
-"""The time after which an idle pull is repeated, and a lost one is noticed."""
-EXPIRED = ("404", "408")
-"""Statuses of a pull that ended normally: no message was there, or its time is over."""
-MAX_PULLED = 64
-"""Messages of one pull, if they may have several records."""
-MEAN_WEIGHT = 0.1
-"""Weight of a message in the moving average of records per message."""
-MAX_REFUSED = 1000
-"""Returned messages whose handled records are remembered."""
-
-
-@dataclass(slots=True, eq=False)
-class MessageInHand:
-    """An unacknowledged message of several records, acknowledged once all are settled."""
-
-    ack_subject: str
-    identity: tuple[int, int]
-    """Its sequence and time of storage, which are unique together."""
-    unanswered: set[int]
-    """Its records that are not settled."""
-    handled: set[int] = field(default_factory=set)
-    """Its records that were handled or given up."""
-    again_s: float | None = None
-    """Delay of its redelivery, if one of its records was refused."""
-
-
-MISSING = MessageInHand("", (0, 0), set())
-"""Placeholder for an unknown message."""
-
-
 class JetStreamConsumer:
-    """The messages of one durable.
+    """The messages of one durable and of its partitions, which take turns.
 
     Unlike `fetch` of the client, which waits for a single pull, it counts outstanding messages.
     """
@@ -74,16 +50,18 @@ class JetStreamConsumer:
         self._admin = Admin(connection)
         self._durable = durable
         self._capacity = capacity
-        self._next = f"$JS.API.CONSUMER.MSG.NEXT.{durable.stream}.{durable.name}"
         self._replies = connection.client.new_inbox()
-        self._waiting: deque[Delivery] = deque()
-        self._in_hand: dict[str, MessageInHand | None] = {}
-        """By the subject of the acknowledgement; None for a message of one record."""
-        self._records_in_hand = 0
-        self._records_a_message = 1.0
-        self._refused: OrderedDict[tuple[int, int], set[int]] = OrderedDict()
-        self._owed = 0
-        self._void_at = 0.0
+        self._inboxes = [
+            DurableInbox(part, f"{self._replies}.{number}")
+            for number, part in enumerate(durable.all)
+        ]
+        """In the order of their turns."""
+        self._by_reply = {inbox.reply_to: inbox for inbox in self._inboxes}
+        self._by_name = {inbox.durable.name: inbox for inbox in self._inboxes}
+        self._share = max(1, capacity // len(self._inboxes))
+        """Records that each durable may have in this process, whatever the others have."""
+        self._in_hand: dict[str, MessageInHand] = {}
+        """By the subject of the acknowledgement."""
         self._lost: str | None = None
         self._closed = False
         self._wake = asyncio.Event()
@@ -93,118 +71,109 @@ class JetStreamConsumer:
 
     async def take(self, most: int, linger_s: float = 0) -> Sequence[Delivery]:
         """See `Consumer.take`."""
-        while not self._waiting:
+        await self._pull_again()
+        while not self._waiting():
             if self._closed:
                 return ()
             if self._lost:
                 raise ConsumerLost(self._lost)
-            await self._pull()
+            await self._pull_again()
             await self._sleep()
-        if linger_s and len(self._waiting) < most:
+        if linger_s and self._waiting() < most:
             await asyncio.sleep(linger_s)
-        return first_records(self._waiting, most)
+        return take_in_turn(self._inboxes, most)
+
+    def _waiting(self) -> int:
+        return sum(len(inbox.waiting) for inbox in self._inboxes)
 
     async def _sleep(self) -> None:
         self._wake.clear()
-        if self._waiting or self._lost or self._closed:
+        if self._waiting() or self._lost or self._closed:
             return
-        patience_s = max(0.05, self._void_at - asyncio.get_running_loop().time())
-        try:
-            async with asyncio.timeout(patience_s):
+        now = self._now()
+        void_at = min((inbox.void_at for inbox in self._inboxes if inbox.owed), default=now)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(max(0.05, void_at - now)):
                 await self._wake.wait()
-        except TimeoutError:
-            self._forget_pulls()
 
-    async def _pull(self) -> None:
+    async def _pull_again(self) -> None:
+        """Pull for every durable that is short, and forget pulls that must have ended."""
+        now = self._now()
+        for inbox in self._inboxes:
+            if inbox.void_at <= now:
+                inbox.owed = 0
+            await self._pull(inbox)
+
+    def _now(self) -> float:
+        return asyncio.get_running_loop().time()
+
+    async def _pull(self, inbox: DurableInbox) -> None:
         """Pull as many messages as there is capacity for, once half of it is free."""
-        if not self._is_short():
+        if (free := self._free(inbox)) <= 0:
             return
-        messages = self._messages_of(self._free())
-        self._owed += messages
-        self._void_at = asyncio.get_running_loop().time() + PULL_EXPIRES_S + 1
-        request = {"batch": messages, "expires": int(PULL_EXPIRES_S * 1e9)}
+        request = inbox.pull(free, self._now())
         try:
             if self._subscription is None:
                 self._subscription = await self._client.subscribe(
-                    self._replies, cb=self._received, pending_bytes_limit=0
+                    f"{self._replies}.*", cb=self._received, pending_bytes_limit=0
                 )
-            await self._client.publish(self._next, json.dumps(request).encode(), self._replies)
+            await self._client.publish(inbox.next, request, inbox.reply_to)
         except NatsError as error:
-            self._mark_lost(str(error))
+            self._mark_lost(inbox, str(error))
 
-    def _free(self) -> float:
-        """Return the free capacity in records."""
-        return self._capacity - self._records_in_hand - self._owed * self._records_a_message
+    def _free(self, inbox: DurableInbox) -> float:
+        """Return the records to pull now: 0 while less than half of the allowance is free."""
+        allowance = self._allowance(inbox)
+        free = allowance - inbox.load
+        return 0 if self._closed or (inbox.owed and free * 2 < allowance) else free
 
-    def _is_short(self) -> bool:
-        """Tell whether to pull now."""
-        free = self._free()
-        return free > 0 and not self._closed and not (self._owed and free * 2 < self._capacity)
-
-    def _messages_of(self, records: float) -> int:
-        """Return the expected number of messages with a number of records."""
-        if self._records_a_message == 1.0:
-            return int(records)
-        return max(1, min(MAX_PULLED, int(records / self._records_a_message)))
+    def _allowance(self, inbox: DurableInbox) -> float:
+        """Return the records a durable may have here: its share, or what busy ones leave."""
+        now = self._now()
+        if len(self._inboxes) == 1 or inbox.busy_until <= now:
+            return self._share
+        busy = (i.load for i in self._inboxes if i is not inbox and i.busy_until > now)
+        return max(self._share, self._capacity - sum(busy))
 
     async def _received(self, message: Msg) -> None:
         if message.reply.startswith("$JS.ACK."):
-            self._owed = max(0, self._owed - 1)
-            self._hold(message)
+            inbox = self._by_name[durable_in(message.reply)]
+            self._in_hand[message.reply] = inbox.hold(message, self._now())
             self._wake.set()
             return
-        headers = message.headers or {}
+        inbox, headers = self._by_reply[message.subject], message.headers or {}
         status = headers.get("Status", "")
         if status in EXPIRED:
             self.expired_pulls += 1
-            self._owed = max(0, self._owed - int(headers.get("Nats-Pending-Messages", self._owed)))
+            inbox.owed = max(0, inbox.owed - int(headers.get("Nats-Pending-Messages", inbox.owed)))
+            await self._pull(inbox)
         elif status != "100":
-            self._mark_lost(f"{status} {headers.get('Description', 'no such durable')}")
+            self._mark_lost(inbox, f"{status} {headers.get('Description', 'no such durable')}")
         self._wake.set()
 
-    def _hold(self, message: Msg) -> None:
-        """Queue the records of a message that were not handled before."""
-        records = received_records(message)
-        first, many = records[0], len(records)
-        if many == 1:
-            self._in_hand[first.ack_subject] = None
-            self._records_in_hand += 1
-            self._waiting.append(first)
-            if self._records_a_message == 1.0:
-                return
-        mean = self._records_a_message + MEAN_WEIGHT * (many - self._records_a_message)
-        self._records_a_message = max(many, mean if mean > 1 + MEAN_WEIGHT else 1.0)
-        if many == 1:
-            return
-        identity = (first.sequence, first.published_at_ns)
-        handled = self._refused.pop(identity, set()) if self._refused else set()
-        left = [record for record in records if record.line not in handled]
-        self._in_hand[first.ack_subject] = MessageInHand(
-            first.ack_subject, identity, {record.line for record in left}, handled
-        )
-        self._records_in_hand += len(left)
-        self._waiting.extend(left)
-
-    def _mark_lost(self, why: str) -> None:
-        self._lost = f"{self._durable.stream}/{self._durable.name}: {why}"
+    def _mark_lost(self, inbox: DurableInbox, why: str) -> None:
+        self._lost = f"{inbox.durable.stream}/{inbox.durable.name}: {why}"
         self._wake.set()
 
     def _forget_pulls(self) -> None:
         """Forget outstanding pulls, as the server may have restarted."""
-        self._owed = 0
+        for inbox in self._inboxes:
+            inbox.owed = 0
         self._wake.set()
 
     async def restore(self) -> None:
         """See `Consumer.restore`."""
-        await self._admin.ensure_durable(self._durable)
+        await asyncio.gather(*map(self._admin.ensure_durable, self._durable.all))
         self._lost = None
         self._forget_pulls()
 
     async def ack(self, *deliveries: Delivery) -> None:
         """See `Consumer.ack`."""
-        for ack_subject, group in groupby(deliveries, attrgetter("ack_subject")):
-            lines = {delivery.line for delivery in group}
-            await self._answer(ack_subject, lines, b"+ACK")
+        lines: defaultdict[str, set[int]] = defaultdict(set)
+        for delivery in deliveries:
+            lines[delivery.ack_subject].add(delivery.line)
+        for ack_subject, settled in lines.items():
+            await self._answer(ack_subject, settled, b"+ACK")
 
     async def nak(self, delivery: Delivery, delay_s: float) -> None:
         """See `Consumer.nak`."""
@@ -222,46 +191,34 @@ class JetStreamConsumer:
         A message with a refused record is redelivered; this process then leaves out its handled
         records. If an answer is lost, keyed writes absorb the redelivery.
         """
-        message = self._in_hand.get(ack_subject, MISSING)
-        if message is None:
-            del self._in_hand[ack_subject]
-            self._records_in_hand -= 1
-            await self._acknowledge(ack_subject, answer, again_s)
+        message = self._in_hand.get(ack_subject)
+        if message is None or not (answered := lines & message.unanswered):
             return
-        if not (answered := lines & message.unanswered):
-            return
-        self._records_in_hand -= len(answered)
+        message.inbox.records_in_hand -= len(answered)
         message.unanswered -= answered
         if again_s is None:
             message.handled |= answered
         else:
             message.again_s = max(again_s, message.again_s or 0.0)
         if not message.unanswered:
-            del self._in_hand[message.ack_subject]
+            del self._in_hand[ack_subject]
             if message.again_s is not None:
-                self._remember(message)
+                message.inbox.remember(message)
                 answer = b"-NAK"
             elif len(message.handled) > 1:
                 answer = b"+ACK"
-            await self._acknowledge(message.ack_subject, answer, message.again_s)
+            await self._acknowledge(message, answer)
 
-    async def _acknowledge(self, ack_subject: str, answer: bytes, again_s: float | None) -> None:
-        if again_s:
-            answer = f"{answer.decode()} {json.dumps({'delay': int(again_s * 1e9)})}".encode()
+    async def _acknowledge(self, message: MessageInHand, answer: bytes) -> None:
+        if message.again_s:
+            delay = json.dumps({"delay": int(message.again_s * 1e9)})
+            answer = f"{answer.decode()} {delay}".encode()
         try:
-            await self._client.publish(ack_subject, answer)
+            await self._client.publish(message.ack_subject, answer)
         except NatsError as error:
-            log("bus").warning(
-                "an acknowledgement was lost", durable=self._durable.name, error=str(error)
-            )
-        if self._is_short():
-            await self._pull()
-
-    def _remember(self, message: MessageInHand) -> None:
-        if message.handled:
-            self._refused[message.identity] = message.handled
-        if len(self._refused) > MAX_REFUSED:
-            self._refused.popitem(last=False)
+            name = message.inbox.durable.name
+            log("bus").warning("an acknowledgement was lost", durable=name, error=str(error))
+        await self._pull(message.inbox)
 
     async def in_progress(self) -> None:
         """See `Consumer.in_progress`."""
@@ -270,8 +227,12 @@ class JetStreamConsumer:
 
     async def lag(self) -> int:
         """See `Consumer.lag`."""
-        messages = (await self._admin.lag(self._durable.stream, self._durable.name)).waiting
-        return round(messages * self._records_a_message)
+        stream, inboxes = self._durable.stream, list(self._inboxes)
+        lags = await asyncio.gather(*(self._admin.lag(stream, i.durable.name) for i in inboxes))
+        records = (
+            lag.waiting * inbox.records_a_message for lag, inbox in zip(lags, inboxes, strict=True)
+        )
+        return round(sum(records))
 
     async def close(self) -> Sequence[Delivery]:
         """See `Consumer.close`."""
@@ -281,6 +242,7 @@ class JetStreamConsumer:
             # What the server still sends for an open pull goes to others after its ack wait.
             await self._subscription.unsubscribe()
             self._subscription = None
-        left = list(self._waiting)
-        self._waiting.clear()
+        left = [delivery for inbox in self._inboxes for delivery in inbox.waiting]
+        for inbox in self._inboxes:
+            inbox.waiting.clear()
         return left

@@ -28,6 +28,7 @@ from biaswatch.shared.contracts.dropin import (
     registration_of,
     service_name,
 )
+from biaswatch.shared.contracts.partitions import published_subject
 from biaswatch.shared.errors import (
     BackPressureError,
     BiaswatchError,
@@ -103,12 +104,12 @@ def received_records(message: Msg) -> list[Delivery]:
     publication = publication_of(message_id)
     numbers = publication, int(delivered), int(sequence), int(published_at_ns)
     of_message = *numbers, message.reply, context
-    records = records_in(message.data, headers)
+    subject, records = published_subject(message.subject), records_in(message.data, headers)
     if len(records) == 1:
-        return [Delivery(message.subject, message.data, message_id, *of_message)]
+        return [Delivery(subject, message.data, message_id, *of_message)]
     name, _, number = message_id.rpartition("/")
     return [
-        Delivery(message.subject, data, f"{name}-{line}/{number}", *of_message, line)
+        Delivery(subject, data, f"{name}-{line}/{number}", *of_message, line)
         for line, data in enumerate(records)
     ]
 

@@ -59,7 +59,7 @@ async def test_sparse_messages_never_wait_for_an_orphaned_pull_to_expire(
     bus: ProvisionedBus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     never_here = 3600.0
-    monkeypatch.setattr("biaswatch.shared.bus.jetstream.consumer.PULL_EXPIRES_S", never_here)
+    monkeypatch.setattr("biaswatch.shared.bus.jetstream.inbox.PULL_EXPIRES_S", never_here)
     seen = ReceivedRecords()
     stage = Stage("extractor", Response, seen.handle, slots=10)
     worker = bus.work(stage)

@@ -67,7 +67,7 @@ def waiting() -> list[IntakeBacklog]:
 async def api(
     bus: ProvisionedBus, store: Store, settings: GatewaySettings, waiting: list[IntakeBacklog]
 ) -> AsyncIterator[httpx2.AsyncClient]:
-    app = web_app(settings, store, bus.publisher, lambda: waiting[0])
+    app = web_app(settings, store, bus.publisher, lambda _: waiting[0])
     async with (
         web_server(app, "127.0.0.1", 0) as port,
         httpx2.AsyncClient(
