@@ -7,6 +7,7 @@ on. The bars: 2,500 answers a second of one core, over intake, two extractors, s
 and database; and a delay of at most 3 s for 95 of 100 quiet answers.
 
     python -m benchmarks.traffic 100000 --database postgresql
+    python -m benchmarks.traffic 10000 --one-queue    # first with all tenants in one queue
 """
 
 import argparse
@@ -17,7 +18,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -42,7 +43,9 @@ from benchmarks.monitors import publish
 from benchmarks.pipeline import BUS, DATABASE
 from benchmarks.posts import body, responds
 from benchmarks.store_writes import server_of
+from biaswatch.shared.bus.jetstream import Admin, Connection
 from biaswatch.shared.bus.server import EmbeddedServer
+from biaswatch.shared.bus.topology import StreamLimits, streams
 from biaswatch.shared.contracts import Features, Monitor, Traffic, WatchedFeature
 from biaswatch.shared.contracts.access import verifier_of
 from biaswatch.shared.runtime.web import free_port
@@ -108,8 +111,16 @@ class Platform:
         return self.store.window_answers.accounts(self.monitors[tenant].monitor_id).waiting
 
 
+async def without_partitions(url: str) -> None:
+    """Keep the records of all tenants in one queue, in the order of arrival."""
+    connection = await Connection.open(url, name="benchmark")
+    for spec in streams(StreamLimits()):
+        await Admin(connection).ensure_stream(replace(spec, stored_as=None))
+    await connection.close()
+
+
 @contextmanager
-def platform(folder: Path, kind: str, *, in_files: bool) -> Iterator[Platform]:
+def platform(folder: Path, kind: str, *, in_files: bool, one_queue: bool) -> Iterator[Platform]:
     """Start the servers and the services, with two tenants."""
     tokens = [
         {"name": name, "role": "ingest", "tenant": name, "verifier": verifier_of(token)}
@@ -120,6 +131,8 @@ def platform(folder: Path, kind: str, *, in_files: bool) -> Iterator[Platform]:
     with server_of(kind, folder) as (url, database), EmbeddedServer(folder / "nats") as bus:
         migrate(url)
         provision_bus(bus.url)
+        if one_queue:
+            asyncio.run(without_partitions(bus.url))
         settings = {
             "NATS_URL": bus.url,
             "BIASWATCH_STORE_URL": url,
@@ -216,16 +229,14 @@ async def sent(running_: Platform, answers: int) -> tuple[list[float], Senders, 
     return alone.delays_s, senders, [accepted_s, measured_s]
 
 
-def main() -> int:
+def measured(options: argparse.Namespace, *, one_queue: bool) -> int:
     """Measure and print; return the number of missed bars."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("answers", type=int, nargs="?", default=10_000)
-    parser.add_argument("--database", choices=("sqlite", "postgresql"), default="sqlite")
-    parser.add_argument("--files", action="store_true", help="answers go to files as they come")
-    options = parser.parse_args()
+    print("All tenants in one queue:" if one_queue else "Tenants in partitions:")
     with (
         tempfile.TemporaryDirectory(prefix="biaswatch-traffic-") as folder,
-        platform(Path(folder), options.database, in_files=options.files) as running_,
+        platform(
+            Path(folder), options.database, in_files=options.files, one_queue=one_queue
+        ) as running_,
     ):
         before = running_.cpu_s()
         alone_s, senders, (accepted_s, measured_s) = asyncio.run(sent(running_, options.answers))
@@ -249,9 +260,23 @@ def main() -> int:
         f"An answer of another tenant is measured after {late[0][0]:.2f} s, 95 of 100 within"
         f" {late[0][1]:.2f} s; in the flood {late[1][0]:.2f} and {late[1][1]:.2f} s"
         f" (bar {BAR_DELAY_S:g}), of {len(senders.delays_s)}.\nRefused for a moment:"
-        f" {senders.refused[FLOOD]} batches of the flood, {senders.refused[QUIET]} of the other."
+        f" {senders.refused[FLOOD]} batches of the flood, {senders.refused[QUIET]} of the other.",
+        flush=True,
     )
     return int(a_core < BAR_A_CORE) + int(late[1][1] > BAR_DELAY_S)
+
+
+def main() -> int:
+    """Measure and print; return the number of missed bars."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("answers", type=int, nargs="?", default=10_000)
+    parser.add_argument("--database", choices=("sqlite", "postgresql"), default="sqlite")
+    parser.add_argument("--files", action="store_true", help="answers go to files as they come")
+    parser.add_argument("--one-queue", action="store_true", help="also without partitions")
+    options = parser.parse_args()
+    if options.one_queue:
+        measured(options, one_queue=True)
+    return measured(options, one_queue=False)
 
 
 def _is_closed(running_: Platform) -> bool:

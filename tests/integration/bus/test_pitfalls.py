@@ -72,10 +72,12 @@ async def test_sparse_messages_never_wait_for_an_orphaned_pull_to_expire(
 
 async def test_a_durable_deleted_under_a_waiting_worker_comes_back(bus: ProvisionedBus) -> None:
     seen = ReceivedRecords()
-    bus.work(Stage("extractor", Response, seen.handle))
+    stage = Stage("extractor", Response, seen.handle)
+    bus.work(stage)
     await bus.publish(make_response(0))
     await seen.wait_for(1)
-    await bus.admin._api("CONSUMER.DELETE.RESPONSES.extractor-response")
+    for durable in durable_of(stage).all:
+        await bus.admin._api(f"CONSUMER.DELETE.RESPONSES.{durable.name}")
     await bus.publish(make_response(1))
     await seen.wait_for(3)  # the first one once more: a new durable starts at the oldest record
     assert {r.probe.key for r in seen.records} == {"probe-0", "probe-1"}
@@ -204,12 +206,13 @@ async def test_a_worker_never_holds_more_than_it_has_hands_for(bus: ProvisionedB
         await go_on.wait()
         return []
 
-    bus.work(Stage("extractor", Response, wait, slots=3))
+    stage = Stage("extractor", Response, wait, slots=3)
+    bus.work(stage)
     await bus.publish(*(make_response(n) for n in range(20)))
     await begun.wait_for(3)
 
     async def held() -> bool:  # the server counts a little later than it delivers
-        return await bus.admin.lag("RESPONSES", "extractor-response") == Lag(17, 3)
+        return await bus.lag(stage) == Lag(17, 3)
 
     await eventually(held)
     assert len(begun.records) == 3

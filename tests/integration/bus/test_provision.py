@@ -9,6 +9,7 @@ import pytest
 from biaswatch.shared.bus.jetstream import Admin, Connection, JetStreamPublisher, provision
 from biaswatch.shared.bus.jetstream.admin import stream_config
 from biaswatch.shared.bus.server import EmbeddedServer, disk_usage_bytes, find_binary
+from biaswatch.shared.bus.stage import Stage
 from biaswatch.shared.bus.topology import StreamLimits, durables, limits_within, streams
 from biaswatch.shared.contracts import ROUTES, Probe, Purpose, Response
 from biaswatch.shared.errors import BackPressureError, ConfigurationError, TransientError
@@ -137,7 +138,11 @@ async def test_lanes_with_probes_waiting_can_be_listed(bus: ProvisionedBus) -> N
 def test_every_stream_and_durable_of_the_address_book_is_provisioned() -> None:
     assert {route.stream for route in ROUTES} < {stream.name for stream in streams(StreamLimits())}
     expected = {
-        (r.stream, f"{c}-{r.record.kind}") for r in ROUTES if not r.by_lane for c in r.consumers
+        (r.stream, name)
+        for r in ROUTES
+        if not r.by_lane
+        for c in r.consumers
+        for name in r.durables(c)
     }
     assert {(d.stream, d.name) for d in durables()} == expected
 
@@ -146,18 +151,18 @@ async def test_who_reads_replies_of_judges_is_given_no_other_answers(bus: Provis
     judging = {"purpose": Purpose.JUDGE, "probe": make_probe(1, purpose=Purpose.JUDGE)}
     await bus.publish(make_response(0), make_response(1, **judging))
     waiting = {
-        reader: (await bus.admin.lag("RESPONSES", f"{reader}-response")).waiting
+        reader: (await bus.lag(Stage(reader, Response, lambda _: []))).waiting
         for reader in ("recorder", "oracle", "evaluator")
     }
     assert waiting == {"recorder": 2, "oracle": 1, "evaluator": 1}
 
 
 async def test_a_durable_that_was_given_every_answer_is_narrowed(bus: ProvisionedBus) -> None:
-    [wide] = [durable for durable in durables() if durable.name == "oracle-response"]
-    await bus.admin.ensure_durable(replace(wide, filter="bias.v1.response.*.*.*"))
+    [wide] = [durable for durable in durables() if durable.name == "oracle-all-response"]
+    await bus.admin.ensure_durable(replace(wide, filter="bias.v1.response.*.*.*.*"))
     await bus.publish(make_response(0))
     await provision(bus.admin)
-    assert (await bus.admin.lag("RESPONSES", "oracle-response")).waiting == 0
+    assert (await bus.admin.lag("RESPONSES", "oracle-all-response")).waiting == 0
 
 
 async def test_nobody_at_the_address_is_one_sentence_without_the_password() -> None:

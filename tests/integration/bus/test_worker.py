@@ -297,7 +297,7 @@ async def test_a_long_call_is_not_delivered_to_anybody_else_while_it_lives(
         done.note(response)
         return []
 
-    acks = "$JS.ACK.RESPONSES.extractor-response.>"
+    acks = "$JS.ACK.RESPONSES.>"
     subscription = await bus.connection.client.subscribe(acks)
     bus.work(Stage("extractor", Response, slow, ack_wait_s=3))
     await bus.publish(*(make_response(n) for n in range(13)))

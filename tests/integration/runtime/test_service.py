@@ -143,7 +143,7 @@ async def test_it_is_unready_while_it_drains_and_alive_until_it_has(bus: Provisi
         assert not task.done()
         go_on.set()
         await task
-    assert (await bus.admin.lag("RESPONSES", "extractor-response")).in_hand == 0
+    assert (await bus.lag(Stage("extractor", Response, slow))).in_hand == 0
 
 
 async def test_a_computing_handler_does_not_stop_the_health_port_from_answering(
