@@ -110,7 +110,7 @@ class Bench:
     async def answered(self) -> int:
         """Count the responses on the bus."""
         route = route_of(Response)
-        return sum((await self.admin.subjects(route.stream, route.stored)).values())
+        return sum((await self.admin.subjects(route.stream, route.every_subject)).values())
 
     async def window(self) -> tuple[float, float]:
         """Observe the bus; return responses a second and CPU ms a response."""
@@ -178,7 +178,7 @@ async def storm(folder: Path, url: str) -> tuple[float, int, int]:
 async def answered_probes(admin: Admin) -> int:
     """Count the probes with an answer, each once; failures do not count."""
     route, sequence, ids = route_of(Response), 0, set[str]()
-    while message := await admin.next_message(route.stream, route.stored, sequence + 1):
+    while message := await admin.next_message(route.stream, route.every_subject, sequence + 1):
         sequence = message.sequence
         responses = map(Response.decode, records_in(message.data, message.headers))
         ids |= {r.probe_id for r in responses if r.ending is Ending.ANSWERED}

@@ -6,7 +6,6 @@ answers are handled in order of arrival.
     python -m benchmarks.partitions
 """
 
-import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -99,4 +98,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -7,11 +7,16 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.scale_model import DEAD_S, GIB, USABLE, ScaledTraffic, needs_of
+from benchmarks.scale_model import DEAD_S, GIB, USABLE, ScaledTraffic, load_of, needs_of
 
 PAGE = Path(__file__).parents[1] / "docs" / "scale.md"
 TRAFFIC = {1e6: ScaledTraffic(1e6), 1e7: ScaledTraffic(1e7), 1e8: ScaledTraffic(1e8, stream_gib=12)}
 """Answers a day, with the settings for each."""
+LIMITS = {
+    "a stream while the recorder is down": 1, "one gateway": 2, "one recorder": 2,
+    "the store's disk": 3, "one core of the bus's leader": 4,
+}  # fmt: skip
+"""Their numbers on the page."""
 IN_FILES = "[answers in files](archive.md#answers-in-files)"
 HOUR_S = 3600
 INTAKE = 15_000
@@ -63,7 +68,7 @@ def simulate(
     costs, day = traffic.costs, SimulatedDay()
     intake_rate = replicas["gateway"] * USABLE * 1e6 / costs.gateway_us
     record_rate = replicas["recorder"] * 1e6 / costs.recorder_us
-    capacity = traffic.stream_gib * GIB * traffic.partitions / costs.response_bytes
+    capacity = traffic.stream_gib * GIB * traffic.platforms / costs.response_bytes
     held = taken = unread = stored = lost = 0.0
     for second in range(hours * HOUR_S):
         in_burst = trouble.burst_at_s <= second < trouble.burst_at_s + trouble.burst_s
@@ -79,7 +84,7 @@ def simulate(
         unread, stored = unread - read, stored + read
         if unread > capacity:
             lost, unread = lost + unread - capacity, capacity
-        backlog = unread * costs.response_bytes / traffic.partitions
+        backlog = unread * costs.response_bytes / traffic.platforms
         day.most_backlog_bytes = max(day.most_backlog_bytes, backlog)
     day.stored, day.lost, day.waiting = round(stored), round(lost), round(held + taken + unread)
     return day
@@ -96,12 +101,18 @@ def needs_table() -> list[tuple[str, ...]]:
          *(f"{t.mean_rate:,.0f}, {t.burst_rate:,.0f}" for t in TRAFFIC.values())),
         ("cores in the busiest hour", *(f"{need.total_cores:.2f}" for need in needs)),
         ("memory", *(f"{need.memory_gib:.1f} GiB" for need in needs)),
+        ("connections to PostgreSQL, at most", *(f"{need.connections}" for need in needs)),
+        ("disk of the bus, reserved", *(f"{need.bus_gib:,.0f} GiB" for need in needs)),
         ("store, 7 days", *(f"{need.stored_gib:,.0f} GiB" for need in needs)),
         (f"the same, with {IN_FILES}", *(f"{need.stored_gib:,.0f} GiB" for need in in_files)),
         ("archive or files, a year", *(f"{need.archived_gib_a_year:,.0f} GiB" for need in needs)),
-        ("a stream after 30 minutes without recorder",
-         *(f"{need.backlog_gib:.2f} GiB" for need in needs)),
+        ("the first limit below, and its use", *map(_first_limit, TRAFFIC.values())),
     ]  # fmt: skip
+
+
+def _first_limit(traffic: ScaledTraffic) -> str:
+    name, used = next(iter(load_of(traffic).items()))
+    return f"{LIMITS[name]}, {used:.0%}"
 
 
 def with_needs(text: str) -> str:

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from math import ceil, sqrt
 
+from biaswatch.shared.bus.topology import StreamLimits, streams
+
 
 @dataclass(frozen=True)
 class AnswerCosts:
@@ -58,6 +60,8 @@ MEMORY_MIB = {
 """Resident, of one replica: docs/operations.md, rounded up; of bus and database, assumed."""
 
 
+POOLED_CONNECTIONS = 15
+"""The most connections to PostgreSQL of a process: a pool of 5, and 10 more while all are busy."""
 DAY_S = 86_400
 GIB = 2**30
 BURST = 3.0
@@ -66,6 +70,8 @@ USABLE = 0.7
 """Share of a core; beyond it, queues grow without bound in bursts of a minute."""
 DEAD_S = 1800
 """An outage of the recorder that loses nothing."""
+SERVERS = ("bus", "database")
+"""What runs beside the services."""
 ONE_CORE = ("bus",)
 """Services limited to one core in any cluster: a stream has one leader."""
 STREAM_GIB = 2.0
@@ -87,8 +93,8 @@ class ScaledTraffic:
     answers_a_day: float
     sampled: float = 1.0
     """The share of units that is sent in: each unit wholly, or not at all."""
-    partitions: int = 1
-    """Streams that answers are spread over, by a hash of their unit."""
+    platforms: int = 1
+    """Platforms that answers are spread over, each with its own bus."""
     stream_gib: float = STREAM_GIB
     in_files: bool = False
     """Answers are written to files at once, not as rows."""
@@ -121,6 +127,14 @@ class ScaleNeeds:
     archived_gib_a_year: float
     written_mb_a_second: float
     """By the store's disk, in the busiest hour."""
+    bus_gib: float
+    """Reserved by the streams, of one replica."""
+
+    @property
+    def connections(self) -> int:
+        """The most connections to the database."""
+        services = sum(self.replicas.values()) - sum(self.replicas[name] for name in SERVERS)
+        return POOLED_CONNECTIONS * services
 
     @property
     def total_cores(self) -> float:
@@ -141,18 +155,23 @@ def needs_of(traffic: ScaledTraffic) -> ScaleNeeds:
         cores=cores,
         replicas=replicas,
         memory_gib=sum(MEMORY_MIB[name] * count for name, count in replicas.items()) / 1024,
-        backlog_gib=rate * DEAD_S * costs.response_bytes / traffic.partitions / GIB,
+        backlog_gib=rate * DEAD_S * costs.response_bytes / traffic.platforms / GIB,
         stored_gib=traffic.mean_rate * DAY_S * KEPT_DAYS * kept / GIB,
         archived_gib_a_year=traffic.mean_rate * DAY_S * 365 * costs.archived_bytes / GIB,
         written_mb_a_second=rate * written / 1e6,
+        bus_gib=sum(stream.max_bytes for stream in streams(_limits(traffic))) / GIB,
     )
+
+
+def _limits(traffic: ScaledTraffic) -> StreamLimits:
+    return StreamLimits(stream_bytes=int(traffic.stream_gib * GIB))
 
 
 def load_of(traffic: ScaledTraffic) -> dict[str, float]:
     """Return how much of each limit is used: beyond 1, it is passed. The first are the largest."""
     needs = needs_of(traffic)
     used = {
-        f"one core of the {name}'s leader": needs.cores[name] / traffic.partitions / USABLE
+        f"one core of the {name}'s leader": needs.cores[name] / traffic.platforms / USABLE
         for name in ONE_CORE
     }
     used["one recorder"] = needs.cores["recorder"] / USABLE

@@ -18,7 +18,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -43,11 +43,10 @@ from benchmarks.monitors import publish
 from benchmarks.pipeline import BUS, DATABASE
 from benchmarks.posts import body, responds
 from benchmarks.store_writes import server_of
-from biaswatch.shared.bus.jetstream import Admin, Connection
 from biaswatch.shared.bus.server import EmbeddedServer
-from biaswatch.shared.bus.topology import StreamLimits, streams
-from biaswatch.shared.contracts import Features, Monitor, Traffic, WatchedFeature
+from biaswatch.shared.contracts import ROUTES, Features, Monitor, Traffic, WatchedFeature
 from biaswatch.shared.contracts.access import verifier_of
+from biaswatch.shared.contracts.routes import ROOT
 from biaswatch.shared.runtime.web import free_port
 from biaswatch.shared.store import Store, migrate
 from tests.support.records import make_traffic_monitor
@@ -111,12 +110,12 @@ class Platform:
         return self.store.window_answers.accounts(self.monitors[tenant].monitor_id).waiting
 
 
-async def without_partitions(url: str) -> None:
-    """Keep the records of all tenants in one queue, in the order of arrival."""
-    connection = await Connection.open(url, name="benchmark")
-    for spec in streams(StreamLimits()):
-        await Admin(connection).ensure_stream(replace(spec, stored_as=None))
-    await connection.close()
+ONE_QUEUE = "".join(
+    f'mappings {{ "{ROOT}.{route.record.kind}.*.*.*.*": "{ROOT}.{route.record.kind}.$1.$2.$3" }}\n'
+    for route in ROUTES
+    if route.fair
+)
+"""Makes the server keep the records of all tenants in one queue, in the order of arrival."""
 
 
 @contextmanager
@@ -128,11 +127,13 @@ def platform(folder: Path, kind: str, *, in_files: bool, one_queue: bool) -> Ite
     ]
     (folder / "tokens.yaml").write_text(yaml.safe_dump({"tokens": tokens}))
     port = free_port(HOST)
-    with server_of(kind, folder) as (url, database), EmbeddedServer(folder / "nats") as bus:
+    config = ONE_QUEUE if one_queue else ""
+    with (
+        server_of(kind, folder) as (url, database),
+        EmbeddedServer(folder / "nats", extra_config=config) as bus,
+    ):
         migrate(url)
         provision_bus(bus.url)
-        if one_queue:
-            asyncio.run(without_partitions(bus.url))
         settings = {
             "NATS_URL": bus.url,
             "BIASWATCH_STORE_URL": url,

@@ -8,12 +8,16 @@ from pydantic import BaseModel
 from biaswatch.shared.bus.bundles import MOST_RECORDS, RECORDS
 from biaswatch.shared.contracts import ROUTES, Route
 from biaswatch.shared.contracts.dropin import Call, CallAnswer, Checked, DropInSpec, endpoint
+from biaswatch.shared.contracts.partitions import PARTITIONS
 
 Document = dict[str, Any]
 SUBJECT_PARAMETERS = {
     "tenant": "Whose record it is; `default` unless you host several.",
     "purpose": "study, monitor, judge or production.",
     "lane": "A target or an extractor; lanes do not wait for one another.",
+}
+PARTITION_PARAMETER = {
+    "partition": f"CRC-32 of the tenant modulo {PARTITIONS}; none waits for another."
 }
 BUNDLED = (
     f"Up to {MOST_RECORDS} records that are published at the same time go in one message, a line of"
@@ -39,12 +43,11 @@ class _Parts:
     def add_record(self, route: Route) -> None:
         """Add the channel, the message and the operations of a record."""
         kind = route.record.kind
+        parameters = SUBJECT_PARAMETERS | (PARTITION_PARAMETER if route.fair else {})
         self.channels[kind] = {
-            "address": f"bias.v1.{kind}.{{tenant}}.{{purpose}}.{{lane}}",
+            "address": ".".join(("bias", "v1", kind, *(f"{{{name}}}" for name in parameters))),
             "description": f"Stream {route.stream}.",
-            "parameters": {
-                name: {"description": text} for name, text in SUBJECT_PARAMETERS.items()
-            },
+            "parameters": {name: {"description": text} for name, text in parameters.items()},
             "messages": {kind: _ref("messages", kind)},
         }
         self.add_message(kind, route.record)

@@ -22,7 +22,7 @@ STREAM_FIELDS = {
     "discard_new_per_subject": "discardPerSubject", "max_bytes": "maxBytes", "max_age": "maxAge",
     "max_msg_size": "maxMsgSize", "duplicate_window": "duplicateWindow",
     "max_consumers": "maxConsumers", "allow_direct": "allowDirect", "deny_delete": "denyDelete",
-    "deny_purge": "denyPurge", "subject_transform": "subjectTransform",
+    "deny_purge": "denyPurge",
 }  # fmt: skip
 DURABLE_FIELDS = {
     "durable_name": "durableName", "filter_subject": "filterSubject",
@@ -61,13 +61,11 @@ def _resource(kind: str, name: str, fields: dict[str, Any]) -> dict[str, Any]:
 
 
 def _fields(config: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
-    return {names[field]: _value(field, config[field]) for field in config if field in names}
-
-
-def _value(field: str, value: Any) -> Any:
-    if field == "subject_transform":
-        return {"source": value["src"], "dest": value["dest"]}
-    return _duration(value) if field in DURATIONS else value
+    return {
+        names[field]: _duration(value) if field in DURATIONS else value
+        for field, value in config.items()
+        if field in names
+    }
 
 
 def _duration(nanoseconds: int) -> str:

@@ -198,7 +198,7 @@ def _foreign(stream: str, message: StoredMessage, reason: str) -> DeadLetter:
 async def audit_anchors(messages: MessageStore) -> AsyncIterator[AuditAnchor]:
     """Yield the anchors, oldest first, without undecodable messages."""
     route, sequence = route_of(AuditAnchor), 1
-    while message := await messages.next_message(route.stream, route.subjects, sequence):
+    while message := await messages.next_message(route.stream, route.every_subject, sequence):
         sequence = message.sequence + 1
         try:
             yield AuditAnchor.decode(message.data)

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from biaswatch.shared.bus.grants import CREATE, PULL, following, grants, reading, settling
 from biaswatch.shared.bus.purging import text_routes
 from biaswatch.shared.bus.topology import (
     DEAD_EXCHANGE_ROOT,
@@ -13,10 +14,10 @@ from biaswatch.shared.bus.topology import (
     DEAD_ROOT,
     DEAD_STREAMS,
 )
-from biaswatch.shared.contracts import ROUTES, Exchange, Purpose, Response, Route, route_of
+from biaswatch.shared.contracts import ROUTES, Exchange, Purpose, Response, route_of
 from biaswatch.shared.contracts.dropin import ROOT as DROP_IN_ROOT
 from biaswatch.shared.contracts.dropin import service_name
-from biaswatch.shared.contracts.partitions import EVERY_PARTITION
+from biaswatch.shared.contracts.partitions import EVERY_PARTITION, partition_of
 from biaswatch.shared.contracts.routes import ROOT as RECORDS_ROOT
 from biaswatch.shared.lookup import first
 
@@ -32,11 +33,6 @@ the first tenant; `ingest-<tenant>` is for those of another."""
 FIRST_TENANT = "default"
 CALLS = (f"{DROP_IN_ROOT}.>", "$SRV.PING", "$SRV.INFO", "$SRV.STATS")
 """The subjects on which drop-ins are discovered and called."""
-
-CREATE = "$JS.API.CONSUMER.CREATE"
-"""The subject on which a durable is created, without stream, durable and filter."""
-PULL = "$JS.API.CONSUMER.MSG.NEXT"
-"""The subject on which a durable is read, without stream and durable."""
 
 
 @dataclass(frozen=True)
@@ -68,45 +64,43 @@ def permissions_of(service: str) -> Permissions:
     A service may recreate its own durables only, so that it recovers when one is deleted.
     The filter is part of the subject, so a service cannot widen what it reads.
     """
-    written = [route.subjects for route in ROUTES if service in route.producers]
-    read = [
-        grant for route in ROUTES if service in route.consumers for grant in _read(route, service)
+    written = [
+        subject for route in ROUTES if service in route.producers for subject in route.subjects
     ]
-    read += [grant for route in ROUTES if service in route.followers for grant in _followed(route)]
+    read = [
+        grant for route in ROUTES if service in route.consumers for grant in reading(route, service)
+    ]
+    read += [grant for route in ROUTES if service in route.followers for grant in following(route)]
     dead = [f"{DEAD_ROOT}.{service}.>"] if read else []
     dead += [
         f"{DEAD_EXCHANGE_ROOT}.{service}.{route.durable(service)}.*"
         for route in ROUTES
         if route.from_outside and service in route.consumers
     ]
-    deny: tuple[str, ...] = ()
     if service == HOST:
-        # The names of durables of drop-ins are not known in advance; those of services are denied.
-        route = route_of(Response)
-        foreign = [
-            name
-            for service in route.consumers
-            if service != HOST
-            for name in route.durables(service)
-        ]
-        deny = tuple(grant for name in foreign for grant in _settling(route, name))
-        deny += tuple(
-            f"{CREATE}.{route.stream}.{name}.{subjects}"
-            for name in foreign
-            for subjects in (route.filter_of(HOST), route.filter_of(HOST, None, EVERY_PARTITION))
-        )
-        own = _read(route, HOST)
-        read = [
-            *CALLS,
-            *(grant for grant in read if grant not in own),
-            *_grants(route, HOST, "*", None),
-            f"{CREATE}.{route.stream}.*.{route.filter_of(HOST, None, EVERY_PARTITION)}",
-        ]
+        own = reading(route_of(Response), HOST)
+        read = [*(grant for grant in read if grant not in own), *_of_drop_ins()]
     return Permissions(
         publish=tuple(dict.fromkeys((*written, *read, *dead))),
         subscribe=(f"_INBOX_{service}.>",),
-        deny=deny,
+        deny=_of_others() if service == HOST else (),
     )
+
+
+def _of_drop_ins() -> tuple[str, ...]:
+    """Return what calling drop-ins needs: the names of their durables are not known in advance."""
+    route = route_of(Response)
+    partitions = f"{CREATE}.{route.stream}.*.{route.filter_of(HOST, None, EVERY_PARTITION)}"
+    return *CALLS, *grants(route, HOST, "*", None), partitions
+
+
+def _of_others() -> tuple[str, ...]:
+    """Return the grants of drop-ins that would cover a durable of another service."""
+    route = route_of(Response)
+    names = [name for other in route.consumers if other != HOST for name in route.durables(other)]
+    filters = (route.filter_of(HOST), route.filter_of(HOST, None, EVERY_PARTITION))
+    made = (f"{CREATE}.{route.stream}.{name}.{subjects}" for name in names for subjects in filters)
+    return *made, *(grant for name in names for grant in settling(route, name))
 
 
 def drop_in_permissions(name: str) -> Permissions:
@@ -137,9 +131,12 @@ def drop_in_permissions(name: str) -> Permissions:
 
 def ingest_permissions(name: str) -> Permissions:
     """Return what a live system needs to send its tenant's answers: publish, read the replies."""
-    tenant = name.removeprefix(INGEST).removeprefix("-") or FIRST_TENANT
-    subject = route_of(Exchange).filter(tenant=tenant, purpose=Purpose.PRODUCTION)
+    subject = route_of(Exchange).filter(tenant=_tenant_of(name), purpose=Purpose.PRODUCTION)
     return Permissions(publish=(subject,), subscribe=(f"_INBOX_{name}.>",))
+
+
+def _tenant_of(ingest: str) -> str:
+    return ingest.removeprefix(INGEST).removeprefix("-") or FIRST_TENANT
 
 
 def operator_permissions() -> Permissions:
@@ -158,45 +155,10 @@ def operator_permissions() -> Permissions:
             *(f"$JS.API.{verb.format(name)}" for verb in verbs for name in streams),
             *(f"$JS.API.STREAM.MSG.GET.{name}" for name in readable),
             *(f"$JS.API.STREAM.MSG.DELETE.{name}" for name in streams if name not in kept),
-            *(route.subjects for route in ROUTES),
+            *(subject for route in ROUTES for subject in route.subjects),
             *CALLS,
         ),
         subscribe=(f"_INBOX_{OPERATOR}.>",),
-    )
-
-
-def _read(route: Route, service: str) -> tuple[str, ...]:
-    # The names of lanes' durables are not known beforehand; the stream has this one reader.
-    if route.by_lane:
-        return *_grants(route, service, "*", None), f"$JS.API.STREAM.INFO.{route.stream}"
-    return tuple(
-        grant
-        for number in (None, *route.partitions(service))
-        for grant in _grants(route, service, route.durable(service, partition=number), number)
-    )
-
-
-def _followed(route: Route) -> tuple[str, ...]:
-    """Return the subjects to see how far the consumers of a stream are."""
-    durables = [name for consumer in route.consumers for name in route.durables(consumer)]
-    return (
-        f"$JS.API.STREAM.INFO.{route.stream}",
-        *(f"$JS.API.CONSUMER.INFO.{route.stream}.{durable}" for durable in durables),
-    )
-
-
-def _grants(route: Route, service: str, durable: str, partition: str | None) -> tuple[str, ...]:
-    """Return the subjects to create, inspect, read and acknowledge one durable."""
-    subjects = route.filter_of(service, partition=partition)
-    return f"{CREATE}.{route.stream}.{durable}.{subjects}", *_settling(route, durable)
-
-
-def _settling(route: Route, durable: str) -> tuple[str, ...]:
-    """Return the subjects to inspect, read and acknowledge one durable."""
-    return (
-        f"$JS.API.CONSUMER.INFO.{route.stream}.{durable}",
-        f"{PULL}.{route.stream}.{durable}",
-        f"$JS.ACK.{route.stream}.{durable}.>",
     )
 
 
@@ -263,7 +225,7 @@ def _granted(keys: Mapping[str, str]) -> Granted:
     for name in sorted(keys):
         for subject in permissions_of_key(name).publish:
             if (owner := owner_of(subject)) != account_of(name) and _exists(owner, keys):
-                granted[owner][subject].append(account_of(name))
+                granted[owner][f"{subject}{_partition(name)}"].append(account_of(name))
     return granted
 
 
@@ -284,8 +246,17 @@ def _imports(name: str, granted: Granted) -> list[dict[str, object]]:
     for owner, subjects in granted.items():
         for subject, accounts in subjects.items():
             if name in accounts:
-                imports.append({"service": {"account": owner, "subject": subject}})
+                service = {"account": owner, "subject": subject}
+                published = subject.removesuffix(_partition(name))
+                imports.append(
+                    {"service": service, **({"to": published} if published != subject else {})}
+                )
     return imports
+
+
+def _partition(key: str) -> str:
+    """Return what the server adds to the subjects of a live system, which knows no partitions."""
+    return f".{partition_of(_tenant_of(key))}" if key.partition("-")[0] == INGEST else ""
 
 
 def _as_config(allowed: Permissions) -> dict[str, object]:

@@ -54,7 +54,7 @@ async def _purge_stream(
     removed: PurgedMessages,
 ) -> None:
     number = 1
-    while message := await store.next_message(route.stream, route.stored, number):
+    while message := await store.next_message(route.stream, route.every_subject, number):
         number = message.sequence + 1
         lines = records_in(message.data, message.headers)
         kept = [line for line in lines if not _is_covered(route, line, covers)]

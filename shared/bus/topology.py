@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from biaswatch.shared.bus.port import MAX_RECORD_BYTES
 from biaswatch.shared.bus.stage import R, Stage
 from biaswatch.shared.contracts import ROUTES, Route, route_of
-from biaswatch.shared.contracts.partitions import PARTITIONS
 from biaswatch.shared.contracts.routes import ROOT
 from biaswatch.shared.errors import ConfigurationError
 
@@ -73,8 +72,6 @@ class StreamSpec:
     replicas: int
     append_only: bool = False
     """True if the server refuses, for ever, to delete or purge a message."""
-    stored_as: str | None = None
-    """The template of the subject under which the server keeps a message; None: as published."""
 
 
 @dataclass(frozen=True)
@@ -90,8 +87,8 @@ class DurableSpec:
     from_now: bool = False
     """True if a new durable starts at the next record instead of the oldest."""
     partitions: tuple["DurableSpec", ...] = ()
-    """The durables of the same stage for one partition each; this one then reads what was stored
-    without partition, before the upgrade that brought them."""
+    """The durables of the same stage for one partition each; this one then reads what was published
+    without partition."""
 
     @property
     def all(self) -> tuple["DurableSpec", ...]:
@@ -133,7 +130,7 @@ def limits_within(free_bytes: int) -> StreamLimits:
 def _stream_of(route: Route, limits: StreamLimits) -> StreamSpec:
     return StreamSpec(
         name=route.stream,
-        subjects=(route.subjects,),
+        subjects=route.subjects,
         work_queue=route.queue,
         max_per_subject=limits.outstanding if route.queue else None,
         max_bytes=limits.stream_bytes if route.many else limits.small_stream_bytes,
@@ -142,14 +139,7 @@ def _stream_of(route: Route, limits: StreamLimits) -> StreamSpec:
         dedupe_window_s=limits.dedupe_window_s,
         replicas=limits.replicas,
         append_only=route.append_only,
-        stored_as=_stored_as(route) if route.fair else None,
     )
-
-
-def _stored_as(route: Route) -> str:
-    """Return the published subject with the partition of its first wildcard, the tenant."""
-    tokens = ".".join(f"{{{{wildcard({number})}}}}" for number in (1, 2, 3))
-    return f"{ROOT}.{route.record.kind}.{tokens}.{{{{partition({PARTITIONS},1)}}}}"
 
 
 def _dead_letters(

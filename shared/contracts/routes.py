@@ -20,7 +20,7 @@ from biaswatch.shared.contracts.identity import BEGINNING_HEX_DIGITS, derived_id
 from biaswatch.shared.contracts.label import Label, LabelSample
 from biaswatch.shared.contracts.monitor import Monitor
 from biaswatch.shared.contracts.pair_verdict import PairVerdict
-from biaswatch.shared.contracts.partitions import EVERY_PARTITION, PARTITIONS
+from biaswatch.shared.contracts.partitions import EVERY_PARTITION, PARTITIONS, partition_of
 from biaswatch.shared.contracts.probe import Probe
 from biaswatch.shared.contracts.record import Purpose, Record
 from biaswatch.shared.contracts.response import Features, Response
@@ -59,17 +59,19 @@ class Route:
     append_only: bool = False
     """True if messages are never removed by age or by hand: not even by the operator's key."""
     fair: tuple[str, ...] = ()
-    """The consumers that take turns between tenants; the stream keeps each record under its subject
-    and the partition of its tenant."""
+    """The consumers that take turns between tenants; subjects then end with a partition."""
 
     @property
-    def subjects(self) -> str:
-        """The subjects of this record, for every tenant, purpose and lane."""
-        return f"{ROOT}.{self.record.kind}.*.*.*"
+    def subjects(self) -> tuple[str, ...]:
+        """The subjects of this record, for every tenant, purpose and lane.
+
+        Those without partition are of earlier versions, and of live systems that do not add it.
+        """
+        return (self.filter(), f"{self.filter()}.*") if self.fair else (self.filter(),)
 
     @property
-    def stored(self) -> str:
-        """The subjects under which the stream keeps this record, with and without partition."""
+    def every_subject(self) -> str:
+        """All subjects of this record in one pattern."""
         return f"{ROOT}.{self.record.kind}.>"
 
     def partitions(self, consumer: str) -> tuple[str, ...]:
@@ -220,7 +222,13 @@ def member_features_id(run: Run, response_id: str, pin: ExtractorPin) -> str:
 
 def subject_of(record: Record) -> str:
     """Return the subject one record travels on."""
-    return f"{ROOT}.{record.kind}.{record.tenant}.{record.purpose}.{record.lane}"
+    return _subject(record.kind, record.tenant, record.purpose, record.lane)
+
+
+@lru_cache(maxsize=4096)
+def _subject(kind: str, tenant: str, purpose: str, lane: str) -> str:
+    subject = f"{ROOT}.{kind}.{tenant}.{purpose}.{lane}"
+    return f"{subject}.{partition_of(tenant)}" if _BY_KIND[kind].fair else subject
 
 
 def check_subject(record: Record, subject: str) -> None:

@@ -216,7 +216,7 @@ class Service:
         """Start a stage for each new lane with waiting records."""
         assert self._lane_stage  # noqa: S101 - for mypy; this job requires it
         route = route_of(self._lane_stage("").reads)
-        subjects = await Admin(host.connection).subjects(route.stream, route.subjects)
+        subjects = await Admin(host.connection).subjects(route.stream, route.every_subject)
         for lane in sorted({subject.rpartition(".")[2] for subject in subjects} - self._lanes):
             self._lanes.add(lane)
             host.start(self._lane_stage(lane))

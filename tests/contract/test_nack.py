@@ -18,8 +18,6 @@ def read_back(resource: dict[str, Any]) -> dict[str, Any]:
     """Return a resource as a configuration of JetStream."""
     assert resource["spec"].pop("preventDelete") is True
     fields = {name.translate(LETTERS): value for name, value in resource["spec"].items()}
-    if transform := fields.get("subject_transform"):
-        fields["subject_transform"] = {"src": transform["source"], "dest": transform["dest"]}
     return {
         OTHER_NAMES.get(name, name): nanoseconds(value)
         if name in {"max_age", "duplicate_window", "ack_wait"}

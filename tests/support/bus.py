@@ -70,7 +70,7 @@ class ProvisionedBus:
     async def count(self, record: type[Record]) -> int:
         """Count the messages on the stream of a kind of record."""
         route = route_of(record)
-        return sum((await self.admin.subjects(route.stream, route.stored)).values())
+        return sum((await self.admin.subjects(route.stream, route.every_subject)).values())
 
     async def durable_info(self, stream: str, name: str) -> dict[str, Any]:
         """Return the server's own description of a durable."""

@@ -5,6 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks import partitions
+from benchmarks.partitions import SharedPlatform, shares
 from benchmarks.scale import PAGE, TRAFFIC, TROUBLES, Trouble, simulate, with_needs
 from benchmarks.scale_model import (
     GIB,
@@ -84,3 +86,22 @@ def test_a_stream_that_is_too_small_loses_answers_and_the_simulation_says_how_ma
     day = simulate(traffic, trouble, np.random.default_rng(1))
     assert day.lost > 100_000
     assert day.sent == pytest.approx(day.stored + day.lost + day.waiting, abs=2)
+
+
+def test_partitions_help_the_others_only_while_more_is_sent_than_is_handled() -> None:
+    calm, flooded = SharedPlatform(50, flood=0.3), SharedPlatform(50, flood=2.0)
+    for number in (1, 16):
+        rng = np.random.default_rng(1)
+        assert partitions.simulate(calm, number, rng).late_tenants == 0
+    in_one_queue = partitions.simulate(flooded, 1, np.random.default_rng(1))
+    in_turn = partitions.simulate(flooded, 16, np.random.default_rng(1))
+    assert in_one_queue.late_tenants == 1
+    # Those of the flood's own partition wait, and longer than in one queue.
+    assert 0 < in_turn.late_tenants < 0.1
+    assert in_turn.most_s > in_one_queue.most_s
+
+
+def test_what_one_partition_leaves_goes_to_the_others() -> None:
+    assert shares(np.array([10.0, 1.0, 100.0]), 30.0) == pytest.approx([10, 1, 19])
+    assert shares(np.array([1.0, 2.0]), 30.0) == pytest.approx([1, 2])
+    assert shares(np.array([50.0, 50.0]), 30.0) == pytest.approx([15, 15])

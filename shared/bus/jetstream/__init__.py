@@ -1,6 +1,6 @@
 """NATS JetStream: the only place where nats is imported."""
 
-from biaswatch.shared.bus.jetstream.admin import Admin, RecordQueue, most_waiting, provision
+from biaswatch.shared.bus.jetstream.admin import Admin, provision
 from biaswatch.shared.bus.jetstream.connection import Connection
 from biaswatch.shared.bus.jetstream.consumer import JetStreamConsumer
 from biaswatch.shared.bus.jetstream.messages import (
@@ -10,6 +10,7 @@ from biaswatch.shared.bus.jetstream.messages import (
     serve_endpoints,
 )
 from biaswatch.shared.bus.jetstream.publisher import JetStreamPublisher
+from biaswatch.shared.bus.jetstream.queues import RecordQueue, most_waiting
 
 __all__ = [
     "Admin",

@@ -3,9 +3,7 @@
 import asyncio
 import json
 from base64 import b64decode
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
@@ -14,13 +12,10 @@ from typing import Any
 from nats.errors import Error as NatsError
 from nats.errors import NoRespondersError
 
-from biaswatch.shared.bus.bundles import MOST_RECORDS
 from biaswatch.shared.bus.dead_letters import StoredMessage
 from biaswatch.shared.bus.jetstream.connection import Connection
 from biaswatch.shared.bus.port import QueuePosition
 from biaswatch.shared.bus.topology import DurableSpec, StreamLimits, StreamSpec, durables, streams
-from biaswatch.shared.contracts import Record, Route, route_of
-from biaswatch.shared.contracts.partitions import SUBJECT_TOKENS, published_subject
 from biaswatch.shared.errors import BiaswatchError, ConfigurationError, TransientError
 
 STREAM_NOT_FOUND = 10059
@@ -139,8 +134,7 @@ class Admin:
         headers = dict(line.split(": ", 1) for line in lines if ": " in line)
         data = b64decode(message.get("data", ""))
         stored_at = datetime.fromisoformat(message["time"])
-        subject = published_subject(message["subject"])
-        return StoredMessage(subject, message["seq"], data, headers, stored_at)
+        return StoredMessage(message["subject"], message["seq"], data, headers, stored_at)
 
     async def delete_message(self, stream: str, sequence: int) -> None:
         """Remove one message for good, and overwrite its bytes on disk."""
@@ -175,100 +169,6 @@ class Admin:
         raise AssertionError("the second try either answers or raises")
 
 
-class RecordQueue:
-    """The queue of one kind of record."""
-
-    def __init__(self, connection: Connection, record: type[Record]) -> None:
-        self._admin = Admin(connection)
-        self._route = route_of(record)
-        [self._consumer] = self._route.consumers
-
-    async def position(self) -> QueuePosition:
-        """See `Queue.position`.
-
-        In this order: what is waiting, or not settled, after the end was read is a safe bound.
-        """
-        try:
-            position = await self._admin.position(self._route.stream)
-            waiting = list(await self._admin.subjects(self._route.stream, self._route.stored))
-            settled = await self._settled({_partition_in(subject) for subject in waiting})
-        except JetStreamRefusal as refusal:
-            raise TransientError(
-                f"The queue {self._route.stream} cannot be read: {refusal} Run `biaswatch admin"
-                " provision` on this server."
-            ) from refusal
-        firsts: dict[str, int] = {}
-        for subject in waiting:
-            tenant = _tenant_in(subject)
-            first = max(position.first, settled[_partition_in(subject)] + 1)
-            firsts[tenant] = min(first, firsts.get(tenant, first))
-        return replace(position, firsts=firsts)
-
-    async def waiting(self) -> dict[str, int]:
-        """Count the messages that wait or are in hand, by tenant.
-
-        Raises
-        ------
-        TransientError
-            The bus did not answer.
-        """
-        counts: Counter[str] = Counter()
-        try:
-            subjects = await self._admin.subjects(self._route.stream, self._route.stored)
-        except JetStreamRefusal as refusal:
-            raise TransientError(f"The bus does not say what waits: {refusal}") from refusal
-        for subject, count in subjects.items():
-            counts[_tenant_in(subject)] += count
-        return dict(counts)
-
-    async def _settled(self, partitions: Iterable[str | None]) -> dict[str | None, int]:
-        """Return the sequence up to which all messages of each partition are acknowledged."""
-        names = {number: self._route.durable(self._consumer, None, number) for number in partitions}
-        floors = await asyncio.gather(
-            *(self._admin.settled(self._route.stream, name) for name in names.values())
-        )
-        return dict(zip(names, floors, strict=True))
-
-
-def _tenant_in(stored: str) -> str:
-    return stored.split(".")[3]
-
-
-def _partition_in(stored: str) -> str | None:
-    """Return the partition in a stored subject; None without one."""
-    tokens = stored.split(".", SUBJECT_TOKENS)
-    return tokens[-1] if len(tokens) > SUBJECT_TOKENS else None
-
-
-async def most_waiting(
-    connection: Connection, record: type[Record], services: Sequence[str]
-) -> list[int]:
-    """Return, for each partition, the records that wait for the service furthest behind, at most.
-
-    The bus counts messages; where records are bundled, each is taken to be as full as it may be.
-
-    Raises
-    ------
-    TransientError
-        The bus did not answer.
-    """
-    admin, route = Admin(connection), route_of(record)
-    lags = [await _lags(admin, route, service) for service in services]
-    records_a_message = MOST_RECORDS if route.bundled else 1
-    return [records_a_message * max(waiting) for waiting in zip(*lags, strict=True)]
-
-
-async def _lags(admin: Admin, route: Route, service: str) -> list[int]:
-    """Return the messages of each partition that wait for a service or are in its hands."""
-    names = route.durables(service)
-    try:
-        lags = await asyncio.gather(*(admin.lag(route.stream, name) for name in names))
-    except JetStreamRefusal as refusal:
-        raise TransientError(f"The bus does not say what waits: {refusal}") from refusal
-    without, *others = (lag.waiting + lag.in_hand for lag in lags)
-    return [without + other for other in others]
-
-
 async def provision(admin: Admin, limits: StreamLimits | None = None) -> None:
     """Create what is missing, update what differs, touch nothing else; safe to run at any time."""
     for stream in streams(limits or StreamLimits()):
@@ -298,12 +198,7 @@ def stream_config(spec: StreamSpec) -> dict[str, object]:
         "allow_direct": True,
         "deny_delete": spec.append_only,
         "deny_purge": spec.append_only,
-        **({"subject_transform": _transform(spec)} if spec.stored_as else {}),
     }
-
-
-def _transform(spec: StreamSpec) -> dict[str, object]:
-    return {"src": spec.subjects[0], "dest": spec.stored_as}
 
 
 def durable_config(spec: DurableSpec) -> dict[str, object]:

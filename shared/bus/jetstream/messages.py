@@ -28,7 +28,6 @@ from biaswatch.shared.contracts.dropin import (
     registration_of,
     service_name,
 )
-from biaswatch.shared.contracts.partitions import published_subject
 from biaswatch.shared.errors import (
     BackPressureError,
     BiaswatchError,
@@ -104,7 +103,7 @@ def received_records(message: Msg) -> list[Delivery]:
     publication = publication_of(message_id)
     numbers = publication, int(delivered), int(sequence), int(published_at_ns)
     of_message = *numbers, message.reply, context
-    subject, records = published_subject(message.subject), records_in(message.data, headers)
+    subject, records = message.subject, records_in(message.data, headers)
     if len(records) == 1:
         return [Delivery(subject, message.data, message_id, *of_message)]
     name, _, number = message_id.rpartition("/")

@@ -1,12 +1,20 @@
 """Tenants take turns at every stage: one's backlog delays no other; an upgrade loses nothing."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import pytest
 
 from biaswatch.shared.bus.dead_letters import replay
-from biaswatch.shared.bus.jetstream import JetStreamPublisher, RecordQueue, most_waiting, provision
-from biaswatch.shared.bus.jetstream.admin import stream_config
+from biaswatch.shared.bus.jetstream import (
+    Admin,
+    Connection,
+    JetStreamPublisher,
+    RecordQueue,
+    most_waiting,
+    provision,
+)
+from biaswatch.shared.bus.server import EmbeddedServer
 from biaswatch.shared.bus.stage import Stage
 from biaswatch.shared.bus.topology import StreamLimits, durable_of, streams
 from biaswatch.shared.contracts import (
@@ -101,23 +109,18 @@ async def test_answers_that_come_during_a_flood_are_through_all_stages_after_few
     assert ahead_of(seen.records) - before <= 3 * 2 * BATCH + MANY // 3
 
 
-async def test_the_bus_and_the_services_agree_on_the_partition_of_a_tenant(
-    bus: ProvisionedBus,
-) -> None:
-    tenants = ["default", FLOOD, QUIET, "a", "hiring-2026", "x" * 60]
-    await bus.publish(*(make_response(0, tenant=tenant) for tenant in tenants))
-    expected = {
-        f"{subject_of(make_response(0, tenant=tenant))}.{partition_of(tenant)}": 1
-        for tenant in tenants
-    }
-    assert await bus.admin.subjects("RESPONSES", ">") == expected
-
-
-async def without_partitions(bus: ProvisionedBus) -> None:
+async def by_the_version_before(bus: ProvisionedBus) -> None:
     """Configure the streams as the version before partitions did."""
     for spec in streams(StreamLimits()):
-        config = {**stream_config(spec), "subject_transform": None}
-        await bus.admin._api(f"STREAM.UPDATE.{spec.name}", config)
+        await bus.admin.ensure_stream(replace(spec, subjects=spec.subjects[:1]))
+
+
+async def sent_before(bus: ProvisionedBus, records: Sequence[Record]) -> None:
+    """Publish as the version before partitions did, and as live systems on the bus do."""
+    for record in records:
+        subject = subject_of(record).rpartition(".")[0]
+        headers = {"Nats-Msg-Id": f"{record.id}/0"}
+        await bus.publisher.publish_copy(subject, record.encode(), headers)
 
 
 @pytest.mark.parametrize(("service", "kind"), FAIR)
@@ -125,8 +128,8 @@ async def test_what_was_published_before_an_upgrade_is_handled_once_with_what_co
     bus: ProvisionedBus, service: str, kind: type[Record]
 ) -> None:
     before, after = records_of(kind, FLOOD, 30)[:20], records_of(kind, FLOOD, 30)[20:]
-    await without_partitions(bus)
-    await sent(bus, before)
+    await by_the_version_before(bus)
+    await sent_before(bus, before)
     await provision(bus.admin)
     await provision(bus.admin)
     await sent(bus, after)
@@ -136,20 +139,27 @@ async def test_what_was_published_before_an_upgrade_is_handled_once_with_what_co
     await seen.wait_for(30)
     await bus.settled(stage)
     assert sorted(r.id for r in seen.records) == sorted(r.id for r in [*before, *after])
+    if route_of(kind).queue:
+        assert await bus.count(kind) == 0
 
 
-async def test_a_service_that_is_upgraded_before_the_bus_is_provisioned_misses_nothing(
-    bus: ProvisionedBus,
+async def test_a_service_that_starts_before_the_bus_is_provisioned_waits_and_misses_nothing(
+    nats_server: EmbeddedServer,
 ) -> None:
-    await without_partitions(bus)
+    connection = await Connection.open(nats_server.url, name="test")
+    bus = ProvisionedBus(
+        nats_server, connection, Admin(connection), JetStreamPublisher(connection, bundled=False)
+    )
+    await by_the_version_before(bus)
+    await sent_before(bus, records_of(Response, FLOOD, 5))
     seen = ReceivedRecords()
-    bus.work(Stage("recorder", Response, seen.handle))
-    await sent(bus, records_of(Response, FLOOD, 5))
-    await seen.wait_for(5)
+    worker = bus.work(Stage("recorder", Response, seen.handle))
     await provision(bus.admin)
     await sent(bus, records_of(Response, QUIET, 5))
     await seen.wait_for(10)
+    assert worker.ready
     assert len({record.id for record in seen.records}) == 10
+    await bus.close()
 
 
 async def test_a_dead_letter_is_replayed_into_its_partition(bus: ProvisionedBus) -> None:

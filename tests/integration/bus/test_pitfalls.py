@@ -11,7 +11,8 @@ from biaswatch.shared.bus.jetstream.admin import Lag
 from biaswatch.shared.bus.retry_policy import RetryPolicy
 from biaswatch.shared.bus.stage import Stage
 from biaswatch.shared.bus.topology import DurableSpec, StreamLimits, StreamSpec, durable_of, streams
-from biaswatch.shared.contracts import Features, Probe, Response
+from biaswatch.shared.contracts import Features, Probe, Response, route_of
+from biaswatch.shared.contracts.partitions import partition_of
 from biaswatch.shared.errors import BackPressureError, OversizeError, TransientError
 from tests.support.bus import ProvisionedBus, ReceivedRecords
 from tests.support.records import make_probe, make_response, make_target
@@ -72,12 +73,12 @@ async def test_sparse_messages_never_wait_for_an_orphaned_pull_to_expire(
 
 async def test_a_durable_deleted_under_a_waiting_worker_comes_back(bus: ProvisionedBus) -> None:
     seen = ReceivedRecords()
-    stage = Stage("extractor", Response, seen.handle)
-    bus.work(stage)
+    bus.work(Stage("extractor", Response, seen.handle))
     await bus.publish(make_response(0))
     await seen.wait_for(1)
-    for durable in durable_of(stage).all:
-        await bus.admin._api(f"CONSUMER.DELETE.RESPONSES.{durable.name}")
+    partition = str(partition_of(make_response(0).tenant))
+    name = route_of(Response).durable("extractor", partition=partition)
+    await bus.admin._api(f"CONSUMER.DELETE.RESPONSES.{name}")
     await bus.publish(make_response(1))
     await seen.wait_for(3)  # the first one once more: a new durable starts at the oldest record
     assert {r.probe.key for r in seen.records} == {"probe-0", "probe-1"}

@@ -21,9 +21,11 @@ from biaswatch.shared.contracts import (
     features_id_of,
     member_features_id,
     response_id_of,
+    route_of,
     subject_of,
     token_of,
 )
+from biaswatch.shared.contracts.partitions import partition_of
 from biaswatch.shared.errors import UndecodableError
 from tests.support.records import (
     AT,
@@ -166,10 +168,11 @@ def test_a_record_can_do_without_its_texts(record: Record) -> None:
 
 
 @pytest.mark.parametrize("record", EVERY_KIND, ids=lambda r: r.kind)
-def test_a_subject_is_six_plain_words(record: Record) -> None:
+def test_a_subject_is_plain_words_and_the_partition_of_its_tenant(record: Record) -> None:
     words = subject_of(record).split(".")
     assert words[:3] == ["bias", "v1", record.kind]
-    assert len(words) == 6
+    partition = [str(partition_of(record.tenant))] if route_of(type(record)).fair else []
+    assert words[6:] == partition
     assert all(word and not set(word) & set("*> \t\r\n") for word in words)
 
 
