@@ -24,6 +24,7 @@ from biaswatch.shared.bus.topology import (
     durables,
 )
 from biaswatch.shared.contracts import ROUTES, Exchange, Route, route_of
+from biaswatch.shared.contracts.partitions import partition_of
 from biaswatch.shared.errors import BiaswatchError
 from tests.support.waiting import PATIENCE_S
 
@@ -59,17 +60,29 @@ def record_subject(route: Route) -> str:
     return f"bias.v1.{route.record.kind}.t.measure.x"
 
 
+def durable_names(route: Route, service: str) -> list[str]:
+    """Return durables of a service: that without partition, and one with."""
+    lane = "x" if route.by_lane else None
+    return [route.durable(service, lane), *route.durables(service)[-1:]][: 2 if route.fair else 1]
+
+
 def targets() -> list[str]:
     """Return every subject on which a foreign message would do harm."""
     api = [verb.format(stream) for verb in STREAM_VERBS for stream in STREAMS]
     api += [
-        verb.format(route.stream, route.durable(service, "x" if route.by_lane else None))
+        verb.format(route.stream, name)
         for verb in DURABLE_VERBS
         for route, service in READERS
+        for name in durable_names(route, service)
     ]
-    acks = [f"$JS.ACK.{r.stream}.{r.durable(s)}.1.1.1.1700000000000000000.0" for r, s in READERS]
+    acks = [
+        f"$JS.ACK.{route.stream}.{name}.1.1.1.1700000000000000000.0"
+        for route, service in READERS
+        for name in durable_names(route, service)
+    ]
     return [
         *(record_subject(route) for route in ROUTES),
+        *(f"{record_subject(route)}.{partition_of('t')}" for route in ROUTES if route.fair),
         *(f"bias.v1.exchange.{tenant}.production.x" for tenant in OTHER_TENANTS),
         *(dead_subject(service, route.durable(service)) for route, service in READERS),
         *(
@@ -260,7 +273,11 @@ class BusState:
                 f"answers were sent in on {subject}"
                 for subject, count in after.exchanges.items()
                 if count > self.exchanges.get(subject, 0)
-                and not any(_covers(grant, subject) for grant in permissions_of_key(key).publish)
+                and not any(
+                    _covers(grant, form)
+                    for grant in permissions_of_key(key).publish
+                    for form in (subject, subject.rpartition(".")[0])  # with and without partition
+                )
             ),
         ]
 

@@ -217,14 +217,21 @@ async def test_a_live_system_can_send_the_answers_of_its_tenant_in_and_nothing_e
         make_exchange(8, tenant=other),
         make_exchange(9, tenant=TENANT_OF[key], purpose=Purpose.STUDY),
     )
+    own = make_exchange(7, tenant=TENANT_OF[key])
     async with provisioned.as_service(key) as connection:
-        await JetStreamPublisher(connection).publish(make_exchange(7, tenant=TENANT_OF[key]))
         publisher = JetStreamPublisher(connection, timeout_s=0.2, tries=1)
+        plain, _, _ = subject_of(own).rpartition(".")
+        await publisher.publish_copy(plain, own.encode(), {"Nats-Msg-Id": own.id})
         for record in (MADE["response"], MADE["run"], *refused):
-            with pytest.raises(TransientError):
-                await publisher.publish(record)
+            whole = subject_of(record)
+            for subject in {whole, ".".join(whole.split(".")[:6])}:
+                with pytest.raises(TransientError):
+                    await publisher.publish_copy(subject, record.encode(), {})
         with pytest.raises(BiaswatchError):
             await Admin(connection, timeout_s=0.2).subjects("EXCHANGES", "bias.>")
+    async with provisioned.as_service(OPERATOR) as connection:
+        # The server adds the partition of the tenant, which a live system does not know.
+        assert subject_of(own) in await Admin(connection).subjects("EXCHANGES", "bias.>")
 
 
 @pytest.mark.parametrize("key", ["dropin", "dropin-toy"])
