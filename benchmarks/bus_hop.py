@@ -39,6 +39,7 @@ from biaswatch.shared.contracts import (
     Target,
     subject_of,
 )
+from biaswatch.shared.contracts.partitions import partition_of
 
 RECORDS = 10_000
 ROUNDS = 5
@@ -78,7 +79,7 @@ async def with_nats_py(url: str, stage: Stage[Response]) -> None:
     """Do the hop with the client alone."""
     client = await nats.connect(url)
     stream = client.jetstream()
-    durable = durable_of(stage)
+    durable = durable_of(stage).partitions[partition_of(response(0).tenant)]
     pull = await stream.pull_subscribe_bind(durable.name, durable.stream)
     done = 0
     while done < RECORDS:

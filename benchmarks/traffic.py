@@ -110,10 +110,12 @@ class Platform:
         return self.store.window_answers.accounts(self.monitors[tenant].monitor_id).waiting
 
 
-ONE_QUEUE = "".join(
-    f'mappings {{ "{ROOT}.{route.record.kind}.*.*.*.*": "{ROOT}.{route.record.kind}.$1.$2.$3" }}\n'
-    for route in ROUTES
-    if route.fair
+ONE_QUEUE = "mappings {{\n{}}}\n".format(
+    "".join(
+        f' "{ROOT}.{route.record.kind}.*.*.*.*": "{ROOT}.{route.record.kind}.$1.$2.$3"\n'
+        for route in ROUTES
+        if route.fair
+    )
 )
 """Makes the server keep the records of all tenants in one queue, in the order of arrival."""
 

@@ -100,7 +100,7 @@ class Consumer(Protocol):
     """The messages of one durable, pulled in batches."""
 
     async def take(self, most: int, linger_s: float = 0) -> Sequence[Delivery]:
-        """Wait for at least one message, then `linger_s` for others; return at most `most`.
+        """Wait for at least one message, then `linger_s` for half of `most`; return at most `most`.
 
         A closed consumer returns nothing.
 

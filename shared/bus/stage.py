@@ -39,7 +39,7 @@ class Stage(Generic[R]):
     batch: int | None = None
     """The most records in one call, or None for a handler of single records."""
     linger_s: float = 0
-    """How long a batch waits for more records, so that one transaction serves many."""
+    """How long a batch that is not half full waits for more: one transaction serves many."""
     lane: str | None = None
     """The lane, where this record has one durable per lane."""
     drop_in: str | None = None

@@ -79,7 +79,7 @@ class JetStreamConsumer:
                 raise ConsumerLost(self._lost)
             await self._pull_again()
             await self._sleep()
-        if linger_s and self._waiting() < most:
+        if linger_s and self._waiting() * 2 < most:
             await asyncio.sleep(linger_s)
         return take_in_turn(self._inboxes, most)
 
@@ -128,24 +128,25 @@ class JetStreamConsumer:
         return 0 if self._closed or (inbox.owed and free * 2 < allowance) else free
 
     def _allowance(self, inbox: DurableInbox) -> float:
-        """Return the records a durable may have here: its share, or what busy ones leave."""
-        now = self._now()
-        if len(self._inboxes) == 1 or inbox.busy_until <= now:
-            return self._share
-        busy = (i.load for i in self._inboxes if i is not inbox and i.busy_until > now)
-        return max(self._share, self._capacity - sum(busy))
+        """Return the records a durable may have here: its share, or more while it has a backlog.
+
+        Open pulls of durables without a backlog so take nothing from those with one.
+        """
+        others = sum(i.records_in_hand for i in self._inboxes if i is not inbox)
+        most = self._capacity + self._share - others  # so that a few of others delay no batch
+        return max(self._share, min(2 * inbox.recent, most))
 
     async def _received(self, message: Msg) -> None:
         if message.reply.startswith("$JS.ACK."):
             inbox = self._by_name[durable_in(message.reply)]
-            self._in_hand[message.reply] = inbox.hold(message, self._now())
+            self._in_hand[message.reply] = inbox.hold(message)
             self._wake.set()
             return
         inbox, headers = self._by_reply[message.subject], message.headers or {}
         status = headers.get("Status", "")
         if status in EXPIRED:
             self.expired_pulls += 1
-            inbox.owed = max(0, inbox.owed - int(headers.get("Nats-Pending-Messages", inbox.owed)))
+            inbox.expire(int(headers.get("Nats-Pending-Messages", inbox.owed)))
             await self._pull(inbox)
         elif status != "100":
             self._mark_lost(inbox, f"{status} {headers.get('Description', 'no such durable')}")

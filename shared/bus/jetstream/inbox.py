@@ -58,8 +58,8 @@ class DurableInbox:
         """Messages that open pulls may still bring."""
         self.void_at = 0.0
         """When the open pulls have ended."""
-        self.busy_until = 0.0
-        """A durable that had messages lately may have more than its share in this process."""
+        self.recent = 0
+        """Records since a pull last ended unfilled: a measure of the backlog."""
         self._refused: OrderedDict[tuple[int, int], set[int]] = OrderedDict()
 
     @property
@@ -80,12 +80,17 @@ class DurableInbox:
             return max(1, int(records))
         return max(1, min(MAX_PULLED, int(records / self.records_a_message)))
 
-    def hold(self, message: Msg, now: float) -> MessageInHand:
+    def expire(self, unfilled: int) -> None:
+        """Note that a pull has ended without this many of its messages."""
+        self.owed = max(0, self.owed - unfilled)
+        self.recent = 0
+
+    def hold(self, message: Msg) -> MessageInHand:
         """Queue the records of a message that were not handled before."""
-        self.owed = max(0, self.owed - 1)
-        self.busy_until = now + PULL_EXPIRES_S
         records = received_records(message)
         first, many = records[0], len(records)
+        self.owed = max(0, self.owed - 1)
+        self.recent += many
         if many > 1 or self.records_a_message != 1.0:
             mean = self.records_a_message + MEAN_WEIGHT * (many - self.records_a_message)
             self.records_a_message = max(many, mean if mean > 1 + MEAN_WEIGHT else 1.0)
