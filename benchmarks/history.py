@@ -81,6 +81,7 @@ def judge(folder: Path, file: Path, window: str, log: Path) -> None:
     monitor, port = folder / "monitor.json", free_port(HOST)
     monitor.write_text(json.dumps({**MONITOR, "window": window}))
     state = {"BIASWATCH_STATE_DIR": str(folder / "state"), "COLUMNS": "160"}
+    state["BIASWATCH_HEALTH_PORT"] = "0"  # beside other platforms
     environment = {**os.environ, **state}  # noqa: TID251 - passed on
     command = [sys.executable, "-c", "from biaswatch.main import main; main()"]
     up = subprocess.Popen(
