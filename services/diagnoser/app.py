@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from biaswatch.services.diagnoser.handlers import (
@@ -21,6 +21,7 @@ from biaswatch.services.diagnoser.handlers.labels import (
 from biaswatch.services.diagnoser.settings import DiagnoserSettings
 from biaswatch.shared.analysis.findings import AnalysisPlan
 from biaswatch.shared.bus.stage import Stage
+from biaswatch.shared.clock import now
 from biaswatch.shared.contracts import Completion, Label
 from biaswatch.shared.runtime.jobs import Job
 from biaswatch.shared.runtime.process import serve
@@ -31,11 +32,6 @@ MAX_WAITING_COMPLETIONS = 500
 """How many completions may be queued in this process; each takes little memory."""
 MAX_DIAGNOSIS_S = 3600.0
 """A longer diagnosis counts as stuck: the largest runs take minutes."""
-
-
-def now() -> datetime:
-    """Read the clock."""
-    return datetime.now(UTC)
 
 
 def build(settings: DiagnoserSettings, clock: Callable[[], datetime] = now) -> Service:

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from biaswatch.services.gateway.auth import CallerAudit, Tokens
 from biaswatch.services.gateway.bodies import IntakeSlots
 from biaswatch.services.gateway.settings import GatewaySettings
 from biaswatch.shared.bus.port import Publisher
+from biaswatch.shared.clock import now as now
 from biaswatch.shared.contracts import Brief, Cancellation, Label, LabelSample, Monitor, Run
 from biaswatch.shared.errors import ArchivedError
 from biaswatch.shared.requests.platform import PlatformTrouble
@@ -20,11 +20,6 @@ if TYPE_CHECKING:
 
 Sent = Run | Cancellation | Brief | Monitor | Label | LabelSample
 """Records that routes publish."""
-
-
-def now() -> datetime:
-    """Read the clock."""
-    return datetime.now(UTC)
 
 
 @dataclass(frozen=True)
