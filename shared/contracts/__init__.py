@@ -183,8 +183,10 @@ from biaswatch.shared.contracts.response import (
 )
 from biaswatch.shared.contracts.round_evidence import (
     RoundEvidence,
+    Rows,
     evidence_fields,
     evidence_in,
+    evidence_rows,
     increments_in,
     round_evidence,
 )

@@ -1,85 +1,96 @@
 """Many parts of records as columns: each field once, with all of its values in the parts' order."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
-from itertools import accumulate, chain
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from operator import attrgetter
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from biaswatch.shared.contracts.record import Part
-from biaswatch.shared.lookup import first
+from biaswatch.shared.stats.estimate import Estimate
 
-MILLION = 1_000_000
-WIDEST = 4096
-"""Limit of the length of a row of counts, above that of any kind of evidence."""
+Ints = NDArray[np.int64]
 Column = dict[str, Any]
-"""The values of a field in all parts; its only key names the encoding."""
+"""The values of a field in all parts; its only key names the encoding.
+
+`same`: one value; `each`: a list; `array`: numbers, NaN for null, or tuples of numbers as rows;
+`parts`: the columns of a nested part, or of a mapping; `some`: places and a column of what is not
+null; `tuples`: sizes and a column of all items.
+"""
+Columns = dict[str, Column]
 
 
-def columns_of(parts: Sequence[Part], leave_out: Collection[str] = ()) -> dict[str, Column]:
+def columns_of(parts: Sequence[Part | Estimate], leave_out: Collection[str] = ()) -> Columns:
     """Return the fields of parts of one kind; what is null in all of them is left out."""
     if not parts:
         return {}
-    names = [name for name in type(parts[0]).model_fields if name not in leave_out]
-    columns = {name: _column(list(map(attrgetter(name), parts))) for name in names}
+    names = [name for name in _names_of(parts[0]) if name not in leave_out]
+    columns = {name: column_of(list(map(attrgetter(name), parts))) for name in names}
     return {name: column for name, column in columns.items() if column is not None}
 
 
-def _column(values: list[Any]) -> Column | None:
+def _names_of(part: Part | Estimate) -> Iterable[str]:
+    return vars(part) if isinstance(part, Estimate) else type(part).model_fields
+
+
+def column_of(values: list[Any]) -> Column | None:
+    """Return the column of values; None where all are null."""
     present = [value for value in values if value is not None]
     if not present:
         return None
-    if isinstance(present[0], Part | dict | tuple) and len(present) < len(values):
-        at = [place for place, value in enumerate(values) if value is not None]
-        return {"some": [at, _column(present)]}
-    if isinstance(present[0], Part):
-        return {"parts": columns_of(present)}
-    if isinstance(present[0], dict):
-        return {"counts": _counts(present)}
-    if isinstance(present[0], tuple):
-        return _tuples(present)
-    same = len(present) == len(values) == values.count(values[0])
-    return {"same": values[0]} if same else {"each": values}
+    is_null_in_some = len(present) < len(values)
+    if isinstance(present[0], Part | Estimate | dict | tuple) or (is_null_in_some and _are(present, int)):
+        column = _nested(present)
+        places = [place for place, value in enumerate(values) if value is not None]
+        return {"some": [np.array(places), column]} if is_null_in_some else column
+    if not is_null_in_some and values.count(values[0]) == len(values):
+        return {"same": values[0]}
+    if _are(present, float):
+        return {"array": np.array(values, dtype=np.float64)}
+    return {"each": values} if is_null_in_some else _numbers(values) or {"each": values}
+
+
+def _nested(values: list[Any]) -> Column:
+    if isinstance(values[0], Part | Estimate):
+        return {"parts": columns_of(values)}
+    if isinstance(values[0], dict):
+        names = dict.fromkeys(chain.from_iterable(values))
+        columns = {name: column_of([value.get(name) for value in values]) for name in names}
+        return {"parts": {name: column for name, column in columns.items() if column is not None}}
+    return _tuples(values) if isinstance(values[0], tuple) else _numbers(values) or {"each": values}
 
 
 def _tuples(values: list[tuple[Any, ...]]) -> Column:
-    """Return tuples as their sizes and all that is in them; numbers in whole millionths as such."""
-    sizes, items = [len(value) for value in values], list(chain.from_iterable(values))
+    """Return numbers in tuples of one size as an array, and others with their sizes."""
+    sizes, items = list(map(len, values)), list(chain.from_iterable(values))
     if items and isinstance(items[0], Part):
-        return {"tuples": [sizes, {"parts": columns_of(items)}]}
-    return {"tuples": [sizes, _millionths(items) or {"each": items}]}
+        return {"tuples": [np.array(sizes), {"parts": columns_of(items)}]}
+    column = _numbers(items) or {"each": items}
+    if "array" in column and sizes.count(sizes[0]) == len(sizes):
+        return {"array": column["array"].reshape(len(sizes), sizes[0])}
+    return {"tuples": [np.array(sizes), column]}
 
 
-def _millionths(items: list[Any]) -> Column | None:
-    if not items or not _are_numbers(items):
+def _numbers(values: list[Any]) -> Column | None:
+    """Return an array of numbers of one type; None for anything else, and for wider integers."""
+    kind = next((kind for kind in (float, int) if _are(values, kind)), None)
+    if kind is None or (kind is int and not -MOST < min(values) <= max(values) < MOST):
         return None
-    millionths = [round(item * MILLION) for item in items]
-    return (
-        {"millionths": millionths} if [number / MILLION for number in millionths] == items else None
-    )
+    return {"array": np.array(values, dtype=np.float64 if kind is float else np.int64)}
 
 
-def _are_numbers(items: Iterable[Any]) -> bool:
-    return set(map(type, items)) == {float}
+def _are(values: list[Any], kind: type) -> bool:
+    return set(map(type, values)) == {kind}
 
 
-def _counts(values: list[dict[str, tuple[int, ...]]]) -> dict[str, Any]:
-    """Return rows of counts by their names: where each begins, and as far as it is not zero."""
-    names = dict.fromkeys(chain.from_iterable(values))
-    columns = {}
-    for name in names:
-        rows = [value.get(name) for value in values]
-        width = len(first((row for row in rows if row is not None), f"No part has {name}."))
-        columns[name] = [width, [None if row is None else _trimmed(row) for row in rows]]
-    return columns
+MOST = 2**53
+"""Integers below it are exact also as floating-point numbers."""
 
 
-def _trimmed(row: tuple[int, ...]) -> list[int]:
-    filled = [position for position, number in enumerate(row) if number]
-    return [filled[0], *row[filled[0] : filled[-1] + 1]] if filled else []
-
-
-def fields_in(columns: dict[str, Column], size: int) -> list[dict[str, Any]]:
-    """Return the fields of each part again.
+def fields_in(columns: Columns, size: int) -> list[dict[str, Any]]:
+    """Return the fields of each part again, without what is null.
 
     Raises
     ------
@@ -87,7 +98,7 @@ def fields_in(columns: dict[str, Column], size: int) -> list[dict[str, Any]]:
         The columns do not describe this number of parts.
     """
     names = list(columns)
-    read = [_values(columns[name], size) for name in names]
+    read = [values_in(columns[name], size) for name in names]
     rows = zip(*read, strict=True) if read else ((),) * size
     parts = [dict(zip(names, row, strict=True)) for row in rows]
     for name in (name for name, values in zip(names, read, strict=True) if None in values):
@@ -97,7 +108,8 @@ def fields_in(columns: dict[str, Column], size: int) -> list[dict[str, Any]]:
     return parts
 
 
-def _values(column: Column, size: int) -> Sequence[Any]:
+def values_in(column: Column, size: int) -> Sequence[Any]:
+    """Return the values of a column; raise as `fields_in` does."""
     [(written, content)] = column.items()
     values = READERS[written](content, size)
     if len(values) != size:
@@ -105,49 +117,201 @@ def _values(column: Column, size: int) -> Sequence[Any]:
     return values
 
 
-def _some(content: Any, size: int) -> list[Any]:
-    at, column = content
+def _array_in(array: NDArray[Any], _size: int) -> list[Any]:
+    values: list[Any] = array.tolist()
+    if array.ndim == 1 and array.dtype.kind == "f":
+        for place in np.flatnonzero(np.isnan(array)).tolist():
+            values[place] = None
+    return values
+
+
+def _some_in(content: Any, size: int) -> list[Any]:
+    places, column = content
     values = [None] * size
-    for place, value in zip(at, _values(column, len(at)), strict=True):
+    for place, value in zip(places.tolist(), values_in(column, len(places)), strict=True):
         values[place] = value
     return values
 
 
 def _tuples_in(content: Any, _size: int) -> list[list[Any]]:
     sizes, column = content
-    if min(sizes, default=0) < 0 or max(sizes, default=0) > WIDEST:
-        raise ValueError("a tuple has an impossible size")
-    items = _values(column, sum(sizes))
-    ends = list(accumulate(sizes))
-    return [list(items[end - n : end]) for n, end in zip(sizes, ends, strict=True)]
-
-
-def _counts_in(content: Any, size: int) -> list[dict[str, list[int]]]:
-    counts: list[dict[str, list[int]]] = [{} for _ in range(size)]
-    for name, (width, rows) in content.items():
-        if not 0 <= width <= WIDEST:
-            raise ValueError(f"a row of counts has at most {WIDEST} places")
-        for fields, row in zip(counts, rows, strict=True):
-            if row is not None:
-                fields[name] = _whole(row, width)
-    return counts
-
-
-def _whole(row: list[int], width: int) -> list[int]:
-    if not row:
-        return [0] * width
-    first, *counts = row
-    if not 0 <= first <= width - len(counts):
-        raise ValueError("a row of counts is wider than it may be")
-    return [0] * first + counts + [0] * (width - first - len(counts))
+    ends = np.cumsum(sizes).tolist()
+    items = values_in(column, ends[-1] if ends else 0)
+    return [list(items[end - n : end]) for n, end in zip(sizes.tolist(), ends, strict=True)]
 
 
 READERS: dict[str, Callable[[Any, int], Sequence[Any]]] = {
     "same": lambda content, size: [content] * size,
     "each": lambda content, _: content,
-    "millionths": lambda content, _: [number / MILLION for number in content],
+    "array": _array_in,
     "parts": fields_in,
-    "some": _some,
+    "some": _some_in,
     "tuples": _tuples_in,
-    "counts": _counts_in,
 }
+
+
+def taken(columns: Columns, rows: Ints) -> Columns:
+    """Return the columns of some parts, in this order; what is null in all of them is left out."""
+    kept = {name: _taken(column, rows) for name, column in columns.items()}
+    return {name: column for name, column in kept.items() if column is not None}
+
+
+def _taken(column: Column, rows: Ints) -> Column | None:
+    [(written, content)] = column.items()
+    if written == "array":
+        return {"array": content[rows]}
+    if written == "each":
+        return {"each": [content[row] for row in rows.tolist()]}
+    if written == "parts":
+        return {"parts": taken(content, rows)}
+    if written == "some":
+        return _some_taken(*content, rows)
+    if written == "tuples":
+        sizes, items = content
+        begins, kept = np.cumsum(sizes) - sizes, sizes[rows]
+        within = np.arange(kept.sum()) - np.repeat(np.cumsum(kept) - kept, kept)
+        inner = _taken(items, np.repeat(begins[rows], kept) + within)
+        return {"tuples": [kept, inner]}
+    return column
+
+
+def _some_taken(places: Ints, column: Column, rows: Ints) -> Column | None:
+    at = np.searchsorted(places, rows)
+    known = at < len(places)
+    known[known] = places[at[known]] == rows[known]
+    inner = _taken(column, at[known]) if known.any() else None
+    if inner is None or known.all():
+        return inner
+    return {"some": [np.flatnonzero(known), inner]}
+
+
+Block = tuple[Ints, Columns]
+"""Places, and the columns of the parts at these places."""
+
+
+def joined(blocks: Sequence[Block], size: int) -> Columns:
+    """Return the columns of all parts from those of blocks, which have every place once."""
+    filled = [block for block in blocks if len(block[0])]
+    if len(filled) == 1 and (np.diff(filled[0][0]) == 1).all():
+        return filled[0][1]
+    names = dict.fromkeys(chain.from_iterable(columns for _, columns in filled))
+    return {
+        name: _joined([(at, columns[name]) for at, columns in filled if name in columns], size)
+        for name in names
+    }
+
+
+def _joined(blocks: Sequence[tuple[Ints, Column]], size: int) -> Column:
+    """Return one column; at places in no block it is null."""
+    blocks = [
+        (at[column["some"][0]], column["some"][1]) if "some" in column else (at, column)
+        for at, column in blocks
+    ]
+    places = np.sort(np.concatenate([at for at, _ in blocks]))
+    if len(places) < size:
+        inner = [(np.searchsorted(places, at), column) for at, column in blocks]
+        return {"some": [places, _joined(inner, len(places))]}
+    columns = [column for _, column in blocks]
+    if all(column == columns[0] for column in columns if "same" in column) and all(
+        "same" in column for column in columns
+    ):
+        return columns[0]
+    if all("parts" in column for column in columns):
+        return {"parts": joined([(at, column["parts"]) for at, column in blocks], size)}
+    arrays = [column["array"] for column in columns if "array" in column]
+    if len(arrays) == len(columns) and len({array.shape[1:] for array in arrays}) == 1:
+        array = np.zeros((size, *arrays[0].shape[1:]), np.result_type(*arrays))
+        for at, column in blocks:
+            array[at] = column["array"]
+        return {"array": array}
+    if any("tuples" in column or _is_wide(column) for column in columns):
+        return _joined_tuples(blocks, size)
+    values: list[Any] = [None] * size
+    for at, column in blocks:
+        for place, value in zip(at.tolist(), values_in(column, len(at)), strict=True):
+            values[place] = value
+    return column_of(values) or {"same": None}
+
+
+def _is_wide(column: Column) -> bool:
+    return "array" in column and column["array"].ndim > 1
+
+
+def _joined_tuples(blocks: Sequence[tuple[Ints, Column]], size: int) -> Column:
+    split = [(at, *_split(column)) for at, column in blocks]
+    sizes = np.zeros(size, dtype=np.int64)
+    for at, own, _ in split:
+        sizes[at] = own
+    begins = np.cumsum(sizes) - sizes
+    items = []
+    for at, own, column in split:
+        within = np.arange(own.sum()) - np.repeat(np.cumsum(own) - own, own)
+        if own.any():
+            items.append((np.repeat(begins[at], own) + within, column))
+    return {"tuples": [sizes, _joined(items, int(sizes.sum())) if items else {"each": []}]}
+
+
+def _split(column: Column) -> tuple[Ints, Column]:
+    """Return the sizes of tuples, and a column of their items."""
+    if "tuples" in column:
+        sizes, items = column["tuples"]
+        return sizes, items
+    rows = column["array"]
+    return np.full(len(rows), rows.shape[1]), {"array": rows.ravel()}
+
+
+def inside(column: Column | None, *names: str) -> Column | None:
+    """Return the column of a field of nested parts; None where it is null in all of them."""
+    for place, name in enumerate(names):
+        if column is None:
+            return None
+        if "some" in column:
+            at, present = column["some"]
+            inner = inside(present, *names[place:])
+            if inner is not None and "some" in inner:
+                at, inner = at[inner["some"][0]], inner["some"][1]
+            return None if inner is None else {"some": [at, inner]}
+        column = column["parts"].get(name)
+    return column
+
+
+def numbers_in(column: Column | None, size: int, missing: float) -> NDArray[Any]:
+    """Return the numbers of a column, with this one where it is null."""
+    if column is None:
+        return np.full(size, missing)
+    if "some" in column:
+        at, present = column["some"]
+        values = np.full(size, missing)
+        values[at] = numbers_in(present, len(at), missing)
+        return values
+    if "array" in column:
+        array: NDArray[Any] = column["array"]
+        return np.where(np.isnan(array), missing, array) if array.dtype.kind == "f" else array
+    values_ = values_in(column, size)
+    return np.array([missing if value is None else value for value in values_])
+
+
+def are_equal(one: Any, other: Any) -> bool:
+    """Tell whether columns are written alike."""
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return np.array_equal(one, other)
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(are_equal(one[k], other[k]) for k in one)
+    return bool(one == other)
+
+
+def check_size(column: Column, size: int) -> None:
+    """Raise ValueError unless a column has this number of values; deeper ones are checked, too."""
+    [(written, content)] = column.items()
+    if written == "parts":
+        for inner in content.values():
+            check_size(inner, size)
+    elif written in ("some", "tuples"):
+        numbers, inner = content
+        is_some = written == "some"
+        if is_some and not (np.diff(numbers, prepend=-1, append=size) > 0).all():
+            raise ValueError("places do not ascend")
+        check_size(inner, len(numbers) if is_some else int(numbers.sum()))
+        content = numbers
+    if written in ("each", "array", "tuples") and len(content) != size:
+        raise ValueError(f"a column of {size} has {len(content)} values")

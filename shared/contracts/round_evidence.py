@@ -3,14 +3,29 @@
 import binascii
 import lzma
 from base64 import b64decode, b64encode
+import zlib
 from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from functools import cached_property
+from typing import Any, Generic, TypeVar, overload
 
+import numpy as np
 from pydantic import NonNegativeInt, PositiveInt, TypeAdapter, ValidationError
-from pydantic_core import from_json, to_json
 
-from biaswatch.shared.contracts.columns import Column, columns_of, fields_in
+from biaswatch.shared.contracts.column_bytes import TooLargeError, packed, unpacked
+from biaswatch.shared.contracts.columns import (
+    Column,
+    Columns,
+    Ints,
+    are_equal,
+    check_size,
+    columns_of,
+    fields_in,
+    inside,
+    joined,
+    numbers_in,
+    taken,
+)
 from biaswatch.shared.contracts.comparison import Comparison
 from biaswatch.shared.contracts.evidence import Evidence, Increment
 from biaswatch.shared.contracts.identity import RecordId
@@ -21,22 +36,18 @@ from biaswatch.shared.errors import UndecodableError
 MAX_COMPARISONS = 256
 MAX_BYTES = 256 * 1024
 """Approximate limit of one record: half of a message's limit."""
-MAX_UNPACKED_BYTES = 64 * 1024 * 1024
-FILTERS = [{"id": lzma.FILTER_LZMA2, "preset": 1, "pb": 0}]
 HEADER = frozenset(
     {*("tenant", "purpose", "at", "monitor_id", "run_id", "epoch", "round"), "declared_after_data"}
 )
 """Fields that all comparisons of a round share; they are in the record once."""
-INCREMENTS = TypeAdapter(list[Increment])
-EVIDENCE = TypeAdapter(list[Evidence])
 C = TypeVar("C", Increment, Evidence)
 
 
 class RoundEvidence(Record):
     """Additions of a closed round to some comparisons, and the evidence after it; never made twice.
 
-    A round of many comparisons is several parts. Both fields of text are columns in JSON, the
-    values of each field in the order of the comparisons, compressed (xz) and in base64. The shared
+    A round of many comparisons is several parts. Both fields of text are columns, the values of
+    each field in the order of the comparisons: JSON and numbers, compressed (zlib) and in base64. The shared
     fields (tenant, purpose, at, monitor_id, run_id, epoch, round, declared_after_data) are in this
     record alone.
     """
@@ -65,49 +76,135 @@ class RoundEvidence(Record):
     """The evidence of each after all rounds of the epoch up to this one."""
 
 
+class Rows(Sequence[C], Generic[C]):
+    """Increments or evidence of a round, kept as columns; each is made when it is read."""
+
+    def __init__(self, kind: type[C], header: dict[str, Any], columns: Columns, size: int) -> None:
+        self.kind, self.header, self.columns = kind, header, columns
+        self._size = size
+
+    @classmethod
+    def of(cls, parts: Sequence[C]) -> "Rows[C]":
+        """Return parts of one round as rows."""
+        if isinstance(parts, Rows):
+            return parts
+        header = {name: getattr(parts[0], name) for name in HEADER}
+        return cls(type(parts[0]), header, columns_of(parts, leave_out=HEADER), len(parts))
+
+    @cached_property
+    def keys(self) -> list[str]:
+        """Return the key of each comparison."""
+        fields = fields_in({"comparison": self.columns["comparison"]}, len(self))
+        return [Comparison.model_validate(one["comparison"]).key for one in fields]
+
+    def numbers(self, *names: str, missing: float = np.nan) -> np.ndarray[Any, np.dtype[Any]]:
+        """Return the numbers of a field, by its name after those of the parts that it is in."""
+        return numbers_in(self.column(*names), len(self), missing)
+
+    def column(self, *names: str) -> Column | None:
+        """Return the column of a field."""
+        return inside({"parts": self.columns}, *names)
+
+    def of_rows(self, rows: Ints) -> "Rows[C]":
+        """Return some of them, in this order."""
+        if len(rows) == len(self) and (rows == np.arange(len(self))).all():
+            return self
+        return Rows(self.kind, self.header, taken(self.columns, rows), len(rows))
+
+    def __len__(self) -> int:
+        return self._size
+
+    @overload
+    def __getitem__(self, place: int) -> C: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[C]: ...
+    def __getitem__(self, place: int | slice) -> C | Sequence[C]:
+        """Return one, or some."""
+        rows = np.arange(self._size)[place]
+        if isinstance(place, slice):
+            return self.of_rows(rows)
+        return self._made(taken(self.columns, rows[None]), 1)[0]
+
+    def __iter__(self) -> Iterator[C]:
+        return iter(self._made(self.columns, self._size))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _made(self, columns: Columns, size: int) -> list[C]:
+        made: list[C] = ADAPTERS[self.kind].validate_python(
+            [self.header | fields for fields in fields_in(columns, size)]
+        )
+        return made
+
+
+ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {
+    kind: TypeAdapter(list[kind]) for kind in (Increment, Evidence)  # type: ignore[valid-type]
+}
+
+
 def round_evidence(
     increments: Sequence[Increment], evidence: Sequence[Evidence]
 ) -> list[RoundEvidence]:
     """Return the records of a round; both are about the same comparisons, in the same order."""
+    added, after = Rows.of(increments), Rows.of(evidence)
     parts: list[RoundEvidence] = []
-    for start in range(0, len(evidence), MAX_COMPARISONS):
-        chunk = slice(start, start + MAX_COMPARISONS)
-        parts += _packed(increments[chunk], evidence[chunk], len(parts))
+    for start in range(0, len(after), MAX_COMPARISONS):
+        rows = np.arange(start, min(start + MAX_COMPARISONS, len(after)))
+        parts += _packed(added.of_rows(rows), after.of_rows(rows), len(parts))
     return parts
 
 
 def _packed(
-    increments: Sequence[Increment], evidence: Sequence[Evidence], first: int
+    increments: Rows[Increment], evidence: Rows[Evidence], number: int
 ) -> list[RoundEvidence]:
     one = RoundEvidence(
-        **evidence[0].model_dump(include=set(HEADER)),
-        part=first,
+        **evidence.header,
+        part=number,
         comparisons=len(evidence),
-        increments=_compressed(increments),
-        evidence=_compressed(evidence),
+        increments=b64encode(packed(increments.columns)).decode(),
+        evidence=b64encode(packed(evidence.columns)).decode(),
     )
     half = len(evidence) // 2
     if not half or len(one.increments) + len(one.evidence) <= MAX_BYTES:
         return [one]
-    left = _packed(increments[:half], evidence[:half], first)
-    return [*left, *_packed(increments[half:], evidence[half:], first + len(left))]
-
-
-def _compressed(parts: Sequence[Increment | Evidence]) -> str:
-    text = to_json(columns_of(parts, leave_out=HEADER))
-    return b64encode(lzma.compress(text, check=lzma.CHECK_CRC32, filters=FILTERS)).decode()
+    parts = list[RoundEvidence]()
+    for rows in np.split(np.arange(len(evidence)), [half]):
+        parts += _packed(increments.of_rows(rows), evidence.of_rows(rows), number + len(parts))
+    return parts
 
 
 def increments_in(records: Iterable[RoundEvidence]) -> Iterator[Increment]:
     """Return the increments of rounds, part by part."""
     for record in records:
-        yield from _unpacked(INCREMENTS, record, record.increments)
+        yield from _made(record, Increment, record.increments)
 
 
 def evidence_in(records: Iterable[RoundEvidence]) -> Iterator[Evidence]:
     """Return the evidence of rounds, part by part."""
     for record in records:
-        yield from _unpacked(EVIDENCE, record, record.evidence)
+        yield from _made(record, Evidence, record.evidence)
+
+
+def evidence_rows(records: Iterable[RoundEvidence]) -> Rows[Evidence] | None:
+    """Return the evidence of one round as rows; None without any part.
+
+    Raises
+    ------
+    UndecodableError
+        A record cannot be decoded.
+    """
+    rows = [_rows(record, Evidence, record.evidence) for record in records]
+    if len(rows) < 2:
+        return rows[0] if rows else None
+    ends = np.cumsum([len(part) for part in rows])
+    blocks = [
+        (np.arange(end - len(part), end), part.columns)
+        for end, part in zip(ends.tolist(), rows, strict=True)
+    ]
+    return Rows(Evidence, rows[0].header, joined(blocks, int(ends[-1])), int(ends[-1]))
 
 
 def evidence_fields(
@@ -126,36 +223,32 @@ def evidence_fields(
     written: Column | None = None
     keys: list[str] = []
     for record in records:
-        header = record.model_dump(include=set(HEADER & set(names)))
+        evidence = _rows(record, Evidence, record.evidence)
+        header = {name: value for name, value in evidence.header.items() if name in names}
         with _as_undecodable(record):
-            columns = _columns(record, record.evidence)
-            if columns["comparison"] != written:  # those of two rounds are mostly the same
-                written = columns["comparison"]
-                fields = fields_in({"comparison": written}, record.comparisons)
-                keys = [Comparison.model_validate(one["comparison"]).key for one in fields]
+            columns = evidence.columns
+            if not are_equal(columns["comparison"], written):  # of two rounds mostly the same
+                written, keys = columns["comparison"], evidence.keys
             wanted = {name: columns[name] for name in names if name in columns}
             rows = list(zip(keys, fields_in(wanted, record.comparisons), strict=True))
         yield from ((key, header | row) for key, row in rows if key in only)
 
 
-def _unpacked(adapter: TypeAdapter[list[C]], record: RoundEvidence, text: str) -> list[C]:
-    """Return the parts of a record, each with the shared fields; raise UndecodableError."""
+def _made(record: RoundEvidence, kind: type[C], text: str) -> list[C]:
+    rows = _rows(record, kind, text)
     with _as_undecodable(record):
-        header = record.model_dump(include=set(HEADER))
-        fields = fields_in(_columns(record, text), record.comparisons)
-        return adapter.validate_python([header | row for row in fields])
+        return list(rows)
 
 
-def _columns(record: RoundEvidence, text: str) -> dict[str, Column]:
-    """Return the columns in a text of a record; larger ones than any round's are refused."""
-    decompressor = lzma.LZMADecompressor(lzma.FORMAT_XZ)
-    content = decompressor.decompress(b64decode(text, validate=True), MAX_UNPACKED_BYTES)
-    if decompressor.needs_input:
-        raise lzma.LZMAError("it is cut off")
-    if not decompressor.eof or record.comparisons > MAX_COMPARISONS:
-        raise UndecodableError(f"The record {record.id} holds more than a round can have.")
-    columns: dict[str, Column] = from_json(content)
-    return columns
+def _rows(record: RoundEvidence, kind: type[C], text: str) -> Rows[C]:
+    """Return the rows of a record, each with the shared fields; raise UndecodableError."""
+    with _as_undecodable(record):
+        if record.comparisons > MAX_COMPARISONS:
+            raise TooLargeError
+        columns = unpacked(b64decode(text, validate=True))
+        for column in columns.values():
+            check_size(column, record.comparisons)
+    return Rows(kind, record.model_dump(include=set(HEADER)), columns, record.comparisons)
 
 
 @contextmanager
@@ -163,7 +256,11 @@ def _as_undecodable(record: RoundEvidence) -> Iterator[None]:
     """Turn errors of decoding into UndecodableError, with the fault."""
     try:
         yield
-    except (binascii.Error, lzma.LZMAError) as error:
+    except TooLargeError:
+        raise UndecodableError(
+            f"The record {record.id} holds more than a round can have."
+        ) from None
+    except (binascii.Error, lzma.LZMAError, zlib.error) as error:
         raise UndecodableError(f"The record {record.id} is not compressed: {error}.") from None
     except ValidationError as error:
         mistake = first_mistake(error).in_words("the whole")

@@ -113,7 +113,7 @@ def cut_off(columns: str) -> str:
         (b64encode(b"plain").decode(), "is not compressed"),
         (cut_off("{}"), "is cut off"),
         (packed(" " * 70_000_000), "more than a round can have"),
-        (packed("[]"), "is missing"),
+        (packed("[]"), "columns cannot be read"),
         (packed("{}"), "is missing"),
         (packed('{"units": {"odd": 1}}'), "columns cannot be read"),
         (packed('{"units": {"each": [1, 2]}}'), "columns cannot be read"),

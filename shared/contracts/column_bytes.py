@@ -1,0 +1,239 @@
+"""Columns as compressed bytes: whole numbers in as few bytes as they need, texts as JSON."""
+
+import lzma
+import zlib
+from collections.abc import Callable
+from functools import partial
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic_core import from_json, to_json
+
+from biaswatch.shared.contracts.columns import Column, Columns, Ints
+
+MILLION = 1_000_000
+WIDEST = 4096
+"""Limit of the length of a row of counts, above that of any kind of evidence."""
+MAX_UNPACKED_BYTES = 64 * 1024 * 1024
+MAX_NUMBERS = MAX_UNPACKED_BYTES // 8
+"""Limit of the numbers in one text."""
+LENGTH_BYTES = 4
+SPARSE = 2 / 3
+"""Share of numbers other than the least up to which their places are written."""
+MAX_SMALL_BYTES = 2
+"""Width up to which numbers are compressed."""
+XZ = b"\xfd7zXZ"
+"""The beginning of texts of earlier versions: JSON alone."""
+
+
+def packed(columns: Columns) -> bytes:
+    """Return columns as bytes: JSON and small numbers compressed, larger numbers after them."""
+    small, large = list[bytes](), list[bytes]()
+    written = to_json(columns, fallback=partial(_written, small=small, large=large))
+    content = len(written).to_bytes(LENGTH_BYTES, "little") + written + b"".join(small)
+    return zlib.compress(content, 1) + b"".join(large)
+
+
+def _written(array: NDArray[Any], *, small: list[bytes], large: list[bytes]) -> list[Any]:
+    """Return the description of an array, and add its bytes to the others."""
+    if array.dtype.kind == "f":
+        millionths = np.rint(array * MILLION)
+        if not (millionths / MILLION == array).all() or np.abs(millionths).max(initial=0) >= 2**53:
+            large.append(array.astype("<f8").tobytes())
+            return ["floats", array.shape]
+        return ["millionths", *_written(millionths.astype(np.int64), small=small, large=large)]
+    values = array.ravel().astype(np.int64)
+    least = int(values.min(initial=0))
+    above = (values - least).astype("<u8")
+    kept, present = above, above != 0
+    if is_sparse := bool(len(above) and present.mean() <= SPARSE):
+        small.append(np.packbits(present).tobytes())
+        kept = above[present]
+    width = -(-int(kept.max(initial=0)).bit_length() // 8)
+    lowest, repeating = np.split(kept.view(np.uint8).reshape(-1, 8)[:, :width], [_lowest(width)], 1)
+    large.append(lowest.tobytes())
+    small.append(repeating.T.tobytes())
+    return ["integers", array.shape, least, len(kept), width, is_sparse]
+
+
+def _lowest(width: int) -> int:
+    """Return how many of the bytes of wide numbers are too irregular to compress."""
+    return width - 1 if width > MAX_SMALL_BYTES else 0
+
+
+def unpacked(content: bytes) -> Columns:
+    """Return the columns again.
+
+    Raises
+    ------
+    zlib.error, lzma.LZMAError, ValueError, TypeError, KeyError, IndexError
+        These bytes hold no columns.
+    """
+    if content.startswith(XZ):
+        return _older_columns(from_json(_decompressed_xz(content)))
+    decompressor = zlib.decompressobj()
+    text = decompressor.decompress(content, MAX_UNPACKED_BYTES)
+    if not decompressor.eof:
+        raise _unfinished(is_cut_off=not decompressor.unconsumed_tail)
+    end = LENGTH_BYTES + int.from_bytes(text[:LENGTH_BYTES], "little")
+    reader = _ArrayReader(memoryview(text)[end:], memoryview(decompressor.unused_data))
+    columns: Columns = _with_arrays(from_json(text[LENGTH_BYTES:end]), reader)
+    return columns
+
+
+def _unfinished(*, is_cut_off: bool) -> Exception:
+    return zlib.error("it is cut off") if is_cut_off else TooLargeError()
+
+
+class TooLargeError(Exception):
+    """Columns that would unpack to more than any round has."""
+
+
+class _ArrayReader:
+    """Reads arrays in the order in which they were written."""
+
+    def __init__(self, small: memoryview, large: memoryview) -> None:
+        self._small, self._large = small, large
+        self._left = MAX_NUMBERS
+
+    def read(self, description: list[Any]) -> NDArray[Any]:
+        """Return the next array."""
+        kind, *rest = description
+        if kind == "millionths":
+            return self.read(rest) / MILLION
+        size = prod(rest[0])
+        self._left -= size
+        if min(rest[0]) < 0 or self._left < 0:
+            raise TooLargeError
+        values = {"floats": self._floats, "integers": self._integers}[kind](size, *rest[1:])
+        return values.reshape(rest[0])
+
+    def _floats(self, size: int) -> NDArray[Any]:
+        return np.frombuffer(self._next_large(8 * size), "<f8")
+
+    def _integers(
+        self, size: int, least: int, kept: int, width: int, is_sparse: bool
+    ) -> NDArray[Any]:
+        places = None
+        if is_sparse:
+            bits = np.frombuffer(self._next_small(-(-size // 8)), np.uint8)
+            places = np.unpackbits(bits, count=size).view(np.bool_)
+        values = self._narrow(kept, width)
+        if places is not None:
+            whole = np.zeros(size, dtype=values.dtype)
+            whole[places] = values
+            values = whole
+        return values if least == 0 and width < 8 else values.astype(np.int64) + least
+
+    def _narrow(self, size: int, width: int) -> NDArray[Any]:
+        lowest = _lowest(width)
+        values = np.zeros((size, 1 if width <= 1 else 8), dtype=np.uint8)
+        read = np.frombuffer(self._next_large(lowest * size), np.uint8)
+        values[:, :lowest] = read.reshape(size, lowest)
+        read = np.frombuffer(self._next_small((width - lowest) * size), np.uint8)
+        values[:, lowest:width] = read.reshape(-1, size).T if size else 0
+        return values.ravel() if width <= 1 else values.view("<i8").ravel()
+
+    def _next_small(self, size: int) -> memoryview:
+        read, self._small = self._small[:size], self._small[size:]
+        return read
+
+    def _next_large(self, size: int) -> memoryview:
+        read, self._large = self._large[:size], self._large[size:]
+        return read
+
+
+def _with_arrays(columns: dict[str, Column], reader: _ArrayReader) -> Columns:
+    """Return columns with their arrays, read in the order of writing."""
+    return {name: _with_array(column, reader) for name, column in columns.items()}
+
+
+def _with_array(column: Column, reader: _ArrayReader) -> Column:
+    [(written, content)] = column.items()
+    if written == "array":
+        return {"array": reader.read(content)}
+    if written == "parts":
+        return {"parts": _with_arrays(content, reader)}
+    if written in ("some", "tuples"):
+        described, inner = content
+        return {written: [reader.read(described), _with_array(inner, reader)]}
+    return column
+
+
+def _decompressed_xz(content: bytes) -> bytes:
+    decompressor = lzma.LZMADecompressor(lzma.FORMAT_XZ)
+    text = decompressor.decompress(content, MAX_UNPACKED_BYTES)
+    if not decompressor.eof:
+        raise _unfinished(is_cut_off=decompressor.needs_input)
+    return text
+
+
+def _older_columns(columns: dict[str, Column]) -> Columns:
+    """Return columns as they are now from those of earlier versions."""
+    return {name: _older(column) for name, column in columns.items()}
+
+
+def _older(column: Column) -> Column:
+    [(written, content)] = column.items()
+    return OLDER[written](content)
+
+
+def _older_some(content: Any) -> Column:
+    at, column = content
+    return {"some": [_places(at), _older(column)]}
+
+
+def _older_tuples(content: Any) -> Column:
+    sizes, items = content
+    if min(sizes, default=0) < 0 or max(sizes, default=0) > WIDEST:
+        raise ValueError("a tuple has an impossible size")
+    column = _older(items)
+    if "array" in column and sizes and sizes.count(sizes[0]) == len(sizes):
+        return {"array": column["array"].reshape(len(sizes), sizes[0])}
+    return {"tuples": [_places(sizes), column]}
+
+
+def _places(numbers: list[int]) -> Ints:
+    return np.array(numbers, dtype=np.int64)
+
+
+def _older_counts(content: Any) -> Column:
+    """Return rows of counts from where each begins, and as far as it is not zero."""
+    columns: Columns = {}
+    for name, (width, rows) in content.items():
+        if not 0 <= width <= WIDEST:
+            raise ValueError(f"a row of counts has at most {WIDEST} places")
+        at = [place for place, row in enumerate(rows) if row is not None]
+        whole = [_whole(rows[place], width) for place in at]
+        columns[name] = {"some": [_places(at), _rows(whole)]}
+    return {"parts": columns}
+
+
+def _rows(rows: list[list[int]]) -> Column:
+    numbers = np.array(rows)
+    if numbers.dtype.kind == "i":
+        return {"array": numbers}
+    sizes, items = [len(row) for row in rows], [number for row in rows for number in row]
+    return {"tuples": [_places(sizes), {"each": items}]}
+
+
+def _whole(row: list[int], width: int) -> list[int]:
+    if not row:
+        return [0] * width
+    begin, *counts = row
+    if not 0 <= begin <= width - len(counts):
+        raise ValueError("a row of counts is wider than it may be")
+    return [0] * begin + counts + [0] * (width - begin - len(counts))
+
+
+OLDER: dict[str, Callable[[Any], Column]] = {
+    "same": lambda content: {"same": content},
+    "each": lambda content: {"each": content},
+    "millionths": lambda content: {"array": np.array(content, dtype=np.float64) / MILLION},
+    "parts": lambda content: {"parts": _older_columns(content)},
+    "some": _older_some,
+    "tuples": _older_tuples,
+    "counts": _older_counts,
+}
