@@ -9,19 +9,19 @@ CPU time of the whole round, and the share of the old way's bytes.
 
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import numpy as np
 
 from biaswatch.services.diagnoser.handlers.memory import gc_paused
-from biaswatch.shared.analysis.monitors.evidence import evidence_of, increment_of
+from biaswatch.shared.analysis.monitors.evidence import evidence_of, increments_of
 from biaswatch.shared.analysis.monitors.method import counted
 from biaswatch.shared.analysis.monitors.round_answers import (
     Counts,
     PlannedAnswer,
     RoundAnswers,
-    RoundData,
     RoundScope,
     compared_sets,
 )
@@ -39,7 +39,7 @@ from biaswatch.shared.contracts import (
     Upkeep,
     WatchedFeature,
     WatchedPair,
-    evidence_in,
+    evidence_rows,
     round_evidence,
 )
 from biaswatch.shared.stats.anytime.inversion import invert
@@ -59,8 +59,8 @@ AT = datetime(2026, 1, 1, tzinfo=UTC)
 class Closed:
     """A round as it was closed, and the CPU seconds of each step."""
 
-    increments: list[Increment]
-    evidence: list[Evidence]
+    increments: Sequence[Increment]
+    evidence: Sequence[Evidence]
     records: list[RoundEvidence]
     seconds: dict[str, float]
 
@@ -113,13 +113,13 @@ def close(watch: Monitor, number: int, seen: RoundAnswers, before: list[RoundEvi
         round=number, run_id=f"{number:032x}", closed_by=ClosedBy.ARRIVAL, expected=1, arrived=1,
     )  # fmt: skip
     marks = [time.process_time()]
-    last = {evidence.comparison_key: evidence for evidence in evidence_in(before)}
+    last = evidence_rows(before)
     marks.append(time.process_time())
     watched = watch.plan.watched
-    data = RoundData(*counted(watched, seen, RoundScope(Claim.BANK, number)))
-    increments = [increment_of(closed, comparison, data) for comparison in watched]
+    counts, _ = counted(watched, seen, RoundScope(Claim.BANK, number))
+    increments = increments_of(closed, watched, counts)
     marks.append(time.process_time())
-    evidence = evidence_of(increments, last, closed, watch, _never_alarmed)
+    evidence = evidence_of(increments, last or (), closed, watch, _never_alarmed)
     marks.append(time.process_time())
     records = round_evidence(increments, evidence)
     for record in records:

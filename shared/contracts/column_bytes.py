@@ -158,7 +158,8 @@ def _with_array(column: Column, reader: _ArrayReader) -> Column:
         return {"parts": _with_arrays(content, reader)}
     if written in ("some", "tuples"):
         described, inner = content
-        return {written: [reader.read(described), _with_array(inner, reader)]}
+        places = reader.read(described).astype(np.int64)
+        return {written: [places, _with_array(inner, reader)]}
     return column
 
 

@@ -27,8 +27,7 @@ def columns_of(parts: Sequence[Part | Estimate], leave_out: Collection[str] = ()
     if not parts:
         return {}
     names = [name for name in _names_of(parts[0]) if name not in leave_out]
-    columns = {name: column_of(list(map(attrgetter(name), parts))) for name in names}
-    return {name: column for name, column in columns.items() if column is not None}
+    return present_in({name: column_of(list(map(attrgetter(name), parts))) for name in names})
 
 
 def _names_of(part: Part | Estimate) -> Iterable[str]:
@@ -41,7 +40,9 @@ def column_of(values: list[Any]) -> Column | None:
     if not present:
         return None
     is_null_in_some = len(present) < len(values)
-    if isinstance(present[0], Part | Estimate | dict | tuple) or (is_null_in_some and _are(present, int)):
+    if isinstance(present[0], Part | Estimate | dict | tuple) or (
+        is_null_in_some and _are(present, int)
+    ):
         column = _nested(present)
         places = [place for place, value in enumerate(values) if value is not None]
         return {"some": [np.array(places), column]} if is_null_in_some else column
@@ -58,7 +59,7 @@ def _nested(values: list[Any]) -> Column:
     if isinstance(values[0], dict):
         names = dict.fromkeys(chain.from_iterable(values))
         columns = {name: column_of([value.get(name) for value in values]) for name in names}
-        return {"parts": {name: column for name, column in columns.items() if column is not None}}
+        return {"parts": present_in(columns)}
     return _tuples(values) if isinstance(values[0], tuple) else _numbers(values) or {"each": values}
 
 
@@ -152,8 +153,7 @@ READERS: dict[str, Callable[[Any, int], Sequence[Any]]] = {
 
 def taken(columns: Columns, rows: Ints) -> Columns:
     """Return the columns of some parts, in this order; what is null in all of them is left out."""
-    kept = {name: _taken(column, rows) for name, column in columns.items()}
-    return {name: column for name, column in kept.items() if column is not None}
+    return present_in({name: _taken(column, rows) for name, column in columns.items()})
 
 
 def _taken(column: Column, rows: Ints) -> Column | None:
@@ -203,27 +203,25 @@ def joined(blocks: Sequence[Block], size: int) -> Columns:
 
 def _joined(blocks: Sequence[tuple[Ints, Column]], size: int) -> Column:
     """Return one column; at places in no block it is null."""
-    blocks = [
+    present = [
         (at[column["some"][0]], column["some"][1]) if "some" in column else (at, column)
         for at, column in blocks
     ]
-    places = np.sort(np.concatenate([at for at, _ in blocks]))
-    if len(places) < size:
-        inner = [(np.searchsorted(places, at), column) for at, column in blocks]
-        return {"some": [places, _joined(inner, len(places))]}
+    places = np.sort(np.concatenate([at for at, _ in present]))
+    if len(places) == size:
+        return _joined_present(present, size)
+    inner = [(np.searchsorted(places, at), column) for at, column in present]
+    return {"some": [places, _joined_present(inner, len(places))]}
+
+
+def _joined_present(blocks: Sequence[tuple[Ints, Column]], size: int) -> Column:
     columns = [column for _, column in blocks]
-    if all(column == columns[0] for column in columns if "same" in column) and all(
-        "same" in column for column in columns
-    ):
+    if all("same" in column and column == columns[0] for column in columns):
         return columns[0]
     if all("parts" in column for column in columns):
         return {"parts": joined([(at, column["parts"]) for at, column in blocks], size)}
-    arrays = [column["array"] for column in columns if "array" in column]
-    if len(arrays) == len(columns) and len({array.shape[1:] for array in arrays}) == 1:
-        array = np.zeros((size, *arrays[0].shape[1:]), np.result_type(*arrays))
-        for at, column in blocks:
-            array[at] = column["array"]
-        return {"array": array}
+    if all("array" in column for column in columns) and _are_alike(columns):
+        return _joined_arrays(blocks, size)
     if any("tuples" in column or _is_wide(column) for column in columns):
         return _joined_tuples(blocks, size)
     values: list[Any] = [None] * size
@@ -231,6 +229,18 @@ def _joined(blocks: Sequence[tuple[Ints, Column]], size: int) -> Column:
         for place, value in zip(at.tolist(), values_in(column, len(at)), strict=True):
             values[place] = value
     return column_of(values) or {"same": None}
+
+
+def _are_alike(columns: Sequence[Column]) -> bool:
+    return len({column["array"].shape[1:] for column in columns}) == 1
+
+
+def _joined_arrays(blocks: Sequence[tuple[Ints, Column]], size: int) -> Column:
+    arrays = [column["array"] for _, column in blocks]
+    whole = np.zeros((size, *arrays[0].shape[1:]), np.result_type(*arrays))
+    for at, column in blocks:
+        whole[at] = column["array"]
+    return {"array": whole}
 
 
 def _is_wide(column: Column) -> bool:
@@ -286,9 +296,32 @@ def numbers_in(column: Column | None, size: int, missing: float) -> NDArray[Any]
         return values
     if "array" in column:
         array: NDArray[Any] = column["array"]
-        return np.where(np.isnan(array), missing, array) if array.dtype.kind == "f" else array
+        if array.dtype.kind != "f":
+            return array.astype(np.int64)
+        return np.where(np.isnan(array), missing, array)
     values_ = values_in(column, size)
     return np.array([missing if value is None else value for value in values_])
+
+
+def are_known(column: Column | None, size: int) -> NDArray[np.bool_]:
+    """Tell where a column of parts, mappings or tuples is not null."""
+    known = np.zeros(size, dtype=np.bool_)
+    if column is not None:
+        known[column["some"][0] if "some" in column else slice(None)] = True
+    return known
+
+
+def known_in(numbers: NDArray[Any], is_known: NDArray[np.bool_]) -> Column | None:
+    """Return a column of numbers, null where they are not known."""
+    if is_known.all():
+        return {"array": numbers}
+    places = np.flatnonzero(is_known)
+    return {"some": [places, {"array": numbers[places]}]} if len(places) else None
+
+
+def present_in(columns: Mapping[str, Column | None]) -> Columns:
+    """Return the columns that are not null in all parts."""
+    return {name: column for name, column in columns.items() if column is not None}
 
 
 def are_equal(one: Any, other: Any) -> bool:

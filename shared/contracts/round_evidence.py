@@ -2,8 +2,8 @@
 
 import binascii
 import lzma
-from base64 import b64decode, b64encode
 import zlib
+from base64 import b64decode, b64encode
 from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -25,6 +25,7 @@ from biaswatch.shared.contracts.columns import (
     joined,
     numbers_in,
     taken,
+    values_in,
 )
 from biaswatch.shared.contracts.comparison import Comparison
 from biaswatch.shared.contracts.evidence import Evidence, Increment
@@ -47,9 +48,9 @@ class RoundEvidence(Record):
     """Additions of a closed round to some comparisons, and the evidence after it; never made twice.
 
     A round of many comparisons is several parts. Both fields of text are columns, the values of
-    each field in the order of the comparisons: JSON and numbers, compressed (zlib) and in base64. The shared
-    fields (tenant, purpose, at, monitor_id, run_id, epoch, round, declared_after_data) are in this
-    record alone.
+    each field in the order of the comparisons: JSON and numbers, compressed (zlib), in base64. The
+    shared fields (tenant, purpose, at, monitor_id, run_id, epoch, round, declared_after_data) are
+    in this record alone.
     """
 
     kind = "round_evidence"
@@ -94,8 +95,8 @@ class Rows(Sequence[C], Generic[C]):
     @cached_property
     def keys(self) -> list[str]:
         """Return the key of each comparison."""
-        fields = fields_in({"comparison": self.columns["comparison"]}, len(self))
-        return [Comparison.model_validate(one["comparison"]).key for one in fields]
+        fields = values_in(self.columns["comparison"], len(self))
+        return [comparison.key for comparison in COMPARISONS.validate_python(fields)]
 
     def numbers(self, *names: str, missing: float = np.nan) -> np.ndarray[Any, np.dtype[Any]]:
         """Return the numbers of a field, by its name after those of the parts that it is in."""
@@ -140,8 +141,10 @@ class Rows(Sequence[C], Generic[C]):
         return made
 
 
+COMPARISONS = TypeAdapter(list[Comparison])
 ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {
-    kind: TypeAdapter(list[kind]) for kind in (Increment, Evidence)  # type: ignore[valid-type]
+    kind: TypeAdapter(list[kind])
+    for kind in (Increment, Evidence)  # type: ignore[valid-type]
 }
 
 

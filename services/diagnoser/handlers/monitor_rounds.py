@@ -14,7 +14,7 @@ from biaswatch.shared.analysis.monitors.blocks import SuiteBlocks
 from biaswatch.shared.analysis.monitors.evidence import (
     closed_round,
     evidence_of,
-    increment_of,
+    increments_of,
     models_of,
     repeated_probes,
 )
@@ -41,13 +41,12 @@ from biaswatch.shared.contracts import (
     Round,
     RoundEvidence,
     Run,
-    evidence_in,
+    evidence_rows,
     features_id_of,
     response_id_of,
     round_evidence,
 )
 from biaswatch.shared.errors import PoisonError, TransientError
-from biaswatch.shared.lookup import first
 from biaswatch.shared.store import PlannedProbes, Store
 
 SOON_S = 0.2
@@ -174,10 +173,11 @@ class CloseRounds:
     ) -> list[Record]:
         """Return the records of a closed round: increments, evidence and alarms."""
         kept = self._store.records.read(RoundEvidence, run_id=before.run_id) if before else ()
-        last = {state.comparison_key: state for state in evidence_in(kept)}
-        increments = [increment_of(closed, comparison, data) for comparison in monitor.plan.watched]
+        last = evidence_rows(kept)
+        increments = increments_of(closed, monitor.plan.watched, data.counted)
         blocks = self._blocks(monitor.plan)
-        evidence = evidence_of(increments, last, closed, monitor, self._sums(monitor), blocks)
+        sums = self._sums(monitor)
+        evidence = evidence_of(increments, last or (), closed, monitor, sums, blocks)
         vectors = RoundVectors()
         if data.answers is not None:
             vectors = round_vectors(monitor.plan.watched, data.answers)
@@ -207,8 +207,10 @@ class CloseRounds:
             earlier = self._store.rounds.get(monitor, round_)
             read = self._store.records.read
             kept = read(RoundEvidence, run_id=earlier.run_id) if earlier else ()
-            counts = (e.counts for e in evidence_in(kept) if e.comparison_key == key)
-            return first(counts, f"Round {round_} of {monitor.name} has no evidence of {key}.")
+            evidence = evidence_rows(kept)
+            if evidence is None or key not in evidence.keys:
+                raise KeyError(f"Round {round_} of {monitor.name} has no evidence of {key}.")
+            return evidence[evidence.keys.index(key)].counts
 
         return up_to
 

@@ -1,9 +1,11 @@
 """Which alarms a round raises, and which it clears."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+
+import numpy as np
 
 from biaswatch.shared.analysis.monitors.alarm_words import (
     AlarmedGap,
@@ -14,7 +16,7 @@ from biaswatch.shared.analysis.monitors.alarm_words import (
     group_means,
 )
 from biaswatch.shared.analysis.monitors.alpha_shares import promise_of
-from biaswatch.shared.analysis.monitors.change_search import is_found
+from biaswatch.shared.analysis.monitors.change_search import are_found, is_found
 from biaswatch.shared.analysis.monitors.round_answers import ComparedSets, less
 from biaswatch.shared.contracts import (
     Alarm,
@@ -25,10 +27,12 @@ from biaswatch.shared.contracts import (
     Monitor,
     MonitorPlan,
     Round,
+    Rows,
     comparison_titles,
     open_alarms_of,
 )
 from biaswatch.shared.contracts import Twins as SentTwins
+from biaswatch.shared.contracts.columns import are_known
 from biaswatch.shared.contracts.round_evidence import HEADER
 from biaswatch.shared.formatting import number
 from biaswatch.shared.requests.evidence import scope_words
@@ -53,7 +57,7 @@ class AlarmChange:
 def alarms(
     monitor: Monitor,
     closed: Round,
-    evidence: Collection[Evidence],
+    evidence: Sequence[Evidence],
     seen: Mapping[str, ComparedSets],
     history: Collection[Alarm],
     began_at: Callable[[int], datetime | None],
@@ -72,13 +76,23 @@ def alarms(
         if alarm.state is AlarmState.RAISED
     )
     alarms: list[Alarm] = []
-    for shown in evidence:
+    for shown in _concerned(Rows.of(evidence), {key for key, _ in open_alarms}):
         cleared = _cleared(shown, open_alarms, closed)
         alarms.extend(_alarm(news, monitor, closed, seen, began_at) for news in cleared)
         for news in _raised(shown, monitor.plan):
             occasion = raised[shown.comparison_key, news.what, news.epoch]
             alarms.append(_alarm(replace(news, occasion=occasion), monitor, closed, seen, began_at))
     return alarms
+
+
+def _concerned(evidence: Rows[Evidence], alarmed: Collection[str]) -> Rows[Evidence]:
+    """Return the evidence that may raise an alarm or clear one."""
+    concerned = are_known(evidence.column("recovery"), len(evidence))
+    for name in ("change", "level_change"):
+        concerned |= are_found(evidence, name)
+    if alarmed:
+        concerned |= np.array([key in alarmed for key in evidence.keys], dtype=np.bool_)
+    return evidence.of_rows(np.flatnonzero(concerned))
 
 
 def _raised(evidence: Evidence, plan: MonitorPlan) -> Iterator[AlarmChange]:

@@ -1,18 +1,22 @@
 """Histograms and references of the search for changes of gaps and levels."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from math import isfinite
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import log, nan
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from biaswatch.shared.analysis.monitors.pair_counts import GAPS, LEVEL, MATCHED, pair_table
 from biaswatch.shared.analysis.monitors.round_answers import Counts
-from biaswatch.shared.contracts import Bets, Reference
+from biaswatch.shared.contracts.columns import Column, Columns, numbers_in
 from biaswatch.shared.stats.anytime.bets import STAKES
 from biaswatch.shared.stats.anytime.change_search import (
+    MAX_REFERENCES,
     References,
     TypicalRounds,
+    joined_references,
     log_evidence,
     smallest_changes,
 )
@@ -80,34 +84,46 @@ def pairs_of(counts: Sequence[Counts], *, level: bool) -> PairHistograms:
 BETS = 2 * len(STAKES)
 
 
-def late_starts_of(kept: Sequence[Bets]) -> LateStarts:
+def late_starts_in(columns: Columns, rows: int) -> LateStarts:
     """Return the table of bets, a row each; before their first round, they have earned nothing."""
-    starts = LateStarts.none(len(kept), BETS)
-    for row, bets in enumerate(kept):
-        if bets.log_wealth:
-            starts.log_wealth[row] = bets.log_wealth
-            starts.log_best[row] = bets.log_best
-            starts.starts[row] = bets.starts
+    starts = LateStarts.none(rows, BETS)
+    for name in ("log_wealth", "log_best", "starts"):
+        for places, numbers in _filled(columns.get(name)):
+            getattr(starts, name)[places] = numbers
     return starts
 
 
-def bets_of(starts: LateStarts) -> list[Bets]:
+def _filled(column: Column | None) -> Iterator[tuple[Ints | slice, NDArray[Any]]]:
+    """Return the rows of bets that have begun, and their places."""
+    if column is None:
+        return
+    if "array" in column:
+        if column["array"].shape[1]:
+            yield slice(None), column["array"]
+        return
+    sizes, items = column["tuples"]
+    if (begun := np.flatnonzero(sizes)).size:
+        yield begun, items["array"].reshape(len(begun), -1)
+
+
+def bets_columns(starts: LateStarts) -> Columns:
     """Return what is kept of each row.
 
     What a bet would have earned since its best beginning is kept where it is a gain: otherwise its
     best beginning is the next round.
     """
-    best = np.maximum(starts.log_best, 0)
-    columns = (column.tolist() for column in (starts.log_wealth, best, starts.starts))
-    return [
-        # They come from numbers alone: to check each again would take longer than to compute it.
-        Bets.model_construct(log_wealth=tuple(wealth), log_best=tuple(best), starts=tuple(starts))
-        for wealth, best, starts in zip(*columns, strict=True)
-    ]
-
-
-Kept = tuple[Reference, ...]
-"""The references of one search, the newest last."""
+    begun = np.isfinite(starts.log_wealth[:, 0])
+    arrays = {
+        "log_wealth": starts.log_wealth,
+        "log_best": np.maximum(starts.log_best, 0),
+        "starts": starts.starts,
+    }
+    if begun.all() or not begun.any():
+        return {name: {"array": array[:, : BETS * begun.any()]} for name, array in arrays.items()}
+    sizes = np.where(begun, BETS, 0)
+    return {
+        name: {"tuples": [sizes, {"array": array[begun].ravel()}]} for name, array in arrays.items()
+    }
 
 
 @dataclass(frozen=True)
@@ -124,83 +140,113 @@ class SearchedRounds:
 
 
 @dataclass(frozen=True)
-class SearchResult:
-    """The result of one search after a round."""
+class SearchResults:
+    """The results of searches after a round."""
 
-    log_evidence: float | None = None
-    """None before any round after a reference."""
-    likeliest: int | None = None
-    """The round with which a change began, most likely; None where no bet has earned anything."""
-    smallest: float | None = None
-    """The smallest change that would be found by now; None where none is."""
+    log_evidence: Floats
+    """NaN before any round after a reference."""
+    likeliest: Ints
+    """The round with which a change began, most likely; -1 where no bet has earned anything."""
+    smallest: Floats
+    """The smallest change that would be found by now; NaN where none is."""
 
 
-class ReferenceTable:
-    """The references of searches: a row each, those of one search together."""
+@dataclass(frozen=True)
+class KeptReferences:
+    """The references of searches: those of one search together, the newest last."""
 
-    def __init__(self, kept: Sequence[Kept]) -> None:
-        self._kept = kept
-        self._rows = [reference for references in kept for reference in references]
-        sizes = [len(references) for references in kept]
-        self.owners = np.repeat(np.arange(len(kept)), sizes)
-        """The search of each row."""
-        self._owning = np.flatnonzero(sizes)
-        self._begins = (np.cumsum(sizes, dtype=np.int64) - sizes)[self._owning]
-        values, allowed = (
-            np.array([getattr(row, name) for row in self._rows], dtype=np.float64)
-            for name in ("value", "allowed")
+    sizes: Ints
+    """How many each search has."""
+    table: References
+
+    @classmethod
+    def of(cls, column: Column | None, searches: int) -> "KeptReferences":
+        """Return the references of a column of tuples."""
+        sizes, items = column["tuples"] if column else (np.zeros(searches, dtype=np.int64), {})
+        rows, fields = int(sizes.sum()), items.get("parts", {})
+        value, allowed, rounds = (
+            numbers_in(fields.get(name), rows, nan) for name in ("value", "allowed", "rounds")
         )
-        rounds = np.array([row.rounds for row in self._rows], dtype=np.int64)
-        bets = late_starts_of([row.bets for row in self._rows])
-        self._table = References(values, allowed, rounds, bets)
+        bets = late_starts_in(fields["bets"]["parts"] if rows else {}, rows)
+        return cls(sizes, References(value, allowed, rounds.astype(np.int64), bets))
 
-    def after(self, pairs: PairHistograms, steps: Sequence[int], round_: int) -> list[Kept]:
+    @property
+    def column(self) -> Column:
+        """Return the column of tuples."""
+        table = self.table
+        fields = {
+            "value": {"array": table.values}, "allowed": {"array": table.allowed},
+            "rounds": {"array": table.rounds}, "bets": {"parts": bets_columns(table.bets)},
+        }  # fmt: skip
+        return {"tuples": [self.sizes, {"parts": fields}]}
+
+    @property
+    def owners(self) -> Ints:
+        """Return the search of each reference."""
+        return np.repeat(np.arange(len(self.sizes)), self.sizes)
+
+    @property
+    def _owning(self) -> Ints:
+        return np.flatnonzero(self.sizes)
+
+    def newest(self, numbers: Floats | Ints) -> Floats:
+        """Return the number of the newest reference of each search, NaN without any."""
+        newest = np.full(len(self.sizes), nan)
+        newest[self._owning] = numbers[np.cumsum(self.sizes)[self._owning] - 1]
+        return newest
+
+    def after(self, pairs: PairHistograms, steps: Ints, round_: int) -> "KeptReferences":
         """Return the references of each search after a round that adds these pairs to it."""
-        if not self._rows:
-            return list(self._kept)
-        newest = np.append(np.diff(self.owners) != 0, True)
-        shares = [share_of_attempt(steps[owner]) for owner in self.owners.tolist()]
-        weights = np.where(newest, np.log(shares), -np.inf)
-        after = self._table.after(pairs.of_rows(self.owners), weights, round_)
-        references: list[list[Reference]] = [[] for _ in self._kept]
-        bets = bets_of(after.bets)
-        for owner, reference, its in zip(self.owners.tolist(), self._rows, bets, strict=True):
-            references[owner].append(reference.model_copy(update={"bets": its}))
-        return [tuple(row) for row in references]
+        if not len(owners := self.owners):
+            return self
+        newest = np.append(np.diff(owners) != 0, True)
+        shares = by_value(lambda step: log(share_of_attempt(step)), steps[owners])
+        weights = np.where(newest, shares, -np.inf)
+        return replace(self, table=self.table.after(pairs.of_rows(owners), weights, round_))
 
-    def results(self, searched: SearchedRounds) -> list[SearchResult]:
+    def with_new(self, owners: Ints, made: References) -> "KeptReferences":
+        """Return the references with newer ones of some searches; the oldest are dropped."""
+        order = np.argsort(np.concatenate([self.owners, owners]), kind="stable")
+        sizes = self.sizes + np.bincount(owners, minlength=len(self.sizes))
+        to_newest = np.repeat(np.cumsum(sizes), sizes) - np.arange(len(order))
+        table = joined_references(self.table, made, order[to_newest <= MAX_REFERENCES])
+        return KeptReferences(np.minimum(sizes, MAX_REFERENCES), table)
+
+    def results(self, searched: SearchedRounds) -> SearchResults:
         """Return what the references of each search say."""
-        results = [SearchResult()] * len(self._kept)
-        if not self._rows:
-            return results
-        evidence = log_evidence(self._table, self._begins).tolist()
-        smallest = np.minimum.reduceat(self._smallest(searched), self._begins).tolist()
-        likeliest = self._likeliest()
-        for place, owner in enumerate(self._owning.tolist()):
-            has_started = isfinite(evidence[place])
-            results[owner] = SearchResult(
-                evidence[place] if has_started else None,
-                likeliest[place] if has_started and likeliest[place] >= 0 else None,
-                smallest[place] if isfinite(smallest[place]) else None,
-            )
-        return results
+        log_es, smallest = (np.full(len(self.sizes), nan) for _ in range(2))
+        likeliest = np.full(len(self.sizes), -1)
+        if (owning := self._owning).size:
+            begins = (np.cumsum(self.sizes) - self.sizes)[owning]
+            log_es[owning] = log_evidence(self.table, begins)
+            smallest[owning] = np.minimum.reduceat(self._smallest(searched), begins)
+            likeliest[owning] = self._likeliest(begins)
+        has_started = np.isfinite(log_es)
+        return SearchResults(
+            np.where(has_started, log_es, nan),
+            np.where(has_started, likeliest, -1),
+            np.where(np.isfinite(smallest), smallest, nan),
+        )
 
     def _smallest(self, searched: SearchedRounds) -> Floats:
         owners = self.owners
         return smallest_changes(
-            self._table,
+            self.table,
             searched.typical.of_rows(owners),
             searched.rounds[owners],
             searched.steps[owners],
             searched.bounds[owners],
         )
 
-    def _likeliest(self) -> list[int]:
+    def _likeliest(self, begins: Ints) -> Ints:
         """Return the round of the reference of each search with the largest evidence."""
-        bets = self._table.bets
-        evidence, rounds = bets.log_evidence, bets.likeliest
-        ends = np.append(self._begins[1:], len(evidence))
-        return [
-            int(rounds[begin + int(np.argmax(evidence[begin:end]))])
-            for begin, end in zip(self._begins.tolist(), ends.tolist(), strict=True)
-        ]
+        evidence = self.table.bets.log_evidence
+        largest = np.repeat(np.maximum.reduceat(evidence, begins), self.sizes[self._owning])
+        places = np.where(evidence == largest, np.arange(len(evidence)), len(evidence))
+        return self.table.bets.likeliest[np.minimum.reduceat(places, begins)]
+
+
+def by_value(of: Callable[[Any], float], values: Ints) -> Floats:
+    """Return a function of numbers that are mostly the same, computed once for each."""
+    different, places = np.unique(values, return_inverse=True)
+    return np.array([of(value) for value in different.tolist()], dtype=np.float64)[places]

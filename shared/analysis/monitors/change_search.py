@@ -1,30 +1,43 @@
 """Searches for changes of gaps and levels, round by round."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isnan
+from functools import partial
 
 import numpy as np
 
 from biaswatch.shared.analysis.monitors.alpha_shares import change_bound, search_alpha
 from biaswatch.shared.analysis.monitors.change_detection import (
-    Kept,
-    ReferenceTable,
+    BETS,
+    KeptReferences,
     SearchedRounds,
-    SearchResult,
+    SearchResults,
+    by_value,
     kept_pairs,
     pairs_of,
 )
 from biaswatch.shared.analysis.monitors.round_answers import ClosedCounts, Counts, less
-from biaswatch.shared.contracts import Change, Evidence, MonitorPlan, Reference, Stretch
+from biaswatch.shared.contracts import Change, Evidence, MonitorPlan, Rows, Stretch
+from biaswatch.shared.contracts.columns import (
+    Column,
+    Columns,
+    columns_of,
+    fields_in,
+    inside,
+    known_in,
+    numbers_in,
+    present_in,
+)
 from biaswatch.shared.stats.anytime.change_search import (
-    MAX_REFERENCES,
+    References,
     TypicalRounds,
-    is_due,
+    are_due,
     made_references,
 )
 from biaswatch.shared.stats.anytime.judging import share_left, share_of_test
+from biaswatch.shared.stats.anytime.late_starts import LateStarts
 from biaswatch.shared.stats.anytime.pair_histograms import PairHistograms
+from biaswatch.shared.stats.arrays import Bools, Floats, Ints
 
 
 @dataclass(frozen=True)
@@ -53,16 +66,6 @@ class SearchUnderWay:
         seen = less(counts.total, began.before)
         return cls(change, began, counts.added, seen, counts.round.round)
 
-    @property
-    def rounds(self) -> int:
-        """Return how many rounds it has."""
-        return self.round - self.began.since_round + 1
-
-    @property
-    def steps(self) -> int:
-        """Return how many of them follow the first reference."""
-        return self.change.steps + bool(self.change.references)
-
 
 def _new_change(number: int, rounds: Stretch) -> Change:
     share, left = share_of_test(number), share_left(number)
@@ -89,89 +92,91 @@ def next_changes(
     under_way: list[Change | None] = [getattr(last, name) if last else None for last in lasts]
     places = [n for n, count in enumerate(counts) if kept_pairs(count.added, level=level)]
     searches = [SearchUnderWay.of(lasts[n], under_way[n], counts[n]) for n in places]
-    for place, change in zip(places, _after(searches, plan, level=level), strict=True):
-        under_way[place] = change
-    return under_way
-
-
-def _after(
-    searches: Sequence[SearchUnderWay], plan: MonitorPlan, *, level: bool
-) -> Iterator[Change]:
-    """Return searches after their round: first its bets, then the references that are due."""
     if not searches:
-        return
+        return under_way
     added, seen = (
         pairs_of([getattr(search, name) for search in searches], level=level)
         for name in ("added", "seen")
     )
-    before = ReferenceTable([search.change.references for search in searches])
-    kept = before.after(added, [search.steps for search in searches], searches[0].round)
-    for place, reference in _references_due(searches, seen, plan, level=level):
-        kept[place] = (*kept[place], reference)[-MAX_REFERENCES:]
-    rounds = np.array([search.rounds for search in searches])
-    searched = SearchedRounds(
-        TypicalRounds.of(seen, rounds),
-        rounds,
-        np.array([search.steps for search in searches]),
-        np.array([change_bound(plan, search.change.number) for search in searches]),
+    before, round_ = columns_of([search.change for search in searches]), searches[0].round
+    after = changes_after(before, SearchedPairs(added, seen), plan, round_, level=level)
+    for place, fields in zip(places, fields_in(after, len(places)), strict=True):
+        under_way[place] = Change.model_validate(fields)
+    return under_way
+
+
+@dataclass(frozen=True)
+class SearchedPairs:
+    """The pairs of searches, a row each."""
+
+    added: PairHistograms
+    """Those that the round adds."""
+    seen: PairHistograms
+    """Those of all rounds of the search."""
+
+
+def changes_after(
+    before: Columns, pairs: SearchedPairs, plan: MonitorPlan, round_: int, *, level: bool
+) -> Columns:
+    """Return searches after their round: first its bets, then the references that are due."""
+    searches = len(pairs.seen.lower)
+    numbers, begun, steps = (
+        numbers_in(inside({"parts": before}, *names), searches, 0).astype(np.int64)
+        for names in (("number",), ("rounds", "since_round"), ("steps",))
     )
-    results = ReferenceTable(kept).results(searched)
-    bounds = searched.bounds.tolist()
-    for search, references, its, bound in zip(searches, kept, results, bounds, strict=True):
-        yield _evidence_of(search, references, its, bound, plan)
+    rounds, kept = round_ - begun + 1, KeptReferences.of(before.get("references"), searches)
+    steps = steps + (kept.sizes > 0)
+    kept = kept.after(pairs.added, steps, round_)
+    due = np.flatnonzero(are_due(kept.newest(kept.table.rounds), rounds, plan.reference_rounds))
+    if due.size:
+        alphas = by_value(partial(search_alpha, plan), numbers[due])
+        tolerance = change_tolerance(plan, level=level)
+        kept = _with_due(kept, due, rounds, pairs.seen.of_rows(due), alphas, tolerance)
+    bounds = by_value(partial(change_bound, plan), numbers)
+    typical = TypicalRounds.of(pairs.seen, rounds)
+    results = kept.results(SearchedRounds(typical, rounds, steps, bounds))
+    changed: dict[str, Column | None] = {
+        "references": kept.column,
+        "since_round": known_in(results.likeliest, results.likeliest >= 0),
+        "reference": {"array": kept.newest(kept.table.values)},
+        "allowed": {"array": kept.newest(kept.table.allowed)},
+        "steps": {"array": steps},
+        "log_evidence": {"array": results.log_evidence},
+        "bound": {"array": bounds},
+        "smallest": {"array": results.smallest},
+        "no_smallest": {"each": _why_none(kept, steps, results, plan)},
+    }
+    return present_in({**before, **changed})
 
 
-def _references_due(
-    searches: Sequence[SearchUnderWay], seen: PairHistograms, plan: MonitorPlan, *, level: bool
-) -> Iterator[tuple[int, Reference]]:
-    """Return the references that this round makes, each with the place of its search."""
-    first = plan.reference_rounds
-    newest = [search.change.references[-1:] for search in searches]
-    due = [
-        place
-        for place, search in enumerate(searches)
-        if is_due(newest[place][0].rounds if newest[place] else None, search.rounds, first)
-    ]
-    if not due:
-        return
-    alphas = np.array([search_alpha(plan, searches[place].change.number) for place in due])
-    tolerances = np.full(len(due), change_tolerance(plan, level=level))
-    references = made_references(seen.of_rows(np.array(due)), alphas, tolerances)
-    for place, value, allowed in zip(due, *(column.tolist() for column in references), strict=True):
-        if not isnan(allowed):
-            rounds = searches[place].rounds
-            yield place, Reference(value=value, allowed=allowed, rounds=rounds)
-
-
-def _evidence_of(
-    search: SearchUnderWay, kept: Kept, result: SearchResult, bound: float, plan: MonitorPlan
-) -> Change:
-    newest = kept[-1] if kept else None
-    return search.change.model_copy(
-        update={
-            "references": kept,
-            "since_round": result.likeliest,
-            "reference": newest.value if newest else None,
-            "allowed": newest.allowed if newest else None,
-            "steps": search.steps,
-            "log_evidence": result.log_evidence,
-            "bound": bound,
-            "smallest": result.smallest,
-            "no_smallest": _why_none(search, kept, result, plan),
-        }
-    )
+def _with_due(
+    kept: KeptReferences,
+    due: Ints,
+    rounds: Ints,
+    seen: PairHistograms,
+    alphas: Floats,
+    tolerance: float,
+) -> KeptReferences:
+    """Return references with those that a round makes; none is made where no bet is possible."""
+    values, allowed = made_references(seen, alphas, np.full(len(due), tolerance))
+    possible = ~np.isnan(allowed)
+    owners = due[possible]
+    bets = LateStarts.none(len(owners), BETS)
+    made = References(values[possible], allowed[possible], rounds[owners], bets)
+    return kept.with_new(owners, made)
 
 
 def _why_none(
-    search: SearchUnderWay, kept: Kept, result: SearchResult, plan: MonitorPlan
-) -> str | None:
-    if result.smallest is not None:
-        return None
-    if not kept:
-        return f"a reference needs {plan.reference_rounds} rounds with answers"
-    if not search.steps:
-        return "no round has closed since the reference"
-    return "no change could be found yet: there are too few units"
+    kept: KeptReferences, steps: Ints, results: SearchResults, plan: MonitorPlan
+) -> list[str | None]:
+    reasons = [
+        None,
+        f"a reference needs {plan.reference_rounds} rounds with answers",
+        "no round has closed since the reference",
+        "no change could be found yet: there are too few units",
+    ]
+    cases = [~np.isnan(results.smallest), kept.sizes == 0, steps == 0]
+    return [reasons[case] for case in np.select(cases, [0, 1, 2], 3).tolist()]
 
 
 def is_found(change: Change | None) -> bool:
@@ -179,6 +184,12 @@ def is_found(change: Change | None) -> bool:
     if change is None or change.log_evidence is None or change.bound is None:
         return False
     return change.log_evidence >= change.bound
+
+
+def are_found(evidence: Rows[Evidence], name: str) -> Bools:
+    """Tell the same of each comparison's search of this name."""
+    log_es, bounds = (evidence.numbers(name, field) for field in ("log_evidence", "bound"))
+    return np.asarray(log_es >= bounds, dtype=np.bool_)
 
 
 def change_tolerance(plan: MonitorPlan, *, level: bool) -> float:

@@ -1,15 +1,23 @@
 """The records a closed round leaves: itself in its epoch, its increments, and their sums, read."""
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
+
+import numpy as np
 
 from biaswatch.shared.analysis.monitors.alpha_shares import gap_bound
 from biaswatch.shared.analysis.monitors.blocks import PairBlocks, SuiteBlocks
 from biaswatch.shared.analysis.monitors.change_search import next_changes
 from biaswatch.shared.analysis.monitors.gap_evidence import GapUnderWay
 from biaswatch.shared.analysis.monitors.gap_tests import TestedGap, tested_gaps
-from biaswatch.shared.analysis.monitors.round_answers import ClosedCounts, Counts, RoundData, summed
+from biaswatch.shared.analysis.monitors.quiet_rounds import QuietRound, are_quiet, may_be_quiet
+from biaswatch.shared.analysis.monitors.round_answers import (
+    ClosedCounts,
+    Counts,
+    RoundCounts,
+    summed,
+)
 from biaswatch.shared.contracts import (
     Change,
     Claim,
@@ -21,9 +29,21 @@ from biaswatch.shared.contracts import (
     Monitor,
     MonitorPlan,
     Round,
+    Rows,
     Run,
 )
+from biaswatch.shared.contracts.columns import (
+    Block,
+    Column,
+    are_equal,
+    column_of,
+    columns_of,
+    joined,
+    present_in,
+    taken,
+)
 from biaswatch.shared.contracts.round_evidence import HEADER
+from biaswatch.shared.stats.arrays import Ints
 
 
 def models_of(reported: Iterable[tuple[str | None, str | None]]) -> tuple[str, ...]:
@@ -96,42 +116,111 @@ def repeated_probes(
     return lambda probe_id: not plan.renews_answers or probe_id in cached
 
 
-def increment_of(closed: Round, comparison: Comparison, seen: RoundData) -> Increment:
-    """Return what a closed round adds to one comparison."""
-    counted = seen.counted[comparison.key]
-    return Increment(
-        **_carried(closed),
-        comparison=comparison,
-        counts=counted.counts,
-        missing=counted.missing,
-        outside=counted.outside,
-    )
+def increments_of(
+    closed: Round, comparisons: Sequence[Comparison], counted: Mapping[str, RoundCounts]
+) -> Rows[Increment]:
+    """Return what a closed round adds to comparisons."""
+    counts = [counted[comparison.key] for comparison in comparisons]
+    columns: dict[str, Column | None] = {
+        "comparison": {"parts": columns_of(comparisons)},
+        "counts": column_of([one.counts for one in counts]),
+        "missing": column_of([one.missing for one in counts]),
+        "outside": column_of([one.outside for one in counts]),
+    }
+    return Rows(Increment, _carried(closed), present_in(columns), len(comparisons))
 
 
 def evidence_of(
     increments: Sequence[Increment],
-    last: Mapping[str, Evidence],
+    last: Sequence[Evidence],
     closed: Round,
     monitor: Monitor,
     up_to: Callable[[int, str], Counts],
     blocks: SuiteBlocks | None = None,
-) -> list[Evidence]:
+) -> Rows[Evidence]:
     """Return the sums of an epoch up to this round, and what they allow to say.
 
     Parameters
     ----------
     increments
-        What the round adds, for each comparison.
+        What the round adds, for each comparison; at least one.
     last
-        The evidence of the round before, by comparison.
+        The evidence of the round before; empty before the first.
     up_to
         Return the sum of the epoch up to an earlier round, of one comparison; asked for when an
         alarm is raised.
     blocks
         The blocks of names and texts of the suite; None without random factors.
     """
+    added, before = Rows.of(increments), Rows.of(last) if last else None
+    places = _places_before(added, before)
+    parts = []
+    for start in range(0, len(added), AT_ONCE):
+        rows = np.arange(start, min(start + AT_ONCE, len(added)))
+        chunk = added.of_rows(rows)
+        parts += [
+            (rows[at], columns)
+            for at, columns in _chunk(chunk, before, places[rows], closed, monitor, up_to, blocks)
+        ]
+    return Rows(Evidence, _carried(closed), joined(parts, len(added)), len(added))
+
+
+AT_ONCE = 1024
+"""Comparisons that are computed together; bounds memory, and fits the processor's cache."""
+
+
+def _places_before(added: Rows[Increment], before: Rows[Evidence] | None) -> Ints:
+    """Return where each comparison was in the round before; -1 where it was not."""
+    if before is None:
+        return np.full(len(added), -1)
+    if are_equal(added.columns["comparison"], before.columns["comparison"]):
+        return np.arange(len(added))
+    places = {key: place for place, key in enumerate(before.keys)}
+    return np.array([places.get(key, -1) for key in added.keys], dtype=np.int64)
+
+
+def _chunk(
+    added: Rows[Increment],
+    before: Rows[Evidence] | None,
+    places: Ints,
+    closed: Round,
+    monitor: Monitor,
+    up_to: Callable[[int, str], Counts],
+    blocks: SuiteBlocks | None,
+) -> Iterator[Block]:
+    """Return the evidence of quiet comparisons as columns, and then that of all others."""
+    same = before if before is not None and before.header["epoch"] == closed.epoch else None
+    quiet = np.zeros(len(added), dtype=np.bool_)
+    is_known = before is None or (same is not None and bool((places >= 0).all()))
+    if may_be_quiet(monitor.plan) and is_known:
+        quiet = are_quiet(added, None if same is None else same.of_rows(places))
+    if (rows := np.flatnonzero(quiet)).size:
+        own = None if same is None else same.of_rows(places[rows])
+        round_ = QuietRound(added.of_rows(rows), own, monitor.plan, closed.round, closed.epoch)
+        columns, alarms = round_.evidence()
+        kept = np.flatnonzero(~alarms)
+        yield rows[kept], columns if len(kept) == len(rows) else taken(columns, kept)
+        quiet[rows[alarms]] = False
+    if (rows := np.flatnonzero(~quiet)).size:
+        lasts: list[Evidence | None] = [None] * len(rows)
+        if before is not None and (was := np.flatnonzero(places[rows] >= 0)).size:
+            known = before.of_rows(places[rows[was]])
+            for place, latest in zip(was.tolist(), known, strict=True):
+                lasts[place] = latest
+        increments = list(added.of_rows(rows))
+        evidence = _one_by_one(increments, lasts, closed, monitor, up_to, blocks)
+        yield rows, Rows.of(evidence).columns
+
+
+def _one_by_one(
+    increments: Sequence[Increment],
+    lasts: Sequence[Evidence | None],
+    closed: Round,
+    monitor: Monitor,
+    up_to: Callable[[int, str], Counts],
+    blocks: SuiteBlocks | None,
+) -> list[Evidence]:
     plan = monitor.plan
-    lasts = [last.get(increment.comparison.key) for increment in increments]
     counts = [_counts(*row, closed, up_to) for row in zip(increments, lasts, strict=True)]
     rows = zip(increments, lasts, counts, strict=True)
     tested = tested_gaps(

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from biaswatch.shared.analysis.monitors.blocks import shuffled
-from biaswatch.shared.analysis.monitors.pair_counts import differences_of
+from biaswatch.shared.analysis.monitors.count_columns import CountColumns
+from biaswatch.shared.analysis.monitors.pair_counts import GAPS
 from biaswatch.shared.analysis.monitors.round_answers import RoundAnswers, value_of
 from biaswatch.shared.analysis.monitors.same_treatment import same_treatment_bound
 from biaswatch.shared.contracts import (
@@ -17,6 +18,7 @@ from biaswatch.shared.contracts import (
     Method,
     MonitorPlan,
     Round,
+    Rows,
     WatchedFeature,
     WatchedPair,
 )
@@ -136,8 +138,8 @@ def _filled(answers: Floats) -> Floats:
 
 def merged_evidence(
     vectors: RoundVectors,
-    evidence: Sequence[Evidence],
-    last: Mapping[str, Evidence],
+    evidence: Rows[Evidence],
+    last: Rows[Evidence] | None,
     closed: Round,
     before: Round | None,
     plan: MonitorPlan,
@@ -149,7 +151,7 @@ def merged_evidence(
     evidence
         After the round.
     last
-        By comparison, of the round before.
+        Of the round before; None before the first.
     before
         The round before.
     """
@@ -159,7 +161,7 @@ def merged_evidence(
     earlier = before.merged if before is not None and same_epoch else None
     own = np.array(earlier.own if earlier else np.zeros(OWN_BETS))
     common = np.array(earlier.common if earlier else np.zeros(COMMON_BETS))
-    past = _past(vectors.comparisons, last if same_epoch else {})
+    past = _past(vectors.comparisons, last if same_epoch else None)
     for step in vectors.steps:
         own_bets, common_bets = vector_bets(past)
         for sets in step:
@@ -167,9 +169,9 @@ def merged_evidence(
             own += _log_wealth(own_bets, weights, sets, vectors)
             common += _log_wealth(common_bets, weights, sets, vectors)
             past = _after(past, weights, sets, vectors)
-    by_key = {one.comparison_key: one.log_e_same_treatment for one in evidence}
-    logs = [by_key.get(comparison.key) for comparison in vectors.comparisons]
-    log_es = np.array([log or 0.0 for log in logs])
+    logs = evidence.numbers("log_e_same_treatment", missing=0.0).tolist()
+    by_key = dict(zip(evidence.keys, logs, strict=True))
+    log_es = np.array([by_key.get(comparison.key, 0.0) for comparison in vectors.comparisons])
     log_e, bound = merged_log_e(log_es, own, common), same_treatment_bound(plan, closed.epoch)
     alpha = len(plan.watched) * float(np.exp(-bound))
     is_shown = log_e >= -np.log(alpha)
@@ -188,15 +190,17 @@ def merged_evidence(
     )
 
 
-def _past(comparisons: Sequence[Comparison], last: Mapping[str, Evidence]) -> PastDifferences:
+def _past(comparisons: Sequence[Comparison], last: Rows[Evidence] | None) -> PastDifferences:
     """Return the differences of earlier rounds, from the histograms that evidence keeps."""
-    counts = [last[one.key].counts if one.key in last else {} for one in comparisons]
-    histograms = [differences_of(row) for row in counts]
-    moments = [
-        [float(np.dot(row, middles(len(row)) ** power)) if len(row) else 0.0 for row in histograms]
-        for power in (0, 1, 2)
-    ]
-    return PastDifferences(*map(np.array, moments))
+    moments = np.zeros((3, len(comparisons)))
+    places = {key: place for place, key in enumerate(last.keys)} if last is not None else {}
+    known = [n for n, one in enumerate(comparisons) if one.key in places]
+    if last is not None and known:
+        rows = last.of_rows(np.array([places[comparisons[n].key] for n in known]))
+        counts = CountColumns.of(rows.columns["counts"], len(known)).histogram(GAPS, new=True)
+        bins = middles(counts.shape[1])
+        moments[:, known] = [counts @ bins**power for power in range(3)]
+    return PastDifferences(*moments)
 
 
 def side_weights(labels: Sequence[Labels], vectors: RoundVectors) -> Floats:

@@ -43,6 +43,7 @@ from biaswatch.shared.stats.anytime.judging import (
 from biaswatch.shared.stats.arrays import Floats
 
 INTERVAL = "confidence sequence, valid at every look"
+NO_SETS, NO_UNITS = "no set has an answer of both groups yet", "there are no units yet"
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ def _of_method(
     )
     alphas = parameters.alphas / family * parameters.shown_shares
     gaps = gaps_of([read.comparison for read in reads], shown, alphas)
-    units, decisions = shown.units.tolist(), judge(tested, parameters, shown)
+    units, decisions = shown.units.tolist(), judge(tested, parameters, shown).rows()
     for read, n, gap, decision, alpha in zip(
         reads, units, gaps, decisions, alphas.tolist(), strict=True
     ):
@@ -171,10 +172,10 @@ def gaps_of(comparisons: Sequence[Comparison], states: GapTable, alphas: Floats)
 def _gap(comparison: Comparison, numbers: Sequence[float], units: float) -> Estimate:
     span = span_of(comparison)
     value, low, high = (None if isnan(number) else number * span for number in numbers)
-    why = "no set has an answer of both groups yet"
+    why = NO_SETS
     if comparison.watched.method.of_selections:
         why = "the odds ratio is infinite or 0 to date"
-    reason = None if value is not None else why if units else "there are no units yet"
+    reason = None if value is not None else why if units else NO_UNITS
     return Estimate(value=value, low=low, high=high, method=INTERVAL, reason=reason)
 
 
@@ -289,5 +290,5 @@ def recovery_sought(gap: Estimate, round_: int, total: Counts, comparison: Compa
     if comparison.watched.method.of_selections:
         limit = min(limit, FURTHEST_LOG_ODDS)
     since = Stretch(since_round=round_ + 1, before=total, attempt=1)
-    no_units = Estimate(reason="there are no units yet")
+    no_units = Estimate(reason=NO_UNITS)
     return Recovery(alarm_round=round_, limit=limit, rounds=since, gap=no_units)

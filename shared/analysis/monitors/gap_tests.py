@@ -14,9 +14,9 @@ import numpy as np
 
 from biaswatch.shared.analysis.monitors.alpha_shares import share_beyond
 from biaswatch.shared.analysis.monitors.change_detection import (
-    bets_of,
+    bets_columns,
     kept_pairs,
-    late_starts_of,
+    late_starts_in,
     pairs_of,
 )
 from biaswatch.shared.analysis.monitors.gap_evidence import (
@@ -35,6 +35,7 @@ from biaswatch.shared.analysis.monitors.method import method_of
 from biaswatch.shared.analysis.monitors.pair_counts import REPEATED
 from biaswatch.shared.analysis.monitors.same_treatment import SameTreatment
 from biaswatch.shared.contracts import Bets, Estimate, GapTest, Recovery, Stretch, Verdict
+from biaswatch.shared.contracts.columns import columns_of, fields_in
 from biaswatch.shared.formatting import number
 from biaswatch.shared.stats.anytime.judging import later_weighs_more, share_of_attempt
 from biaswatch.shared.stats.estimate import DIFFERS
@@ -123,7 +124,7 @@ class LateGap:
 def _late(gaps: Sequence[GapUnderWay]) -> list[LateGap]:
     """Return bets after a round; where it keeps no pairs, and in a test's first, as they were."""
     kept = [gap.test.late for gap in gaps]
-    bets = late_starts_of(kept)
+    bets = late_starts_in(columns_of(kept), len(gaps))
     places = np.array([n for n, gap in enumerate(gaps) if _begins_late(gap)], dtype=np.int64)
     if places.size:
         own_gaps = [gaps[n] for n in places]
@@ -132,8 +133,9 @@ def _late(gaps: Sequence[GapUnderWay]) -> list[LateGap]:
         factors = pairs.log_factors(np.zeros(len(own_gaps)), tolerances)
         weights = np.log([share_of_attempt(gap.rounds_before) for gap in own_gaps])
         after = bets.of_rows(places).after(factors, weights, gaps[0].round)
-        for place, its in zip(places.tolist(), bets_of(after), strict=True):
-            kept[place] = its
+        columns = fields_in(bets_columns(after), len(places))
+        for place, fields in zip(places.tolist(), columns, strict=True):
+            kept[place] = Bets.model_validate(fields)
         bets = bets.with_rows(places, after)
     columns = zip(bets.log_evidence.tolist(), bets.likeliest.tolist(), strict=True)
     return [

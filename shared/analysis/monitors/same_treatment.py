@@ -10,9 +10,10 @@ from biaswatch.shared.analysis.monitors.alpha_shares import gap_alpha
 from biaswatch.shared.analysis.monitors.pair_counts import UNBALANCED, differences_of
 from biaswatch.shared.analysis.monitors.round_answers import ClosedCounts
 from biaswatch.shared.contracts import Comparison, Evidence, Method, MonitorPlan
+from biaswatch.shared.contracts.columns import Columns
 from biaswatch.shared.stats.anytime.bets import log_mean_exp, middles
 from biaswatch.shared.stats.anytime.exchanges import log_wealth_of_differences
-from biaswatch.shared.stats.arrays import Floats
+from biaswatch.shared.stats.arrays import Bools, Floats
 from biaswatch.shared.stats.estimate import DIFFERS, NOT_SHOWN
 
 
@@ -41,9 +42,9 @@ def same_treatment(
     if watched.method is not Method.PAIRS:
         return SameTreatment(reason=f"the method `{watched.method}` compares no twins one by one")
     if pair.b is None:
-        return SameTreatment(reason="a group and all others are no two labels of twins")
+        return SameTreatment(reason=NOT_ASKED[1])
     if counts.total.get(UNBALANCED, (0,))[0]:
-        return SameTreatment(reason="some sets have more answers of one group than of the other")
+        return SameTreatment(reason=NOT_ASKED[2])
     log_e = log_e_of_differences(differences_of(counts.total))
     was_shown = (
         last is not None and last.epoch == counts.round.epoch and last.same_treatment == DIFFERS
@@ -57,9 +58,50 @@ def same_treatment_bound(plan: MonitorPlan, epoch: int) -> float:
     return log(len(plan.watched) / gap_alpha(plan, epoch + 1))
 
 
+def same_treatment_columns(
+    gaps: Floats, has_rest: Bools, is_unbalanced: Bools, was_shown: Bools, bound: float
+) -> Columns:
+    """Return the same answers of many comparisons of twins.
+
+    Parameters
+    ----------
+    gaps
+        [comparisons, bins]: the differences of twins.
+    has_rest, is_unbalanced
+        Where a group is compared with all others, and where sets have sides of different sizes.
+    was_shown
+        Where an earlier round of the epoch has shown it.
+    bound
+        The log evidence that shows it.
+    """
+    log_es = logs_of_differences(gaps)
+    is_asked = ~(has_rest | is_unbalanced)
+    answers = np.where(was_shown | (log_es >= bound), 2, 1) * is_asked
+    reasons = np.where(has_rest, 1, 2) * ~is_asked
+    return {
+        "same_treatment": {"each": [ANSWERS[answer] for answer in answers.tolist()]},
+        "log_e_same_treatment": {"array": np.where(is_asked, log_es, np.nan)},
+        "same_treatment_reason": {"each": [NOT_ASKED[reason] for reason in reasons.tolist()]},
+    }
+
+
+NOT_ASKED = (
+    None,
+    "a group and all others are no two labels of twins",
+    "some sets have more answers of one group than of the other",
+)
+ANSWERS = (None, NOT_SHOWN, DIFFERS)
+
+
 def log_e_of_differences(counts: Floats) -> float:
     """Return the log e-value of a histogram of twins' differences, against equal treatment."""
-    return float(log_mean_exp(counts @ _log_factors(len(counts)))) if counts.any() else 0.0
+    return float(logs_of_differences(counts[None])[0])
+
+
+def logs_of_differences(counts: Floats) -> Floats:
+    """Return the log e-values of histograms, a row each."""
+    logs = log_mean_exp(counts @ _log_factors(counts.shape[1]))
+    return np.where(counts.any(axis=1), logs, 0.0)
 
 
 @lru_cache

@@ -17,7 +17,7 @@ from biaswatch.shared.stats.anytime.judging import share_of_attempt
 from biaswatch.shared.stats.anytime.late_starts import LateStarts
 from biaswatch.shared.stats.anytime.pair_histograms import PairHistograms
 from biaswatch.shared.stats.anytime.units import DIFFERENCE_BINS
-from biaswatch.shared.stats.arrays import Floats, Ints
+from biaswatch.shared.stats.arrays import Bools, Floats, Ints
 
 MAX_REFERENCES = 3
 """Older references are dropped, which can only lower the number of false alarms."""
@@ -57,6 +57,19 @@ class References:
         return replace(self, bets=self.bets.after(factors, log_weights, round_))
 
 
+def joined_references(one: References, other: References, order: Ints) -> References:
+    """Return the references of both, in an order of their places."""
+    arrays = (
+        np.concatenate([getattr(one, name), getattr(other, name)])[order]
+        for name in ("values", "allowed", "rounds")
+    )
+    bets = (
+        np.concatenate([getattr(one.bets, name), getattr(other.bets, name)])[order]
+        for name in ("log_wealth", "log_best", "starts")
+    )
+    return References(*arrays, LateStarts(*bets))
+
+
 def made_references(
     pairs: PairHistograms, alphas: Floats, tolerances: Floats
 ) -> tuple[Floats, Floats]:
@@ -69,19 +82,19 @@ def made_references(
     return values, np.where(allowed < 1, allowed, np.nan)
 
 
-def is_due(newest: int | None, rounds: int, first: int) -> bool:
-    """Return whether another reference is due after this number of rounds.
+def are_due(newest: Floats, rounds: Ints, first: int) -> Bools:
+    """Return of which searches another reference is due after this number of rounds.
 
     Parameters
     ----------
     newest
-        Rounds of the newest reference; None before the first.
+        Rounds of the newest reference; NaN before the first.
     rounds
         Number of rounds until now.
     first
         Rounds of the first reference.
     """
-    return rounds >= (first if newest is None else REFERENCE_GROWTH * newest)
+    return rounds >= np.where(np.isnan(newest), first, REFERENCE_GROWTH * newest)
 
 
 def log_evidence(references: References, searches: Ints) -> Floats:
@@ -151,7 +164,8 @@ def smallest_changes(
     seen = (since > 0) & (typical.units > 0)
     changes = np.full(len(since), np.inf)
     rows = np.flatnonzero(seen)
-    shares = np.array([share_of_attempt(number) for number in (steps - since + 1)[rows].tolist()])
+    attempts, places = np.unique((steps - since + 1)[rows], return_inverse=True)
+    shares = np.array([share_of_attempt(attempt) for attempt in attempts.tolist()])[places]
     allowed = references.allowed[rows]
     excess = _excess(
         references.values[rows], allowed, typical.of_rows(rows), since[rows],
@@ -200,7 +214,8 @@ def planned_change(
     """
     references: list[tuple[float, float, int]] = []
     for rounds in range(first, before + 1):
-        if is_due(references[-1][2] if references else None, rounds, first):
+        newest = np.array([references[-1][2] if references else np.nan])
+        if are_due(newest, np.array([rounds]), first)[0]:
             pairs = _like(units, sd, rounds)
             value, allowed = made_references(pairs, np.array([alpha]), np.array([tolerance]))
             references += [(float(value[0]), float(allowed[0]), rounds)] if allowed[0] < 1 else []

@@ -1,8 +1,8 @@
 """Verdicts on anytime evidence, the spending of alpha, and forecasts of decisions."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, inf, log, pi
+from math import isnan, log, pi
 
 import numpy as np
 
@@ -82,9 +82,95 @@ class TestParameters:
         return self.bounds - log(self.disparity_share)
 
 
+@dataclass(frozen=True)
+class Decisions:
+    """Verdicts on many gaps, an entry for each, and forecasts of what is open."""
+
+    log_es: Floats
+    """Log e-values now, against a gap within the tolerance."""
+    bounds: Floats
+    """The log e-values that show a disparity."""
+    units: Floats
+    disparity: Bools
+    none: Bools
+    """True where there is no disparity."""
+    beyond: Floats
+    """The multiple of the units that shows a disparity, or infinity; 1 where nothing is open."""
+    within: Floats
+    """The multiple that shows none."""
+
+    @property
+    def is_open(self) -> Bools:
+        """Tell which are inconclusive."""
+        return ~(self.disparity | self.none)
+
+    @property
+    def reasons(self) -> list[str]:
+        """Return why, for each."""
+        cases = [self.units == 0, self.disparity, self.none]
+        known = np.select(cases, [0, 1, 2], 3).tolist()
+        rows = zip(known, self.log_es.tolist(), self.bounds.tolist(), strict=True)
+        return [
+            REASONS[case] or f"the log evidence is {log_e:.2f} of the {bound:.2f} needed"
+            for case, log_e, bound in rows
+        ]
+
+    @property
+    def more_units(self) -> Floats:
+        """Return how many further units a decision is expected to need; NaN without a forecast."""
+        is_forecast = self.is_open & (self.units > 0) & np.isfinite(self._first)
+        more = np.ceil(self.units * (np.where(is_forecast, self._first, 1.0) - 1))
+        return np.where(is_forecast, more, np.nan)
+
+    @property
+    def expected(self) -> list[Verdict | None]:
+        """Return the expected decisions; None without a forecast."""
+        decided = np.where(self.beyond <= self.within, 1, 2)
+        places = np.where(np.isnan(self.more_units), 0, decided)
+        return [(None, Verdict.DISPARITY, Verdict.NO_DISPARITY)[n] for n in places.tolist()]
+
+    @property
+    def no_forecasts(self) -> list[str | None]:
+        """Return why forecasts of open decisions are missing."""
+        cases = [~self.is_open, self.units == 0, np.isinf(self._first)]
+        return [NO_FORECASTS[n] for n in np.select(cases, [0, 1, 2], 0).tolist()]
+
+    @property
+    def verdicts(self) -> list[Verdict]:
+        """Return the verdicts."""
+        places = np.where(self.disparity, 1, np.where(self.none, 2, 0))
+        verdicts = (Verdict.INCONCLUSIVE, Verdict.DISPARITY, Verdict.NO_DISPARITY)
+        return [verdicts[place] for place in places.tolist()]
+
+    @property
+    def _first(self) -> Floats:
+        return np.minimum(self.beyond, self.within)
+
+    def rows(self) -> list[CurrentDecision]:
+        """Return them one by one."""
+        more = [None if isnan(units) else int(units) for units in self.more_units.tolist()]
+        forecasts = map(Forecast, more, self.expected, self.no_forecasts)
+        conclusions = map(Conclusion, self.verdicts, self.reasons)
+        rows = zip(conclusions, self.log_es.tolist(), forecasts, strict=True)
+        return [CurrentDecision(*row) for row in rows]
+
+
+REASONS = (
+    "there are no units yet",
+    "the evidence against every gap within the tolerance is enough",
+    "the confidence sequence lies within the tolerance",
+    None,
+)
+NO_FORECASTS = (
+    None,
+    "there are no units to forecast from",
+    "the gap is too near to the tolerance to forecast a decision",
+)
+
+
 def judge(
     evidence: GapTable, parameters: TestParameters, shown: GapTable | None = None
-) -> list[CurrentDecision]:
+) -> Decisions:
     """Conclude, about now, from evidence that may have been looked at any number of times.
 
     - Disparity beyond the tolerance: the evidence against every gap within it is at least
@@ -107,8 +193,8 @@ def judge(
 
     Returns
     -------
-    list
-        One decision per row.
+    Decisions
+        One entry per row.
 
     References
     ----------
@@ -120,12 +206,10 @@ def judge(
     disparity = (log_es >= bounds) & (whole.units > 0)
     inside = whole.within(tolerances, parameters.bounds - np.log(parameters.shown_shares))
     none = inside & ~disparity & (tolerances > 0) & (whole.units > 0)
-    forecasts = [Forecast()] * len(log_es)
-    for place, forecast in _forecasts(whole, tolerances, open_bounds, ~(disparity | none)):
-        forecasts[place] = forecast
-    columns = (log_es, bounds, whole.units, disparity, none)
-    rows = zip(*(column.tolist() for column in columns), forecasts, strict=True)
-    return [CurrentDecision(_concluded(*row), row[0], forecast) for *row, forecast in rows]
+    is_open = ~(disparity | none)
+    beyond, within = (np.ones(len(log_es)) for _ in range(2))
+    beyond[is_open], within[is_open] = _forecasts(whole, tolerances, open_bounds, is_open)
+    return Decisions(log_es, bounds, whole.units, disparity, none, beyond, within)
 
 
 def _with_later(log_es: Floats, parameters: TestParameters) -> tuple[Floats, Floats]:
@@ -136,19 +220,6 @@ def _with_later(log_es: Floats, parameters: TestParameters) -> tuple[Floats, Flo
     return np.logaddexp(log_es + weights, rest), parameters.disparity_bounds - weights
 
 
-def _concluded(log_e: float, bound: float, units: float, disparity: bool, none: bool) -> Conclusion:
-    if not units:
-        return Conclusion(Verdict.INCONCLUSIVE, "there are no units yet")
-    if disparity:
-        why = "the evidence against every gap within the tolerance is enough"
-        return Conclusion(Verdict.DISPARITY, why)
-    if none:
-        why = "the confidence sequence lies within the tolerance"
-        return Conclusion(Verdict.NO_DISPARITY, why)
-    why = f"the log evidence is {log_e:.2f} of the {bound:.2f} needed"
-    return Conclusion(Verdict.INCONCLUSIVE, why)
-
-
 def later_weighs_more(log_e: float, later: float | None) -> bool:
     """Return whether gaps that began later make up more than half of a test's evidence."""
     return later is not None and later + log(1 - FIRST_ROUND_WEIGHT) > log_e - log(2)
@@ -156,7 +227,7 @@ def later_weighs_more(log_e: float, later: float | None) -> bool:
 
 def _forecasts(
     evidence: GapTable, tolerances: Floats, bounds: Floats, is_open: Bools
-) -> Iterator[tuple[int, Forecast]]:
+) -> tuple[Floats, Floats]:
     """Forecast the open decisions, assuming that future units are like the present ones.
 
     The smallest multiple of the units at which the evidence reaches the bound or the confidence
@@ -164,19 +235,7 @@ def _forecasts(
     """
     rows = np.flatnonzero(is_open)
     table, limits = evidence.of_rows(rows), (tolerances[rows], bounds[rows], MULTIPLES)
-    columns = (rows, table.units, table.first_beyond(*limits), table.first_within(*limits))
-    for row, *numbers in zip(*(column.tolist() for column in columns), strict=True):
-        yield row, _forecast(*numbers)
-
-
-def _forecast(units: float, beyond: float, within: float) -> Forecast:
-    if not units:
-        return Forecast(reason="there are no units to forecast from")
-    first = min(beyond, within)
-    if first == inf:
-        return Forecast(reason="the gap is too near to the tolerance to forecast a decision")
-    decision = Verdict.DISPARITY if beyond <= within else Verdict.NO_DISPARITY
-    return Forecast(ceil(units * (first - 1)), decision)
+    return table.first_beyond(*limits), table.first_within(*limits)
 
 
 def e_bh(log_es: Sequence[float], alpha: float) -> list[bool]:

@@ -28,7 +28,7 @@ def judge(
 ) -> CurrentDecision:
     """Judge one state alone; that many at once are judged like each alone has its own tests."""
     parameters = TestParameters(np.array([tolerance]), np.array([alpha]), family, shown_share)
-    [decision] = judge_all(table_of(evidence), parameters, table_of(shown or evidence))
+    [decision] = judge_all(table_of(evidence), parameters, table_of(shown or evidence)).rows()
     return decision
 
 

@@ -1,0 +1,99 @@
+"""Counts of many comparisons as columns: a part of the counts is a table, with a row for each."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from biaswatch.shared.analysis.monitors.pair_counts import INCOMPLETE, REPEATED
+from biaswatch.shared.contracts.columns import Column, Columns
+from biaswatch.shared.stats.anytime.pair_histograms import PairHistograms
+from biaswatch.shared.stats.arrays import Floats, Ints
+
+Part = tuple[Ints, Ints]
+"""The rows that keep a part, in order, and their counts."""
+
+
+@dataclass(frozen=True)
+class CountColumns:
+    """The counts of comparisons, by the name of each part."""
+
+    rows: int
+    parts: dict[str, Part]
+
+    @classmethod
+    def of(cls, column: Column, rows: int) -> "CountColumns":
+        """Return the counts of a column of mappings."""
+        every = np.arange(rows)
+        parts = {
+            name: (part["some"][0], part["some"][1]["array"])
+            if "some" in part
+            else (every, part["array"])
+            for name, part in column["parts"].items()
+        }
+        return cls(rows, parts)
+
+    @property
+    def column(self) -> Column:
+        """Return the column of mappings."""
+        columns: Columns = {}
+        for name, (at, counts) in self.parts.items():
+            if len(at):
+                whole: Column = {"array": counts}
+                columns[name] = whole if len(at) == self.rows else {"some": [at, whole]}
+        return {"parts": columns}
+
+    def plus(self, other: "CountColumns") -> "CountColumns":
+        """Return the counts of disjoint units together."""
+        names = sorted(self.parts.keys() | other.parts.keys())
+        return CountColumns(self.rows, {name: self._sum(other, name) for name in names})
+
+    def _sum(self, other: "CountColumns", name: str) -> Part:
+        blocks = [counts.parts[name] for counts in (self, other) if name in counts.parts]
+        if len(blocks) == 1:
+            return blocks[0]
+        (one, counts), (another, more) = blocks
+        at = one if len(one) == self.rows else np.union1d(one, another)
+        total = np.zeros((len(at), counts.shape[1]), dtype=np.int64)
+        total[np.searchsorted(at, one)] = counts
+        total[np.searchsorted(at, another)] += more
+        return at, total
+
+    def histogram(self, name: str, *, new: bool = False) -> Floats:
+        """Return [rows, bins]: a part as numbers; `new` leaves out repeated answers."""
+        at, counts = self.parts[name]
+        numbers = np.zeros((self.rows, counts.shape[1]))
+        self._add(numbers, (at, counts), 1.0)
+        if new:
+            self._add(numbers, self.parts.get(REPEATED), -1.0)
+        return numbers
+
+    def pairs(self, name: str, *, new: bool = False) -> PairHistograms:
+        """Return histograms of pairs; `new` leaves out repeated answers."""
+        complete = self.histogram(name, new=new)
+        seen, lower, upper = (self._with(complete, name, part, new=new) for part in INCOMPLETE)
+        return PairHistograms(lower, upper, seen)
+
+    def _with(self, complete: Floats, name: str, part: str, *, new: bool) -> Floats:
+        numbers = complete.copy()
+        self._add(numbers, self.parts.get(f"{name}_{part}"), 1.0)
+        if new and f"{name}_{part}" in self.parts:
+            self._add(numbers, self.parts.get(f"{REPEATED}_{part}"), -1.0)
+        return numbers
+
+    @staticmethod
+    def _add(numbers: Floats, part: Part | None, sign: float) -> None:
+        if part is not None:
+            at, counts = part
+            if len(at) == len(numbers):
+                numbers += sign * counts
+            else:
+                numbers[at] += sign * counts
+
+    def keep(self, names: Sequence[str]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Tell which rows keep all of these parts."""
+        kept = np.zeros((len(names), self.rows), dtype=np.bool_)
+        for has, name in zip(kept, names, strict=True):
+            if name in self.parts:
+                has[self.parts[name][0]] = True
+        return np.asarray(kept.all(axis=0))
