@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from biaswatch.shared.stats.arrays import Floats
+from biaswatch.shared.stats.arrays import Floats, Ints
 
 STAKES = (0.0125, 0.025, 0.05, 0.1, 0.2, 0.4, 0.7, 0.95)
 """Each below 1, so that no outcome can ruin a bet; enough for several hundred thousand units."""
@@ -25,6 +25,13 @@ def log_mean_exp(logs: Floats) -> Floats:
     largest = logs.max(axis=-1, keepdims=True)
     mean = np.exp(logs - largest).mean(axis=-1)
     return np.asarray(np.log(mean) + largest[..., 0], dtype=np.float64)
+
+
+def log_sum_exp(one: Floats, other: Floats) -> Floats:
+    """Return the logarithm of the sum of two exponentials, in a quarter of `logaddexp`'s time."""
+    larger, smaller = np.maximum(one, other), np.minimum(one, other)
+    apart = np.subtract(smaller, larger, out=np.zeros_like(larger), where=np.isfinite(larger))
+    return np.asarray(larger + np.log1p(np.exp(apart)), dtype=np.float64)
 
 
 @lru_cache
@@ -77,6 +84,41 @@ def _log_factors_beyond(tolerance: float, bins: int) -> Floats:
     return np.log1p(bets * middles(bins)[:, None] - np.abs(bets) * tolerance)
 
 
+def log_growth(counts: Floats, nulls: Floats, bets: Floats) -> Floats:
+    """Return [rows, bets]: the log wealth of bets of each row against its own null.
+
+    Units are multiplied, some at a time, and then the logarithm is taken: it costs ten times as
+    much as a product.
+
+    Parameters
+    ----------
+    counts
+        [rows, bins]
+    nulls
+        [rows]
+    bets
+        [rows, bets]: each times a unit's distance from the null is above -1.
+    """
+    units, whole = counts.sum(axis=1).astype(np.int64), counts.astype(np.int64)
+    gaps = np.repeat(np.tile(middles(counts.shape[1]), len(counts)), whole.ravel())
+    distances = np.zeros((len(counts), units.max(initial=0)))
+    distances[np.arange(distances.shape[1]) < units[:, None]] = gaps - np.repeat(nulls, units)
+    columns, by_bet = np.ascontiguousarray(distances.T), np.ascontiguousarray(bets.T)
+    logs, factors = np.zeros_like(by_bet), np.empty_like(by_bet)
+    for start in range(0, len(columns), MULTIPLIED_UNITS):
+        product = np.ones_like(by_bet)
+        for column in columns[start : start + MULTIPLIED_UNITS]:
+            np.multiply(by_bet, column, out=factors)
+            factors += 1
+            product *= factors
+        logs += np.log(product)
+    return logs.T
+
+
+MULTIPLIED_UNITS = 128
+"""Units whose factors are multiplied: each is between 0.05 and 2, so that no product is 0."""
+
+
 class LogGrowth:
     """Wealth of bets on histograms of differences, a row each, each against its own nulls.
 
@@ -92,47 +134,32 @@ class LogGrowth:
     """
 
     def __init__(self, lower: Floats, upper: Floats) -> None:
-        values, slopes = (
-            # A row for bets downwards and one for bets upwards, each outwards from 0.
-            np.stack([upper @ table[0], lower @ table[1]], axis=1)
-            for table in _tables(lower.shape[1])
+        tables = _tables(lower.shape[1])
+        # [rows, 2, points]: bets downwards and bets upwards, each outwards from 0.
+        self._values, self._slopes = (
+            np.stack([upper @ table[0], lower @ table[1]], axis=1) for table in tables
         )
-        self._cubics, self._cells = _cubics(values, slopes * TABLE_STEP), values.shape[2] - 1
+        self._slopes *= TABLE_STEP
         self._units = lower.sum(axis=1)
 
-    def log_es(self, nulls: Floats) -> Floats:
-        """Return the log e-value of each row against its null, never above the exact one."""
+    def log_es(self, rows: Ints, nulls: Floats) -> Floats:
+        """Return the log e-values of rows, each against its null, never above the exact one."""
         bets = both_ways(STAKES) / (1 + np.abs(nulls))[:, None]
-        rest = 1 - bets * nulls[:, None]
-        wealths = self._units[:, None] * np.log(rest) + self._sums(bets / rest)
-        return np.asarray(log_mean_exp(wealths) - MAX_TABLE_ERROR * self._units, dtype=np.float64)
+        rest, units = 1 - bets * nulls[:, None], self._units[rows]
+        wealths = units[:, None] * np.log(rest) + self._sums(rows, bets / rest)
+        return np.asarray(log_mean_exp(wealths) - MAX_TABLE_ERROR * units, dtype=np.float64)
 
-    def _sums(self, bets: Floats) -> Floats:
+    def _sums(self, rows: Ints, bets: Floats) -> Floats:
         """Return the sum of log(1 + bet g) over the units of a row, for each of its bets."""
-        steps = np.abs(np.arctanh(bets)) / TABLE_STEP
+        steps = np.abs(np.log((1 + bets) / (1 - bets))) / (2 * TABLE_STEP)
         cells = steps.astype(np.int64)
-        rows = 2 * np.arange(len(bets))[:, None] + (bets > 0)
-        constant, linear, squared, cubed = np.moveaxis(
-            self._cubics.take(rows * self._cells + cells, axis=0), -1, 0
-        )
-        part = steps - cells
-        return np.asarray(constant + part * (linear + part * (squared + part * cubed)))
-
-
-def _cubics(values: Floats, slopes: Floats) -> Floats:
-    """Return [tables * cells, 4]: coefficients of the cubics between points, constants first.
-
-    Slopes are per cell. The coefficients of one bet are adjacent in memory.
-    """
-    near, far = values[..., :-1], values[..., 1:]
-    start_slopes, end_slopes, rise = slopes[..., :-1], slopes[..., 1:], far - near
-    coefficients = [
-        near,
-        start_slopes,
-        3 * rise - 2 * start_slopes - end_slopes,
-        start_slopes + end_slopes - 2 * rise,
-    ]
-    return np.asarray(np.stack(coefficients, axis=-1).reshape(-1, 4), dtype=np.float64)
+        part, points = steps - cells, self._values.shape[2]
+        places = (2 * rows[:, None] + (bets > 0)) * points + cells
+        near, far = (self._values.take(places + n) for n in (0, 1))
+        slope, end_slope = (self._slopes.take(places + n) for n in (0, 1))
+        rise = far - near
+        squared, cubed = 3 * rise - 2 * slope - end_slope, slope + end_slope - 2 * rise
+        return np.asarray(near + part * (slope + part * (squared + part * cubed)))
 
 
 @lru_cache

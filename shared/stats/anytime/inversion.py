@@ -1,6 +1,7 @@
 """Confidence sequences from e-values: the nulls not rejected, with ends rounded outwards."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from math import log
 
 import numpy as np
@@ -149,34 +150,133 @@ def _doubling_bracket(
         accepted, distance = null, 2 * distance
 
 
+RowLogEs = Callable[[Ints, Floats], Floats]
+"""The log e-values of some rows, each against a null of its own."""
+
+
 def invert_rows(
-    log_es: LogE, centres: Floats, steps: Floats, limits: Limits, bounds: Floats
+    log_es: RowLogEs, centres: Floats, steps: Floats, limits: Limits, bounds: Floats
 ) -> tuple[Floats, Floats]:
     """Return the ends of many intervals at once, as `invert` does for one.
 
-    A grid on each side reaches as far as it has to; two finer ones fill the step with the end.
+    A grid on each side reaches as far as it has to; two finer ones fill the step with the end. A
+    few secants come so near to the end that its place on the grids is tried at once; where they do
+    not, it is found by halving.
 
     Parameters
     ----------
     log_es
-        The log e-value of each interval against its null, an array of one null each.
+        The log e-values of intervals, by their rows, against a null each.
     centres, steps, bounds
         [rows]: a null that is not rejected, the distance of the nulls tried, and the log e-value
         that rejects.
     limits
         The range of nulls.
     """
-    low, high = (_row_ends(log_es, centres, sign * steps, limits, bounds) for sign in (-1.0, 1.0))
+    rows = np.tile(np.arange(len(centres)), 2)
+    grids = Grids(
+        log_es, rows, centres[rows], np.concatenate([-steps, steps]), limits, bounds[rows]
+    )
+    ends = _ends_by_secants(grids)
+    if (left := np.flatnonzero(np.isnan(ends))).size:
+        ends[left] = _ends_by_halving(grids.of(left))
+    low, high = np.split(ends, 2)
     return low, high
 
 
-def _row_ends(
-    log_es: LogE, centres: Floats, steps: Floats, limits: Limits, bounds: Floats
-) -> Floats:
-    accepted, steps = centres.copy(), steps.copy()
+@dataclass(frozen=True)
+class Grids:
+    """The nulls that are tried for ends, in signed steps from centres."""
+
+    log_es: RowLogEs
+    rows: Ints
+    centres: Floats
+    steps: Floats
+    limits: Limits
+    bounds: Floats
+
+    def of(self, ends: Ints) -> "Grids":
+        """Return the grids of some ends."""
+        arrays = (self.rows, self.centres, self.steps, self.bounds)
+        rows, centres, steps, bounds = (array[ends] for array in arrays)
+        return Grids(self.log_es, rows, centres, steps, self.limits, bounds)
+
+    def at(self, distances: Floats | Ints) -> Floats:
+        """Return the nulls at these numbers of steps."""
+        return np.clip(self.centres + self.steps * distances, *self.limits)
+
+    def excess(self, nulls: Floats) -> Floats:
+        """Return the log e-values against nulls less the bounds: at least 0 where rejected."""
+        return self.log_es(self.rows, nulls) - self.bounds
+
+    def cells(self, nulls: Floats) -> tuple[Floats, Floats]:
+        """Return the cells of the finest grids that nulls lie in: the nearer end and the farther.
+
+        The first grid is as many times as coarse as it has to be.
+        """
+        steps, before = self.steps.copy(), self.centres.copy()
+        while (short := (nulls - self.centres) / steps > GRID_NULLS).any():
+            before = np.where(short, self.at(steps / self.steps * GRID_NULLS), before)
+            steps = np.where(short, steps * GRID_NULLS, steps)
+        near, far = self.centres, np.clip(self.centres + steps * GRID_NULLS, *self.limits)
+        place = _cell((nulls - near) / steps)
+        near, far = (
+            np.where(place == 1, before, np.clip(near + steps * (place - 1), *self.limits)),
+            np.where(place == GRID_NULLS, far, np.clip(near + steps * place, *self.limits)),
+        )
+        for _ in range(FILLS):
+            width = far - near
+            place = _cell((nulls - near) / width * GRID_NULLS)
+            near, far = (
+                np.where(place == 1, near, near + width * (place - 1) / GRID_NULLS),
+                np.where(place == GRID_NULLS, far, near + width * place / GRID_NULLS),
+            )
+        return near, far
+
+
+def _cell(places: Floats) -> Ints:
+    return np.clip(np.ceil(places), 1, GRID_NULLS).astype(np.int64)
+
+
+SECANTS, TRIES = 4, 3
+"""Secants before an end is tried, and how often it is."""
+SCALE = 2.0
+"""What is added to log e-values, whose roots then rise almost linearly with the distance."""
+FIRST_STEPS = 10.0
+"""Steps of the first null tried, for each unit of the root of the bound."""
+
+
+def _ends_by_secants(grids: Grids) -> Floats:
+    """Return the first rejected nulls; NaN where the last tries have not found them."""
+    ends, left = np.full(len(grids.rows), np.nan), np.arange(len(grids.rows))
+    distances = FIRST_STEPS * np.sqrt(grids.bounds + SCALE)
+    before, roots_before = np.zeros(len(left)), np.zeros(len(left))
+    for number in range(SECANTS + TRIES):
+        own, nulls = grids.of(left), grids.of(left).at(distances)
+        if number >= SECANTS:
+            near, nulls = own.cells(nulls)
+            distances = (nulls - own.centres) / own.steps
+        excess = own.excess(nulls)
+        kept = np.ones(len(left), dtype=np.bool_)
+        if number >= SECANTS:
+            kept = ~((excess >= 0) & (own.excess(near) < 0))
+            ends[left[~kept]] = nulls[~kept]
+        roots = np.sqrt(np.maximum(excess + own.bounds + SCALE, 0.0))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            slopes = (distances - before) / (roots - roots_before)
+            following = distances + (np.sqrt(own.bounds + SCALE) - roots) * slopes
+        following = np.clip(np.nan_to_num(following), distances / 4, distances * 4)
+        left, before, roots_before = left[kept], distances[kept], roots[kept]
+        distances = following[kept]
+    return ends
+
+
+def _ends_by_halving(grids: Grids) -> Floats:
+    centres, limits = grids.centres, grids.limits
+    accepted, steps = centres.copy(), grids.steps.copy()
     while True:
         far = np.clip(centres + steps * GRID_NULLS, *limits)
-        over = log_es(far) >= bounds
+        over = grids.excess(far) >= 0
         short = ~(over | (far == limits[0]) | (far == limits[1]))
         if not short.any():
             break
@@ -185,25 +285,25 @@ def _row_ends(
     def coarse(places: Ints) -> Floats:
         return np.clip(centres + steps * places, *limits)
 
-    accepted, rejected = _first_rejected(log_es, coarse, accepted, far, bounds)
+    accepted, rejected = _first_rejected(grids, coarse, accepted, far)
     for _ in range(FILLS):
         near, width, last = accepted, rejected - accepted, rejected
 
         def filled(places: Ints, near: Floats = near, width: Floats = width) -> Floats:
             return np.asarray(near + width * places / GRID_NULLS, dtype=np.float64)
 
-        accepted, rejected = _first_rejected(log_es, filled, near, last, bounds)
+        accepted, rejected = _first_rejected(grids, filled, near, last)
     return np.where(over, rejected, far)
 
 
 def _first_rejected(
-    log_es: LogE, null_at: Callable[[Ints], Floats], before: Floats, last: Floats, bounds: Floats
+    grids: Grids, null_at: Callable[[Ints], Floats], before: Floats, last: Floats
 ) -> tuple[Floats, Floats]:
     """Return the null before the first rejected one of a grid, and that one: by halving."""
-    inside, outside = (np.full(len(bounds), place) for place in (0, GRID_NULLS))
+    inside, outside = (np.full(len(last), place) for place in (0, GRID_NULLS))
     while (wide := outside - inside > 1).any():
         middle = (inside + outside) // 2
-        over = log_es(null_at(middle)) >= bounds
+        over = grids.excess(null_at(middle)) >= 0
         inside = np.where(wide & ~over, middle, inside)
         outside = np.where(wide & over, middle, outside)
     accepted = np.where(inside == 0, before, null_at(inside))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from biaswatch.shared.stats.anytime.bets import log_mean_exp
+from biaswatch.shared.stats.anytime.bets import log_mean_exp, log_sum_exp
 from biaswatch.shared.stats.arrays import Floats, Ints
 
 WEALTH_UNITS = 1e6
@@ -57,7 +57,7 @@ class LateStarts:
         round_
             Number of the round.
         """
-        wealth = np.logaddexp(self.log_wealth, log_weights[:, None])
+        wealth = log_sum_exp(self.log_wealth, log_weights[:, None])
         starts = np.where(self.log_best <= 0, round_, self.starts)
         earned, most = (
             np.floor((logs + factors) * WEALTH_UNITS) / WEALTH_UNITS

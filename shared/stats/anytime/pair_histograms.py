@@ -10,6 +10,7 @@ from biaswatch.shared.stats.anytime.bets import (
     STAKES,
     LogGrowth,
     both_ways,
+    log_growth,
     log_mean_exp,
     log_wealths_at,
     log_wealths_beyond,
@@ -103,16 +104,11 @@ class PairHistograms:
         bound once.
         """
         wealths = self._wealths_beyond(tolerances)
-        return first_of(multiples, len(bounds), lambda m: _scaled(wealths, m) >= bounds)
+        return first_of(multiples, bounds, wealths)
 
     def first_within(self, tolerances: Floats, bounds: Floats, multiples: Floats) -> Floats:
         """Return the first that puts the interval inside the tolerance, or infinity."""
-        low, high = self._wealths_at_ends(tolerances)
-
-        def decided(times: Floats) -> Bools:
-            return np.minimum(_scaled(low, times), _scaled(high, times)) >= bounds
-
-        first = first_of(multiples, len(bounds), decided)
+        first = first_of(multiples, bounds, *self._wealths_at_ends(tolerances))
         return np.where(self._centred(tolerances), first, np.inf)
 
     def intervals(self, alphas: Floats) -> Floats:
@@ -143,16 +139,13 @@ class PairHistograms:
         values, allowed
             [rows]: the reference mean, and the allowed distance from it.
         """
-        half, factors = len(STAKES), np.empty((len(values), 2 * len(STAKES)))
-        signed = both_ways(STAKES)
-        for start in range(0, len(values), CHUNK_ROWS):
-            rows = slice(start, start + CHUNK_ROWS)
-            bets = signed / (1 + np.abs(values[rows]) + allowed[rows])[:, None]
-            payoffs = (self._middles - values[rows, None])[:, None, :] * bets[:, :, None]
-            logs = np.log1p(payoffs - (np.abs(bets) * allowed[rows, None])[:, :, None])
-            sides = (self.lower[rows], logs[:, :half]), (self.upper[rows], logs[:, half:])
-            factors[rows] = np.concatenate([(b @ c[:, :, None])[:, :, 0] for c, b in sides], axis=1)
-        return factors
+        bets = both_ways(STAKES) / (1 + np.abs(values) + allowed)[:, None]
+        half = len(STAKES)
+        sides = (
+            (self.lower, values + allowed, bets[:, :half]),
+            (self.upper, values - allowed, bets[:, half:]),
+        )
+        return np.concatenate([log_growth(*side) for side in sides], axis=1)
 
     def _wealths_beyond(self, tolerances: Floats) -> Floats:
         return self._by_value(tolerances, log_wealths_beyond)
@@ -165,8 +158,11 @@ class PairHistograms:
         self, values: Floats, wealths: Callable[[Floats, Floats, float], Floats]
     ) -> Floats:
         """Return the wealth of bets, computed together for all rows of one value."""
+        different = np.unique(values).tolist()
+        if len(different) == 1:
+            return wealths(self.lower, self.upper, different[0])
         by_row = np.empty((len(values), 2 * len(STAKES)))
-        for value in np.unique(values).tolist():
+        for value in different:
             rows = np.flatnonzero(values == value)
             by_row[rows] = wealths(self.lower[rows], self.upper[rows], value)
         return by_row
@@ -180,22 +176,37 @@ class PairHistograms:
         return middles(self.lower.shape[1])
 
 
-CHUNK_ROWS = 64
-"""Rows whose factors are computed together, to fit the processor's cache."""
 
 
-def first_of(multiples: Floats, rows: int, decided: Callable[[Floats], Bools]) -> Floats:
-    """Return the first multiple of each row that decides, or infinity; decisions are monotone."""
-    before, at = np.full(rows, -1), np.full(rows, len(multiples))
+def first_of(multiples: Floats, bounds: Floats, *sides: Floats) -> Floats:
+    """Return the first multiple of each row at which all sides reach its bound, or infinity.
+
+    A logarithm of a mean of exponentials lies between the largest, less the logarithm of their
+    number, and the largest: only multiples between these are tried.
+
+    Parameters
+    ----------
+    sides
+        [rows, bets]: log wealth of the bets of each side.
+    """
+    largest = np.min([wealths.max(axis=1) for wealths in sides], axis=0)
+    rows = np.flatnonzero(largest > 0)
+    first, bets = np.full(len(bounds), np.inf), sides[0].shape[1]
+    lows, highs = bounds[rows] / largest[rows], (bounds[rows] + np.log(bets)) / largest[rows]
+    before = np.searchsorted(multiples, lows * (1 - ROUNDING_TOL)) - 1
+    at = np.searchsorted(multiples, highs * (1 + ROUNDING_TOL))
+    own = [wealths[rows] for wealths in sides]
     while (wide := at - before > 1).any():
         middle = np.where(wide, (before + at) // 2, 0)
-        hit = decided(multiples[middle])
+        times = multiples[middle][:, None]
+        reached = [log_mean_exp(wealths * times) >= bounds[rows] for wealths in own]
+        hit = np.logical_and.reduce(reached)
         at, before = np.where(wide & hit, middle, at), np.where(wide & ~hit, middle, before)
-    return np.asarray(np.append(multiples, np.inf)[at], dtype=np.float64)
+    first[rows] = np.append(multiples, np.inf)[at]
+    return first
 
 
-def _scaled(wealths: Floats, times: Floats) -> Floats:
-    return np.asarray(log_mean_exp(wealths * times[:, None]))
+ROUNDING_TOL = 1e-9
 
 
 def _shares(sums: Floats, of: Floats) -> Floats:
