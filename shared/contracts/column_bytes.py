@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic_core import from_json, to_json
 
-from biaswatch.shared.contracts.columns import Column, Columns, Ints
+from biaswatch.shared.contracts.columns import MOST, Column, Columns, Ints
 
 MILLION = 1_000_000
 WIDEST = 4096
@@ -39,23 +39,34 @@ def packed(columns: Columns) -> bytes:
 def _written(array: NDArray[Any], *, small: list[bytes], large: list[bytes]) -> list[Any]:
     """Return the description of an array, and add its bytes to the others."""
     if array.dtype.kind == "f":
-        millionths = np.rint(array * MILLION)
-        if not (millionths / MILLION == array).all() or np.abs(millionths).max(initial=0) >= 2**53:
+        if array.size and array.min() == array.max():
+            return ["constant", array.shape, array.flat[0].item()]
+        millionths = _millionths(array)
+        if millionths is None:
             large.append(array.astype("<f8").tobytes())
             return ["floats", array.shape]
-        return ["millionths", *_written(millionths.astype(np.int64), small=small, large=large)]
-    values = array.ravel().astype(np.int64)
-    least = int(values.min(initial=0))
-    above = (values - least).astype("<u8")
-    kept, present = above, above != 0
-    if is_sparse := bool(len(above) and present.mean() <= SPARSE):
+        return ["millionths", *_written(millionths, small=small, large=large)]
+    least = int(array.min(initial=0))
+    width = -(-(int(array.max(initial=0)) - least).bit_length() // 8)
+    kept = (array - least).astype(np.uint8 if width <= 1 else "<u8").ravel()
+    present = kept != 0
+    if is_sparse := bool(np.count_nonzero(present) <= SPARSE * len(kept)):
         small.append(np.packbits(present).tobytes())
-        kept = above[present]
-    width = -(-int(kept.max(initial=0)).bit_length() // 8)
-    lowest, repeating = np.split(kept.view(np.uint8).reshape(-1, 8)[:, :width], [_lowest(width)], 1)
+        kept = kept[present]
+    planes = kept.view(np.uint8).reshape(len(kept), kept.itemsize)[:, :width]
+    lowest, repeating = np.split(planes, [_lowest(width)], 1)
     large.append(lowest.tobytes())
     small.append(repeating.T.tobytes())
     return ["integers", array.shape, least, len(kept), width, is_sparse]
+
+
+def _millionths(array: NDArray[np.float64]) -> Ints | None:
+    """Return numbers in millionths, where all of them are whole millionths."""
+    for numbers in (array[:1], array):  # most arrays that are not begin with one that is not
+        whole = np.rint(numbers * MILLION)
+        if not (whole / MILLION == numbers).all() or np.abs(whole).max(initial=0) >= MOST:
+            return None
+    return whole.astype(np.int64)
 
 
 def _lowest(width: int) -> int:
@@ -107,8 +118,10 @@ class _ArrayReader:
         self._left -= size
         if min(rest[0]) < 0 or self._left < 0:
             raise TooLargeError
-        values = {"floats": self._floats, "integers": self._integers}[kind](size, *rest[1:])
-        return values.reshape(rest[0])
+        readers: dict[str, Callable[..., NDArray[Any]]] = {
+            "integers": self._integers, "floats": self._floats, "constant": np.full,
+        }  # fmt: skip
+        return readers[kind](size, *rest[1:]).reshape(rest[0])
 
     def _floats(self, size: int) -> NDArray[Any]:
         return np.frombuffer(self._next_large(8 * size), "<f8")

@@ -55,12 +55,21 @@ def column_of(values: list[Any]) -> Column | None:
 
 def _nested(values: list[Any]) -> Column:
     if isinstance(values[0], Part | Estimate):
-        return {"parts": columns_of(values)}
+        different = {id(value): value for value in values}
+        if REPEATED * len(different) > len(values):
+            return {"parts": columns_of(values)}
+        places = {key: place for place, key in enumerate(different)}
+        rows = np.array([places[id(value)] for value in values])
+        return {"parts": taken(columns_of(list(different.values())), rows)}
     if isinstance(values[0], dict):
         names = dict.fromkeys(chain.from_iterable(values))
         columns = {name: column_of([value.get(name) for value in values]) for name in names}
         return {"parts": present_in(columns)}
     return _tuples(values) if isinstance(values[0], tuple) else _numbers(values) or {"each": values}
+
+
+REPEATED = 4
+"""How often the same objects are there, on average, when they are read once."""
 
 
 def _tuples(values: list[tuple[Any, ...]]) -> Column:
@@ -165,13 +174,13 @@ def _taken(column: Column, rows: Ints) -> Column | None:
     if written == "parts":
         return {"parts": taken(content, rows)}
     if written == "some":
-        return _some_taken(*content, rows)
+        places, inner = content
+        return _some_taken(places, inner, rows)
     if written == "tuples":
-        sizes, items = content
+        sizes, inner = content
         begins, kept = np.cumsum(sizes) - sizes, sizes[rows]
         within = np.arange(kept.sum()) - np.repeat(np.cumsum(kept) - kept, kept)
-        inner = _taken(items, np.repeat(begins[rows], kept) + within)
-        return {"tuples": [kept, inner]}
+        return {"tuples": [kept, _taken(inner, np.repeat(begins[rows], kept) + within)]}
     return column
 
 

@@ -80,6 +80,8 @@ class RoundEvidence(Record):
 class Rows(Sequence[C], Generic[C]):
     """Increments or evidence of a round, kept as columns; each is made when it is read."""
 
+    kind: type[C]
+
     def __init__(self, kind: type[C], header: dict[str, Any], columns: Columns, size: int) -> None:
         self.kind, self.header, self.columns = kind, header, columns
         self._size = size
@@ -143,8 +145,8 @@ class Rows(Sequence[C], Generic[C]):
 
 COMPARISONS = TypeAdapter(list[Comparison])
 ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {
-    kind: TypeAdapter(list[kind])
-    for kind in (Increment, Evidence)  # type: ignore[valid-type]
+    Increment: TypeAdapter(list[Increment]),
+    Evidence: TypeAdapter(list[Evidence]),
 }
 
 

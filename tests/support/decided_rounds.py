@@ -1,6 +1,5 @@
 """Simulated monitors, decided round by round by the very functions that the diagnoser calls."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -8,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biaswatch.shared.analysis.monitors.alarms import alarms
-from biaswatch.shared.analysis.monitors.evidence import closed_round, evidence_of, increment_of
+from biaswatch.shared.analysis.monitors.evidence import closed_round, evidence_of, increments_of
 from biaswatch.shared.analysis.monitors.pair_counts import GAPS, LEVEL
-from biaswatch.shared.analysis.monitors.round_answers import Counts, RoundCounts, RoundData
+from biaswatch.shared.analysis.monitors.round_answers import Counts, RoundCounts
 from biaswatch.shared.contracts import (
     Alarm,
     AlarmKind,
@@ -64,11 +63,10 @@ class DecidedRounds:
         )  # fmt: skip
         before = self.rounds[-1] if self.rounds else None
         closed = closed_round(run, self.monitor, ended, (model,), before, AT)
-        seen = RoundData({comparison.key: RoundCounts(counts, 0)})
-        increment = increment_of(closed, comparison, seen)
+        counted = {comparison.key: RoundCounts(counts, 0)}
         [result] = evidence_of(
-            [increment],
-            self._last(),
+            increments_of(closed, [comparison], counted),
+            self.evidence[-1:],
             closed,
             self.monitor,
             lambda round_, _: self.evidence[round_].counts,
@@ -80,9 +78,6 @@ class DecidedRounds:
 
     def _began_at(self, round_: int) -> datetime:
         return AT + timedelta(hours=round_)
-
-    def _last(self) -> Mapping[str, Evidence]:
-        return {item.comparison_key: item for item in self.evidence[-1:]}
 
     def told(self, what: AlarmKind, state: AlarmState = AlarmState.RAISED) -> list[int]:
         """Return the rounds that raised, or cleared, an alarm of this kind."""

@@ -9,7 +9,7 @@ from biaswatch.shared.stats.anytime.bets import STAKES
 from biaswatch.shared.stats.anytime.change_search import (
     MAX_REFERENCES,
     References,
-    is_due,
+    are_due,
     log_evidence,
     made_references,
 )
@@ -76,7 +76,8 @@ def search(rounds: Sequence[PairHistogram], *, first: int, alpha: float) -> Iter
         total += pairs
         steps += bool(len(references.values))
         references = after_round(references, pairs, steps, number - 1)
-        last = int(references.rounds[-1]) if len(references.rounds) else None
-        if is_due(last, number, first) and (one := made(total, number, alpha)):
+        last = np.array([*references.rounds[-1:], np.nan][:1], dtype=np.float64)
+        is_due = are_due(last, np.array([number]), first)[0]
+        if is_due and (one := made(total, number, alpha)):
             references = newest(joined(references, one), MAX_REFERENCES)
         yield references

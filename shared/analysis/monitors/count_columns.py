@@ -1,12 +1,24 @@
 """Counts of many comparisons as columns: a part of the counts is a table, with a row for each."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from biaswatch.shared.analysis.monitors.pair_counts import INCOMPLETE, REPEATED
-from biaswatch.shared.contracts.columns import Column, Columns
+from biaswatch.shared.analysis.monitors.round_answers import Counts, RoundCounts
+from biaswatch.shared.contracts import Comparison
+from biaswatch.shared.contracts.columns import (
+    Block,
+    Column,
+    Columns,
+    column_of,
+    fields_in,
+    joined,
+    present_in,
+    taken,
+)
 from biaswatch.shared.stats.anytime.pair_histograms import PairHistograms
 from biaswatch.shared.stats.arrays import Floats, Ints
 
@@ -97,3 +109,56 @@ class CountColumns:
             if name in self.parts:
                 has[self.parts[name][0]] = True
         return np.asarray(kept.all(axis=0))
+
+
+@dataclass(frozen=True)
+class CountedRound(Mapping[str, RoundCounts]):
+    """What a round adds to comparisons: columns of counts, and of missing answers."""
+
+    comparisons: Sequence[Comparison]
+    columns: Columns
+
+    @classmethod
+    def of(
+        cls, comparisons: Sequence[Comparison], counted: Sequence[RoundCounts]
+    ) -> "CountedRound":
+        """Return what was counted one by one."""
+        names = ("counts", "missing", "outside")
+        columns = {name: column_of([getattr(one, name) for one in counted]) for name in names}
+        return cls(comparisons, present_in(columns))
+
+    @classmethod
+    def joined(cls, comparisons: Sequence[Comparison], blocks: Sequence[Block]) -> "CountedRound":
+        """Return what was counted in blocks, by the places of their comparisons."""
+        return cls(comparisons, joined(blocks, len(comparisons)))
+
+    def with_more(self, more: Mapping[int, Counts]) -> "CountedRound":
+        """Return the counts with further parts of some comparisons, by their places."""
+        if not more:
+            return self
+        places, parts = np.array(list(more)), column_of(list(more.values())) or {"parts": {}}
+        every = np.arange(len(self.comparisons))
+        blocks = [(every, self.columns["counts"]["parts"]), (places, parts["parts"])]
+        names = dict.fromkeys(name for _, columns in blocks for name in columns)
+        counts = {
+            name: joined([(at, {name: c[name]}) for at, c in blocks if name in c], len(every))[name]
+            for name in names
+        }
+        return replace(self, columns={**self.columns, "counts": {"parts": counts}})
+
+    def __getitem__(self, key: str) -> RoundCounts:
+        """Return what is counted of one comparison."""
+        row = taken(self.columns, np.array([self._places[key]]))
+        [fields] = fields_in(row, 1)
+        counts = {name: tuple(numbers) for name, numbers in fields["counts"].items()}
+        return RoundCounts(counts, fields["missing"], fields["outside"])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self.comparisons)
+
+    @cached_property
+    def _places(self) -> Mapping[str, int]:
+        return {comparison.key: place for place, comparison in enumerate(self.comparisons)}

@@ -9,6 +9,7 @@ import numpy as np
 from biaswatch.shared.analysis.monitors.alpha_shares import gap_bound
 from biaswatch.shared.analysis.monitors.blocks import PairBlocks, SuiteBlocks
 from biaswatch.shared.analysis.monitors.change_search import next_changes
+from biaswatch.shared.analysis.monitors.count_columns import CountedRound
 from biaswatch.shared.analysis.monitors.gap_evidence import GapUnderWay
 from biaswatch.shared.analysis.monitors.gap_tests import TestedGap, tested_gaps
 from biaswatch.shared.analysis.monitors.quiet_rounds import QuietRound, are_quiet, may_be_quiet
@@ -32,16 +33,7 @@ from biaswatch.shared.contracts import (
     Rows,
     Run,
 )
-from biaswatch.shared.contracts.columns import (
-    Block,
-    Column,
-    are_equal,
-    column_of,
-    columns_of,
-    joined,
-    present_in,
-    taken,
-)
+from biaswatch.shared.contracts.columns import Block, are_equal, columns_of, joined, taken
 from biaswatch.shared.contracts.round_evidence import HEADER
 from biaswatch.shared.stats.arrays import Ints
 
@@ -120,14 +112,10 @@ def increments_of(
     closed: Round, comparisons: Sequence[Comparison], counted: Mapping[str, RoundCounts]
 ) -> Rows[Increment]:
     """Return what a closed round adds to comparisons."""
-    counts = [counted[comparison.key] for comparison in comparisons]
-    columns: dict[str, Column | None] = {
-        "comparison": {"parts": columns_of(comparisons)},
-        "counts": column_of([one.counts for one in counts]),
-        "missing": column_of([one.missing for one in counts]),
-        "outside": column_of([one.outside for one in counts]),
-    }
-    return Rows(Increment, _carried(closed), present_in(columns), len(comparisons))
+    if not isinstance(counted, CountedRound) or counted.comparisons is not comparisons:
+        counted = CountedRound.of(comparisons, [counted[one.key] for one in comparisons])
+    columns = {"comparison": {"parts": columns_of(comparisons)}, **counted.columns}
+    return Rows(Increment, _carried(closed), columns, len(comparisons))
 
 
 def evidence_of(

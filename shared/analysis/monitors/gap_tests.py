@@ -133,8 +133,8 @@ def _late(gaps: Sequence[GapUnderWay]) -> list[LateGap]:
         factors = pairs.log_factors(np.zeros(len(own_gaps)), tolerances)
         weights = np.log([share_of_attempt(gap.rounds_before) for gap in own_gaps])
         after = bets.of_rows(places).after(factors, weights, gaps[0].round)
-        columns = fields_in(bets_columns(after), len(places))
-        for place, fields in zip(places.tolist(), columns, strict=True):
+        kept_fields = fields_in(bets_columns(after), len(places))
+        for place, fields in zip(places.tolist(), kept_fields, strict=True):
             kept[place] = Bets.model_validate(fields)
         bets = bets.with_rows(places, after)
     columns = zip(bets.log_evidence.tolist(), bets.likeliest.tolist(), strict=True)

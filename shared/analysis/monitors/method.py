@@ -11,6 +11,7 @@ from importlib import import_module
 import numpy as np
 
 from biaswatch.shared.analysis.monitors import methods
+from biaswatch.shared.analysis.monitors.count_columns import CountedRound
 from biaswatch.shared.analysis.monitors.round_answers import (
     ComparedSets,
     Counts,
@@ -77,17 +78,15 @@ class SortedRound:
         return cls(answers, RoundRows(answers.planned), sets, scope)
 
 
-CountAll = Callable[[Sequence[Comparison], SortedRound], dict[str, RoundCounts]]
+CountAll = Callable[[Sequence[Comparison], SortedRound], CountedRound]
 
 
 def one_by_one(count: Callable[[Comparison, ComparedSets, RoundScope], RoundCounts]) -> CountAll:
     """Return how to count all comparisons of a round from how to count one."""
 
-    def count_all(comparisons: Sequence[Comparison], closed: SortedRound) -> dict[str, RoundCounts]:
-        return {
-            comparison.key: count(comparison, closed.sets[comparison.key], closed.scope)
-            for comparison in comparisons
-        }
+    def count_all(comparisons: Sequence[Comparison], closed: SortedRound) -> CountedRound:
+        counted = [count(one, closed.sets[one.key], closed.scope) for one in comparisons]
+        return CountedRound.of(comparisons, counted)
 
     return count_all
 
@@ -97,7 +96,7 @@ class MonitorMethod:
     """All that depends on how evidence is gathered."""
 
     count: CountAll
-    """Comparisons of a closed round of a suite, by key, in whole numbers that add up."""
+    """Comparisons of a closed round of a suite, in whole numbers that add up."""
     evidence: Callable[[Sequence[Counts]], GapTable]
     """The states of evidence that summed counts are, those of a comparison a row."""
     planned_units: Callable[[WatchedFeature, PlannedGap, np.random.Generator], PlannedUnits]
@@ -117,13 +116,17 @@ def method_of(method: Method) -> MonitorMethod:
 
 def counted(
     comparisons: Sequence[Comparison], answers: RoundAnswers, scope: RoundScope
-) -> tuple[dict[str, RoundCounts], SetsOfComparisons]:
+) -> tuple[CountedRound, SetsOfComparisons]:
     """Return what a closed round of a suite adds to each comparison, and the sets behind it."""
     closed = SortedRound.of(comparisons, answers, scope)
-    by_method: dict[Method, list[Comparison]] = {}
-    for comparison in comparisons:
-        by_method.setdefault(comparison.watched.method, []).append(comparison)
-    counts: dict[str, RoundCounts] = {}
-    for method, own in by_method.items():
-        counts.update(method_of(method).count(own, closed))
-    return counts, closed.sets
+    by_method: dict[Method, list[int]] = {}
+    for place, comparison in enumerate(comparisons):
+        by_method.setdefault(comparison.watched.method, []).append(place)
+    blocks = [
+        (
+            np.array(places),
+            method_of(method).count([comparisons[place] for place in places], closed).columns,
+        )
+        for method, places in by_method.items()
+    ]
+    return CountedRound.joined(comparisons, blocks), closed.sets

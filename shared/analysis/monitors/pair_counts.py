@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from biaswatch.shared.analysis.monitors.round_answers import Counts, less
+from biaswatch.shared.contracts.columns import Columns
 from biaswatch.shared.stats.anytime.pair_histograms import PairHistograms
 from biaswatch.shared.stats.anytime.units import DIFFERENCE_BINS, binned_columns
 from biaswatch.shared.stats.arrays import Bools, Floats, Ints
@@ -46,22 +47,22 @@ class PairBounds:
         return replace(self, complete=complete, incomplete=incomplete)
 
 
-def pair_counts(
-    name: str, bounds: PairBounds, jitter: Floats, *, with_incomplete: bool
-) -> list[Counts]:
-    """Return the parts of every column: without incomplete pairs where they are no evidence."""
+def pair_counts(name: str, bounds: PairBounds, jitter: Floats, *, with_incomplete: bool) -> Columns:
+    """Return the parts of all columns: without incomplete pairs where they are no evidence."""
     complete, incomplete = bounds.complete, bounds.incomplete
-    lower, upper, seen = (
-        np.clip(bound, -1.0, 1.0) for bound in (bounds.lower, bounds.upper, bounds.seen)
-    )
-    counts: list[Counts] = [{name: row} for row in _rows(lower, complete, jitter)]
+    parts: Columns = {name: {"array": _histograms(bounds.lower, complete, jitter)}}
     columns = np.flatnonzero(incomplete.any(axis=0)) if with_incomplete else np.array([], int)
-    known = (incomplete & np.isfinite(seen), incomplete, incomplete)
-    for part, values, mask in zip(INCOMPLETE, (seen, lower, upper), known, strict=True):
-        rows = _rows(values[:, columns], mask[:, columns], jitter[:, columns])
-        for column, row in zip(columns.tolist(), rows, strict=True):
-            counts[column][f"{name}_{part}"] = row
-    return counts
+    if columns.size:
+        jitter, missing = jitter[:, columns], incomplete[:, columns]
+        for part in INCOMPLETE:
+            values = getattr(bounds, part)[:, columns]
+            rows = _histograms(values, missing & np.isfinite(values), jitter)
+            parts[f"{name}_{part}"] = {"some": [columns, {"array": rows}]}
+    return parts
+
+
+def _histograms(values: Floats, known: Bools, jitter: Floats) -> Ints:
+    return binned_columns(values, known, DIFFERENCE_BINS, jitter)
 
 
 def block_counts(gaps: Floats, complete: Bools, blocks: Ints, size: int) -> Counts:
@@ -101,10 +102,6 @@ def block_differences(counts: Counts) -> Floats:
     """Return [blocks]: the mean difference of each block that has any, as a share of the range."""
     units, sums = (np.array(counts.get(name, ())) for name in (BLOCK_UNITS, BLOCK_SUMS))
     return np.asarray(sums[units > 0] / MILLION / units[units > 0], dtype=np.float64)
-
-
-def _rows(values: Floats, known: Bools, jitter: Floats) -> list[tuple[int, ...]]:
-    return [tuple(row) for row in binned_columns(values, known, DIFFERENCE_BINS, jitter).tolist()]
 
 
 def pair_table(counts: Sequence[Counts], names: Sequence[str]) -> PairHistograms:

@@ -7,7 +7,7 @@ from operator import add
 
 from biaswatch.shared.analysis.monitors.blocks import SuiteBlocks
 from biaswatch.shared.contracts import MISSING, Claim, Comparison, Description, Round
-from biaswatch.shared.contracts.derived_features import value_among
+from biaswatch.shared.contracts.derived_features import scale_of, value_among
 
 Values = Mapping[str, float | None] | None
 """The values that an extractor read from an answer; None for a value that is missing."""
@@ -192,6 +192,13 @@ def value_of(values: Values, feature: str) -> float | None:
     if feature == MISSING:
         return float(not values)
     return value_among(values, feature) if values else None
+
+
+def values_of(values: Sequence[Values], feature: str) -> list[float | None]:
+    """Return one number of many answers."""
+    if feature == MISSING or scale_of(feature) is not None:
+        return [value_of(row, feature) for row in values]
+    return [row.get(feature) if row else None for row in values]
 
 
 def _mean(values: list[float]) -> float:

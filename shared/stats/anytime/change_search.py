@@ -59,15 +59,16 @@ class References:
 
 def joined_references(one: References, other: References, order: Ints) -> References:
     """Return the references of both, in an order of their places."""
-    arrays = (
-        np.concatenate([getattr(one, name), getattr(other, name)])[order]
+    both = (one, other)
+    values, allowed, rounds = (
+        np.concatenate([getattr(references, name) for references in both])[order]
         for name in ("values", "allowed", "rounds")
     )
-    bets = (
-        np.concatenate([getattr(one.bets, name), getattr(other.bets, name)])[order]
+    wealth, best, starts = (
+        np.concatenate([getattr(references.bets, name) for references in both])[order]
         for name in ("log_wealth", "log_best", "starts")
     )
-    return References(*arrays, LateStarts(*bets))
+    return References(values, allowed, rounds, LateStarts(wealth, best, starts))
 
 
 def made_references(

@@ -1,12 +1,12 @@
 """Confidence sequences from e-values: the nulls not rejected, with ends rounded outwards."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log
 
 import numpy as np
 
-from biaswatch.shared.stats.arrays import Floats, Ints
+from biaswatch.shared.stats.arrays import Bools, Floats, Ints
 from biaswatch.shared.stats.estimate import check_alpha
 
 CELLS = 64
@@ -173,10 +173,9 @@ def invert_rows(
     limits
         The range of nulls.
     """
-    rows = np.tile(np.arange(len(centres)), 2)
-    grids = Grids(
-        log_es, rows, centres[rows], np.concatenate([-steps, steps]), limits, bounds[rows]
-    )
+    rows: Ints = np.tile(np.arange(len(centres)), 2)
+    signed: Floats = np.concatenate([-steps, steps])
+    grids = Grids(log_es, rows, np.tile(centres, 2), signed, limits, np.tile(bounds, 2))
     ends = _ends_by_secants(grids)
     if (left := np.flatnonzero(np.isnan(ends))).size:
         ends[left] = _ends_by_halving(grids.of(left))
@@ -197,9 +196,10 @@ class Grids:
 
     def of(self, ends: Ints) -> "Grids":
         """Return the grids of some ends."""
-        arrays = (self.rows, self.centres, self.steps, self.bounds)
-        rows, centres, steps, bounds = (array[ends] for array in arrays)
-        return Grids(self.log_es, rows, centres, steps, self.limits, bounds)
+        return Grids(
+            self.log_es, self.rows[ends], self.centres[ends], self.steps[ends], self.limits,
+            self.bounds[ends],
+        )  # fmt: skip
 
     def at(self, distances: Floats | Ints) -> Floats:
         """Return the nulls at these numbers of steps."""
@@ -226,7 +226,8 @@ class Grids:
         )
         for _ in range(FILLS):
             width = far - near
-            place = _cell((nulls - near) / width * GRID_NULLS)
+            parts = np.divide(nulls - near, width, out=np.zeros_like(near), where=width != 0)
+            place = _cell(parts * GRID_NULLS)
             near, far = (
                 np.where(place == 1, near, near + width * (place - 1) / GRID_NULLS),
                 np.where(place == GRID_NULLS, far, near + width * place / GRID_NULLS),
@@ -248,27 +249,50 @@ FIRST_STEPS = 10.0
 
 def _ends_by_secants(grids: Grids) -> Floats:
     """Return the first rejected nulls; NaN where the last tries have not found them."""
-    ends, left = np.full(len(grids.rows), np.nan), np.arange(len(grids.rows))
-    distances = FIRST_STEPS * np.sqrt(grids.bounds + SCALE)
-    before, roots_before = np.zeros(len(left)), np.zeros(len(left))
+    ends: Floats = np.full(len(grids.rows), np.nan)
+    left, own = np.arange(len(ends)), grids
+    point = _Secants.first(own)
     for number in range(SECANTS + TRIES):
-        own, nulls = grids.of(left), grids.of(left).at(distances)
-        if number >= SECANTS:
-            near, nulls = own.cells(nulls)
-            distances = (nulls - own.centres) / own.steps
+        nulls = own.at(point.distances)
+        if number < SECANTS:
+            point = point.after(own, own.excess(nulls))
+            continue
+        near, nulls = own.cells(nulls)
         excess = own.excess(nulls)
-        kept = np.ones(len(left), dtype=np.bool_)
-        if number >= SECANTS:
-            kept = ~((excess >= 0) & (own.excess(near) < 0))
-            ends[left[~kept]] = nulls[~kept]
-        roots = np.sqrt(np.maximum(excess + own.bounds + SCALE, 0.0))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            slopes = (distances - before) / (roots - roots_before)
-            following = distances + (np.sqrt(own.bounds + SCALE) - roots) * slopes
-        following = np.clip(np.nan_to_num(following), distances / 4, distances * 4)
-        left, before, roots_before = left[kept], distances[kept], roots[kept]
-        distances = following[kept]
+        is_end = (excess >= 0) & (own.excess(near) < 0)
+        ends[left[is_end]] = nulls[is_end]
+        tried = replace(point, distances=(nulls - own.centres) / own.steps)
+        point = tried.after(own, excess).of(~is_end)
+        left, own = left[~is_end], own.of(np.flatnonzero(~is_end))
     return ends
+
+
+@dataclass(frozen=True)
+class _Secants:
+    """The nulls that are tried next, in steps from centres, and the last ones."""
+
+    distances: Floats
+    before: Floats
+    roots_before: Floats
+    """Roots of the log evidence, which are almost linear in the distance."""
+
+    @classmethod
+    def first(cls, grids: Grids) -> "_Secants":
+        nothing = np.zeros(len(grids.rows))
+        return cls(FIRST_STEPS * np.sqrt(grids.bounds + SCALE), nothing, nothing)
+
+    def after(self, grids: Grids, excess: Floats) -> "_Secants":
+        """Return what is tried after these."""
+        roots = np.sqrt(np.maximum(excess + grids.bounds + SCALE, 0.0))
+        missing = np.sqrt(grids.bounds + SCALE) - roots
+        rise, run = roots - self.roots_before, self.distances - self.before
+        moves = np.divide(missing * run, rise, out=np.zeros_like(rise), where=rise != 0)
+        following = np.clip(self.distances + moves, self.distances / 4, self.distances * 4)
+        return _Secants(following, self.distances, roots)
+
+    def of(self, ends: Bools) -> "_Secants":
+        """Return those of some ends."""
+        return _Secants(self.distances[ends], self.before[ends], self.roots_before[ends])
 
 
 def _ends_by_halving(grids: Grids) -> Floats:

@@ -234,7 +234,8 @@ def _forecasts(
     sequence lies within the tolerance. A forecast from few units is as uncertain as their estimate.
     """
     rows = np.flatnonzero(is_open)
-    table, limits = evidence.of_rows(rows), (tolerances[rows], bounds[rows], MULTIPLES)
+    table = evidence if len(rows) == len(is_open) else evidence.of_rows(rows)
+    limits = (tolerances[rows], bounds[rows], MULTIPLES)
     return table.first_beyond(*limits), table.first_within(*limits)
 
 

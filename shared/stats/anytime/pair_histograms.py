@@ -176,8 +176,6 @@ class PairHistograms:
         return middles(self.lower.shape[1])
 
 
-
-
 def first_of(multiples: Floats, bounds: Floats, *sides: Floats) -> Floats:
     """Return the first multiple of each row at which all sides reach its bound, or infinity.
 

@@ -164,7 +164,7 @@ def binned_columns(values: Floats, present: Bools, bins: int, jitter: Floats) ->
     Parameters
     ----------
     values, present, jitter
-        [units, columns]
+        [units, columns]; a rounding error beyond the range is put at its end.
     bins
         At least 2.
 
@@ -173,10 +173,10 @@ def binned_columns(values: Floats, present: Bools, bins: int, jitter: Floats) ->
     Ints
         [columns, bins]
     """
-    places = _places((np.where(present, values, 0.0) + 1.0) * ((bins - 1) / 2), jitter)
-    columns = values.shape[1]
-    cells = (places + np.arange(columns) * bins)[present]
-    return np.bincount(cells, minlength=columns * bins).reshape(columns, bins)
+    columns = np.nonzero(present)[1]
+    steps = (np.clip(values[present], -1.0, 1.0) + 1.0) * ((bins - 1) / 2)
+    cells = _places(steps, jitter[present]) + columns * bins
+    return np.bincount(cells, minlength=values.shape[1] * bins).reshape(values.shape[1], bins)
 
 
 def _places(steps: Floats, jitter: Floats) -> Ints:

@@ -13,7 +13,7 @@ from biaswatch.shared.analysis.monitors.blocks import StimulatedAnswer, SuiteBlo
 from biaswatch.shared.analysis.monitors.evidence import (
     closed_round,
     evidence_of,
-    increment_of,
+    increments_of,
     repeated_probes,
 )
 from biaswatch.shared.analysis.monitors.families import merged_evidence, round_vectors
@@ -22,7 +22,6 @@ from biaswatch.shared.analysis.monitors.round_answers import (
     Counts,
     PlannedAnswer,
     RoundAnswers,
-    RoundData,
     RoundScope,
 )
 from biaswatch.shared.contracts import (
@@ -73,7 +72,7 @@ class SimulatedMonitor:
 
     def rounds(self, count: int, cached: float = 0.0) -> list[tuple[list[Evidence], Round]]:
         """Close rounds as the diagnoser does; a cache gives the share `cached` of the answers."""
-        monitor, last, before = make_monitor(plan=self.plan), dict[str, Evidence](), None
+        monitor, last, before = make_monitor(plan=self.plan), None, None
         rounds: list[tuple[list[Evidence], Round]] = []
         for number in range(count):
             renews = self.plan.renews_answers
@@ -98,18 +97,17 @@ class SimulatedMonitor:
             ]
             answers = RoundAnswers(planned, {"rating": ratings})
             scope = RoundScope(self.plan.claim, number, self.blocks)
-            counts, sets = counted(self.plan.watched, answers, scope)
-            data = RoundData(counts, sets)
-            increments = [increment_of(closed, one, data) for one in self.plan.watched]
+            counts, _ = counted(self.plan.watched, answers, scope)
+            increments = increments_of(closed, self.plan.watched, counts)
             up_to = partial(_counts_up_to, rounds)
-            evidence = evidence_of(increments, last, closed, monitor, up_to, self.blocks)
+            evidence = evidence_of(increments, last or (), closed, monitor, up_to, self.blocks)
             stored = round_evidence(increments, evidence)
             assert list(increments_in(stored)) == increments
             vectors = round_vectors(self.plan.watched, answers)
             merged = merged_evidence(vectors, evidence, last, closed, before, self.plan)
             before = closed.model_copy(update={"merged": merged})
-            last = {one.comparison_key: one for one in evidence}
-            rounds.append((evidence, before))
+            last = evidence
+            rounds.append((list(evidence), before))
         return rounds
 
 

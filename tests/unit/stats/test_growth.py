@@ -30,7 +30,7 @@ def test_evidence_read_from_a_table_is_that_of_the_histogram_and_never_more() ->
     for state in states():
         exact = np.array([state.log_e(float(null)) for null in nulls])
         lower, upper = (np.tile(end, (len(nulls), 1)) for end in state.ends)
-        lost = (exact - LogGrowth(lower, upper).log_es(nulls)) / state.units
+        lost = (exact - LogGrowth(lower, upper).log_es(np.arange(len(nulls)), nulls)) / state.units
         assert lost.min() > 0
         assert lost.max() < 3e-8
 

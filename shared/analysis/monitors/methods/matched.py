@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from biaswatch.shared.analysis.monitors.count_columns import CountedRound
 from biaswatch.shared.analysis.monitors.method import MonitorMethod, PlannedGap, SortedRound
 from biaswatch.shared.analysis.monitors.methods.two_groups import SIDES
 from biaswatch.shared.analysis.monitors.pair_counts import pair_table
-from biaswatch.shared.analysis.monitors.round_answers import Counts, RoundCounts
+from biaswatch.shared.analysis.monitors.round_answers import Counts
 from biaswatch.shared.contracts import Comparison, Estimate, UserCounts, WatchedFeature
 from biaswatch.shared.stats.anytime.matched_planning import Arrivals, plan_matched
 from biaswatch.shared.stats.anytime.pair_histograms import PairHistograms
@@ -50,7 +51,7 @@ def unadjusted_gap(comparison: Comparison, counts: Counts, alpha: float) -> Esti
     return replace(gap, method=UNADJUSTED)
 
 
-def _count(comparisons: Sequence[Comparison], closed: SortedRound) -> dict[str, RoundCounts]:
+def _count(comparisons: Sequence[Comparison], closed: SortedRound) -> CountedRound:
     del closed
     raise ValueError(f"{comparisons[0].key}: users are matched in traffic, which asks no suite")
 

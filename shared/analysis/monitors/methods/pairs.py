@@ -1,23 +1,26 @@
 """Fixed bets on the differences of twins, within their set."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
 import numpy as np
 
 from biaswatch.shared.analysis.monitors.blocks import MAX_BLOCKS
+from biaswatch.shared.analysis.monitors.count_columns import CountedRound
 from biaswatch.shared.analysis.monitors.method import MonitorMethod, PlannedGap, SortedRound
 from biaswatch.shared.analysis.monitors.pair_counts import (
     GAPS,
     LEVEL,
     REPEATED,
     UNBALANCED,
+    PairBounds,
     block_counts,
     new_counts,
     pair_counts,
     pair_table,
 )
-from biaswatch.shared.analysis.monitors.round_answers import Counts, RoundCounts, Values
+from biaswatch.shared.analysis.monitors.round_answers import Counts, Values
 from biaswatch.shared.analysis.monitors.selections import selection_counts
 from biaswatch.shared.analysis.monitors.set_bounds import (
     SidesOfComparisons,
@@ -25,95 +28,99 @@ from biaswatch.shared.analysis.monitors.set_bounds import (
     sides_of,
 )
 from biaswatch.shared.contracts import Claim, Comparison, WatchedFeature
+from biaswatch.shared.contracts.columns import Block, Columns
 from biaswatch.shared.stats.anytime.pair_histograms import PairHistograms
 from biaswatch.shared.stats.anytime.planning import PlannedUnits, plan_gap
-from biaswatch.shared.stats.anytime.units import Hashes, hashes, uniform_table
+from biaswatch.shared.stats.anytime.units import hashes, uniform_table
+from biaswatch.shared.stats.arrays import Floats
 
 
-def _count(comparisons: Sequence[Comparison], closed: SortedRound) -> dict[str, RoundCounts]:
+def _count(comparisons: Sequence[Comparison], closed: SortedRound) -> CountedRound:
     """Count the gap of each set, all features of an extractor at once.
 
     A claim about a bank is about all of its sets: where answers are missing, the gap of their set
     lies between bounds. A claim about a population is about sets whose answers are not missing;
     whether answers are missing more often in one group is a comparison of its own.
     """
-    counts: dict[str, RoundCounts] = {}
-    for extractor in dict.fromkeys(comparison.watched.extractor for comparison in comparisons):
-        own = [
-            comparison for comparison in comparisons if comparison.watched.extractor == extractor
-        ]
-        counts.update(_of_extractor(own, closed, closed.answers.values[extractor]))
-    repeated = closed.answers.repeated_sets
-    for comparison in comparisons:
+    by_extractor: dict[str, list[int]] = {}
+    for place, comparison in enumerate(comparisons):
+        by_extractor.setdefault(comparison.watched.extractor, []).append(place)
+    blocks, more = list[Block](), defaultdict[int, Counts](dict)
+    for extractor, places in by_extractor.items():
+        read = closed.answers.values[extractor]
+        for chunk, compared in _chunks(comparisons, places, closed, read):
+            own = [comparisons[place] for place in chunk]
+            blocks.append((np.array(chunk), _counted(own, compared, closed)))
+            for place, sums in _blocks(own, compared, closed):
+                more[chunk[place]] |= sums
+    for place, comparison in enumerate(comparisons):
         if comparison.watched.selected_at_least is not None:
-            sets = [
-                (closed.scope.unit_id(name), twins)
-                for name, twins in closed.sets[comparison.key].sets.items()
-                if twins.compared and name not in repeated
-            ]
-            counts[comparison.key].counts.update(
-                selection_counts(comparison.watched, sets, comparison.key)
-            )
-    return counts
+            more[place] |= _selections(comparison, closed)
+    return CountedRound.joined(comparisons, blocks).with_more(more)
 
 
-def _of_extractor(
-    comparisons: Sequence[Comparison], closed: SortedRound, read: Sequence[Values]
-) -> Iterator[tuple[str, RoundCounts]]:
-    """Count the comparisons of all that one extractor has read, some at once."""
-    features = {
-        watched: n for n, watched in enumerate(dict.fromkeys(c.watched for c in comparisons))
-    }
-    both = [sides_of(comparison.pair) for comparison in comparisons]
-    sides = {side: n for n, side in enumerate(dict.fromkeys(chain.from_iterable(both)))}
-    bounds = closed.rows.bounds(list(sides), feature_values(list(features), read))
-    units = hashes([closed.scope.unit_id(name) for name in closed.rows.sets])
-    columns = np.array([features[comparison.watched] for comparison in comparisons], dtype=np.int64)
-    first, second = np.array([[sides[side] for side in pair] for pair in both], dtype=np.int64).T
-    at_once = max(1, MAX_COUNTED_NUMBERS // max(1, len(units)))
-    for start in range(0, len(comparisons), at_once):
+def _selections(comparison: Comparison, closed: SortedRound) -> Counts:
+    repeated = closed.answers.repeated_sets
+    sets = [
+        (closed.scope.unit_id(name), twins)
+        for name, twins in closed.sets[comparison.key].sets.items()
+        if twins.compared and name not in repeated
+    ]
+    return selection_counts(comparison.watched, sets, comparison.key)
+
+
+def _chunks(
+    comparisons: Sequence[Comparison],
+    places: Sequence[int],
+    closed: SortedRound,
+    read: Sequence[Values],
+) -> Iterator[tuple[Sequence[int], SidesOfComparisons]]:
+    """Return the comparisons of all that one extractor has read, some at once."""
+    own = [comparisons[place] for place in places]
+    features = {id(one.watched): one.watched for one in own}
+    column_of_id = {key: n for n, key in enumerate(features)}
+    different = {id(one.pair): one.pair for one in own}
+    both = {key: sides_of(pair) for key, pair in different.items()}
+    sides = {side: n for n, side in enumerate(dict.fromkeys(chain.from_iterable(both.values())))}
+    bounds = closed.rows.bounds(list(sides), feature_values(list(features.values()), read))
+    columns = np.array([column_of_id[id(one.watched)] for one in own], dtype=np.int64)
+    pairs = {key: [sides[side] for side in pair] for key, pair in both.items()}
+    first, second = np.array([pairs[id(one.pair)] for one in own], dtype=np.int64).T
+    at_once = max(1, MAX_COUNTED_NUMBERS // max(1, len(closed.rows.sets)))
+    for start in range(0, len(own), at_once):
         chunk = slice(start, start + at_once)
         compared = SidesOfComparisons(bounds, first[chunk], second[chunk], columns[chunk])
-        counted = dict(_counted(comparisons[chunk], compared, units, closed))
-        _add_blocks(comparisons[chunk], compared, closed, counted)
-        yield from counted.items()
+        yield places[chunk], compared
 
 
 def _counted(
-    comparisons: Sequence[Comparison],
-    compared: SidesOfComparisons,
-    units: Hashes,
-    closed: SortedRound,
-) -> Iterator[tuple[str, RoundCounts]]:
+    comparisons: Sequence[Comparison], compared: SidesOfComparisons, closed: SortedRound
+) -> Columns:
     bank, keys = closed.scope.claim is Claim.BANK, [comparison.key for comparison in comparisons]
-    histograms = [
-        (GAPS, compared.gaps, keys),
-        (LEVEL, compared.levels, [f"{key}/{LEVEL}" for key in keys]),
-    ]
+    units = hashes([closed.scope.unit_id(name) for name in closed.rows.sets])
+    gaps, histograms = compared.gaps, list[tuple[str, PairBounds, Floats]]()
+    jitter = uniform_table(units, hashes(keys))
+    histograms.append((GAPS, gaps, jitter))
+    of_levels = uniform_table(units, hashes([f"{key}/{LEVEL}" for key in keys]))
+    histograms.append((LEVEL, compared.levels, of_levels))
     if (repeated := closed.rows.repeated).any():
-        histograms.append((REPEATED, compared.gaps.of_rows(repeated), keys))
-    parts = [
-        pair_counts(name, bounds, uniform_table(units, hashes(salts)), with_incomplete=bank)
-        for name, bounds, salts in histograms
-    ]
-    columns = (
-        keys, compared.missing.tolist(), compared.outside.tolist(), compared.unbalanced.tolist(),
-        *parts,
-    )  # fmt: skip
-    for key, missing, outside, unbalanced, *counts in zip(*columns, strict=True):
-        added = {name: row for part in counts for name, row in part.items()}
-        if unbalanced:
-            added[UNBALANCED] = (unbalanced,)
-        yield key, RoundCounts(added, missing, outside)
+        histograms.append((REPEATED, gaps.of_rows(repeated), jitter))
+    counts: Columns = {}
+    for histogram in histograms:
+        counts |= pair_counts(*histogram, with_incomplete=bank)
+    if (places := np.flatnonzero(compared.unbalanced)).size:
+        counts[UNBALANCED] = {"some": [places, {"array": compared.unbalanced[places, None]}]}
+    return {
+        "counts": {"parts": counts},
+        "missing": {"array": compared.missing},
+        "outside": {"array": compared.outside},
+    }
 
 
-def _add_blocks(
-    comparisons: Sequence[Comparison],
-    compared: SidesOfComparisons,
-    closed: SortedRound,
-    counted: Mapping[str, RoundCounts],
-) -> None:
-    """Add the sums of blocks of names and texts, where random factors are declared."""
+def _blocks(
+    comparisons: Sequence[Comparison], compared: SidesOfComparisons, closed: SortedRound
+) -> Iterator[tuple[int, Counts]]:
+    """Return the sums of blocks of names and texts, where random factors are declared."""
     if (suite := closed.scope.blocks) is None:
         return
     gaps = compared.gaps
@@ -121,8 +128,7 @@ def _add_blocks(
         if (pair := suite.of(comparison.pair)) is not None:
             blocks = np.array([pair.of_set.get(name, -1) for name in closed.rows.sets], np.int64)
             is_new = gaps.complete[:, place] & ~closed.rows.repeated
-            sums = block_counts(gaps.lower[:, place], is_new, blocks, MAX_BLOCKS)
-            counted[comparison.key].counts.update(sums)
+            yield place, block_counts(gaps.lower[:, place], is_new, blocks, MAX_BLOCKS)
 
 
 def _evidence(counts: Sequence[Counts]) -> PairHistograms:
