@@ -1,4 +1,4 @@
-"""Closing a round of 18,480 comparisons by the diagnoser's own code, against closing each alone.
+"""Closing a round of a million comparisons by the diagnoser's code, against closing each alone.
 
 The round before is read from its records; answers become counts, increments, evidence, records.
 A part of the comparisons is measured and multiplied: time and bytes grow with their number. The old
@@ -46,7 +46,7 @@ from biaswatch.shared.stats.anytime.inversion import invert
 from biaswatch.shared.stats.anytime.pair_histograms import STEPS_PER_SE
 from tests.support.pair_histogram import PairHistogram
 
-COMPARISONS = 18_480
+COMPARISONS = 1_000_000
 GROUPS, SETS, EXTRACTORS, FEATURES = 21, 60, 4, 4
 ROUNDS = 8
 """The last is measured; changes are searched by then."""

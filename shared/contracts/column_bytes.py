@@ -62,11 +62,12 @@ def _written(array: NDArray[Any], *, small: list[bytes], large: list[bytes]) -> 
 
 def _millionths(array: NDArray[np.float64]) -> Ints | None:
     """Return numbers in millionths, where all of them are whole millionths."""
-    for numbers in (array[:1], array):  # most arrays that are not begin with one that is not
-        whole = np.rint(numbers * MILLION)
-        if not (whole / MILLION == numbers).all() or np.abs(whole).max(initial=0) >= MOST:
-            return None
-    return whole.astype(np.int64)
+    whole = np.rint(array[:1] * MILLION)
+    if (whole / MILLION == array[:1]).all():  # most other arrays begin with another number
+        whole = np.rint(array * MILLION)
+        if (whole / MILLION == array).all() and np.abs(whole).max(initial=0) < MOST:
+            return whole.astype(np.int64)
+    return None
 
 
 def _lowest(width: int) -> int:
@@ -169,6 +170,9 @@ def _with_array(column: Column, reader: _ArrayReader) -> Column:
         return {"array": reader.read(content)}
     if written == "parts":
         return {"parts": _with_arrays(content, reader)}
+    if written == "chosen":
+        described, values = content
+        return {"chosen": [reader.read(described), values]}
     if written in ("some", "tuples"):
         described, inner = content
         places = reader.read(described).astype(np.int64)

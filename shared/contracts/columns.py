@@ -15,7 +15,8 @@ Ints = NDArray[np.int64]
 Column = dict[str, Any]
 """The values of a field in all parts; its only key names the encoding.
 
-`same`: one value; `each`: a list; `array`: numbers, NaN for null, or tuples of numbers as rows;
+`same`: one value; `each`: a list; `chosen`: places in a list of few values, and these;
+`array`: numbers, NaN for null, or tuples of numbers as rows;
 `parts`: the columns of a nested part, or of a mapping; `some`: places and a column of what is not
 null; `tuples`: sizes and a column of all items.
 """
@@ -50,7 +51,25 @@ def column_of(values: list[Any]) -> Column | None:
         return {"same": values[0]}
     if _are(present, float):
         return {"array": np.array(values, dtype=np.float64)}
-    return {"each": values} if is_null_in_some else _numbers(values) or {"each": values}
+    numbers = None if is_null_in_some else _numbers(values)
+    return numbers or _chosen(values) or {"each": values}
+
+
+def _chosen(values: list[Any]) -> Column | None:
+    """Return values that are few texts again and again as places among these."""
+    different = dict.fromkeys(values)
+    if REPEATED * len(different) > len(values) or len(different) > MOST_CHOSEN:
+        return None
+    code_of = {value: code for code, value in enumerate(different)}
+    return chosen_from(list(different), [code_of[value] for value in values])
+
+
+def chosen_from(values: Sequence[Any], codes: Sequence[int] | Ints) -> Column:
+    """Return a column of values, from the place of each among the different ones."""
+    return {"chosen": [np.array(codes, dtype=np.uint8), values]}
+
+
+MOST_CHOSEN = 256
 
 
 def _nested(values: list[Any]) -> Column:
@@ -154,6 +173,7 @@ READERS: dict[str, Callable[[Any, int], Sequence[Any]]] = {
     "same": lambda content, size: [content] * size,
     "each": lambda content, _: content,
     "array": _array_in,
+    "chosen": lambda content, _: [content[1][code] for code in content[0].tolist()],
     "parts": fields_in,
     "some": _some_in,
     "tuples": _tuples_in,
@@ -168,7 +188,10 @@ def taken(columns: Columns, rows: Ints) -> Columns:
 def _taken(column: Column, rows: Ints) -> Column | None:
     [(written, content)] = column.items()
     if written == "array":
-        return {"array": content[rows]}
+        return {"array": _picked(content, rows)}
+    if written == "chosen":
+        codes, values = content
+        return {"chosen": [_picked(codes, rows), values]}
     if written == "each":
         return {"each": [content[row] for row in rows.tolist()]}
     if written == "parts":
@@ -182,6 +205,14 @@ def _taken(column: Column, rows: Ints) -> Column | None:
         within = np.arange(kept.sum()) - np.repeat(np.cumsum(kept) - kept, kept)
         return {"tuples": [kept, _taken(inner, np.repeat(begins[rows], kept) + within)]}
     return column
+
+
+def _picked(array: NDArray[Any], rows: Ints) -> NDArray[Any]:
+    """Return rows of an array: as a view, where they are adjacent."""
+    if len(rows) and rows[-1] - rows[0] + 1 == len(rows) and (np.diff(rows) == 1).all():
+        return array[rows[0] : rows[-1] + 1]
+    picked: NDArray[Any] = array[rows]
+    return picked
 
 
 def _some_taken(places: Ints, column: Column, rows: Ints) -> Column | None:
@@ -229,6 +260,9 @@ def _joined_present(blocks: Sequence[tuple[Ints, Column]], size: int) -> Column:
         return columns[0]
     if all("parts" in column for column in columns):
         return {"parts": joined([(at, column["parts"]) for at, column in blocks], size)}
+    if all("chosen" in column for column in columns) and _have_same_values(columns):
+        codes = [(at, {"array": column["chosen"][0]}) for at, column in blocks]
+        return {"chosen": [_joined_arrays(codes, size)["array"], columns[0]["chosen"][1]]}
     if all("array" in column for column in columns) and _are_alike(columns):
         return _joined_arrays(blocks, size)
     if any("tuples" in column or _is_wide(column) for column in columns):
@@ -238,6 +272,11 @@ def _joined_present(blocks: Sequence[tuple[Ints, Column]], size: int) -> Column:
         for place, value in zip(at.tolist(), values_in(column, len(at)), strict=True):
             values[place] = value
     return column_of(values) or {"same": None}
+
+
+def _have_same_values(columns: Sequence[Column]) -> bool:
+    values = [list(column["chosen"][1]) for column in columns]
+    return values.count(values[0]) == len(values)
 
 
 def _are_alike(columns: Sequence[Column]) -> bool:
@@ -355,5 +394,7 @@ def check_size(column: Column, size: int) -> None:
             raise ValueError("places do not ascend")
         check_size(inner, len(numbers) if is_some else int(numbers.sum()))
         content = numbers
-    if written in ("each", "array", "tuples") and len(content) != size:
+    if written == "chosen":
+        content = content[0]
+    if written in ("each", "array", "tuples", "chosen") and len(content) != size:
         raise ValueError(f"a column of {size} has {len(content)} values")

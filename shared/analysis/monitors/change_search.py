@@ -21,6 +21,7 @@ from biaswatch.shared.contracts import Change, Evidence, MonitorPlan, Rows, Stre
 from biaswatch.shared.contracts.columns import (
     Column,
     Columns,
+    chosen_from,
     columns_of,
     fields_in,
     inside,
@@ -144,7 +145,7 @@ def changes_after(
         "log_evidence": {"array": results.log_evidence},
         "bound": {"array": bounds},
         "smallest": {"array": results.smallest},
-        "no_smallest": {"each": _why_none(kept, steps, results, plan)},
+        "no_smallest": _why_none(kept, steps, results, plan),
     }
     return present_in({**before, **changed})
 
@@ -168,7 +169,7 @@ def _with_due(
 
 def _why_none(
     kept: KeptReferences, steps: Ints, results: SearchResults, plan: MonitorPlan
-) -> list[str | None]:
+) -> Column:
     reasons = [
         None,
         f"a reference needs {plan.reference_rounds} rounds with answers",
@@ -176,7 +177,7 @@ def _why_none(
         "no change could be found yet: there are too few units",
     ]
     cases = [~np.isnan(results.smallest), kept.sizes == 0, steps == 0]
-    return [reasons[case] for case in np.select(cases, [0, 1, 2], 3).tolist()]
+    return chosen_from(reasons, np.select(cases, [0, 1, 2], 3))
 
 
 def is_found(change: Change | None) -> bool:

@@ -178,12 +178,13 @@ def _chunk(
 ) -> Iterator[Block]:
     """Return the evidence of quiet comparisons as columns, and then that of all others."""
     same = before if before is not None and before.header["epoch"] == closed.epoch else None
-    quiet = np.zeros(len(added), dtype=np.bool_)
+    quiet, own = np.zeros(len(added), dtype=np.bool_), None
     is_known = before is None or (same is not None and bool((places >= 0).all()))
     if may_be_quiet(monitor.plan) and is_known:
-        quiet = are_quiet(added, None if same is None else same.of_rows(places))
+        own = None if same is None else same.of_rows(places)
+        quiet = are_quiet(added, own)
     if (rows := np.flatnonzero(quiet)).size:
-        own = None if same is None else same.of_rows(places[rows])
+        own = None if own is None else own.of_rows(rows)
         round_ = QuietRound(added.of_rows(rows), own, monitor.plan, closed.round, closed.epoch)
         columns, alarms = round_.evidence()
         kept = np.flatnonzero(~alarms)

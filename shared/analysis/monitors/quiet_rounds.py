@@ -29,6 +29,7 @@ from biaswatch.shared.contracts.columns import (
     Column,
     Columns,
     are_known,
+    chosen_from,
     inside,
     known_in,
     numbers_in,
@@ -36,7 +37,10 @@ from biaswatch.shared.contracts.columns import (
     values_in,
 )
 from biaswatch.shared.stats.anytime.judging import (
+    EXPECTED,
     FIRST_ROUND_WEIGHT,
+    NO_FORECASTS,
+    VERDICTS,
     Decisions,
     TestParameters,
     judge,
@@ -219,24 +223,24 @@ class QuietRound:
             "log_e": {"array": decisions.log_es},
             "log_supremum": {"array": np.maximum(most, decisions.log_es)},
             "bound": {"array": by_value(partial(gap_bound, self.plan), self._numbers)},
-            "verdict": {"each": decisions.verdicts},
+            "verdict": chosen_from(VERDICTS, decisions.verdict_codes),
             "reason": {"each": decisions.reasons},
             "more_units": known_in(np.where(is_forecast, more_units, 0).astype(int), is_forecast),
-            "expected_verdict": {"each": decisions.expected},
-            "no_forecast": {"each": decisions.no_forecasts},
+            "expected_verdict": chosen_from(EXPECTED, decisions.expected_codes),
+            "no_forecast": chosen_from(NO_FORECASTS, decisions.no_forecast_codes),
         }
 
     def _gaps(self, tested: PairHistograms, alphas: Floats) -> Columns:
         """Return the gaps with their intervals, in the features' units."""
         spans, values = self._spans, tested.estimates
         ends = tested.intervals(alphas) * spans[:, None]
-        places = np.where(np.isnan(values), np.where(tested.units > 0, 1, 2), 0).tolist()
+        reasons = np.where(np.isnan(values), np.where(tested.units > 0, 1, 2), 0)
         return {
             "value": {"array": values * spans},
             "low": {"array": ends[:, 0]},
             "high": {"array": ends[:, 1]},
             "method": {"same": INTERVAL},
-            "reason": {"each": [(None, NO_SETS, NO_UNITS)[place] for place in places]},
+            "reason": chosen_from((None, NO_SETS, NO_UNITS), reasons),
         }
 
     def _same_treatment(self, total: CountColumns) -> Columns:

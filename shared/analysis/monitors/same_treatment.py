@@ -10,7 +10,7 @@ from biaswatch.shared.analysis.monitors.alpha_shares import gap_alpha
 from biaswatch.shared.analysis.monitors.pair_counts import UNBALANCED, differences_of
 from biaswatch.shared.analysis.monitors.round_answers import ClosedCounts
 from biaswatch.shared.contracts import Comparison, Evidence, Method, MonitorPlan
-from biaswatch.shared.contracts.columns import Columns
+from biaswatch.shared.contracts.columns import Columns, chosen_from
 from biaswatch.shared.stats.anytime.bets import log_mean_exp, middles
 from biaswatch.shared.stats.anytime.exchanges import log_wealth_of_differences
 from biaswatch.shared.stats.arrays import Bools, Floats
@@ -79,9 +79,9 @@ def same_treatment_columns(
     answers = np.where(was_shown | (log_es >= bound), 2, 1) * is_asked
     reasons = np.where(has_rest, 1, 2) * ~is_asked
     return {
-        "same_treatment": {"each": [ANSWERS[answer] for answer in answers.tolist()]},
+        "same_treatment": chosen_from(ANSWERS, answers),
         "log_e_same_treatment": {"array": np.where(is_asked, log_es, np.nan)},
-        "same_treatment_reason": {"each": [NOT_ASKED[reason] for reason in reasons.tolist()]},
+        "same_treatment_reason": chosen_from(NOT_ASKED, reasons),
     }
 
 

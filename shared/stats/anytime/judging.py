@@ -7,7 +7,7 @@ from math import isnan, log, pi
 import numpy as np
 
 from biaswatch.shared.stats.anytime.gap_tables import GapTable
-from biaswatch.shared.stats.arrays import Bools, Floats
+from biaswatch.shared.stats.arrays import Bools, Floats, Ints
 from biaswatch.shared.stats.comparisons.tolerance_tests import Conclusion
 from biaswatch.shared.stats.estimate import Verdict, check_alpha
 
@@ -123,24 +123,19 @@ class Decisions:
         return np.where(is_forecast, more, np.nan)
 
     @property
-    def expected(self) -> list[Verdict | None]:
-        """Return the expected decisions; None without a forecast."""
-        decided = np.where(self.beyond <= self.within, 1, 2)
-        places = np.where(np.isnan(self.more_units), 0, decided)
-        return [(None, Verdict.DISPARITY, Verdict.NO_DISPARITY)[n] for n in places.tolist()]
+    def verdict_codes(self) -> Ints:
+        """Return the places of the verdicts among `VERDICTS`."""
+        return np.select([self.disparity, self.none], [1, 2], 0)
 
     @property
-    def no_forecasts(self) -> list[str | None]:
-        """Return why forecasts of open decisions are missing."""
-        cases = [~self.is_open, self.units == 0, np.isinf(self._first)]
-        return [NO_FORECASTS[n] for n in np.select(cases, [0, 1, 2], 0).tolist()]
+    def expected_codes(self) -> Ints:
+        """Return the places of the expected decisions among `EXPECTED`."""
+        return np.where(np.isnan(self.more_units), 0, np.where(self.beyond <= self.within, 1, 2))
 
     @property
-    def verdicts(self) -> list[Verdict]:
-        """Return the verdicts."""
-        places = np.where(self.disparity, 1, np.where(self.none, 2, 0))
-        verdicts = (Verdict.INCONCLUSIVE, Verdict.DISPARITY, Verdict.NO_DISPARITY)
-        return [verdicts[place] for place in places.tolist()]
+    def no_forecast_codes(self) -> Ints:
+        """Return the places among `NO_FORECASTS` of why forecasts of open decisions are missing."""
+        return np.select([~self.is_open, self.units == 0, np.isinf(self._first)], [0, 1, 2], 0)
 
     @property
     def _first(self) -> Floats:
@@ -149,12 +144,18 @@ class Decisions:
     def rows(self) -> list[CurrentDecision]:
         """Return them one by one."""
         more = [None if isnan(units) else int(units) for units in self.more_units.tolist()]
-        forecasts = map(Forecast, more, self.expected, self.no_forecasts)
-        conclusions = map(Conclusion, self.verdicts, self.reasons)
+        expected = (EXPECTED[code] for code in self.expected_codes.tolist())
+        forecasts = map(
+            Forecast, more, expected, (NO_FORECASTS[n] for n in self.no_forecast_codes.tolist())
+        )
+        verdicts = (VERDICTS[code] for code in self.verdict_codes.tolist())
+        conclusions = map(Conclusion, verdicts, self.reasons)
         rows = zip(conclusions, self.log_es.tolist(), forecasts, strict=True)
         return [CurrentDecision(*row) for row in rows]
 
 
+VERDICTS = (Verdict.INCONCLUSIVE, Verdict.DISPARITY, Verdict.NO_DISPARITY)
+EXPECTED = (None, Verdict.DISPARITY, Verdict.NO_DISPARITY)
 REASONS = (
     "there are no units yet",
     "the evidence against every gap within the tolerance is enough",
