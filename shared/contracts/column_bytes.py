@@ -104,7 +104,7 @@ class TooLargeError(Exception):
 
 
 class _ArrayReader:
-    """Reads arrays in the order in which they were written."""
+    """Reads arrays in the order of their writing."""
 
     def __init__(self, small: memoryview, large: memoryview) -> None:
         self._small, self._large = small, large

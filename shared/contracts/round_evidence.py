@@ -13,6 +13,7 @@ import numpy as np
 from pydantic import NonNegativeInt, PositiveInt, TypeAdapter, ValidationError
 
 from biaswatch.shared.contracts.column_bytes import TooLargeError, packed, unpacked
+from biaswatch.shared.contracts.column_joins import joined
 from biaswatch.shared.contracts.columns import (
     Column,
     Columns,
@@ -22,7 +23,6 @@ from biaswatch.shared.contracts.columns import (
     columns_of,
     fields_in,
     inside,
-    joined,
     numbers_in,
     taken,
     values_in,
@@ -137,10 +137,10 @@ class Rows(Sequence[C], Generic[C]):
     __hash__ = None  # type: ignore[assignment]
 
     def _made(self, columns: Columns, size: int) -> list[C]:
-        made: list[C] = ADAPTERS[self.kind].validate_python(
+        parts: list[C] = ADAPTERS[self.kind].validate_python(
             [self.header | fields for fields in fields_in(columns, size)]
         )
-        return made
+        return parts
 
 
 COMPARISONS = TypeAdapter(list[Comparison])
@@ -217,8 +217,8 @@ def evidence_fields(
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Return some fields of the evidence of some comparisons, by their keys, as they are written.
 
-    What is not asked for is not even read: most of a round are counts, which add up to evidence and
-    are not shown. A field that is null or its default may be left out.
+    Only these are made into values: most of a round are counts, which add up to evidence and are
+    not shown. A field that is null or its default may be left out.
 
     Raises
     ------

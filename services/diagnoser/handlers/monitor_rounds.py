@@ -209,7 +209,7 @@ class CloseRounds:
             kept = read(RoundEvidence, run_id=earlier.run_id) if earlier else ()
             evidence = evidence_rows(kept)
             if evidence is None or key not in evidence.keys:
-                raise KeyError(f"Round {round_} of {monitor.name} has no evidence of {key}.")
+                raise LookupError(f"Round {round_} of {monitor.name} has no evidence of {key}.")
             return evidence[evidence.keys.index(key)].counts
 
         return up_to

@@ -102,8 +102,8 @@ def _filled(column: Column | None) -> Iterator[tuple[Ints | slice, NDArray[Any]]
             yield slice(None), column["array"]
         return
     sizes, items = column["tuples"]
-    if (begun := np.flatnonzero(sizes)).size:
-        yield begun, items["array"].reshape(len(begun), -1)
+    if (started := np.flatnonzero(sizes)).size:
+        yield started, items["array"].reshape(len(started), -1)
 
 
 def bets_columns(starts: LateStarts) -> Columns:
@@ -112,17 +112,18 @@ def bets_columns(starts: LateStarts) -> Columns:
     What a bet would have earned since its best beginning is kept where it is a gain: otherwise its
     best beginning is the next round.
     """
-    begun = np.isfinite(starts.log_wealth[:, 0])
+    started = np.isfinite(starts.log_wealth[:, 0])
     arrays = {
         "log_wealth": starts.log_wealth,
         "log_best": np.maximum(starts.log_best, 0),
         "starts": starts.starts,
     }
-    if begun.all() or not begun.any():
-        return {name: {"array": array[:, : BETS * begun.any()]} for name, array in arrays.items()}
-    sizes = np.where(begun, BETS, 0)
+    if started.all() or not started.any():
+        return {name: {"array": array[:, : BETS * started.any()]} for name, array in arrays.items()}
+    sizes = np.where(started, BETS, 0)
     return {
-        name: {"tuples": [sizes, {"array": array[begun].ravel()}]} for name, array in arrays.items()
+        name: {"tuples": [sizes, {"array": array[started].ravel()}]}
+        for name, array in arrays.items()
     }
 
 
@@ -204,12 +205,12 @@ class KeptReferences:
         weights = np.where(newest, shares, -np.inf)
         return replace(self, table=self.table.after(pairs.of_rows(owners), weights, round_))
 
-    def with_new(self, owners: Ints, made: References) -> "KeptReferences":
+    def with_new(self, owners: Ints, newer: References) -> "KeptReferences":
         """Return the references with newer ones of some searches; the oldest are dropped."""
         order = np.argsort(np.concatenate([self.owners, owners]), kind="stable")
         sizes = self.sizes + np.bincount(owners, minlength=len(self.sizes))
         to_newest = np.repeat(np.cumsum(sizes), sizes) - np.arange(len(order))
-        table = joined_references(self.table, made, order[to_newest <= MAX_REFERENCES])
+        table = joined_references(self.table, newer, order[to_newest <= MAX_REFERENCES])
         return KeptReferences(np.minimum(sizes, MAX_REFERENCES), table)
 
     def results(self, searched: SearchedRounds) -> SearchResults:

@@ -111,9 +111,9 @@ class SearchedPairs:
     """The pairs of searches, a row each."""
 
     added: PairHistograms
-    """Those that the round adds."""
+    """The pairs of the round."""
     seen: PairHistograms
-    """Those of all rounds of the search."""
+    """The pairs of all rounds of the search."""
 
 
 def changes_after(
@@ -121,11 +121,11 @@ def changes_after(
 ) -> Columns:
     """Return searches after their round: first its bets, then the references that are due."""
     searches = len(pairs.seen.lower)
-    numbers, begun, steps = (
+    numbers, first_rounds, steps = (
         numbers_in(inside({"parts": before}, *names), searches, 0).astype(np.int64)
         for names in (("number",), ("rounds", "since_round"), ("steps",))
     )
-    rounds, kept = round_ - begun + 1, KeptReferences.of(before.get("references"), searches)
+    rounds, kept = round_ - first_rounds + 1, KeptReferences.of(before.get("references"), searches)
     steps = steps + (kept.sizes > 0)
     kept = kept.after(pairs.added, steps, round_)
     due = np.flatnonzero(are_due(kept.newest(kept.table.rounds), rounds, plan.reference_rounds))
@@ -163,8 +163,8 @@ def _with_due(
     possible = ~np.isnan(allowed)
     owners = due[possible]
     bets = LateStarts.none(len(owners), BETS)
-    made = References(values[possible], allowed[possible], rounds[owners], bets)
-    return kept.with_new(owners, made)
+    newer = References(values[possible], allowed[possible], rounds[owners], bets)
+    return kept.with_new(owners, newer)
 
 
 def _why_none(

@@ -9,13 +9,12 @@ import numpy as np
 from biaswatch.shared.analysis.monitors.pair_counts import INCOMPLETE, REPEATED
 from biaswatch.shared.analysis.monitors.round_answers import Counts, RoundCounts
 from biaswatch.shared.contracts import Comparison
+from biaswatch.shared.contracts.column_joins import Block, joined
 from biaswatch.shared.contracts.columns import (
-    Block,
     Column,
     Columns,
     column_of,
     fields_in,
-    joined,
     present_in,
     taken,
 )
@@ -113,7 +112,7 @@ class CountColumns:
 
 @dataclass(frozen=True)
 class CountedRound(Mapping[str, RoundCounts]):
-    """What a round adds to comparisons: columns of counts, and of missing answers."""
+    """The additions of a round to comparisons: columns of counts, and of missing answers."""
 
     comparisons: Sequence[Comparison]
     columns: Columns

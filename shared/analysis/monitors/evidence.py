@@ -33,7 +33,8 @@ from biaswatch.shared.contracts import (
     Rows,
     Run,
 )
-from biaswatch.shared.contracts.columns import Block, are_equal, columns_of, joined, taken
+from biaswatch.shared.contracts.column_joins import Block, joined
+from biaswatch.shared.contracts.columns import are_equal, columns_of, taken
 from biaswatch.shared.contracts.round_evidence import HEADER
 from biaswatch.shared.stats.arrays import Ints
 

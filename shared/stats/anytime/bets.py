@@ -30,8 +30,8 @@ def log_mean_exp(logs: Floats) -> Floats:
 def log_sum_exp(one: Floats, other: Floats) -> Floats:
     """Return the logarithm of the sum of two exponentials, in a quarter of `logaddexp`'s time."""
     larger, smaller = np.maximum(one, other), np.minimum(one, other)
-    apart = np.subtract(smaller, larger, out=np.zeros_like(larger), where=np.isfinite(larger))
-    return np.asarray(larger + np.log1p(np.exp(apart)), dtype=np.float64)
+    difference = np.subtract(smaller, larger, out=np.zeros_like(larger), where=np.isfinite(larger))
+    return np.asarray(larger + np.log1p(np.exp(difference)), dtype=np.float64)
 
 
 @lru_cache

@@ -16,7 +16,7 @@ from biaswatch.shared.stats.anytime.bets import (
     log_wealths_beyond,
     middles,
 )
-from biaswatch.shared.stats.anytime.inversion import invert_rows
+from biaswatch.shared.stats.anytime.row_inversion import invert_rows
 from biaswatch.shared.stats.arrays import Bools, Floats, Ints
 
 STEPS_PER_SE = 7.5

@@ -28,7 +28,8 @@ from biaswatch.shared.analysis.monitors.set_bounds import (
     sides_of,
 )
 from biaswatch.shared.contracts import Claim, Comparison, WatchedFeature
-from biaswatch.shared.contracts.columns import Block, Columns
+from biaswatch.shared.contracts.column_joins import Block
+from biaswatch.shared.contracts.columns import Columns
 from biaswatch.shared.stats.anytime.pair_histograms import PairHistograms
 from biaswatch.shared.stats.anytime.planning import PlannedUnits, plan_gap
 from biaswatch.shared.stats.anytime.units import hashes, uniform_table
