@@ -39,9 +39,8 @@ from biaswatch.shared.contracts import (
     Upkeep,
     WatchedFeature,
     WatchedPair,
-    evidence_rows,
-    round_evidence,
 )
+from biaswatch.shared.contracts.evidence_rows import evidence_rows, round_evidence
 from biaswatch.shared.stats.anytime.inversion import invert
 from biaswatch.shared.stats.anytime.pair_histograms import STEPS_PER_SE
 from tests.support.pair_histogram import PairHistogram

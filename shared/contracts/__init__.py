@@ -181,15 +181,7 @@ from biaswatch.shared.contracts.response import (
     Step,
     Usage,
 )
-from biaswatch.shared.contracts.round_evidence import (
-    RoundEvidence,
-    Rows,
-    evidence_fields,
-    evidence_in,
-    evidence_rows,
-    increments_in,
-    round_evidence,
-)
+from biaswatch.shared.contracts.round_evidence import RoundEvidence
 from biaswatch.shared.contracts.routes import (
     ROUTES,
     Route,

@@ -15,7 +15,7 @@ from biaswatch.shared.contracts import (
     window_at,
 )
 from biaswatch.shared.contracts.comparison import Method
-from biaswatch.shared.contracts.round_evidence import round_evidence
+from biaswatch.shared.contracts.evidence_rows import round_evidence
 from tests.support.records import (
     make_description,
     make_evidence,

@@ -28,7 +28,7 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.contracts.alarm import AlarmDelivery, ChannelStatus, DeliveryState
 from biaswatch.shared.contracts.completion import PausedTarget
-from biaswatch.shared.contracts.round_evidence import round_evidence
+from biaswatch.shared.contracts.evidence_rows import round_evidence
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.database import Scope
 from tests.support.records import (

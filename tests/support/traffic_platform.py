@@ -21,9 +21,8 @@ from biaswatch.shared.contracts import (
     RoundEvidence,
     Run,
     Window,
-    evidence_in,
-    increments_in,
 )
+from biaswatch.shared.contracts.evidence_rows import evidence_in, increments_in
 from biaswatch.shared.store import Store
 from tests.support.planned import planned
 from tests.support.records import make_exchange, make_traffic_monitor

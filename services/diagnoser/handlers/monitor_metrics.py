@@ -15,10 +15,10 @@ from biaswatch.shared.contracts import (
     Round,
     RoundEvidence,
     Verdict,
-    evidence_in,
     latest_over_rounds,
     open_alarms_of,
 )
+from biaswatch.shared.contracts.evidence_rows import evidence_in
 from biaswatch.shared.runtime.jobs import in_thread
 from biaswatch.shared.store import Store
 from biaswatch.shared.telemetry import (

@@ -41,11 +41,10 @@ from biaswatch.shared.contracts import (
     Round,
     RoundEvidence,
     Run,
-    evidence_rows,
     features_id_of,
     response_id_of,
-    round_evidence,
 )
+from biaswatch.shared.contracts.evidence_rows import evidence_rows, round_evidence
 from biaswatch.shared.errors import PoisonError, TransientError
 from biaswatch.shared.store import PlannedProbes, Store
 

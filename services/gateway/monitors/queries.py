@@ -25,11 +25,10 @@ from biaswatch.shared.contracts import (
     SummaryWord,
     Verdict,
     comparison_title,
-    evidence_fields,
-    evidence_in,
     open_alarms_of,
     window_at,
 )
+from biaswatch.shared.contracts.evidence_rows import evidence_fields, evidence_in
 from biaswatch.shared.formatting import summary_word, undetected_gaps
 from biaswatch.shared.lookup import grouped
 from biaswatch.shared.requests.evidence import WindowState, WindowView, evidence_view, window_view

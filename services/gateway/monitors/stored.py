@@ -11,8 +11,8 @@ from biaswatch.shared.contracts import (
     Round,
     RoundEvidence,
     ScheduledMonitor,
-    evidence_in,
 )
+from biaswatch.shared.contracts.evidence_rows import evidence_in
 from biaswatch.shared.errors import NotFoundError
 from biaswatch.shared.lookup import grouped
 from biaswatch.shared.store import Store

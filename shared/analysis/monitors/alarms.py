@@ -27,12 +27,12 @@ from biaswatch.shared.contracts import (
     Monitor,
     MonitorPlan,
     Round,
-    Rows,
     comparison_titles,
     open_alarms_of,
 )
 from biaswatch.shared.contracts import Twins as SentTwins
 from biaswatch.shared.contracts.columns import are_known
+from biaswatch.shared.contracts.evidence_rows import Rows
 from biaswatch.shared.contracts.round_evidence import HEADER
 from biaswatch.shared.formatting import number
 from biaswatch.shared.requests.evidence import scope_words

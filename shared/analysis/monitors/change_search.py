@@ -17,7 +17,7 @@ from biaswatch.shared.analysis.monitors.change_detection import (
     pairs_of,
 )
 from biaswatch.shared.analysis.monitors.round_answers import ClosedCounts, Counts, less
-from biaswatch.shared.contracts import Change, Evidence, MonitorPlan, Rows, Stretch
+from biaswatch.shared.contracts import Change, Evidence, MonitorPlan, Stretch
 from biaswatch.shared.contracts.columns import (
     Column,
     Columns,
@@ -29,6 +29,7 @@ from biaswatch.shared.contracts.columns import (
     numbers_in,
     present_in,
 )
+from biaswatch.shared.contracts.evidence_rows import Rows
 from biaswatch.shared.stats.anytime.change_search import (
     References,
     TypicalRounds,

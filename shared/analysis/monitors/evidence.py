@@ -30,11 +30,11 @@ from biaswatch.shared.contracts import (
     Monitor,
     MonitorPlan,
     Round,
-    Rows,
     Run,
 )
 from biaswatch.shared.contracts.column_joins import Block, joined
 from biaswatch.shared.contracts.columns import are_equal, columns_of, taken
+from biaswatch.shared.contracts.evidence_rows import Rows
 from biaswatch.shared.contracts.round_evidence import HEADER
 from biaswatch.shared.stats.arrays import Ints
 

@@ -18,10 +18,10 @@ from biaswatch.shared.contracts import (
     Method,
     MonitorPlan,
     Round,
-    Rows,
     WatchedFeature,
     WatchedPair,
 )
+from biaswatch.shared.contracts.evidence_rows import Rows
 from biaswatch.shared.stats.anytime.bets import middles
 from biaswatch.shared.stats.anytime.exchanges import (
     exchange_group,

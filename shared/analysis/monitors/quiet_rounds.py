@@ -24,7 +24,7 @@ from biaswatch.shared.analysis.monitors.same_treatment import (
     same_treatment_bound,
     same_treatment_columns,
 )
-from biaswatch.shared.contracts import Evidence, Increment, Method, MonitorPlan, Rows
+from biaswatch.shared.contracts import Evidence, Increment, Method, MonitorPlan
 from biaswatch.shared.contracts.columns import (
     Column,
     Columns,
@@ -36,6 +36,7 @@ from biaswatch.shared.contracts.columns import (
     present_in,
     values_in,
 )
+from biaswatch.shared.contracts.evidence_rows import Rows
 from biaswatch.shared.stats.anytime.judging import (
     EXPECTED,
     FIRST_ROUND_WEIGHT,

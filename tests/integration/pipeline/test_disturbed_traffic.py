@@ -20,11 +20,11 @@ from biaswatch.shared.contracts import (
     RoundEvidence,
     Window,
     account_label,
-    evidence_in,
     read_at,
     total,
     window_at,
 )
+from biaswatch.shared.contracts.evidence_rows import evidence_in
 from biaswatch.shared.errors import TransientError
 from tests.support.disturbed_traffic import (
     VICTIMS,

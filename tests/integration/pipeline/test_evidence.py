@@ -23,9 +23,8 @@ from biaswatch.shared.contracts import (
     SuiteProbe,
     Verdict,
     WatchedFeature,
-    evidence_in,
-    increments_in,
 )
+from biaswatch.shared.contracts.evidence_rows import evidence_in, increments_in
 from biaswatch.shared.errors import TransientError
 from biaswatch.shared.store import Store
 from tests.support.monitored import Values, answered, closing, play, round_run

@@ -23,8 +23,8 @@ from biaswatch.shared.contracts import (
     RoundEvidence,
     Traffic,
     Upkeep,
-    evidence_in,
 )
+from biaswatch.shared.contracts.evidence_rows import evidence_in
 from biaswatch.shared.errors import TransientError
 from biaswatch.shared.parquet.files import rows_of
 from biaswatch.shared.parquet.folder import ParquetFolder

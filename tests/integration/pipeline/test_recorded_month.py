@@ -16,8 +16,8 @@ from biaswatch.shared.contracts import (
     Target,
     Traffic,
     WatchedFeature,
-    evidence_in,
 )
+from biaswatch.shared.contracts.evidence_rows import evidence_in
 from biaswatch.shared.store import Store
 from tests.support.records import make_exchange, make_traffic_monitor
 from tests.support.traffic_platform import HOUR, LATE, NOON, TrafficPlatform

@@ -17,8 +17,8 @@ from biaswatch.shared.contracts import (
     RoundEvidence,
     Target,
     Window,
-    evidence_in,
 )
+from biaswatch.shared.contracts.evidence_rows import evidence_in
 from biaswatch.shared.requests.evidence import window_view
 from biaswatch.shared.store import Store
 from tests.support.planned import gone_through, planned

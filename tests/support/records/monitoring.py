@@ -19,8 +19,8 @@ from biaswatch.shared.contracts import (
     Verdict,
     WatchedFeature,
     WatchedPair,
-    round_evidence,
 )
+from biaswatch.shared.contracts.evidence_rows import round_evidence
 from tests.support.records.pipeline import AT, RUN_ID, make_target
 
 

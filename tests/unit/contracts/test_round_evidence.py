@@ -16,13 +16,16 @@ from biaswatch.shared.contracts import (
     Stretch,
     WatchedFeature,
     WatchedPair,
+)
+from biaswatch.shared.contracts.comparison import Comparison
+from biaswatch.shared.contracts.evidence_rows import (
+    MAX_BYTES,
+    MAX_COMPARISONS,
     evidence_fields,
     evidence_in,
     increments_in,
     round_evidence,
 )
-from biaswatch.shared.contracts.comparison import Comparison
-from biaswatch.shared.contracts.round_evidence import MAX_BYTES, MAX_COMPARISONS
 from biaswatch.shared.errors import UndecodableError
 from tests.support.records import make_evidence, make_increment, make_round_evidence
 

@@ -34,10 +34,9 @@ from biaswatch.shared.contracts import (
     Verdict,
     WatchedFeature,
     WatchedPair,
-    increments_in,
     parse_target,
-    round_evidence,
 )
+from biaswatch.shared.contracts.evidence_rows import increments_in, round_evidence
 from tests.support.monitored import round_run
 from tests.support.records import AT, make_monitor, make_plan
 
