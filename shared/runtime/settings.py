@@ -46,7 +46,7 @@ class Settings(BaseSettings):
     state_dir: Path = Path.home() / ".biaswatch"
     """The folder of the bus's data and the store on a laptop."""
     health_host: str = "0.0.0.0"  # noqa: S104 - probes and Prometheus come from other machines
-    """The address health and metrics are served on."""
+    """The address health and metrics are served on; `biaswatch up` takes 127.0.0.1 unless set."""
     health_port: Port = 9797
     """The port health and metrics are served on; 0 takes a free one. `biaswatch up --processes`
     uses the ports after it, too."""
