@@ -21,7 +21,8 @@ from biaswatch.planted_monitors.cases import (
 from biaswatch.readers.suite_names import DEMO_SUITE
 from biaswatch.readers.suites import load_suite
 from biaswatch.shared.clock import now
-from biaswatch.shared.contracts import Alarm, Monitor, Round, RoundEvidence, Suite, evidence_in
+from biaswatch.shared.contracts import Alarm, Monitor, Round, RoundEvidence, Suite
+from biaswatch.shared.contracts.evidence_rows import evidence_in
 from biaswatch.shared.errors import TransientError
 from biaswatch.shared.runtime.jobs import in_thread
 from biaswatch.shared.runtime.settings import Settings

@@ -39,7 +39,7 @@ MAX_BYTES = 256 * 1024
 C = TypeVar("C", Increment, Evidence)
 
 
-class Rows(Sequence[C], Generic[C]):
+class ComparisonRows(Sequence[C], Generic[C]):
     """Increments or evidence of a round, kept as columns; each is made when it is read."""
 
     kind: type[C]
@@ -49,9 +49,9 @@ class Rows(Sequence[C], Generic[C]):
         self._size = size
 
     @classmethod
-    def of(cls, parts: Sequence[C]) -> "Rows[C]":
+    def of(cls, parts: Sequence[C]) -> "ComparisonRows[C]":
         """Return parts of one round as rows."""
-        if isinstance(parts, Rows):
+        if isinstance(parts, ComparisonRows):
             return parts
         header = {name: getattr(parts[0], name) for name in HEADER}
         return cls(type(parts[0]), header, columns_of(parts, leave_out=HEADER), len(parts))
@@ -70,11 +70,11 @@ class Rows(Sequence[C], Generic[C]):
         """Return the column of a field."""
         return inside({"parts": self.columns}, *names)
 
-    def of_rows(self, rows: Ints) -> "Rows[C]":
+    def of_rows(self, rows: Ints) -> "ComparisonRows[C]":
         """Return some of them, in this order."""
         if len(rows) == len(self) and (rows == np.arange(len(self))).all():
             return self
-        return Rows(self.kind, self.header, taken(self.columns, rows), len(rows))
+        return ComparisonRows(self.kind, self.header, taken(self.columns, rows), len(rows))
 
     def __len__(self) -> int:
         return self._size
@@ -116,7 +116,7 @@ def round_evidence(
     increments: Sequence[Increment], evidence: Sequence[Evidence]
 ) -> list[RoundEvidence]:
     """Return the records of a round; both are about the same comparisons, in the same order."""
-    added, after = Rows.of(increments), Rows.of(evidence)
+    added, after = ComparisonRows.of(increments), ComparisonRows.of(evidence)
     parts: list[RoundEvidence] = []
     for start in range(0, len(after), MAX_COMPARISONS):
         rows = np.arange(start, min(start + MAX_COMPARISONS, len(after)))
@@ -125,7 +125,7 @@ def round_evidence(
 
 
 def _packed(
-    increments: Rows[Increment], evidence: Rows[Evidence], number: int
+    increments: ComparisonRows[Increment], evidence: ComparisonRows[Evidence], number: int
 ) -> list[RoundEvidence]:
     one = RoundEvidence(
         **evidence.header,
@@ -155,7 +155,7 @@ def evidence_in(records: Iterable[RoundEvidence]) -> Iterator[Evidence]:
         yield from _made(record, Evidence, record.evidence)
 
 
-def evidence_rows(records: Iterable[RoundEvidence]) -> Rows[Evidence] | None:
+def evidence_rows(records: Iterable[RoundEvidence]) -> ComparisonRows[Evidence] | None:
     """Return the evidence of one round as rows; None without any part.
 
     Raises
@@ -171,7 +171,7 @@ def evidence_rows(records: Iterable[RoundEvidence]) -> Rows[Evidence] | None:
         (np.arange(end - len(part), end), part.columns)
         for end, part in zip(ends.tolist(), rows, strict=True)
     ]
-    return Rows(Evidence, rows[0].header, joined(blocks, int(ends[-1])), int(ends[-1]))
+    return ComparisonRows(Evidence, rows[0].header, joined(blocks, int(ends[-1])), int(ends[-1]))
 
 
 def evidence_fields(
@@ -207,7 +207,7 @@ def _made(record: RoundEvidence, kind: type[C], text: str) -> list[C]:
         return list(rows)
 
 
-def _rows(record: RoundEvidence, kind: type[C], text: str) -> Rows[C]:
+def _rows(record: RoundEvidence, kind: type[C], text: str) -> ComparisonRows[C]:
     """Return the rows of a record, each with the shared fields; raise UndecodableError."""
     with _as_undecodable(record):
         if record.comparisons > MAX_COMPARISONS:
@@ -215,7 +215,7 @@ def _rows(record: RoundEvidence, kind: type[C], text: str) -> Rows[C]:
         columns = unpacked(b64decode(text, validate=True))
         for column in columns.values():
             check_size(column, record.comparisons)
-    return Rows(kind, record.model_dump(include=set(HEADER)), columns, record.comparisons)
+    return ComparisonRows(kind, record.model_dump(include=set(HEADER)), columns, record.comparisons)
 
 
 @contextmanager

@@ -32,7 +32,7 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.contracts import Twins as SentTwins
 from biaswatch.shared.contracts.columns import are_known
-from biaswatch.shared.contracts.evidence_rows import Rows
+from biaswatch.shared.contracts.evidence_rows import ComparisonRows
 from biaswatch.shared.contracts.round_evidence import HEADER
 from biaswatch.shared.formatting import number
 from biaswatch.shared.requests.evidence import scope_words
@@ -76,7 +76,7 @@ def alarms(
         if alarm.state is AlarmState.RAISED
     )
     alarms: list[Alarm] = []
-    for shown in _concerned(Rows.of(evidence), {key for key, _ in open_alarms}):
+    for shown in _concerned(ComparisonRows.of(evidence), {key for key, _ in open_alarms}):
         cleared = _cleared(shown, open_alarms, closed)
         alarms.extend(_alarm(news, monitor, closed, seen, began_at) for news in cleared)
         for news in _raised(shown, monitor.plan):
@@ -85,7 +85,9 @@ def alarms(
     return alarms
 
 
-def _concerned(evidence: Rows[Evidence], alarmed: Collection[str]) -> Rows[Evidence]:
+def _concerned(
+    evidence: ComparisonRows[Evidence], alarmed: Collection[str]
+) -> ComparisonRows[Evidence]:
     """Return the evidence that may raise an alarm or clear one."""
     concerned = are_known(evidence.column("recovery"), len(evidence))
     for name in ("change", "level_change"):

@@ -141,7 +141,7 @@ class SearchedRounds:
 
 
 @dataclass(frozen=True)
-class SearchResults:
+class ChangeSearchResults:
     """The results of searches after a round."""
 
     log_evidence: Floats
@@ -213,7 +213,7 @@ class KeptReferences:
         table = joined_references(self.table, newer, order[to_newest <= MAX_REFERENCES])
         return KeptReferences(np.minimum(sizes, MAX_REFERENCES), table)
 
-    def results(self, searched: SearchedRounds) -> SearchResults:
+    def results(self, searched: SearchedRounds) -> ChangeSearchResults:
         """Return what the references of each search say."""
         log_es, smallest = (np.full(len(self.sizes), nan) for _ in range(2))
         likeliest = np.full(len(self.sizes), -1)
@@ -223,7 +223,7 @@ class KeptReferences:
             smallest[owning] = np.minimum.reduceat(self._smallest(searched), begins)
             likeliest[owning] = self._likeliest(begins)
         has_started = np.isfinite(log_es)
-        return SearchResults(
+        return ChangeSearchResults(
             np.where(has_started, log_es, nan),
             np.where(has_started, likeliest, -1),
             np.where(np.isfinite(smallest), smallest, nan),

@@ -9,9 +9,9 @@ import numpy as np
 from biaswatch.shared.analysis.monitors.alpha_shares import change_bound, search_alpha
 from biaswatch.shared.analysis.monitors.change_detection import (
     BETS,
+    ChangeSearchResults,
     KeptReferences,
     SearchedRounds,
-    SearchResults,
     by_value,
     kept_pairs,
     pairs_of,
@@ -29,7 +29,7 @@ from biaswatch.shared.contracts.columns import (
     numbers_in,
     present_in,
 )
-from biaswatch.shared.contracts.evidence_rows import Rows
+from biaswatch.shared.contracts.evidence_rows import ComparisonRows
 from biaswatch.shared.stats.anytime.change_search import (
     References,
     TypicalRounds,
@@ -169,7 +169,7 @@ def _with_due(
 
 
 def _why_none(
-    kept: KeptReferences, steps: Ints, results: SearchResults, plan: MonitorPlan
+    kept: KeptReferences, steps: Ints, results: ChangeSearchResults, plan: MonitorPlan
 ) -> Column:
     reasons = [
         None,
@@ -188,7 +188,7 @@ def is_found(change: Change | None) -> bool:
     return change.log_evidence >= change.bound
 
 
-def are_found(evidence: Rows[Evidence], name: str) -> Bools:
+def are_found(evidence: ComparisonRows[Evidence], name: str) -> Bools:
     """Tell the same of each comparison's search of this name."""
     log_es, bounds = (evidence.numbers(name, field) for field in ("log_evidence", "bound"))
     return np.asarray(log_es >= bounds, dtype=np.bool_)

@@ -111,7 +111,7 @@ class CountColumns:
 
 
 @dataclass(frozen=True)
-class CountedRound(Mapping[str, RoundCounts]):
+class CountedComparisons(Mapping[str, RoundCounts]):
     """The additions of a round to comparisons: columns of counts, and of missing answers."""
 
     comparisons: Sequence[Comparison]
@@ -120,18 +120,20 @@ class CountedRound(Mapping[str, RoundCounts]):
     @classmethod
     def of(
         cls, comparisons: Sequence[Comparison], counted: Sequence[RoundCounts]
-    ) -> "CountedRound":
+    ) -> "CountedComparisons":
         """Return what was counted one by one."""
         names = ("counts", "missing", "outside")
         columns = {name: column_of([getattr(one, name) for one in counted]) for name in names}
         return cls(comparisons, present_in(columns))
 
     @classmethod
-    def joined(cls, comparisons: Sequence[Comparison], blocks: Sequence[Block]) -> "CountedRound":
+    def joined(
+        cls, comparisons: Sequence[Comparison], blocks: Sequence[Block]
+    ) -> "CountedComparisons":
         """Return what was counted in blocks, by the places of their comparisons."""
         return cls(comparisons, joined(blocks, len(comparisons)))
 
-    def with_more(self, more: Mapping[int, Counts]) -> "CountedRound":
+    def with_more(self, more: Mapping[int, Counts]) -> "CountedComparisons":
         """Return the counts with further parts of some comparisons, by their places."""
         if not more:
             return self

@@ -9,7 +9,7 @@ import numpy as np
 from biaswatch.shared.analysis.monitors.alpha_shares import gap_bound
 from biaswatch.shared.analysis.monitors.blocks import PairBlocks, SuiteBlocks
 from biaswatch.shared.analysis.monitors.change_search import next_changes
-from biaswatch.shared.analysis.monitors.count_columns import CountedRound
+from biaswatch.shared.analysis.monitors.count_columns import CountedComparisons
 from biaswatch.shared.analysis.monitors.gap_evidence import GapUnderWay
 from biaswatch.shared.analysis.monitors.gap_tests import TestedGap, tested_gaps
 from biaswatch.shared.analysis.monitors.quiet_rounds import QuietRound, are_quiet, may_be_quiet
@@ -34,7 +34,7 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.contracts.column_joins import Block, joined
 from biaswatch.shared.contracts.columns import are_equal, columns_of, taken
-from biaswatch.shared.contracts.evidence_rows import Rows
+from biaswatch.shared.contracts.evidence_rows import ComparisonRows
 from biaswatch.shared.contracts.round_evidence import HEADER
 from biaswatch.shared.stats.arrays import Ints
 
@@ -111,12 +111,12 @@ def repeated_probes(
 
 def increments_of(
     closed: Round, comparisons: Sequence[Comparison], counted: Mapping[str, RoundCounts]
-) -> Rows[Increment]:
+) -> ComparisonRows[Increment]:
     """Return what a closed round adds to comparisons."""
-    if not isinstance(counted, CountedRound) or counted.comparisons is not comparisons:
-        counted = CountedRound.of(comparisons, [counted[one.key] for one in comparisons])
+    if not isinstance(counted, CountedComparisons) or counted.comparisons is not comparisons:
+        counted = CountedComparisons.of(comparisons, [counted[one.key] for one in comparisons])
     columns = {"comparison": {"parts": columns_of(comparisons)}, **counted.columns}
-    return Rows(Increment, _carried(closed), columns, len(comparisons))
+    return ComparisonRows(Increment, _carried(closed), columns, len(comparisons))
 
 
 def evidence_of(
@@ -126,7 +126,7 @@ def evidence_of(
     monitor: Monitor,
     up_to: Callable[[int, str], Counts],
     blocks: SuiteBlocks | None = None,
-) -> Rows[Evidence]:
+) -> ComparisonRows[Evidence]:
     """Return the sums of an epoch up to this round, and what they allow to say.
 
     Parameters
@@ -141,7 +141,7 @@ def evidence_of(
     blocks
         The blocks of names and texts of the suite; None without random factors.
     """
-    added, before = Rows.of(increments), Rows.of(last) if last else None
+    added, before = ComparisonRows.of(increments), ComparisonRows.of(last) if last else None
     places = _places_before(added, before)
     parts = []
     for start in range(0, len(added), AT_ONCE):
@@ -151,14 +151,16 @@ def evidence_of(
             (rows[at], columns)
             for at, columns in _chunk(chunk, before, places[rows], closed, monitor, up_to, blocks)
         ]
-    return Rows(Evidence, _carried(closed), joined(parts, len(added)), len(added))
+    return ComparisonRows(Evidence, _carried(closed), joined(parts, len(added)), len(added))
 
 
 AT_ONCE = 1024
 """Comparisons that are computed together; bounds memory, and fits the processor's cache."""
 
 
-def _places_before(added: Rows[Increment], before: Rows[Evidence] | None) -> Ints:
+def _places_before(
+    added: ComparisonRows[Increment], before: ComparisonRows[Evidence] | None
+) -> Ints:
     """Return where each comparison was in the round before; -1 where it was not."""
     if before is None:
         return np.full(len(added), -1)
@@ -169,8 +171,8 @@ def _places_before(added: Rows[Increment], before: Rows[Evidence] | None) -> Int
 
 
 def _chunk(
-    added: Rows[Increment],
-    before: Rows[Evidence] | None,
+    added: ComparisonRows[Increment],
+    before: ComparisonRows[Evidence] | None,
     places: Ints,
     closed: Round,
     monitor: Monitor,
@@ -199,7 +201,7 @@ def _chunk(
                 lasts[place] = latest
         increments = list(added.of_rows(rows))
         evidence = _one_by_one(increments, lasts, closed, monitor, up_to, blocks)
-        yield rows, Rows.of(evidence).columns
+        yield rows, ComparisonRows.of(evidence).columns
 
 
 def _one_by_one(

@@ -21,7 +21,7 @@ from biaswatch.shared.contracts import (
     WatchedFeature,
     WatchedPair,
 )
-from biaswatch.shared.contracts.evidence_rows import Rows
+from biaswatch.shared.contracts.evidence_rows import ComparisonRows
 from biaswatch.shared.stats.anytime.bets import middles
 from biaswatch.shared.stats.anytime.exchanges import (
     exchange_group,
@@ -138,8 +138,8 @@ def _filled(answers: Floats) -> Floats:
 
 def merged_evidence(
     vectors: RoundVectors,
-    evidence: Rows[Evidence],
-    last: Rows[Evidence] | None,
+    evidence: ComparisonRows[Evidence],
+    last: ComparisonRows[Evidence] | None,
     closed: Round,
     before: Round | None,
     plan: MonitorPlan,
@@ -190,7 +190,9 @@ def merged_evidence(
     )
 
 
-def _past(comparisons: Sequence[Comparison], last: Rows[Evidence] | None) -> PastDifferences:
+def _past(
+    comparisons: Sequence[Comparison], last: ComparisonRows[Evidence] | None
+) -> PastDifferences:
     """Return the differences of earlier rounds, from the histograms that evidence keeps."""
     moments = np.zeros((3, len(comparisons)))
     places = {key: place for place, key in enumerate(last.keys)} if last is not None else {}

@@ -11,7 +11,7 @@ from importlib import import_module
 import numpy as np
 
 from biaswatch.shared.analysis.monitors import methods
-from biaswatch.shared.analysis.monitors.count_columns import CountedRound
+from biaswatch.shared.analysis.monitors.count_columns import CountedComparisons
 from biaswatch.shared.analysis.monitors.round_answers import (
     ComparedSets,
     Counts,
@@ -78,15 +78,15 @@ class SortedRound:
         return cls(answers, RoundRows(answers.planned), sets, scope)
 
 
-CountAll = Callable[[Sequence[Comparison], SortedRound], CountedRound]
+CountAll = Callable[[Sequence[Comparison], SortedRound], CountedComparisons]
 
 
 def one_by_one(count: Callable[[Comparison, ComparedSets, RoundScope], RoundCounts]) -> CountAll:
     """Return how to count all comparisons of a round from how to count one."""
 
-    def count_all(comparisons: Sequence[Comparison], closed: SortedRound) -> CountedRound:
+    def count_all(comparisons: Sequence[Comparison], closed: SortedRound) -> CountedComparisons:
         counted = [count(one, closed.sets[one.key], closed.scope) for one in comparisons]
-        return CountedRound.of(comparisons, counted)
+        return CountedComparisons.of(comparisons, counted)
 
     return count_all
 
@@ -116,7 +116,7 @@ def method_of(method: Method) -> MonitorMethod:
 
 def counted(
     comparisons: Sequence[Comparison], answers: RoundAnswers, scope: RoundScope
-) -> tuple[CountedRound, SetsOfComparisons]:
+) -> tuple[CountedComparisons, SetsOfComparisons]:
     """Return what a closed round of a suite adds to each comparison, and the sets behind it."""
     closed = SortedRound.of(comparisons, answers, scope)
     by_method: dict[Method, list[int]] = {}
@@ -129,4 +129,4 @@ def counted(
         )
         for method, places in by_method.items()
     ]
-    return CountedRound.joined(comparisons, blocks), closed.sets
+    return CountedComparisons.joined(comparisons, blocks), closed.sets

@@ -36,7 +36,7 @@ from biaswatch.shared.contracts.columns import (
     present_in,
     values_in,
 )
-from biaswatch.shared.contracts.evidence_rows import Rows
+from biaswatch.shared.contracts.evidence_rows import ComparisonRows
 from biaswatch.shared.stats.anytime.judging import (
     EXPECTED,
     FIRST_ROUND_WEIGHT,
@@ -60,7 +60,7 @@ def may_be_quiet(plan: MonitorPlan) -> bool:
     return plan.traffic is None and not plan.random and plan.looks is None
 
 
-def are_quiet(added: Rows[Increment], last: Rows[Evidence] | None) -> Bools:
+def are_quiet(added: ComparisonRows[Increment], last: ComparisonRows[Evidence] | None) -> Bools:
     """Tell which comparisons can be read as columns.
 
     Parameters
@@ -79,7 +79,7 @@ def are_quiet(added: Rows[Increment], last: Rows[Evidence] | None) -> Bools:
     return quiet if last is None else quiet & _have_rested(last)
 
 
-def _have_rested(last: Rows[Evidence]) -> Bools:
+def _have_rested(last: ComparisonRows[Evidence]) -> Bools:
     """Tell which comparisons had no alarm and no earlier test or search in their epoch."""
     size, rested = len(last), np.ones(len(last), dtype=np.bool_)
     rested &= ~are_known(last.column("recovery"), size)
@@ -108,8 +108,8 @@ def _are_kept(column: Column | None, size: int) -> Bools:
 class QuietRound:
     """A round of quiet comparisons, which no earlier round or one of the same epoch precedes."""
 
-    added: Rows[Increment]
-    last: Rows[Evidence] | None
+    added: ComparisonRows[Increment]
+    last: ComparisonRows[Evidence] | None
     plan: MonitorPlan
     round: int
     epoch: int

@@ -37,9 +37,8 @@ def response(
 
 
 def measured(response: Response) -> Features:
-    measure = MeasureResponses(
-        {"rating": rating.EXTRACTORS["rating"]}, NoBaselines(), now=lambda: AT
-    )  # type: ignore[arg-type]
+    extractors = {"rating": rating.EXTRACTORS["rating"]}
+    measure = MeasureResponses(extractors, NoBaselines(), now=lambda: AT)  # type: ignore[arg-type]
     [features] = measure([response])
     return features
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from biaswatch.shared.analysis.monitors.count_columns import CountedRound
+from biaswatch.shared.analysis.monitors.count_columns import CountedComparisons
 from biaswatch.shared.analysis.monitors.method import MonitorMethod, PlannedGap, SortedRound
 from biaswatch.shared.analysis.monitors.methods.two_groups import SIDES
 from biaswatch.shared.analysis.monitors.pair_counts import pair_table
@@ -51,7 +51,7 @@ def unadjusted_gap(comparison: Comparison, counts: Counts, alpha: float) -> Esti
     return replace(gap, method=UNADJUSTED)
 
 
-def _count(comparisons: Sequence[Comparison], closed: SortedRound) -> CountedRound:
+def _count(comparisons: Sequence[Comparison], closed: SortedRound) -> CountedComparisons:
     del closed
     raise ValueError(f"{comparisons[0].key}: users are matched in traffic, which asks no suite")
 

@@ -7,7 +7,7 @@ from itertools import chain
 import numpy as np
 
 from biaswatch.shared.analysis.monitors.blocks import MAX_BLOCKS
-from biaswatch.shared.analysis.monitors.count_columns import CountedRound
+from biaswatch.shared.analysis.monitors.count_columns import CountedComparisons
 from biaswatch.shared.analysis.monitors.method import MonitorMethod, PlannedGap, SortedRound
 from biaswatch.shared.analysis.monitors.pair_counts import (
     GAPS,
@@ -36,7 +36,7 @@ from biaswatch.shared.stats.anytime.units import hashes, uniform_table
 from biaswatch.shared.stats.arrays import Floats
 
 
-def _count(comparisons: Sequence[Comparison], closed: SortedRound) -> CountedRound:
+def _count(comparisons: Sequence[Comparison], closed: SortedRound) -> CountedComparisons:
     """Count the gap of each set, all features of an extractor at once.
 
     A claim about a bank is about all of its sets: where answers are missing, the gap of their set
@@ -57,7 +57,7 @@ def _count(comparisons: Sequence[Comparison], closed: SortedRound) -> CountedRou
     for place, comparison in enumerate(comparisons):
         if comparison.watched.selected_at_least is not None:
             more[place] |= _selections(comparison, closed)
-    return CountedRound.joined(comparisons, blocks).with_more(more)
+    return CountedComparisons.joined(comparisons, blocks).with_more(more)
 
 
 def _selections(comparison: Comparison, closed: SortedRound) -> Counts:
