@@ -110,6 +110,9 @@ def _findings(summary: RunSummary) -> Iterator[str]:
         yield f"{a} is {row.amount} than {b} in {feature} at {model}{ends}{scope}.{means}"
     if left := summary.disparities - len(summary.strongest[:MAX_FINDINGS]):
         yield f"{left} more disparities are in the full report."
+    undecided = sum(row.count for row in (*summary.undecided, *summary.unmeasured))
+    if summary.disparities and undecided:
+        yield f"{undecided} of {summary.comparisons} comparisons are inconclusive: no all-clear."
 
 
 def _means(diagnosis: Diagnosis, gap: Gap) -> str:

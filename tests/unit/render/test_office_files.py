@@ -89,6 +89,7 @@ def test_a_board_reads_one_page_with_the_picture(tmp_path: Path) -> None:
     page = report_text(ReportFormat.HTML, RESULTS, [], board=True)
     assert '<figure class="forest">' in page
     assert f"(between 0.2 and 0.8), {SCOPE}." in page
+    assert "1 of 2 comparisons are inconclusive: no all-clear." in page
     assert "<script" not in page
     assert "not an all-clear" not in page
     try:
