@@ -1,5 +1,6 @@
 """Lookups that raise a sentence instead of StopIteration, names likely meant, and groups."""
 
+from collections import defaultdict
 from collections.abc import Hashable, Iterable
 from difflib import get_close_matches
 from typing import TypeVar
@@ -30,9 +31,9 @@ def similar_name(name: str, known: Iterable[str]) -> str:
     return f" Is {by_case[close[0]]!r} meant?" if close else ""
 
 
-def grouped(pairs: Iterable[tuple[K, T]]) -> dict[K, list[T]]:
-    """Return the values of each key, keys and values in the order of the pairs."""
-    groups: dict[K, list[T]] = {}
+def grouped(pairs: Iterable[tuple[K, T]]) -> defaultdict[K, list[T]]:
+    """Return the values of each key, in the order of the pairs; a missing key has no values."""
+    groups = defaultdict[K, list[T]](list)
     for key, value in pairs:
-        groups.setdefault(key, []).append(value)
+        groups[key].append(value)
     return groups
