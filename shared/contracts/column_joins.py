@@ -13,9 +13,9 @@ Block = tuple[Ints, Columns]
 
 
 def joined(blocks: Sequence[Block], size: int) -> Columns:
-    """Return the columns of all parts from those of blocks, which have every place once."""
+    """Return the columns of all parts from those of blocks; null at places in no block."""
     filled = [block for block in blocks if len(block[0])]
-    if len(filled) == 1 and (np.diff(filled[0][0]) == 1).all():
+    if len(filled) == 1 and np.array_equal(filled[0][0], np.arange(size)):
         return filled[0][1]
     names = dict.fromkeys(chain.from_iterable(columns for _, columns in filled))
     return {
