@@ -132,8 +132,8 @@ class JetStreamConsumer:
 
         Open pulls of durables without a backlog so take nothing from those with one.
         """
-        others = sum(i.records_in_hand for i in self._inboxes if i is not inbox)
-        most = self._capacity + self._share - others  # so that a few of others delay no batch
+        in_hand = sum(neighbor.records_in_hand for neighbor in self._inboxes)
+        most = self._capacity - (in_hand - inbox.records_in_hand)
         return max(self._share, min(2 * inbox.recent, most))
 
     async def _received(self, message: Msg) -> None:
