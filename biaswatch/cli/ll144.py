@@ -45,7 +45,7 @@ class ImpactVerb(VerbRequest):
     unknown: tuple[str, ...] = ()
     """One more label of an unknown category; may be repeated."""
     both: bool = False
-    """Of a file, selection rates by --selected-at-least and scoring rates in one document."""
+    """Selection rates by --selected-at-least and scoring rates of a file, in one document."""
     format: ImpactFormat | None = None
     """md, html, pdf, docx, xlsx, csv or json; default by extension of -o, else a table to read."""
     output: Path | None = None

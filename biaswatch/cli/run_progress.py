@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -33,6 +33,7 @@ from biaswatch.local.runs import (
 from biaswatch.planning.findable_gaps import with_findable
 from biaswatch.render.run_results import print_results
 from biaswatch.render.terminal import printable
+from biaswatch.shared import clock
 from biaswatch.shared.contracts import Diagnosis, Suite
 from biaswatch.shared.errors import TransientError
 from biaswatch.shared.presentation.run_summary import mostly_missing
@@ -60,9 +61,8 @@ async def run_suite(
         return results
 
 
-utc_now = partial(datetime.now, UTC)
 RESUMED_AFTER_S = 60
-"""Age of a run from which its earlier answers are mentioned."""
+"""Age of a run whose earlier answers are mentioned."""
 
 
 def resumed_remark(progress: RunProgress, at: datetime) -> str | None:
@@ -82,7 +82,7 @@ async def watched(
     opening: int,
     *,
     quiet: bool,
-    now: Callable[[], datetime] = utc_now,
+    now: Callable[[], datetime] = clock.now,
 ) -> None:
     """Show the progress of a run until it is diagnosed."""
     columns = (

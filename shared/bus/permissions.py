@@ -99,8 +99,10 @@ def _of_others() -> tuple[str, ...]:
     route = route_of(Response)
     names = [name for other in route.consumers if other != HOST for name in route.durables(other)]
     filters = (route.filter_of(HOST), route.filter_of(HOST, None, EVERY_PARTITION))
-    made = (f"{CREATE}.{route.stream}.{name}.{subjects}" for name in names for subjects in filters)
-    return *made, *(grant for name in names for grant in settling(route, name))
+    creating = (
+        f"{CREATE}.{route.stream}.{name}.{subjects}" for name in names for subjects in filters
+    )
+    return *creating, *(grant for name in names for grant in settling(route, name))
 
 
 def drop_in_permissions(name: str) -> Permissions:

@@ -147,10 +147,10 @@ def _counts(
     names = ModelNames.among(diagnoses)
     counts: dict[str, list[VerdictCount]] = defaultdict(list)
     for diagnosis, verdict in product(diagnoses, COUNTED):
-        if alike := by_finding.get((verdict, diagnosis.id)):
+        if matching := by_finding.get((verdict, diagnosis.id)):
             what = f"{title_of(diagnosis)} · {names.of(diagnosis)}"
-            note = _note(diagnosis, alike, verdict)
-            counts[verdict].append(VerdictCount(what, len(alike), len(diagnosis.gaps), note))
+            note = _note(diagnosis, matching, verdict)
+            counts[verdict].append(VerdictCount(what, len(matching), len(diagnosis.gaps), note))
     return counts
 
 

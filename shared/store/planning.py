@@ -26,13 +26,17 @@ class PlannedProbes:
     """The probes of a run in the order of `probes_of`, read from its suite page by page."""
 
     def __init__(
-        self, suites: Suites, outline: SuiteOutline, run: Run, asked: Sequence[int] | None = None
+        self,
+        suites: Suites,
+        outline: SuiteOutline,
+        run: Run,
+        positions: Sequence[int] | None = None,
     ) -> None:
-        """Put the plan together; `asked` are positions of the suite, by default the run's."""
+        """Plan these positions of the suite, by default those of the run."""
         self._suites = suites
         self._outline = outline
         self._run = run
-        self._positions = _positions(suites, outline, run) if asked is None else asked
+        self._positions = _positions(suites, outline, run) if positions is None else positions
         self._small_suite: list[tuple[int, SuiteProbe]] | None = None
 
     @property
@@ -67,9 +71,9 @@ class PlannedProbes:
         """Return the part of the plan about some groups of the suite, without reading questions."""
         return self._subset(self._suites.positions_of_groups(self._outline.hash, numbers))
 
-    def at_positions(self, asked: Sequence[int]) -> "PlannedProbes":
+    def at_positions(self, positions: Sequence[int]) -> "PlannedProbes":
         """Return the part of the plan at some of its positions, which are in order."""
-        return PlannedProbes(self._suites, self._outline, self._run, asked)
+        return PlannedProbes(self._suites, self._outline, self._run, positions)
 
     def _subset(self, positions: Iterable[int]) -> "PlannedProbes":
         is_range = isinstance(self._positions, range)

@@ -252,10 +252,10 @@ class LabelQueries:
         ]
 
 
-def _progress(sample: LabelSample, standing: list[Label]) -> SampleProgress:
+def _progress(sample: LabelSample, latest: list[Label]) -> SampleProgress:
     labels = [
         label
-        for label in standing
+        for label in latest
         if (label.extractor, label.feature) == (sample.extractor, sample.feature)
     ]
     with_value = {label.response_id for label in labels if label.value is not None}

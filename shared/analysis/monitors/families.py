@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 
@@ -176,8 +177,8 @@ def merged_evidence(
     alpha = len(plan.watched) * float(np.exp(-bound))
     is_shown = log_e >= -np.log(alpha)
     since = earlier.since_round if earlier else None
-    out = stands_out(log_es, log_e, alpha).tolist()
-    keys = [one.key for one, stands in zip(vectors.comparisons, out, strict=True) if stands]
+    chosen = stands_out(log_es, log_e, alpha).tolist()
+    keys = [one.key for one in compress(vectors.comparisons, chosen)]
     known = earlier.stands_out if earlier else ()
     return MergedEvidence(
         log_e=log_e,
@@ -217,12 +218,14 @@ def side_weights(labels: Sequence[Labels], vectors: RoundVectors) -> Floats:
 def _pair_weights(labels: Sequence[Labels], pair: WatchedPair) -> Floats:
     groups = [dict(label).get(pair.dimension) for label in labels]
     first = np.array([group == pair.a for group in groups], dtype=np.float64)
-    others = [None if group == pair.a or pair.b not in (None, group) else group for group in groups]
-    names = {group for group in others if group is not None}
+    compared = [
+        None if group == pair.a or pair.b not in (None, group) else group for group in groups
+    ]
+    names = {group for group in compared if group is not None}
     if not first.any() or not names:
         return np.zeros(len(labels))
     second = np.array(
-        [0.0 if group is None else 1 / others.count(group) / len(names) for group in others]
+        [0.0 if group is None else 1 / compared.count(group) / len(names) for group in compared]
     )
     return np.asarray(first / first.sum() - second, dtype=np.float64)
 

@@ -16,7 +16,7 @@ GAPS = "counts"
 REPEATED = "repeated"
 """The differences of twins with an answer of an earlier round, which is no new evidence."""
 BLOCK_UNITS, BLOCK_SUMS = "block_units", "block_sums"
-"""Of each block of names and texts: its sets, and the sum of their differences in millionths."""
+"""The sets of each block of names and texts, and the sum of their differences in millionths."""
 MILLION = 1_000_000
 UNBALANCED = "unbalanced"
 """Sets whose sides have different numbers of answers: their labels are not exchanged."""

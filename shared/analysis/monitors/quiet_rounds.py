@@ -1,4 +1,4 @@
-"""The evidence of quiet comparisons of twins as columns: no alarm stands, and no test was another.
+"""Evidence of quiet comparisons of twins, as columns: without an alarm or an earlier test.
 
 All other comparisons are read one by one, by `evidence`; both have the same numbers.
 """

@@ -75,12 +75,12 @@ def same_treatment_columns(
         The log evidence that shows it.
     """
     log_es = logs_of_differences(gaps)
-    is_asked = ~(has_rest | is_unbalanced)
-    answers = np.where(was_shown | (log_es >= bound), 2, 1) * is_asked
-    reasons = np.where(has_rest, 1, 2) * ~is_asked
+    is_tested = ~(has_rest | is_unbalanced)
+    answers = np.where(was_shown | (log_es >= bound), 2, 1) * is_tested
+    reasons = np.where(has_rest, 1, 2) * ~is_tested
     return {
         "same_treatment": chosen_from(ANSWERS, answers),
-        "log_e_same_treatment": {"array": np.where(is_asked, log_es, np.nan)},
+        "log_e_same_treatment": {"array": np.where(is_tested, log_es, np.nan)},
         "same_treatment_reason": chosen_from(NOT_ASKED, reasons),
     }
 

@@ -1,4 +1,4 @@
-"""What one durable has sent to this process and still owes it."""
+"""The records and open pulls of one durable in this process."""
 
 import json
 from collections import OrderedDict, deque
@@ -64,7 +64,7 @@ class DurableInbox:
 
     @property
     def load(self) -> float:
-        """The records in hand, and those that open pulls may bring."""
+        """Unacknowledged records, and those that open pulls may bring."""
         return self.records_in_hand + self.owed * self.records_a_message
 
     def pull(self, records: float, now: float) -> bytes:

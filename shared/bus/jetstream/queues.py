@@ -1,4 +1,4 @@
-"""What waits on the bus: by tenant in a queue, by partition for a service."""
+"""Counts of waiting messages: by tenant in a queue, by partition for a service."""
 
 import asyncio
 from collections import Counter
@@ -46,7 +46,7 @@ class RecordQueue:
         return replace(position, firsts=firsts)
 
     async def waiting(self) -> dict[str, int]:
-        """Count the messages that wait or are in hand, by tenant.
+        """Count the unacknowledged messages, by tenant.
 
         Raises
         ------
@@ -103,11 +103,11 @@ async def most_waiting(
 
 
 async def _lags(admin: Admin, route: Route, service: str) -> list[int]:
-    """Return the messages of each partition that wait for a service or are in its hands."""
+    """Return the unacknowledged messages of each partition, of one service."""
     names = route.durables(service)
     try:
         lags = await asyncio.gather(*(admin.lag(route.stream, name) for name in names))
     except JetStreamRefusal as refusal:
         raise TransientError(f"The bus does not say what waits: {refusal}") from refusal
-    without, *others = (lag.waiting + lag.in_hand for lag in lags)
-    return [without + other for other in others]
+    unpartitioned, *partitions = (lag.waiting + lag.in_hand for lag in lags)
+    return [unpartitioned + partition for partition in partitions]

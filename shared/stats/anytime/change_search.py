@@ -84,7 +84,7 @@ def made_references(
 
 
 def are_due(newest: Floats, rounds: Ints, first: int) -> Bools:
-    """Return of which searches another reference is due after this number of rounds.
+    """Tell which searches are due another reference after this number of rounds.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ def test_a_block_of_some_places_leaves_the_others_null(places: list[int]) -> Non
 
 
 def test_blocks_in_any_order_fill_their_places() -> None:
-    blocks = [
+    blocks: list[tuple[Any, dict[str, dict[str, Any]]]] = [
         (np.array([2, 0]), {"gap": {"array": np.array([2.0, 0.0])}}),
         (np.array([1]), {"gap": {"same": 1.0}, "reason": {"same": "no sets"}}),
     ]
