@@ -132,6 +132,8 @@ def open_alarms_of(history: Iterable[Alarm]) -> dict[tuple[str, AlarmKind], Alar
 WEBHOOK = "webhook"
 TRIAL = "trial"
 """The topic of a trial of a channel, without an alarm."""
+TRIAL_MONITOR = "trial-of-a-channel"
+"""The monitor that the message of a trial names."""
 
 
 class DeliveryState(StrEnum):

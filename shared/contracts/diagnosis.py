@@ -68,6 +68,8 @@ class GroupSummary(Part):
     """Prompts with at least one number."""
     mean: Estimate
     """The mean over prompts."""
+    answer_sd: float | None = None
+    """Standard deviation of the answers to one prompt, pooled; null where each has one answer."""
     selection_rate: Estimate | None = None
     """The share of prompts selected, where the suite says what a selection is."""
     statistics: dict[str, float | None] = {}

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from biaswatch.shared.contracts import Alarm, AlarmState, Estimate
+from biaswatch.shared.contracts.alarm import TRIAL_MONITOR
 from biaswatch.shared.formatting import isolated, number, on_one_line
 
 MAX_LINE_CHARACTERS = 500
@@ -73,12 +74,14 @@ def moment(at: datetime) -> str:
 
 def link_of(alarm: Alarm, dashboard_url: str | None) -> str | None:
     """Return the page with the answers behind an alarm, if the gateway's address is known."""
-    if dashboard_url is None:
+    if dashboard_url is None or alarm.monitor == TRIAL_MONITOR:
         return None
     return f"{dashboard_url.rstrip('/')}/monitors/{alarm.monitor}/alarms#{alarm.id}"
 
 
 def _evidence_line(alarm: Alarm, dashboard_url: str | None) -> str:
     """Return the link, or the command that shows the same; both are made of tokens alone."""
+    if alarm.monitor == TRIAL_MONITOR:
+        return "No answers are behind it: it is a trial."
     link = link_of(alarm, dashboard_url)
     return f"The answers behind it: {link or f'biaswatch monitor show {alarm.monitor} --alarms'}"

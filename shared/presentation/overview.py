@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pydantic import BaseModel
 
 from biaswatch.shared.contracts import SummaryWord, derived_id
-from biaswatch.shared.formatting import NOT_MEASURED, number, undetected_words
+from biaswatch.shared.formatting import NOT_MEASURED, counted, number, undetected_words
 from biaswatch.shared.presentation.bias_scores import score_counts, score_headline
 from biaswatch.shared.presentation.tables import (
     Table,
@@ -202,7 +202,7 @@ def live_run(run: RunProgress) -> LiveNumbers:
 def live_monitor(monitor: MonitorStatus) -> LiveNumbers:
     """Return the numbers of a monitor's page."""
     rounds = f"{monitor.rounds} round{'' if monitor.rounds == 1 else 's'}"
-    alarms = f"{monitor.alarms} alarm{'' if monitor.alarms == 1 else 's'}"
+    alarms = counted(monitor.alarms, "alarm")
     return LiveNumbers(
         numbers={"state": monitor.state, "rounds": rounds},
         said=f"{rounds}, {alarms}",
@@ -223,7 +223,10 @@ def live_overview(
     listed = (f"{run.run_id} ended" if run.ended else run.run_id for run in runs)
     return LiveNumbers(
         numbers=live,
-        said=f"{len(alarms)} alarms, {len(runs)} runs with {answers:,} answers",
+        said=(
+            f"{counted(len(alarms), 'alarm')}, {counted(len(runs), 'run')} with"
+            f" {counted(answers, 'answer')}"
+        ),
         shape=_shape([*alarms, *listed, *(row.name for row in monitors)]),
         news="An alarm, a run or a monitor has appeared or disappeared, or a run has ended.",
     )
@@ -250,6 +253,8 @@ class EarlierSpending:
     answers: int
     tokens: int
     cost: float
+    alone: bool = True
+    """False if those runs asked other models too, whose spending is part of the mean."""
 
 
 @dataclass(frozen=True)
@@ -269,7 +274,9 @@ class SpendingEstimate:
         """The estimate as a sentence."""
         calls = "answers, each of several calls" if self.several_calls else "answers, a call each"
         volume = f"{self.target}: {self.answers:,} {calls}"
+        with_others = "" if self.earlier is None or self.earlier.alone else " and others"
         runs = f"of {self.suite} at this model" if self.suite else "at this model"
+        runs += with_others
         if self.earlier is None:
             return f"{volume}; the cost is unknown without an earlier run {runs}."
         share = self.answers / self.earlier.answers

@@ -1,75 +1,231 @@
-"""The power of a run, from the intervals of an earlier run of the same suite."""
+"""The power of a run by number of repeats, from the intervals of an earlier run of its suite."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import sqrt
 
-from biaswatch.shared.contracts import Diagnosis
+from scipy import special
+
+from biaswatch.shared.contracts import Diagnosis, Gap, GroupSummary
 from biaswatch.shared.formatting import number
-from biaswatch.shared.presentation.tables import words
-from biaswatch.shared.stats.comparisons.planned_power import POWER, findable_gap
+from biaswatch.shared.presentation.tables import (
+    Table,
+    TableCell,
+    number_cell,
+    numbers,
+    text_cell,
+    texts,
+    words,
+)
+from biaswatch.shared.stats.comparisons.planned_power import (
+    POWER,
+    findable_gap,
+    repeated_half_width,
+)
 
 UNKNOWN = (
     "Not known before the first run of this suite. `biaswatch plan SUITE --gap G` says how many"
     " questions and repeats a gap needs."
 )
+OFFERED_REPEATS = (1, 3, 5, 10, 20, 50)
+MOST_FEATURES = 4
+"""Features with a column of their own."""
 
 
-def power_sentences(
-    earlier: Sequence[Diagnosis], parts: int, repeats: tuple[int, int]
-) -> list[str]:
-    """Return for each feature the smallest gap that a run is likely to find.
+@dataclass(frozen=True)
+class FeaturePower:
+    """The gap that a run is likely to find on a feature."""
 
-    Parameters
-    ----------
-    earlier
-        Findings of an earlier run of the suite.
-    parts
-        Models times scaffolds of the new run.
-    repeats
-        Repeats of the earlier run and of the new one.
-    """
-    compared = [row for row in earlier if row.gaps and not row.stratum]
-    parts_before = len({(row.target, row.scaffold) for row in compared}) or 1
-    features = dict.fromkeys(row.feature for row in compared)
-    lines = [
-        _sentence([row for row in compared if row.feature == feature], parts / parts_before)
-        for feature in features
-    ]
-    sentences = list(filter(None, lines))
-    if not sentences:
-        return [UNKNOWN]
-    before, now = repeats
-    if now < before:
-        why = f"Not known: the earlier run asked each question {before} times, and fewer find less."
-        return [f"{why} Ask {before} times or more for an estimate."]
-    if now > before:
-        sentences.append(
-            f"The gaps above are upper bounds: the earlier run asked each question {before} times."
+    feature: str
+    tolerance: float
+    gap: float
+    """The smallest gap that about 80 % of such runs find."""
+    least_gap: float
+    """The same if only answers to one question varied; equal to `gap` where that is known."""
+    reach: float
+    """How far the intervals reach to each side."""
+
+    @property
+    def rules_out(self) -> bool:
+        """True if the run can rule out a gap beyond the tolerance."""
+        return self.reach < self.tolerance
+
+    @property
+    def words(self) -> str:
+        """The gap for a table."""
+        if number(self.least_gap) == number(self.gap):
+            return number(self.gap)
+        return f"{number(self.least_gap)} to {number(self.gap)}"
+
+    @property
+    def sentence(self) -> str:
+        """The gap and what can be ruled out."""
+        can = "can" if self.rules_out else "cannot"
+        shown = (
+            f"it {can} rule out a gap beyond the tolerance of {number(self.tolerance)}"
+            if self.tolerance
+            else "it cannot rule out a gap, as no tolerance is declared"
         )
-    return sentences
+        return (
+            f"{words(self.feature)}: finds a gap of {number(self.gap)} or more in"
+            f" {number(100 * POWER)} % of such runs; {shown} (its intervals reach"
+            f" {number(self.reach)} to each side)."
+        )
 
 
-def _sentence(rows: Sequence[Diagnosis], ratio: float) -> str | None:
-    """Return the sentence of one feature, for its comparison with the widest interval."""
-    widths = [
-        ((gap.gap.high - gap.gap.low) / 2, row)
-        for row in rows
-        for gap in row.gaps
-        if gap.gap.low is not None and gap.gap.high is not None
-    ]
-    if not widths:
+@dataclass(frozen=True)
+class EarlierFindings:
+    """Findings of an earlier run of a suite, and its repeats."""
+
+    diagnoses: Sequence[Diagnosis]
+    repeats: int
+
+    def powers(self, parts: int, repeats: int) -> list[FeaturePower]:
+        """Return the power on each feature, for its comparison with the widest interval.
+
+        Parameters
+        ----------
+        parts
+            Models times scaffolds of the new run.
+        repeats
+            Repeats of the new run.
+        """
+        compared = [row for row in self.diagnoses if row.gaps and not row.stratum]
+        parts_before = len({(row.target, row.scaffold) for row in compared}) or 1
+        by_feature = {
+            feature: [
+                (row, gap)
+                for row in compared
+                if row.feature == feature
+                for gap in row.gaps
+                if gap.gap.low is not None and gap.gap.high is not None
+            ]
+            for feature in dict.fromkeys(row.feature for row in compared)
+        }
+        return [
+            self._power(
+                *max(gaps, key=lambda of: _half_width(of[1])), parts / parts_before, repeats
+            )
+            for gaps in by_feature.values()
+            if gaps
+        ]
+
+    def _power(self, row: Diagnosis, gap: Gap, parts: float, repeats: int) -> FeaturePower:
+        quantile = float(-special.ndtri(row.alpha / 2 / row.family))
+        least, most = (
+            findable_gap(
+                half,
+                row.tolerance,
+                alpha=row.alpha,
+                family=max(1, round(row.family * parts)),
+                family_before=row.family,
+            )
+            for half in repeated_half_width(
+                _half_width(gap), quantile, answer_error(row, gap), self.repeats / repeats
+            )
+        )
+        return FeaturePower(row.feature, row.tolerance, most[0], least[0], most[1])
+
+
+def _half_width(gap: Gap) -> float:
+    return ((gap.gap.high or 0.0) - (gap.gap.low or 0.0)) / 2
+
+
+def answer_error(row: Diagnosis, gap: Gap) -> float | None:
+    """Return the standard error of a gap over new answers to the same prompts.
+
+    None where no prompt of a group was answered twice.
+    """
+    named = {group.group: group for group in row.groups}
+    second = [named[gap.b]] if gap.b in named else [of for of in row.groups if of.group != gap.a]
+    sides = [_answer_variance(side) for side in ([named[gap.a]], second)]
+    known = [side for side in sides if side is not None]
+    return sqrt(sum(known)) if len(known) == len(sides) else None
+
+
+def _answer_variance(groups: Sequence[GroupSummary]) -> float | None:
+    """Return the variance of the mean of some groups' answers; None where it is unknown."""
+    counts = [group.responses - group.missing for group in groups if group.mean.value is not None]
+    spreads = [group.answer_sd for group in groups if group.answer_sd is not None]
+    if not counts or len(spreads) < len(counts):
         return None
-    half, row = max(widths, key=lambda width: width[0])
-    family = max(1, round(row.family * ratio))
-    gap, reach = findable_gap(
-        half, row.tolerance, alpha=row.alpha, family=family, family_before=row.family
-    )
-    can = "can" if reach < row.tolerance else "cannot"
-    shown = (
-        f"it {can} rule out a gap beyond the tolerance of {number(row.tolerance)}"
-        if row.tolerance
-        else "it cannot rule out a gap, as no tolerance is declared"
-    )
-    return (
-        f"{words(row.feature)}: finds a gap of {number(gap)} or more in {number(100 * POWER)} % of"
-        f" such runs; {shown} (its intervals reach {number(reach)} to each side)."
-    )
+    squares = sum(count * sd**2 for count, sd in zip(counts, spreads, strict=True))
+    return squares / sum(counts) ** 2
+
+
+@dataclass(frozen=True)
+class PowerByRepeats:
+    """What a run of a suite is likely to find, by number of repeats."""
+
+    earlier: EarlierFindings | None
+    parts: int
+    answers: int
+    """Answers of the new run with one repeat."""
+    repeats: int
+    """Repeats of the new run."""
+
+    @property
+    def sentences(self) -> list[str]:
+        """The power of the new run, and the fewest repeats that can rule a gap out."""
+        powers = self._powers(self.repeats)
+        if not powers:
+            return [UNKNOWN]
+        lines = [power.sentence for power in powers]
+        if any(power.gap != power.least_gap for power in powers):
+            lines.append(
+                "The gaps are upper bounds: the earlier run asked each question once, which does"
+                " not show how far repeats help."
+            )
+        return [*lines, *self._advice(powers)]
+
+    def _advice(self, powers: Sequence[FeaturePower]) -> list[str]:
+        with_tolerance = [power for power in powers if power.tolerance]
+        if not with_tolerance:
+            return ["Declare `tolerance` in the suite for a run that can also rule a gap out."]
+        if all(power.rules_out for power in with_tolerance):
+            return []
+        enough = next((count for count in OFFERED_REPEATS if self._rules_out(count)), None)
+        if enough is None:
+            most = OFFERED_REPEATS[-1]
+            return [
+                f"Not even {most} repeats can rule a gap out: ask more questions, or compare less."
+            ]
+        return [f"{enough} repeats can rule out a gap beyond the tolerance."]
+
+    def _rules_out(self, repeats: int) -> bool:
+        return all(power.rules_out for power in self._powers(repeats) if power.tolerance)
+
+    def _powers(self, repeats: int) -> list[FeaturePower]:
+        return self.earlier.powers(self.parts, repeats) if self.earlier else []
+
+    def table(self, address: Callable[[int], str]) -> Table | None:
+        """Return the gap found and what is ruled out, by repeats; None without an earlier run.
+
+        Parameters
+        ----------
+        address
+            Returns the address of the form with another number of repeats.
+        """
+        powers = self._powers(self.repeats)[:MOST_FEATURES]
+        if not powers:
+            return None
+        has_tolerance = any(power.tolerance for power in powers)
+        columns = (*texts("Repeats"), *numbers("Answers", *(words(it.feature) for it in powers)))
+        offered = sorted({*OFFERED_REPEATS, self.repeats})
+        return Table(
+            f"The smallest gap that {number(100 * POWER)} % of runs find",
+            (*columns, *texts(*["Can rule out a gap"] * has_tolerance)),
+            tuple(self._row(count, address, has_tolerance=has_tolerance) for count in offered),
+        )
+
+    def _row(
+        self, count: int, address: Callable[[int], str], *, has_tolerance: bool
+    ) -> tuple[TableCell, ...]:
+        is_chosen = count == self.repeats
+        choice = text_cell(
+            f"{count}, chosen" if is_chosen else f"Choose {count}",
+            href=None if is_chosen else address(count),
+        )
+        gaps = [text_cell(power.words) for power in self._powers(count)[:MOST_FEATURES]]
+        ruled_out = text_cell("yes" if self._rules_out(count) else "no")
+        return (choice, number_cell(count * self.answers), *gaps, *[ruled_out] * has_tolerance)

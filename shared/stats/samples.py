@@ -7,6 +7,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from biaswatch.shared.caching import LatestResults
+from biaswatch.shared.stats.arrays import Ints
 
 Vector = np.ndarray[tuple[int], np.dtype[np.float64]]
 Sample = Sequence[float | None] | Vector
@@ -72,6 +73,38 @@ def is_flat(values: Vector, scale: float | None = None) -> bool:
         return float(np.ptp(values)) == 0
     shares = values / largest  # the squares of values near 1e300 could not be computed
     return float(np.ptp(shares)) <= FLAT_RTOL or largest * (largest * float(shares.var())) == 0
+
+
+def within_deviation(values: Vector, units: Ints) -> float | None:
+    """Return the standard deviation of values within units, pooled over units.
+
+    Parameters
+    ----------
+    values
+        [n], finite.
+    units
+        [n], the unit of each value.
+
+    Returns
+    -------
+    float or None
+        In the unit of the values; None where no unit has two values.
+
+    References
+    ----------
+    Cochran (1977), Sampling Techniques, section 10.2 (the mean square within first-stage units).
+
+    Examples
+    --------
+    >>> within_deviation(np.array([1.0, 3.0, 7.0]), np.array([0, 0, 1]))
+    1.4142135623730951
+    """
+    _, of_value, counts = np.unique(units, return_inverse=True, return_counts=True)
+    freedom = len(values) - len(counts)
+    if not freedom:
+        return None
+    means = np.bincount(of_value, weights=values) / counts
+    return float(np.sqrt(((values - means[of_value]) ** 2).sum() / freedom))
 
 
 class ContentCache(Generic[T]):

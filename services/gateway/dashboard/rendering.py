@@ -36,7 +36,7 @@ from biaswatch.shared.presentation.tables import Table, csv_of, words
 
 UPLOT, UPLOT_STYLE = "uplot-1.6.32.min.js", "uplot-1.6.32.min.css"
 MONITOR_CHARTS, GROUP_ROWS, LIVE = "monitor-charts.js", "group-rows.js", "live.js"
-TABLES, ANSWERS, PRINT = "tables.js", "answers.js", "print.js"
+TABLES, ANSWERS, PRINT, START = "tables.js", "answers.js", "print.js", "start.js"
 SCRIPT, STYLE = "text/javascript; charset=utf-8", "text/css; charset=utf-8"
 MEDIA_TYPES = {
     UPLOT: SCRIPT,
@@ -47,6 +47,7 @@ MEDIA_TYPES = {
     LIVE: SCRIPT,
     TABLES: SCRIPT,
     ANSWERS: SCRIPT,
+    START: SCRIPT,
     PRINT: SCRIPT,
 }
 

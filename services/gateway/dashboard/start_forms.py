@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlencode
 
 import yaml
 
 from biaswatch.services.gateway.context import GatewayContext
 from biaswatch.services.gateway.dashboard.start_queries import StartQueries
+from biaswatch.shared.presentation.tables import Table
 
 MAX_CHOICES = 20
 """Targets of earlier runs that are offered."""
@@ -47,6 +49,10 @@ class Filled:
         """Return the first line of a field; "" without one."""
         return next(iter(self.lines(name)), "")
 
+    def query(self, **changed: object) -> str:
+        """Return the values as a query, some of them changed."""
+        return urlencode({**self.values, **changed}, doseq=True)
+
     def given(self, **names: str) -> dict[str, Any]:
         """Return the filled fields by the names that a request has for them."""
         return {key: text for key, name in names.items() if (text := self.text(name))}
@@ -61,6 +67,8 @@ class Preview:
     command: str
     definition: Mapping[str, Any]
     """The fields of the file that the command reads."""
+    repeats: Table | None = None
+    """The power by number of repeats, with links that choose one."""
 
     @property
     def yaml(self) -> str:

@@ -33,6 +33,7 @@ EVERYDAY = "everyday-space.yaml"
 class RunKind(KindOptions):
     """A run of a stored suite."""
 
+    path: ClassVar[str] = "/start"
     title: ClassVar[str] = "Start a run"
     lead: ClassVar[str] = "Asks models the questions of a suite, and compares the groups once."
 
@@ -54,9 +55,10 @@ class RunKind(KindOptions):
         """Return calls, cost and power, and the same run as a file."""
         run = run_commands(self.ctx, self.queries.runs).run_for(self._request(filled, ""))
         parts = len(run.targets) * len(run.scaffolds)
+        power = self.queries.power(run.suite_hash, parts, run.repeats)
         sections = [
             ("Calls and cost", self.queries.estimates(run)),
-            ("Power", self.queries.power(run.suite_hash, parts, run.repeats)),
+            ("Power", power.sentences),
             ("Verdicts of earlier runs of this suite", self.queries.decided(run.suite)),
         ]
         budget = run.budget
@@ -67,7 +69,10 @@ class RunKind(KindOptions):
             "token_budget": budget.tokens,
             "cost_budget": budget.cost,
         }
-        return Preview(sections, f"biaswatch run {run.suite} --config run.yaml", definition)
+        repeats = power.table(lambda count: f"{self.path}?{filled.query(repeats=count)}")
+        return Preview(
+            sections, f"biaswatch run {run.suite} --config run.yaml", definition, repeats
+        )
 
     def address(self, filled: Filled, nonce: str) -> str:
         """Return the address of the run's page."""
@@ -96,6 +101,7 @@ class RunKind(KindOptions):
 class SearchKind(KindOptions):
     """A search in a space of scenarios."""
 
+    path: ClassVar[str] = "/start/search"
     title: ClassVar[str] = "Start a search"
     lead: ClassVar[str] = (
         "Looks for bias anywhere in a space of scenarios within a budget; the chance of any false"

@@ -33,6 +33,7 @@ MORE_ROUNDS = (
 class MonitorKind(KindOptions):
     """A monitor that asks a model a stored suite again and again."""
 
+    path: ClassVar[str] = "/start/monitor"
     title: ClassVar[str] = "Start a monitor"
     lead: ClassVar[str] = (
         "Asks a model the questions of a suite again and again, and raises an alarm once the"
@@ -116,7 +117,10 @@ class MonitorKind(KindOptions):
         cost = self.queries.estimate(request.target, answers, (request.scaffold,), name)
         sections = [
             ("Calls and cost of a round", [f"At most {answers:,} answers every {cadence}.", cost]),
-            ("Power of one round", self.queries.power(request.suite_hash, 1, 1)),
+            (
+                "Power of one round",
+                self.queries.power(request.suite_hash, 1, request.repeats).sentences,
+            ),
             ("Notes", [*applied.notes, MORE_ROUNDS]),
         ]
         fields = request.model_dump(mode="json", exclude_unset=True, exclude={"suite_hash"})

@@ -18,7 +18,7 @@ from biaswatch.services.gateway.dashboard.forms import (
     forms_with,
     sent_form,
 )
-from biaswatch.services.gateway.dashboard.rendering import page
+from biaswatch.services.gateway.dashboard.rendering import START, page
 from biaswatch.services.gateway.dashboard.start_forms import Filled, FormField, Preview
 from biaswatch.services.gateway.dashboard.start_kinds import RunKind, SearchKind
 from biaswatch.services.gateway.dashboard.start_monitors import MonitorKind
@@ -28,26 +28,22 @@ from biaswatch.shared.errors import UsageError
 from biaswatch.shared.runtime.jobs import in_thread
 
 StartKind = RunKind | MonitorKind | SearchKind
-KINDS: dict[str, type[RunKind] | type[MonitorKind] | type[SearchKind]] = {
-    "/start": RunKind,
-    "/start/monitor": MonitorKind,
-    "/start/search": SearchKind,
-}
+KINDS = (RunKind, MonitorKind, SearchKind)
 
 
 def router(ctx: GatewayContext) -> APIRouter:
     """Return the page of each kind, and the route of its form."""
     router, queries = APIRouter(), StartQueries(ctx.store, RunQueries(ctx.store))
-    for path, kind in KINDS.items():
-        router.include_router(_routes(path, kind(ctx, queries), ctx, queries))
+    for kind in KINDS:
+        router.include_router(_routes(kind(ctx, queries), ctx, queries))
     return router
 
 
-def _routes(path: str, kind: StartKind, ctx: GatewayContext, queries: StartQueries) -> APIRouter:
+def _routes(kind: StartKind, ctx: GatewayContext, queries: StartQueries) -> APIRouter:
     router, forms = APIRouter(), IdempotentForms(ctx.store, now)
     page_forms = forms_with(ctx.tokens)
 
-    @router.get(path)
+    @router.get(kind.path)
     def show_form(
         request: Request, page_forms: Annotated[PageForms, Depends(page_forms)]
     ) -> HTMLResponse:
@@ -57,10 +53,10 @@ def _routes(path: str, kind: StartKind, ctx: GatewayContext, queries: StartQueri
         preview, wrong = _previewed(kind, filled, fields)
         shown = page(
             "start.html",
+            scripts=(START,),
             forms=page_forms,
-            at=path,
             kind=kind,
-            kinds={where: form.title for where, form in KINDS.items()},
+            kinds=KINDS,
             fields=fields,
             filled=filled,
             wrong=wrong,
@@ -70,7 +66,7 @@ def _routes(path: str, kind: StartKind, ctx: GatewayContext, queries: StartQueri
         )
         return page_forms.with_cookie(shown)
 
-    @router.post(path)
+    @router.post(kind.path)
     async def start(
         request: Request, caller: Annotated[Caller, Depends(ctx.tokens.signed_in)]
     ) -> RedirectResponse:

@@ -11,7 +11,7 @@ from biaswatch.shared.presentation.overview import (
     counts_note,
     is_several_calls,
 )
-from biaswatch.shared.presentation.planned import power_sentences
+from biaswatch.shared.presentation.planned import EarlierFindings, PowerByRepeats
 from biaswatch.shared.presentation.tables import words
 from biaswatch.shared.store import Store
 
@@ -51,11 +51,16 @@ class StartQueries:
             if run.found
         ]
 
-    def power(self, suite_hash: str | None, parts: int, repeats: int) -> list[str]:
+    def power(self, suite_hash: str, parts: int, repeats: int) -> PowerByRepeats:
         """Return what a run of a suite can decide, as the answers of its latest run varied."""
         earlier = self.latest_of(suite_hash)
-        findings = self.runs.diagnoses(earlier.id) if earlier else []
-        return power_sentences(findings, parts, (earlier.repeats if earlier else 1, repeats))
+        outline = self.store.suites.outline(suite_hash)
+        return PowerByRepeats(
+            EarlierFindings(self.runs.diagnoses(earlier.id), earlier.repeats) if earlier else None,
+            parts,
+            parts * (outline.probes if outline else 0),
+            repeats,
+        )
 
     def latest_of(self, suite_hash: str | None) -> Run | None:
         """Return the latest run of a suite that has findings; None without one."""
@@ -89,16 +94,19 @@ class StartQueries:
     def _earlier(
         self, target: str, scaffolds: Sequence[str], suite: str | None
     ) -> EarlierSpending | None:
-        """Add up the runs that asked only this target, through the same scaffolds."""
-        responses = {
-            run.run_id: run.responses
+        """Add up the runs that asked this target through the same scaffolds, if possible alone."""
+        asked = [
+            run
             for run in self.runs.latest(MAX_RUNS)
-            if suite in {None, run.suite} and run.targets == [target] and run.responses
-        }
-        same = [id_ for id_ in responses if self.runs.run(id_).scaffolds == tuple(scaffolds)]
-        spending = self.store.calls.spending(same)
+            if suite in {None, run.suite} and target in run.targets and run.responses
+        ]
+        same = [run for run in asked if self.runs.run(run.run_id).scaffolds == tuple(scaffolds)]
+        alone = [run for run in same if run.targets == [target]]
+        responses = {run.run_id: run.responses for run in alone or same}
+        spending = self.store.calls.spending(responses)
         answers = sum(responses[id_] for id_ in spending)
         if not answers:
             return None
         tokens = sum(spent.tokens for spent in spending.values())
-        return EarlierSpending(answers, tokens, sum(spent.cost for spent in spending.values()))
+        cost = sum(spent.cost for spent in spending.values())
+        return EarlierSpending(answers, tokens, cost, alone=bool(alone))

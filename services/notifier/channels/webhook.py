@@ -10,6 +10,7 @@ from biaswatch.services.notifier.domain.attempts import Attempt
 from biaswatch.services.notifier.posting import bearer, post_json
 from biaswatch.services.notifier.secrets import SecretReference, Secrets
 from biaswatch.shared.contracts import Alarm
+from biaswatch.shared.contracts.alarm import TRIAL_MONITOR
 from biaswatch.shared.presentation.alarm_messages import link_of
 
 DIGITS = 12
@@ -51,11 +52,13 @@ def webhook_body(alarm: Alarm, dashboard_url: str | None = None) -> bytes:
     It holds no texts of models or users: the sets that contributed most are named by the ids of
     their responses, and the link leads to the answers. The id is the same at every attempt.
     """
-    text = f"{alarm.monitor}: {alarm.what} {alarm.state}: {alarm.called}: {alarm.reason}"
-    if alarm.words:
-        text = f"{alarm.monitor}: {alarm.words} {text}"
+    text = alarm.words or f"{alarm.called}: {alarm.reason}"
     record = alarm.model_dump(mode="json", exclude={"webhook", "channels"})
-    body = {"text": escape(text), "alarm": _rounded(record)}
+    body = {
+        "text": escape(f"{alarm.monitor}: {alarm.what} {alarm.state}: {text}"),
+        "alarm": _rounded(record),
+        "trial": alarm.monitor == TRIAL_MONITOR,
+    }
     if link := link_of(alarm, dashboard_url):
         body["link"] = link
     return json.dumps(body).encode()

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from biaswatch.shared.backoff import Backoff
 from biaswatch.shared.contracts import Alarm, AlarmKind, AlarmState, Estimate, Purpose
-from biaswatch.shared.contracts.alarm import TRIAL, AlarmDelivery, DeliveryState
+from biaswatch.shared.contracts.alarm import TRIAL, TRIAL_MONITOR, AlarmDelivery, DeliveryState
 
 STALE_AFTER_S = 7 * 24 * 3600
 """An older alarm is kept and shown, but not sent."""
@@ -68,9 +68,6 @@ def settled(
         pause = BACKOFF.requested_s(attempt.retry_after_s, delivery.attempts, jitter)
         ended["next_at"] = now + timedelta(seconds=pause)
     return delivery.model_copy(update=ended)
-
-
-TRIAL_MONITOR = "trial-of-a-channel"
 
 
 def trial_alarm(delivery: AlarmDelivery) -> Alarm:

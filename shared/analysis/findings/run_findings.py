@@ -37,6 +37,7 @@ from biaswatch.shared.stats.comparisons.mean_interval import impact_ratio_of_mea
 from biaswatch.shared.stats.estimate import Estimate
 from biaswatch.shared.stats.groups.registry import SelectionRate, SelectionStandard
 from biaswatch.shared.stats.groups.summary import Mean, Median, StandardDeviation
+from biaswatch.shared.stats.samples import within_deviation
 
 SELECTION_RATE = "selection_rate"
 
@@ -240,6 +241,7 @@ def _summary(
     rows = np.flatnonzero(part.grouping.codes == code)
     reasons = _reasons(part, rows, index)
     valued = rows[np.isfinite(part.observations.values[rows, index])]
+    values, prompts = part.observations.values[valued, index], part.observations.unit_codes[valued]
     rate = None
     if part.observations.features[index] in (plan.selected_at_least or {}):
         rate = part.selected.rate(code, index)
@@ -251,6 +253,7 @@ def _summary(
         reservations=part.responses.reservations_among(valued),
         units=units,
         mean=of_group[0].estimate,
+        answer_sd=within_deviation(values, prompts),
         selection_rate=rate,
         statistics={statistic.statistic: statistic.value for statistic in of_group[1:]},
     )

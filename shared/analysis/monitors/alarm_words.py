@@ -12,7 +12,7 @@ from biaswatch.shared.analysis.monitors.methods.two_groups import SIDES, TWINS
 from biaswatch.shared.analysis.monitors.pair_counts import GAPS, LEVEL, MATCHED, pair_table
 from biaswatch.shared.analysis.monitors.round_answers import Counts
 from biaswatch.shared.analysis.monitors.selections import selection_rates_of
-from biaswatch.shared.contracts import MISSING, Comparison, Direction, Estimate
+from biaswatch.shared.contracts import MISSING, Comparison, Direction, Estimate, Method
 from biaswatch.shared.formatting import number, number_name
 from biaswatch.shared.stats.anytime.two_groups import VALUE_BINS
 
@@ -140,9 +140,10 @@ def _group_means(comparison: Comparison, alarmed: AlarmedGap, named: Sequence[st
         return ""
     means = dict(zip(names_of(comparison), alarmed.sides, strict=True))
     one, other = (means[name] for name in named)
+    among = ", among matched users" if comparison.watched.method is Method.MATCHED else ""
     if _is_share(comparison):
-        return f": {_percent(one)} of the time against {_percent(other)}"
-    return f": {number(one)} on average against {number(other)}"
+        return f": {_percent(one)} of the time against {_percent(other)}{among}"
+    return f": {number(one)} on average against {number(other)}{among}"
 
 
 def _gap_text(comparison: Comparison, gap: Estimate) -> str:

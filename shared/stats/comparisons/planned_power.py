@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, sqrt
 
 import numpy as np
 from scipy import special
@@ -83,6 +83,49 @@ def findable_gap(
     before, now = (-special.ndtri(alpha / 2 / size) for size in (family_before, family))
     reach = half_width * now / before
     return float(tolerance + reach * (1 + special.ndtri(POWER) / now)), float(reach)
+
+
+def repeated_half_width(
+    half_width: float, quantile: float, answer_error: float | None, ratio: float
+) -> tuple[float, float]:
+    """Return bounds of the half-width of an interval with another number of repeats.
+
+    Repeats reduce the variance of answers to one prompt, and leave that between prompts.
+
+    Parameters
+    ----------
+    half_width
+        Of the earlier interval, at least 0.
+    quantile
+        Half-width over standard error of the earlier interval, above 0.
+    answer_error
+        Standard error of the earlier gap over new answers to the same prompts; None where each
+        prompt was answered once.
+    ratio
+        Earlier repeats over new ones, above 0.
+
+    Returns
+    -------
+    tuple of float
+        The lowest and the highest half-width; the same where `answer_error` is known.
+
+    References
+    ----------
+    Cochran (1977), Sampling Techniques, section 10.6 (variances of two stages).
+
+    Examples
+    --------
+    >>> repeated_half_width(1.0, 2.0, 0.3, 0.25)
+    (0.8544003745317531, 0.8544003745317531)
+    >>> repeated_half_width(1.0, 2.0, None, 0.25)
+    (0.5, 1.0)
+    """
+    all_of_it = half_width * sqrt(ratio)
+    if answer_error is None:
+        return min(all_of_it, half_width), max(all_of_it, half_width)
+    share = min(1.0, (quantile * answer_error / half_width) ** 2) if half_width else 0.0
+    reached = half_width * sqrt(1 + share * (ratio - 1))
+    return reached, reached
 
 
 def smallest_enough(

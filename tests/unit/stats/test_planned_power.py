@@ -11,6 +11,7 @@ from biaswatch.shared.stats.comparisons.assumed_answers import AssumedAnswers
 from biaswatch.shared.stats.comparisons.planned_power import (
     SufficientSize,
     findable_gap,
+    repeated_half_width,
     simulated_power,
     smallest_enough,
 )
@@ -162,3 +163,18 @@ def test_the_gap_that_an_earlier_interval_promises_is_found(
     answers = AssumedAnswers(gap / 2, -gap / 2, sd, between, correlation, None, 0.0, 0.0)
     test = PlannedTest(0.05, tolerance, family, fixed_prompts=False)
     assert 0.75 < simulated_power(StudyShape(sets), 1, answers, test, runs=200) < 0.95
+
+
+@pytest.mark.parametrize(("before", "now"), [(2, 8), (8, 2), (4, 16)])
+def test_the_gap_that_other_repeats_promise_is_found(before: int, now: int) -> None:
+    """An interval of twins of known variances, asked another number of times."""
+    sets, sd, between, correlation = 30, 1.0, 0.5, 0.5
+    of_answers = 2 * sd**2 / sets / before
+    error = sqrt(of_answers + 2 * between**2 * (1 - correlation) / sets)
+    half, quantile = float(stats.t.isf(0.025, sets - 1)) * error, float(stats.norm.isf(0.025))
+    low, high = repeated_half_width(half, quantile, sqrt(of_answers), before / now)
+    assert low == high
+    gap, _ = findable_gap(high, 0.0, alpha=0.05, family=1, family_before=1)
+    answers = AssumedAnswers(gap / 2, -gap / 2, sd, between, correlation, None, 0.0, 0.0)
+    test = PlannedTest(0.05, 0.0, 1, fixed_prompts=False)
+    assert 0.74 < simulated_power(StudyShape(sets), now, answers, test, runs=300) < 0.93
