@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
 
 from biaswatch.services.gateway.context import GatewayContext, now
 from biaswatch.services.gateway.json_bodies import StrictRoute
@@ -15,6 +15,7 @@ from biaswatch.shared.contracts import (
     AuditEntry,
     Probe,
     Response,
+    Right,
     Run,
     pseudonym_of,
 )
@@ -111,7 +112,7 @@ def remains_of(request: PurgeRequest) -> str:
 def router(ctx: GatewayContext) -> APIRouter:
     """Return the routes of the audit trail and of purges."""
     router = APIRouter(
-        prefix="/v1", dependencies=[Depends(ctx.tokens.may_administer)], route_class=StrictRoute
+        prefix="/v1", dependencies=[ctx.tokens.require(Right.ADMINISTER)], route_class=StrictRoute
     )
 
     @router.get("/audit")

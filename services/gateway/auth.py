@@ -3,9 +3,10 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import quote
 
-from fastapi import HTTPException, Request
+from fastapi import Depends, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 
 from biaswatch.services.gateway.callers import (
@@ -94,21 +95,16 @@ class Tokens:
 
     known: KnownTokens
 
-    async def may_read(self) -> Caller:
-        """Require the right to read."""
-        return _require(Right.READ)
+    def require(self, right: Right) -> Any:
+        """Return a dependency that requires a token with a right."""
 
-    async def may_run(self) -> Caller:
-        """Require the right to start, change and end work."""
-        return _require(Right.RUN)
+        async def caller_with_right() -> Caller:
+            caller = current_caller()
+            if caller is None or caller.by_session:
+                raise HTTPException(401, UNKNOWN, {"WWW-Authenticate": "Bearer"})
+            return _with_right(right, caller)
 
-    async def may_ingest(self) -> Caller:
-        """Require the right to send production answers."""
-        return _require(Right.INGEST)
-
-    async def may_administer(self) -> Caller:
-        """Require the right to remove texts and to read the audit trail."""
-        return _require(Right.ADMINISTER)
+        return Depends(caller_with_right)
 
     async def signed_in(self, request: Request) -> Caller:
         """Require a caller who may read pages; redirect an unknown one to the login page.
@@ -129,13 +125,6 @@ class Tokens:
         response = redirect(page)
         set_cookie(response, request, COOKIE, session_of(token), SESSION_S)
         return response
-
-
-def _require(right: Right) -> Caller:
-    caller = current_caller()
-    if caller is None or caller.by_session:
-        raise HTTPException(401, UNKNOWN, {"WWW-Authenticate": "Bearer"})
-    return _with_right(right, caller)
 
 
 def _with_right(right: Right, caller: Caller) -> Caller:

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 
 from biaswatch.services.gateway.context import GatewayContext, now
-from biaswatch.shared.contracts import AuditAction
+from biaswatch.shared.contracts import AuditAction, Right
 from biaswatch.shared.contracts.alarm import AlarmDelivery, trial_of
 from biaswatch.shared.errors import NotFoundError
 from biaswatch.shared.requests.platform import ChannelView, RetriedChannel
@@ -66,7 +66,7 @@ class ChannelQueries:
 def router(ctx: GatewayContext) -> APIRouter:
     """Return the routes of channels."""
     router = APIRouter(prefix="/v1")
-    read, run = [Depends(ctx.tokens.may_read)], [Depends(ctx.tokens.may_run)]
+    read, run = [ctx.tokens.require(Right.READ)], [ctx.tokens.require(Right.RUN)]
     queries = ChannelQueries(ctx.store, now)
     router.add_api_route("/channels", queries.channels, dependencies=read)
     router.add_api_route("/alarms/{alarm_id}/deliveries", queries.deliveries, dependencies=read)

@@ -12,7 +12,7 @@ from biaswatch.services.gateway.context import GatewayContext, archived_sentence
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
 from biaswatch.services.gateway.runs.measurements import features_by_response
 from biaswatch.services.gateway.runs.queries import no_run
-from biaswatch.shared.contracts import Probe, Response, Round, Run, response_id_of
+from biaswatch.shared.contracts import Probe, Response, Right, Round, Run, response_id_of
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.exports import (
     AnswersPage,
@@ -157,7 +157,7 @@ class ExportQueries:
 
 def router(ctx: GatewayContext) -> APIRouter:
     """Return the routes of exports."""
-    router = APIRouter(prefix="/v1", dependencies=[Depends(ctx.tokens.may_read)])
+    router = APIRouter(prefix="/v1", dependencies=[ctx.tokens.require(Right.READ)])
     queries = ExportQueries(ctx.store, MonitorQueries(ctx.store))
     unarchived = [Depends(ctx.require_unarchived)]
 

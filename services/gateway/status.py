@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 
 from biaswatch.services.gateway.channels import ChannelQueries
 from biaswatch.services.gateway.context import GatewayContext, now
@@ -17,6 +17,7 @@ from biaswatch.shared.contracts import (
     MonitorState,
     Purpose,
     Response,
+    Right,
     Run,
     open_alarms_of,
 )
@@ -205,6 +206,6 @@ def service_troubles(service: Service) -> list[PlatformTrouble]:
 
 def router(ctx: GatewayContext) -> APIRouter:
     """Return the route of the platform as a whole."""
-    router = APIRouter(prefix="/v1", dependencies=[Depends(ctx.tokens.may_read)])
+    router = APIRouter(prefix="/v1", dependencies=[ctx.tokens.require(Right.READ)])
     router.add_api_route("/status", status_queries(ctx).status)
     return router

@@ -8,7 +8,7 @@ from biaswatch.services.gateway.json_bodies import StrictRoute
 from biaswatch.services.gateway.labels.commands import CheckedLabels, LabelCommands
 from biaswatch.services.gateway.labels.queries import LabelQueries
 from biaswatch.services.gateway.runs.queries import RunQueries
-from biaswatch.shared.contracts import AuditAction
+from biaswatch.shared.contracts import AuditAction, Right
 from biaswatch.shared.requests.labels import (
     AcceptedLabels,
     LabelsRequest,
@@ -23,7 +23,7 @@ def router(ctx: GatewayContext) -> APIRouter:
     runs = RunQueries(ctx.store)
     queries = LabelQueries(ctx.store, runs)
     router = APIRouter(prefix="/v1")
-    read, unarchived = Depends(ctx.tokens.may_read), Depends(ctx.require_unarchived)
+    read, unarchived = ctx.tokens.require(Right.READ), Depends(ctx.require_unarchived)
     for path, endpoint, dependencies in (
         ("/runs/{run_id}/corrections", queries.corrections, [read]),
         ("/runs/{run_id}/labels", queries.labels, [read]),
@@ -37,8 +37,8 @@ def router(ctx: GatewayContext) -> APIRouter:
 
 
 def _write_routes(ctx: GatewayContext, queries: LabelQueries, commands: LabelCommands) -> APIRouter:
-    router = APIRouter(dependencies=[Depends(ctx.tokens.may_run)], route_class=StrictRoute)
-    may_run, unarchived = Depends(ctx.tokens.may_run), [Depends(ctx.require_unarchived)]
+    router = APIRouter(dependencies=[ctx.tokens.require(Right.RUN)], route_class=StrictRoute)
+    may_run, unarchived = ctx.tokens.require(Right.RUN), [Depends(ctx.require_unarchived)]
 
     @router.post("/runs/{run_id}/labels/samples", status_code=201, dependencies=unarchived)
     async def draw_answers(run_id: str, request: SampleRequest) -> SampleProgress:

@@ -1,13 +1,13 @@
 """Routes of monitors: the same verbs as the command line."""
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 
 from biaswatch.services.gateway.context import GatewayContext
 from biaswatch.services.gateway.json_bodies import StrictRoute
 from biaswatch.services.gateway.monitors.commands import monitor_commands, publish_change
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
 from biaswatch.services.gateway.monitors.strata import StrataQueries
-from biaswatch.shared.contracts import AuditAction, Monitor, MonitorState
+from biaswatch.shared.contracts import AuditAction, Monitor, MonitorState, Right
 from biaswatch.shared.requests.monitor_views import AppliedMonitor
 from biaswatch.shared.requests.monitors import AnyMonitorRequest
 from biaswatch.shared.runtime.jobs import in_thread
@@ -25,13 +25,13 @@ def router(ctx: GatewayContext) -> APIRouter:
         ("/monitors/{name}/windows", queries.windows),
         ("/monitors/{name}/strata", StrataQueries(ctx.store).strata),
     ):
-        router.add_api_route(path, read, dependencies=[Depends(ctx.tokens.may_read)])
+        router.add_api_route(path, read, dependencies=[ctx.tokens.require(Right.READ)])
     router.include_router(_write_routes(ctx, queries))
     return router
 
 
 def _write_routes(ctx: GatewayContext, queries: MonitorQueries) -> APIRouter:
-    router = APIRouter(dependencies=[Depends(ctx.tokens.may_run)], route_class=StrictRoute)
+    router = APIRouter(dependencies=[ctx.tokens.require(Right.RUN)], route_class=StrictRoute)
     commands = monitor_commands(ctx, queries)
 
     @router.post("/monitors")

@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, Self
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from biaswatch.services.gateway.bodies import BodyFile, IntakeSlots, check_connected, receive_body
 from biaswatch.services.gateway.callers import current_caller
@@ -30,6 +30,7 @@ from biaswatch.services.gateway.otlp.wire import (
 )
 from biaswatch.services.gateway.traffic.batches import check_backlog, publish_exchanges
 from biaswatch.shared.bus.port import Publisher
+from biaswatch.shared.contracts import Right
 from biaswatch.shared.conventions.left_out import LeftOut
 from biaswatch.shared.conventions.signals import Signal
 from biaswatch.shared.errors import BackPressureError, TransientError
@@ -66,7 +67,7 @@ class LangfuseProject:
 
 def router(ctx: GatewayContext) -> APIRouter:
     """Return the routes of OTLP exporters and of Langfuse's SDKs."""
-    router = APIRouter(dependencies=[Depends(ctx.tokens.may_ingest)])
+    router = APIRouter(dependencies=[ctx.tokens.require(Right.INGEST)])
     accept = SignalRequests(signal_intake(ctx.store, ctx.settings), ctx).accept
 
     @router.post("/v1/traces", openapi_extra=BODY, responses=RESPONSES)

@@ -23,7 +23,7 @@ from biaswatch.services.gateway.runs.measurements import GroupValueQueries, Meas
 from biaswatch.services.gateway.runs.provenance import ProvenanceQueries
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.services.gateway.runs.studies import StudyQueries
-from biaswatch.shared.contracts import AuditAction, Brief, Cancellation, Suite
+from biaswatch.shared.contracts import AuditAction, Brief, Cancellation, Right, Suite
 from biaswatch.shared.requests.exports import AnswerMeasurements
 from biaswatch.shared.requests.run_views import (
     ENDED,
@@ -54,7 +54,7 @@ def router(ctx: GatewayContext) -> APIRouter:
 
 
 def _read_routes(ctx: GatewayContext, queries: RunQueries) -> APIRouter:
-    router = APIRouter(dependencies=[Depends(ctx.tokens.may_read)])
+    router = APIRouter(dependencies=[ctx.tokens.require(Right.READ)])
     studies, impact = StudyQueries(ctx.store), ImpactQueries(ctx.store)
     unarchived = [Depends(ctx.require_unarchived)]
     for path, read in (
@@ -85,7 +85,7 @@ def _read_routes(ctx: GatewayContext, queries: RunQueries) -> APIRouter:
 
 def _stream_routes(ctx: GatewayContext, queries: RunQueries) -> APIRouter:
     """Return the routes whose responses are streams."""
-    router, streams = APIRouter(dependencies=[Depends(ctx.tokens.may_read)]), run_streams()
+    router, streams = APIRouter(dependencies=[ctx.tokens.require(Right.READ)]), run_streams()
     measurements = MeasurementQueries(ctx.store)
     unarchived = [Depends(ctx.require_unarchived)]
     router.add_api_route("/runs/{run_id}/analysis", measurements.analysis, dependencies=unarchived)
@@ -133,7 +133,7 @@ def _stream_routes(ctx: GatewayContext, queries: RunQueries) -> APIRouter:
 
 def _write_routes(ctx: GatewayContext, queries: RunQueries) -> APIRouter:
     """Return the routes that start and end paid work."""
-    router = APIRouter(dependencies=[Depends(ctx.tokens.may_run)], route_class=StrictRoute)
+    router = APIRouter(dependencies=[ctx.tokens.require(Right.RUN)], route_class=StrictRoute)
     commands = run_commands(ctx, queries)
 
     @router.post("/suites", openapi_extra=body_of(Suite))

@@ -1,11 +1,12 @@
 """Routes of searches: the same verbs as the command line."""
 
-from fastapi import APIRouter, Depends
+from fastapi import APIRouter
 
 from biaswatch.services.gateway.context import GatewayContext
 from biaswatch.services.gateway.json_bodies import StrictRoute
 from biaswatch.services.gateway.searches.commands import SearchCommands
 from biaswatch.services.gateway.searches.queries import SearchQueries
+from biaswatch.shared.contracts import Right
 from biaswatch.shared.requests.search_views import SearchBudget, SearchProgress, SearchRequest
 
 
@@ -19,13 +20,13 @@ def router(ctx: GatewayContext) -> APIRouter:
         ("/searches/{search_id}/examples", queries.examples),
         ("/searches/{search_id}/suite", queries.suite),
     ):
-        router.add_api_route(path, read, dependencies=[Depends(ctx.tokens.may_read)])
+        router.add_api_route(path, read, dependencies=[ctx.tokens.require(Right.READ)])
     router.include_router(_write_routes(ctx, queries))
     return router
 
 
 def _write_routes(ctx: GatewayContext, queries: SearchQueries) -> APIRouter:
-    router = APIRouter(dependencies=[Depends(ctx.tokens.may_run)], route_class=StrictRoute)
+    router = APIRouter(dependencies=[ctx.tokens.require(Right.RUN)], route_class=StrictRoute)
     commands = SearchCommands(ctx, queries)
 
     @router.post("/searches", status_code=201)

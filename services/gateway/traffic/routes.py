@@ -1,6 +1,6 @@
 """Routes of production answers: live, and from the past."""
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Request
 
 from biaswatch.services.gateway.context import GatewayContext, now
 from biaswatch.services.gateway.json_bodies import StrictRoute
@@ -10,7 +10,7 @@ from biaswatch.services.gateway.traffic.batches import BatchIntake
 from biaswatch.services.gateway.traffic.history import HistoryCommands
 from biaswatch.services.gateway.traffic.ingestion import ExchangeIngestion
 from biaswatch.services.gateway.traffic.intake_files import redaction_of
-from biaswatch.shared.contracts import AuditAction, Token
+from biaswatch.shared.contracts import AuditAction, Right, Token
 from biaswatch.shared.requests.traffic import AcceptedBatch, HistoryView, SentBatch, UnwatchedView
 from biaswatch.shared.runtime.jobs import in_thread
 
@@ -29,14 +29,14 @@ def router(ctx: GatewayContext) -> APIRouter:
     @router.post(
         "/responses",
         status_code=202,
-        dependencies=[Depends(ctx.tokens.may_ingest)],
+        dependencies=[ctx.tokens.require(Right.INGEST)],
         openapi_extra=body_of(SentBatch),
     )
     async def take_responses(request: Request) -> AcceptedBatch:
         """Accept a batch; all of it is on the bus when this answers. It may be sent again."""
         return await intake.accept(request)
 
-    @router.get("/unwatched", dependencies=[Depends(ctx.tokens.may_read)])
+    @router.get("/unwatched", dependencies=[ctx.tokens.require(Right.READ)])
     async def list_unwatched() -> list[UnwatchedView]:
         """Return the live systems with answers that no monitor watched, and their numbers."""
         systems = await in_thread(ctx.store.unwatched_answers.read)
@@ -49,10 +49,10 @@ def router(ctx: GatewayContext) -> APIRouter:
 def _history_routes(ctx: GatewayContext) -> APIRouter:
     """Return the routes of the past of live systems."""
     router = APIRouter(prefix="/history", route_class=StrictRoute)
-    run = [Depends(ctx.tokens.may_run)]
+    run = [ctx.tokens.require(Right.RUN)]
     commands = HistoryCommands(ctx.store, MonitorQueries(ctx.store), now=now)
 
-    @router.get("/{source}", dependencies=[Depends(ctx.tokens.may_read)])
+    @router.get("/{source}", dependencies=[ctx.tokens.require(Right.READ)])
     async def show_history(source: Token) -> list[HistoryView]:
         """Return how far the past is read, by each monitor that watches the system."""
         return await in_thread(commands.show, source)
