@@ -24,8 +24,8 @@ from biaswatch.shared.stats.comparisons.planned_power import (
 )
 
 UNKNOWN = (
-    "Not known before the first run of this suite. `biaswatch plan SUITE --gap G` says how many"
-    " questions and repeats a gap needs."
+    "Not known before the first run of this suite. The command biaswatch plan SUITE --gap G says"
+    " how many questions and repeats a gap needs."
 )
 OFFERED_REPEATS = (1, 3, 5, 10, 20, 50)
 MOST_FEATURES = 4
@@ -181,7 +181,7 @@ class PowerByRepeats:
     def _advice(self, powers: Sequence[FeaturePower]) -> list[str]:
         with_tolerance = [power for power in powers if power.tolerance]
         if not with_tolerance:
-            return ["Declare `tolerance` in the suite for a run that can also rule a gap out."]
+            return ["Declare a tolerance in the suite for a run that can also rule a gap out."]
         if all(power.rules_out for power in with_tolerance):
             return []
         enough = next((count for count in OFFERED_REPEATS if self._rules_out(count)), None)
