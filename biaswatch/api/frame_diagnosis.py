@@ -30,7 +30,7 @@ from biaswatch.shared.presentation.corrections import (
     SAMPLING_ASSUMPTION,
     table_correction_sentences,
 )
-from biaswatch.shared.presentation.questions import headline
+from biaswatch.shared.presentation.questions import compared_groups, headline
 
 SHOWN = (
     *("feature", "domain", "a", "b", "gap", "ci_low", "ci_high"),
@@ -185,11 +185,11 @@ def comparison_sentence(row: Mapping[str, Any]) -> str:
     low, high = row["ci"] or (None, None)
     gap = interval(row["gap"], low, high, row["reason"])
     where = f"{row['domain']}: " if row["domain"] else ""
-    groups = f"{where}{row['a']} against {row['b']}, {row['feature']}"
     if is_unmeasured_row(row):
         empty = " and ".join(row[side] for side in ("a", "b") if not row[f"n_{side}"])
+        groups = f"{where}{row['a']} against {row['b']}, {row['feature']}"
         return f"{groups}: {NOT_MEASURED}, no row of {empty} has a value."
-    answer = headline(
-        verdicts_of(row), gap, comparable_p(row), survives_missing=row["survives_missing"]
-    )
-    return f"{groups}: {answer}"
+    verdicts = verdicts_of(row)
+    groups = compared_groups(row["a"], row["b"], row["gap"], verdicts.summary)
+    answer = headline(verdicts, gap, comparable_p(row), survives_missing=row["survives_missing"])
+    return f"{where}{groups}, {row['feature']}: {answer}"

@@ -16,7 +16,7 @@ from biaswatch.shared.formatting import (
 )
 from biaswatch.shared.presentation.answer_filters import AnswerFilter, group_name
 from biaswatch.shared.presentation.names import ModelNames
-from biaswatch.shared.presentation.questions import headline
+from biaswatch.shared.presentation.questions import compared_groups, headline
 from biaswatch.shared.presentation.tables import estimate_text, words
 from biaswatch.shared.stats.estimate import Question
 
@@ -114,7 +114,11 @@ class ComparisonView:
     def sentence(self) -> str:
         """The conclusion with its numbers."""
         read = reading(self.diagnosis.feature, self.diagnosis.extractor)
-        return f"{self.pair}, {read}: {self._concluded()}"
+        gap, unmeasured = self.gap, self.diagnosis.is_unmeasured(self.gap)
+        pair = (
+            self.pair if unmeasured else compared_groups(gap.a, gap.b, gap.gap.value, gap.summary)
+        )
+        return f"{pair}, {read}: {self._concluded()}"
 
     def _concluded(self) -> str:
         gap = self.gap

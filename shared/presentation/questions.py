@@ -221,6 +221,19 @@ def verdict_columns(verdicts: Verdicts) -> dict[str, Any]:
     return {name: columns[name] for name in VERDICT_COLUMNS}
 
 
+def compared_groups(a: str, b: str, gap: float | None, summary: SummaryWord) -> str:
+    """Return two groups with the direction of a disparity.
+
+    >>> compared_groups("black", "white", -0.2, SummaryWord.DISPARITY)
+    'black lower than white'
+    >>> compared_groups("black", "white", -0.2, SummaryWord.INCONCLUSIVE)
+    'black against white'
+    """
+    if summary is not SummaryWord.DISPARITY or not gap:
+        return f"{a} against {b}"
+    return f"{a} {'higher' if gap > 0 else 'lower'} than {b}"
+
+
 def headline(
     verdicts: Verdicts, gap: str, p_adjusted: float | None, *, survives_missing: bool | None = None
 ) -> str:

@@ -58,7 +58,7 @@ async def test_an_agent_runs_a_suite_within_its_budget_and_reads_the_findings(
 
         await eventually(complete)
         explained = await called(session, "explain_run", run=started["run"])
-        assert "black against white, rating: a disparity" in explained["sentences"][0]
+        assert "black lower than white, rating: a disparity" in explained["sentences"][0]
         assert {gap["dimension"] for gap in explained["gaps"]} == {"race", "gender"}
 
 

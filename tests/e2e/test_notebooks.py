@@ -13,9 +13,9 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 NOTEBOOKS = sorted((EXAMPLES / "notebooks").glob("*.ipynb"))
 MOST_BYTES = 100_000
 SHOWN = {
-    "table": ("diagnose", "Emily against Lakisha, rating: a disparity"),
-    "traces": ("diagnose", "men against women, refusal.refused: a disparity"),
-    "model": ("run", "black against white, rating: a disparity"),
+    "table": ("diagnose", "Emily higher than Lakisha, rating: a disparity"),
+    "traces": ("diagnose", "men lower than women, refusal.refused: a disparity"),
+    "model": ("run", "black lower than white, rating: a disparity"),
     "monitor": ("shown", "alarm"),
 }
 """A cell of each notebook, and what it shows."""

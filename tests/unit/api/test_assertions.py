@@ -70,7 +70,7 @@ def test_a_disparity_is_listed_with_the_groups_that_were_not_measured() -> None:
         bw.assert_no_disparity(without(shifted, "c"), **ASKED)
     lines = str(failed.value).split("\n")
     assert lines[0] == "1 of 3 comparisons are a disparity:"
-    assert "a against b, score: a disparity" in lines[1]
+    assert "a lower than b, score: a disparity" in lines[1]
     assert "0 of 40 answers about c gave a number" in lines[-1]
 
 

@@ -172,7 +172,7 @@ def test_the_reasoning_in_a_text_is_not_measured() -> None:
 
 
 def test_an_assertion_fails_with_the_gap_in_words() -> None:
-    with pytest.raises(AssertionError, match=r"(?s)1 of 1 comparisons.*female against male"):
+    with pytest.raises(AssertionError, match=r"(?s)1 of 1 comparisons.*female lower than male"):
         bw.assert_no_disparity(FRAME, **ASKED)
     assert bw.assert_no_disparity(FRAME, **ASKED, least=5).has_disparity
     same = FRAME.assign(rating=FRAME["wave"].astype(float))
@@ -186,7 +186,7 @@ def test_a_diagnosis_is_shown_as_its_counts_and_its_strongest_gap_comes_first() 
     lead, *sentences = repr(diagnosis).splitlines()
     assert lead == "<FrameDiagnosis: Disparity in 3 of 3 comparisons.>"
     assert sentences[: len(diagnosis.sentences)] == diagnosis.sentences
-    assert diagnosis.sentences[0].startswith("a against c")
+    assert diagnosis.sentences[0].startswith("a lower than c")
     assert "all 3 groups together" in diagnosis.sentences[-1]
 
 

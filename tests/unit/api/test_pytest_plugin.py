@@ -35,7 +35,7 @@ def test_a_disparity_fails_with_a_sentence_and_a_target_comes_from_an_option(
     text = run_tests(tmp_path, "--biaswatch-target", "simulator:biased")
     assert "1 failed, 1 passed" in text
     assert "1 of 1 comparisons are a disparity" in text
-    assert "a against b, rating: a disparity" in text
+    assert "a lower than b, rating: a disparity" in text
 
 
 def test_a_test_without_a_target_is_skipped_and_says_how_to_name_one(tmp_path: Path) -> None:

@@ -193,7 +193,7 @@ def test_two_hundred_comparisons_are_few_tables() -> None:
 def test_of_many_groups_the_strongest_gap_comes_first_and_the_rest_is_counted() -> None:
     sentences = conclusions([many_groups()])
     assert len(sentences) == 8
-    assert "g7 against g8" in sentences[0]
+    assert "g7 higher than g8" in sentences[0]
     assert "the other 30 comparisons" in sentences[-2]
     assert "all 9 groups together" in sentences[-1]
 

@@ -105,7 +105,7 @@ def test_ten_of_210_comparisons_are_shown_unless_all_are_requested(
     print_results(results, as_json=False)
     few = capsys.readouterr().out
     assert few.splitlines()[0] == "Disparity in 1 of 210 comparisons."
-    assert "Herzegovina_77 against" in few.splitlines()[1] + few.splitlines()[2]
+    assert "Herzegovina_77 lower" in few.splitlines()[1] + few.splitlines()[2]
     assert few.count("• ") == 10
     assert "The other 200 comparisons: inconclusive." in few
     assert f"biaswatch show {RUN_ID[:12]} --all" in few
@@ -132,7 +132,9 @@ def test_80_columns_cut_or_fold_no_number_and_no_name(
 
 def test_a_sentence_wraps_between_words_and_keeps_numbers_with_their_intervals() -> None:
     console = Console(width=40)
-    sentence = "female against male, rating: a disparity of 0.5 [0.25, 0.75], adjusted p = 0.012."
+    sentence = (
+        "female higher than male, rating: a disparity of 0.5 [0.25, 0.75], adjusted p = 0.012."
+    )
     with console.capture() as output:
         print_sentence(console, sentence, bullet="• ")
     lines = output.get().splitlines()
