@@ -51,7 +51,7 @@ class StartQueries:
             if run.found
         ]
 
-    def power(self, suite_hash: str, parts: int, repeats: int) -> PowerByRepeats:
+    def power(self, suite_hash: str | None, parts: int, repeats: int) -> PowerByRepeats:
         """Return what a run of a suite can decide, as the answers of its latest run varied."""
         earlier = self.latest_of(suite_hash)
         outline = self.store.suites.outline(suite_hash)
