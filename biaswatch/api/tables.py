@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+import narwhals as nw
 import pandas as pd
 
 from biaswatch.api.frames import html_of, native_frame
 from biaswatch.api.judges import Judge
 from biaswatch.measuring import TextMeasurer
 from biaswatch.render.table_rows import conclusion_of
-from biaswatch.services.extractor.domain import FunctionExtractor
+from biaswatch.services.extractor.domain import FunctionExtractor, Unscorable
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.tables.two_by_two import as_json, two_by_two
 
@@ -104,7 +105,8 @@ Measurer = str | FunctionExtractor | Judge
 def metric(function: Callable[[str], float | None]) -> FunctionExtractor:
     """Make a metric for `bw.measure` of a function from a text to a number; use as a decorator.
 
-    Its column is `NAME.value`. None, and a text at which the function fails, count as missing.
+    Its column is `NAME.value`. None, and a text at which the function fails, count as missing;
+    `NAME.missing` then has the error.
 
     Examples
     --------
@@ -117,8 +119,12 @@ def metric(function: Callable[[str], float | None]) -> FunctionExtractor:
     """
 
     def values(text: str) -> Mapping[str, float | None]:
-        value = function(text)
-        return {"value": None if value is None else float(value)}
+        try:
+            value = function(text)
+            return {"value": None if value is None else float(value)}
+        except Exception as error:
+            why = f"the extractor failed: {type(error).__name__}: {error}"
+            raise Unscorable(why.removesuffix(": ")) from error
 
     about = (function.__doc__ or "").strip().partition("\n")[0]
     return FunctionExtractor(function.__name__, "1", ("value",), about, values)
@@ -138,8 +144,10 @@ def measure(
     Raises
     ------
     UsageError
-        An extractor is unknown, or needs a library that is not installed.
+        An extractor is unknown, or needs a library that is not installed; or `texts` is a frame.
     """
+    if nw.dependencies.is_into_dataframe(texts):
+        raise UsageError("Pass the texts, such as frame['text'], not the whole table.")
     all_texts = list(texts)
     wanted = [extractors] if isinstance(extractors, Measurer) else list(extractors)
     judges = {item.name: item for item in wanted if isinstance(item, Judge)}
