@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import comb
 
 from biaswatch.shared.formatting import UNDEFINED, coverage
 from biaswatch.shared.presentation.tables import (
@@ -78,8 +79,17 @@ def impact_rows(table: ImpactTable, tables: ImpactTables) -> Rows:
     counts = ("above median", "scoring rate") if is_scoring else ("selected", "selection rate")
     interval = f"{coverage(NOTE_ALPHA)} interval"
     titles = (*table.dimensions, "applicants", *counts, "impact ratio", interval, "remark")
-    highest = _highest(table)
-    return Rows(titles, [_cells(row, highest) for row in table.rows])
+    highest, alpha = _highest(table), _remark_alpha(table)
+    return Rows(titles, [_cells(row, highest, alpha) for row in table.rows])
+
+
+def _remark_alpha(table: ImpactTable) -> float:
+    """Return the level of a remark, corrected for all pairs of the categories with a ratio.
+
+    The highest rate is the largest of all, so its ratios are a choice among these pairs.
+    """
+    compared = sum(row.impact_ratio is not None for row in table.rows)
+    return NOTE_ALPHA / max(comb(compared, 2), 1)
 
 
 def impact_sheet(caption: str, table: ImpactTable, tables: ImpactTables) -> Table:
@@ -105,18 +115,18 @@ def impact_sheet(caption: str, table: ImpactTable, tables: ImpactTables) -> Tabl
     return Table(caption, columns, tuple(rows))
 
 
-def _cells(row: ImpactRow, highest: ImpactRow | None) -> list[str]:
+def _cells(row: ImpactRow, highest: ImpactRow | None, alpha: float) -> list[str]:
     ratio = UNDEFINED if row.impact_ratio is None else f"{row.impact_ratio:.2f}"
     counts = (str(row.applicants), str(row.selected), f"{100 * row.rate:.1f} %")
     names = map(rule_name, row.categories)
-    return [*names, *counts, ratio, _interval(row, highest), _remark(row, highest)]
+    return [*names, *counts, ratio, _interval(row, highest), _remark(row, highest, alpha)]
 
 
-def _bounds(row: ImpactRow, highest: ImpactRow) -> tuple[float, float] | None:
+def _bounds(row: ImpactRow, highest: ImpactRow, alpha: float) -> tuple[float, float] | None:
     """Return the interval of a ratio to the highest rate, or None where it is undefined."""
     counts = (row.selected, row.applicants - row.selected)
     other = (highest.selected, highest.applicants - highest.selected)
-    ratio = relative_risk(ContingencyTable(*counts, *other), NOTE_ALPHA)
+    ratio = relative_risk(ContingencyTable(*counts, *other), alpha)
     return None if ratio.low is None or ratio.high is None else (ratio.low, ratio.high)
 
 
@@ -124,17 +134,18 @@ def _interval(row: ImpactRow, highest: ImpactRow | None) -> str:
     """Return the interval of a ratio in words; nothing for the highest rate itself."""
     if row.impact_ratio is None or highest is None or row is highest:
         return ""
-    bounds = _bounds(row, highest)
+    bounds = _bounds(row, highest, NOTE_ALPHA)
     return UNDEFINED if bounds is None else f"{bounds[0]:.2f}\u2013{bounds[1]:.2f}"
 
 
-def _remark(row: ImpactRow, highest: ImpactRow | None) -> str:
+def _remark(row: ImpactRow, highest: ImpactRow | None, alpha: float) -> str:
     """Return the reason for no ratio, or whether it is low, and whether that may be chance."""
     if row.impact_ratio is None or highest is None:
         return row.reason or ""
     if row is highest:
         return "highest rate"
-    return "; ".join(filter(None, [_mark(row.impact_ratio), _chance(_bounds(row, highest))]))
+    chance = _chance(_bounds(row, highest, alpha))
+    return "; ".join(filter(None, [_mark(row.impact_ratio), chance]))
 
 
 def _mark(ratio: float) -> str:

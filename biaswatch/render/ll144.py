@@ -43,8 +43,10 @@ CSV_TITLES = (
 
 
 INTERVALS = (
-    "Intervals and remarks about chance are not part of the rule. A ratio may be chance if its"
-    " interval, which is for one ratio by itself, includes 1."
+    "Intervals and remarks about chance are not part of the rule. An interval is for one ratio by"
+    " itself. The remark, more than chance or may be chance, allows for comparing every pair of"
+    " categories of a table: of tables without any difference, at most 5 % have a ratio that is"
+    " called more than chance."
 )
 COVER = (
     "Tool and version", "Date of its distribution", "Independent auditor", "Date of the audit",
