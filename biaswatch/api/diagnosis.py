@@ -122,7 +122,7 @@ def diagnose(
     >>> import biaswatch as bw, pandas as pd
     >>> frame = pd.DataFrame({"gender": ["f", "m"] * 20, "score": [3, 4] * 10 + [4, 4] * 10})
     >>> diagnosis = bw.diagnose(frame, group="gender", feature="score", reference="f")
-    >>> diagnosis.comparisons[["a", "b", "gap", "verdict"]].values.tolist()
+    >>> diagnosis.comparisons[["a", "b", "gap", "summary"]].values.tolist()
     [['m', 'f', 0.5, 'disparity']]
     >>> diagnosis.by_group[["gender", "n", "mean"]].values.tolist()
     [['f', 20, 3.5], ['m', 20, 4.0]]

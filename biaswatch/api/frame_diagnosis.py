@@ -23,7 +23,7 @@ from biaswatch.render.table_rows import (
     verdict_counts,
     verdicts_of,
 )
-from biaswatch.render.written_tables import check_table_file, flattened, write_diagnosis
+from biaswatch.render.written_tables import LEADING, check_table_file, flattened, write_diagnosis
 from biaswatch.shared.contracts import LEAST_MEASURED_SHARE, SummaryWord
 from biaswatch.shared.formatting import NOT_MEASURED, interval
 from biaswatch.shared.presentation.corrections import (
@@ -33,9 +33,9 @@ from biaswatch.shared.presentation.corrections import (
 from biaswatch.shared.presentation.questions import compared_groups, headline
 
 SHOWN = (
-    *("feature", "domain", "a", "b", "gap", "ci_low", "ci_high"),
-    *("p_same_treatment", "same_treatment", "p_group_effect", "group_effect"),
-    *("p_adjusted", "verdict", "summary"),
+    *("feature", "domain", "a", "b", "gap", "ci_low", "ci_high", "summary"),
+    *("same_treatment", "p_same_treatment", "group_effect", "p_group_effect"),
+    *("p_adjusted", "verdict"),
 )
 
 
@@ -70,8 +70,11 @@ class FrameDiagnosis:
 
     @property
     def comparisons(self) -> Any:
-        """Gaps with intervals, corrected p-values and verdicts, strongest first."""
-        return frames.native_frame(self.result.comparisons, self.backend)
+        """Gaps with intervals, the conclusion in `summary` and p-values, strongest first.
+
+        `summary` answers the headline question; `verdict` is about the mean gap alone.
+        """
+        return frames.native_frame(self.result.comparisons, self.backend, LEADING)
 
     @property
     def groups(self) -> Any:

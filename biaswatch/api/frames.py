@@ -68,9 +68,9 @@ def _is_cast(dtype: Any) -> bool:
     return not (dtype.is_float() or dtype.is_decimal() or dtype == nw.Boolean)
 
 
-def native_frame(rows: Iterable[Row], backend: Any) -> Any:
-    """Return rows as a frame of the caller's library, with nested values flattened."""
-    return nw.from_dict(columns_of(rows), backend=backend).to_native()
+def native_frame(rows: Iterable[Row], backend: Any, leading: Sequence[str] = ()) -> Any:
+    """Return rows as a frame of the caller's library, as `columns_of` does."""
+    return nw.from_dict(columns_of(rows, leading), backend=backend).to_native()
 
 
 MOST_ROWS = 60

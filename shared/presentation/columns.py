@@ -199,7 +199,7 @@ def _rank(row: GroupRow) -> TableCell:
     return TableCell(rank_text(row.group), rank.value if rank else None, estimate=rank)
 
 
-HEADLINE = ("verdict", "headline", "scope", "summary", "twin_rate", "placebo_rate")
+HEADLINE = ("summary", "verdict", "headline", "scope", "twin_rate", "placebo_rate")
 NAMING: tuple[FindingColumn[Any], ...] = (
     _common("number", _finding_title),
     _common("model", lambda row: row.model),

@@ -209,9 +209,10 @@ def verdict_scopes(verdicts: Iterable[Verdicts], tolerance: float) -> Iterator[s
 
 
 VERDICT_COLUMNS = (
+    "summary",
     *("same_treatment", "p_same_treatment", "same_treatment_reason"),
     *("group_effect", "p_group_effect", "group_effect_reason"),
-    *("verdict", "headline", "scope", "summary", "twin_rate", "placebo_rate"),
+    *("verdict", "headline", "scope", "twin_rate", "placebo_rate"),
 )
 
 

@@ -153,6 +153,16 @@ def test_an_interval_without_0_beside_too_few_sets_says_what_was_not_shown() -> 
     assert "not shown to be treated differently, adjusted p = 0.125" in str(result)
 
 
+def test_the_summary_comes_before_the_answers_that_it_sums_up() -> None:
+    diagnosis = bw.diagnose(
+        crossed(), group="group", feature="rating", unit="unit", set="set", permutations=0
+    )
+    columns = [*diagnosis.comparisons]
+    first = columns.index("ci_high") + 1
+    assert columns[first : first + 3] == ["summary", "same_treatment", "p_same_treatment"]
+    assert columns.index("verdict") < columns.index("units_a")
+
+
 def test_a_compared_group_is_no_random_factor() -> None:
     with pytest.raises(bw.UsageError, match="group is a group, so it cannot be random"):
         diagnosed(crossed(), random=["group"])
