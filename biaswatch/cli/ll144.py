@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from pydantic import Field
+from pydantic import Field, field_validator
 from rich.console import Console
 
 from biaswatch.cli.options import VerbRequest, ask
@@ -20,7 +20,7 @@ from biaswatch.render.office import BINARY, check_can_write, write_docx
 from biaswatch.render.printed import pdf_printer, write_pdf
 from biaswatch.render.terminal import write_document
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.requests.runs import ImpactRequest
+from biaswatch.shared.requests.runs import ImpactRequest, SmallShare
 from biaswatch.shared.stats.studies.local_law_144 import (
     SMALL_SHARE,
     impact_tables,
@@ -28,18 +28,23 @@ from biaswatch.shared.stats.studies.local_law_144 import (
 )
 from biaswatch.written_files import check_ending
 
+NO_THRESHOLD = (
+    "`both` needs --selected-at-least, the lowest score of a selection. If a column of yes and no"
+    " says who was selected, run the command once for each column instead, without `both`."
+)
+
 
 class ImpactVerb(VerbRequest):
     """The fields of `ll144`."""
 
     group: tuple[str, ...] = ()
     """A column of categories, or a dimension of the run; may be repeated."""
-    score: str | None = None
+    score: tuple[str, ...] = ()
     """The column of scores (or of yes and no), or a feature of the run."""
     selected_at_least: float | None = Field(default=None, allow_inf_nan=False)
     """The lowest score of a selected applicant."""
-    small_share: float = Field(default=SMALL_SHARE, ge=0, lt=1)
-    """Smaller categories are left out of the impact ratios; 0 leaves none out."""
+    small_share: SmallShare = SMALL_SHARE
+    """Smaller categories are left out of the impact ratios, at most 0.02; 0 leaves none out."""
     unit: str | None = None
     """The column that names an applicant with several rows in a file."""
     unknown: tuple[str, ...] = ()
@@ -51,10 +56,26 @@ class ImpactVerb(VerbRequest):
     output: Path | None = None
     """A file, instead of printing."""
 
+    @field_validator("score")
+    @classmethod
+    def _only_one(cls, columns: tuple[str, ...]) -> tuple[str, ...]:
+        if len(columns) > 1:
+            raise ValueError(
+                f"a document is about one score, and {len(columns)} are named: run the command"
+                " once for each"
+            )
+        return columns
+
     @property
     def body(self) -> ImpactRequest:
         """The request to a gateway."""
-        return ImpactRequest(**self.model_dump(exclude={"unit", "both", "format", "output"}))
+        other = {"score", "unit", "both", "format", "output"}
+        return ImpactRequest(score=self.column, **self.model_dump(exclude=other))
+
+    @property
+    def column(self) -> str | None:
+        """The only score, if one is named."""
+        return next(iter(self.score), None)
 
 
 @takes(
@@ -129,12 +150,12 @@ def _file_document(path: Path, request: ImpactVerb) -> ImpactDocument:
     from biaswatch.readers.tables import applicants_in
 
     frame = frame_of(path)
-    if not request.group or request.score is None:
+    if not request.group or (score := request.column) is None:
         raise UsageError(
             f"Name columns of {path} with --group and --score. Its columns are"
             f" {', '.join(map(str, frame.columns))}."
         )
-    applicants = applicants_in(frame, path, request.group, request.score, request.unit)
+    applicants = applicants_in(frame, path, request.group, score, request.unit)
     for warning in [*frame.attrs.get(DETECTED, []), *applicants.warnings]:
         typer.echo(warning, err=True)
     labels = [
@@ -146,7 +167,7 @@ def _file_document(path: Path, request: ImpactVerb) -> ImpactDocument:
         f"No row of {path} has the category {NAME} that --unknown names.",
     )
     if request.both and request.selected_at_least is None:
-        raise UsageError("`both` needs --selected-at-least, the lowest score of a selection.")
+        raise UsageError(NO_THRESHOLD)
     tables = [
         impact_tables(
             applicants.scores,
@@ -162,4 +183,4 @@ def _file_document(path: Path, request: ImpactVerb) -> ImpactDocument:
     if path.is_file():  # a pipe cannot be read twice
         with path.open("rb") as file:
             applicant += f"; the file's SHA-256 is {file_digest(file, 'sha256').hexdigest()}"
-    return case_document(path.name, request.score, tables, applicant=applicant)
+    return case_document(path.name, score, tables, applicant=applicant)

@@ -48,29 +48,28 @@ class Rows:
     rows: Sequence[Sequence[str]]
 
 
-SMALL_REFERENCE = 0.05
-"""Share of a table's applicants below which a warning names the category of the highest rate."""
+SMALL_REFERENCE = 100
+"""Applicants below which a warning names the category of the highest rate."""
 
 
 def impact_remarks(table: ImpactTable) -> Iterator[str]:
-    """Yield the applicants in no row, and a warning of ratios to a small category."""
+    """Yield the applicants in no row, and a warning of ratios to few applicants."""
     yield f"Not in this table, because a category is unknown: {table.unknown}."
     if (highest := _highest(table)) is None:
         return
-    total = sum(row.applicants for row in table.rows)
-    if highest.applicants < SMALL_REFERENCE * total:
+    if highest.applicants < SMALL_REFERENCE:
         category = ", ".join(map(rule_name, highest.categories))
+        plural = "s" * (highest.applicants != 1)
         yield (
-            f"All ratios are to the rate of {category}, which has {highest.applicants} of {total}"
-            " applicants: it is uncertain, and so are they. --small-share and --unknown leave"
-            " categories out."
+            f"All ratios are to the rate of {category}. That rate rests on {highest.applicants}"
+            f" applicant{plural}, so every ratio in this table is uncertain."
         )
 
 
 def _highest(table: ImpactTable) -> ImpactRow | None:
-    """Return the category of the highest rate among those with a ratio."""
+    """Return the category of the highest rate among those with a ratio; of several, the largest."""
     compared = [row for row in table.rows if row.impact_ratio is not None]
-    return max(compared, key=lambda row: row.rate, default=None)
+    return max(compared, key=lambda row: (row.rate, row.applicants), default=None)
 
 
 def impact_rows(table: ImpactTable, tables: ImpactTables) -> Rows:

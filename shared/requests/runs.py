@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, PositiveInt
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, PositiveInt
 
 from biaswatch.shared.contracts import (
     LIKELIHOOD,
@@ -213,6 +213,20 @@ def _pin(name: str, running: Sequence[ExtractorStatus]) -> ExtractorPin:
     )
 
 
+def _allowed_by_the_rule(share: float) -> float:
+    if share > SMALL_SHARE:
+        raise ValueError(
+            f"{share:g} is too large: an auditor may leave out only categories with less than"
+            f" {100 * SMALL_SHARE:g} % of the data (6 RCNY 5-301), so the largest value is"
+            f" {SMALL_SHARE:g}"
+        )
+    return share
+
+
+SmallShare = Annotated[float, Field(ge=0), AfterValidator(_allowed_by_the_rule)]
+"""The share of the applicants below which a category is left out of impact ratios."""
+
+
 class ImpactRequest(BaseModel):
     """The parameters of a request for rates and impact ratios."""
 
@@ -224,7 +238,7 @@ class ImpactRequest(BaseModel):
     """The feature that is the applicants' score; those the suite selects by, unless named."""
     selected_at_least: float | None = None
     """Lowest score of a selected applicant; overrides the suite."""
-    small_share: float = Field(default=SMALL_SHARE, ge=0, lt=1)
+    small_share: SmallShare = SMALL_SHARE
     """Smaller categories are left out of the ratios; 0 leaves none out."""
     unknown: list[str] = []
     """More labels that say that a category is not known."""

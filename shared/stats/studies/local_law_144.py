@@ -9,7 +9,7 @@ from statistics import median
 from typing import Literal
 
 SMALL_SHARE = 0.02
-"""A category with a smaller share of the applicants may be left out of the ratios."""
+"""The rule lets an auditor leave a category out of the ratios below this share of the data."""
 UNKNOWN_LABELS = frozenset(
     {"", "unknown", "not known", "unspecified", "not specified", "undisclosed", "not disclosed"}
     | {"not stated", "n/a", "na", "nan", "null", "none", "missing", "blank", "-", "?"}

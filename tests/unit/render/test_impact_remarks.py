@@ -56,3 +56,16 @@ def test_a_gap_that_two_categories_establish_may_be_chance_among_ten() -> None:
     assert "allows for comparing every pair of categories" in ten
     large = document(*counts({**among, "b": (200, 40)}))
     assert "below 0.80; more than chance" in remarks(large)
+
+
+@pytest.mark.parametrize(("applicants", "is_uncertain"), [(1, True), (99, True), (100, False)])
+def test_a_highest_rate_of_few_applicants_is_called_uncertain(
+    applicants: int, is_uncertain: bool
+) -> None:
+    text = document(*counts({"a": (applicants, applicants), "b": (30, 10)}))
+    plural = "s" * (applicants > 1)
+    warning = (
+        f"All ratios are to the rate of a. That rate rests on {applicants} applicant{plural}, so"
+        " every ratio in this table is uncertain."
+    )
+    assert (warning in text) is is_uncertain

@@ -81,7 +81,8 @@ def test_ratios_to_a_small_category_are_pointed_out() -> None:
     labels = {"sex": ["f"] * 50 + ["m"] * 46 + ["x"] * 4}
     tables = impact_tables([0.0, 1.0] * 48 + [1.0] * 4, labels, selected_at_least=1)
     text = case_document("tool", "score", [tables], applicant="a row").as_text(ImpactFormat.MD)
-    assert "All ratios are to the rate of x, which has 4 of 100 applicants" in text
+    assert "All ratios are to the rate of x. That rate rests on 4 applicants, so every" in text
+    assert "--" not in text.replace("---", "")
     assert "with a score of 1 (yes) or more." in text
 
 
