@@ -30,7 +30,8 @@ WINDOW_LEAD = (
 )
 UNDECIDED = (
     "too little evidence for a disparity or against one. This does not show that groups are"
-    " treated alike; more questions or repeats would decide, and `biaswatch plan` says how many."
+    " treated alike. More questions or repeats can show a disparity, and a declared tolerance lets"
+    " them rule one out; `biaswatch plan` says how many."
 )
 SCORES_METHOD = (
     "A bias score is the share of answers, among those that name a person, that name the target of"
@@ -101,7 +102,7 @@ def _disparities(
         doubts = "".join(f"; {doubt}" for doubt in row.doubts)
         yield (
             f"- **{escape_md(row.gap.a)}** is **{row.amount}** than {escape_md(row.gap.b)} in"
-            f" {escape_md(feature)} at {escape_md(row.model)}{between}"
+            f" {escape_md(feature)} by {escape_md(row.model)}{between}"
             f" ({escape_md(row.p)}){escape_md(doubts)}."
         )
     if left := summary.disparities - len(summary.strongest):

@@ -22,7 +22,7 @@ MAX_BOARD_MODELS = 3
 GROUP_CHARS, NAME_CHARS, TITLE_CHARS, FOREST_CHARS, LEAD_CHARS = 18, 26, 48, 60, 200
 """Longest texts of the page; the full report has them whole."""
 MEANING = {
-    SummaryWord.DISPARITY: "The model answers differently for these groups, by more than chance"
+    SummaryWord.DISPARITY: "Answers about the groups of a disparity differ, by more than chance"
     " explains.",
     SummaryWord.NO_DISPARITY: "Every gap is shown to be no larger than what was declared not to"
     " matter. The conclusion covers these questions only.",
@@ -69,20 +69,25 @@ def board_page(run: RunProgress, diagnoses: Sequence[Diagnosis]) -> BoardPage:
     titles = [title_of(row.diagnosis) for row in comparisons(compared) if not row.conclusion[2]]
     left_out = list(dict.fromkeys(titles))[MAX_BOARD_FORESTS:]
     return BoardPage(
-        title=elided(run.described.name or run.suite, TITLE_CHARS),
+        title=elided(run.described.name or f"{run.suite}, {run.at:%d %B %Y}", TITLE_CHARS),
         word=word,
         lead=elided(summary.lead, LEAD_CHARS),
         forests=_brief_forests(run_forests(diagnoses)),
-        findings=[*_findings(summary), *_not_pictured(left_out)],
+        findings=[*_simulated(run.targets), *_findings(summary), *_not_pictured(left_out)],
         sections=[*meant, ("How it was measured", _method(run, compared))],
         source=f"Run {run.run_id}; its full report has every number and its limits.",
     )
 
 
 def _brief_forests(forests: Sequence[Forest]) -> list[Forest]:
-    """Return the first pictures with short texts and an equal share of the rows."""
+    """Return the first pictures with short texts: room for disparities, then an equal share."""
     pictures = forests[:MAX_BOARD_FORESTS]
-    return [_brief_forest(forest, MAX_BOARD_ROWS // len(pictures)) for forest in pictures]
+    briefs, room = [], MAX_BOARD_ROWS
+    for left, forest in zip(range(len(pictures), 0, -1), pictures, strict=True):
+        disparities = sum(row.word == SummaryWord.DISPARITY for row in forest.rows)
+        briefs.append(_brief_forest(forest, min(room, max(disparities, room // left))))
+        room -= len(briefs[-1].rows)
+    return [brief for brief in briefs if brief.rows]
 
 
 def _brief_forest(forest: Forest, max_rows: int) -> Forest:
@@ -100,6 +105,11 @@ def _brief_gap(name: str) -> str:
     return MINUS.join(elided(group, GROUP_CHARS) for group in name.split(MINUS))
 
 
+def _simulated(targets: Sequence[str]) -> Iterator[str]:
+    if any(target.startswith("simulator:") for target in targets):
+        yield "Simulated models answer with gaps planted for tests: this is no real result."
+
+
 def _findings(summary: RunSummary) -> Iterator[str]:
     for row in summary.strongest[:MAX_FINDINGS]:
         ends = f" (between {row.between})" if row.between else ""
@@ -107,7 +117,7 @@ def _findings(summary: RunSummary) -> Iterator[str]:
         a, b, feature, model = (elided(name, NAME_CHARS) for name in names)
         scope = f", {row.gap.scope}" if row.gap.scope else ""
         means = _means(row.diagnosis, row.gap)
-        yield f"{a} is {row.amount} than {b} in {feature} at {model}{ends}{scope}.{means}"
+        yield f"{a} is {row.amount} than {b} in {feature} by {model}{ends}{scope}.{means}"
     if left := summary.disparities - len(summary.strongest[:MAX_FINDINGS]):
         yield f"{left} more disparities are in the full report."
     undecided = sum(row.count for row in (*summary.undecided, *summary.unmeasured))
@@ -137,8 +147,6 @@ def _method(run: RunProgress, compared: Sequence[Diagnosis]) -> str:
         f" {elided(run.suite, NAME_CHARS)}, {run.at:%d %B %Y}. Groups were compared within sets of"
         " twins, which differ in the group alone, where there are any."
     )
-    if any(target.startswith("simulator:") for target in run.targets):
-        text += " Simulated models answer with gaps planted for tests."
     if not compared:
         return text
     share = number(100 * compared[0].alpha)

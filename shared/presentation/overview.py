@@ -131,6 +131,7 @@ def overview_tiles(
     words_of = [monitor.word for monitor in monitors] + [
         run.found.word for run in runs if run.found
     ]
+    judged = len(words_of) - len(monitors)
     undecided = words_of.count(SummaryWord.INCONCLUSIVE)
     cost = number(day.cost) if day.cost else f"{day.tokens:,}"
     unit = "by your price table" if day.cost else "tokens, without a price"
@@ -146,7 +147,7 @@ def overview_tiles(
             f"{undecided}",
             "inconclusive",
             "#monitors",
-            f"of {len(words_of)} monitors and latest runs",
+            f"of {counted(len(monitors), 'monitor')} and {counted(judged, 'latest run')}",
             "inconclusive" if undecided else "",
         ),
         Tile(f"{day.answers:,}", "answers", "#runs", f"{day.runs:,} runs and rounds, last 24 h"),
@@ -177,6 +178,8 @@ class LiveNumbers(BaseModel):
     """Changes when the page is outdated in more than its numbers."""
     news: str
     """The sentence to show then."""
+    reload: bool = False
+    """True if a page that is outdated loads again by itself: nothing more will come."""
 
 
 def live_run(run: RunProgress) -> LiveNumbers:
@@ -196,6 +199,7 @@ def live_run(run: RunProgress) -> LiveNumbers:
             ]
         ),
         news=f"The run is {state}: {counts}.",
+        reload=run.ended,
     )
 
 

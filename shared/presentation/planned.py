@@ -4,10 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
-from scipy import special
-
-from biaswatch.shared.contracts import Diagnosis, Gap, GroupSummary
-from biaswatch.shared.formatting import number
+from biaswatch.shared.contracts import Diagnosis, Estimate, Gap, GroupSummary
+from biaswatch.shared.formatting import counted, number
+from biaswatch.shared.lookup import grouped
 from biaswatch.shared.presentation.tables import (
     Table,
     TableCell,
@@ -20,6 +19,7 @@ from biaswatch.shared.presentation.tables import (
 from biaswatch.shared.stats.comparisons.planned_power import (
     POWER,
     findable_gap,
+    interval_quantile,
     repeated_half_width,
 )
 
@@ -28,48 +28,75 @@ UNKNOWN = (
     " how many questions and repeats a gap needs."
 )
 OFFERED_REPEATS = (1, 3, 5, 10, 20, 50)
+HARDLY = 0.9
+"""Share of the gap that is still needed with many repeats, from which they hardly help."""
 MOST_FEATURES = 4
 """Features with a column of their own."""
 
 
 @dataclass(frozen=True)
-class FeaturePower:
-    """The gap that a run is likely to find on a feature."""
+class GapPower:
+    """What a run is likely to find in one comparison."""
 
-    feature: str
     tolerance: float
     gap: float
     """The smallest gap that about 80 % of such runs find."""
     least_gap: float
     """The same if only answers to one question varied; equal to `gap` where that is known."""
     reach: float
-    """How far the intervals reach to each side."""
+    """How far the interval reaches to each side."""
+
+
+@dataclass(frozen=True)
+class FeaturePower:
+    """What a run is likely to find on a feature, in its comparisons from the narrowest interval."""
+
+    feature: str
+    comparisons: Sequence[GapPower]
+
+    @property
+    def typical(self) -> GapPower:
+        """The comparison with the median interval: widths of single ones vary by chance."""
+        return self.comparisons[(len(self.comparisons) - 1) // 2]
+
+    @property
+    def tolerance(self) -> float:
+        """The declared tolerance."""
+        return self.typical.tolerance
+
+    @property
+    def is_known(self) -> bool:
+        """True if the earlier run shows how far repeats help."""
+        return self.typical.gap == self.typical.least_gap
 
     @property
     def rules_out(self) -> bool:
-        """True if the run can rule out a gap beyond the tolerance."""
-        return self.reach < self.tolerance
+        """True if half of the comparisons can rule out a gap beyond the tolerance."""
+        return self.typical.reach < self.tolerance
 
     @property
     def words(self) -> str:
         """The gap for a table."""
-        if number(self.least_gap) == number(self.gap):
-            return number(self.gap)
-        return f"{number(self.least_gap)} to {number(self.gap)}"
+        gap, least_gap = number(self.typical.gap), number(self.typical.least_gap)
+        return gap if gap == least_gap else f"{least_gap} to {gap}"
 
     @property
     def sentence(self) -> str:
         """The gap and what can be ruled out."""
+        every = number(self.comparisons[-1].gap)
+        where, all_of_them = "", ""
+        if len(self.comparisons) > 1:
+            where, all_of_them = " in half of its comparisons", f", and of {every} in all of them"
         can = "can" if self.rules_out else "cannot"
         shown = (
-            f"it {can} rule out a gap beyond the tolerance of {number(self.tolerance)}"
+            f"it {can} rule out a gap beyond the tolerance of {number(self.tolerance)}{where}"
             if self.tolerance
             else "it cannot rule out a gap, as no tolerance is declared"
         )
         return (
-            f"{words(self.feature)}: finds a gap of {number(self.gap)} or more in"
-            f" {number(100 * POWER)} % of such runs; {shown} (its intervals reach"
-            f" {number(self.reach)} to each side)."
+            f"{words(self.feature)}: {number(100 * POWER)} % of such runs find a gap of"
+            f" {number(self.typical.gap)}{where}{all_of_them}; {shown} (intervals reach"
+            f" {number(self.typical.reach)} to each side)."
         )
 
 
@@ -79,9 +106,11 @@ class EarlierFindings:
 
     diagnoses: Sequence[Diagnosis]
     repeats: int
+    targets: Sequence[str] = ()
+    """Models of the new run: where the earlier run asked them, their findings alone are used."""
 
     def powers(self, parts: int, repeats: int) -> list[FeaturePower]:
-        """Return the power on each feature, for its comparison with the widest interval.
+        """Return the power on each feature.
 
         Parameters
         ----------
@@ -92,26 +121,22 @@ class EarlierFindings:
         """
         compared = [row for row in self.diagnoses if row.gaps and not row.stratum]
         parts_before = len({(row.target, row.scaffold) for row in compared}) or 1
-        by_feature = {
-            feature: [
-                (row, gap)
-                for row in compared
-                if row.feature == feature
-                for gap in row.gaps
-                if gap.gap.low is not None and gap.gap.high is not None
-            ]
-            for feature in dict.fromkeys(row.feature for row in compared)
-        }
+        same = [row for row in compared if row.target in self.targets]
+        by_feature = grouped(
+            (row.feature, self._power(row, gap, parts / parts_before, repeats))
+            for row in same or compared
+            for gap in row.gaps
+            if gap.gap.low is not None and gap.gap.high is not None
+        )
         return [
-            self._power(
-                *max(gaps, key=lambda of: _half_width(of[1])), parts / parts_before, repeats
-            )
-            for gaps in by_feature.values()
-            if gaps
+            FeaturePower(feature, sorted(powers, key=lambda power: power.gap))
+            for feature, powers in by_feature.items()
         ]
 
-    def _power(self, row: Diagnosis, gap: Gap, parts: float, repeats: int) -> FeaturePower:
-        quantile = float(-special.ndtri(row.alpha / 2 / row.family))
+    def _power(self, row: Diagnosis, gap: Gap, parts: float, repeats: int) -> GapPower:
+        half_width = _half_width(gap.gap)
+        alone = _half_width(gap.by_itself) if gap.by_itself else 0.0
+        quantile = interval_quantile(half_width, alone, row.alpha, row.family)
         least, most = (
             findable_gap(
                 half,
@@ -121,14 +146,14 @@ class EarlierFindings:
                 family_before=row.family,
             )
             for half in repeated_half_width(
-                _half_width(gap), quantile, answer_error(row, gap), self.repeats / repeats
+                half_width, quantile, answer_error(row, gap), self.repeats / repeats
             )
         )
-        return FeaturePower(row.feature, row.tolerance, most[0], least[0], most[1])
+        return GapPower(row.tolerance, most[0], least[0], most[1])
 
 
-def _half_width(gap: Gap) -> float:
-    return ((gap.gap.high or 0.0) - (gap.gap.low or 0.0)) / 2
+def _half_width(gap: Estimate) -> float:
+    return ((gap.high or 0.0) - (gap.low or 0.0)) / 2
 
 
 def answer_error(row: Diagnosis, gap: Gap) -> float | None:
@@ -171,12 +196,27 @@ class PowerByRepeats:
         if not powers:
             return [UNKNOWN]
         lines = [power.sentence for power in powers]
-        if any(power.gap != power.least_gap for power in powers):
+        repeats = self.earlier.repeats if self.earlier else 1
+        lines.append(
+            f"Estimated from the latest run of this suite, with {counted(repeats, 'repeat')};"
+            " another run may find somewhat less or more."
+        )
+        if not all(power.is_known for power in powers):
             lines.append(
                 "The gaps are upper bounds: the earlier run asked each question once, which does"
                 " not show how far repeats help."
             )
-        return [*lines, *self._advice(powers)]
+        return [*lines, *self._repeats_help(powers), *self._advice(powers)]
+
+    def _repeats_help(self, powers: Sequence[FeaturePower]) -> list[str]:
+        most = self._powers(OFFERED_REPEATS[-1])
+        hardly = all(
+            after.is_known and after.typical.gap > HARDLY * before.typical.gap
+            for before, after in zip(powers, most, strict=True)
+        )
+        if self.repeats >= OFFERED_REPEATS[-1] or not hardly:
+            return []
+        return ["More repeats hardly help: a smaller gap needs more questions."]
 
     def _advice(self, powers: Sequence[FeaturePower]) -> list[str]:
         with_tolerance = [power for power in powers if power.tolerance]
@@ -213,7 +253,7 @@ class PowerByRepeats:
         columns = (*texts("Repeats"), *numbers("Answers", *(words(it.feature) for it in powers)))
         offered = sorted({*OFFERED_REPEATS, self.repeats})
         return Table(
-            f"The smallest gap that {number(100 * POWER)} % of runs find",
+            f"The gap that {number(100 * POWER)} % of runs find, in half of the comparisons",
             (*columns, *texts(*["Can rule out a gap"] * has_tolerance)),
             tuple(self._row(count, address, has_tolerance=has_tolerance) for count in offered),
         )

@@ -57,9 +57,9 @@ def test_the_demo_finds_what_is_planted_and_nothing_where_nothing_is(tmp_path: P
         assert unplanted["gap"]["low"] < 0 < unplanted["gap"]["high"]
     again = biaswatch(tmp_path, "demo")
     said_on_one_line = " ".join(again.stdout.split())
-    what = "black against white, rating:"
-    assert f"simulator:biased: {what} a disparity: twins are treated" in said_on_one_line
-    assert f"simulator:unbiased: {what} inconclusive" in said_on_one_line
+    disparity = "simulator:biased: black lower than white, rating: a disparity: twins are treated"
+    assert disparity in said_on_one_line
+    assert "simulator:unbiased: black against white, rating: inconclusive" in said_on_one_line
     assert again.stdout.startswith("Disparity in 1 of 4 comparisons.\n")
     runs = json.loads(biaswatch(tmp_path, "runs", "--json").stdout)
     assert len(runs) == 1  # the same plan is the same run

@@ -34,7 +34,7 @@ def test_the_gate_fails_for_the_group_that_is_treated_differently_and_no_other(
                if line.startswith(text)]  # fmt: skip
     assert stopped == failed
     if failed:
-        assert "black against white" in ran.stdout
+        assert "black lower than white" in ran.stdout
 
 
 def test_the_workflow_runs_what_the_gate_needs() -> None:

@@ -89,6 +89,10 @@ class KindOptions:
     ctx: GatewayContext
     queries: StartQueries
 
+    def is_complete(self, _filled: Filled) -> bool:
+        """Tell whether what no field requires by itself is filled in."""
+        return True
+
     def suite_field(self) -> FormField:
         """Return the choice of a suite, with what each asks."""
         options = [

@@ -51,11 +51,16 @@ class RunKind(KindOptions):
             FormField("most_cost", "Cost budget, by the price table", "number"),
         ]
 
+    def is_complete(self, filled: Filled) -> bool:
+        """Tell whether a model is chosen, besides the required fields."""
+        return bool(filled.lines("model", "targets"))
+
     def preview(self, filled: Filled) -> Preview:
         """Return calls, cost and power, and the same run as a file."""
         run = run_commands(self.ctx, self.queries.runs).run_for(self._request(filled, ""))
         parts = len(run.targets) * len(run.scaffolds)
-        power = self.queries.power(run.suite_hash, parts, run.repeats)
+        targets = [target.name for target in run.targets]
+        power = self.queries.power(run.suite_hash, targets, parts, run.repeats)
         sections = [
             ("Calls and cost", self.queries.estimates(run)),
             ("Power", power.sentences),
@@ -63,7 +68,7 @@ class RunKind(KindOptions):
         ]
         budget = run.budget
         definition = {
-            "target": [target.name for target in run.targets],
+            "target": targets,
             "scaffold": filled.lines("scaffold"),
             "repeats": run.repeats,
             "token_budget": budget.tokens,

@@ -115,12 +115,12 @@ class MonitorKind(KindOptions):
         cadence = filled.text("cadence")
         name = suite.header.name if suite else None
         cost = self.queries.estimate(request.target, answers, (request.scaffold,), name)
+        power = self.queries.power(
+            request.suite_hash, (request.target,), parts=1, repeats=request.repeats
+        )
         sections = [
             ("Calls and cost of a round", [f"At most {answers:,} answers every {cadence}.", cost]),
-            (
-                "Power of one round",
-                self.queries.power(request.suite_hash, 1, request.repeats).sentences,
-            ),
+            ("Power of one round", power.sentences),
             ("Notes", [*applied.notes, MORE_ROUNDS]),
         ]
         fields = request.model_dump(mode="json", exclude_unset=True, exclude={"suite_hash"})

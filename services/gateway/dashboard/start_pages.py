@@ -85,7 +85,8 @@ def _previewed(
 ) -> tuple[Preview | None, str]:
     """Return what a complete form would start, or why it is invalid."""
     needed = [field for field in fields if field.required]
-    if not fields or not all(filled.text(field.name) or field.default for field in needed):
+    has_all = all(filled.text(field.name) or field.default for field in needed)
+    if not (fields and has_all and kind.is_complete(filled)):
         return None, ""
     try:
         return kind.preview(filled), ""

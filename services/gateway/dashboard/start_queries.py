@@ -51,12 +51,16 @@ class StartQueries:
             if run.found
         ]
 
-    def power(self, suite_hash: str | None, parts: int, repeats: int) -> PowerByRepeats:
+    def power(
+        self, suite_hash: str | None, targets: Sequence[str], parts: int, repeats: int
+    ) -> PowerByRepeats:
         """Return what a run of a suite can decide, as the answers of its latest run varied."""
         earlier = self.latest_of(suite_hash)
         outline = self.store.suites.outline(suite_hash)
         return PowerByRepeats(
-            EarlierFindings(self.runs.diagnoses(earlier.id), earlier.repeats) if earlier else None,
+            EarlierFindings(self.runs.diagnoses(earlier.id), earlier.repeats, targets)
+            if earlier
+            else None,
             parts,
             parts * (outline.probes if outline else 0),
             repeats,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import ceil, sqrt
 
 import numpy as np
-from scipy import special
+from scipy import optimize, special
 
 from biaswatch.shared.stats.comparisons.assumed_answers import AssumedAnswers
 from biaswatch.shared.stats.comparisons.simulated_studies import (
@@ -21,6 +21,8 @@ RUNS = 400
 POWER = 0.8
 MAX_SETS = 4096
 """Largest number of sets that is planned."""
+MOST_FREEDOM = 1000.0
+"""Degrees of freedom from which Student's quantiles are the normal ones."""
 SIZE_RTOL = 0.04
 """Relative tolerance of the smallest sufficient number."""
 
@@ -83,6 +85,43 @@ def findable_gap(
     before, now = (-special.ndtri(alpha / 2 / size) for size in (family_before, family))
     reach = half_width * now / before
     return float(tolerance + reach * (1 + special.ndtri(POWER) / now)), float(reach)
+
+
+def interval_quantile(half_width: float, alone: float, alpha: float, family: int) -> float:
+    """Return half-width over standard error of an interval that a family of comparisons shares.
+
+    The ratio of its width to that of the interval by itself gives the degrees of freedom of
+    Student's distribution, which the intervals of random factors do not state.
+
+    Parameters
+    ----------
+    half_width, alone
+        Of the interval with the family's correction and without; 0 where unknown.
+    alpha, family
+        Level of the interval by itself, in (0, 1), and the number of comparisons.
+
+    Returns
+    -------
+    float
+        Student's quantile; the normal one for a family of one, or without both widths.
+
+    Examples
+    --------
+    >>> round(interval_quantile(0.522, 0.305, 0.05, 16), 1)
+    3.8
+    """
+    normal = float(-special.ndtri(alpha / 2 / family))
+    if family == 1 or not alone:
+        return normal
+
+    def excess(freedom: float) -> float:
+        shared, single = special.stdtrit(freedom, 1 - alpha / 2 / np.array([family, 1]))
+        return float(shared / single - half_width / alone)
+
+    if excess(1.0) <= 0 or excess(MOST_FREEDOM) >= 0:
+        return normal
+    freedom = optimize.brentq(excess, 1.0, MOST_FREEDOM)
+    return float(special.stdtrit(freedom, 1 - alpha / 2 / family))
 
 
 def repeated_half_width(

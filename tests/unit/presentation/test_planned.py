@@ -37,15 +37,15 @@ def test_repeats_help_as_far_as_answers_to_one_question_vary() -> None:
     steady = earlier(0.0, repeats=2, tolerance=0.0).powers(1, 50)[0]
     varied = earlier(1.3, repeats=2, tolerance=0.0).powers(1, 50)[0]
     asked_again = earlier(0.0, repeats=2, tolerance=0.0).powers(1, 2)[0]
-    assert steady.gap == asked_again.gap
-    assert varied.gap < asked_again.gap / 2
+    assert steady.typical.gap == asked_again.typical.gap
+    assert varied.typical.gap < asked_again.typical.gap / 2
 
 
 def test_after_one_repeat_bounds_are_shown() -> None:
     of = power(earlier(None, repeats=1, tolerance=0.0), 4)
     assert "upper bounds" in " ".join(of.sentences)
     [bounded] = earlier(None, repeats=1, tolerance=0.0).powers(1, 4)
-    assert bounded.least_gap * 2 == bounded.gap
+    assert bounded.typical.least_gap * 2 == bounded.typical.gap
 
 
 def test_the_fewest_repeats_that_can_rule_a_gap_out_are_named_and_linked() -> None:

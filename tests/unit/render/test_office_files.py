@@ -132,7 +132,7 @@ def test_a_board_learns_that_a_model_is_simulated() -> None:
         report_text(ReportFormat.MD, replace(RESULTS, run=of), [], board=True)
         for of in (RESULTS.run, run)
     ]
-    sentence = "Simulated models answer with gaps planted for tests."
+    sentence = "Simulated models answer with gaps planted for tests: this is no real result."
     assert [sentence in page for page in pages] == [False, True]
 
 

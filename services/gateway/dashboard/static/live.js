@@ -33,6 +33,7 @@
     }
     if (found.shape === shape) return;
     shape = found.shape;
+    if (found.reload) { location.reload(); return; }
     notice.replaceChildren(found.news, " ");
     const again = put("a", "Load this page anew");
     again.href = location.pathname + location.search;
