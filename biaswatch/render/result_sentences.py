@@ -14,7 +14,7 @@ from biaswatch.shared.formatting import counted, coverage, number, p_equals
 from biaswatch.shared.presentation.interactions import interaction_sentences
 from biaswatch.shared.presentation.tables import words
 
-MAX_MEANS, MORE_GROUPS = 8, "; {} more"
+MAX_MEANS, MORE_GROUPS = 8, "{} groups between"
 
 
 def result_facts(parts: Parts, about: Row, warnings: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -64,7 +64,10 @@ def undefined_sentences(rows: Sequence[Row], *, everything: bool = False) -> Ite
 
 
 def mean_sentences(rows: Sequence[Row], features: Iterable[str]) -> Iterator[str]:
-    """Yield the first statistic of all groups for some features, the largest first."""
+    """Yield the first statistic of groups for some features, the largest first.
+
+    Of more than `MAX_MEANS` groups, half of them are the highest and half the lowest.
+    """
     for feature in features:
         members = [row for row in rows if row["feature"] == feature]
         measured = [row for row in members if row["value"] is not None]
@@ -73,13 +76,15 @@ def mean_sentences(rows: Sequence[Row], features: Iterable[str]) -> Iterator[str
             (row for row in measured if row["statistic"] == name), key=lambda row: -row["value"]
         )
         if values:
-            listed = "; ".join(
+            listed = [
                 f"{', '.join(filter(None, [row['domain'], *row['group'].values()]))}"
                 f" {number(row['value'])} ({counted(row['n'], 'row')})"
-                for row in values[:MAX_MEANS]
-            )
-            more = MORE_GROUPS.format(len(values) - MAX_MEANS) if len(values) > MAX_MEANS else ""
-            yield f"{words(name).capitalize()} {feature}: {listed}{more}."
+                for row in values
+            ]
+            if left := max(len(listed) - MAX_MEANS, 0):
+                half = MAX_MEANS // 2
+                listed[half:-half] = [MORE_GROUPS.format(left)]
+            yield f"{words(name).capitalize()} {feature}: {'; '.join(listed)}."
 
 
 def missing_sentences(rows: Iterable[Row]) -> Iterator[str]:

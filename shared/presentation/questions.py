@@ -1,7 +1,7 @@
 """Answers to the questions about twins and groups: headlines, columns and remarks."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -168,11 +168,12 @@ def verdict_remarks(
     if not verdicts:
         return
     yield from verdict_scopes(verdicts, tolerance)
-    few = Counter(filter(None, map(_reason_for_few_values, verdicts)))
+    few = Counter(filter(None, map(_reason_for_few, verdicts)))
     if few:
+        factors = " and ".join(dict.fromkeys(map(_few_factor, filter(_reason_for_few, verdicts))))
         yield (
-            f"{'; '.join(few)}. A disparity therefore needs twins that differ and a gap whose"
-            " interval leaves out 0; column twins is about these values alone."
+            f"{'; '.join(few)}. With so few {factors}, a disparity needs twins that differ and a"
+            " gap whose interval leaves out 0; column twins is about these values alone."
         )
     if any(row.placebo_rate is not None for row in verdicts):
         yield (
@@ -192,20 +193,43 @@ def verdict_remarks(
         yield f"Over all {family} comparisons together, twins {differ} ({p_equals(p_anywhere)})."
 
 
-def _reason_for_few_values(verdicts: Verdicts) -> str | None:
+def _reason_for_few(verdicts: Verdicts) -> str | None:
     is_few = (verdicts.group_effect or "").startswith(TOO_FEW)
     is_about_twins = verdicts.headline is Question.SAME_TREATMENT
     return verdicts.group_effect_reason if is_few and is_about_twins else None
 
 
-def verdict_scopes(verdicts: Iterable[Verdicts], tolerance: float) -> Iterator[str]:
+def _few_factor(verdicts: Verdicts) -> str:
+    """Return the random factor with too few values: `names`."""
+    return (verdicts.group_effect or "").removeprefix(TOO_FEW).strip()
+
+
+def verdict_scopes(verdicts: Sequence[Verdicts], tolerance: float) -> Iterator[str]:
     """Yield the question that the verdicts answer, and the scope of the answer."""
+    by_twins_alone = {(row.headline, row.scope) for row in verdicts if _is_by_twins_alone(row)}
     headlines = Counter((row.headline, row.scope) for row in verdicts)
     for (headline, scope), count in headlines.items():
         noun = f"{count} comparison{'' if count == 1 else 's'}"
         which = "The summary" if len(headlines) == 1 else f"The summary of {noun}"
         answered = ANSWERED[headline].format(tolerance=number(tolerance))
-        yield f"{which} says {answered}{f', {scope}' if scope else ''}."
+        about = f", {scope}" if scope else ""
+        if len(headlines) > 1 or (headline, scope) not in by_twins_alone:
+            yield f"{which} says {answered}{about}."
+        if (headline, scope) in by_twins_alone:
+            yield (
+                f"Disparity: twins are treated differently{about} (exchange of labels within sets);"
+                " the interval of the mean gap may still include 0, as rare extreme answers may be"
+                " missing from the data."
+            )
+
+
+def _is_by_twins_alone(verdicts: Verdicts) -> bool:
+    """Return whether twins show a disparity that the interval of the mean gap does not."""
+    return (
+        verdicts.headline is Question.SAME_TREATMENT
+        and verdicts.summary is SummaryWord.DISPARITY
+        and verdicts.verdict is not Verdict.DISPARITY
+    )
 
 
 VERDICT_COLUMNS = (

@@ -45,7 +45,7 @@ def gap_figure(compared: Sequence[Row], about: Row, reference: str | None = None
         )  # fmt: skip
     if not lines:
         raise UsageError("There is no gap to draw.")
-    verdicts = (verdicts_of(row) for row in compared if not is_unmeasured_row(row))
+    verdicts = [verdicts_of(row) for row in compared if not is_unmeasured_row(row)]
     scopes = verdict_scopes(verdicts, about["tolerance"])
     note = " ".join(chain(interval_sentences(about), unit_sentences(about), scopes))
     with rc_context(STYLE):
