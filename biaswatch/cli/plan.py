@@ -123,6 +123,7 @@ MONITOR_FIELDS = (
     *("gap", "feature", "sd", "level", "binary", "missing", "spread", "new_users", "first_share"),
     *("strata", "answer_tokens", "price_read", "price_written"),
 )
+TABLE_FILES = {".csv", ".tsv", ".xlsx", ".parquet", ".jsonl", ".ndjson"}
 LABEL_FIELDS = ("feature", "group")
 LABELS = "labels of a run or a monitor. To plan a suite or a monitor, give its file"
 
@@ -148,6 +149,11 @@ def plan(
         if path.suffix or len(path.parts) > 1:
             suite_path(path)  # raises an error with similar names
         _plan_labels(source, request, as_json=as_json)
+    elif path.suffix.lower() in TABLE_FILES:
+        raise UsageError(
+            f"{path} is a table, and a plan needs a suite: give a suite of such groups with --sd,"
+            " the deviation within your table, or with --like RUN, a stored run."
+        )
     elif is_monitor(path):
         _plan_monitor(path, request, as_json=as_json)
     else:

@@ -10,7 +10,7 @@ from biaswatch.readers.columns import MISSING_WORDS, YES_NO, as_decisions
 from biaswatch.readers.row_ids import EXACT_FLOAT_LIMIT, floats_in
 from biaswatch.shared.contracts.response import LARGEST_VALUE
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.stats.arrays import Floats
+from biaswatch.shared.stats.arrays import Bools, Floats
 from biaswatch.shared.stats.samples import FLAT_RTOL
 
 NO_NUMBERS = {
@@ -19,10 +19,12 @@ NO_NUMBERS = {
     "c": "complex numbers. Write the real and the imaginary part in two columns",
 }
 """Values other than real numbers, by numpy's kind of a dtype."""
+NAMED_CELLS = 3
+"""Cells that a message names; it counts the others."""
 
 
 def numbers_in(path: Path | str, frame: pd.DataFrame, name: str) -> Floats:
-    """Return a column as numbers, or raise UsageError with the first row that is not a number."""
+    """Return a column as numbers, or raise UsageError with the cells that are not numbers."""
     numbers = _numbers_of_any_size(path, frame, name)
     beyond = np.isfinite(numbers) & (np.abs(numbers) > LARGEST_VALUE)
     if beyond.any():
@@ -54,13 +56,42 @@ def _numbers_of_any_size(path: Path | str, frame: pd.DataFrame, name: str) -> Fl
     wrong = np.isnan(numbers) & ~column.isna().to_numpy() & ~words.isin(MISSING_WORDS).to_numpy()
     if wrong.any():
         other_words = wrong & ~words.isin(list(YES_NO)).to_numpy()
-        row = int(np.argmax(other_words if other_words.any() else wrong))
         raise UsageError(
-            f"{path}, row {row + 1}, column {name}: {str(column.iloc[row])[:60]!r} is not a"
-            " number. Write plain numbers such as 1200.5, without % and separators of thousands,"
-            " or yes and no in every row, and leave the cell empty where a value is missing."
+            _not_numbers(path, frame, name, other_words if other_words.any() else wrong)
         )
     return numbers
+
+
+def _not_numbers(path: Path | str, frame: pd.DataFrame, name: str, wrong: Bools) -> str:
+    """Return a sentence with the number of wrong cells, and the first of them with their places."""
+    rows = np.flatnonzero(wrong).tolist()
+    cells = [
+        f"{str(frame[name].iloc[row])[:60]!r} ({_place(path, frame, row)})"
+        for row in rows[:NAMED_CELLS]
+    ]
+    more = ", ..." if len(rows) > NAMED_CELLS else "."
+    count = "1 cell is not a number"
+    if len(frame) > 1:
+        are = "is not a number" if len(rows) == 1 else "are not numbers"
+        count = f"{len(rows):,} of {len(frame):,} cells {are}"
+    return (
+        f"{path}, column {name}: {count}: {', '.join(cells)}{more} Write plain numbers such as"
+        " 1200.5, without % and separators of thousands, or yes and no in every row. Where a value"
+        " is missing, leave the cell empty or write NA."
+    )
+
+
+def _place(path: Path | str, frame: pd.DataFrame, row: int) -> str:
+    """Return where a row is in its file: the line of a text, the row of a sheet."""
+    match Path(path).suffix.lower():
+        case ".csv" | ".tsv":
+            above = frame.iloc[:row].astype(str).to_numpy().ravel().tolist()
+            breaks = sum(cell.count("\n") for cell in (*map(str, frame.columns), *above))
+            return f"line {row + 2 + breaks}"
+        case ".xlsx":
+            return f"row {row + 2}"
+        case _:
+            return f"row {row + 1}"
 
 
 def _check_digits(path: Path | str, column: "pd.Series[Any]", numbers: Floats) -> None:

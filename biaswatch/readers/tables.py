@@ -206,7 +206,9 @@ def observation_warnings(seen: Observations) -> list[str]:
 def _group_warnings(seen: Observations) -> Iterator[str]:
     for name, labels in seen.groups.items():
         if without := sum(label is None for label in labels):
-            yield (f"Rows without {name} belong to none of its groups ({without}).")
+            are = "row has no {} and is" if without == 1 else "rows have no {} and are"
+            of = "" if len(seen.groups) == 1 else f" of the comparisons by {name}"
+            yield f"{without:,} {are.format(name)} left out{of}."
         if len(set(labels) - {None}) < 2:
             yield (f"{name} has fewer than two groups: there is nothing to compare.")
         elif seen.domains is not None and not _meet(labels, seen.domains):

@@ -229,8 +229,9 @@ def in_use(directory: Path) -> ConfigurationError:
     starter = starter_of(directory)
     by = f" by process {starter}" if starter is not None and alive(starter) else ""
     return ConfigurationError(
-        f"The NATS server in {directory} is in use{by}. End that process (Ctrl-C, or `kill"
-        f" {starter if by else 'PROCESS'}`), or choose another directory with BIASWATCH_STATE_DIR."
+        f"The NATS server in {directory} is in use{by}. Choose another directory with"
+        " `BIASWATCH_STATE_DIR=FOLDER` before the command, or end that process (Ctrl-C, or `kill"
+        f" {starter if by else 'PROCESS'}`)."
     )
 
 

@@ -37,7 +37,8 @@ def test_a_directory_in_use_is_refused(tmp_path: Path) -> None:
     with (
         EmbeddedServer(tmp_path / "nats"),
         pytest.raises(
-            ConfigurationError, match=rf"in use by process {os.getpid()}\..*BIASWATCH_STATE_DIR"
+            ConfigurationError,
+            match=rf"in use by process {os.getpid()}\..*BIASWATCH_STATE_DIR.*kill",
         ),
     ):
         EmbeddedServer(tmp_path / "nats").start()

@@ -237,7 +237,7 @@ def test_people_get_tables(command: CommandLine, tmp_path: Path) -> None:
         (["t.csv", "--group", "race", "--feature", "x"], "has no column 'race'. Its columns are"),
         (
             ["t.csv", "--group", "g", "--feature", "word"],
-            "row 2, column word: 'high' is not a number",
+            "column word: 1 of 2 cells is not a number: 'high' (line 3)",
         ),
         (
             ["t.csv", "--group", "g", "--feature", "x", "--config", "alpha=2"],

@@ -102,7 +102,7 @@ def test_whole_numbers_are_groups_of_the_same_name_in_every_library() -> None:
     [
         ([1, 2], {}, "list is not a frame of pandas, polars or Arrow"),
         (FRAME, {"group": "race"}, "The frame has no column 'race'"),
-        (FRAME, {"group": "wave", "feature": "gender"}, "column gender: 'female' is not a number"),
+        (FRAME, {"group": "wave", "feature": "gender"}, "cells are not numbers: 'female'"),
         (FRAME, {"correction": "none"}, "none"),
         (FRAME, {"feature": None}, "Name columns of the frame"),
         (FRAME, {"group": "rating"}, "rating is a feature, so it cannot be a group or random"),

@@ -120,7 +120,7 @@ def test_two_groupings_and_two_numbers_are_one_family() -> None:
     [
         ({"truly": 7.0}, {}, "declare the smallest and the largest value, as in rude=1:5"),
         ({"truly": 7.0}, {"ranges": {"rude": (0, 1)}}, "the label 7 lies outside the scale of"),
-        ({"truly": "perhaps"}, {}, "'perhaps' is not a number"),
+        ({"truly": "perhaps"}, {}, "cells are not numbers: 'perhaps' (row "),
         ({"chance": 2.0}, {"probability": "chance"}, "a sampling probability must be above 0"),
         ({"chance": np.nan}, {"probability": "chance"}, "it has a label of rude but no number in"),
         ({}, {"labels": "nobody"}, "has no column 'nobody'"),

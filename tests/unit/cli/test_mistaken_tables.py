@@ -56,17 +56,26 @@ def said_of(path: Path, content: bytes) -> str:
         (
             b"name;rating\na;1,5\nb;k.A.\na;2\n",
             (
-                ", row 2, column rating: 'k.A.' is not a number. Write plain numbers such as"
-                " 1200.5, without % and separators of thousands, or yes and no in every row,"
-                " and leave the cell empty where a value is missing."
+                ", column rating: 1 of 3 cells is not a number: 'k.A.' (line 3). Write plain"
+                " numbers such as 1200.5, without % and separators of thousands, or yes and no in"
+                " every row. Where a value is missing, leave the cell empty or write NA."
             ),
         ),
         (
             b"name,rating\na,yes\nb,maybe\na,no\n",
             (
-                ", row 2, column rating: 'maybe' is not a number. Write plain numbers such as"
-                " 1200.5, without % and separators of thousands, or yes and no in every row,"
-                " and leave the cell empty where a value is missing."
+                ", column rating: 1 of 3 cells is not a number: 'maybe' (line 3). Write plain"
+                " numbers such as 1200.5, without % and separators of thousands, or yes and no in"
+                " every row. Where a value is missing, leave the cell empty or write NA."
+            ),
+        ),
+        (
+            b'name,rating\n"a\nb",3/7\nb,4/7\nc,?\nd,1\ne,-\n',
+            (
+                ", column rating: 4 of 5 cells are not numbers: '3/7' (line 2), '4/7' (line 4),"
+                " '?' (line 5), ... Write plain numbers such as 1200.5, without % and separators of"
+                " thousands, or yes and no in every row. Where a value is missing, leave the cell"
+                " empty or write NA."
             ),
         ),
         (

@@ -220,7 +220,7 @@ def test_groups_of_booleans_have_the_same_names_in_every_frame() -> None:
 
 def test_words_that_are_no_numbers_are_still_refused(tmp_path: Path) -> None:
     path = saved(tmp_path / "t.csv", [*WORDS[:-1], "perhaps"])
-    with pytest.raises(UsageError, match="'perhaps' is not a number"):
+    with pytest.raises(UsageError, match=r"1 of 8 cells is not a number: 'perhaps' \(line 9\)\."):
         observations(path, TableColumns(["grp"], ["sel"]))
 
 

@@ -161,3 +161,11 @@ def test_the_command_prints_a_table_or_json(tmp_path: Path) -> None:
     assert "Assumed: means of 0.7 and 0.2" in shown.stdout
     written = CliRunner().invoke(app, [*words, "--config", "simulations=50", "--json"])
     assert [row["suite"] for row in json.loads(written.stdout)] == ["as it is", "enough"]
+
+
+def test_a_table_is_no_suite(tmp_path: Path) -> None:
+    (path := tmp_path / "ratings.csv").write_text("group,rating\na,1\nb,2\n")
+    with pytest.raises(
+        UsageError, match=r"is a table, and a plan needs a suite: .* --sd, .* --like"
+    ):
+        CliRunner().invoke(app, ["plan", str(path), "--gap", ".2"], catch_exceptions=False)
