@@ -197,7 +197,7 @@ def _recovering(gaps: Sequence[GapUnderWay]) -> list[TestedGap]:
         if its.over:
             with_recovery.append(TestedGap(test, rounds, now, summary, beyond, gap.same))
             continue
-        shown_summary = _with_recovery(summary, now)
+        shown_summary = _with_recovery(summary, now, span_of(gap.comparison))
         if its.given_up:
             again = gap.next_round((recovery.rounds.attempt or 1) + 1)
             now = now.model_copy(update={"rounds": again})
@@ -231,14 +231,17 @@ def _recoveries(gaps: Sequence[GapUnderWay], sought: Sequence[Recovery]) -> list
     return [reads[n] for n in range(len(gaps))]
 
 
-def _with_recovery(summary: EvidenceSummary, recovery: Recovery) -> EvidenceSummary:
-    """Return a summary whose verdict is that of the alarm that stands."""
+def _with_recovery(summary: EvidenceSummary, recovery: Recovery, span: float) -> EvidenceSummary:
+    """Return a summary whose verdict is that of the active alarm; `span` is the range's width."""
     gap, limit = recovery.gap, number(recovery.limit)
-    value = "not defined yet" if gap.value is None else number(gap.value)
-    since = f"since round {recovery.rounds.since_round} the gap is {value}"
+    since = f"since round {recovery.rounds.since_round}"
+    if gap.value is None or gap.low is None or gap.high is None or gap.high - gap.low >= span:
+        shown = f"too little came {since} to tell"
+    else:
+        shown = f"{since} the gap is {number(gap.value)} ({number(gap.low)} to {number(gap.high)})"
     reason = (
         f"the alarm of round {recovery.alarm_round} stays active until the gap is shown to lie"
-        f" between -{limit} and {limit}: {since} ({number(gap.low)} to {number(gap.high)})"
+        f" between -{limit} and {limit}: {shown}"
     )
     return replace(
         summary,
