@@ -145,7 +145,7 @@ async def _run_document(client: GatewayClient, run_id: str, body: ImpactRequest)
 
 
 def _file_document(path: Path, request: ImpactVerb) -> ImpactDocument:
-    from biaswatch.readers.columns import DETECTED, NAME, check_value_keys
+    from biaswatch.readers.columns import DETECTED, NAME, check_value_keys, is_boolean, is_yes_no
     from biaswatch.readers.table_files import frame_of
     from biaswatch.readers.tables import applicants_in
 
@@ -183,4 +183,8 @@ def _file_document(path: Path, request: ImpactVerb) -> ImpactDocument:
     if path.is_file():  # a pipe cannot be read twice
         with path.open("rb") as file:
             applicant += f"; the file's SHA-256 is {file_digest(file, 'sha256').hexdigest()}"
-    return case_document(path.name, score, tables, applicant=applicant)
+    # Without a threshold, only 1 and 0, or yes and no, give selection rates.
+    says_who = request.selected_at_least is None and tables[0].measure == "selection"
+    word = "yes" if is_yes_no(frame[score]) else "true" if is_boolean(frame[score]) else "1"
+    chosen = f"{word} in the column {score}" if says_who else ""
+    return case_document(path.name, score, tables, applicant=applicant, chosen=chosen)

@@ -141,7 +141,7 @@ def _remark(row: ImpactRow, highest: ImpactRow | None, alpha: float) -> str:
     """Return the reason for no ratio, or whether it is low, and whether that may be chance."""
     if row.impact_ratio is None or highest is None:
         return row.reason or ""
-    if row is highest:
+    if row.rate == highest.rate:
         return "highest rate"
     chance = _chance(_bounds(row, highest, alpha))
     return "; ".join(filter(None, [_mark(row.impact_ratio), chance]))

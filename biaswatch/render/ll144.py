@@ -86,6 +86,8 @@ class ImpactDocument:
     """Each with its heading, empty where there is only one part."""
     impacts: Sequence[RunImpact]
     """The same for programs."""
+    chosen: str = ""
+    """Words for what a selected applicant has, where it is no score."""
     computed: str = ""
     """The program and the day, for the cover."""
 
@@ -108,7 +110,7 @@ class ImpactDocument:
         data = Table("data", texts(*CSV_TITLES), tuple(rows))
         tables = [*self._sheets(), data]
         about = [("", f"{self.about} {NO_AUDIT}")]
-        about += [(heading, _about(part)) for heading, part in self.parts]
+        about += [(heading, _about(part, self.chosen)) for heading, part in self.parts]
         facts = [*self._facts(), *about]
         write_workbook({table.caption: table for table in tables}, path, facts, "cover")
 
@@ -166,7 +168,7 @@ class ImpactDocument:
         for heading, tables in self.parts:
             if heading:
                 yield Heading(heading, 2)
-            yield _about(tables)
+            yield _about(tables, self.chosen)
             for table in tables.tables:
                 yield Heading(" x ".join(table.dimensions), 3 if heading else 2)
                 yield impact_rows(table, tables)
@@ -191,26 +193,34 @@ def run_document(run: RunProgress, impacts: Sequence[RunImpact]) -> ImpactDocume
 
 
 def case_document(
-    name: str, score: str, tables: Sequence[ImpactTables], *, applicant: str
+    name: str, score: str, tables: Sequence[ImpactTables], *, applicant: str, chosen: str = ""
 ) -> ImpactDocument:
-    """Return the tables of a file, a part each; `applicant` defines an applicant of it."""
+    """Return the tables of a file, a part each.
+
+    Parameters
+    ----------
+    name, score
+        The file and its column of scores.
+    applicant
+        Words for what an applicant of the file is.
+    chosen
+        Words for what a selected applicant has, where it is no score.
+    """
     impacts = [
         RunImpact(target=name, scaffold="", extractor="", feature=score, impact=part)
         for part in tables
     ]
     headings = [f"{part.measure.capitalize()} rates" if len(tables) > 1 else "" for part in tables]
     parts = list(zip(headings, tables, strict=True))
-    return ImpactDocument(name, f"An applicant is {applicant}.", parts, impacts)
+    return ImpactDocument(name, f"An applicant is {applicant}.", parts, impacts, chosen)
 
 
-def _about(tables: ImpactTables) -> str:
+def _about(tables: ImpactTables, chosen: str) -> str:
     """Return the definition of the rates, and the applicants in no row."""
     threshold = number(tables.threshold, digits=10)
     rates = f"The scoring rate is the share of scores above the median of all, {threshold}."
     if tables.measure == "selection":
-        yes = " (yes)" if tables.threshold == 1 else ""
-        rates = f"Selected are applicants with a score of {threshold}{yes} or more."
-    without = f"Of {tables.applicants} applicants, {tables.without_score} have no score."
+        rates = f"Selected: applicants with {chosen or f'a score of {threshold} or more'}."
     left_out = "No category is left out of the impact ratios because it is small."
     if tables.small_share:
         left_out = (
@@ -218,9 +228,16 @@ def _about(tables: ImpactTables) -> str:
             " out of the impact ratios; a summary has to justify each (6 RCNY 5-301)."
         )
     labels = ", ".join(tables.unknown_labels)
-    unknown = f" Of unknown category are applicants without a label, or with {labels}."
-    unknown = unknown if labels else ""
-    return f"{rates} {without} {left_out}{unknown} {INTERVALS}"
+    unknown = f"Applicants without a label, or with {labels}, count as unknown." if labels else ""
+    return " ".join(filter(None, [rates, _without_score(tables), left_out, unknown, INTERVALS]))
+
+
+def _without_score(tables: ImpactTables) -> str:
+    """Return the number of applicants without a score in a sentence; nothing for 0."""
+    if not tables.without_score:
+        return ""
+    verb = "has" if tables.without_score == 1 else "have"
+    return f"Of {tables.applicants} applicants, {tables.without_score} {verb} no score."
 
 
 def _cell(value: object) -> TableCell:

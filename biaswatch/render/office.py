@@ -58,6 +58,7 @@ def write_docx(
 
     document = Document()
     document.core_properties.title = title
+    document.core_properties.author, document.core_properties.comments = "biaswatch", ""
     reader = MarkdownIt("commonmark", {"html": False}).enable("table")
     text = "\n".join(line for line in markdown.split("\n") if not _is_fold(line))
     tokens = reader.parse(text)

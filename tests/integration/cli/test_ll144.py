@@ -58,7 +58,7 @@ def test_scoring_rates_are_of_scores_above_the_median_of_all(
     assert f"| female | 40 | {female} | {rates[1]} | {ratio} |" in said.stdout
     assert "| other | 1 | 1 | 100.0 % | - |  | left out: under 2 %" in said.stdout
     assert "because a category is unknown: 2." in said.stdout
-    assert "Of 104 applicants, 1 have no score." in said.stdout
+    assert "Of 104 applicants, 1 has no score." in said.stdout
     for title in ("## sex\n", "## race\n", "## sex x race\n", "They are not a bias audit"):
         assert title in said.stdout
 
@@ -90,7 +90,7 @@ def test_selection_rates_count_from_a_score_on(applicants: Path, tmp_path: Path)
     assert "| other | 1 | 1 | 100.0 % | 1.00 |" in everybody.stdout
     hidden = command(*selected, "--unknown", "Other")
     assert "because a category is unknown: 3." in hidden.stdout
-    assert "applicants without a label, or with other." in hidden.stdout
+    assert "Applicants without a label, or with other, count as unknown." in hidden.stdout
     wrong = command("ll144", str(applicants), "--group", "age", "--score", "score")
     assert wrong.returncode == 2
     assert "has no column 'age'" in wrong.stderr
@@ -248,7 +248,7 @@ def test_a_run_with_ten_repeats_has_the_numbers_of_an_independent_script(tmp_pat
     assert counts in report
     assert "600 of 600 answers" in report
     scoring = command("ll144", run_id, "--group", "sex", "--selected-at-least", "4")
-    assert "Selected are applicants with a score of 4 or more." in scoring.stdout
+    assert "Selected: applicants with a score of 4 or more." in scoring.stdout
     assert "\nrace\n" not in scoring.stdout
     assert "it has race, sex." in command("ll144", run_id, "--group", "age").stderr
     assert "it has rating." in command("ll144", run_id, "--score", "length").stderr

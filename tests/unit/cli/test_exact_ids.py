@@ -151,7 +151,8 @@ def test_applicants_keep_their_ids_and_rows_without_one_are_said(tmp_path: Path)
     ended = CliRunner().invoke(app, [*asked, "--unit", "uid", "--format", "md"])
     assert ended.exit_code == 0, ended.output
     assert "1 of 90 rows have no uid and are left out." in ended.stderr
-    assert "Of 30 applicants, 0 have no score." in ended.stdout
+    assert "no score" not in ended.stdout
+    assert "Not in this table, because a category is unknown: 0." in ended.stdout
 
 
 @pytest.mark.parametrize("value", [0, 10**400])

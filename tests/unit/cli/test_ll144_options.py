@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from docx import Document
 from typer.testing import CliRunner
 
 from biaswatch.cli.application import app
@@ -44,3 +45,27 @@ def test_a_second_score_is_refused_and_does_not_replace_the_first(table: Path) -
 def test_a_column_of_selections_needs_a_command_of_its_own(table: Path) -> None:
     words = (table, "--group", "sex", "--score", "score", "--config", "both=true")
     assert "run the command once for each column instead" in refusal(*words)
+
+
+def test_a_column_of_selections_is_named_with_its_word(table: Path) -> None:
+    words = ["ll144", str(table), "--group", "sex", "--score", "selected", "--format", "md"]
+    text = CliRunner().invoke(app, words).stdout
+    assert "Selected: applicants with yes in the column selected." in text
+    assert "no score" not in text
+    above = CliRunner().invoke(app, [*words, "--selected-at-least", "1"]).stdout
+    assert "Selected: applicants with a score of 1 or more." in above
+
+
+def test_a_word_document_is_of_letter_size_and_of_this_program(table: Path, tmp_path: Path) -> None:
+    path = tmp_path / "tables.docx"
+    words = ["ll144", str(table), "--group", "sex", "--score", "selected", "-o", str(path)]
+    ended = CliRunner().invoke(app, words)
+    assert ended.exit_code == 0, ended.output
+    document = Document(str(path))
+    [section] = document.sections
+    properties = document.core_properties
+    assert section.page_width is not None
+    assert section.page_height is not None
+    assert (section.page_width.inches, section.page_height.inches) == (8.5, 11)
+    assert (properties.author, properties.title) == ("biaswatch", "applicants.csv")
+    assert "python-docx" not in properties.comments

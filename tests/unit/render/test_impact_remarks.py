@@ -69,3 +69,8 @@ def test_a_highest_rate_of_few_applicants_is_called_uncertain(
         " every ratio in this table is uncertain."
     )
     assert (warning in text) is is_uncertain
+
+
+def test_categories_that_tie_have_the_highest_rate_both() -> None:
+    text = document(*counts({"a": (100, 50), "b": (300, 150), "c": (100, 45)}))
+    assert remarks(text) == ["remark", "highest rate", "highest rate", "may be chance"]

@@ -83,7 +83,7 @@ def test_ratios_to_a_small_category_are_pointed_out() -> None:
     text = case_document("tool", "score", [tables], applicant="a row").as_text(ImpactFormat.MD)
     assert "All ratios are to the rate of x. That rate rests on 4 applicants, so every" in text
     assert "--" not in text.replace("---", "")
-    assert "with a score of 1 (yes) or more." in text
+    assert "Selected: applicants with a score of 1 or more." in text
 
 
 def test_a_board_reads_one_page_with_the_picture(tmp_path: Path) -> None:
