@@ -16,7 +16,7 @@ from biaswatch.cli.table import CasesVerb, Counts
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.runs import InterpretedGap
 from biaswatch.readers.targets import sent_target
-from biaswatch.render.interpretations import evaluation_lines
+from biaswatch.render.interpretations import document_lines, evaluation_lines
 from biaswatch.render.report_pages import report_page
 from biaswatch.render.terminal import escape, print_json, print_lines, printable, write_document
 from biaswatch.shared.contracts import Diagnosis, Evaluation, SummaryWord, parse_target
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 DEFAULT_MODEL = "openai-responses:gpt-5-mini?reasoning.effort=medium&max_output_tokens=20000"
 MAX_CONTEXT_CHARS = 100_000
+WITHOUT_A_MODEL = "Without a model, code writes a page: add --config profile=board."
 ENDINGS = (".md", ".html")
 """Endings of files that an interpretation can be written into."""
 
@@ -73,7 +74,10 @@ class InterpretVerb(CasesVerb):
     "controls", output="-o",
 )  # fmt: skip
 def interpret(request: InterpretVerb, words: Counts = None, as_json: Json = False) -> None:
-    """Have a model interpret a table, and the report checked and graded."""
+    """Have a model interpret a table, and the report checked and graded.
+
+    With --config profile=board, code writes a page without any model.
+    """
     if request.output is not None:
         check_ending(request.output, ENDINGS)
     body = brief_request(
@@ -130,6 +134,8 @@ async def interpreted(client: GatewayClient, body: BriefRequest) -> Evaluation:
     typer.echo(
         "The interpretation is not finished. Run the same command again later to see it.", err=True
     )
+    if body.writer is not None and not body.report:
+        typer.echo(WITHOUT_A_MODEL, err=True)
     raise typer.Exit(3)
 
 
@@ -229,14 +235,14 @@ async def interpret_run(
 
 def show(evaluation: Evaluation, *, as_json: bool, output: Path | None = None) -> None:
     """Print an evaluation or write it; exit code 3 for a missing report or one with faults."""
-    text = "\n".join(evaluation_lines(evaluation))
     if output is not None:
+        text = "\n".join(document_lines(evaluation))
         page = output.suffix.lower() == ".html"
         write_document(report_page("Interpretation", text, ()) if page else text, output)
     if as_json:
         print_json(evaluation)
     elif output is None:
-        print_lines(Console(emoji=False), text)
+        print_lines(Console(emoji=False), "\n".join(evaluation_lines(evaluation)))
     if evaluation.reason or evaluation.failed or evaluation.faults:
         raise typer.Exit(3)
 

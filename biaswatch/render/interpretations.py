@@ -29,6 +29,22 @@ def evaluation_lines(evaluation: Evaluation) -> Iterator[str]:
     if evaluation.reason:
         yield evaluation.reason
         return
+    yield from _checks(evaluation)
+    yield from ("", _title(evaluation), "")
+    yield _underlined(evaluation)
+
+
+def document_lines(evaluation: Evaluation) -> Iterator[str]:
+    """Yield the evaluation as a document; checks come last, but faults first."""
+    yield from ("# Interpretation", "")
+    if evaluation.reason or evaluation.failed or evaluation.faults:
+        yield from evaluation_lines(evaluation)
+        return
+    yield from (_underlined(evaluation), "", "#### Checks", "")
+    yield from _checks(evaluation)
+
+
+def _checks(evaluation: Evaluation) -> Iterator[str]:
     yield from _faults(evaluation)
     yield from _to_read(evaluation)
     yield from map(prose_words, evaluation.prose)
@@ -36,8 +52,6 @@ def evaluation_lines(evaluation: Evaluation) -> Iterator[str]:
     yield from _scores(evaluation)
     yield from _judges(evaluation)
     yield from _reasoning(evaluation)
-    yield from ("", _title(evaluation), "")
-    yield _underlined(evaluation)
 
 
 def _title(evaluation: Evaluation) -> str:

@@ -46,7 +46,12 @@ def test_a_board_gets_a_report_without_any_model_and_a_text_of_others_is_checked
     page = tmp_path / "board.html"
     message = biaswatch(tmp_path, *table, "--config", "profile=board", "-o", str(page))
     assert message.returncode == 0, message.stderr
-    assert "about 30 in 100 of men and about 15 in 100 of women" in page.read_text("utf-8")
+    html = page.read_text("utf-8")
+    assert "about 30 in 100 of men and about 15 in 100 of women" in html
+    title, report, checks = (
+        html.index(words) for words in ("<h1", "Comparison</h4>", "No judge was asked.")
+    )
+    assert title < report < checks
     text = tmp_path / "text.md"
     text.write_text("The odds ratio is 2.43. The relative risk is 2.43. Men fare better.", "utf-8")
     judged = ["--report", str(text)]
@@ -69,6 +74,7 @@ def test_a_missing_key_is_named_at_once(tmp_path: Path) -> None:
     text = biaswatch(tmp_path, "interpret", "60", "140", "30", "170", "--groups", "men,women")
     assert text.returncode == 3
     assert "There is no key for openai-responses" in text.stderr
+    assert "Without a model, code writes a page: add --config profile=board." in text.stderr
 
 
 @pytest.mark.slow
