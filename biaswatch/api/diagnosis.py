@@ -62,7 +62,8 @@ def diagnose(
     group, feature
         Columns of groups, and of numbers; one name or several. Required for a frame.
     reference
-        The group that comparisons subtract; by default the one that sorts last.
+        The group that comparisons subtract, where they involve it; by default the one that sorts
+        last.
     unit
         The column of the unit, such as the prompt or the user; by default each row is a unit.
     set

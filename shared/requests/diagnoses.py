@@ -75,7 +75,7 @@ class DiagnoseRequest(BaseModel):
     feature: Names = ()
     """A column of numbers; may be repeated."""
     reference: str | None = None
-    """The group that comparisons subtract."""
+    """The group that comparisons subtract, where they involve it."""
     unit: str | None = None
     """The column of units: the prompt, the user; by default each row is a unit."""
     set: str | None = None
