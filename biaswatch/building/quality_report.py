@@ -10,7 +10,7 @@ from biaswatch.building.build_data import BuildLog
 from biaswatch.building.prompts import Row, zero_hits
 from biaswatch.building.quality import SuiteQuality
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.formatting import isolated, on_one_line, visible
+from biaswatch.shared.formatting import counted, isolated, on_one_line, visible
 
 MARKUP = re.compile(r"[&\\`*_\[\]<>|!#]")
 FAULTS = {
@@ -32,8 +32,8 @@ def report_markdown(name: str, quality: SuiteQuality, build_log: BuildLog) -> st
 def _lines(name: str, quality: SuiteQuality, build_log: BuildLog) -> Iterator[str]:
     yield f"# The suite {_cell(name)}\n"
     yield (
-        f"{quality.prompts} prompts about {len(quality.by_concept)} concepts in {quality.sets}"
-        f" counterfactual sets, {quality.incomplete_sets} of them incomplete.\n"
+        f"{quality.prompts} prompts about {counted(len(quality.by_concept), 'concept')} in"
+        f" {quality.sets} counterfactual sets, {quality.incomplete_sets} of them incomplete.\n"
     )
     words = quality.words
     yield (

@@ -15,6 +15,7 @@ from biaswatch.cli.options import Json, existing_file
 from biaswatch.local.connections import AddressFile
 from biaswatch.readers.targets import read_target
 from biaswatch.render.terminal import escape
+from biaswatch.shared.formatting import counted
 from biaswatch.shared.runtime.settings import load_settings
 from biaswatch.shared.telemetry import configure_logs
 
@@ -67,12 +68,13 @@ def build(
         return
     console = Console(highlight=False)
     console.print(
-        f"The suite {escape(wanted.name)} is in {escape(str(output))}: {summary['prompts']}"
-        f" prompts about {summary['concepts']} concepts, version {summary['version']}."
+        f"The suite {escape(wanted.name)} is in {escape(str(output))}:"
+        f" {summary['prompts']} prompts about {counted(len(built.quality.by_concept), 'concept')},"
+        f" version {summary['version']}."
     )
     for step, reasons in built.build_log.counts().items():
-        counted = ", ".join(f"{escape(why)} ({n})" for why, n in reasons.items())
-        console.print(f"Left out of {escape(step)}: {counted}.")
+        listed = ", ".join(f"{escape(why)} ({n})" for why, n in reasons.items())
+        console.print(f"Left out of {escape(step)}: {listed}.")
     console.print(
         f"{escape(str(output / 'report.md'))} lists what was left out, and what to check."
     )
