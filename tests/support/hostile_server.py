@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from tests.support.hostile_replies import SHAPES, Shape
+from tests.support.tcp_servers import tcp_server
 
 ENDLESS = {"endless": b"[]," * 10_000, "dripping": b" "}
 """What is written again and again."""
@@ -91,8 +92,5 @@ async def _send(shape: Shape, wire: str, writer: asyncio.StreamWriter) -> bool:
 async def hostile_server() -> AsyncIterator[tuple[HostileServer, int]]:
     """Serve on loopback while the context lasts; give the server and its port."""
     hostile = HostileServer()
-    server = await asyncio.start_server(hostile.serve, "127.0.0.1", 0, limit=2**22)
-    try:
-        yield hostile, server.sockets[0].getsockname()[1]
-    finally:
-        server.close()
+    async with tcp_server(hostile.serve, limit=2**22) as port:
+        yield hostile, port

@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-HERE = "127.0.0.1"
+from tests.support.tcp_servers import tcp_server
+
 CHUNK_BYTES = 64 * 1024
 
 
@@ -107,10 +108,8 @@ class SilentProxy:
 async def silent_proxy(target: str) -> AsyncIterator[SilentProxy]:
     """Provide a proxy on a port of this machine while the context lasts."""
     proxy = SilentProxy(target)
-    server = await asyncio.start_server(proxy._connected, HERE, 0)
-    proxy.port = server.sockets[0].getsockname()[1]
-    try:
-        yield proxy
-    finally:
-        server.close()
-        await proxy.close()
+    async with tcp_server(proxy._connected) as proxy.port:
+        try:
+            yield proxy
+        finally:
+            await proxy.close()

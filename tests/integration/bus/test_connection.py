@@ -8,6 +8,7 @@ import pytest
 from biaswatch.shared.bus.jetstream import Connection
 from biaswatch.shared.errors import TransientError
 from tests.support.bus import ProvisionedBus
+from tests.support.tcp_servers import tcp_server
 
 
 async def piped(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -31,9 +32,8 @@ async def flaky(bus: ProvisionedBus) -> AsyncIterator[tuple[str, list[int]]]:
         there, back = await asyncio.open_connection(host, int(port))
         await asyncio.gather(piped(reader, back), piped(there, writer), return_exceptions=True)
 
-    server = await asyncio.start_server(meet, "127.0.0.1", 0)
-    yield f"nats://127.0.0.1:{server.sockets[0].getsockname()[1]}", left
-    server.close()
+    async with tcp_server(meet) as port_of_meet:
+        yield f"nats://127.0.0.1:{port_of_meet}", left
 
 
 async def test_it_is_knocked_again_within_the_patience(flaky: tuple[str, list[int]]) -> None:
