@@ -5,13 +5,14 @@ from dataclasses import dataclass
 
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.shared.contracts import Run, SuiteOutline
+from biaswatch.shared.presentation.feature_power import EarlierFindings
 from biaswatch.shared.presentation.overview import (
     EarlierSpending,
     SpendingEstimate,
     counts_note,
     is_several_calls,
 )
-from biaswatch.shared.presentation.planned import EarlierFindings, PowerByRepeats
+from biaswatch.shared.presentation.planned import PowerByRepeats
 from biaswatch.shared.presentation.tables import words
 from biaswatch.shared.store import Store
 

@@ -22,7 +22,7 @@ POWER = 0.8
 MAX_SETS = 4096
 """Largest number of sets that is planned."""
 MOST_FREEDOM = 1000.0
-"""Degrees of freedom from which Student's quantiles are the normal ones."""
+"""With more degrees of freedom, Student's quantiles are the normal ones."""
 SIZE_RTOL = 0.04
 """Relative tolerance of the smallest sufficient number."""
 

@@ -1,7 +1,8 @@
 """The form for a run shows what each number of repeats finds, from an earlier run."""
 
 from biaswatch.shared.contracts import Diagnosis, Estimate, Gap, GroupSummary, Verdict
-from biaswatch.shared.presentation.planned import UNKNOWN, EarlierFindings, PowerByRepeats
+from biaswatch.shared.presentation.feature_power import EarlierFindings
+from biaswatch.shared.presentation.planned import UNKNOWN, PowerByRepeats
 from tests.support.records import make_diagnosis
 
 

@@ -132,7 +132,9 @@ def test_a_board_learns_that_a_model_is_simulated() -> None:
         report_text(ReportFormat.MD, replace(RESULTS, run=of), [], board=True)
         for of in (RESULTS.run, run)
     ]
-    sentence = "Simulated models answer with gaps planted for tests: this is no real result."
+    sentence = (
+        "Simulated models answer with gaps planted for tests: the result is not about a real model."
+    )
     assert [sentence in page for page in pages] == [False, True]
 
 
