@@ -84,7 +84,7 @@ def test_the_listed_words_have_to_occur(recorded_data: RecordedData) -> None:
 def test_a_cell_that_is_no_number_is_named(tmp_path: Path, cell: str) -> None:
     path = tmp_path / "t.csv"
     path.write_text(f"grp,score\nb,7\na,{cell}\n")
-    with pytest.raises(UsageError, match="row 2, column score"):
+    with pytest.raises(UsageError, match="column score: 1 of 2 cells is not a number"):
         observations(path, TableColumns(["grp"], ["score"]))
 
 
