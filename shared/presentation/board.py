@@ -107,7 +107,10 @@ def _brief_gap(name: str) -> str:
 
 def _simulated(targets: Sequence[str]) -> Iterator[str]:
     if any(target.startswith("simulator:") for target in targets):
-        yield "Simulated models answer with gaps planted for tests: the result is not about a real model."
+        yield (
+            "Simulated models answer with gaps planted for tests: the result is not about a real"
+            " model."
+        )
 
 
 def _findings(summary: RunSummary) -> Iterator[str]:
