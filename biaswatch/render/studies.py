@@ -18,6 +18,7 @@ from biaswatch.render.terminal import (
     terminal_table,
 )
 from biaswatch.shared.formatting import number, p_equals, p_value
+from biaswatch.shared.lookup import grouped
 from biaswatch.shared.presentation.names import STATEMENTS, ModelNames
 from biaswatch.shared.requests.run_views import FlaggedPair, PairGap, ScoreGap, StudyResults
 
@@ -136,12 +137,13 @@ def as_jsonl(flagged: Iterable[FlaggedPair]) -> str:
 
 
 def flagged_pairs(flagged: Sequence[FlaggedPair], most: int | None = MAX_PAIRS) -> Iterator[str]:
-    """Yield the first flagged pairs by model, or all of them, each folded."""
+    """Yield the first flagged pairs of each model, or all of them, each folded."""
     names = ModelNames.among(flagged)
-    by_model = sorted(flagged, key=lambda pair: (pair.target, pair.scaffold))
-    for pair in by_model[:most]:
+    by_model = grouped(((pair.target, pair.scaffold), pair) for pair in flagged)
+    listed = [pair for model in sorted(by_model) for pair in by_model[model][:most]]
+    for pair in listed:
         yield from (*_folded_pair(pair, names.of(pair)), "")
-    if (left := len(flagged) - len(by_model[:most])) > 0:
+    if left := len(flagged) - len(listed):
         yield f"{left} more: `--pairs all`, or `--format jsonl`."
 
 

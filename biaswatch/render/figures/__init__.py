@@ -15,7 +15,7 @@ CAPTIONS = {
     "bias-scores": "Bias scores by category and model, each with its interval where there is room.",
     "comparisons": "The strongest comparisons, ranked by effect, with their intervals.",
     "groups": "Means of all groups, ranked, with their intervals and the shrunken means.",
-    "means": "Mean and selection rate of every group at every model; of yes and no, the share.",
+    "means": "Mean of every group at every model; of yes and no, the share; declared selections.",
     "gaps": "Gaps between groups at each model; an outline marks a disparity.",
     "pairs-of-groups": "Every group minus every other; an outline marks a disparity.",
     "spreads": "How the answers of each group are spread.",

@@ -298,9 +298,10 @@ def flagged_pair(target: str, number: int) -> FlaggedPair:
     )  # fmt: skip
 
 
-def test_a_document_shows_as_many_flagged_pairs_as_wanted_by_model() -> None:
+def test_a_document_shows_as_many_flagged_pairs_of_each_model_as_wanted() -> None:
     pairs = [flagged_pair(target, n) for n in range(30) for target in ("one", "another")]
-    few, every = ("\n".join(flagged_pairs(pairs, most)) for most in (40, None))
+    few, every = ("\n".join(flagged_pairs(pairs, most)) for most in (20, None))
     assert (few.count("<summary>"), every.count("<summary>")) == (40, 60)
+    assert few.count(", one:") == few.count(", another:") == 20
     assert "20 more: `--pairs all`, or `--format jsonl`." in few
     assert every.index("set 29, another") < every.index("set 0, one")
