@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,8 @@ class FieldCell:
     outlined: bool = False
 
 
+LINE_CHARS, LEAST_LABEL_CHARS = 80, 10
+"""Characters that fit below a field, and the least of a column's label, which may break."""
 Field = Mapping[tuple[str, str], FieldCell]
 """Cells by row and column."""
 
@@ -294,7 +297,8 @@ def draw_field(axis: Any, field: Field, limit: float, font_size: float = 8) -> A
     norm = TwoSlopeNorm(0, -limit, limit)
     image = axis.imshow(np.ma.masked_invalid(values), cmap="RdBu_r", norm=norm, aspect="auto")
     axis.set_facecolor("#eeeeee")
-    axis.set_xticks(range(len(columns)), list(map(shortened, columns)))
+    width = max(LEAST_LABEL_CHARS, LINE_CHARS // len(columns))
+    axis.set_xticks(range(len(columns)), [fill(shortened(column), width) for column in columns])
     axis.set_yticks(range(len(rows)), list(map(shortened, rows)))
     axis.tick_params(length=0)
     axis.spines[:].set_visible(False)
