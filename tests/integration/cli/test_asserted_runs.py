@@ -124,7 +124,7 @@ def test_the_claim_of_the_suite_holds_unless_another_is_given(
 def test_groups_are_compared_within_the_sets_of_the_suite(
     runs: Callable[[str], FinishedRun],
 ) -> None:
-    with pytest.raises(AssertionError, match="a lower than b, rude: a disparity"):
+    with pytest.raises(AssertionError, match="a higher than b, rude: a disparity"):
         bw.assert_no_disparity(runs("sets"))
     assert not bw.assert_no_disparity(runs("sets").answers(), **COLUMNS).has_disparity
 
