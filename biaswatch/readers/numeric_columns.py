@@ -85,8 +85,8 @@ def _place(path: Path | str, frame: pd.DataFrame, row: int) -> str:
     """Return where a row is in its file: the line of a text, the row of a sheet."""
     match Path(path).suffix.lower():
         case ".csv" | ".tsv":
-            above = frame.iloc[:row].astype(str).to_numpy().ravel().tolist()
-            breaks = sum(cell.count("\n") for cell in (*map(str, frame.columns), *above))
+            above = frame.iloc[:row].to_numpy().ravel().tolist()
+            breaks = sum(str(cell).count("\n") for cell in (*frame.columns, *above))
             return f"line {row + 2 + breaks}"
         case ".xlsx":
             return f"row {row + 2}"

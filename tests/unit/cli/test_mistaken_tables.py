@@ -62,6 +62,14 @@ def said_of(path: Path, content: bytes) -> str:
             ),
         ),
         (
+            b"name,rating,note\na,1,\nb,?,x\n",
+            (
+                ", column rating: 1 of 2 cells is not a number: '?' (line 3). Write plain"
+                " numbers such as 1200.5, without % and separators of thousands, or yes and no in"
+                " every row. Where a value is missing, leave the cell empty or write NA."
+            ),
+        ),
+        (
             b"name,rating\na,yes\nb,maybe\na,no\n",
             (
                 ", column rating: 1 of 3 cells is not a number: 'maybe' (line 3). Write plain"
