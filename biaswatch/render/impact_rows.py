@@ -15,6 +15,7 @@ from biaswatch.shared.presentation.tables import (
 )
 from biaswatch.shared.stats.studies.local_law_144 import ImpactRow, ImpactTable, ImpactTables
 from biaswatch.shared.stats.tables.contingency import ContingencyTable
+from biaswatch.shared.stats.tables.independence import fisher
 from biaswatch.shared.stats.tables.risks import relative_risk
 
 FOUR_FIFTHS = 0.8
@@ -121,20 +122,20 @@ def _cells(row: ImpactRow, highest: ImpactRow | None, alpha: float) -> list[str]
     return [*names, *counts, ratio, _interval(row, highest), _remark(row, highest, alpha)]
 
 
-def _bounds(row: ImpactRow, highest: ImpactRow, alpha: float) -> tuple[float, float] | None:
-    """Return the interval of a ratio to the highest rate, or None where it is undefined."""
+def _counts(row: ImpactRow, highest: ImpactRow) -> ContingencyTable:
+    """Return the selected and other applicants of a category and of the one selected most."""
     counts = (row.selected, row.applicants - row.selected)
-    other = (highest.selected, highest.applicants - highest.selected)
-    ratio = relative_risk(ContingencyTable(*counts, *other), alpha)
-    return None if ratio.low is None or ratio.high is None else (ratio.low, ratio.high)
+    return ContingencyTable(*counts, highest.selected, highest.applicants - highest.selected)
 
 
 def _interval(row: ImpactRow, highest: ImpactRow | None) -> str:
     """Return the interval of a ratio in words; nothing for the highest rate itself."""
     if row.impact_ratio is None or highest is None or row is highest:
         return ""
-    bounds = _bounds(row, highest, NOTE_ALPHA)
-    return UNDEFINED if bounds is None else f"{bounds[0]:.2f}\u2013{bounds[1]:.2f}"
+    ratio = relative_risk(_counts(row, highest), NOTE_ALPHA)
+    if ratio.low is None or ratio.high is None:
+        return UNDEFINED
+    return f"{ratio.low:.2f}\u2013{ratio.high:.2f}"
 
 
 def _remark(row: ImpactRow, highest: ImpactRow | None, alpha: float) -> str:
@@ -143,8 +144,16 @@ def _remark(row: ImpactRow, highest: ImpactRow | None, alpha: float) -> str:
         return row.reason or ""
     if row.rate == highest.rate:
         return "highest rate"
-    chance = _chance(_bounds(row, highest, alpha))
+    chance = _chance(_counts(row, highest), alpha)
     return "; ".join(filter(None, [_mark(row.impact_ratio), chance]))
+
+
+def _chance(counts: ContingencyTable, alpha: float) -> str:
+    """Return whether chance alone could explain a ratio."""
+    p_value = fisher(counts).p_value
+    if p_value is None:
+        return ""
+    return "more than chance" if p_value <= alpha else "may be chance"
 
 
 def _mark(ratio: float) -> str:
@@ -153,10 +162,3 @@ def _mark(ratio: float) -> str:
     if mark and f"{ratio:.2f}" == f"{FOUR_FIFTHS:.2f}":
         return f"{ratio:.4f}, {mark}"
     return mark
-
-
-def _chance(bounds: tuple[float, float] | None) -> str:
-    """Return whether chance alone could explain a ratio."""
-    if bounds is None:
-        return ""
-    return "may be chance" if bounds[0] <= 1 <= bounds[1] else "more than chance"

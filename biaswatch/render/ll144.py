@@ -44,9 +44,9 @@ CSV_TITLES = (
 
 INTERVALS = (
     "Intervals and remarks about chance are not part of the rule. An interval is for one ratio by"
-    " itself. The remark, more than chance or may be chance, allows for comparing every pair of"
-    " categories of a table: of tables without any difference, at most 5 % have a ratio that is"
-    " called more than chance."
+    " itself. The remark, more than chance or may be chance, is of Fisher's exact test and allows"
+    " for comparing every pair of categories: of tables without any difference, at most 5 % have a"
+    " ratio that is called more than chance."
 )
 COVER = (
     "Tool and version", "Date of its distribution", "Independent auditor", "Date of the audit",
