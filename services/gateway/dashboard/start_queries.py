@@ -100,12 +100,14 @@ class StartQueries:
         self, target: str, scaffolds: Sequence[str], suite: str | None
     ) -> EarlierSpending | None:
         """Add up the runs that asked this target through the same scaffolds, if possible alone."""
-        asked = [
+        candidates = [
             run
             for run in self.runs.latest(MAX_RUNS)
             if suite in {None, run.suite} and target in run.targets and run.responses
         ]
-        same = [run for run in asked if self.runs.run(run.run_id).scaffolds == tuple(scaffolds)]
+        same = [
+            run for run in candidates if self.runs.run(run.run_id).scaffolds == tuple(scaffolds)
+        ]
         alone = [run for run in same if run.targets == [target]]
         responses = {run.run_id: run.responses for run in alone or same}
         spending = self.store.calls.spending(responses)

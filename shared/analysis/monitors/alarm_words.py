@@ -135,7 +135,7 @@ def _subject(comparison: Comparison, shown_with: Numbers) -> str:
 
 
 def _group_means(comparison: Comparison, alarmed: AlarmedGap, named: Sequence[str]) -> str:
-    """Return the means of both groups in the order in which they are named."""
+    """Return the means of both groups, in the order named."""
     if alarmed.sides is None:
         return ""
     means = dict(zip(names_of(comparison), alarmed.sides, strict=True))

@@ -14,7 +14,7 @@ from biaswatch.shared.stats.arrays import Bools, Floats, Ints
 GAPS = "counts"
 """The differences of twins, from -1 to 1."""
 REPEATED = "repeated"
-"""The differences of twins with an answer of an earlier round, which is no new evidence."""
+"""The differences of twins with an answer of an earlier round; these add no evidence."""
 BLOCK_UNITS, BLOCK_SUMS = "block_units", "block_sums"
 """The sets of each block of names and texts, and the sum of their differences in millionths."""
 MILLION = 1_000_000
