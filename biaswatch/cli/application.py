@@ -150,7 +150,8 @@ class Verbs(LazyGroup):
         try:
             code = super().main(*args, **{**options, "standalone_mode": False})
         except TyperException as mistake:
-            typer.echo(f"biaswatch: {_sentence(mistake)}", err=True)
+            if mistake.format_message():  # empty after the help that a command without words prints
+                typer.echo(f"biaswatch: {_sentence(mistake)}", err=True)
             sys.exit(getattr(mistake, "exit_code", 1))
         except typer.Abort:
             typer.echo("Aborted.", err=True)

@@ -95,6 +95,12 @@ def test_a_misspelt_verb_is_told_the_nearest_one() -> None:
     assert "Did you mean 'table'?" in ended.output
 
 
+@pytest.mark.parametrize("words", [[], ["suites"], ["monitor"]], ids=" ".join)
+def test_a_command_without_a_verb_prints_its_help_and_no_error(words: list[str]) -> None:
+    ended = RUNNER.invoke(app, words)
+    assert (ended.exit_code, "Usage: " in ended.output, "See `" in ended.output) == (2, True, False)
+
+
 def test_who_stops_a_command_is_told_that_it_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     def stopped(*_: object) -> None:
         raise KeyboardInterrupt
