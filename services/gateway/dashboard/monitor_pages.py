@@ -13,6 +13,7 @@ from biaswatch.services.gateway.dashboard.overview_pages import OverviewQueries
 from biaswatch.services.gateway.dashboard.rendering import (
     LIVE,
     MONITOR_CHARTS,
+    PRINT,
     TABLES,
     UPLOT,
     UPLOT_STYLE,
@@ -91,7 +92,7 @@ def router(ctx: GatewayContext) -> APIRouter:
         measured = [part for part in evidence if not is_quiet_about_missing(part)]
         shown = page(
             "monitor.html",
-            scripts=(UPLOT_STYLE, UPLOT, MONITOR_CHARTS, LIVE, TABLES),
+            scripts=(UPLOT_STYLE, UPLOT, MONITOR_CHARTS, LIVE, TABLES, PRINT),
             shape=live_monitor(view.status).shape,
             charts_at=_charts_address(name, comparison, span),
             forms=forms,

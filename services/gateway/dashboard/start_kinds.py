@@ -115,12 +115,12 @@ class SearchKind(KindOptions):
 
     def fields(self, filled: Filled) -> list[FormField]:
         """Return the fields of a search."""
-        spaces = [
-            (name, f"{name}: {space.about}" if space.about else name)
-            for name, space in self._spaces().items()
-        ]
+        spaces = self._spaces()
+        about = " ".join(f"{name}: {space.about}" for name, space in spaces.items() if space.about)
         return [
-            FormField("space", "Space of scenarios", "choice", spaces, required=True),
+            FormField(
+                "space", "Space of scenarios", "choice", same(spaces), note=about, required=True
+            ),
             self.target_field("target", "Model"),
             FormField("calls", "Budget in calls", "number", default="2000", required=True),
             FormField(
