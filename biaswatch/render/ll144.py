@@ -98,7 +98,9 @@ class ImpactDocument:
                 return "\n".join(self._markdown()) + "\n"
             case ImpactFormat.HTML | ImpactFormat.PDF | ImpactFormat.DOCX:
                 text = "\n".join([*self._cover(), *self._markdown()]) + "\n"
-                return text if form is ImpactFormat.DOCX else report_page(self.title, text)
+                if form is ImpactFormat.DOCX:
+                    return text
+                return report_page(self.title, text, kind="letter")
             case ImpactFormat.CSV | ImpactFormat.XLSX:
                 return csv_text(CSV_TITLES, (row for i in self.impacts for row in _csv_rows(i)))
             case ImpactFormat.JSON:

@@ -106,7 +106,7 @@ def _board_text(form: ReportFormat, results: RunResults) -> str:
     text = board_markdown(page)
     if form not in (ReportFormat.HTML, ReportFormat.PDF):
         return text if form is ReportFormat.DOCX else text.replace(f"{FORESTS_PLACEHOLDER}\n\n", "")
-    return report_page(page.title, text, forests=page.forests, board=True)
+    return report_page(page.title, text, forests=page.forests, kind="board")
 
 
 def written_report(form: ReportFormat, results: RunResults, text: str, output: Path) -> None:

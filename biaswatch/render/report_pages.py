@@ -8,6 +8,7 @@ from html import unescape
 from importlib.resources import files
 from itertools import cycle
 from pathlib import Path
+from typing import Literal
 
 from markdown_it import MarkdownIt
 
@@ -20,6 +21,8 @@ from biaswatch.shared.presentation.drawing import Forest, drawing_style, forest_
 
 CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """The page loads nothing and runs nothing."""
+PageKind = Literal["report", "board", "letter"]
+"""What the style sheet prints: pages of A4, one page, or pages of US Letter."""
 MAX_WHOLE_CHARS = 10
 """Words of a cell up to this length are not broken."""
 MIN_CARD_COLUMNS = 4
@@ -40,7 +43,7 @@ def report_page(
     pictures: Sequence[Path] = (),
     forests: Sequence[Forest] = (),
     *,
-    board: bool = False,
+    kind: PageKind = "report",
 ) -> str:
     """Return the page; markup in the text stays text, and SVG figures are inside."""
     drawn = "".join(markup(forest_figure(forest)) for forest in forests)
@@ -55,7 +58,7 @@ def report_page(
         f'<meta http-equiv="Content-Security-Policy" content="{CONTENT_POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape_html(shown(title))}</title>\n<style>\n{style}</style>\n</head>\n"
-        f'<body class="{"board" if board else "report"}">\n'
+        f'<body class="{kind}">\n'
         f"{body}</body>\n</html>\n"
     )
 
