@@ -12,7 +12,7 @@ from biaswatch.shared.analysis.findings.group_disparities import (
 )
 from biaswatch.shared.analysis.findings.groupings import Grouping
 from biaswatch.shared.analysis.findings.observations import Observations, Whole
-from biaswatch.shared.stats.arrays import Floats
+from biaswatch.shared.stats.arrays import Floats, Indices
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 from biaswatch.shared.stats.comparisons.sign_flips import sign_flip_p
 from biaswatch.shared.stats.estimate import Estimate
@@ -109,9 +109,22 @@ class CrossedValues:
         """Yield the test on differences, and for shares on log odds too."""
         with np.errstate(over="ignore", invalid="ignore"):
             means = group_means(self.values, self.codes, self.sets, len(self.design))
-        yield DIFFERENCE, self._by_flips(_test(means, self.design, alpha, log_odds=False))
+        yield DIFFERENCE, self._by_flips(self._test(means, alpha, log_odds=False))
         if shares:
-            yield LOG_ODDS, _test(means, self.design, alpha, log_odds=True)
+            yield LOG_ODDS, self._test(means, alpha, log_odds=True)
+
+    def _test(self, means: GroupMeans, alpha: float, *, log_odds: bool) -> InteractionTest:
+        shared = bool((means.shared & ~np.eye(len(self.design), dtype=np.bool_)).any())
+        return interaction_test(
+            means.means, means.covariance, self._clusters(), self.design,
+            shared=shared, alpha=alpha, log_odds=log_odds,
+        )  # fmt: skip
+
+    def _clusters(self) -> Indices:
+        """Return [combinations]: the sets of each; a row without a set is one by itself."""
+        clusters = np.where(self.sets < 0, -1 - np.arange(len(self.sets)), self.sets)
+        pairs = np.unique(clusters * len(self.design) + self.codes)
+        return np.bincount(pairs % len(self.design), minlength=len(self.design)).astype(np.intp)
 
     def _by_flips(self, test: InteractionTest) -> InteractionTest:
         """Return the test with the exact p-value where every set has all of 2 x 2 groups."""
@@ -125,11 +138,3 @@ class CrossedValues:
         sums = np.bincount(key, weights=self.values, minlength=len(counts))
         p_value = sign_flip_p(np.sort((sums / counts).reshape(-1, CELLS) @ signs_of(self.design)))
         return test if p_value is None else replace(test, p_value=p_value, method=FLIPS)
-
-
-def _test(means: GroupMeans, design: Floats, alpha: float, *, log_odds: bool) -> InteractionTest:
-    shared = bool((means.shared & ~np.eye(len(design), dtype=np.bool_)).any())
-    return interaction_test(
-        means.means, means.covariance, means.units, design,
-        shared=shared, alpha=alpha, log_odds=log_odds,
-    )  # fmt: skip

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from math import isfinite, isnan
 from typing import Any
 
@@ -80,6 +81,33 @@ def with_ranks(
                 "rank": rank,
             }
     return tuple(group.model_copy(update=updates.get(group.group, {})) for group in groups)
+
+
+RANKS_BY_GAPS = "simultaneous intervals of the comparisons"
+
+
+def ranked_by_gaps(
+    groups: tuple[GroupSummary, ...], gaps: Sequence[Gap]
+) -> tuple[GroupSummary, ...]:
+    """Replace the possible ranks by those of the comparisons, where all pairs are compared."""
+    ranked = [group.group for group in groups if group.rank and group.rank.value is not None]
+    compared = [gap for gap in gaps if {gap.a, gap.b} <= set(ranked)]
+    intervals = [gap for gap in compared if gap.gap.low is not None and gap.gap.high is not None]
+    pairs = {frozenset((gap.a, gap.b)) for gap in intervals}
+    if not all(frozenset(pair) in pairs for pair in combinations(ranked, 2)):
+        return groups
+    higher = [(gap.a, gap.b) for gap in intervals if (gap.gap.low or 0.0) > 0]
+    higher += [(gap.b, gap.a) for gap in intervals if (gap.gap.high or 0.0) < 0]
+    above, below = Counter(b for _, b in higher), Counter(a for a, _ in higher)
+
+    def with_rank(group: GroupSummary) -> GroupSummary:
+        if group.rank is None or group.group not in ranked:
+            return group
+        low, high = 1 + above[group.group], len(ranked) - below[group.group]
+        rank = replace(group.rank, low=low, high=high, method=RANKS_BY_GAPS)
+        return group.model_copy(update={"rank": rank})
+
+    return tuple(map(with_rank, groups))
 
 
 def selection_disparities(
@@ -200,14 +228,15 @@ def findings(
             _summary(part, code, index, plan, of_groups[code], int(units[code, index]))
             for code in groups
         )
+        gaps = tuple(
+            _gap(part, comparison, index, plan)
+            for comparison in compared
+            if comparison.feature == feature
+        )
         yield RunFinding(
             FindingKey(of.target, of.scaffold, of.extractor, feature, part.grouping.name),
-            with_ranks(summaries, described, feature),
-            tuple(
-                _gap(part, comparison, index, plan)
-                for comparison in compared
-                if comparison.feature == feature
-            ),
+            ranked_by_gaps(with_ranks(summaries, described, feature), gaps),
+            gaps,
             disparity_records(described, feature) if many else (),
             MissingTest(
                 p_value=missingness.test.p_value,

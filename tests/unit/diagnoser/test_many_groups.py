@@ -81,6 +81,18 @@ def test_each_group_has_its_shrunken_mean_and_its_rank() -> None:
     assert others == [8.0] * 7
 
 
+def test_ranks_agree_with_the_comparisons_of_a_run() -> None:
+    finding = found_of(answers(groups=4, sets=10))
+    ranks = {group.group: group.rank for group in finding.groups if group.rank}
+    higher = [(gap.a, gap.b) for gap in finding.gaps if (gap.gap.low or 0) > 0]
+    higher += [(gap.b, gap.a) for gap in finding.gaps if (gap.gap.high or 0) < 0]
+    assert {a for a, _ in higher} == {"g3"}
+    for group, rank in ranks.items():
+        below = sum(a == group for a, _ in higher)
+        above = sum(b == group for _, b in higher)
+        assert (rank.low, rank.high) == (1 + above, 4 - below)
+
+
 def test_two_groups_have_neither() -> None:
     finding = found_of(answers(groups=2))
     assert finding.overall is None

@@ -43,6 +43,14 @@ def test_in_complete_sets_it_is_the_paired_test_of_the_difference_of_gaps() -> N
     assert "sign flips" in str(row["method"])
 
 
+def test_a_second_answer_in_every_set_adds_no_degrees_of_freedom() -> None:
+    frame = crossed(np.random.default_rng(4).normal(0, 1, (9, 3, 2)))
+    [once] = interaction_rows(frame, set="set")
+    [twice] = interaction_rows(pd.concat([frame, frame]), set="set")
+    assert twice["degrees_of_freedom"] == once["degrees_of_freedom"] == [2, 7.0]
+    assert twice["p_value"] == pytest.approx(once["p_value"], rel=0.2)
+
+
 def test_without_sets_it_is_welchs_test_of_the_contrast() -> None:
     rng = np.random.default_rng(2)
     cells = [rng.normal(0, spread, n) for spread, n in ((1, 8), (2, 15), (1, 30), (3, 6))]
