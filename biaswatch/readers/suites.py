@@ -79,7 +79,8 @@ def pilot_of(suite: Suite, sets: int) -> Suite:
     chosen = set(islice(filter(None, turns), sets))
     kept = tuple(probe for probe in suite.probes if set_of(probe) in chosen)
     name = f"{suite.name[:MAX_PILOT_NAME]}-pilot-{sets}"
-    return suite.model_copy(update={"name": name, "probes": kept})
+    about = f"A pilot: {sets} of {len(members)} sets of {suite.name}. {suite.about}".rstrip()
+    return suite.model_copy(update={"name": name, "about": about, "probes": kept})
 
 
 def _check_version(file: Path, fields: Mapping[str, Any], probes: Sequence[Any]) -> None:

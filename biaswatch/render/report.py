@@ -102,7 +102,13 @@ def _page_text(results: RunResults, flagged: Sequence[FlaggedPair], most_pairs: 
 
 def _board_text(form: ReportFormat, results: RunResults) -> str:
     """Return the page for a board: HTML to show or print, Markdown otherwise."""
-    page = board_page(results.run, results.diagnoses)
+    behind = results.provenance
+    page = board_page(
+        results.run,
+        results.diagnoses,
+        behind.about if behind else "",
+        behind.ranges if behind else {},
+    )
     text = board_markdown(page)
     if form not in (ReportFormat.HTML, ReportFormat.PDF):
         return text if form is ReportFormat.DOCX else text.replace(f"{FORESTS_PLACEHOLDER}\n\n", "")

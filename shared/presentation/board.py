@@ -1,6 +1,7 @@
 """A run on one page for readers who decide and do not measure."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from biaswatch.shared.contracts import Diagnosis, Gap, SummaryWord
@@ -20,9 +21,13 @@ MAX_BOARD_ROWS, MAX_BOARD_FORESTS = 5, 2
 MAX_BOARD_MODELS = 3
 """Models that are named; of more, only their number is."""
 GROUP_CHARS, NAME_CHARS, TITLE_CHARS, FOREST_CHARS, LEAD_CHARS = 18, 26, 48, 60, 200
+ABOUT_CHARS = 240
 """Longest texts of the page; the full report has them whole."""
+MAX_RANGES = 2
+PLACEBO = "placebo"
+"""The grouping of twins that differ in nothing that matters; it is not pictured."""
 MEANING = {
-    SummaryWord.DISPARITY: "Answers about the groups of a disparity differ, by more than chance"
+    SummaryWord.DISPARITY: "At least two groups are treated differently, by more than chance"
     " explains.",
     SummaryWord.NO_DISPARITY: "Every gap is shown to be no larger than what was declared not to"
     " matter. The conclusion covers these questions only.",
@@ -51,6 +56,8 @@ class BoardPage:
     word: SummaryWord | None
     """None where nothing is compared."""
     lead: str
+    context: str
+    """What was asked, and whether a model is simulated; read before the pictures."""
     forests: Sequence[Forest]
     findings: Sequence[str]
     sections: Sequence[tuple[str, str]]
@@ -58,22 +65,40 @@ class BoardPage:
     source: str
 
 
-def board_page(run: RunProgress, diagnoses: Sequence[Diagnosis]) -> BoardPage:
-    """Return the page of a run."""
+def board_page(
+    run: RunProgress,
+    diagnoses: Sequence[Diagnosis],
+    about: str = "",
+    ranges: Mapping[str, tuple[float, float]] | None = None,
+) -> BoardPage:
+    """Return the page of a run.
+
+    Parameters
+    ----------
+    about
+        What the suite asks; "" where it does not say.
+    ranges
+        The least and the largest value of each measured number, where they are known.
+    """
     compared = [row for row in diagnoses if not row.stratum]
     summary = run_summary(compared)
     word = SummaryWord(summary.word) if summary.word else None
     meant = [("Meaning", MEANING[word]), ("Next steps", NEXT_STEP[word])] if word else []
     if summary.unmeasured_reason:
         meant, compared = list(UNMEASURED), []
-    titles = [title_of(row.diagnosis) for row in comparisons(compared) if not row.conclusion[2]]
+    pictured = [row for row in compared if row.dimension != PLACEBO] or compared
+    titles = [title_of(row.diagnosis) for row in comparisons(pictured) if not row.conclusion[2]]
     left_out = list(dict.fromkeys(titles))[MAX_BOARD_FORESTS:]
+    features = {row.feature for row in pictured}
+    known = {name: ends for name, ends in (ranges or {}).items() if name in features}
+    asked = " ".join(filter(None, [elided(about, ABOUT_CHARS), *_ranges(known)]))
     return BoardPage(
         title=elided(run.described.name or f"{run.suite}, {run.at:%d %B %Y}", TITLE_CHARS),
         word=word,
         lead=elided(summary.lead, LEAD_CHARS),
-        forests=_brief_forests(run_forests(diagnoses)),
-        findings=[*_simulated(run.targets), *_findings(summary), *_not_pictured(left_out)],
+        context=" ".join(filter(None, [_caution(run.targets), asked])),
+        forests=_brief_forests(run_forests(pictured)),
+        findings=[*_findings(summary), *_by_model(compared), *_not_pictured(left_out)],
         sections=[*meant, ("How it was measured", _method(run, compared))],
         source=f"Run {run.run_id}; its full report has every number and its limits.",
     )
@@ -105,12 +130,31 @@ def _brief_gap(name: str) -> str:
     return MINUS.join(elided(group, GROUP_CHARS) for group in name.split(MINUS))
 
 
-def _simulated(targets: Sequence[str]) -> Iterator[str]:
-    if any(target.startswith("simulator:") for target in targets):
-        yield (
-            "Simulated models answer with gaps planted for tests: the result is not about a real"
-            " model."
+def _caution(targets: Sequence[str]) -> str:
+    if not any(target.startswith("simulator:") for target in targets):
+        return ""
+    return (
+        "Simulated models answer with gaps planted for tests: the result is not about a real model."
+    )
+
+
+def _ranges(ranges: Mapping[str, tuple[float, float]]) -> Iterator[str]:
+    for feature, (low, high) in list(ranges.items())[:MAX_RANGES]:
+        yield f"The {elided(words(feature), NAME_CHARS)} is from {number(low)} to {number(high)}."
+
+
+def _by_model(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
+    """Yield the verdicts of each model, where there are a few."""
+    verdicts: dict[str, Counter[str]] = {}
+    for row in comparisons(diagnoses):
+        verdicts.setdefault(row.model, Counter())[row.verdict] += 1
+    if 1 < len(verdicts) <= MAX_BOARD_MODELS:
+        counts = (
+            f"{elided(model, NAME_CHARS)}: "
+            + ", ".join(f"{verdict} in {count}" for verdict, count in of_model.items())
+            for model, of_model in verdicts.items()
         )
+        yield f"Comparisons by model: {'; '.join(counts)}."
 
 
 def _findings(summary: RunSummary) -> Iterator[str]:

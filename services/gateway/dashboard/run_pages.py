@@ -27,7 +27,7 @@ from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.services.gateway.runs.studies import StudyQueries
 from biaswatch.shared.contracts import Diagnosis, Run
 from biaswatch.shared.presentation.bias_scores import SCORES_MEAN, score_lead, scores_table
-from biaswatch.shared.presentation.board import board_page
+from biaswatch.shared.presentation.board import BoardPage, board_page
 from biaswatch.shared.presentation.columns import (
     comparison_remarks,
     comparisons_table,
@@ -140,15 +140,18 @@ def router(ctx: GatewayContext, studies: StudyQueries) -> APIRouter:
         )
         return forms.with_cookie(shown)
 
+    def board_of(run_id: str) -> BoardPage:
+        diagnoses = runs.diagnoses(run_id)
+        behind = provenance.behind(run_id, diagnoses)
+        return board_page(runs.progress(run_id), diagnoses, behind.about, behind.ranges)
+
     @router.get("/runs/{run_id}/board")
     def show_board(run_id: str) -> HTMLResponse:
-        board = board_page(runs.progress(run_id), runs.diagnoses(run_id))
-        return page("board.html", scripts=(PRINT,), run_id=run_id, board=board)
+        return page("board.html", scripts=(PRINT,), run_id=run_id, board=board_of(run_id))
 
     @router.get("/runs/{run_id}/board.html")
     def download_board(run_id: str) -> Response:
-        board = board_page(runs.progress(run_id), runs.diagnoses(run_id))
-        return page_file("board.html", "board", run_id=run_id, board=board)
+        return page_file("board.html", "board", run_id=run_id, board=board_of(run_id))
 
     @router.get("/runs/{run_id}/comparisons.csv")
     def download_comparisons(run_id: str) -> Response:

@@ -114,7 +114,9 @@ def test_the_longest_names_and_many_models_fit_on_the_page_for_a_board(tmp_path:
         for feature in ("words", "sentiment", "regard")
     ]
     run = make_progress(suite="s" * 100, targets=targets)
-    results = replace(RESULTS, run=run, diagnoses=diagnoses)
+    assert RESULTS.provenance
+    behind = RESULTS.provenance.model_copy(update={"about": "A long text. " * 50})
+    results = replace(RESULTS, run=run, diagnoses=diagnoses, provenance=behind)
     page = report_text(ReportFormat.HTML, results, [], board=True)
     try:
         printed.pdf_printer()
