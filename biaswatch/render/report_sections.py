@@ -1,5 +1,6 @@
 """Sections of a report: findings, certainty, missing answers, method, limits, provenance."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from biaswatch.local.runs import RunResults
@@ -22,6 +23,7 @@ from biaswatch.shared.presentation.tables import words
 
 MOMENT = "%Y-%m-%d %H:%M UTC"
 MAX_SCORES = 10
+OWN_COMMAND = re.compile(r"\\`(biaswatch [a-z ]+)\\`")
 MAX_LINES = 8
 """Lines of one kind on the first page; tables below have all."""
 WINDOW_LEAD = (
@@ -162,9 +164,9 @@ def _not_measured(results: RunResults, summary: RunSummary) -> Iterator[str]:
 
 
 def _bullets(sentences: Iterable[str]) -> Iterator[str]:
-    """Yield sentences as a list, with our own command in code."""
+    """Yield sentences as a list, with our own commands in code."""
     for sentence in sentences:
-        yield f"- {escape_md(sentence)}".replace("\\`biaswatch plan\\`", "`biaswatch plan`")
+        yield "- " + OWN_COMMAND.sub(r"`\1`", escape_md(sentence))
 
 
 def method(results: RunResults) -> Iterator[str]:

@@ -12,8 +12,8 @@ from biaswatch.shared.presentation.names import ModelNames
 from biaswatch.shared.presentation.questions import answered_questions, question_cell
 from biaswatch.shared.presentation.tables import (
     Table,
-    TableCell,
     estimate_text,
+    gap_cell,
     names,
     number_cell,
     numbers,
@@ -258,8 +258,8 @@ def compared_table(compared: ComparedRuns, max_rows: int | None = None) -> Table
             text_cell(gap.what),
             text_cell(gap.groups),
             text_cell(gap.model),
-            _gap_cell(gap.before),
-            _gap_cell(gap.after),
+            gap_cell(gap.before.gap),
+            gap_cell(gap.after.gap),
             number_cell(gap.moved),
             text_cell(gap.intervals, chip="raised" if gap.intervals == "apart" else None),
             verdict_cell(gap.before.summary),
@@ -293,7 +293,3 @@ def _by_subject(
 
 def _is_disparity(gap: Gap) -> bool:
     return gap.summary is SummaryWord.DISPARITY
-
-
-def _gap_cell(gap: Gap) -> TableCell:
-    return TableCell(estimate_text(gap.gap), gap.gap.value)

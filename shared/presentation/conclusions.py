@@ -210,9 +210,14 @@ def certainty(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
     disparities = [row for row in rows if row.is_disparity]
     if undone := sum(row.gap.survives_missing is False for row in disparities):
         yield f"The missing answers could undo {undone} of the {len(disparities)} disparities."
-    elif disparities and all(row.gap.survives_missing for row in disparities):
-        yield "The missing answers could undo no disparity, whatever they would have been."
+    elif any(map(_lacks_answers, disparities)) and all(r.gap.survives_missing for r in disparities):
+        yield "Whatever the missing answers would have been, they could not undo a disparity."
     yield from _instrument_sentences(disparities)
+
+
+def _lacks_answers(row: ComparisonView) -> bool:
+    """Return whether any answer of the finding behind a comparison is missing."""
+    return any(group.missing for group in row.diagnosis.groups)
 
 
 def families_of(diagnoses: Sequence[Diagnosis]) -> str:
@@ -243,8 +248,8 @@ def _instrument_sentences(disparities: Sequence[ComparisonView]) -> Iterator[str
     untested = sorted({r.diagnosis.extractor for r in disparities if r.gap.instrument is None})
     if untested:
         yield (
-            f"Bias of {', '.join(untested[:MAX_FEATURES])} itself was not tested: biaswatch"
-            " extractors bias measures its reading of names alone, and labels of people"
+            f"Bias of {', '.join(untested[:MAX_FEATURES])} itself was not tested:"
+            " `biaswatch extractors bias` measures its reading of names alone, and labels of people"
             " measure its error in each group."
         )
 

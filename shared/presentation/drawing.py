@@ -7,6 +7,7 @@ as a tree, which escapes every text.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import pairwise
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 from biaswatch.shared import presentation
@@ -21,6 +22,8 @@ MARK = 5
 MAX_TICKS = 4
 SPARK_WIDTH, SPARK_HEIGHT = 160, 36
 SLOPE_HEIGHT, BEFORE, AFTER = 260, "20%", "80%"
+LABEL_HEIGHT = 14.0
+"""Least distance of the numbers beside a slope, so that none covers another."""
 COLORS = {
     SummaryWord.DISPARITY: "#a8231b",
     SummaryWord.NO_DISPARITY: "#27613a",
@@ -104,7 +107,10 @@ def _legend(forest: Forest) -> str:
     present = dict.fromkeys(SummaryWord(row.word.value) for row in forest.rows)
     marks = ", ".join(f"{MARKS[word]}: {words(word)}" for word in MARKS if word in present)
     band = f" Grey: gaps up to {number(forest.tolerance)}, which do not matter."
-    left = f" Not shown: {counted(forest.left_out, 'comparison')}." if forest.left_out else ""
+    left = ""
+    if forest.left_out:
+        weakest = counted(forest.left_out, "comparison")
+        left = f" Not shown: the {weakest} with the weakest evidence."
     marks = f"Line: the interval; upright: no gap. {marks.capitalize()}."
     return f"{marks}{band if forest.tolerance else ''}{left}"
 
@@ -249,8 +255,9 @@ def slope_figure(title: str, slopes: Sequence[Slope], tolerance: float) -> Eleme
         _add(svg, "text", f"{value:g}", x="16%", y=at, **{"text-anchor": "end"})
     zero = {"y1": f"{y.at(0.0)}", "y2": f"{y.at(0.0)}", "stroke": GREY, "class": "level"}
     _add(svg, "line", x1=BEFORE, x2=AFTER, **zero)
-    for n, slope in enumerate(slopes, start=1):
-        _draw_slope(svg, f"{n}", slope, y)
+    for slope in slopes:
+        _draw_slope(svg, slope, y)
+    _number_slopes(svg, slopes, y)
     lines = _add(figure, "ol")
     for slope in slopes:
         line = _add(lines, "li")
@@ -263,21 +270,50 @@ def slope_figure(title: str, slopes: Sequence[Slope], tolerance: float) -> Eleme
     return figure
 
 
-def _draw_slope(svg: Element, number_: str, slope: Slope, y: Axis) -> None:
+def _number_slopes(svg: Element, slopes: Sequence[Slope], y: Axis) -> None:
+    """Add the number of each line beside its end, with a leader to a number that is moved."""
+    ends = {
+        f"{n}": y.at(slope.after.value)
+        for n, slope in enumerate(slopes, start=1)
+        if slope.before.value is not None and slope.after.value is not None
+    }
+    places = spread_apart(list(ends.values()), LABEL_HEIGHT, SLOPE_HEIGHT)
+    for (name, end), place in zip(ends.items(), places, strict=True):
+        leader = {"x1": "81%", "x2": "83.5%", "stroke": GREY, "class": "level"}
+        _add(svg, "line", y1=f"{end:g}", y2=f"{place:g}", **leader)
+        _add(svg, "text", name, x="84%", y=f"{place + 4:g}")
+
+
+def spread_apart(positions: Sequence[float], distance: float, end: float) -> list[float]:
+    """Return positions at least a distance apart, near to where they were and before an end.
+
+    >>> spread_apart([50, 10, 12, 96], 10, 100)
+    [50, 10, 20, 95.0]
+    """
+    order = sorted(range(len(positions)), key=positions.__getitem__)
+    placed = list(positions)
+    for one, next_ in pairwise(order):
+        placed[next_] = max(placed[next_], placed[one] + distance)
+    limit = end - distance / 2
+    for n in reversed(order):
+        placed[n] = min(placed[n], limit)
+        limit = placed[n] - distance
+    return placed
+
+
+def _draw_slope(svg: Element, slope: Slope, y: Axis) -> None:
     word = slope.words[1]
     line = _add(svg, "g", **{"class": f"row-of {word.value}"})
     look = {"stroke": COLORS[word], "class": "reach"}
-    known = [gap.value for gap in (slope.before, slope.after) if gap.value is not None]
     for x, gap in ((BEFORE, slope.before), (AFTER, slope.after)):
         if gap.low is not None and gap.high is not None:
             _add(line, "line", x1=x, x2=x, y1=f"{y.at(gap.low)}", y2=f"{y.at(gap.high)}", **look)
         if gap.value is not None:
             _add(line, "circle", cx=x, cy=f"{y.at(gap.value)}", r="4", fill=COLORS[word],
                  **{"class": "mark"})  # fmt: skip
-    if len(known) > 1:
-        first, second = (f"{y.at(value)}" for value in known)
+    if slope.before.value is not None and slope.after.value is not None:
+        first, second = f"{y.at(slope.before.value)}", f"{y.at(slope.after.value)}"
         _add(line, "line", x1=BEFORE, x2=AFTER, y1=first, y2=second, **look)
-        _add(line, "text", number_, x="84%", y=f"{y.at(known[1]) + 4}")
 
 
 def _strip(parent: Element, height: int) -> Element:

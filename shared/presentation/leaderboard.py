@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from biaswatch.shared.contracts import Diagnosis, SummaryWord
-from biaswatch.shared.formatting import summary_word
+from biaswatch.shared.formatting import UNDEFINED, summary_word
 from biaswatch.shared.presentation.findings import ComparisonView, comparisons, title_of
 from biaswatch.shared.presentation.tables import (
     Table,
     TableCell,
-    estimate_text,
+    gap_cell,
     names,
     numbers,
     text_cell,
@@ -82,6 +82,5 @@ def _word_cell(rows: Iterable[ComparisonView]) -> TableCell:
 
 def _gap_cell(row: ComparisonView | None) -> TableCell:
     if row is None:
-        return text_cell("-")
-    note = words(row.gap.summary)
-    return TableCell(estimate_text(row.gap.gap), row.gap.gap.value, note=note)
+        return text_cell(UNDEFINED)
+    return gap_cell(row.gap.gap, words(row.gap.summary))

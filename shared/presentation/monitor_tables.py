@@ -10,7 +10,7 @@ from biaswatch.shared.analysis.monitors.strata_views import StrataView, StratumV
 from biaswatch.shared.contracts import ACCOUNTS, AnswerAccounts, Estimate, SummaryWord, Verdict
 from biaswatch.shared.contracts.answer_accounts import account_label
 from biaswatch.shared.contracts.comparison import MISSING
-from biaswatch.shared.formatting import number_name, undetected_words
+from biaswatch.shared.formatting import counted, number_name, undetected_words
 from biaswatch.shared.presentation.questions import QUESTIONS, answered_questions, evidence_note
 from biaswatch.shared.presentation.tables import (
     Table,
@@ -39,8 +39,9 @@ SIDES = (
 
 def monitor_lead(view: MonitorView) -> str:
     """Return the state of a monitor in a sentence that begins with its one word."""
-    status, total = view.status, f"{len(view.evidence)} comparison"
-    total += "" if len(view.evidence) == 1 else "s"
+    status, total = view.status, counted(len(view.evidence), "comparison")
+    if about_missing := sum(map(is_quiet_about_missing, view.evidence)):
+        total += f" ({about_missing} of them about shares of missing answers)"
     if not view.evidence:
         return "Inconclusive: no round has closed yet."
     if status.alarms:
@@ -67,10 +68,17 @@ def unanswered_sentence(evidence: Sequence[EvidenceView]) -> str:
     if not rows:
         return ""
     verdicts = Counter(words(row.verdict) for row in rows)
-    counted = ", ".join(f"{verdict}: {count}" for verdict, count in verdicts.items())
+    listed = ", ".join(f"{verdict} in {count}" for verdict, count in verdicts.items())
     return (
-        f"Missing answers by group: {counted}. No alarm is active; the CSV file has a row for each."
+        f"Not drawn: {counted(len(rows), 'comparison')} of the shares of missing answers, without"
+        f" an alarm ({listed}). The CSV file of the comparisons has a row for each."
     )
+
+
+def standing_sentence(evidence: EvidenceView, title: str, *, ended: bool) -> str:
+    """Return the condition that ends the alarm of a comparison, and how near it is."""
+    after = " The monitor has ended, so the alarm stays raised." if ended else ""
+    return f"{title}: {evidence.reason}.{after}"
 
 
 def evidence_table(

@@ -1,12 +1,13 @@
 """Progress of runs: the latest runs, live numbers of a page, expected cost."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pydantic import BaseModel
 
 from biaswatch.shared.contracts import SummaryWord, derived_id
-from biaswatch.shared.formatting import NOT_MEASURED, counted, number, undetected_words
+from biaswatch.shared.formatting import NOT_MEASURED, UNDEFINED, counted, number, undetected_words
 from biaswatch.shared.presentation.bias_scores import score_counts, score_headline
 from biaswatch.shared.presentation.tables import (
     Table,
@@ -127,12 +128,7 @@ class Tile:
 def overview_tiles(
     alarms: int, monitors: Sequence[MonitorStatus], runs: Sequence[RunProgress], day: DaySpending
 ) -> list[Tile]:
-    """Return raised alarms, what is inconclusive, and the answers and spending of the last day."""
-    words_of = [monitor.word for monitor in monitors] + [
-        run.found.word for run in runs if run.found
-    ]
-    judged = len(words_of) - len(monitors)
-    undecided = words_of.count(SummaryWord.INCONCLUSIVE)
+    """Return raised alarms, what is no all-clear, and the answers and spending of the last day."""
     cost = number(day.cost) if day.cost else f"{day.tokens:,}"
     unit = "by your price table" if day.cost else "tokens, without a price"
     return [
@@ -143,16 +139,25 @@ def overview_tiles(
             "raised now",
             "disparity" if alarms else "",
         ),
-        Tile(
-            f"{undecided}",
-            "inconclusive",
-            "#monitors",
-            f"of {counted(len(monitors), 'monitor')} and {counted(judged, 'latest run')}",
-            "inconclusive" if undecided else "",
-        ),
+        _not_cleared([row.word for row in monitors], [run.found.word for run in runs if run.found]),
         Tile(f"{day.answers:,}", "answers", "#runs", f"{day.runs:,} runs and rounds, last 24 h"),
         Tile(cost, "spent", "#runs", f"{unit}, last 24 h"),
     ]
+
+
+def _not_cleared(monitors: Sequence[SummaryWord], runs: Sequence[SummaryWord]) -> Tile:
+    """Return how many monitors and runs show a disparity or cannot exclude one."""
+    judged = Counter([*monitors, *runs])
+    disparities, undecided = judged[SummaryWord.DISPARITY], judged[SummaryWord.INCONCLUSIVE]
+    total = f"of {counted(len(monitors), 'monitor')} and {counted(len(runs), 'latest run')}"
+    kind = SummaryWord.DISPARITY if disparities else SummaryWord.INCONCLUSIVE
+    return Tile(
+        f"{disparities + undecided}" if judged else UNDEFINED,
+        "without an all-clear",
+        "#monitors",
+        f"{total}: {disparities} with a disparity, {undecided} inconclusive",
+        kind if disparities + undecided else "",
+    )
 
 
 def counts_note(counts: RunVerdicts) -> str:

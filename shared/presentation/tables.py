@@ -133,6 +133,15 @@ def estimate_cell(estimate: Estimate | None, *, note: str | None = None) -> Tabl
     return TableCell(estimate_text(estimate), estimate.value, note=note, estimate=estimate)
 
 
+def gap_cell(gap: Estimate, *notes: str) -> TableCell:
+    """Return a cell with a gap, and its interval in the second line, for tables with many gaps."""
+    ends = gap.reason or ""
+    if gap.low is not None and gap.high is not None:
+        ends = f"{number(gap.low)} to {number(gap.high)}"
+    note = ", ".join(filter(None, (ends, *notes))) or None
+    return TableCell(number(gap.value), gap.value, note=note)
+
+
 def p_cell(value: float | None) -> TableCell:
     """Return a cell with a p-value."""
     return TableCell(p_value(value), value)

@@ -19,6 +19,7 @@ from biaswatch.shared.contracts import (
     Verdict,
 )
 from biaswatch.shared.contracts.alarm import AlarmDelivery
+from biaswatch.shared.formatting import number
 from biaswatch.shared.lookup import grouped
 from biaswatch.shared.requests.evidence import EvidenceView, WindowView
 from biaswatch.shared.stats.estimate import SummaryWord
@@ -62,7 +63,7 @@ def labelled_sentence_of(labelled: LabelledEvidence) -> str:
 
 def anywhere_in_words(merged: MergedEvidence, titles: Mapping[str, str]) -> str:
     """Return whether twins are treated differently anywhere, and which comparisons stand out."""
-    evidence = f"(log evidence {merged.log_e:.2f} of {merged.bound:.2f})"
+    evidence = f"(evidence {number(merged.log_e)}, {number(merged.bound)} needed)"
     if merged.since_round is None:
         return f"All comparisons together: different treatment of twins is not shown {evidence}."
     sentence = (

@@ -43,6 +43,7 @@ from biaswatch.shared.presentation.monitor_tables import (
     is_quiet_about_missing,
     labelled_table,
     monitor_lead,
+    standing_sentence,
     strata_table,
     table_of_one,
     unanswered_sentence,
@@ -106,6 +107,15 @@ def router(ctx: GatewayContext) -> APIRouter:
             forests=monitor_forests(name, evidence, titles),
             comparisons=evidence_table(name, measured, titles),
             unanswered=unanswered_sentence(evidence),
+            standing=[
+                standing_sentence(
+                    part,
+                    titles.get(part.comparison, part.comparison),
+                    ended=view.status.ended is not None,
+                )
+                for part in evidence
+                if part.standing
+            ],
             remarks=list(question_remarks(evidence, reasons=bool(view.status.suite))),
             searched=any(part.change_searched for part in evidence),
             charts=[
@@ -114,7 +124,7 @@ def router(ctx: GatewayContext) -> APIRouter:
                 if any(moment.gap.value is not None for moment in history.moments)
                 for title in [titles.get(history.comparison, history.comparison)]
             ],
-            total=len(view.evidence),
+            total=len(measured),
             comparison=comparison,
             span=span,
             spans=list(RANGES),

@@ -157,7 +157,9 @@ def due(at: datetime | None, now: datetime) -> str:
     """Return the time until a moment, or since it is overdue."""
     if at is None:
         return UNDEFINED
-    return f"in {_duration(at - now)}" if at >= now else f"overdue by {_duration(now - at)}"
+    if abs(at - now) < timedelta(seconds=1):
+        return "due now"
+    return f"in {_duration(at - now)}" if at > now else f"overdue by {_duration(now - at)}"
 
 
 def breakable(name: str) -> Markup:
@@ -168,6 +170,16 @@ def breakable(name: str) -> Markup:
 def reply(text: str) -> Markup:
     """Return a text for an element of its own whose `dir` is `auto`."""
     return Markup(escape(visible(text)))  # noqa: S704 - escaped right here
+
+
+def with_code(sentence: str) -> Markup:
+    """Return a sentence with its commands, which are between backticks, as code."""
+    parts = shown(sentence).split("`")
+    if len(parts) % 2 == 0:
+        return escape(shown(sentence))
+    code = Markup("<code>{}</code>")
+    marked = (code.format(part) if n % 2 else escape(part) for n, part in enumerate(parts))
+    return Markup("").join(marked)
 
 
 def drawn(picture: Element | None) -> Markup:
@@ -223,6 +235,7 @@ FILTERS: tuple[Callable[..., object], ...] = (
     capitalize_first,
     reply,
     as_sent,
+    with_code,
     drawn,
     forest_figure,
     gap_text,

@@ -25,6 +25,7 @@ from biaswatch.services.gateway.runs.measurements import GroupValueQueries, SetG
 from biaswatch.services.gateway.runs.provenance import InterpretationQueries, ProvenanceQueries
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.services.gateway.runs.studies import StudyQueries
+from biaswatch.shared.analysis.findings.twins import PLACEBO
 from biaswatch.shared.contracts import Diagnosis, Run
 from biaswatch.shared.presentation.bias_scores import SCORES_MEAN, score_lead, scores_table
 from biaswatch.shared.presentation.board import BoardPage, board_page
@@ -52,7 +53,7 @@ from biaswatch.shared.presentation.plots import histogram_plot, means_plot
 from biaswatch.shared.presentation.run_summary import run_summary
 from biaswatch.shared.presentation.tables import Table
 from biaswatch.shared.requests.labels import SampleProgress
-from biaswatch.shared.requests.run_views import Scores
+from biaswatch.shared.requests.run_views import RunProgress, Scores
 
 RELOAD_S = 30
 MAX_PAIRS = 20
@@ -106,6 +107,7 @@ def router(ctx: GatewayContext, studies: StudyQueries) -> APIRouter:
             summary=run_summary(diagnoses),
             forests=run_forests(diagnoses, f"/runs/{run_id}"),
             references=reference_groups(diagnoses),
+            has_placebo=any(row.dimension == PLACEBO for row in diagnoses),
             again=_again(run) if forms.allowed and run.suite_hash else "",
             reference=reference,
             certainty=list(certainty([diagnosis for diagnosis in diagnoses if diagnosis.gaps])),
@@ -213,6 +215,11 @@ def _chosen(diagnoses: Sequence[Diagnosis], wanted: str) -> Diagnosis | None:
     return strongest[0].diagnosis if strongest else next(iter(diagnoses), None)
 
 
+def _run_choice(run: RunProgress) -> str:
+    """Return what distinguishes a run in a list; phones cut off its end."""
+    return f"{run.at:%Y-%m-%d %H:%M}, {', '.join(run.targets)}, {run.described.name or run.suite}"
+
+
 def _comparison_routes(runs: RunQueries, references: IdReferences) -> APIRouter:
     """Return the page of two runs, and its table as a file."""
     router = APIRouter()
@@ -236,10 +243,7 @@ def _comparison_routes(runs: RunQueries, references: IdReferences) -> APIRouter:
             scripts=(TABLES,),
             before=before,
             after=after,
-            choices=[
-                (run.run_id, f"{run.suite}, {run.at:%Y-%m-%d %H:%M}, {', '.join(run.targets)}")
-                for run in latest
-            ],
+            choices=[(run.run_id, _run_choice(run)) for run in latest],
             picked=picked,
             board=leaderboard(many) if many else None,
             found=compared,
@@ -249,8 +253,11 @@ def _comparison_routes(runs: RunQueries, references: IdReferences) -> APIRouter:
                 for title, tolerance, slopes in (slopes_of(compared) if compared else ())
             ],
             leads=[
-                (when, run_summary(rows))
-                for when, rows in zip(("Before", "After"), both, strict=True)
+                (when, _run_choice(runs.progress(run_id)), run_summary(rows))
+                for when, run_id, rows in zip(
+                    ("Before", "After"), (before, after), both, strict=True
+                )
+                if compared
             ],
         )
 

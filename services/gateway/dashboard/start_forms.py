@@ -95,9 +95,11 @@ class KindOptions:
 
     def suite_field(self) -> FormField:
         """Return the choice of a suite, with what each asks."""
+        suites = self.queries.suites()
+        titles = [f"{suite.header.name}, {suite.probes:,} questions" for suite in suites]
         options = [
-            (suite.hash, f"{suite.header.name}, {suite.probes:,} questions ({suite.hash[:8]})")
-            for suite in self.queries.suites()
+            (suite.hash, f"{title} ({suite.hash[:8]})" if titles.count(title) > 1 else title)
+            for suite, title in zip(suites, titles, strict=True)
         ]
         return FormField(
             "suite", "Suite", "choice", [("", "choose a suite"), *options], required=True

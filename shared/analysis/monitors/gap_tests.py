@@ -34,7 +34,15 @@ from biaswatch.shared.analysis.monitors.group_effects import BeyondTwins, beyond
 from biaswatch.shared.analysis.monitors.method import method_of
 from biaswatch.shared.analysis.monitors.pair_counts import REPEATED
 from biaswatch.shared.analysis.monitors.same_treatment import SameTreatment
-from biaswatch.shared.contracts import Bets, Estimate, GapTest, Recovery, Stretch, Verdict
+from biaswatch.shared.contracts import (
+    Bets,
+    Comparison,
+    Estimate,
+    GapTest,
+    Recovery,
+    Stretch,
+    Verdict,
+)
 from biaswatch.shared.contracts.columns import columns_of, fields_in
 from biaswatch.shared.formatting import number
 from biaswatch.shared.stats.anytime.judging import later_weighs_more, share_of_attempt
@@ -197,7 +205,7 @@ def _recovering(gaps: Sequence[GapUnderWay]) -> list[TestedGap]:
         if its.over:
             with_recovery.append(TestedGap(test, rounds, now, summary, beyond, gap.same))
             continue
-        shown_summary = _with_recovery(summary, now, span_of(gap.comparison))
+        shown_summary = _with_recovery(summary, now, gap.comparison)
         if its.given_up:
             again = gap.next_round((recovery.rounds.attempt or 1) + 1)
             now = now.model_copy(update={"rounds": again})
@@ -231,17 +239,20 @@ def _recoveries(gaps: Sequence[GapUnderWay], sought: Sequence[Recovery]) -> list
     return [reads[n] for n in range(len(gaps))]
 
 
-def _with_recovery(summary: EvidenceSummary, recovery: Recovery, span: float) -> EvidenceSummary:
-    """Return a summary whose verdict is that of the active alarm; `span` is the range's width."""
-    gap, limit = recovery.gap, number(recovery.limit)
-    since = f"since round {recovery.rounds.since_round}"
+def _with_recovery(
+    summary: EvidenceSummary, recovery: Recovery, comparison: Comparison
+) -> EvidenceSummary:
+    """Return a summary whose verdict is that of the active alarm."""
+    gap, span = recovery.gap, span_of(comparison)
+    since = f"answers since round {recovery.rounds.since_round}"
     if gap.value is None or gap.low is None or gap.high is None or gap.high - gap.low >= span:
-        shown = f"too little came {since} to tell"
+        shown = f"only {since} count for this, and they are too few"
     else:
-        shown = f"{since} the gap is {number(gap.value)} ({number(gap.low)} to {number(gap.high)})"
+        interval = f"{number(gap.low)} to {number(gap.high)}"
+        shown = f"by the {since} it is {number(gap.value)} ({interval})"
     reason = (
-        f"the alarm of round {recovery.alarm_round} stays active until the gap is shown to lie"
-        f" between -{limit} and {limit}: {shown}"
+        f"the alarm of round {recovery.alarm_round} is over once the gap is shown to lie within"
+        f" {_limit_words(recovery.limit, comparison)}: {shown}"
     )
     return replace(
         summary,
@@ -251,6 +262,14 @@ def _with_recovery(summary: EvidenceSummary, recovery: Recovery, span: float) ->
         expected_verdict=None,
         no_forecast=None,
     )
+
+
+def _limit_words(limit: float, comparison: Comparison) -> str:
+    """Return the limit of a recovery, and where it comes from."""
+    watched, size = comparison.watched, number(limit)
+    origin = "set by the alarm's gap" if watched.method.of_selections else "half of the alarm's gap"
+    larger = f"{origin}, which is more than the tolerance of {number(watched.tolerance)}"
+    return f"-{size} to {size} ({larger if limit > watched.tolerance else 'the tolerance'})"
 
 
 def _summaries(gaps: Sequence[GapUnderWay], reads: Sequence[EvidenceRead]) -> list[EvidenceSummary]:

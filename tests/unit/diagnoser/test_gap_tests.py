@@ -65,10 +65,12 @@ def test_while_an_alarm_stands_its_limit_is_half_of_its_gap_or_the_tolerance() -
     assert sought is not None
     gap = result.evidence[raised].gap.value
     assert sought.limit == pytest.approx(abs(gap or 0) / 2)
+    assert "half of the alarm's gap, which is more than the tolerance" in result.evidence[-1].reason
     small = decided([0.09] * 40)
     sought = small.evidence[-1].recovery
     assert sought is not None
     assert sought.limit == 0.05
+    assert "lie within -0.05 to 0.05 (the tolerance)" in small.evidence[-1].reason
 
 
 def test_nothing_is_cleared_while_a_smaller_gap_beyond_the_tolerance_stays() -> None:
@@ -108,6 +110,7 @@ def test_an_alarm_says_what_it_promises() -> None:
     assert "ever raises a false alarm of disparities" in alarm.promise
     assert "is at most 0.025: this was test 1" in alarm.promise
     assert "39 % is left" in alarm.promise
+    assert "half of the monitor's 0.05; the other half is for changes" in alarm.promise
     assert alarm.reason.endswith("the gap was there, most likely, from the start of its test")
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from biaswatch.services.gateway.auth import local_path
-from biaswatch.services.gateway.dashboard.rendering import ago, breakable, due, page
+from biaswatch.services.gateway.dashboard.rendering import ago, breakable, due, page, with_code
 from biaswatch.shared.presentation.tables import words
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -29,13 +29,20 @@ def test_moments_are_told_by_their_distance(distance: timedelta, said: str) -> N
 
 def test_what_is_due_is_told_from_what_is_overdue() -> None:
     assert due(NOW + timedelta(hours=3), NOW) == "in 3 h"
-    assert due(NOW, NOW) == "in 0 s"
+    assert due(NOW, NOW) == "due now"
     assert due(NOW - timedelta(minutes=5), NOW) == "overdue by 5 min"
 
 
 def test_names_are_escaped_before_they_are_made_breakable() -> None:
     assert breakable("a.b:<i>") == "a.<wbr>b:<wbr>&lt;i&gt;"
     assert words("inconclusive") == "inconclusive"
+
+
+def test_commands_in_sentences_are_code_and_nothing_else_is() -> None:
+    said = with_code("<b>: `biaswatch runs` lists them.")
+    assert said == "&lt;b&gt;: <code>biaswatch runs</code> lists them."
+    assert with_code("one ` alone") == "one ` alone"
+    assert with_code("`<i>`") == "<code>&lt;i&gt;</code>"
 
 
 def test_pages_run_nothing_and_load_nothing_from_elsewhere() -> None:

@@ -167,6 +167,17 @@ def test_the_certainty_names_what_could_undo_a_disparity(gaps: Any, sentence: st
     assert sentence in " ".join(certainty([diagnosis]))
 
 
+def test_missing_answers_are_named_only_where_some_are_missing() -> None:
+    survived = finding(gap(verdict=DISPARITY, survives_missing=True))
+    whole = tuple(g.model_copy(update={"missing": 0}) for g in survived.groups)
+    complete = survived.model_copy(update={"groups": whole})
+    lacking = survived.model_copy(
+        update={"groups": (whole[0].model_copy(update={"missing": 2}), *whole[1:])}
+    )
+    assert "missing answers" not in " ".join(certainty([complete]))
+    assert "could not undo a disparity" in " ".join(certainty([lacking]))
+
+
 def test_the_level_of_two_families_holds_in_each() -> None:
     answers, rates = make_diagnosis(family=8), make_diagnosis(family=34, error_rate=True)
     [sentence, *_] = certainty([answers, rates])

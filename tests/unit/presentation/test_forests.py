@@ -1,5 +1,6 @@
 """Pictures of gaps: what is drawn, in which direction, and that texts stay texts."""
 
+from itertools import pairwise
 from xml.etree.ElementTree import Element
 
 import pytest
@@ -7,6 +8,8 @@ import pytest
 from biaswatch.shared.contracts import Estimate, Gap, SummaryWord, Verdict
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.presentation.drawing import (
+    LABEL_HEIGHT,
+    SLOPE_HEIGHT,
     Forest,
     ForestRow,
     Slope,
@@ -15,6 +18,7 @@ from biaswatch.shared.presentation.drawing import (
     markup,
     slope_figure,
     sparkline,
+    spread_apart,
 )
 from biaswatch.shared.presentation.forests import against, checked_against, run_forests
 from biaswatch.shared.presentation.run_summary import run_summary
@@ -70,7 +74,9 @@ def test_unmeasured_comparisons_are_not_drawn_and_the_rest_is_counted() -> None:
     many = [gap(f"g{n:02}", "rest", LOW, Verdict.INCONCLUSIVE) for n in range(12)]
     [forest] = run_forests([make_diagnosis(gaps=tuple(many))], "/runs/r")
     assert (len(forest.rows), forest.left_out) == (10, 2)
-    assert "Not shown: 2 comparisons." in "".join(forest_figure(forest).itertext())
+    assert "Not shown: the 2 comparisons with the weakest evidence." in "".join(
+        forest_figure(forest).itertext()
+    )
 
 
 def test_a_gap_is_written_with_its_sign_or_its_reason() -> None:
@@ -81,3 +87,21 @@ def test_a_gap_is_written_with_its_sign_or_its_reason() -> None:
 
 def test_a_line_over_time_without_any_gap_is_not_drawn() -> None:
     assert sparkline("none", [Estimate(reason="none")], 0.1, SummaryWord.INCONCLUSIVE) is None
+
+
+def test_numbers_beside_slopes_do_not_cover_each_other() -> None:
+    close, same = Estimate(value=0.1), (SummaryWord.INCONCLUSIVE, SummaryWord.INCONCLUSIVE)
+    slopes = [Slope(f"gap {n}", close, close, same) for n in range(8)]
+    labels = [
+        float(text.get("y", "0"))
+        for text in slope_figure("Gap", slopes, 0.0).iter("text")
+        if text.get("x") == "84%"
+    ]
+    assert len(labels) == 8
+    assert min(b - a for a, b in pairwise(sorted(labels))) >= LABEL_HEIGHT
+    assert max(labels) < SLOPE_HEIGHT
+
+
+def test_positions_are_spread_apart_within_the_picture() -> None:
+    assert spread_apart([50.0, 10.0, 12.0, 96.0], 10.0, 100.0) == [50.0, 10.0, 20.0, 95.0]
+    assert spread_apart([], 10.0, 100.0) == []

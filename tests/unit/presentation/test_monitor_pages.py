@@ -3,7 +3,14 @@
 from datetime import timedelta
 
 from biaswatch.shared.contracts import comparison_titles
-from biaswatch.shared.presentation.monitor_tables import evidence_table, history_table, in_time
+from biaswatch.shared.contracts.comparison import MISSING
+from biaswatch.shared.presentation.monitor_tables import (
+    evidence_table,
+    history_table,
+    in_time,
+    standing_sentence,
+    unanswered_sentence,
+)
 from biaswatch.shared.requests.evidence import evidence_view
 from biaswatch.shared.requests.monitor_views import histories_of
 from tests.support.records import AT, make_evidence
@@ -38,6 +45,21 @@ def test_the_table_names_comparisons_by_their_titles() -> None:
     assert table.rows[0][0].text == "in words"
     assert table.rows[0][0].note == "stands out now"
     assert len(table.rows[0]) == len(table.columns)
+
+
+def test_comparisons_of_missing_answers_are_told_apart_from_the_drawn_ones() -> None:
+    measured = evidence_view(make_evidence(), stands_out=False)
+    missing = measured.model_copy(update={"number": f"words.{MISSING}"})
+    said = unanswered_sentence([measured, missing, missing])
+    assert said.startswith("Not drawn: 2 comparisons of the shares of missing answers")
+    assert "(inconclusive in 2)" in said
+    assert not unanswered_sentence([measured])
+
+
+def test_an_ended_monitor_promises_no_end_of_its_alarm() -> None:
+    evidence = evidence_view(make_evidence(reason="the alarm is over once"), stands_out=False)
+    assert standing_sentence(evidence, "words", ended=False) == "words: the alarm is over once."
+    assert "the alarm stays raised" in standing_sentence(evidence, "words", ended=True)
 
 
 def test_the_file_has_a_line_for_each_round() -> None:

@@ -9,7 +9,8 @@ from biaswatch.shared.presentation.bias_scores import (
     score_lead,
     scores_table,
 )
-from biaswatch.shared.presentation.overview import RunScored, runs_table
+from biaswatch.shared.presentation.overview import RunScored, overview_tiles, runs_table
+from biaswatch.shared.requests.platform import DaySpending
 from biaswatch.shared.requests.run_views import RunProgress, RunVerdicts, Scores
 from tests.support.records import make_progress
 
@@ -116,3 +117,20 @@ def test_a_run_has_its_findings_in_a_few_words(
 ) -> None:
     [row] = runs_table([run], {}, {run.run_id: scored} if scored else {}).rows
     assert (row[2].text, row[2].note) == (text, note)
+
+
+@pytest.mark.parametrize(
+    ("runs", "value", "kind"),
+    [
+        ([verdicts(3)], "1", "disparity"),
+        ([verdicts(0, undecided=2), verdicts(0)], "1", "inconclusive"),
+        ([verdicts(0)], "0", ""),
+        ([RUN], "-", ""),
+    ],
+)
+def test_no_tile_reads_as_an_all_clear_beside_a_disparity(
+    runs: list[RunProgress], value: str, kind: str
+) -> None:
+    day = DaySpending(runs=1, tokens=0, cost=None, unpriced_calls=0)
+    tile = overview_tiles(0, [], runs, day)[1]
+    assert (tile.value, tile.label, tile.kind) == (value, "without an all-clear", kind)
