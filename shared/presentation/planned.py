@@ -18,7 +18,7 @@ from biaswatch.shared.stats.comparisons.planned_power import POWER
 
 UNKNOWN = (
     "Not known before the first run of this suite. After it, this page shows the gaps a run finds,"
-    " by number of repeats; before it, biaswatch plan SUITE --gap G estimates the size."
+    " by number of repeats; before it, `biaswatch plan SUITE --gap G` estimates the size."
 )
 OFFERED_REPEATS = (1, 3, 5, 10, 20, 50)
 HARDLY = 0.9

@@ -25,7 +25,7 @@ from biaswatch.shared.requests.monitors import MonitorRequest
 from biaswatch.shared.runtime.jobs import in_thread
 
 MORE_ROUNDS = (
-    "Evidence adds up over rounds; biaswatch plan FILE --gap G says how many an alarm takes."
+    "Evidence adds up over rounds; `biaswatch plan FILE --gap G` says how many an alarm takes."
 )
 
 
