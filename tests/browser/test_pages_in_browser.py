@@ -148,7 +148,7 @@ def test_six_questions_are_answered_by_clicks_from_the_overview(opened: Any, scr
     # Which group fares worst at which model, and would you bet on it?
     page.locator("main a[href^='/runs/']", has_text="browsed").first.click()
     worst = page.locator("ul.findings li").first
-    assert re.search(r"is .* than .* in .* at .*\(p [<=] ", worst.inner_text(), re.DOTALL)
+    assert re.search(r"is .* than .* in .* by .*\(p [<=] ", worst.inner_text(), re.DOTALL)
     # Show me the answers behind it.
     worst.get_by_role("link", name="The answers").click()
     assert "group=" in page.url
