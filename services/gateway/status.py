@@ -9,6 +9,7 @@ from fastapi import APIRouter
 
 from biaswatch.services.gateway.channels import ChannelQueries
 from biaswatch.services.gateway.context import GatewayContext, now
+from biaswatch.services.gateway.monitors.groupless import groupless_monitors
 from biaswatch.services.gateway.monitors.queries import MonitorQueries
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.shared.contracts import (
@@ -115,13 +116,14 @@ class StatusQueries:
         return _latest_first(chain.from_iterable(alarms))
 
     def troubles(self) -> list[PlatformTrouble]:
-        """Return what needs a person: the bus, paused targets, extractors and channels."""
+        """Return what needs a person: the bus, targets, monitors, extractors and channels."""
         extractors = self.store.extractors.ever()
         troubles = self.own_troubles()
         troubles += [
             PlatformTrouble(what="target paused", said=target.in_words())
             for target in self.runs.paused_targets()
         ]
+        troubles += groupless_monitors(self.store, self.monitors.latest().values())
         oldest = self.now() - EXTRACTOR_TTL
         if extractors and all(extractor.seen_at < oldest for extractor in extractors):
             troubles.append(PlatformTrouble(what="extractors", said=NO_EXTRACTOR))

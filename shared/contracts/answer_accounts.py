@@ -30,6 +30,11 @@ class MemberAccounts(Part):
     without_group: NonNegativeInt = 0
     """It has none of the groups that are compared."""
 
+    @property
+    def members(self) -> int:
+        """Return how many answers are members of the window."""
+        return sum(getattr(self, name) for name in MemberAccounts.model_fields)
+
 
 class AnswerAccounts(MemberAccounts):
     """Accounts of every submitted answer; they add up to `sent`."""

@@ -169,7 +169,7 @@ class PlatformStatus(BaseModel):
     """Alarms raised or cleared in the last day, the latest first."""
     overdue: list[OverdueMonitor]
     troubles: list[PlatformTrouble]
-    """The bus, and targets, extractors and channels that need a person."""
+    """The bus, and targets, monitors, extractors and channels that need a person."""
     monitors: int
     """Number of active monitors."""
     under_way: list[RunProgress]

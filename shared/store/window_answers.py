@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, and_, func, select, tuple_, update
+from sqlalchemy import Connection, and_, func, or_, select, tuple_, update
 
 from biaswatch.shared.contracts import (
     ACCOUNTS,
@@ -151,6 +151,18 @@ class WindowAnswers:
         query = select(TRAFFIC_WINDOWS).where(WINDOWS.monitor_id == monitor_id)
         rows = self.db.rows(query.order_by(WINDOWS.begins.desc()).limit(most))
         return [_window(row) for row in rows]
+
+    def last_read(self, monitor_id: str) -> AccountedWindow | None:
+        """Return the last window with members that was read and counted."""
+        has_members = or_(*(WINDOWS[name] > 0 for name in MemberAccounts.model_fields))
+        query = select(TRAFFIC_WINDOWS).where(
+            WINDOWS.monitor_id == monitor_id,
+            WINDOWS.fixed_at.is_not(None),
+            WINDOWS.waiting == 0,
+            has_members,
+        )
+        rows = self.db.rows(query.order_by(WINDOWS.begins.desc()).limit(1))
+        return _window(rows[0]) if rows else None
 
     def accounts(self, monitor_id: str) -> AnswerAccounts:
         """Return the sums over all windows of a monitor."""

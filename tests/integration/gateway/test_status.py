@@ -3,6 +3,7 @@
 import os
 import signal
 import socket
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -18,10 +19,11 @@ from biaswatch.services.gateway.settings import GatewaySettings
 from biaswatch.services.gateway.status import StatusQueries, service_troubles
 from biaswatch.shared.bus.jetstream import Connection, connection
 from biaswatch.shared.bus.port import Publisher
-from biaswatch.shared.contracts import AlarmState, AuditAction, AuditedAct
+from biaswatch.shared.contracts import AlarmState, AuditAction, AuditedAct, MemberAccounts, Traffic
 from biaswatch.shared.contracts.alarm import AlarmDelivery, ChannelStatus, DeliveryState
 from biaswatch.shared.errors import TransientError
 from biaswatch.shared.requests.platform import PlatformStatus
+from biaswatch.shared.requests.traffic import sent_answer
 from biaswatch.shared.runtime import health
 from biaswatch.shared.runtime.jobs import Job
 from biaswatch.shared.runtime.service import Service
@@ -29,7 +31,13 @@ from biaswatch.shared.store import Store
 from tests.integration.gateway.test_monitors import READER, api, store
 from tests.integration.runtime.test_service import running, settings_for, until_ready
 from tests.support.bus import ProvisionedBus
-from tests.support.records import make_alarm, make_monitor, make_run
+from tests.support.records import (
+    make_alarm,
+    make_exchange,
+    make_monitor,
+    make_run,
+    make_traffic_monitor,
+)
 from tests.support.waiting import PATIENCE_S, eventually
 
 __all__ = ["api", "store"]
@@ -115,6 +123,34 @@ def test_a_round_that_is_due_for_an_hour_waits_for_a_person(store: Store) -> Non
     assert [item.name for item in result.overdue] == [monitor.name]
     assert exit_code_of(result) == 3
     assert any("monitor overdue" in line for line in status_lines(result))
+
+
+@pytest.mark.parametrize(("grouped", "waits"), [(0, True), (1, False)])
+def test_a_traffic_monitor_whose_answers_have_no_compared_group_is_named(
+    store: Store, grouped: int, waits: bool
+) -> None:
+    monitor = make_traffic_monitor(since=LAST_WEEK)
+    store.records.write([monitor])
+    for hours_ago, number in ((3, 400 - grouped), (1, 2)):  # the second is not read yet
+        exchanges = [
+            make_exchange(number=n, at=NOW, said_at=NOW - timedelta(hours=hours_ago))
+            for n in range(number + grouped)
+        ]
+        traffic = Traffic(window_s=3600)
+        answers = [sent_answer(e, monitor, traffic, e.id) for e in exchanges]
+        store.window_answers.take([replace(answer, late=False) for answer in answers])
+        if hours_ago == 3:
+            store.window_answers.fix(answers[0].of, NOW)
+            accounts = MemberAccounts(evidence=grouped, without_group=number)
+            store.window_answers.settle(answers[0].of.run_id, accounts)
+    result = status_of(store)
+    assert exit_code_of(result) == (3 if waits else 0)
+    sentence = (
+        "support compared none of the 400 answers of its last window, until 2026-03-02 06:00 UTC:"
+        " check that their `groups` name dimensions and groups as the monitor's file does: gender"
+        " (female, male)."
+    )
+    assert [trouble.said for trouble in result.troubles] == waits * [sentence]
 
 
 def test_a_channel_in_trouble_waits_for_a_person_in_its_own_words(store: Store) -> None:
