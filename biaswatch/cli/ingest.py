@@ -126,11 +126,13 @@ def _write_map(log: Path, format_: LogFormat | None) -> None:
 
 
 def late_in_words(source: str, file: Path, late: Counter[str]) -> str:
-    """Return a sentence about answers that came too late for evidence, and what to do."""
+    """Return a sentence about answers that are late or were sent before, and what to do."""
     return "\n".join(
-        f"{count} of them are late for the monitor {monitor}: their windows have been read, or lie"
-        " before the first that it watches. They are kept, and are in no evidence. To have the"
-        f" past read, add --history (and your --map): biaswatch ingest {source} {file} --history"
+        f"{count} of them are late for the monitor {monitor}, or were sent before: their windows"
+        " have been read, or lie before the first that it watches. `biaswatch monitor show"
+        f" {monitor} --windows 5` counts both. Late ones are kept, and are in no evidence. To have"
+        f" the past read, add --history (and your --map): biaswatch ingest {source} {file}"
+        " --history"
         for monitor, count in sorted(late.items())
     )
 

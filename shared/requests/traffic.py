@@ -108,7 +108,7 @@ class AcceptedBatch(BaseModel):
     accepted: int
     """Answers that are on the bus."""
     late: dict[str, int] = {}
-    """Accepted answers that are too late for their windows, and not in the evidence, by monitor."""
+    """Accepted answers that are too late for their windows, by monitor, also if sent before."""
     redacted: dict[str, int] = {}
     """Number of redactions in their texts, by replacement."""
 

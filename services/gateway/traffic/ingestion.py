@@ -179,7 +179,8 @@ class ExchangeIngestion:
     def late(self, exchanges: Sequence[Exchange]) -> dict[str, int]:
         """Count the answers of one live system that are late for their windows, by monitor.
 
-        Windows that are being closed now are not considered; `monitor show --windows` is exact.
+        Windows that are being closed now are not considered, and answers that were sent before
+        count as late, too; `monitor show --windows` is exact.
         """
         if not exchanges:
             return {}
