@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 import typer
 import yaml
-from pydantic_core import to_jsonable_python
 from rich.console import Console
 from rich.progress import Progress
 
@@ -18,6 +17,7 @@ from biaswatch.cli.options import gateway
 from biaswatch.importing.log_files import LogFile, log_file, suggested_map_of
 from biaswatch.importing.rows import RepeatedIds
 from biaswatch.importing.sending import SendingCursor
+from biaswatch.importing.sent_answers import answers_in
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import running_platform
 from biaswatch.render.monitors import print_monitor
@@ -224,14 +224,3 @@ def _batches(answers: Iterable[dict[str, Any]]) -> Iterator[list[dict[str, Any]]
         size += more
     if batch:
         yield batch
-
-
-def answers_in(file: LogFile, left_out: LeftOut | None = None) -> Iterator[dict[str, Any]]:
-    """Yield recorded answers with their ids and times."""
-    for where, answer in file.answers(left_out):
-        if not answer.get("at"):
-            # Without it, the second sending of a file would count in another window.
-            raise UsageError(f"{where}: an answer is an object that says `at` when.")
-        if answer.get("id") is None:
-            raise UsageError(f"{where}: nothing names this answer. Map a field to `id`.")
-        yield to_jsonable_python(answer, inf_nan_mode="null")

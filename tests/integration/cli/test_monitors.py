@@ -70,7 +70,7 @@ def test_traffic_is_watched_and_recorded_answers_are_sent_in(tmp_path: Path) -> 
         answers.write_text('{"id": "1", "text": "Yes."}')
         nameless = biaswatch("ingest", "support-bot", str(answers))
         assert nameless.returncode == 2
-        assert "line 1: an answer is an object that says `at` when" in nameless.stderr
+        assert "line 1: this answer has no `at`, when it was given" in nameless.stderr
 
 
 def stand(state: Path) -> dict[str, object]:

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from biaswatch.bbq.rows import read_rows
 from biaswatch.building.build_files import load_plan
-from biaswatch.cli.ingest import answers_in
 from biaswatch.importing.log_files import LogFile
+from biaswatch.importing.sent_answers import answers_in
 from biaswatch.readers.cases import CasesQuestion, cases_of, row_filter
 from biaswatch.readers.suites import load_monitor, load_suite, read_probes
 from biaswatch.readers.tables import TableColumns

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 import typer
 
-from biaswatch.cli.ingest import MAX_BATCH_ANSWERS, answers_in, ingest
+from biaswatch.cli.ingest import MAX_BATCH_ANSWERS, ingest
 from biaswatch.importing.log_files import LogFile
+from biaswatch.importing.sent_answers import answers_in
+from biaswatch.shared.conventions.mapping import MappingFile
 from biaswatch.shared.errors import TransientError, UsageError
 from biaswatch.shared.requests.traffic import AcceptedBatch
 
@@ -50,6 +52,30 @@ def test_a_file_that_is_missing_or_no_text_or_empty_is_one_sentence(tmp_path: Pa
     file.write_text("\n\n")
     with pytest.raises(UsageError, match="holds no answer"):
         ingest("support", file)
+
+
+@pytest.mark.parametrize("name", ["text", "prompt"])
+def test_an_answer_beyond_the_limit_is_refused_with_file_line_and_limit(
+    tmp_path: Path, name: str
+) -> None:
+    file = tmp_path / "answers.jsonl"
+    large = {"id": "2", "at": AT, "text": "Yes.", name: "x" * 5 * 1024 * 1024}
+    file.write_text("\n".join(map(json.dumps, [{"id": "1", "at": AT, "text": "Yes."}, large])))
+    with pytest.raises(UsageError, match=r"answers\.jsonl, line 2: .* limit is 448 KiB"):
+        ingest("support", file)
+
+
+def test_a_missing_time_or_id_names_the_field_of_the_map_or_suggests_one(tmp_path: Path) -> None:
+    file = tmp_path / "answers.jsonl"
+    file.write_text(json.dumps({"key": "1", "when": AT, "text": "Yes."}))
+    with pytest.raises(UsageError, match=r"line 1: .* no `at`, .*--suggest-map .*answers\.jsonl"):
+        list(answers_in(LogFile(file)))
+    mapping = MappingFile.model_validate({"time": "meta.finished", "id": "key"})
+    with pytest.raises(UsageError, match=r"no `meta\.finished`, which the map names as its time"):
+        list(answers_in(LogFile(file, mapping=mapping)))
+    mapping = MappingFile.model_validate({"time": "when", "id": ["request", "trace"]})
+    with pytest.raises(UsageError, match="no `request` or `trace`, which the map names as its id"):
+        list(answers_in(LogFile(file, mapping=mapping)))
 
 
 class Gateway:

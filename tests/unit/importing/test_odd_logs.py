@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow.parquet import write_table
 
-from biaswatch.cli.ingest import answers_in
 from biaswatch.importing.log_files import LogFile
+from biaswatch.importing.sent_answers import answers_in
 from biaswatch.shared.conventions.answers import part_of, sent_fields
 from biaswatch.shared.conventions.mapping import MappingFile
 from biaswatch.shared.conventions.rows import LogFormat
@@ -131,7 +131,7 @@ def test_rows_without_an_id_stay_separate(
     path = written_lines(tmp_path / "log.jsonl", rows(**absent))
     given = measured_log(path, {"text": "text"} if mapped else None)
     assert given.rows.rows == given.about["units"] == ROWS
-    with pytest.raises(UsageError, match=r"line 1: nothing names this answer\. Map a field"):
+    with pytest.raises(UsageError, match=r"line 1: this answer has no `id`\. .* --suggest-map"):
         list(answers_in(LogFile(path)))
 
 
