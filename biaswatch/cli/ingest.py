@@ -90,6 +90,11 @@ def ingest(
     except KeyboardInterrupt:
         typer.echo("Stopped. The same command goes on here; each answer counts once.", err=True)
         raise typer.Exit(TransientError.exit_code) from None
+    except TransientError as error:
+        raise TransientError(
+            f"{error} {cursor.sent:,} of {count:,} answers were sent; the same command sends the"
+            " rest, and each counts once."
+        ) from None
     cursor.forget()
 
 
