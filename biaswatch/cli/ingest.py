@@ -92,8 +92,8 @@ def ingest(
         raise typer.Exit(TransientError.exit_code) from None
     except TransientError as error:
         raise TransientError(
-            f"{error} {cursor.sent:,} of {count:,} answers were sent; the same command sends the"
-            " rest, and each counts once."
+            f"{error} {cursor.sent:,} of {count:,} answers were sent. The same command goes on"
+            " there; each answer counts once."
         ) from None
     cursor.forget()
 

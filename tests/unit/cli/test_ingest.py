@@ -109,7 +109,7 @@ def test_what_broke_off_goes_on_where_it_stopped_and_a_changed_file_from_its_beg
     ids = [str(n) for n in range(2 * MAX_BATCH_ANSWERS + 7)]
     lines = [json.dumps({"id": id_, "at": AT, "text": "Yes."}) for id_ in ids]
     file.write_text("\n".join(lines))
-    sentences = r"not answer\. 1,000 of 1,007 answers were sent; the same command sends the rest"
+    sentences = r"not answer\. 1,000 of 1,007 answers were sent\. The same command goes on"
     with pytest.raises(TransientError, match=sentences):
         ingest("support", file)
     gateway.room = 10 * MAX_BATCH_ANSWERS
