@@ -154,7 +154,8 @@ MONITOR_OVERDUE = Gauge(
 MONITOR_ANSWERS = Gauge(
     "biaswatch_monitor_answers",
     "Production answers received for a monitor, by outcome: evidence, described,"
-    " unmeasured, without_text, without_group, waiting, late, duplicate, refused.",
+    " unmeasured, without_text, without_group, waiting, late, duplicate,"
+    " refused (shown as rejected).",
     ["tenant", "monitor", "account"],
 )
 UNWATCHED_ANSWERS = Gauge(
