@@ -70,6 +70,7 @@ async def test_a_connection_works_again_after_a_server_that_hung(tmp_path: Path)
         connection = await Connection.open(server.url, name="planner")
         replies = await connection.client.subscribe("question")
         os.kill(server.pid, signal.SIGSTOP)
+        os.waitid(os.P_PID, server.pid, os.WSTOPPED)
         try:
             for _ in range(3):
                 with pytest.raises(TransientError, match="has not answered within"):
