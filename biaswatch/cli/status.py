@@ -17,10 +17,16 @@ from biaswatch.shared.requests.platform import (
     PlatformTrouble,
 )
 from biaswatch.shared.requests.run_views import RunProgress
+from biaswatch.shared.runtime.settings import Settings, load_settings
 
 WAITING_CODE = 3
 """No alarm is active, but something needs attention."""
 NOT_RUNNING = "No platform runs on this machine: {} not being read. Start it with `biaswatch up`."
+NO_STATE = (
+    "No platform runs on this machine, and the state directory {} does not exist: nothing is"
+    " watched. Name your platform's directory with BIASWATCH_STATE_DIR, or its gateway with"
+    " --server."
+)
 app = typer.Typer(
     name="targets", help="Targets that refuse every call: list, resume.", no_args_is_help=True
 )
@@ -33,6 +39,8 @@ def status(as_json: Json = False) -> None:
     """
     here = None if gateway().server else running_platform()
     is_running = here is not None or gateway().server is not None
+    if not is_running:
+        _check_has_state(load_settings(Settings))
     report = ask(lambda client: client.read(PlatformStatus, "/v1/status"))
     if not is_running and report.monitors:
         trouble = PlatformTrouble(
@@ -50,6 +58,14 @@ def status(as_json: Json = False) -> None:
             typer.echo(f"Dashboard: {here.url}\nMetrics: {here.metrics}")
     if code := exit_code_of(report):
         raise typer.Exit(code)
+
+
+def _check_has_state(settings: Settings) -> None:
+    """Exit where this machine has neither a running platform nor the state of one."""
+    if settings.store_url or settings.state_dir.exists():
+        return
+    typer.echo(NO_STATE.format(settings.state_dir), err=True)
+    raise typer.Exit(WAITING_CODE)
 
 
 def _unread(monitors: int) -> str:

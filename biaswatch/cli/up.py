@@ -1,7 +1,7 @@
 """The verb `up`, and the monitor that `up --demo` shows."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
@@ -19,7 +19,8 @@ from biaswatch.shared.bus.server import check_unused
 from biaswatch.shared.contracts import Alarm, AlarmState, Suite
 from biaswatch.shared.llm.local_models import SMOLLM2
 from biaswatch.shared.requests.monitor_views import AppliedMonitor, MonitorView
-from biaswatch.shared.runtime.health import port_refused
+from biaswatch.shared.runtime.health import HealthServer, ServiceHealth, combined_health
+from biaswatch.shared.runtime.service import Service
 from biaswatch.shared.runtime.settings import Settings, load_settings
 from biaswatch.shared.telemetry import configure_logs
 
@@ -69,11 +70,17 @@ def _serve(
         settings = settings.model_copy(update={"log_level": "ERROR"})  # the demo prints lines
     configure_logs(settings.log_level)
     metrics = metrics_address(settings, port)
-    words = metrics_of_processes(metrics) if as_processes else served_metrics(metrics)
+    services: list[Service] = []
+    words = metrics_of_processes(metrics) if as_processes else served_health(metrics, services)
 
     async def serve() -> None:
         async with embedded_platform(
-            settings, port=port, as_processes=as_processes, metrics=metrics, progress=_progress
+            settings,
+            port=port,
+            as_processes=as_processes,
+            metrics=metrics,
+            progress=_progress,
+            started=services.extend,
         ) as started:
             here = replace(started, metrics=words)
             address.write(here)
@@ -112,21 +119,20 @@ def metrics_of_processes(first: MetricsAddress) -> str:
     return f"http://{first.host}:{first.port}/metrics ({SERVICES[0]}) to {last} ({SERVICES[-1]})"
 
 
-def served_metrics(address: MetricsAddress) -> str:
-    """Serve the metrics of this process; return their URL.
+def served_health(address: MetricsAddress, services: Sequence[Service]) -> str:
+    """Serve health and metrics of this process; return the URL of the metrics.
 
     Raises
     ------
     ConfigurationError
         The port cannot be opened.
     """
-    from prometheus_client import start_http_server
 
-    try:
-        server, _ = start_http_server(address.port, addr=address.host)
-    except OSError as error:
-        raise port_refused(address.host, address.port, error) from None
-    return f"http://{address.host}:{server.server_port}/metrics"
+    def state() -> ServiceHealth:
+        return combined_health("platform", [service.state() for service in services])
+
+    server = HealthServer(address.host, address.port, state)
+    return f"http://{address.host}:{server.port}/metrics"
 
 
 def _progress(step: str) -> None:

@@ -85,6 +85,7 @@ class ServiceSettings:
     with_models: bool
     state_dir: Path
     metrics: MetricsAddress
+    started: Callable[[Sequence[Service]], None]
 
 
 @asynccontextmanager
@@ -99,6 +100,7 @@ async def embedded_platform(
     with_models: bool = True,
     metrics: MetricsAddress = FREE_PORTS,
     progress: Callable[[str], None] = lambda step: None,
+    started: Callable[[Sequence[Service]], None] = lambda services: None,
 ) -> AsyncIterator[RunningPlatform]:
     """Run the platform while the context lasts.
 
@@ -106,7 +108,7 @@ async def embedded_platform(
     additional models of the simulator, `calls` limits concurrent calls per target, and a faster
     `clock` speeds up monitors; services in processes ignore clock and calls. Without `with_models`
     no model is called: probes keep waiting.
-    `progress` gets a line for each step of the start.
+    `progress` gets a line for each step of the start, and `started` the services of this process.
 
     Raises
     ------
@@ -137,6 +139,7 @@ async def embedded_platform(
                     with_models,
                     settings.state_dir,
                     metrics,
+                    started,
                 )
                 progress(f"Starting {len(SERVICES)} services")
                 serve = _in_processes if as_processes else _in_this_process
@@ -261,6 +264,7 @@ async def _in_this_process(where: ServiceSettings, store: Store, port: int) -> A
         searcher.build(load_settings(SearcherSettings, **common), where.clock),
         gateway_work,
     ]
+    where.started(services)
     connection = await Connection.open(where.nats_url, name="gateway")
     try:
         api = gateway.web_app(

@@ -101,10 +101,13 @@ class ChannelView(BaseModel):
     """Reason of the last failed delivery."""
 
     def undelivered(self) -> str | None:
-        """Return how many alarms will not reach the channel, or None."""
+        """Return how many alarms do not reach the channel, or None."""
         ended = (DeliveryState.REFUSED, DeliveryState.EXPIRED)
+        waiting = self.alarms.get(DeliveryState.WAITING, 0)
         if not (count := sum(self.alarms.get(state, 0) for state in ended)):
-            return None
+            if not (waiting and self.last_failure):
+                return None
+            return f"{self.name}: {waiting} waiting, tried again ({self.last_failure})."
         return (
             f"{self.name}: {count} within seven days ({self.last_failure or 'it was unavailable'})."
             f" Correct the cause, then run `biaswatch channels retry {self.name}`."

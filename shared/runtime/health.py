@@ -18,6 +18,7 @@ from biaswatch.shared.bus.worker import Worker
 from biaswatch.shared.errors import ConfigurationError
 from biaswatch.shared.runtime.jobs import GuardedJob, Job, guarded, in_thread
 
+STARTING, WORKING = "starting", "working"
 BEAT_S = 0.5
 """Interval at which an event loop shows that it runs."""
 STALLED_AFTER_S = 30.0
@@ -108,6 +109,21 @@ class HealthServer:
         return [b"This port serves /healthz, /readyz and /metrics.\n"]
 
 
+def combined_health(name: str, states: Sequence[ServiceHealth]) -> ServiceHealth:
+    """Return the health of a process that runs several services; without any, it is starting."""
+    unready = [f"{state.service}: {state.why}" for state in states if not state.ready]
+    return ServiceHealth(
+        name,
+        ready=bool(states) and not unready,
+        why="; ".join(unready) or (WORKING if states else STARTING),
+        loop_age_s=max((state.loop_age_s for state in states), default=0.0),
+        stages=tuple(stage for state in states for stage in state.stages),
+        store_trouble=next((s.store_trouble for s in states if s.store_trouble), None),
+        bus_trouble=next((s.bus_trouble for s in states if s.bus_trouble), None),
+        jobs=tuple(job for state in states for job in state.jobs),
+    )
+
+
 def port_refused(host: str, port: int, error: OSError) -> ConfigurationError:
     """Return that the port for health and metrics cannot be opened, and why."""
     return ConfigurationError(
@@ -152,9 +168,6 @@ def _reply(start: Callable[..., Any], *, healthy: bool, state: ServiceHealth) ->
     status = "200 OK" if healthy else "503 Service Unavailable"
     start(status, [("Content-Type", "application/json")])
     return [json.dumps(asdict(state)).encode() + b"\n"]
-
-
-WORKING = "working"
 
 
 def stage_health(worker: Worker, now: float) -> StageHealth:

@@ -56,6 +56,12 @@ async def silent_at_first(url: str) -> AsyncIterator[tuple[str, list[int]]]:
             await server.wait_closed()
 
 
+def stop(pid: int) -> None:
+    """Stop a process, and wait until it has stopped."""
+    os.kill(pid, signal.SIGSTOP)
+    os.waitid(os.P_PID, pid, os.WSTOPPED)
+
+
 async def test_a_server_that_does_not_answer_in_time_is_asked_again(tmp_path: Path) -> None:
     with EmbeddedServer(tmp_path) as server:
         async with silent_at_first(server.url) as (url, came):
@@ -69,8 +75,7 @@ async def test_a_connection_works_again_after_a_server_that_hung(tmp_path: Path)
     with EmbeddedServer(tmp_path) as server:
         connection = await Connection.open(server.url, name="planner")
         replies = await connection.client.subscribe("question")
-        os.kill(server.pid, signal.SIGSTOP)
-        os.waitid(os.P_PID, server.pid, os.WSTOPPED)
+        stop(server.pid)
         try:
             for _ in range(3):
                 with pytest.raises(TransientError, match="has not answered within"):

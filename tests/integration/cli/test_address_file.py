@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from biaswatch.cli.up import metrics_address, metrics_of_processes, served_metrics
+from biaswatch.cli.up import metrics_address, metrics_of_processes, served_health
 from biaswatch.local.connections import AddressFile, MetricsAddress, RunningPlatform
 from biaswatch.shared.errors import ConfigurationError
 from biaswatch.shared.runtime.settings import Settings
@@ -47,14 +47,17 @@ def test_a_platform_that_starts_is_told_from_none(tmp_path: Path) -> None:
     assert file.read() is None
 
 
-def test_metrics_are_served_on_the_port_of_the_settings() -> None:
+def test_health_and_metrics_are_served_on_the_port_of_the_settings() -> None:
     port = free_port("127.0.0.1")
     address = metrics_address(Settings(health_port=port), port=0)
-    url = served_metrics(address)
+    url = served_health(address, [])
     assert url == f"http://127.0.0.1:{port}/metrics"
     assert "python_info" in httpx2.get(url).text
+    ready = httpx2.get(f"http://127.0.0.1:{port}/readyz")
+    assert (ready.status_code, ready.json()["why"]) == (503, "starting")
+    assert httpx2.get(f"http://127.0.0.1:{port}/nonsense").status_code == 404
     with pytest.raises(ConfigurationError, match=rf"port {port} .*BIASWATCH_HEALTH_PORT"):
-        served_metrics(address)
+        served_health(address, [])
 
 
 def test_ports_of_metrics_are_fixed_unless_the_gateway_takes_a_free_port() -> None:

@@ -178,3 +178,10 @@ def test_status_says_that_no_platform_watches_active_monitors(tmp_path: Path) ->
     outcome = command("status")
     assert outcome.returncode == 3
     assert "No platform runs on this machine" in outcome.stdout
+
+
+def test_status_of_a_new_folder_is_no_all_clear(tmp_path: Path) -> None:
+    outcome = CommandLine(tmp_path / "absent")("status")
+    assert (outcome.returncode, outcome.stdout) == (3, "")
+    assert "nothing is watched. Name your platform's directory" in outcome.stderr
+    assert not (tmp_path / "absent").exists()
