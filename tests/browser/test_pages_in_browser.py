@@ -150,7 +150,7 @@ def test_six_questions_are_answered_by_clicks_from_the_overview(opened: Any, scr
     worst = page.locator("ul.findings li").first
     assert re.search(r"is .* than .* in .* by .*\(p [<=] ", worst.inner_text(), re.DOTALL)
     # Show me the answers behind it.
-    worst.get_by_role("link", name="The answers").click()
+    worst.get_by_role("link", name="answers about").click()
     assert "group=" in page.url
     page.locator("article").first.wait_for()
     page.go_back()
