@@ -9,6 +9,7 @@ from biaswatch.shared.contracts.alarm import TRIAL_MONITOR
 from biaswatch.shared.formatting import isolated, number, on_one_line
 
 MAX_LINE_CHARACTERS = 500
+TRIAL_TITLE = "A trial, no alarm"
 _HARMLESS = str.maketrans({"<": "\u2039", ">": "\u203a", "`": "'"})
 """Characters that open a tag or code in some medium, and their replacements."""
 _MENTION = re.compile(r"(?<!\w)@")
@@ -42,7 +43,8 @@ def message_of(alarm: Alarm, dashboard_url: str | None) -> AlarmMessage:
         lines.append(f"For {', '.join(alarm.owners)}")
     written = [isolated(plain(line)) for line in lines]
     written.append(_evidence_line(alarm, dashboard_url))
-    title = isolated(plain(f"{alarm.monitor}: {alarm.what} in {alarm.called}"))
+    name = TRIAL_TITLE if alarm.monitor == TRIAL_MONITOR else alarm.monitor
+    title = isolated(plain(f"{name}: {alarm.what} in {alarm.called}"))
     return AlarmMessage(title, "\n".join(written), over)
 
 

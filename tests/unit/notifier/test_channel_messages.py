@@ -17,6 +17,7 @@ from biaswatch.services.notifier.domain.attempts import (
     Unavailable,
     attempt_of,
     settled,
+    trial_alarm,
 )
 from biaswatch.services.notifier.handlers.operator_channels import CHANNELS_FILE
 from biaswatch.shared.contracts import Alarm, AlarmState
@@ -165,6 +166,12 @@ def test_what_nobody_takes_for_seven_days_expires() -> None:
     assert (waits.state, waits.why) == (DeliveryState.WAITING, "down")
     late = AT + timedelta(seconds=STALE_AFTER_S + 1)
     assert settled(due(attempts=3), Unavailable("down"), late, 0.5).state is DeliveryState.EXPIRED
+
+
+def test_a_trial_names_itself_before_anything_else() -> None:
+    message = message_of(trial_alarm(trial_of("chat", AT, "default")), None)
+    assert "A trial, no alarm: disparity in" in message.title
+    assert "This is a trial of the channel" in message.body.splitlines()[0]
 
 
 def test_a_trial_is_sent_once() -> None:
