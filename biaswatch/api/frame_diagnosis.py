@@ -30,6 +30,7 @@ from biaswatch.shared.presentation.corrections import (
     SAMPLING_ASSUMPTION,
     table_correction_sentences,
 )
+from biaswatch.shared.presentation.interactions import interaction_sentences
 from biaswatch.shared.presentation.questions import compared_groups, headline
 
 SHOWN = (
@@ -143,8 +144,12 @@ class FrameDiagnosis:
     @cached_property
     def sentences(self) -> list[str]:
         """Conclusions on each comparison, the strongest first; then on all groups together."""
-        overall = overall_sentences(self.parts["overall"])
-        return [*(comparison_sentence(row) for row in self.result.comparisons), *overall]
+        crossed = self.parts.get("interactions", [])
+        return [
+            *(comparison_sentence(row) for row in self.result.comparisons),
+            *interaction_sentences(crossed, self.result.about["alpha"]),
+            *overall_sentences(self.parts["overall"]),
+        ]
 
     def figure(self) -> Any:
         """Return the gaps and their intervals as a matplotlib figure."""

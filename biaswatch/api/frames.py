@@ -81,12 +81,12 @@ STYLE = "text-align:left;padding:2px 12px 2px 0;font-variant-numeric:tabular-num
 def in_python(text: str) -> str:
     """Return a message with options of the command line as arguments of Python.
 
-    >>> in_python("Add --random name; otherwise --unit cv.")
-    'Add `random=["name"]`; otherwise `unit="cv"`.'
+    >>> in_python("Add --random name; otherwise --set cv --unit cv.")
+    'Add `random=["name"]`; otherwise `set="cv"` `unit="cv"`.'
     """
     text = text.replace("--range; in Python ", "").replace("--config ", "")
     text = re.sub(r"--random ([^;.,]+)", r'`random=["\1"]`', text)
-    text = re.sub(r"--(\w+) ([^ ;.,]+)(?=[;.,])", r'`\1="\2"`', text)
+    text = re.sub(r"--(\w+) ([^ ;.,]+)(?=[;.,]| --)", r'`\1="\2"`', text)
     return re.sub(r"--(\w+)", r"`\1=`", text)
 
 

@@ -242,7 +242,8 @@ def _check_no_file(written: str) -> None:
         if Path(written).is_file():
             raise UsageError(
                 f"{written} is a file, and this command is about runs. `biaswatch diagnose`,"
-                " `ll144` and `table` read files."
+                " `ll144` and `table` read files. To compare two files, put both into one with a"
+                " column that names the version, and give `biaswatch diagnose` a --group for it."
             )
 
 
