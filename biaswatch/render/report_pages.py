@@ -22,7 +22,7 @@ from biaswatch.shared.presentation.drawing import Forest, drawing_style, forest_
 CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """The page loads nothing and runs nothing."""
 PageKind = Literal["report", "board", "letter"]
-"""What the style sheet prints: pages of A4, one page, or pages of US Letter."""
+"""The printed form: pages of A4, one page for a board, or pages of US Letter."""
 MAX_WHOLE_CHARS = 10
 """Words of a cell up to this length are not broken."""
 MIN_CARD_COLUMNS = 4

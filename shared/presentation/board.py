@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from biaswatch.shared.analysis.findings.twins import PLACEBO
 from biaswatch.shared.contracts import Diagnosis, Gap, SummaryWord
 from biaswatch.shared.formatting import elided, number
 from biaswatch.shared.presentation.conclusions import families_of
@@ -24,8 +25,6 @@ GROUP_CHARS, NAME_CHARS, TITLE_CHARS, FOREST_CHARS, LEAD_CHARS = 18, 26, 48, 60,
 ABOUT_CHARS = 240
 """Longest texts of the page; the full report has them whole."""
 MAX_RANGES = 2
-PLACEBO = "placebo"
-"""The grouping of twins that differ in nothing that matters; it is not pictured."""
 MEANING = {
     SummaryWord.DISPARITY: "At least two groups are treated differently, by more than chance"
     " explains.",
@@ -57,7 +56,7 @@ class BoardPage:
     """None where nothing is compared."""
     lead: str
     context: str
-    """What was asked, and whether a model is simulated; read before the pictures."""
+    """The warning about simulated models and the subject of the suite, before the pictures."""
     forests: Sequence[Forest]
     findings: Sequence[str]
     sections: Sequence[tuple[str, str]]
@@ -91,12 +90,12 @@ def board_page(
     left_out = list(dict.fromkeys(titles))[MAX_BOARD_FORESTS:]
     features = {row.feature for row in pictured}
     known = {name: ends for name, ends in (ranges or {}).items() if name in features}
-    asked = " ".join(filter(None, [elided(about, ABOUT_CHARS), *_ranges(known)]))
+    subject = " ".join(filter(None, [elided(about, ABOUT_CHARS), *_ranges(known)]))
     return BoardPage(
         title=elided(run.described.name or f"{run.suite}, {run.at:%d %B %Y}", TITLE_CHARS),
         word=word,
         lead=elided(summary.lead, LEAD_CHARS),
-        context=" ".join(filter(None, [_caution(run.targets), asked])),
+        context=" ".join(filter(None, [_caution(run.targets), subject])),
         forests=_brief_forests(run_forests(pictured)),
         findings=[*_findings(summary), *_by_model(compared), *_not_pictured(left_out)],
         sections=[*meant, ("How it was measured", _method(run, compared))],

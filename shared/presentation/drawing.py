@@ -277,17 +277,17 @@ def _number_slopes(svg: Element, slopes: Sequence[Slope], y: Axis) -> None:
         for n, slope in enumerate(slopes, start=1)
         if slope.before.value is not None and slope.after.value is not None
     }
-    places = spread_apart(list(ends.values()), LABEL_HEIGHT, SLOPE_HEIGHT)
+    places = separated(list(ends.values()), LABEL_HEIGHT, SLOPE_HEIGHT)
     for (name, end), place in zip(ends.items(), places, strict=True):
         leader = {"x1": "81%", "x2": "83.5%", "stroke": GREY, "class": "level"}
         _add(svg, "line", y1=f"{end:g}", y2=f"{place:g}", **leader)
         _add(svg, "text", name, x="84%", y=f"{place + 4:g}")
 
 
-def spread_apart(positions: Sequence[float], distance: float, end: float) -> list[float]:
+def separated(positions: Sequence[float], distance: float, end: float) -> list[float]:
     """Return positions at least a distance apart, near to where they were and before an end.
 
-    >>> spread_apart([50, 10, 12, 96], 10, 100)
+    >>> separated([50, 10, 12, 96], 10, 100)
     [50, 10, 20, 95.0]
     """
     order = sorted(range(len(positions)), key=positions.__getitem__)

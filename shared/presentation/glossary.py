@@ -13,7 +13,7 @@ GLOSSARY = {
     "evidence": "How strongly the rounds up to now speak for a disparity, as a logarithm: 0 is"
     " nothing, and 1 more is 2.7 times stronger. It may be read at any time.",
     "needed for an alarm": "An alarm is raised when the evidence reaches this number.",
-    "units": "What counts once: a prompt, a set of twins, or a user, with all their answers.",
+    "units": "Independent observations: prompts, sets of twins or users, with all their answers.",
     "prompts": "The questions with at least one number.",
     "missing": "Answers without a number: refused, cut off, not readable. They never count as 0.",
     "units still needed": "About how many more units a decision takes; - where it is not known.",

@@ -75,7 +75,7 @@ def unanswered_sentence(evidence: Sequence[EvidenceView]) -> str:
     )
 
 
-def standing_sentence(evidence: EvidenceView, title: str, *, ended: bool) -> str:
+def alarm_end_sentence(evidence: EvidenceView, title: str, *, ended: bool) -> str:
     """Return the condition that ends the alarm of a comparison, and how near it is."""
     after = " The monitor has ended, so the alarm stays raised." if ended else ""
     return f"{title}: {evidence.reason}.{after}"

@@ -128,7 +128,7 @@ class Tile:
 def overview_tiles(
     alarms: int, monitors: Sequence[MonitorStatus], runs: Sequence[RunProgress], day: DaySpending
 ) -> list[Tile]:
-    """Return raised alarms, what is no all-clear, and the answers and spending of the last day."""
+    """Return the tiles: alarms, verdicts other than no disparity, the last day's work and cost."""
     cost = number(day.cost) if day.cost else f"{day.tokens:,}"
     unit = "by your price table" if day.cost else "tokens, without a price"
     return [

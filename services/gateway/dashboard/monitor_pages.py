@@ -37,13 +37,13 @@ from biaswatch.shared.presentation.forests import monitor_forests
 from biaswatch.shared.presentation.monitor_tables import (
     RANGES,
     accounts_table,
+    alarm_end_sentence,
     evidence_table,
     history_table,
     in_time,
     is_quiet_about_missing,
     labelled_table,
     monitor_lead,
-    standing_sentence,
     strata_table,
     table_of_one,
     unanswered_sentence,
@@ -108,7 +108,7 @@ def router(ctx: GatewayContext) -> APIRouter:
             comparisons=evidence_table(name, measured, titles),
             unanswered=unanswered_sentence(evidence),
             standing=[
-                standing_sentence(
+                alarm_end_sentence(
                     part,
                     titles.get(part.comparison, part.comparison),
                     ended=view.status.ended is not None,

@@ -39,17 +39,17 @@ def change_bound(plan: MonitorPlan, number: int) -> float:
 
 def promise_of(plan: MonitorPlan, what: AlarmKind, number: int) -> str:
     """Say how probable a false alarm like this one is, ever."""
-    kinds, others = "disparities", "changes of gap or level"
+    kinds, other_kinds = "disparities", "changes of gap or level"
     if what is not AlarmKind.DISPARITY:
-        kinds, others = others, kinds
+        kinds, other_kinds = other_kinds, kinds
     nth = "test" if what is AlarmKind.DISPARITY else "search"
     return (
         f"The probability that this monitor ever raises a false alarm of {kinds}, over its"
         f" {len(plan.watched)} comparisons, all epochs and all alarms, is at most"
         f" {plan.alpha / 2:g}: this was {nth} {number} of the comparison, with"
         f" {percent(share_of_test(number))} of it, and {percent(share_left(number))} is left for"
-        f" later ones. It is half of the monitor's {plan.alpha:g}; the other half is for {others}."
-        " The probabilities of several monitors add up"
+        f" later ones. It is half of the monitor's {plan.alpha:g}; the other half is for"
+        f" {other_kinds}. The probabilities of several monitors add up"
     )
 
 

@@ -16,9 +16,9 @@ from biaswatch.shared.presentation.drawing import (
     forest_figure,
     gap_text,
     markup,
+    separated,
     slope_figure,
     sparkline,
-    spread_apart,
 )
 from biaswatch.shared.presentation.forests import against, checked_against, run_forests
 from biaswatch.shared.presentation.run_summary import run_summary
@@ -102,6 +102,6 @@ def test_numbers_beside_slopes_do_not_cover_each_other() -> None:
     assert max(labels) < SLOPE_HEIGHT
 
 
-def test_positions_are_spread_apart_within_the_picture() -> None:
-    assert spread_apart([50.0, 10.0, 12.0, 96.0], 10.0, 100.0) == [50.0, 10.0, 20.0, 95.0]
-    assert spread_apart([], 10.0, 100.0) == []
+def test_positions_are_separated_within_the_picture() -> None:
+    assert separated([50.0, 10.0, 12.0, 96.0], 10.0, 100.0) == [50.0, 10.0, 20.0, 95.0]
+    assert separated([], 10.0, 100.0) == []

@@ -5,10 +5,10 @@ from datetime import timedelta
 from biaswatch.shared.contracts import comparison_titles
 from biaswatch.shared.contracts.comparison import MISSING
 from biaswatch.shared.presentation.monitor_tables import (
+    alarm_end_sentence,
     evidence_table,
     history_table,
     in_time,
-    standing_sentence,
     unanswered_sentence,
 )
 from biaswatch.shared.requests.evidence import evidence_view
@@ -58,8 +58,8 @@ def test_comparisons_of_missing_answers_are_told_apart_from_the_drawn_ones() -> 
 
 def test_an_ended_monitor_promises_no_end_of_its_alarm() -> None:
     evidence = evidence_view(make_evidence(reason="the alarm is over once"), stands_out=False)
-    assert standing_sentence(evidence, "words", ended=False) == "words: the alarm is over once."
-    assert "the alarm stays raised" in standing_sentence(evidence, "words", ended=True)
+    assert alarm_end_sentence(evidence, "words", ended=False) == "words: the alarm is over once."
+    assert "the alarm stays raised" in alarm_end_sentence(evidence, "words", ended=True)
 
 
 def test_the_file_has_a_line_for_each_round() -> None:
