@@ -19,13 +19,14 @@ from biaswatch.render.figures.gaps import gap_figure
 from biaswatch.render.table_rows import (
     Parts,
     comparable_p,
+    headline_text,
     overall_sentences,
     verdict_counts,
     verdicts_of,
 )
 from biaswatch.render.written_tables import LEADING, check_table_file, flattened, write_diagnosis
 from biaswatch.shared.contracts import LEAST_MEASURED_SHARE, SummaryWord
-from biaswatch.shared.formatting import NOT_MEASURED, interval
+from biaswatch.shared.formatting import NOT_MEASURED
 from biaswatch.shared.presentation.corrections import (
     SAMPLING_ASSUMPTION,
     table_correction_sentences,
@@ -190,8 +191,6 @@ class FrameDiagnosis:
 
 def comparison_sentence(row: Mapping[str, Any]) -> str:
     """Return the conclusion from one comparison as a sentence."""
-    low, high = row["ci"] or (None, None)
-    gap = interval(row["gap"], low, high, row["reason"])
     where = f"{row['domain']}: " if row["domain"] else ""
     if is_unmeasured_row(row):
         empty = " and ".join(row[side] for side in ("a", "b") if not row[f"n_{side}"])
@@ -199,5 +198,6 @@ def comparison_sentence(row: Mapping[str, Any]) -> str:
         return f"{groups}: {NOT_MEASURED}, no row of {empty} has a value."
     verdicts = verdicts_of(row)
     groups = compared_groups(row["a"], row["b"], row["gap"], verdicts.summary)
-    answer = headline(verdicts, gap, comparable_p(row), survives_missing=row["survives_missing"])
+    gap, p = headline_text(row), comparable_p(row)
+    answer = headline(verdicts, gap, p, survives_missing=row["survives_missing"])
     return f"{where}{groups}, {row['feature']}: {answer}"

@@ -28,6 +28,13 @@ class CheckedComparison:
         return f"{self.where}, {self.groups}" if self.groups else self.where
 
     @property
+    def name_with_missing(self) -> str:
+        """The name with the number of missing answers."""
+        requested = sum(side.requested for side in self.sides)
+        missing = requested - sum(side.measured for side in self.sides)
+        return f"{self.name} ({missing:,} of {requested:,} answers missing)"
+
+    @property
     def is_undecided(self) -> bool:
         """True for an inconclusive comparison."""
         return self.verdict == Verdict.INCONCLUSIVE

@@ -118,9 +118,12 @@ def measurement_warnings(compared: Sequence[CheckedComparison], rule: CheckRule)
         ("the verdict of no change", "verdicts of no change", {NO_CHANGE}),
     ):
         concluded = [comparison for comparison in compared if comparison.verdict in verdicts]
-        if undone := [comparison.name for comparison in concluded if comparison.is_undone]:
+        if undone := [of.name_with_missing for of in concluded if of.is_undone]:
             which = f"{len(undone)} of {len(concluded)} {words}" if len(concluded) > 1 else one
-            yield f"The missing answers could undo {which}: {_listed(undone)}."
+            yield (
+                f"The missing answers could undo {which}, were they the least favourable ones:"
+                f" {_listed(undone)}."
+            )
     if compared:
         yield from _unmeasured(compared, rule)
 

@@ -83,13 +83,13 @@ def _verdict_row(
     nearest = min(rows, key=_closeness)
     return _closeness(nearest)[0], [
         *(title_of(diagnosis), names.of(diagnosis), f"{len(rows)} of {len(diagnosis.gaps)}"),
-        *(f"{nearest.gap.a} - {nearest.gap.b}", estimate_text(nearest.gap.gap)),
-        p_value(nearest.p_adjusted),
+        *(f"{nearest.gap.a} - {nearest.gap.b}", estimate_text(nearest.gap.headline_gap)),
+        p_value(nearest.gap.headline_p),
     ]
 
 
 def _closeness(row: ComparisonView) -> tuple[float, float]:
-    p = 2.0 if row.p_adjusted is None else row.p_adjusted
+    p = 2.0 if row.gap.headline_p is None else row.gap.headline_p
     return p, -abs(row.gap.gap.value or 0.0)
 
 

@@ -7,6 +7,7 @@ from biaswatch.render.table_rows import (
     Parts,
     Row,
     comparison_row_remarks,
+    is_shift,
     unit_sentences,
     verdict_counts,
 )
@@ -25,9 +26,9 @@ def result_facts(parts: Parts, about: Row, warnings: Sequence[str]) -> Iterator[
     sentences = {
         "result": [verdict_counts(compared)],
         "verdicts": [*verdicts, *undefined_sentences(compared)],
-        "intervals": interval_sentences(about),
+        "intervals": interval_sentences(compared, about),
         "interactions": interaction_sentences(parts.get("interactions", []), about["alpha"]),
-        "means": mean_sentences(parts["summary"], features),
+        "means": mean_sentences(parts["summary"], features, calibrated=about["calibrated"]),
         "missing answers": missing_sentences(parts["missingness"]),
         "units": unit_sentences(about),
         "warning": warnings,
@@ -36,7 +37,7 @@ def result_facts(parts: Parts, about: Row, warnings: Sequence[str]) -> Iterator[
         yield from ((subject, sentence) for sentence in about_it)
 
 
-def interval_sentences(about: Row) -> Iterator[str]:
+def interval_sentences(rows: Sequence[Row], about: Row) -> Iterator[str]:
     """Yield the coverage of the intervals, and how comparisons are corrected."""
     if about["family"] + about["error_rates_family"] < 2:
         yield f"{coverage(about['alpha'])} intervals."
@@ -45,7 +46,12 @@ def interval_sentences(about: Row) -> Iterator[str]:
     if about["error_rates_family"]:
         families.append(f"{counted(about['error_rates_family'], 'comparison')} of error rates")
     joined = " and, as a second family, ".join(families)
-    if about["correction"] == "bonferroni":
+    if any(map(is_shift, rows)):
+        yield (
+            f"{coverage(about['alpha'])} intervals; p-values are corrected over {joined}, and an"
+            f" interval of twins leaves out 0 if its p-value is at most {about['alpha']:g}."
+        )
+    elif about["correction"] == "bonferroni":
         yield f"{coverage(about['alpha'])} intervals, of {joined} together (Bonferroni)."
     else:
         yield f"{coverage(about['alpha'])} intervals, each by itself."
@@ -63,8 +69,12 @@ def undefined_sentences(rows: Sequence[Row], *, everything: bool = False) -> Ite
             yield f"{count} of {counted(len(rows), 'comparison')} {has} {kind}: {reason}."
 
 
-def mean_sentences(rows: Sequence[Row], features: Iterable[str]) -> Iterator[str]:
+def mean_sentences(
+    rows: Sequence[Row], features: Iterable[str], *, calibrated: bool = False
+) -> Iterator[str]:
     """Yield the first statistic of groups for some features, the largest first.
+
+    Of `calibrated` values it is the distance from a baseline.
 
     Of more than `MAX_MEANS` groups, half of them are the highest and half the lowest.
     """
@@ -84,7 +94,8 @@ def mean_sentences(rows: Sequence[Row], features: Iterable[str]) -> Iterator[str
             if left := max(len(listed) - MAX_MEANS, 0):
                 half = MAX_MEANS // 2
                 listed[half:-half] = [MORE_GROUPS.format(left)]
-            yield f"{words(name).capitalize()} {feature}: {'; '.join(listed)}."
+            above = " minus its baseline" if calibrated else ""
+            yield f"{words(name).capitalize()} {feature}{above}: {'; '.join(listed)}."
 
 
 def missing_sentences(rows: Iterable[Row]) -> Iterator[str]:

@@ -17,6 +17,8 @@ from biaswatch.render.table_rows import (
     comparable_p,
     comparison_row_remarks,
     grouping_of,
+    headline_text,
+    is_shift,
     overall_sentences,
     row_verdict,
     unit_sentences,
@@ -44,7 +46,6 @@ WIDE_CHARS = 120
 NUMBER_CHARS = 32
 """Width of a gap with its interval, or of the reason for having none."""
 CHANCE = "(in brackets: median under random labels)"
-SHIFT = "constant_shift", "constant_shift_ci"
 SHOWN_METRICS = ("Max-Min", "Min/Max", "Max Z-Score", "Min Z-Score", "Dixon Q")
 """Metrics on a terminal; JSON and files have all."""
 
@@ -80,8 +81,8 @@ def print_tables(
     if everything:
         _print_statistics(console, parts, level)
     features = dict.fromkeys(row["feature"] for row in shown)
-    means = [] if everything else mean_sentences(parts["summary"], features)
-    for sentence in (*means, *missing_sentences(parts["missingness"])):
+    means = mean_sentences(parts["summary"], features, calibrated=about["calibrated"])
+    for sentence in (*([] if everything else means), *missing_sentences(parts["missingness"])):
         print_sentence(console, sentence)
     print_sentence(console, " ".join(unit_sentences(about)), style="dim")
     for warning in warnings:
@@ -108,31 +109,26 @@ def comparison_table(
 ) -> RichTable:
     """Return a row for each comparison; narrow terminals have effect sizes below the gap."""
     is_wide = width >= WIDE_CHARS
-    has_shift = everything and any(row.get("constant_shift_ci") for row in rows)
-    numbers = [f"gap [{level}]", "adjusted p (gap)"]
-    if is_wide:
-        numbers.append(f"effect size [{level}]")
+    has_p = not all(map(is_shift, rows))
+    numbers = [
+        f"gap [{level}]",
+        *(["adjusted p (gap)"] if has_p else []),
+        *([f"effect size [{level}]"] if is_wide else []),
+    ]
     answers = [verdicts_of(row) for row in rows]
     questions = answered_questions(answers, assigned=assigned)
-    cells = []
-    for row, verdicts in zip(rows, answers, strict=True):
-        gap = "\n".join(wrap(_with_bounds(row, "gap"), NUMBER_CHARS))
-        if has_shift:
-            gap += "\nshift " + _with_bounds({"constant_shift_ci": None, **row}, *SHIFT)
-        effect = _with_bounds(row, "effect_size", "effect_size_ci")
-        p = comparable_p(row)
-        if everything and not is_wide and row["effect_size"] is not None:
-            gap += f"\neffect {effect}"
-        values = (gap, p_value(p), effect) if is_wide else (gap, p_value(p))
-        cells.append(
-            (
-                row["feature"],
-                ", ".join(filter(None, [row["domain"], f"{row['a']} - {row['b']}"])),
-                *(Text(printable(value)) for value in values),
-                *(finding_text(question_cell(question, verdicts)) for question in questions),
-                Text(row_verdict(row), style=STYLES.get(row["summary"], "")),
-            )
+    cells = [
+        (
+            row["feature"],
+            ", ".join(filter(None, [row["domain"], f"{row['a']} - {row['b']}"])),
+            Text(printable(_gap_text(row, everything=everything, is_wide=is_wide))),
+            *([Text("" if is_shift(row) else p_value(comparable_p(row)))] if has_p else []),
+            *([Text(printable(_effect_text(row)))] if is_wide else []),
+            *(finding_text(question_cell(question, verdicts)) for question in questions),
+            Text(row_verdict(row), style=STYLES.get(row["summary"], "")),
         )
+        for row, verdicts in zip(rows, answers, strict=True)
+    ]
     titles = (
         "feature",
         "groups",
@@ -144,6 +140,20 @@ def comparison_table(
     for column in table.columns[2 : 2 + len(numbers)]:
         column.no_wrap = True
     return table
+
+
+def _gap_text(row: Row, *, everything: bool, is_wide: bool) -> str:
+    """Return the gap; with `everything` also the mean gap beside a shift, and the effect size."""
+    lines = wrap(headline_text(row), NUMBER_CHARS)
+    if everything and is_shift(row):
+        lines.append(f"mean {_with_bounds(row, 'gap')}")
+    if everything and not is_wide and row["effect_size"] is not None:
+        lines.append(f"effect {_effect_text(row)}")
+    return "\n".join(lines)
+
+
+def _effect_text(row: Row) -> str:
+    return _with_bounds(row, "effect_size", "effect_size_ci")
 
 
 def _group_mean_tables(rows: Sequence[Row], level: str) -> Iterator[RichTable]:

@@ -112,9 +112,9 @@ def comparison_rows(diagnosis: TableDiagnosis, unit: str | None) -> list[Row]:
     return sorted(rows, key=_order)
 
 
-SIGNED = ("gap", "effect_size", "constant_shift")
+SIGNED = ("gap", "effect_size", "constant_shift", "twin_shift")
 """Columns of a comparison that change their sign with its direction."""
-SIGNED_INTERVALS = ("ci", "ci_by_itself", "effect_size_ci", "constant_shift_ci")
+SIGNED_INTERVALS = ("ci", "ci_by_itself", "effect_size_ci", "constant_shift_ci", "twin_shift_ci")
 
 
 def against(rows: Sequence[Row], reference: str | None) -> list[Row]:
@@ -184,6 +184,10 @@ def _comparison_row(row: GroupComparison) -> Row:
         "p_reason": TOO_SMALL if row.p_value == 0 else None,
         "method": row.gap.method,
         **statistics,
+        "twin_shift": row.twin_shift.value if row.twin_shift else None,
+        "twin_shift_ci": bounds(row.twin_shift.low, row.twin_shift.high)
+        if row.twin_shift
+        else None,
         "n_a": row.n_a,
         "n_b": row.n_b,
         "n_missing_a": row.n_missing_a,
@@ -209,7 +213,7 @@ def comparison_row_remarks(
     family, p_anywhere, alpha = about["family"], about["p_anywhere"], about["alpha"]
     yield from verdict_remarks(
         verdicts, family, p_anywhere, alpha, about["tolerance"],
-        assigned=about["assigned"], reasons=everything,
+        assigned=about["assigned"], reasons=everything, shifts=any(map(is_shift, rows)),
     )  # fmt: skip
 
 
@@ -218,8 +222,27 @@ def comparable_p(row: Mapping[str, Any]) -> float | None:
     return 0.0 if row["p_reason"] else row["p_adjusted"]
 
 
+def is_shift(row: Mapping[str, Any]) -> bool:
+    """Return whether the headline's interval is that of a constant shift of twins."""
+    return bool(row.get("twin_shift_ci"))
+
+
+def headline_gap(row: Mapping[str, Any]) -> tuple[float | None, list[float] | None]:
+    """Return the gap and the ends of the interval that answers the headline question."""
+    name = "twin_shift" if is_shift(row) else "gap"
+    return row[name], row["twin_shift_ci" if is_shift(row) else "ci"]
+
+
+def headline_text(row: Mapping[str, Any]) -> str:
+    """Return the same with the reason for a missing interval."""
+    gap, ends = headline_gap(row)
+    low, high = ends or (None, None)
+    return interval(gap, low, high, row["reason"])
+
+
 def _order(row: Row) -> tuple[int, float, float]:
-    return by_evidence(row["summary"] or "", comparable_p(row), row["gap"])
+    p = row["p_same_treatment"] if is_shift(row) else comparable_p(row)
+    return by_evidence(row["summary"] or "", p, row["gap"])
 
 
 def row_verdict(row: Row) -> str:
@@ -232,7 +255,7 @@ def verdict_counts(rows: Sequence[Row]) -> str:
     return verdict_lead(
         [(row["summary"], row["survives_missing"], is_unmeasured_row(row)) for row in rows],
         undetected_gaps(
-            (row["feature"], *(row["ci"] or (None, None)))
+            (row["feature"], *(headline_gap(row)[1] or (None, None)))
             for row in rows
             if row["summary"] == INCONCLUSIVE and not is_unmeasured_row(row)
         ),

@@ -109,6 +109,9 @@ class Gap(Verdicts):
     constant_shift: Estimate | None = None
     """The shift of every set that sign flips do not reject, by itself; null without twins. It
     decides nothing."""
+    twin_shift: Estimate | None = None
+    """The gap with the interval of a constant shift, at the level of `p_same_treatment`, where the
+    treatment of twins decides the summary; null elsewhere."""
     mann_whitney_p: float | None = None
     """The rank test over units, beside the declared one."""
     by_set: Estimate | None = None
@@ -122,6 +125,20 @@ class Gap(Verdicts):
     """False if the missing answers could overturn the verdict."""
     reason: str | None = None
     """Why it is this verdict."""
+
+    @property
+    def headline_gap(self) -> Estimate:
+        """The gap with the interval that answers the headline question."""
+        return self.twin_shift or self.gap
+
+    @property
+    def headline_p(self) -> float | None:
+        """The corrected p-value of the headline question; 0 where it is too small."""
+        if self.headline is Question.SAME_TREATMENT:
+            return self.p_same_treatment
+        if self.headline is Question.GROUP_EFFECT:
+            return self.p_group_effect
+        return self.comparable_p(self.p_adjusted)
 
     def comparable_p(self, p: float | None) -> float | None:
         """Return one of its p-values to compare or to sort by: 0 where it is too small."""

@@ -103,10 +103,9 @@ def _estimate(name: str, shown: Shown, heading: str, path: str = "") -> FindingC
     return FindingColumn(name, shown, heading, cell, ESTIMATE, is_optional=True)
 
 
-def _shift(row: ComparisonView) -> TableCell:
-    """Return the constant shift where it has an interval: without one, it is the gap."""
-    shift = row.gap.constant_shift
-    return estimate_cell(shift) if shift and shift.low is not None else text_cell(UNDEFINED)
+def _mean_gap(row: ComparisonView) -> TableCell:
+    """Return the mean gap where the interval in column gap is that of a shift."""
+    return estimate_cell(row.gap.gap) if row.gap.twin_shift else text_cell(UNDEFINED)
 
 
 def _p(name: str, shown: Shown, heading: str) -> FindingColumn[ComparisonView]:
@@ -118,6 +117,16 @@ def _p(name: str, shown: Shown, heading: str) -> FindingColumn[ComparisonView]:
         return TableCell(p_cell(row.gap.comparable_p(p)).text, p)
 
     return FindingColumn(name, shown, heading, cell, NUMBER)
+
+
+def _gap_p(row: ComparisonView) -> TableCell:
+    """Return the p-value of the mean gap before correction, where the gap is shown."""
+    gap = row.gap
+    return text_cell(UNDEFINED) if gap.twin_shift else p_cell(gap.comparable_p(gap.p_value))
+
+
+def _headline_p(row: ComparisonView) -> TableCell:
+    return p_cell(row.gap.headline_p)
 
 
 def _question(question: QuestionColumn) -> tuple[FindingColumn[ComparisonView], ...]:
@@ -219,21 +228,25 @@ GAP_COLUMNS: tuple[FindingColumn[ComparisonView], ...] = (
     _plain("a", Shown.CSV, "gap.a"),
     _plain("b", Shown.CSV, "gap.b"),
     FindingColumn("groups", Shown.TABLES, "groups", _pair, NAME),
-    _estimate("gap", Shown.TABLES | Shown.CSV, "gap [{level}]", "gap.gap"),
+    _estimate("gap", Shown.TABLES, "gap [{level}]", "gap.headline_gap"),
+    _estimate("gap", Shown.CSV, "gap [{level}]", "gap.gap"),
     _plain("low", Shown.CSV, "gap.gap.low"),
     _plain("high", Shown.CSV, "gap.gap.high"),
-    _p("p_value", Shown.DOCUMENT | Shown.CSV, "p"),
-    _p("p_adjusted", Shown.TABLES | Shown.CSV, "adjusted p"),
+    FindingColumn("p_value", Shown.DOCUMENT, "p", _gap_p, NUMBER, is_optional=True),
+    _p("p_value", Shown.CSV, "p"),
+    _p("p_adjusted", Shown.CSV, "adjusted p"),
+    FindingColumn("p_headline", Shown.TABLES, "adjusted p", _headline_p, NUMBER),
     _estimate("effect_size", Shown.DOCUMENT | Shown.CSV, "effect size"),
     FindingColumn(
-        "constant_shift",
-        Shown.TABLES,
-        "constant shift [{level}]",
-        _shift,
+        "mean_gap",
+        Shown.PAGES | Shown.DOCUMENT,
+        "mean gap [{level}]",
+        _mean_gap,
         ESTIMATE,
         is_optional=True,
     ),
     _estimate("constant_shift", Shown.CSV, "constant shift [{level}]"),
+    _estimate("twin_shift", Shown.CSV, "shift of twins [{level}]"),
     _estimate("impact_ratio", Shown.TERMINAL | Shown.DOCUMENT, "impact ratio"),
     *_question(TWINS),
     *_question(GROUP_EFFECT),
@@ -318,8 +331,11 @@ def comparison_remarks(diagnoses: Sequence[Diagnosis]) -> list[str]:
     first = measured[0][0]
     verdicts = [gap for _, gap in measured]
     return list(
-        verdict_remarks(verdicts, first.family, first.p_anywhere, first.alpha, first.tolerance)
-    )
+        verdict_remarks(
+            verdicts, first.family, first.p_anywhere, first.alpha, first.tolerance,
+            shifts=any(gap.twin_shift for gap in verdicts),
+        )
+    )  # fmt: skip
 
 
 def groups_table(diagnoses: Sequence[Diagnosis], run_id: str) -> Table:

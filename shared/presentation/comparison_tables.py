@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from biaswatch.shared.contracts import Diagnosis, Gap, SummaryWord
-from biaswatch.shared.formatting import COULD_UNDO, number, p_equals
+from biaswatch.shared.formatting import COULD_UNDO, number
 from biaswatch.shared.presentation.drawing import Slope
 from biaswatch.shared.presentation.findings import ComparisonView, comparisons, title_of
 from biaswatch.shared.presentation.names import ModelNames
@@ -115,14 +115,14 @@ def _pair_names(pairs: Sequence[Pair]) -> tuple[str, tuple[MatrixHeading, ...]]:
 
 
 def _matrix_cell(row: ComparisonView) -> MatrixCell:
-    gap = row.gap
+    gap, shown = row.gap, estimate_text(row.gap.headline_gap)
     within = " ≈" if gap.summary is SummaryWord.NO_DISPARITY else ""
     doubt = f", but {COULD_UNDO}" if gap.survives_missing is False else ""
     return MatrixCell(
         text=number(gap.gap.value, 2) + within,
         kind=_color(row),
-        title=f"{title_of(row.diagnosis)}, {gap.a} minus {gap.b}: {estimate_text(gap.gap)},"
-        f" adjusted {p_equals(row.p_adjusted)}: {words(gap.summary)}{doubt}",
+        title=f"{title_of(row.diagnosis)}, {gap.a} minus {gap.b}: {shown},"
+        f" adjusted {row.p}: {words(gap.summary)}{doubt}",
         answers=row.answers,
     )
 

@@ -18,7 +18,6 @@ from biaswatch.shared.presentation.answer_filters import AnswerFilter, group_nam
 from biaswatch.shared.presentation.names import ModelNames
 from biaswatch.shared.presentation.questions import compared_groups, headline
 from biaswatch.shared.presentation.tables import estimate_text, words
-from biaswatch.shared.stats.estimate import Question
 
 THE_REST = "the rest"
 
@@ -62,7 +61,7 @@ class ComparisonView:
     @property
     def order(self) -> tuple[tuple[int, float, float], str, str]:
         """The sort key: disparities first, then small p-values, then large gaps."""
-        evidence = by_evidence(self.gap.summary, self.p_adjusted, self.gap.gap.value)
+        evidence = by_evidence(self.gap.summary, self.gap.headline_p, self.gap.gap.value)
         return evidence, self.gap.a, self.gap.b
 
     @property
@@ -81,7 +80,7 @@ class ComparisonView:
     @property
     def between(self) -> str:
         """The ends of the interval in the direction of `amount`: `0.45 and 0.71`."""
-        gap = self.gap.gap
+        gap = self.gap.headline_gap
         ends = [end for end in (gap.low, gap.high) if end is not None]
         if (gap.value or 0.0) < 0:
             ends = [-end for end in reversed(ends)]
@@ -90,11 +89,7 @@ class ComparisonView:
     @property
     def p(self) -> str:
         """The p-value of the headline's question, corrected for the family, in a sentence."""
-        if self.gap.headline is Question.SAME_TREATMENT:
-            return p_equals(self.gap.p_same_treatment)
-        if self.gap.headline is Question.GROUP_EFFECT:
-            return p_equals(self.gap.p_group_effect)
-        return p_equals(self.p_adjusted)
+        return p_equals(self.gap.headline_p)
 
     @property
     def doubts(self) -> list[str]:
@@ -124,9 +119,8 @@ class ComparisonView:
         gap = self.gap
         if empty := [side for side in self.diagnosis.sides(gap) if side.is_empty]:
             return f"{NOT_MEASURED}: {' and '.join(side.in_words() for side in empty)}."
-        return headline(
-            gap, estimate_text(gap.gap), self.p_adjusted, survives_missing=gap.survives_missing
-        )
+        shown, survives = estimate_text(gap.headline_gap), gap.survives_missing
+        return headline(gap, shown, self.p_adjusted, survives_missing=survives)
 
 
 def comparisons(diagnoses: Iterable[Diagnosis], run_id: str = "") -> list[ComparisonView]:

@@ -14,7 +14,7 @@ from biaswatch.shared.presentation.monitor_tables import is_quiet_about_missing
 from biaswatch.shared.requests.evidence import EvidenceView
 
 MAX_ROWS, MAX_FORESTS = 10, 4
-SIGNED = ("gap", "by_itself", "effect_size", "constant_shift", "by_set", "instrument")
+SIGNED = ("gap", "by_itself", "effect_size", "constant_shift", "twin_shift", "by_set", "instrument")
 """Fields of a gap that change their sign with its direction."""
 
 
@@ -71,7 +71,8 @@ def _forest(title: str, rows: Sequence[ForestRow], tolerance: float) -> Forest:
 def _run_row(row: ComparisonView, run_path: str, several: bool) -> ForestRow:
     href = f"{run_path}/answers?{row.answers}" if run_path else None
     name = f"{row.gap.a} minus {row.gap.b}"
-    return ForestRow(name, row.gap.gap, row.gap.summary, row.model if several else "", href)
+    shown, model = row.gap.headline_gap, row.model if several else ""
+    return ForestRow(name, shown, row.gap.summary, model, href)
 
 
 def monitor_forests(

@@ -63,6 +63,10 @@ QUESTIONS = TWINS, GROUP_EFFECT
 ASSIGNED_LABELS = replace(
     TWINS, heading="labels", question="do labels that were assigned at random change answers?"
 )
+SHIFTS = (
+    "Intervals: one shift of all twins, by the exchange of labels that gives p. If few answers"
+    " shift by much, the mean gap may lie outside."
+)
 ANSWERED = {
     Question.SAME_TREATMENT: "whether twins are treated differently",
     Question.GROUP_EFFECT: "whether the group matters",
@@ -145,6 +149,7 @@ def verdict_remarks(
     *,
     assigned: bool = False,
     reasons: bool = True,
+    shifts: bool = False,
 ) -> Iterator[str]:
     """Yield what the verdicts are about, then the remarks on the other questions.
 
@@ -164,10 +169,12 @@ def verdict_remarks(
         True if labels were assigned to units at random.
     reasons
         False to leave out why a question is not answered.
+    shifts
+        True if intervals of constant shifts are shown.
     """
     if not verdicts:
         return
-    yield from verdict_scopes(verdicts, tolerance)
+    yield from verdict_scopes(verdicts, tolerance, shifts=shifts)
     few = Counter(filter(None, map(_reason_for_few, verdicts)))
     if few:
         factors = " and ".join(dict.fromkeys(map(_few_factor, filter(_reason_for_few, verdicts))))
@@ -204,9 +211,13 @@ def _few_factor(verdicts: Verdicts) -> str:
     return (verdicts.group_effect or "").removeprefix(TOO_FEW).strip()
 
 
-def verdict_scopes(verdicts: Sequence[Verdicts], tolerance: float) -> Iterator[str]:
-    """Yield the question that the verdicts answer, and the scope of the answer."""
-    by_twins_alone = {(row.headline, row.scope) for row in verdicts if _is_by_twins_alone(row)}
+def verdict_scopes(
+    verdicts: Sequence[Verdicts], tolerance: float, *, shifts: bool = False
+) -> Iterator[str]:
+    """Yield the question that the verdicts answer, the scope, and what the intervals are about."""
+    by_twins_alone = {
+        (row.headline, row.scope) for row in verdicts if not shifts and _is_by_twins_alone(row)
+    }
     headlines = Counter((row.headline, row.scope) for row in verdicts)
     for (headline, scope), count in headlines.items():
         noun = f"{count} comparison{'' if count == 1 else 's'}"
@@ -221,6 +232,8 @@ def verdict_scopes(verdicts: Sequence[Verdicts], tolerance: float) -> Iterator[s
                 " the interval of the mean gap may still include 0, as rare extreme answers may be"
                 " missing from the data."
             )
+    if shifts:
+        yield SHIFTS
 
 
 def _is_by_twins_alone(verdicts: Verdicts) -> bool:
@@ -294,7 +307,7 @@ def headline(
     if question is Question.SAME_TREATMENT:
         p = p_equals(verdicts.p_same_treatment, 3)
         return (
-            f"a disparity: twins are treated differently, adjusted {p}{scope}; the mean gap is"
+            f"a disparity: twins are treated differently, adjusted {p}{scope}; the gap is"
             f" {gap}{_placebo(verdicts)}{undone}."
         )
     p_value = verdicts.p_group_effect if question is Question.GROUP_EFFECT else p_adjusted

@@ -107,10 +107,24 @@ def summary_of(
     answers = {Question.SAME_TREATMENT: same_treatment, Question.GROUP_EFFECT: group_effect}
     if headline is Question.GAP or verdict is Verdict.NO_DISPARITY:
         return SummaryWord(verdict.value)
-    is_few = group_effect is not None and group_effect.startswith(TOO_FEW)
-    if is_few and headline is Question.SAME_TREATMENT and verdict is not Verdict.DISPARITY:
+    by_twins = answered_by_twins(headline, group_effect)
+    if headline is Question.SAME_TREATMENT and not by_twins and verdict is not Verdict.DISPARITY:
         return SummaryWord.INCONCLUSIVE
     return SummaryWord.DISPARITY if answers[headline] == DIFFERS else SummaryWord.INCONCLUSIVE
+
+
+def answered_by_twins(headline: Question, group_effect: str | None) -> bool:
+    """Return whether the treatment of twins alone decides the summary.
+
+    Parameters
+    ----------
+    headline
+        The question of the headline.
+    group_effect
+        Its answer; `too few` of a random factor needs the gap, too.
+    """
+    is_few = group_effect is not None and group_effect.startswith(TOO_FEW)
+    return headline is Question.SAME_TREATMENT and not is_few
 
 
 @dataclass(frozen=True)

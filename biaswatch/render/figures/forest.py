@@ -68,7 +68,7 @@ def comparisons(results: RunResults) -> Figure | None:
         diagnosis, gap = row.diagnosis, row.gap
         limits = ranges.get(diagnosis.feature)
         reach = limits[1] - limits[0] if limits else None
-        shown = possible_part(gap.gap, None if reach is None else (-reach, reach))
+        shown = possible_part(gap.headline_gap, None if reach is None else (-reach, reach))
         model = names.of(diagnosis, plain[diagnosis.target]) if several else ""
         lines.append(
             ForestLine(
@@ -79,10 +79,11 @@ def comparisons(results: RunResults) -> Figure | None:
     if not rows:
         return None
     first = rows[0].diagnosis
-    title = (
-        f"{results.run.suite}: gaps, ranked; {coverage(first.alpha)} intervals of all"
-        f" {families_of([row.diagnosis for row in rows])} together"
-    )
+    family = families_of([row.diagnosis for row in rows])
+    together = f"of all {family} together"
+    if any(row.gap.twin_shift for row in rows):
+        together = f"at the level of their p-values, corrected over {family}"
+    title = f"{results.run.suite}: gaps, ranked; {coverage(first.alpha)} intervals {together}"
     return forest(lines, title)
 
 

@@ -8,7 +8,15 @@ from typing import Any
 from biaswatch.checks import is_unmeasured_row
 from biaswatch.render.figures import DPI, STYLE, check_can_draw
 from biaswatch.render.result_sentences import interval_sentences
-from biaswatch.render.table_rows import Row, turned, unit_sentences, verdict_counts, verdicts_of
+from biaswatch.render.table_rows import (
+    Row,
+    headline_gap,
+    is_shift,
+    turned,
+    unit_sentences,
+    verdict_counts,
+    verdicts_of,
+)
 from biaswatch.shared.contracts import SummaryWord
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.presentation.questions import verdict_scopes
@@ -35,19 +43,20 @@ def gap_figure(compared: Sequence[Row], about: Row, reference: str | None = None
     lines = []
     defined = [row for row in compared if row["gap"] is not None]
     for row in _in_one_direction(defined, reference):
-        low, high = row["ci"] or (None, None)
+        gap, ends = headline_gap(row)
+        low, high = ends or (None, None)
         verdict = SummaryWord(row["summary"]) if row["summary"] else None
         lines.append(
             ForestLine(
                 row["feature"], row["a"], row["b"], row["domain"] or "",
-                row["gap"], low, high, verdict,
+                gap or 0.0, low, high, verdict,
             )
         )  # fmt: skip
     if not lines:
         raise UsageError("There is no gap to draw.")
     verdicts = [verdicts_of(row) for row in compared if not is_unmeasured_row(row)]
-    scopes = verdict_scopes(verdicts, about["tolerance"])
-    note = " ".join(chain(interval_sentences(about), unit_sentences(about), scopes))
+    scopes = verdict_scopes(verdicts, about["tolerance"], shifts=any(map(is_shift, compared)))
+    note = " ".join(chain(interval_sentences(compared, about), unit_sentences(about), scopes))
     with rc_context(STYLE):
         return forest(lines, verdict_counts(compared).removesuffix("."), note)
 

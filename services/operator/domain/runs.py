@@ -14,8 +14,9 @@ from biaswatch.services.operator.domain.conditions import (
 )
 from biaswatch.services.operator.domain.suites import suite_hash_of
 from biaswatch.shared.contracts import LEAST_MEASURED_SHARE, Diagnosis, Gap, SummaryWord
-from biaswatch.shared.formatting import NOTHING_COMPARED, by_evidence, interval
+from biaswatch.shared.formatting import NOTHING_COMPARED, by_evidence
 from biaswatch.shared.presentation.questions import GROUP_EFFECT, TWINS, question_note
+from biaswatch.shared.presentation.tables import estimate_text
 from biaswatch.shared.requests.run_views import RunProgress, RunState
 
 COMPLETE, FAILED, DISPARITY = "Complete", "Failed", "Disparity"
@@ -133,7 +134,7 @@ def run_status(
     fields |= {name: answer for name, answer in answers.items() if answer is not None}
     return fields | {
         "verdict": verdict,
-        "gap": interval(gap.gap.value, gap.gap.low, gap.gap.high, gap.gap.reason),
+        "gap": estimate_text(gap.headline_gap),
         "comparison": f"{diagnosis.target}: {diagnosis.feature}, {gap.a} minus {gap.b}",
     }
 
@@ -141,7 +142,7 @@ def run_status(
 def _rank(pair: tuple[Diagnosis, Gap]) -> tuple[int, tuple[int, float, float]]:
     """Return a sort key: disparities, then unmeasured comparisons, then the others."""
     diagnosis, gap = pair
-    evidence = by_evidence(gap.summary, gap.p_adjusted, gap.gap.value)
+    evidence = by_evidence(gap.summary, gap.headline_p, gap.gap.value)
     if gap.summary is SummaryWord.DISPARITY:
         return 0, evidence
     return (2 if _is_measured(diagnosis, gap) else 1), evidence

@@ -13,14 +13,21 @@ from biaswatch.shared.analysis.findings.group_comparison import GroupComparison
 from biaswatch.shared.analysis.findings.groupings import THE_REST, ComparedGroups, ComparisonPlan
 from biaswatch.shared.analysis.findings.questions import verdicts_of
 from biaswatch.shared.analysis.findings.twins import TwinTest
-from biaswatch.shared.contracts import Claim
+from biaswatch.shared.contracts import Claim, Verdicts
 from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
+from biaswatch.shared.stats.comparisons.constant_shift import TwinDifferences
 from biaswatch.shared.stats.comparisons.gap_test import GapResult
 from biaswatch.shared.stats.comparisons.multiplicity import adjust, holm
 from biaswatch.shared.stats.comparisons.sign_flips import sign_flip_p
 from biaswatch.shared.stats.comparisons.studentised_exchange import studentised_exchange_p
 from biaswatch.shared.stats.comparisons.tolerance_tests import NEVER_VARY, Conclusion, conclude
-from biaswatch.shared.stats.estimate import Estimate, Question, SummaryWord, Verdict
+from biaswatch.shared.stats.estimate import (
+    Estimate,
+    Question,
+    SummaryWord,
+    Verdict,
+    answered_by_twins,
+)
 
 
 def compare(
@@ -67,11 +74,18 @@ def compare(
                 by_set=by_set,
                 known=result.known,
                 if_missing=_at_worst(groups, random, pair, index) if recheck else None,
+                twin_differences=_twin_differences(groups, samples),
                 p_answers=answers_p(groups, samples, pair, index, rng),
                 twin_rate=float((samples.differences != 0).mean())
                 if samples.pairs and groups.observations.drawn
                 else None,
             )
+
+
+def _twin_differences(groups: SampledGroups, samples: ComparedSamples) -> TwinDifferences | None:
+    """Return the differences of twins, where another draw would have other sets and answers."""
+    of_sets = groups.plan.claim is not Claim.BANK and groups.observations.drawn
+    return TwinDifferences.of(samples.differences) if samples.pairs and of_sets else None
 
 
 def _at_worst(
@@ -164,7 +178,19 @@ def _with_questions(
         drawn=comparison.drawn,
     )
     verdicts = verdicts.model_copy(update={"placebo_rate": twin.placebo_rate})
-    return replace(comparison, verdicts=verdicts)
+    shift = _twin_shift(comparison, verdicts, plan, family)
+    return replace(comparison, verdicts=verdicts, twin_shift=shift)
+
+
+def _twin_shift(
+    comparison: GroupComparison, verdicts: Verdicts, plan: ComparisonPlan, family: int
+) -> Estimate | None:
+    """Return the shift whose interval agrees with the summary, where twins decide it."""
+    twins = comparison.twin_differences
+    if twins is None or not answered_by_twins(verdicts.headline, verdicts.group_effect):
+        return None
+    shift = twins.shift_within(verdicts.p_same_treatment, plan.alpha, family)
+    return None if shift.low is None else shift
 
 
 def same_treatment_p(

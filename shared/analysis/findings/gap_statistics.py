@@ -7,9 +7,10 @@ import numpy as np
 
 from biaswatch.shared.analysis.findings.groupings import ComparisonPlan
 from biaswatch.shared.stats.arrays import Floats
+from biaswatch.shared.stats.comparisons.constant_shift import TwinDifferences
 from biaswatch.shared.stats.comparisons.effect_size import hedges_g, paired_d
 from biaswatch.shared.stats.comparisons.ranks import mann_whitney_p
-from biaswatch.shared.stats.comparisons.sign_flips import constant_shift, sign_flip_p
+from biaswatch.shared.stats.comparisons.sign_flips import sign_flip_p
 from biaswatch.shared.stats.comparisons.studentised_exchange import studentised_exchange_p
 from biaswatch.shared.stats.estimate import Estimate
 
@@ -42,7 +43,7 @@ def _effect_size(samples: GapSamples, plan: ComparisonPlan, _rng: np.random.Gene
 def _constant_shift(
     samples: GapSamples, plan: ComparisonPlan, _rng: np.random.Generator
 ) -> Estimate | None:
-    return constant_shift(samples.a - samples.b, plan.alpha) if samples.paired else None
+    return TwinDifferences.of(samples.a - samples.b).shift(plan.alpha) if samples.paired else None
 
 
 def _permutation_p(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from biaswatch.shared.analysis.findings.gap_statistics import Value
 from biaswatch.shared.contracts.diagnosis import Verdicts
+from biaswatch.shared.stats.comparisons.constant_shift import TwinDifferences
 from biaswatch.shared.stats.comparisons.gap_test import GapResult
 from biaswatch.shared.stats.comparisons.random_factors import FactorGap
 from biaswatch.shared.stats.comparisons.tolerance_tests import Conclusion
@@ -52,6 +53,10 @@ class GroupComparison:
     """Had the missing answers been the least favourable ones for a, and for b; where any are."""
     twin_rate: float | None = None
     """The share of twins that were answered differently."""
+    twin_differences: TwinDifferences | None = None
+    """The differences of twins whose sets are the sample; None without twins, or on a bank."""
+    twin_shift: Estimate | None = None
+    """The gap with the interval of a constant shift, where twins decide the summary."""
     p_answers: float | None = None
     """For twins treated alike, by exchange of answers: on a bank, and for unequal numbers."""
     p_adjusted: float | None = None

@@ -44,12 +44,16 @@ def ranked_by_gaps(
     """Replace the possible ranks by those of the comparisons, where all pairs are compared."""
     ranked = [group.group for group in groups if group.rank and group.rank.value is not None]
     compared = [gap for gap in gaps if {gap.a, gap.b} <= set(ranked)]
-    intervals = [gap for gap in compared if gap.gap.low is not None and gap.gap.high is not None]
-    pairs = {frozenset((gap.a, gap.b)) for gap in intervals}
+    intervals = [
+        (gap.a, gap.b, low, high)
+        for gap in compared
+        if (low := gap.headline_gap.low) is not None and (high := gap.headline_gap.high) is not None
+    ]
+    pairs = {frozenset((a, b)) for a, b, _, _ in intervals}
     if not all(frozenset(pair) in pairs for pair in combinations(ranked, 2)):
         return groups
-    higher = [(gap.a, gap.b) for gap in intervals if (gap.gap.low or 0.0) > 0]
-    higher += [(gap.b, gap.a) for gap in intervals if (gap.gap.high or 0.0) < 0]
+    higher = [(a, b) for a, b, low, _ in intervals if low > 0]
+    higher += [(b, a) for a, b, _, high in intervals if high < 0]
     above, below = Counter(b for _, b in higher), Counter(a for a, _ in higher)
 
     def with_rank(group: GroupSummary) -> GroupSummary:

@@ -273,6 +273,7 @@ def _gap(part: GroupedResponses, compared: GroupComparison, index: int, plan: An
         b=compared.b,
         gap=compared.gap,
         by_itself=compared.by_itself,
+        twin_shift=compared.twin_shift,
         p_value=computed_p(compared.p_value),
         p_adjusted=computed_p(compared.p_adjusted),
         p_equivalence=computed_p(compared.p_equivalence_adjusted),

@@ -1,4 +1,4 @@
-"""Exact test of paired differences by flipping their signs, and the interval that it inverts to.
+"""Exact test of paired differences by flipping their signs.
 
 Fisher's sharp null: the label changes nothing, so the two answers of a set could have been swapped.
 The test needs neither a distribution nor a large sample, and no random numbers.
@@ -7,10 +7,9 @@ The test needs neither a distribution nor a large sample, and no random numbers.
 from math import ceil, exp, sqrt
 
 import numpy as np
-from scipy import fft, special
+from scipy import fft
 
 from biaswatch.shared.stats.arrays import Ints
-from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
 from biaswatch.shared.stats.samples import Vector
 
 MAX_ENUMERATED_SETS = 24
@@ -27,10 +26,6 @@ MAX_COSINES = 2**18
 """Cosines computed for one test (about 3 ms)."""
 MIN_FFT_P = 1e-12
 """P-value below which the transform has too few correct digits: a bound takes its place."""
-METHOD = "constant shift, inverted sign flips"
-IDENTICAL = "all twins were answered alike: nothing shows how precise a shift of 0 is"
-MAX_SUBSET_SETS = 12
-"""Sets up to which the means of all subsets are computed for the interval."""
 _LEAST_COSINE = 1e-300
 
 
@@ -142,64 +137,3 @@ def _sum_distribution(steps: Ints, top: int) -> Vector:
             negative ^= cosines[places] < 0
     characteristic = np.where(negative, -1.0, 1.0) * np.exp(log_size)
     return np.asarray(fft.irfft(characteristic, length))
-
-
-def constant_shift(differences: Vector, alpha: float) -> Estimate:
-    """Return the constant shifts that sign flips do not reject, for display only.
-
-    Assumes that the group shifts every answer by one constant. Where it shifts a few answers by
-    much, the interval covers the mean far less often than 1 - alpha, and no verdict reads it. Up to
-    12 sets the limits are exact: means of subsets of the sets. Of more they are those of the normal
-    approximation of the flips.
-
-    Parameters
-    ----------
-    differences
-        [sets], finite.
-    alpha
-        1 minus the coverage, in (0, 1).
-
-    Returns
-    -------
-    Estimate
-        Without limits, and with a reason, where so few sets cannot reject anything.
-
-    References
-    ----------
-    Lehmann (1975), Nonparametrics, section 4.3; Hartigan (1969), Using subsample values as typical
-    values, for the means of subsets.
-
-    Examples
-    --------
-    >>> shift = constant_shift(np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0]), 0.05)
-    >>> round(shift.low, 2), shift.value, round(shift.high, 2)
-    (1.0, 3.5, 6.0)
-    """
-    check_alpha(alpha)
-    sets = len(differences)
-    if not sets:
-        return undefined("no set has answers of both groups", method=METHOD)
-    mean = float(differences.mean())
-    if not differences.any():
-        return undefined(IDENTICAL, value=0.0, method=METHOD)
-    if 2.0 ** (1 - sets) > alpha:
-        reason = f"{sets} sets cannot reject any shift at level {alpha:g}"
-        return undefined(reason, value=mean, method=METHOD)
-    if sets <= MAX_SUBSET_SETS:
-        # A shift is rejected where the means of at most `rank` - 1 subsets lie beyond it.
-        rank = int(alpha * 2 ** (sets - 1))
-        means = np.partition(_subset_means(differences), [rank - 1, -rank])
-        return Estimate(mean, float(means[rank - 1]), float(means[-rank]), METHOD)
-    z = float(special.ndtri(1 - alpha / 2))
-    reach = z * float(differences.std()) / sqrt(sets - z * z)
-    return Estimate(mean, mean - reach, mean + reach, f"{METHOD}, normal approximation")
-
-
-def _subset_means(differences: Vector) -> Vector:
-    """Return the mean of every subset of the sets, but the empty one."""
-    sums, sizes = np.zeros(1), np.zeros(1)
-    for difference in differences:
-        sums = np.concatenate([sums, sums + difference])
-        sizes = np.concatenate([sizes, sizes + 1])
-    means: Vector = sums[1:] / sizes[1:]
-    return means

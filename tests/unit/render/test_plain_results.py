@@ -5,12 +5,8 @@ import pandas as pd
 
 import biaswatch as bw
 from biaswatch.render.result_sentences import result_facts
-
-TWINS_ALONE = (
-    "Disparity: twins are treated differently, about these names and texts (exchange of labels"
-    " within sets); the interval of the mean gap may still include 0, as rare extreme answers may"
-    " be missing from the data."
-)
+from biaswatch.shared.formatting import number
+from biaswatch.shared.presentation.questions import SHIFTS
 
 
 def sentences(diagnosis: bw.FrameDiagnosis) -> list[str]:
@@ -29,21 +25,15 @@ def twins(sets_that_differ: int, features: int = 1) -> bw.FrameDiagnosis:
     )  # fmt: skip
 
 
-def test_a_disparity_of_twins_whose_interval_includes_0_is_explained_once() -> None:
+def test_the_interval_of_twins_agrees_with_their_p_value_and_is_explained_once() -> None:
     diagnosis = twins(11, features=2)
     rows = diagnosis.comparisons
     assert set(rows["summary"]) == {"disparity"}
     assert (rows["ci_low"] < 0).all()
-    said = sentences(diagnosis)
-    assert said.count(TWINS_ALONE) == 1
-    assert not any(sentence.startswith("The summary says") for sentence in said)
-
-
-def test_a_disparity_whose_interval_leaves_out_0_needs_no_explanation() -> None:
-    diagnosis = twins(30)
-    assert diagnosis.comparisons["ci_low"][0] > 0
-    about = "The summary says whether twins are treated differently, about these names and texts."
-    assert about in sentences(diagnosis)
+    assert (rows["twin_shift_ci_low"] > 0).all()
+    assert sentences(diagnosis).count(SHIFTS) == 1
+    shown = number(rows["twin_shift_ci_low"][0])
+    assert f"[{shown}, " in diagnosis.sentences[0]
 
 
 def test_of_many_groups_the_highest_and_the_lowest_means_are_shown() -> None:

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from biaswatch.shared.stats.comparisons import sign_flips
-from biaswatch.shared.stats.comparisons.sign_flips import constant_shift, sign_flip_p
+from biaswatch.shared.stats.comparisons.sign_flips import sign_flip_p
 from biaswatch.shared.stats.samples import Vector
 
 
@@ -87,34 +87,3 @@ def test_twelve_twins_of_the_acceptance_design() -> None:
     designs = rng.choice([1.0, 0.0, -1.0], p=[0.70, 0.25, 0.05], size=(1000, 12))
     share = np.mean([(sign_flip_p(differences) or 1) <= 0.05 for differences in designs])
     assert share >= 0.70
-
-
-def test_the_interval_inverts_the_test() -> None:
-    differences = np.random.default_rng(8).normal(0.4, 1.0, 11)
-    shift = constant_shift(differences, 0.05)
-    for limit, inwards in ((shift.low, 1e-6), (shift.high, -1e-6)):
-        assert limit is not None
-        inside = sign_flip_p(differences - limit - inwards) or 1.0
-        outside = sign_flip_p(differences - limit + inwards) or 1.0
-        assert outside <= 0.05 < inside
-
-
-def test_the_interval_of_many_sets_nearly_inverts_the_test() -> None:
-    differences = np.random.default_rng(8).normal(0.4, 1.0, 24)
-    shift = constant_shift(differences, 0.05)
-    for limit in (shift.low, shift.high):
-        assert limit is not None
-        assert sign_flip_p(differences - limit) == pytest.approx(0.05, abs=0.005)
-
-
-def test_five_sets_have_no_interval() -> None:
-    shift = constant_shift(np.arange(5.0), 0.05)
-    assert (shift.value, shift.low, shift.high) == (2.0, None, None)
-    assert shift.reason == "5 sets cannot reject any shift at level 0.05"
-
-
-def test_twins_that_are_all_alike_have_no_interval_of_the_shift() -> None:
-    shift = constant_shift(np.zeros(30), 0.05)
-    assert (shift.value, shift.low, shift.high) == (0.0, None, None)
-    assert shift.reason
-    assert "answered alike" in shift.reason
