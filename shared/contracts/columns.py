@@ -285,7 +285,14 @@ def are_equal(one: Any, other: Any) -> bool:
         return np.array_equal(one, other)
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return one.keys() == other.keys() and all(are_equal(one[k], other[k]) for k in one)
+    if _holds_array(one) and _holds_array(other):
+        return len(one) == len(other) and all(map(are_equal, one, other))
     return bool(one == other)
+
+
+def _holds_array(content: Any) -> bool:
+    """Return whether this is a list of an array and the column or values that it refers to."""
+    return isinstance(content, list) and bool(content) and isinstance(content[0], np.ndarray)
 
 
 def check_size(column: Column, size: int) -> None:

@@ -17,10 +17,13 @@ from biaswatch.shared.contracts import (
     Completion,
     Evidence,
     Monitor,
+    Round,
+    RoundEvidence,
     Verdict,
     WatchedFeature,
     WatchedPair,
 )
+from biaswatch.shared.contracts.evidence_rows import ComparisonRows, evidence_rows, round_evidence
 from tests.support.decided_rounds import DecidedRounds, of_pairs, watching
 from tests.support.monitored import round_run
 from tests.support.pair_histogram import PairHistogram
@@ -109,6 +112,15 @@ def comparisons() -> list[Comparison]:
     ]
 
 
+def closed_now(monitor: Monitor, number: int) -> Round:
+    """Return a round that closes."""
+    run = round_run(monitor, number)
+    ended = Completion(
+        at=AT, run_id=run.id, stage="features", closed_by=ClosedBy.ARRIVAL, expected=1, arrived=1
+    )
+    return closed_round(run, monitor, ended, ("m",), None, AT)
+
+
 def closed(
     monitor: Monitor,
     number: int,
@@ -117,11 +129,7 @@ def closed(
     lasts: Lasts,
 ) -> list[Evidence]:
     """Close a round, the comparisons of each batch at once."""
-    run = round_run(monitor, number)
-    ended = Completion(
-        at=AT, run_id=run.id, stage="features", closed_by=ClosedBy.ARRIVAL, expected=1, arrived=1
-    )
-    round_ = closed_round(run, monitor, ended, ("m",), None, AT)
+    round_ = closed_now(monitor, number)
     seen = {key: RoundCounts(each, 0) for key, each in counts.items()}
     result: list[Evidence] = []
     for batch in batches:
@@ -157,6 +165,30 @@ def test_many_at_once_are_what_each_is_alone_also_while_alarms_stand_and_end(
         lasts = together
     assert (True, Verdict.DISPARITY) in seen
     assert any(last.test and last.test.number == 2 for last in lasts)
+
+
+@pytest.mark.parametrize(("features", "pairs"), [(1, 12), (2, 8), (3, 12), (10, 50)])
+def test_pairs_of_groups_in_several_features_close_on_what_the_store_holds(
+    features: int, pairs: int
+) -> None:
+    watched = tuple(WatchedFeature(extractor="x", feature=f"f{n}") for n in range(features))
+    compared = tuple(WatchedPair(dimension="side", a=f"a{n % 7}", b=f"b{n}") for n in range(pairs))
+    all_of = [Comparison(watched=feature, pair=pair) for feature in watched for pair in compared]
+    monitor = make_monitor(plan=make_plan(features=watched, comparisons=compared))
+    rng, counts = np.random.default_rng(4), {}
+    for item in all_of:
+        counts[item.key] = of_pairs(rng.normal(0, 0.2, 20), rng.normal(0, 0.2, 20), rng)
+    last: ComparisonRows[Evidence] | None = None
+    for number in range(3):
+        round_ = closed_now(monitor, number)
+        seen = {key: RoundCounts(value, 0) for key, value in counts.items()}
+        increments = increments_of(round_, all_of, seen)
+        current = evidence_of(increments, last or (), round_, monitor, lambda _, __: {})
+        stored = round_evidence(increments, current)
+        last = evidence_rows([RoundEvidence.decode(record.encode()) for record in stored])
+    assert last is not None
+    assert [item.comparison for item in last] == all_of
+    assert {item.units for item in last} == {60}
 
 
 def _assert_same(one: Any, other: Any) -> None:
