@@ -18,7 +18,7 @@ from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.diagnoses import DiagnoseRequest
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 
-FRAME_OPTIONS = ("baseline", "labels", "probability", "truth")
+FRAME_OPTIONS = ("baseline", "labels", "probability", "truth", "text")
 """Options for columns of a frame."""
 
 
@@ -50,6 +50,7 @@ def diagnose(
     probability: str | None = None,
     truth: str | None = None,
     selected_at_least: Mapping[str, float] | None = None,
+    text: Names = (),
 ) -> FrameDiagnosis:
     """Return statistics by group, disparities and corrected comparisons of a frame or a run.
 
@@ -112,6 +113,8 @@ def diagnose(
         group, their comparisons, and `error_rates`, `parity` and `calibration`.
     selected_at_least
         By feature, the lowest value that counts as selected; a feature of 0 and 1 needs none.
+    text
+        Columns of texts, such as the answer, that `cases` shows.
 
     Raises
     ------
@@ -137,6 +140,7 @@ def diagnose(
             claim=claim, compare=compare, permutations=permutations, seed=seed, ddof=ddof,
             labels=_label_names(labels), assigned=assigned, scale=scale or {},
             probability=probability, truth=truth, selected_at_least=selected_at_least or {},
+            text=listed(text),
         )  # fmt: skip
     except ValidationError as error:
         mistake = first_mistake(error)

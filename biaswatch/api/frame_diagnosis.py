@@ -14,6 +14,7 @@ from biaswatch.checks import (
     check_result,
     is_unmeasured_row,
 )
+from biaswatch.diagnosis.cases import strongest_cases
 from biaswatch.diagnosis.diagnosis import Diagnosed
 from biaswatch.render.figures.gaps import gap_figure
 from biaswatch.render.table_rows import (
@@ -77,6 +78,34 @@ class FrameDiagnosis:
         `summary` answers the headline question; `verdict` is about the mean gap alone.
         """
         return frames.native_frame(self.result.comparisons, self.backend, LEADING)
+
+    def cases(
+        self,
+        feature: str | None = None,
+        a: str | None = None,
+        b: str | None = None,
+        *,
+        domain: str | None = None,
+        n: int | None = 10,
+    ) -> Any:
+        """Return the sets that differ most, in the direction of the gap first.
+
+        Without sets that both groups have, the units of each group, beside the other's mean.
+
+        Parameters
+        ----------
+        feature, a, b, domain
+            Of one comparison; by default the strongest of each feature.
+        n
+            The number of cases of a comparison; None for all.
+
+        Raises
+        ------
+        UsageError
+            There is no such comparison.
+        """
+        rows = strongest_cases(self.result, n, feature=feature, a=a, b=b, domain=domain)
+        return frames.native_frame(rows, self.backend)
 
     @property
     def groups(self) -> Any:

@@ -42,11 +42,13 @@ class DiagnoseVerb(CheckRequest, DiagnoseRequest):
     """Draw the gaps as a .png or .svg file."""
     all: bool = False
     """Every comparison and every statistic by group."""
+    cases: int | None = Field(default=None, ge=1)
+    """This many sets (or units) with the largest differences, for each feature; files have all."""
 
 
 @takes(
     DiagnoseVerb, "group", "feature", "unit", "set", "random", "extract", "fail_on", "all",
-    ranges="--range", output="-o", hidden=("format", "map", "truth", "plot"),
+    ranges="--range", output="-o", hidden=("cases", "format", "map", "truth", "plot"),
 )  # fmt: skip
 def diagnose(
     source: Annotated[
@@ -62,6 +64,8 @@ def diagnose(
     """Show statistics by group, disparities and corrected comparisons of a run or a table."""
     from rich.console import Console
 
+    from biaswatch.diagnosis.cases import check_cases, strongest_cases
+    from biaswatch.render.gap_cases import print_cases
     from biaswatch.render.labels import print_table_corrections
     from biaswatch.render.table_diagnosis import print_tables
     from biaswatch.render.written_tables import check_table_file, write_diagnosis
@@ -72,21 +76,24 @@ def diagnose(
         check_table_file(path, pictures=True)
     check_source(source)
     data = source_input(source, request)
+    if request.cases:
+        check_cases(data)
     result = _with_progress(data, request, rule)
+    cases = {"cases": strongest_cases(result, request.cases)} if request.cases else {}
     for file in files:
-        written = write_diagnosis(
-            result.parts, result.about, result.warnings, file, request.reference
-        )
+        parts = result.parts | {name: strongest_cases(result) for name in cases}
+        written = write_diagnosis(parts, result.about, result.warnings, file, request.reference)
         for path in written:
             typer.echo(f"Wrote {path}.", err=True)
     if as_json:
-        document = {**result.parts, "about": result.about, "warnings": result.warnings}
+        document = {**result.parts, **cases, "about": result.about, "warnings": result.warnings}
         typer.echo(json.dumps(document, indent=2, allow_nan=False))
     else:
         print_tables(result.parts, result.about, result.warnings, everything=request.all)
         data.print_corrections()
         if result.corrected:
             print_table_corrections(Console(emoji=False), result.corrected)
+        print_cases(Console(emoji=False), cases.get("cases", []), result.about)
     end_check(result.checked, rule)
 
 
@@ -133,10 +140,8 @@ def source_input(source: str, request: DiagnoseVerb) -> "DiagnosisInput":
     from biaswatch.diagnosis.sources import run_input
 
     columns = table_columns(request)
-    if columns.labels and (request.extract or is_run(source)):
-        raise UsageError("`labels` is for a table; answers of a run are labelled by `labels`.")
-    if columns.truth and (request.extract or is_run(source)):
-        raise UsageError("--truth is for a table; the probes of a run have their right answers.")
+    if request.extract or is_run(source):
+        _check_of_answers(columns)
     if request.extract:
         from biaswatch.diagnosis.logs import log_input
 
@@ -152,6 +157,16 @@ def source_input(source: str, request: DiagnoseVerb) -> "DiagnosisInput":
             raise UsageError("A run knows its baselines: set `calibrate`, without `baseline`.")
         return run_input(source, run_columns(request), gateway())
     return _table_input(source, request, columns)
+
+
+def _check_of_answers(columns: "TableColumns") -> None:
+    """Refuse columns that only a table has."""
+    if columns.labels:
+        raise UsageError("`labels` is for a table; answers of a run are labelled by `labels`.")
+    if columns.texts:
+        raise UsageError("`text` is for a table; the pages of a run show its answers.")
+    if columns.truth:
+        raise UsageError("--truth is for a table; the probes of a run have their right answers.")
 
 
 def _table_input(source: str, request: DiagnoseVerb, columns: "TableColumns") -> "DiagnosisInput":

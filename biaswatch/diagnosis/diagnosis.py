@@ -154,6 +154,8 @@ def diagnosed(
         raise UsageError("--labels apply to uncalibrated values: leave out --calibrate.")
     if request.scale:
         source = _scaled(source, request)
+    if request.calibrate and not source.summed:
+        source = replace(source, rows=_calibrated(source.rows))
     if source.summed:
         diagnosis = source.summed.diagnosis(
             plan, request.ddof, named_statistics=bool(request.statistic)
@@ -178,7 +180,7 @@ def table_columns(request: DiagnoseRequest) -> TableColumns:
     return TableColumns(
         request.group, request.feature, request.baseline, request.unit, request.domain,
         request.set, request.ranges, labels, request.random, request.probability, request.truth,
-        request.selected_at_least,
+        request.selected_at_least, request.text,
     )  # fmt: skip
 
 
@@ -239,7 +241,7 @@ def _diagnosis(
     permutations = PERMUTATIONS if request.permutations is None else request.permutations
     try:
         return diagnose_table(
-            _calibrated(rows) if request.calibrate else rows,
+            rows,
             [_statistic(name) for name in request.statistic or default],
             plan,
             ddof=request.ddof,

@@ -38,6 +38,14 @@ class SummedTable:
     rows: int
     units: int
 
+    @property
+    def advice(self) -> str:
+        """What to do where all values are needed."""
+        return (
+            f"{self.source} has {self.rows:,} rows, which is more than fits into memory: name fewer"
+            " features, or write a sample of whole units to one file and diagnose that."
+        )
+
     def diagnosis(
         self, plan: ComparisonPlan, ddof: int, *, named_statistics: bool
     ) -> TableDiagnosis:
@@ -56,7 +64,7 @@ class SummedTable:
             "claim=bank": plan.claim is Claim.BANK,
         }
         if wrong := [field for field, present in refused.items() if present]:
-            raise UsageError(f"`{wrong[0]}` takes all values at once. {_sample(self)}")
+            raise UsageError(f"`{wrong[0]}` takes all values at once. {self.advice}")
         console = Console(stderr=True)
         with console.status(f"summing {self.rows:,} rows"), parquet_table(self.source) as table:
             return summed_diagnosis(table, self.columns, plan, ddof)
@@ -87,13 +95,6 @@ def dataset_input(source: str, columns: TableColumns) -> DiagnosisInput:
         "--truth": columns.truth,
     }  # fmt: skip
     if named_options := [option for option, value in options.items() if value]:
-        raise UsageError(f"{named_options[0]} compares answers one by one. {_sample(summed)}")
+        raise UsageError(f"{named_options[0]} compares answers one by one. {summed.advice}")
     empty = Observations(tuple(columns.features), np.empty((0, len(columns.features))), {})
     return DiagnosisInput(empty, [SUMMED_WARNING, *warnings], columns.unit, None, summed=summed)
-
-
-def _sample(table: SummedTable) -> str:
-    return (
-        f"{table.source} has {table.rows:,} rows, which is more than fits into memory: name fewer"
-        " features, or write a sample of whole units to one file and diagnose that."
-    )

@@ -1,8 +1,8 @@
 """Input of `diagnose`: the rows of a table in a file, or of a run from the gateway."""
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +12,14 @@ from rich.console import Console
 from rich.progress import Progress
 
 from biaswatch.readers.labels import label_warnings, labelled_columns
+from biaswatch.readers.row_ids import column_labels
 from biaswatch.readers.run_observations import RunColumns, run_observations, run_warnings
 from biaswatch.readers.run_tables import RunTable
 from biaswatch.readers.table_files import frame_of
 from biaswatch.readers.tables import TableColumns, check_named, frame_observations
 from biaswatch.render.labels import print_corrections
 from biaswatch.shared.analysis.findings.groupings import ComparisonPlan
-from biaswatch.shared.analysis.findings.observations import Observations
+from biaswatch.shared.analysis.findings.observations import Labels, Observations
 from biaswatch.shared.analysis.labels.table_corrections import LabelledColumn
 from biaswatch.shared.contracts import Against, Claim, Correction
 from biaswatch.shared.presentation.correction_rows import correction_rows
@@ -53,6 +54,8 @@ class DiagnosisInput:
     """The extractors of a run."""
     labelled: Sequence[LabelledColumn] = ()
     """Labels by people of the rows of a table."""
+    texts: Mapping[str, Labels] = field(default_factory=dict)
+    """By column of a table, the texts of its rows."""
     summed: "SummedTable | None" = None
     """A table that is too large to read; `rows` is then empty."""
 
@@ -98,7 +101,8 @@ def frame_input(frame: pd.DataFrame, columns: TableColumns, source: Path | str) 
     rows, warnings = frame_observations(frame, columns, source)
     labelled = labelled_columns(frame, columns, rows, source)
     warnings = [*warnings, *label_warnings(labelled, rows)]
-    return DiagnosisInput(rows, warnings, columns.unit, columns.set, labelled=labelled)
+    texts = {name: column_labels(frame[name]) for name in columns.texts}
+    return DiagnosisInput(rows, warnings, columns.unit, columns.set, labelled=labelled, texts=texts)
 
 
 def run_input(run_id: str, columns: RunColumns, gateway: "Gateway") -> DiagnosisInput:

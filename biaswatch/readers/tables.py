@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -48,6 +48,8 @@ class TableColumns:
     """The column of right answers."""
     selected_at_least: Mapping[str, float] = field(default_factory=dict)
     """By feature: the lowest value that counts as selected."""
+    texts: Sequence[str] = ()
+    """Columns of texts to show beside cases."""
 
     @property
     def ids(self) -> list[str]:
@@ -60,7 +62,7 @@ class TableColumns:
         single = [self.baseline, self.unit, self.set, self.probability, self.truth]
         labels = [name for names in self.labels.values() for name in names]
         return [
-            *self.groups, *self.features, *self.domains, *self.random, *labels,
+            *self.groups, *self.features, *self.domains, *self.random, *labels, *self.texts,
             *filter(None, single),
         ]  # fmt: skip
 
@@ -141,7 +143,7 @@ def _repeats(frame: pd.DataFrame, columns: TableColumns, seen: Observations) -> 
         return []
     warning = repeats_warning(
         frame,
-        used=columns.all,
+        used=replace(columns, texts=()).all,
         groups=columns.groups,
         feature=columns.features[0],
         values=seen.values[:, 0],

@@ -122,5 +122,7 @@ class DiagnoseRequest(BaseModel):
     """Delta degrees of freedom of deviations: 0 as in SAGED, or 1."""
     labels: dict[str, Names] | Names = ()
     """Columns of labels by people, or FEATURE=COLUMN; of the truth, TRUTH=COLUMN."""
+    text: Names = ()
+    """Columns of texts to show beside the cases of a table."""
     probability: str | None = None
     """The column of each row's probability of being labelled; by default all are equal."""

@@ -166,6 +166,8 @@ def test_a_folder_of_parquet_is_diagnosed_by_the_command_line(
     text, code = diagnosed(str(folder), [*words, "--set", "user"], monkeypatch, 9)
     assert code == 2
     assert "--set compares answers one by one" in text
+    text, code = diagnosed(f"{folder}/*.parquet", [*words, "--cases", "3"], monkeypatch, 9)
+    assert (code, "`cases` needs all values" in text) == (2, True)
 
 
 def test_what_an_engine_summed_is_shown_to_people_as_well(

@@ -172,10 +172,8 @@ class SampledGroups:
         self, a: SideUnits, b: SideUnits, feature: int, bounds: Bounds | None
     ) -> ComparedSamples:
         """Pair within the sets that both sides have; what is left over is compared singly."""
-        of_a, of_b = shared_positions(a.by_set.keys, b.by_set.keys)
+        of_a, of_b = self.shared_sets(a, b, feature)
         x, y = a.by_set.values[:, feature], b.by_set.values[:, feature]
-        both = np.isfinite(x[of_a]) & np.isfinite(y[of_b])
-        of_a, of_b = of_a[both], of_b[both]
         paired = (x[of_a], y[of_b])
         single = (
             _present(np.concatenate([np.delete(x, of_a), a.alone[:, feature]])),
@@ -183,6 +181,13 @@ class SampledGroups:
         )
         least = MIN_FAMILIES if a.clustered or b.clustered else MIN_UNITS
         return ComparedSamples(*paired, *single, bounds, least)
+
+    def shared_sets(self, a: SideUnits, b: SideUnits, feature: int) -> tuple[Whole, Whole]:
+        """Return the positions of the sets in which both sides have a value."""
+        of_a, of_b = shared_positions(a.by_set.keys, b.by_set.keys)
+        x, y = a.by_set.values[of_a, feature], b.by_set.values[of_b, feature]
+        both = np.isfinite(x) & np.isfinite(y)
+        return of_a[both], of_b[both]
 
     def result(self, sampled: ComparedSamples, clustered: bool, family: int = 1) -> GapResult:
         """Return the gap of two sides over units; families of prompts need five a side.

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 import httpx2
 import pytest
 
+from biaswatch.diagnosis.cases import strongest_cases
 from biaswatch.diagnosis.diagnosis import diagnosed, run_columns
 from biaswatch.diagnosis.sources import measured_input
 from biaswatch.local.client import GatewayClient
@@ -93,6 +94,14 @@ def test_a_scale_replaces_the_one_that_the_suite_declares(
     request = DiagnoseRequest.model_validate({"scale": {name: scale}, "permutations": 0})
     result = diagnosed(measured_input(table, run_columns(request)), request)
     assert sorted({row["feature"] for row in result.comparisons}) == features
+
+
+def test_cases_are_those_of_tables() -> None:
+    table = table_of(*map(answer, range(4)), features=["words"])
+    request = DiagnoseRequest.model_validate({"permutations": 0})
+    result = diagnosed(measured_input(table, run_columns(request)), request)
+    with pytest.raises(UsageError, match="the pages of a run show its answers"):
+        strongest_cases(result)
 
 
 def test_a_scale_of_no_feature_of_the_run_names_its_features() -> None:
