@@ -17,6 +17,7 @@ from biaswatch.checks import (
 from biaswatch.diagnosis.cases import strongest_cases
 from biaswatch.diagnosis.diagnosis import Diagnosed
 from biaswatch.render.figures.gaps import gap_figure
+from biaswatch.render.findable import findable_sentences
 from biaswatch.render.table_rows import (
     Parts,
     comparable_p,
@@ -177,6 +178,7 @@ class FrameDiagnosis:
         crossed = self.parts.get("interactions", [])
         return [
             *(comparison_sentence(row) for row in self.result.comparisons),
+            *findable_sentences(self.result.comparisons, self.result.about),
             *interaction_sentences(crossed, self.result.about["alpha"]),
             *overall_sentences(self.parts["overall"]),
         ]

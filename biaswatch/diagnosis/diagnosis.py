@@ -19,6 +19,7 @@ from biaswatch.diagnosis.sources import DiagnosisInput
 from biaswatch.readers.labels import named_labels
 from biaswatch.readers.run_observations import RunColumns
 from biaswatch.readers.tables import TableColumns
+from biaswatch.render.findable import with_findable
 from biaswatch.render.table_rows import Parts, against, comparison_rows, result_rows
 from biaswatch.shared.analysis.findings.groupings import AnalysisPlan, ComparisonPlan
 from biaswatch.shared.analysis.findings.observations import Observations
@@ -70,7 +71,9 @@ class Diagnosed:
     @cached_property
     def comparisons(self) -> list[dict[str, Any]]:
         """The comparisons, the strongest evidence first."""
-        return against(comparison_rows(self.diagnosis, self.source.unit), self.request.reference)
+        rows = comparison_rows(self.diagnosis, self.source.unit)
+        rows = with_findable(rows, self.source.rows, self.plan)
+        return against(rows, self.request.reference)
 
     @cached_property
     def parts(self) -> Parts:

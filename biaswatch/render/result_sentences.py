@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from biaswatch.render.findable import findable_sentences
 from biaswatch.render.table_rows import (
     Parts,
     Row,
@@ -26,6 +27,7 @@ def result_facts(parts: Parts, about: Row, warnings: Sequence[str]) -> Iterator[
     sentences = {
         "result": [verdict_counts(compared)],
         "verdicts": [*verdicts, *undefined_sentences(compared)],
+        "power": findable_sentences(compared, about),
         "intervals": interval_sentences(compared, about),
         "interactions": interaction_sentences(parts.get("interactions", []), about["alpha"]),
         "means": mean_sentences(parts["summary"], features, calibrated=about["calibrated"]),

@@ -10,6 +10,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from biaswatch.render.error_rates import error_rate_tables
+from biaswatch.render.findable import findable_sentences
 from biaswatch.render.result_sentences import mean_sentences, missing_sentences, undefined_sentences
 from biaswatch.render.table_rows import (
     Parts,
@@ -72,6 +73,7 @@ def print_tables(
     if left := len(compared) - len(shown):
         print_sentence(console, f"{left} weaker comparisons are not shown.")
     for sentence in (
+        *findable_sentences(shown, about),
         *(overall_sentences(parts["overall"]) if everything else ()),
         *interaction_sentences(parts.get("interactions", []), about["alpha"]),
     ):
