@@ -7,7 +7,12 @@ from itertools import groupby
 from biaswatch.shared.contracts import Diagnosis, Gap, SummaryWord
 from biaswatch.shared.formatting import COULD_UNDO, number
 from biaswatch.shared.presentation.drawing import Slope
-from biaswatch.shared.presentation.findings import ComparisonView, comparisons, title_of
+from biaswatch.shared.presentation.findings import (
+    ComparisonView,
+    comparison_views,
+    comparisons,
+    title_of,
+)
 from biaswatch.shared.presentation.names import ModelNames
 from biaswatch.shared.presentation.questions import answered_questions, question_cell
 from biaswatch.shared.presentation.tables import (
@@ -25,6 +30,8 @@ from biaswatch.shared.presentation.tables import (
 
 MAX_COLUMNS = 6
 """More models become rows, where there are fewer comparisons."""
+MAX_CELLS, MIN_PAIRS = 250, 10
+"""Cells of a matrix, a page of which is then under 200 KB, and its fewest pairs of groups."""
 STRONG_P, WEAK_P = 0.01, 0.05
 """Uncorrected levels for the color of a cell; they are not verdicts."""
 BOTH = "before", "after"
@@ -60,6 +67,8 @@ class ComparisonMatrix:
     corner: str
     columns: tuple[MatrixHeading, ...]
     rows: tuple[tuple[MatrixHeading, tuple[MatrixCell | None, ...]], ...]
+    left_out: int = 0
+    """Pairs of groups with weaker evidence, without a row."""
 
 
 def matrices_of(diagnoses: Sequence[Diagnosis]) -> list[ComparisonMatrix]:
@@ -83,9 +92,12 @@ def _matrix(
     title: str, diagnoses: Sequence[Diagnosis], heading: Callable[[Diagnosis], str]
 ) -> ComparisonMatrix:
     by_pair = [
-        {(row.gap.a, row.gap.b): row for row in comparisons([diagnosis])} for diagnosis in diagnoses
+        {(row.gap.a, row.gap.b): row for row in comparison_views([diagnosis])}
+        for diagnosis in diagnoses
     ]
-    pairs = sorted({pair for rows in by_pair for pair in rows}, key=lambda p: _strength(p, by_pair))
+    every = sorted({pair for rows in by_pair for pair in rows}, key=lambda p: _strength(p, by_pair))
+    pairs = every[: max(MIN_PAIRS, MAX_CELLS // len(diagnoses))]
+    left_out = len(every) - len(pairs)
     corner, row_names = _pair_names(pairs)
     column_names = tuple(MatrixHeading(heading(row), row.id) for row in diagnoses)
     columns = [
@@ -94,9 +106,9 @@ def _matrix(
     ]
     if len(column_names) > max(MAX_COLUMNS, len(pairs)):
         transposed = tuple(zip(column_names, columns, strict=True))
-        return ComparisonMatrix(title, corner, row_names, transposed)
+        return ComparisonMatrix(title, corner, row_names, transposed, left_out)
     rows = tuple(zip(row_names, zip(*columns, strict=True), strict=True))
-    return ComparisonMatrix(title, corner, column_names, rows)
+    return ComparisonMatrix(title, corner, column_names, rows, left_out)
 
 
 def _strength(pair: Pair, by_pair: Sequence[dict[Pair, ComparisonView]]) -> tuple[int, float, Pair]:

@@ -125,14 +125,18 @@ class ComparisonView:
 
 def comparisons(diagnoses: Iterable[Diagnosis], run_id: str = "") -> list[ComparisonView]:
     """Return all comparisons, the strongest evidence first."""
+    return sorted(comparison_views(diagnoses, run_id), key=lambda row: row.order)
+
+
+def comparison_views(diagnoses: Iterable[Diagnosis], run_id: str = "") -> list[ComparisonView]:
+    """Return all comparisons, in the order of the findings."""
     diagnoses = list(diagnoses)
     names = ModelNames.among(diagnoses)
-    rows = (
+    return [
         ComparisonView(diagnosis, gap, names.of(diagnosis), run_id)
         for diagnosis in diagnoses
         for gap in diagnosis.gaps
-    )
-    return sorted(rows, key=lambda row: row.order)
+    ]
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,9 @@ class SummaryWord(StrEnum):
     NOT_MEASURED = "not_measured"
 
 
+WORD_OF_VERDICT = {verdict: SummaryWord(verdict.value) for verdict in Verdict}
+
+
 class Question(StrEnum):
     """The three questions about a comparison of groups."""
 
@@ -106,7 +109,7 @@ def summary_of(
         return SummaryWord.NOT_MEASURED
     answers = {Question.SAME_TREATMENT: same_treatment, Question.GROUP_EFFECT: group_effect}
     if headline is Question.GAP or verdict is Verdict.NO_DISPARITY:
-        return SummaryWord(verdict.value)
+        return WORD_OF_VERDICT[verdict]
     by_twins = answered_by_twins(headline, group_effect)
     if headline is Question.SAME_TREATMENT and not by_twins and verdict is not Verdict.DISPARITY:
         return SummaryWord.INCONCLUSIVE

@@ -193,6 +193,15 @@ def test_many_groups_and_features_are_one_matrix_with_a_cell_each() -> None:
     assert all(len(cells) == 10 for _, cells in matrix.rows)
 
 
+def test_a_matrix_of_many_pairs_shows_the_strongest_evidence_and_counts_the_rest() -> None:
+    findings = many(features=9, groups=101)
+    findings.append(finding(*findings[0].gaps, gap("strong", DISPARITY, 0.001), feature="f9"))
+    [matrix] = matrices_of(findings)
+    assert (len(matrix.columns), len(matrix.rows), matrix.left_out) == (10, 25, 77)
+    heading, cells = matrix.rows[0]
+    assert (heading.title, cells[-1] and cells[-1].kind) == ("strong", "lower3 found")
+
+
 def test_many_models_of_one_feature_become_rows() -> None:
     [matrix] = matrices_of([finding(gap(p=0.5, b="b"), target=f"t{n}") for n in range(16)])
     assert (len(matrix.columns), len(matrix.rows)) == (1, 16)
