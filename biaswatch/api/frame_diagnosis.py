@@ -37,9 +37,9 @@ from biaswatch.shared.presentation.interactions import interaction_sentences
 from biaswatch.shared.presentation.questions import compared_groups, headline
 
 SHOWN = (
-    *("feature", "domain", "a", "b", "gap", "ci_low", "ci_high", "summary"),
+    *("feature", "domain", "a", "b", "gap", "ci_low", "ci_high", "p_summary", "summary"),
     *("same_treatment", "p_same_treatment", "group_effect", "p_group_effect"),
-    *("p_adjusted", "verdict"),
+    *("mean_gap_ci_low", "mean_gap_ci_high", "p_adjusted", "verdict"),
 )
 
 

@@ -84,12 +84,12 @@ def _verdict_row(
     return _closeness(nearest)[0], [
         *(title_of(diagnosis), names.of(diagnosis), f"{len(rows)} of {len(diagnosis.gaps)}"),
         *(f"{nearest.gap.a} - {nearest.gap.b}", estimate_text(nearest.gap.headline_gap)),
-        p_value(nearest.gap.headline_p),
+        p_value(nearest.gap.p_summary),
     ]
 
 
 def _closeness(row: ComparisonView) -> tuple[float, float]:
-    p = 2.0 if row.gap.headline_p is None else row.gap.headline_p
+    p = 2.0 if row.gap.p_summary is None else row.gap.p_summary
     return p, -abs(row.gap.gap.value or 0.0)
 
 

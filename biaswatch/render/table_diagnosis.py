@@ -148,7 +148,7 @@ def _gap_text(row: Row, *, everything: bool, is_wide: bool) -> str:
     """Return the gap; with `everything` also the mean gap beside a shift, and the effect size."""
     lines = wrap(headline_text(row), NUMBER_CHARS)
     if everything and is_shift(row):
-        lines.append(f"mean {_with_bounds(row, 'gap')}")
+        lines.append(f"mean gap {_with_bounds(row, 'mean_gap', 'mean_gap_ci')}")
     if everything and not is_wide and row["effect_size"] is not None:
         lines.append(f"effect {_effect_text(row)}")
     return "\n".join(lines)

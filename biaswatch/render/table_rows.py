@@ -27,6 +27,7 @@ from biaswatch.shared.presentation.interactions import interaction_rows
 from biaswatch.shared.presentation.questions import (
     VERDICT_COLUMNS,
     verdict_columns,
+    verdict_reason,
     verdict_remarks,
 )
 from biaswatch.shared.stats.estimate import Estimate
@@ -112,9 +113,9 @@ def comparison_rows(diagnosis: TableDiagnosis, unit: str | None) -> list[Row]:
     return sorted(rows, key=_order)
 
 
-SIGNED = ("gap", "effect_size", "constant_shift", "twin_shift")
+SIGNED = ("gap", "mean_gap", "effect_size", "constant_shift")
 """Columns of a comparison that change their sign with its direction."""
-SIGNED_INTERVALS = ("ci", "ci_by_itself", "effect_size_ci", "constant_shift_ci", "twin_shift_ci")
+SIGNED_INTERVALS = ("ci", "mean_gap_ci", "ci_by_itself", "effect_size_ci", "constant_shift_ci")
 
 
 def against(rows: Sequence[Row], reference: str | None) -> list[Row]:
@@ -168,35 +169,36 @@ def _comparison_row(row: GroupComparison) -> Row:
             statistics[f"{name}_reason"] = value.reason
         else:
             statistics[name] = computed_p(value) if name.endswith("_p") else value
-    conclusion = row.conclusion
+    conclusion = row.conclusion.reason if row.conclusion else None
+    gap, verdicts = row.headline_gap, row.verdicts
     return {
         "feature": row.feature,
         "dimension": row.dimension,
         "domain": row.domain or None,
         "a": row.a,
         "b": row.b,
-        "gap": row.gap.value,
-        "ci": bounds(row.gap.low, row.gap.high),
+        "gap": gap.value,
+        "ci": bounds(gap.low, gap.high),
+        "p_summary": computed_p(verdicts.p_of_headline(row.p_adjusted)) if verdicts else None,
+        "method": gap.method,
+        "mean_gap": row.gap.value,
+        "mean_gap_ci": bounds(row.gap.low, row.gap.high),
+        "mean_gap_method": row.gap.method,
         "ci_by_itself": bounds(row.by_itself.low, row.by_itself.high),
         "p_value": computed_p(row.p_value),
         "p_adjusted": computed_p(row.p_adjusted),
         "p_equivalence": computed_p(row.p_equivalence_adjusted),
         "p_reason": TOO_SMALL if row.p_value == 0 else None,
-        "method": row.gap.method,
         **statistics,
-        "twin_shift": row.twin_shift.value if row.twin_shift else None,
-        "twin_shift_ci": bounds(row.twin_shift.low, row.twin_shift.high)
-        if row.twin_shift
-        else None,
         "n_a": row.n_a,
         "n_b": row.n_b,
         "n_missing_a": row.n_missing_a,
         "n_missing_b": row.n_missing_b,
         "units_a": row.units_a,
         "units_b": row.units_b,
-        **(verdict_columns(row.verdicts) if row.verdicts else dict.fromkeys(VERDICT_COLUMNS)),
+        **(verdict_columns(verdicts) if verdicts else dict.fromkeys(VERDICT_COLUMNS)),
         "survives_missing": row.survives_missing,
-        "reason": row.gap.reason or (conclusion.reason if conclusion else None),
+        "reason": gap.reason or (verdict_reason(verdicts, conclusion) if verdicts else conclusion),
     }
 
 
@@ -223,25 +225,18 @@ def comparable_p(row: Mapping[str, Any]) -> float | None:
 
 
 def is_shift(row: Mapping[str, Any]) -> bool:
-    """Return whether the headline's interval is that of a constant shift of twins."""
-    return bool(row.get("twin_shift_ci"))
-
-
-def headline_gap(row: Mapping[str, Any]) -> tuple[float | None, list[float] | None]:
-    """Return the gap and the ends of the interval that answers the headline question."""
-    name = "twin_shift" if is_shift(row) else "gap"
-    return row[name], row["twin_shift_ci" if is_shift(row) else "ci"]
+    """Return whether the interval is that of a constant shift of twins."""
+    return bool(row["method"] != row["mean_gap_method"])
 
 
 def headline_text(row: Mapping[str, Any]) -> str:
-    """Return the same with the reason for a missing interval."""
-    gap, ends = headline_gap(row)
-    low, high = ends or (None, None)
-    return interval(gap, low, high, row["reason"])
+    """Return the gap with its interval, or with the reason for having none."""
+    low, high = row["ci"] or (None, None)
+    return interval(row["gap"], low, high, row["reason"])
 
 
 def _order(row: Row) -> tuple[int, float, float]:
-    p = row["p_same_treatment"] if is_shift(row) else comparable_p(row)
+    p = row["p_summary"] if row["p_summary"] is not None else comparable_p(row)
     return by_evidence(row["summary"] or "", p, row["gap"])
 
 
@@ -255,7 +250,7 @@ def verdict_counts(rows: Sequence[Row]) -> str:
     return verdict_lead(
         [(row["summary"], row["survives_missing"], is_unmeasured_row(row)) for row in rows],
         undetected_gaps(
-            (row["feature"], *(headline_gap(row)[1] or (None, None)))
+            (row["feature"], *(row["ci"] or (None, None)))
             for row in rows
             if row["summary"] == INCONCLUSIVE and not is_unmeasured_row(row)
         ),

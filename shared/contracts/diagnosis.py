@@ -50,6 +50,12 @@ class Verdicts(Part):
             group_effect=self.group_effect,
         )
 
+    def p_of_headline(self, p_of_gap: float | None) -> float | None:
+        """Return the corrected p-value of the headline question; `p_of_gap` is that of the gap."""
+        if self.headline is Question.SAME_TREATMENT:
+            return self.p_same_treatment
+        return self.p_group_effect if self.headline is Question.GROUP_EFFECT else p_of_gap
+
 
 class GroupSummary(Part):
     """One group's own numbers."""
@@ -132,13 +138,9 @@ class Gap(Verdicts):
         return self.twin_shift or self.gap
 
     @property
-    def headline_p(self) -> float | None:
+    def p_summary(self) -> float | None:
         """The corrected p-value of the headline question; 0 where it is too small."""
-        if self.headline is Question.SAME_TREATMENT:
-            return self.p_same_treatment
-        if self.headline is Question.GROUP_EFFECT:
-            return self.p_group_effect
-        return self.comparable_p(self.p_adjusted)
+        return self.p_of_headline(self.comparable_p(self.p_adjusted))
 
     def comparable_p(self, p: float | None) -> float | None:
         """Return one of its p-values to compare or to sort by: 0 where it is too small."""

@@ -125,10 +125,6 @@ def _gap_p(row: ComparisonView) -> TableCell:
     return text_cell(UNDEFINED) if gap.twin_shift else p_cell(gap.comparable_p(gap.p_value))
 
 
-def _headline_p(row: ComparisonView) -> TableCell:
-    return p_cell(row.gap.headline_p)
-
-
 def _question(question: QuestionColumn) -> tuple[FindingColumn[ComparisonView], ...]:
     """Return the answer with its p-value for tables, and both with the reason for files."""
     files, name = Shown.CSV | Shown.SEVERAL, question.name
@@ -158,6 +154,10 @@ def _finding_title(row: ComparisonView | GroupRow) -> str:
 def _pair(row: ComparisonView) -> TableCell:
     href = f"/runs/{row.run_id}/answers?{row.answers}" if row.run_id else None
     return text_cell(f"{row.gap.a} - {row.gap.b}", href=href)
+
+
+def _why(row: ComparisonView) -> TableCell:
+    return text_cell(verdict_reason(row.gap, row.gap.reason))
 
 
 def _verdict(row: ComparisonView) -> TableCell:
@@ -229,13 +229,17 @@ GAP_COLUMNS: tuple[FindingColumn[ComparisonView], ...] = (
     _plain("b", Shown.CSV, "gap.b"),
     FindingColumn("groups", Shown.TABLES, "groups", _pair, NAME),
     _estimate("gap", Shown.TABLES, "gap [{level}]", "gap.headline_gap"),
-    _estimate("gap", Shown.CSV, "gap [{level}]", "gap.gap"),
-    _plain("low", Shown.CSV, "gap.gap.low"),
-    _plain("high", Shown.CSV, "gap.gap.high"),
+    _estimate("gap", Shown.CSV, "gap [{level}]", "gap.headline_gap"),
+    _plain("low", Shown.CSV, "gap.headline_gap.low"),
+    _plain("high", Shown.CSV, "gap.headline_gap.high"),
+    _p("p_summary", Shown.CSV, "p"),
+    _plain("mean_gap", Shown.CSV, "gap.gap.value"),
+    _plain("mean_gap_low", Shown.CSV, "gap.gap.low"),
+    _plain("mean_gap_high", Shown.CSV, "gap.gap.high"),
     FindingColumn("p_value", Shown.DOCUMENT, "p", _gap_p, NUMBER, is_optional=True),
     _p("p_value", Shown.CSV, "p"),
     _p("p_adjusted", Shown.CSV, "adjusted p"),
-    FindingColumn("p_headline", Shown.TABLES, "adjusted p", _headline_p, NUMBER),
+    _p("p_summary", Shown.TABLES, "adjusted p"),
     _estimate("effect_size", Shown.DOCUMENT | Shown.CSV, "effect size"),
     FindingColumn(
         "mean_gap",
@@ -246,7 +250,6 @@ GAP_COLUMNS: tuple[FindingColumn[ComparisonView], ...] = (
         is_optional=True,
     ),
     _estimate("constant_shift", Shown.CSV, "constant shift [{level}]"),
-    _estimate("twin_shift", Shown.CSV, "shift of twins [{level}]"),
     _estimate("impact_ratio", Shown.TERMINAL | Shown.DOCUMENT, "impact ratio"),
     *_question(TWINS),
     *_question(GROUP_EFFECT),
@@ -254,7 +257,7 @@ GAP_COLUMNS: tuple[FindingColumn[ComparisonView], ...] = (
     *(_plain(name, Shown.CSV, f"gap.{name}") for name in HEADLINE),
     _plain("survives_missing", Shown.CSV, "gap.survives_missing"),
     _plain("reason", Shown.CSV, "gap.reason"),
-    FindingColumn("why", Shown.PAGES, "why", lambda row: text_cell(verdict_reason(row.gap))),
+    FindingColumn("why", Shown.PAGES, "why", _why),
     _plain("claim", Shown.CSV, "diagnosis.claim"),
 )
 GROUP_COLUMNS: tuple[FindingColumn[GroupRow], ...] = (

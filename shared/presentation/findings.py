@@ -61,7 +61,7 @@ class ComparisonView:
     @property
     def order(self) -> tuple[tuple[int, float, float], str, str]:
         """The sort key: disparities first, then small p-values, then large gaps."""
-        evidence = by_evidence(self.gap.summary, self.gap.headline_p, self.gap.gap.value)
+        evidence = by_evidence(self.gap.summary, self.gap.p_summary, self.gap.gap.value)
         return evidence, self.gap.a, self.gap.b
 
     @property
@@ -89,7 +89,7 @@ class ComparisonView:
     @property
     def p(self) -> str:
         """The p-value of the headline's question, corrected for the family, in a sentence."""
-        return p_equals(self.gap.headline_p)
+        return p_equals(self.gap.p_summary)
 
     @property
     def doubts(self) -> list[str]:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from biaswatch.shared.contracts.diagnosis import Gap, Verdicts
+from biaswatch.shared.contracts.diagnosis import Verdicts
 from biaswatch.shared.formatting import COULD_UNDO, UNDEFINED, number, p_equals
 from biaswatch.shared.presentation.tables import TableCell
 from biaswatch.shared.requests.evidence import EvidenceView
@@ -75,14 +75,15 @@ ANSWERED = {
 """The statement of a verdict, by its headline question."""
 
 
-def verdict_reason(gap: Gap) -> str:
-    """Return the reason for a verdict, by the question that it answers."""
-    if gap.headline is Question.SAME_TREATMENT and gap.p_same_treatment is not None:
-        shown = "" if gap.same_treatment == DIFFERS else "not shown to be "
+def verdict_reason(verdicts: Verdicts, reason: str | None) -> str:
+    """Return the reason for a verdict: that of the gap, unless another question is answered."""
+    if verdicts.headline is Question.SAME_TREATMENT and verdicts.p_same_treatment is not None:
+        shown = "" if verdicts.same_treatment == DIFFERS else "not shown to be "
         return f"twins are {shown}treated differently"
-    if gap.headline is Question.GROUP_EFFECT and gap.p_group_effect is not None:
-        return "the group matters" if gap.group_effect == DIFFERS else "no group effect is shown"
-    return gap.reason or ""
+    if verdicts.headline is Question.GROUP_EFFECT and verdicts.p_group_effect is not None:
+        is_shown = verdicts.group_effect == DIFFERS
+        return "the group matters" if is_shown else "no group effect is shown"
+    return reason or ""
 
 
 def question_cell(question: QuestionColumn, verdicts: Verdicts) -> TableCell:

@@ -162,7 +162,7 @@ def _note(diagnosis: Diagnosis, rows: Sequence[ComparisonView], verdict: str) ->
         undone = sum(row.gap.survives_missing is False for row in rows)
         doubt = f"; the missing answers could undo {undone} of these verdicts" if undone else ""
         return f"within {number(diagnosis.tolerance)}{doubt}"
-    reasons = Counter(filter(None, (verdict_reason(row.gap) for row in rows)))
+    reasons = Counter(filter(None, (verdict_reason(row.gap, row.gap.reason) for row in rows)))
     return reasons.most_common(1)[0][0] if reasons else ""
 
 

@@ -10,7 +10,6 @@ from biaswatch.render.figures import DPI, STYLE, check_can_draw
 from biaswatch.render.result_sentences import interval_sentences
 from biaswatch.render.table_rows import (
     Row,
-    headline_gap,
     is_shift,
     turned,
     unit_sentences,
@@ -43,13 +42,12 @@ def gap_figure(compared: Sequence[Row], about: Row, reference: str | None = None
     lines = []
     defined = [row for row in compared if row["gap"] is not None]
     for row in _in_one_direction(defined, reference):
-        gap, ends = headline_gap(row)
-        low, high = ends or (None, None)
+        low, high = row["ci"] or (None, None)
         verdict = SummaryWord(row["summary"]) if row["summary"] else None
         lines.append(
             ForestLine(
                 row["feature"], row["a"], row["b"], row["domain"] or "",
-                gap or 0.0, low, high, verdict,
+                row["gap"], low, high, verdict,
             )
         )  # fmt: skip
     if not lines:

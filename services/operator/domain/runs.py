@@ -142,7 +142,7 @@ def run_status(
 def _rank(pair: tuple[Diagnosis, Gap]) -> tuple[int, tuple[int, float, float]]:
     """Return a sort key: disparities, then unmeasured comparisons, then the others."""
     diagnosis, gap = pair
-    evidence = by_evidence(gap.summary, gap.headline_p, gap.gap.value)
+    evidence = by_evidence(gap.summary, gap.p_summary, gap.gap.value)
     if gap.summary is SummaryWord.DISPARITY:
         return 0, evidence
     return (2 if _is_measured(diagnosis, gap) else 1), evidence

@@ -66,3 +66,8 @@ class GroupComparison:
     """The answers to all three questions; None before the correction of the family."""
     survives_missing: bool | None = None
     """False if the missing answers could overturn the verdict; None without a verdict."""
+
+    @property
+    def headline_gap(self) -> Estimate:
+        """The gap with the interval that answers the headline question."""
+        return self.twin_shift or self.gap

@@ -18,7 +18,8 @@ def row(**fields: Any) -> dict[str, Any]:
         "same_treatment": None, "p_same_treatment": None, "same_treatment_reason": "no sets",
         "group_effect": None, "p_group_effect": None, "group_effect_reason": "no factor",
         "verdict": "inconclusive", "headline": "gap", "scope": "", "twin_rate": None,
-        "placebo_rate": None, "effect_size_reason": None,
+        "placebo_rate": None, "effect_size_reason": None, "method": "t", "mean_gap_method": "t",
+        "p_summary": None,
         **fields,
     }  # fmt: skip
 
