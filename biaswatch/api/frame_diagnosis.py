@@ -22,7 +22,6 @@ from biaswatch.render.table_rows import (
     Parts,
     comparable_p,
     headline_text,
-    overall_sentences,
     verdict_counts,
     verdicts_of,
 )
@@ -174,13 +173,12 @@ class FrameDiagnosis:
 
     @cached_property
     def sentences(self) -> list[str]:
-        """Conclusions on each comparison, the strongest first; then on all groups together."""
+        """Conclusions on each comparison, the strongest first; then on interactions."""
         crossed = self.parts.get("interactions", [])
         return [
             *(comparison_sentence(row) for row in self.result.comparisons),
             *findable_sentences(self.result.comparisons, self.result.about),
             *interaction_sentences(crossed, self.result.about["alpha"]),
-            *overall_sentences(self.parts["overall"]),
         ]
 
     def figure(self) -> Any:

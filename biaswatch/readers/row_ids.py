@@ -143,7 +143,7 @@ NAMED_SO = re.compile(
 )
 """Usual names of columns that identify prompts."""
 NAMED_AS_FACTOR = re.compile(
-    r"(^|[_\W])(name|text|template|stimulus|vignette|cv|scenario|company|account|organi[sz]ation"
+    r"(^|[_\W])(name|applicant|candidate|persona|text|template|stimulus|vignette|cv|scenario|company|account|organi[sz]ation"
     r"|customer|firm|school)s?([_\W]|$)"
 )
 """Usual names of columns of random factors."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import inf
 from typing import Any
 
-from biaswatch.render.table_rows import Row, headline_gap, is_shift
+from biaswatch.render.table_rows import Row, is_shift
 from biaswatch.shared.analysis.findings.groupings import ComparisonPlan
 from biaswatch.shared.analysis.findings.observations import Observations
 from biaswatch.shared.contracts import Claim
@@ -36,7 +36,7 @@ def _width(seen: Observations, feature: int) -> float:
 
 def _findable(row: Row, family: int, plan: ComparisonPlan) -> float:
     """Return the gap of one comparison; infinity without an interval."""
-    low, high = headline_gap(row)[1] or (0.0, 0.0)
+    low, high = row["ci"] or (0.0, 0.0)
     if low == high:
         return inf
     is_shared = plan.single_step or is_shift(row)

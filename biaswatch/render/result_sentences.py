@@ -104,5 +104,6 @@ def missing_sentences(rows: Iterable[Row]) -> Iterator[str]:
     """Yield the tests of whether answers are missing alike in each group."""
     for row in rows:
         if row["p_value"] is not None:
-            where = f"Are answers of {row['feature']} missing alike in each {row['dimension']}?"
-            yield f"{where} {p_equals(row['p_value'])} ({row['method']})."
+            domain = f"{row['domain']}: are" if row["domain"] else "Are"
+            where = f"{domain} answers of {row['feature']} missing alike in each"
+            yield f"{where} {row['dimension']}? {p_equals(row['p_value'])} ({row['method']})."

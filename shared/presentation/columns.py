@@ -39,6 +39,7 @@ from biaswatch.shared.presentation.tables import (
     text_cell,
     words,
 )
+from biaswatch.shared.stats.estimate import Question
 
 Row = TypeVar("Row", ComparisonView, GroupRow)
 
@@ -120,9 +121,10 @@ def _p(name: str, shown: Shown, heading: str) -> FindingColumn[ComparisonView]:
 
 
 def _gap_p(row: ComparisonView) -> TableCell:
-    """Return the p-value of the mean gap before correction, where the gap is shown."""
+    """Return the p-value of the mean gap before correction, where the gap is the headline."""
     gap = row.gap
-    return text_cell(UNDEFINED) if gap.twin_shift else p_cell(gap.comparable_p(gap.p_value))
+    is_gap = gap.headline is Question.GAP
+    return p_cell(gap.comparable_p(gap.p_value)) if is_gap else text_cell(UNDEFINED)
 
 
 def _question(question: QuestionColumn) -> tuple[FindingColumn[ComparisonView], ...]:

@@ -30,7 +30,7 @@ def interaction_rows(diagnosis: TableDiagnosis) -> dict[str, list[Row]]:
             "value": row.contrast.value,
             "ci": bounds(row.contrast.low, row.contrast.high),
             "method": row.test.method or None,
-            "reason": row.test.reason,
+            "reason": row.test.reason or row.contrast.reason,
         }
         for row in diagnosis.description.interactions
     ]

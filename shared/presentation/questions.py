@@ -64,8 +64,8 @@ ASSIGNED_LABELS = replace(
     TWINS, heading="labels", question="do labels that were assigned at random change answers?"
 )
 SHIFTS = (
-    "Intervals: one shift of all twins, by the exchange of labels that gives p. If few answers"
-    " shift by much, the mean gap may lie outside."
+    "Intervals: a constant shift of twins, from the same exchange of labels as p. That of the mean"
+    " gap is wider: it also allows for rare sets that shift far more."
 )
 ANSWERED = {
     Question.SAME_TREATMENT: "whether twins are treated differently",
@@ -176,6 +176,8 @@ def verdict_remarks(
     if not verdicts:
         return
     yield from verdict_scopes(verdicts, tolerance, shifts=shifts)
+    if shifts and family > 1:
+        yield f"Intervals and p-values are corrected for {family} comparisons."
     few = Counter(filter(None, map(_reason_for_few, verdicts)))
     if few:
         factors = " and ".join(dict.fromkeys(map(_few_factor, filter(_reason_for_few, verdicts))))

@@ -39,7 +39,7 @@ def within_sets(test: Missingness, missing: Sequence[Floats], sets: Sequence[Who
     p_values = [1.0 if (p := sign_flip_p(pair)) is None else p for pair in compared]
     one_missing = sum(int(np.count_nonzero(pair)) for pair in compared)
     of = sum(map(len, compared))
-    method = f"sign flips within sets, {one_missing} of {of} pairs of groups differ"
+    method = f"sign flips within sets; in {one_missing} of {of} pairs of twins one is missing"
     return replace(test, p_value=min(1.0, min(p_values) * len(compared)), method=method)
 
 

@@ -16,6 +16,7 @@ FEW = "a combination of groups has fewer than two units"
 COMPLETE = "too few combinations occur to tell an interaction from added effects"
 FLAT = "a combination of groups shows no spread"
 AT_THE_END = "a combination of groups has a share of 0 or 1, whose log odds are infinite"
+LARGER = "a difference of gaps has one size for 2 x 2 groups only"
 FEW_SETS = "fewer sets than the interaction has degrees of freedom"
 
 
@@ -157,7 +158,7 @@ def _contrast(
 ) -> Estimate:
     """Return the difference of gaps of 2 x 2 groups with its interval; nothing for others."""
     if len(means) != 4 or design.shape[1] != 3:
-        return Estimate()
+        return undefined(LARGER)
     signs = signs_of(design)
     value = float(signs @ means)
     error = sqrt(float(signs @ covariance @ signs))

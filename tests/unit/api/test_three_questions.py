@@ -159,7 +159,7 @@ def test_the_summary_comes_before_the_answers_that_it_sums_up() -> None:
     )
     columns = [*diagnosis.comparisons]
     first = columns.index("ci_high") + 1
-    assert columns[first : first + 3] == ["summary", "same_treatment", "p_same_treatment"]
+    assert columns[first : first + 3] == ["p_summary", "summary", "same_treatment"]
     assert columns.index("verdict") < columns.index("units_a")
 
 

@@ -37,7 +37,7 @@ def test_it_is_the_exact_sign_test_of_sets_with_one_answer() -> None:
     both = np.arange(40) < 12  # twins that are both missing say nothing about the group
     row = missingness(twins(both | (np.arange(40) >= 31), both | (np.arange(40) == 20)))
     assert row["p_value"] == pytest.approx(stats.binomtest(1, 10, 0.5).pvalue)
-    assert row["method"].startswith("sign flips within sets, 10 of 40")
+    assert row["method"].startswith("sign flips within sets; in 10 of 40")
 
 
 def test_twins_that_are_missing_together_are_no_difference() -> None:
