@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from biaswatch.diagnosis.diagnosis import Diagnosed
 from biaswatch.diagnosis.sources import DiagnosisInput
 from biaswatch.render.gap_cases import COMPARED
-from biaswatch.render.table_rows import Row, headline_gap, turned
+from biaswatch.render.table_rows import Row, turned
 from biaswatch.shared.analysis.findings.cases import gap_cases
 from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
 from biaswatch.shared.analysis.findings.groupings import grouping
@@ -68,7 +68,7 @@ def _case_rows(
     feature = groups.observations.features.index(compared["feature"])
     cases = gap_cases(groups, compared["a"], compared["b"], compared["domain"], feature)
     about = {name: compared[name] for name in COMPARED}
-    order = cases.largest(n, downwards=(headline_gap(compared)[0] or 0.0) < 0)
+    order = cases.largest(n, downwards=(compared["gap"] or 0.0) < 0)
     numbers = zip(cases.rows.T[order].tolist(), cases.means.T[order].tolist(), strict=True)
     for (row_a, row_b), (mean_a, mean_b) in numbers:
         yield about | {
