@@ -36,9 +36,9 @@ from biaswatch.shared.presentation.interactions import interaction_sentences
 from biaswatch.shared.presentation.questions import compared_groups, headline
 
 SHOWN = (
-    *("feature", "domain", "a", "b", "gap", "ci_low", "ci_high", "p_summary", "summary"),
-    *("same_treatment", "p_same_treatment", "group_effect", "p_group_effect"),
-    *("mean_gap_ci_low", "mean_gap_ci_high", "p_adjusted", "verdict"),
+    *("feature", "domain", "a", "b", "summary_gap", "summary_ci_low", "summary_ci_high"),
+    *("p_summary", "summary", "same_treatment", "p_same_treatment"),
+    *("group_effect", "p_group_effect"),
 )
 
 

@@ -14,11 +14,10 @@ def gap_rows(results: RunResults) -> list[dict[str, Any]]:
         {
             "target": diagnosis.target, "scaffold": diagnosis.scaffold,
             "feature": diagnosis.feature, "dimension": diagnosis.dimension,
-            "a": gap.a, "b": gap.b, "gap": gap.headline_gap.value,
-            "ci_low": gap.headline_gap.low, "ci_high": gap.headline_gap.high,
-            "p_summary": gap.p_of_headline(gap.p_adjusted), "mean_gap": gap.gap.value,
-            "mean_gap_ci_low": gap.gap.low, "mean_gap_ci_high": gap.gap.high,
-            "p_adjusted": gap.p_adjusted,
+            "a": gap.a, "b": gap.b, "gap": gap.gap.value,
+            "ci_low": gap.gap.low, "ci_high": gap.gap.high, "p_adjusted": gap.p_adjusted,
+            "summary_ci_low": gap.headline_gap.low, "summary_ci_high": gap.headline_gap.high,
+            "p_summary": gap.p_of_headline(gap.p_adjusted),
             **verdict_columns(gap),
             "survives_missing": gap.survives_missing,
             **corrected_columns(

@@ -19,8 +19,7 @@ def amounts_of(results: RunResults) -> Iterator[tuple[str, Amounts]]:
         feature = f"{diagnosis.extractor}.{diagnosis.feature}"
         where = f"{diagnosis.target} {diagnosis.scaffold}/{feature}/{diagnosis.dimension}"
         yield f"{where}: {gap.a} - {gap.b}", {
-            "gap": gap.headline_gap.value,
-            "ci_low": gap.headline_gap.low, "ci_high": gap.headline_gap.high,
+            "gap": gap.gap.value, "ci_low": gap.gap.low, "ci_high": gap.gap.high,
             "p_adjusted": gap.p_adjusted, "p_same_treatment": gap.p_same_treatment,
             "p_group_effect": gap.p_group_effect,
         }  # fmt: skip

@@ -36,7 +36,7 @@ def _width(seen: Observations, feature: int) -> float:
 
 def _findable(row: Row, family: int, plan: ComparisonPlan) -> float:
     """Return the gap of one comparison; infinity without an interval."""
-    low, high = row["ci"] or (0.0, 0.0)
+    low, high = row["summary_ci"] or (0.0, 0.0)
     if low == high:
         return inf
     is_shared = plan.single_step or is_shift(row)

@@ -100,10 +100,10 @@ def mean_sentences(
             yield f"{words(name).capitalize()} {feature}{above}: {'; '.join(listed)}."
 
 
-def missing_sentences(rows: Iterable[Row]) -> Iterator[str]:
-    """Yield the tests of whether answers are missing alike in each group."""
+def missing_sentences(rows: Iterable[Row], most_p: float = 1.0) -> Iterator[str]:
+    """Yield the tests of answers missing alike in each group, with p-values of at most `most_p`."""
     for row in rows:
-        if row["p_value"] is not None:
+        if row["p_value"] is not None and row["p_value"] <= most_p:
             domain = f"{row['domain']}: are" if row["domain"] else "Are"
             where = f"{domain} answers of {row['feature']} missing alike in each"
             yield f"{where} {row['dimension']}? {p_equals(row['p_value'])} ({row['method']})."

@@ -68,7 +68,8 @@ def print_tables(
     )
     print_table(console, table, "")
     remarks = comparison_row_remarks(compared, about, everything=everything)
-    for remark in (*remarks, *undefined_sentences(compared, everything=everything)):
+    print_sentence(console, " ".join(remarks), style="dim")
+    for remark in undefined_sentences(compared, everything=everything):
         print_sentence(console, remark, style="dim")
     if left := len(compared) - len(shown):
         print_sentence(console, f"{left} weaker comparisons are not shown.")
@@ -84,7 +85,9 @@ def print_tables(
         _print_statistics(console, parts, level)
     features = dict.fromkeys(row["feature"] for row in shown)
     means = mean_sentences(parts["summary"], features, calibrated=about["calibrated"])
-    for sentence in (*([] if everything else means), *missing_sentences(parts["missingness"])):
+    most_p = 1.0 if everything else about["alpha"]
+    missing = missing_sentences(parts["missingness"], most_p)
+    for sentence in (*([] if everything else means), *missing):
         print_sentence(console, sentence)
     print_sentence(console, " ".join(unit_sentences(about)), style="dim")
     for warning in warnings:
@@ -148,7 +151,7 @@ def _gap_text(row: Row, *, everything: bool, is_wide: bool) -> str:
     """Return the gap; with `everything` also the mean gap beside a shift, and the effect size."""
     lines = wrap(headline_text(row), NUMBER_CHARS)
     if everything and is_shift(row):
-        lines.append(f"mean gap {_with_bounds(row, 'mean_gap', 'mean_gap_ci')}")
+        lines.append(f"mean gap {_with_bounds(row, 'gap')}")
     if everything and not is_wide and row["effect_size"] is not None:
         lines.append(f"effect {_effect_text(row)}")
     return "\n".join(lines)

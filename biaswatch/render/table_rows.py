@@ -113,9 +113,9 @@ def comparison_rows(diagnosis: TableDiagnosis, unit: str | None) -> list[Row]:
     return sorted(rows, key=_order)
 
 
-SIGNED = ("gap", "mean_gap", "effect_size", "constant_shift")
+SIGNED = ("gap", "summary_gap", "effect_size", "constant_shift")
 """Columns of a comparison that change their sign with its direction."""
-SIGNED_INTERVALS = ("ci", "mean_gap_ci", "ci_by_itself", "effect_size_ci", "constant_shift_ci")
+SIGNED_INTERVALS = ("ci", "summary_ci", "ci_by_itself", "effect_size_ci", "constant_shift_ci")
 
 
 def against(rows: Sequence[Row], reference: str | None) -> list[Row]:
@@ -177,13 +177,13 @@ def _comparison_row(row: GroupComparison) -> Row:
         "domain": row.domain or None,
         "a": row.a,
         "b": row.b,
-        "gap": gap.value,
-        "ci": bounds(gap.low, gap.high),
+        "gap": row.gap.value,
+        "ci": bounds(row.gap.low, row.gap.high),
+        "method": row.gap.method,
+        "summary_gap": gap.value,
+        "summary_ci": bounds(gap.low, gap.high),
+        "summary_method": gap.method,
         "p_summary": computed_p(verdicts.p_of_headline(row.p_adjusted)) if verdicts else None,
-        "method": gap.method,
-        "mean_gap": row.gap.value,
-        "mean_gap_ci": bounds(row.gap.low, row.gap.high),
-        "mean_gap_method": row.gap.method,
         "ci_by_itself": bounds(row.by_itself.low, row.by_itself.high),
         "p_value": computed_p(row.p_value),
         "p_adjusted": computed_p(row.p_adjusted),
@@ -226,13 +226,13 @@ def comparable_p(row: Mapping[str, Any]) -> float | None:
 
 def is_shift(row: Mapping[str, Any]) -> bool:
     """Return whether the interval is that of a constant shift of twins."""
-    return bool(row["method"] != row["mean_gap_method"])
+    return bool(row["summary_method"] != row["method"])
 
 
 def headline_text(row: Mapping[str, Any]) -> str:
     """Return the gap with its interval, or with the reason for having none."""
-    low, high = row["ci"] or (None, None)
-    return interval(row["gap"], low, high, row["reason"])
+    low, high = row["summary_ci"] or (None, None)
+    return interval(row["summary_gap"], low, high, row["reason"])
 
 
 def _order(row: Row) -> tuple[int, float, float]:
@@ -250,7 +250,7 @@ def verdict_counts(rows: Sequence[Row]) -> str:
     return verdict_lead(
         [(row["summary"], row["survives_missing"], is_unmeasured_row(row)) for row in rows],
         undetected_gaps(
-            (row["feature"], *(row["ci"] or (None, None)))
+            (row["feature"], *(row["summary_ci"] or (None, None)))
             for row in rows
             if row["summary"] == INCONCLUSIVE and not is_unmeasured_row(row)
         ),
@@ -280,7 +280,7 @@ def unit_sentences(about: Row) -> Iterator[str]:
         yield f"{about['units']} units in {about['rows']} rows."
     else:
         yield f"The unit is {about['unit']}: {about['units']} in {about['rows']} rows."
-    if about["set"] is not None:
+    if about["set"] not in (None, about["unit"]):
         yield f"Two groups are compared within each {about['set']} that has both."
     if about["claim"] == Claim.BANK:
         yield "The conclusions are about these prompts alone: each answer to them is a unit."

@@ -22,9 +22,10 @@ PICTURES = (".png", ".svg")
 FIRST = "comparisons"
 """The part that the named file holds."""
 LEADING = (
-    *("feature", "domain", "a", "b", "gap", "ci_low", "ci_high", "p_summary", "summary"),
-    *("same_treatment", "p_same_treatment", "group_effect", "p_group_effect"),
-    *("mean_gap", "mean_gap_ci_low", "mean_gap_ci_high", "p_adjusted", "verdict"),
+    *("feature", "domain", "a", "b", "summary_gap", "summary_ci_low", "summary_ci_high"),
+    *("p_summary", "summary", "same_treatment", "p_same_treatment"),
+    *("group_effect", "p_group_effect"),
+    *("gap", "ci_low", "ci_high", "p_adjusted", "verdict"),
     *("units_a", "units_b", "unit"),
 )
 """The first columns of the comparisons: gap, conclusion, and the answers to three questions."""

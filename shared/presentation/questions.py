@@ -63,10 +63,8 @@ QUESTIONS = TWINS, GROUP_EFFECT
 ASSIGNED_LABELS = replace(
     TWINS, heading="labels", question="do labels that were assigned at random change answers?"
 )
-SHIFTS = (
-    "Intervals: a constant shift of twins, from the same exchange of labels as p. That of the mean"
-    " gap is wider: it also allows for rare sets that shift far more."
-)
+SHIFTS = "Intervals: a constant shift of twins, from the same exchange of labels as p."
+MEAN_GAPS = "That of the mean gap is wider: it also allows for rare sets that shift far more."
 ANSWERED = {
     Question.SAME_TREATMENT: "whether twins are treated differently",
     Question.GROUP_EFFECT: "whether the group matters",
@@ -169,15 +167,15 @@ def verdict_remarks(
     assigned
         True if labels were assigned to units at random.
     reasons
-        False to leave out why a question is not answered.
+        False to leave out why a question is not answered, and what a disparity makes obvious.
     shifts
         True if intervals of constant shifts are shown.
     """
     if not verdicts:
         return
     yield from verdict_scopes(verdicts, tolerance, shifts=shifts)
-    if shifts and family > 1:
-        yield f"Intervals and p-values are corrected for {family} comparisons."
+    if shifts:
+        yield from _shift_remarks(family, reasons=reasons)
     few = Counter(filter(None, map(_reason_for_few, verdicts)))
     if few:
         factors = " and ".join(dict.fromkeys(map(_few_factor, filter(_reason_for_few, verdicts))))
@@ -194,13 +192,25 @@ def verdict_remarks(
     yield from question_remarks(
         verdicts, assigned=assigned, reasons=reasons, explained=explained, stated=few
     )
-    if family > 1 and p_anywhere is not None:
-        differ = "are treated differently somewhere"
-        if p_anywhere > alpha:
-            differ = "are not shown to be treated differently anywhere"
-            if any(row.same_treatment == DIFFERS for row in verdicts):
-                return  # the test of one comparison found more than the test of all together
-        yield f"Over all {family} comparisons together, twins {differ} ({p_equals(p_anywhere)})."
+    some_differ = any(row.same_treatment == DIFFERS for row in verdicts)
+    if family > 1 and p_anywhere is not None and (reasons or not some_differ):
+        yield from _anywhere(family, p_anywhere, alpha, some_differ=some_differ)
+
+
+def _anywhere(family: int, p_anywhere: float, alpha: float, *, some_differ: bool) -> Iterator[str]:
+    """Yield the test of all comparisons together, unless one by itself shows more."""
+    if p_anywhere <= alpha or not some_differ:
+        are = "are" if p_anywhere <= alpha else "are not shown to be"
+        where = "somewhere" if p_anywhere <= alpha else "anywhere"
+        together = f"Over all {family} comparisons together, twins {are} treated differently"
+        yield f"{together} {where} ({p_equals(p_anywhere)})."
+
+
+def _shift_remarks(family: int, *, reasons: bool) -> Iterator[str]:
+    if family > 1:
+        yield f"Both are corrected for {family} comparisons."
+    if reasons:
+        yield MEAN_GAPS
 
 
 def _reason_for_few(verdicts: Verdicts) -> str | None:

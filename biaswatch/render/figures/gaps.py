@@ -42,12 +42,12 @@ def gap_figure(compared: Sequence[Row], about: Row, reference: str | None = None
     lines = []
     defined = [row for row in compared if row["gap"] is not None]
     for row in _in_one_direction(defined, reference):
-        low, high = row["ci"] or (None, None)
+        low, high = row["summary_ci"] or (None, None)
         verdict = SummaryWord(row["summary"]) if row["summary"] else None
         lines.append(
             ForestLine(
                 row["feature"], row["a"], row["b"], row["domain"] or "",
-                row["gap"], low, high, verdict,
+                row["summary_gap"], low, high, verdict,
             )
         )  # fmt: skip
     if not lines:

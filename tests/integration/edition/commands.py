@@ -144,7 +144,7 @@ ON_RUNS: Mapping[str, tuple[str, ...]] = {
 }
 """In this order: later ones name the runs before them."""
 
-FIELD_NAMES: Mapping[str, str] = {"state": "stand", "mean_gap": "gap", "mean_gap_ci": "ci"}
+FIELD_NAMES: Mapping[str, str] = {"state": "stand"}
 """New name of a field -> its name in the recording, for fields that were renamed."""
 
 DIFFERENT_EACH_TIME = frozenset({"at", "begun", "concluded", "run_id", "completion_id", "version"})

@@ -119,7 +119,7 @@ def test_twins_stay_twins_within_a_rate() -> None:
     ]
     result = diagnosed(pd.DataFrame(rows), set="cv")
     compared = {row["feature"]: row for row in result.parts["comparisons"]}
-    assert "pairs" in compared["decision.true_positive_rate"]["mean_gap_method"]
+    assert "pairs" in compared["decision.true_positive_rate"]["method"]
     assert compared["decision.true_positive_rate"]["units_a"] == 20
 
 

@@ -210,8 +210,8 @@ def test_a_workbook_begins_with_the_result_and_the_columns_that_matter(tmp_path:
     assert ("intervals", "95 % intervals.") in result
     sheet = book["comparisons"]
     titles, row = sheet.values
-    assert titles[:6] == ("feature", "a", "b", "gap", "ci_low", "ci_high")
-    [low] = diagnosis.comparisons["ci_low"]
+    assert titles[:5] == ("feature", "a", "b", "summary_gap", "summary_ci_low")
+    [low] = diagnosis.comparisons["summary_ci_low"]
     assert row[4] == pytest.approx(low)
     assert None not in row
     assert (sheet.freeze_panes, sheet.auto_filter.ref) == ("A2", sheet.dimensions)

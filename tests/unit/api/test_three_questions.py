@@ -158,7 +158,7 @@ def test_the_summary_comes_before_the_answers_that_it_sums_up() -> None:
         crossed(), group="group", feature="rating", unit="unit", set="set", permutations=0
     )
     columns = [*diagnosis.comparisons]
-    first = columns.index("ci_high") + 1
+    first = columns.index("summary_ci_high") + 1
     assert columns[first : first + 3] == ["p_summary", "summary", "same_treatment"]
     assert columns.index("verdict") < columns.index("units_a")
 

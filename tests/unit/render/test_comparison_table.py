@@ -10,7 +10,7 @@ from biaswatch.render.table_diagnosis import comparison_table
 
 
 def row(**fields: Any) -> dict[str, Any]:
-    return {
+    columns = {
         "feature": "score", "domain": None, "a": "female", "b": "nonbinary", "gap": -0.2164,
         "ci": [-0.3191, -0.0994], "p_adjusted": 1.5e-5, "p_reason": None, "effect_size": -0.8251,
         "effect_size_ci": [-1.1234, -0.5294], "summary": "inconclusive", "reason": None,
@@ -18,10 +18,11 @@ def row(**fields: Any) -> dict[str, Any]:
         "same_treatment": None, "p_same_treatment": None, "same_treatment_reason": "no sets",
         "group_effect": None, "p_group_effect": None, "group_effect_reason": "no factor",
         "verdict": "inconclusive", "headline": "gap", "scope": "", "twin_rate": None,
-        "placebo_rate": None, "effect_size_reason": None, "method": "t", "mean_gap_method": "t",
+        "placebo_rate": None, "effect_size_reason": None, "method": "t", "summary_method": "t",
         "p_summary": None,
         **fields,
     }  # fmt: skip
+    return columns | {"summary_gap": columns["gap"], "summary_ci": columns["ci"]}
 
 
 def printed(width: int, *rows: dict[str, Any]) -> list[str]:
