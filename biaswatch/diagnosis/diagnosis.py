@@ -20,7 +20,7 @@ from biaswatch.readers.labels import named_labels
 from biaswatch.readers.run_observations import RunColumns
 from biaswatch.readers.tables import TableColumns
 from biaswatch.render.findable import with_findable
-from biaswatch.render.table_rows import Parts, against, comparison_rows, result_rows
+from biaswatch.render.table_rows import Parts, against, comparable_p, comparison_rows, result_rows
 from biaswatch.shared.analysis.findings.groupings import AnalysisPlan, ComparisonPlan
 from biaswatch.shared.analysis.findings.observations import Observations
 from biaswatch.shared.analysis.findings.scales import scaled
@@ -97,7 +97,7 @@ class Diagnosed:
     def about(self) -> dict[str, Any]:
         """The declarations and settings of the diagnosis."""
         plan, answers = self.plan, self.source.rows.features
-        tested = [row for row in self.comparisons if row["p_value"] is not None]
+        tested = [row for row in self.comparisons if comparable_p(row) is not None]
         rates = sum(row["feature"] not in answers for row in tested) if answers else 0
         return {
             **self.source.about,

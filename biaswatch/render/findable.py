@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import inf
 from typing import Any
 
-from biaswatch.render.table_rows import Row, is_shift
+from biaswatch.render.table_rows import Row, comparable_p, is_shift
 from biaswatch.shared.analysis.findings.groupings import ComparisonPlan
 from biaswatch.shared.analysis.findings.observations import Observations
 from biaswatch.shared.contracts import Claim
@@ -16,16 +16,15 @@ from biaswatch.shared.stats.comparisons.planned_power import POWER, findable_gap
 def with_findable(rows: Sequence[Row], seen: Observations, plan: ComparisonPlan) -> list[Row]:
     """Return comparisons with the gap that about 80 % of studies of this size find.
 
-    None for error rates, for fixed prompts, without an interval, and beyond the range of values.
+    None for error rates, for fixed prompts, without a test or an interval, and beyond the range.
     """
     widest = {name: _width(seen, index) for index, name in enumerate(seen.features)}
-    family = sum(row["feature"] in widest and row["p_value"] is not None for row in rows)
     if seen.claimed(plan.claim) is Claim.BANK:
         widest = {}
-    gaps = (_findable(row, family, plan) for row in rows)
+    family = sum(row["feature"] in widest and comparable_p(row) is not None for row in rows)
     return [
-        row | {"findable_gap": gap if gap < widest.get(row["feature"], 0.0) else None}
-        for row, gap in zip(rows, gaps, strict=True)
+        row | {"findable_gap": _findable(row, widest.get(row["feature"]), family, plan)}
+        for row in rows
     ]
 
 
@@ -34,20 +33,18 @@ def _width(seen: Observations, feature: int) -> float:
     return max((inf if ends is None else ends[1] - ends[0] for ends in ranges), default=inf)
 
 
-def _findable(row: Row, family: int, plan: ComparisonPlan) -> float:
-    """Return the gap of one comparison; infinity without an interval."""
-    low, high = row["summary_ci"] or (0.0, 0.0)
-    if low == high:
-        return inf
-    is_shared = plan.single_step or is_shift(row)
+def _findable(row: Row, width: float | None, family: int, plan: ComparisonPlan) -> float | None:
+    ends = row["summary_ci"]
+    if width is None or ends is None or comparable_p(row) is None or ends[0] == ends[1]:
+        return None
     gap, _ = findable_gap(
-        (high - low) / 2,
+        (ends[1] - ends[0]) / 2,
         plan.tolerance,
         alpha=plan.alpha,
         family=family,
-        family_before=family if is_shared else 1,
+        family_before=family if plan.single_step or is_shift(row) else 1,
     )
-    return gap
+    return gap if gap < width else None
 
 
 def findable_sentences(rows: Sequence[Row], about: Mapping[str, Any]) -> Iterator[str]:

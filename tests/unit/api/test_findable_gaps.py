@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import biaswatch as bw
+from biaswatch.shared.formatting import TOO_SMALL
 from biaswatch.shared.stats.comparisons.assumed_answers import AssumedAnswers
 from biaswatch.shared.stats.comparisons.planned_power import simulated_power
 from biaswatch.shared.stats.comparisons.simulated_studies import PlannedTest, StudyShape
@@ -95,3 +96,15 @@ def test_a_sentence_tells_what_finds_less_and_only_where_it_can_be_known() -> No
         assert not any("four times" in sentence for sentence in unknown.sentences)
     found = table.assign(score=lambda rows: rows["score"] + 3 * (rows["group"] == "g0"))
     assert "four times" not in str(bw.diagnose(found, set="set", **COLUMNS))
+
+
+def test_a_p_value_too_small_to_compute_is_one_of_the_family() -> None:
+    levels = np.random.default_rng(5).normal(0, 3, 800).repeat(3)
+    table = pd.DataFrame({
+        "group": np.repeat(["a", "b"], 1200), "score": levels + np.tile([0.0, 1e-5, 2e-5], 800),
+        "prompt": np.arange(800).repeat(3),
+    })  # fmt: skip
+    diagnosis = bw.diagnose(table, unit="prompt", claim="bank", **COLUMNS)
+    assert diagnosis.comparisons["p_reason"][0] == TOO_SMALL
+    assert diagnosis.result.about["family"] == 1
+    assert diagnosis.comparisons["findable_gap"].isna().all()
