@@ -30,7 +30,7 @@ from biaswatch.shared.presentation.tables import (
 
 MAX_COLUMNS = 6
 """More models become rows, where there are fewer comparisons."""
-MAX_CELLS, MIN_PAIRS = 250, 10
+MAX_CELLS, MIN_PAIRS = 220, 10
 """Cells of a matrix, a page of which is then under 200 KB, and its fewest pairs of groups."""
 STRONG_P, WEAK_P = 0.01, 0.05
 """Uncorrected levels for the color of a cell; they are not verdicts."""
@@ -133,8 +133,7 @@ def _matrix_cell(row: ComparisonView) -> MatrixCell:
     return MatrixCell(
         text=number(gap.gap.value, 2) + within,
         kind=_color(row),
-        title=f"{title_of(row.diagnosis)}, {gap.a} minus {gap.b}: {shown},"
-        f" adjusted {row.p}: {words(gap.summary)}{doubt}",
+        title=f"{gap.a} minus {gap.b}: {shown}, adjusted {row.p}: {words(gap.summary)}{doubt}",
         answers=row.answers,
     )
 

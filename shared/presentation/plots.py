@@ -23,6 +23,8 @@ from biaswatch.shared.requests.searches import SearchFinding
 WIDTH = 1000.0
 BINS = 24
 MAX_LONE_VALUES = 12
+MAX_HISTOGRAMS = 12
+"""Histograms on a page, whose bars take a kilobyte for each group."""
 """Up to this number of different values, such as ratings, each has a bar."""
 BAR_HEIGHT = 26.0
 
@@ -180,6 +182,8 @@ class HistogramPlot:
     rows: tuple[HistogramRow, ...]
     low: float
     high: float
+    left_out: int = 0
+    """Groups that are not drawn, with medians between those of the others."""
 
     @property
     def low_text(self) -> str:
@@ -195,7 +199,10 @@ class HistogramPlot:
 def histogram_plot(
     diagnosis: Diagnosis, values: Mapping[str, Sequence[float]]
 ) -> HistogramPlot | None:
-    """Return a histogram for each group, by their medians; None without any answer."""
+    """Return a histogram for each group, by their medians; None without any answer.
+
+    Of more than `MAX_HISTOGRAMS` groups, half of them have the lowest medians, half the highest.
+    """
     groups = {name: sample for name, sample in values.items() if sample}
     if not groups:
         return None
@@ -211,7 +218,11 @@ def histogram_plot(
         )
         for name in sorted(groups, key=lambda name: (median(groups[name]), name))
     ]
-    return HistogramPlot(tuple(rows), edges[0], edges[-1])
+    left_out = max(0, len(rows) - MAX_HISTOGRAMS)
+    if left_out:
+        half = MAX_HISTOGRAMS // 2
+        rows = rows[:half] + rows[-half:]
+    return HistogramPlot(tuple(rows), edges[0], edges[-1], left_out)
 
 
 def histogram_edges(values: Iterable[float], bins: int = BINS) -> list[float]:

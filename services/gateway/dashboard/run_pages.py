@@ -58,7 +58,7 @@ from biaswatch.shared.requests.run_views import RunProgress, Scores
 RELOAD_S = 30
 MAX_PAIRS = 20
 """Flagged pairs on the page; the report has all."""
-MAX_ROWS = 40
+MAX_ROWS = 20
 """Comparisons of one finding on the page; the file has all."""
 MAX_CHOICES = 25
 MAX_SET_GAPS = 10

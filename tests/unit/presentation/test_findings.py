@@ -197,7 +197,7 @@ def test_a_matrix_of_many_pairs_shows_the_strongest_evidence_and_counts_the_rest
     findings = many(features=9, groups=101)
     findings.append(finding(*findings[0].gaps, gap("strong", DISPARITY, 0.001), feature="f9"))
     [matrix] = matrices_of(findings)
-    assert (len(matrix.columns), len(matrix.rows), matrix.left_out) == (10, 25, 77)
+    assert (len(matrix.columns), len(matrix.rows), matrix.left_out) == (10, 22, 80)
     heading, cells = matrix.rows[0]
     assert (heading.title, cells[-1] and cells[-1].kind) == ("strong", "lower3 found")
 
@@ -252,6 +252,14 @@ def test_every_answer_is_in_one_bar(values: dict[str, list[float]], bars: int | 
         assert sum(int(bar.title.split()[0]) for bar in row.bars) == len(values[row.name])
         assert bars is None or len(row.bars) == bars
     assert histogram_plot(finding(), {"a": []}) is None
+
+
+def test_of_many_groups_the_lowest_and_the_highest_histograms_are_drawn() -> None:
+    values = {f"g{n:02}": [n / 20, n / 10] for n in range(20)}
+    plot = histogram_plot(finding(), values)
+    assert plot is not None
+    assert [row.name for row in plot.rows] == [f"g{n:02}" for n in (*range(6), *range(14, 20))]
+    assert plot.left_out == 8
 
 
 def test_a_direct_question_is_named_only_beside_other_scaffolds() -> None:
