@@ -16,6 +16,7 @@ from biaswatch.shared.lookup import grouped
 from biaswatch.shared.parsing.json_objects import without_surrogates
 from biaswatch.shared.parsing.texts import label_text
 from biaswatch.shared.stats.arrays import Floats, Indices
+from biaswatch.shared.stats.estimate import MIN_FACTOR_LEVELS
 
 MAX_SHOWN_FORMS = 3
 EXACT_FLOAT_LIMIT = 2.0**53
@@ -197,8 +198,9 @@ def repeats_warning(
     if clusters is not None:
         return (
             f"The same {best.values} values of {best.name} occur under many values of {clusters}."
-            f" If others could have been drawn (names, texts, templates, companies), add --random"
-            f" {best.name}; otherwise conclusions are about these values alone."
+            f" Conclusions are about these values alone. With {MIN_FACTOR_LEVELS} or more a group,"
+            f" --random {best.name} tests others that could have been drawn (names, texts,"
+            " templates, companies)."
         )
     similarity = ""
     if best.correlation is not None and best.p_value is not None and best.p_value < SURE:

@@ -185,7 +185,9 @@ class GroupInteraction(Part):
     p_adjusted: float | None = None
     """P-value of the test that the effects add up, corrected over such tests (Bonferroni)."""
     contrast: Estimate
-    """The difference of gaps of 2 x 2 groups, or the reason for a missing test."""
+    """The largest difference of two gaps, or the reason for a missing test."""
+    contrast_of: str | None = None
+    """The two gaps: `black - white at old less that at new`."""
 
 
 class OverallTest(Part):

@@ -27,6 +27,7 @@ def interaction_rows(diagnosis: TableDiagnosis) -> dict[str, list[Row]]:
             "degrees_of_freedom": [row.test.numerator, row.test.denominator],
             "p_value": computed_p(row.test.p_value),
             "p_adjusted": computed_p(row.p_adjusted),
+            "contrast": row.contrast_of,
             "value": row.contrast.value,
             "ci": bounds(row.contrast.low, row.contrast.high),
             "method": row.test.method or None,
@@ -45,7 +46,7 @@ def interaction_sentences(rows: Sequence[Row], alpha: float) -> Iterator[str]:
             place = ", ".join(filter(None, [place, row["domain"]]))
             low, high = row["ci"] or (None, None)
             contrast = Estimate(row["value"], low, high, reason=row["reason"])
-            tested = (row["dimension"], row["p_adjusted"], contrast)
+            tested = (row["dimension"], row["p_adjusted"], contrast, row["contrast"])
             yield f"{place}: {interaction_words(*tested, alpha)}."
 
 
@@ -53,12 +54,17 @@ def tested_interactions(diagnosis: Diagnosis) -> Iterator[str]:
     """Yield the tests of interactions of a finding, in sentences."""
     for row in diagnosis.interactions:
         if row.p_adjusted is not None:
-            tested = (row.dimensions, row.p_adjusted, row.contrast, diagnosis.alpha)
-            yield f"{diagnosis.feature} by {row.dimensions}: {interaction_words(*tested)}."
+            tested = (row.dimensions, row.p_adjusted, row.contrast, row.contrast_of)
+            where = f"{diagnosis.feature} by {row.dimensions}"
+            yield f"{where}: {interaction_words(*tested, diagnosis.alpha)}."
 
 
 def interaction_words(
-    dimensions: str, p_adjusted: float | None, contrast: Estimate, alpha: float
+    dimensions: str,
+    p_adjusted: float | None,
+    contrast: Estimate,
+    contrast_of: str | None,
+    alpha: float,
 ) -> str:
     """Return whether the effects of two dimensions, `race x gender`, add up."""
     first, _, second = dimensions.partition(" x ")
@@ -66,5 +72,5 @@ def interaction_words(
         return f"no test of an interaction ({contrast.reason})"
     unproven = "no evidence that " if p_adjusted > alpha else ""
     ends = (contrast.value, contrast.low, contrast.high)
-    size = "" if ends[0] is None else f", difference of gaps {interval(*ends, None)}"
+    size = "" if ends[0] is None else f"; {contrast_of}: {interval(*ends, None)}"
     return f"{unproven}the gap of {first} differs with {second} ({p_equals(p_adjusted)}{size})"

@@ -111,6 +111,7 @@ def _interactions(
                 dimensions=test.dimensions,
                 p_adjusted=None if p_value is None else min(1.0, family * p_value),
                 contrast=replace(test.contrast, reason=test.test.reason),
+                contrast_of=test.contrast_of,
             )
         )
     return by_finding

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations, product
 
 import numpy as np
 
@@ -17,12 +18,15 @@ from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 from biaswatch.shared.stats.comparisons.sign_flips import sign_flip_p
 from biaswatch.shared.stats.estimate import Estimate
 from biaswatch.shared.stats.groups.group_means import GroupMeans, group_means
-from biaswatch.shared.stats.groups.interactions import InteractionTest, interaction_test, signs_of
+from biaswatch.shared.stats.groups.interactions import InteractionTest, interaction_test
 
 DIFFERENCE, LOG_ODDS = "difference", "log odds"
 FLIPS = "sign flips of the difference of gaps, over sets"
 SHARES: Bounds = (0.0, 1.0)
-CELLS = 4
+SIGNS = (1.0, -1.0, -1.0, 1.0)
+"""Of the means of a tetrad, in the difference of its gaps."""
+CELLS = len(SIGNS)
+Levels = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -35,12 +39,14 @@ class Interaction:
     scale: str
     """`difference` or, for shares, `log odds` too."""
     test: InteractionTest
+    contrast_of: str | None
+    """The two gaps of `contrast`: `black - white at old less that at new`; None without any."""
     p_adjusted: float | None = None
     """Corrected (Bonferroni) for all tests of the same scale."""
 
     @property
     def contrast(self) -> Estimate:
-        """The difference of gaps of 2 x 2 groups."""
+        """The largest difference of two gaps."""
         return self.test.contrast
 
 
@@ -81,10 +87,33 @@ def _of_crossing(
             own = np.isin(table.codes, cells) & np.isfinite(values)
             if own.any():
                 codes = np.searchsorted(cells, table.codes[own])
-                crossed = CrossedValues.of(values[own], codes, sets[own], design)
+                of_cells = [crossing.groups[cell].levels for cell in cells]
+                levels = [tuple(of[name] for name in crossing.dimensions) for of in of_cells]
+                crossed = CrossedValues.of(values[own], codes, sets[own], design, levels)
                 shares = observations.bounds(index)[domain] == SHARES
                 for scale, test in crossed.tests(alpha, shares=shares):
-                    yield Interaction(feature, crossing.name, name, scale, test)
+                    of = None if test.tetrad is None else crossed.tetrads[test.tetrad].words
+                    yield Interaction(feature, crossing.name, name, scale, test, of)
+
+
+@dataclass(frozen=True)
+class Tetrad:
+    """Four combinations of groups: two levels of one dimension at two of the other."""
+
+    cells: tuple[int, int, int, int]
+    words: str
+    """The difference of their gaps: `black - white at old less that at new`."""
+
+
+def tetrads_of(levels: Sequence[Levels]) -> Iterator[Tetrad]:
+    """Yield the tetrads of combinations of groups that all occur, given their two levels."""
+    place = {of: number for number, of in enumerate(levels)}
+    first, second = (sorted({of[side] for of in levels}) for side in (0, 1))
+    for (a, b), (c, d) in product(combinations(first, 2), combinations(second, 2)):
+        corners = [(a, c), (b, c), (a, d), (b, d)]
+        if all(corner in place for corner in corners):
+            one, two, three, four = (place[corner] for corner in corners)
+            yield Tetrad((one, two, three, four), f"{a} - {b} at {c} less that at {d}")
 
 
 @dataclass(frozen=True)
@@ -98,12 +127,18 @@ class CrossedValues:
     """[rows]: -1 for none."""
     design: Floats
     """[combinations, columns]: additive effects."""
+    tetrads: list[Tetrad]
+    """Differences of gaps of any two levels of one dimension at any two of the other."""
 
     @classmethod
-    def of(cls, values: Floats, codes: Whole, sets: Whole, design: Floats) -> "CrossedValues":
+    def of(
+        cls, values: Floats, codes: Whole, sets: Whole, design: Floats, levels: Sequence[Levels]
+    ) -> "CrossedValues":
         """Leave out the combinations without a value."""
         occurs = np.bincount(codes, minlength=len(design)) > 0
-        return cls(values, (np.cumsum(occurs) - 1)[codes], sets, design[occurs])
+        kept = [of for of, has_value in zip(levels, occurs.tolist(), strict=True) if has_value]
+        codes = (np.cumsum(occurs) - 1)[codes]
+        return cls(values, codes, sets, design[occurs], list(tetrads_of(kept)))
 
     def tests(self, alpha: float, *, shares: bool) -> Iterator[tuple[str, InteractionTest]]:
         """Yield the test on differences, and for shares on log odds too."""
@@ -116,9 +151,16 @@ class CrossedValues:
     def _test(self, means: GroupMeans, alpha: float, *, log_odds: bool) -> InteractionTest:
         shared = bool((means.shared & ~np.eye(len(self.design), dtype=np.bool_)).any())
         return interaction_test(
-            means.means, means.covariance, self._clusters(), self.design,
+            means.means, means.covariance, self._clusters(), self.design, self._signs(),
             shared=shared, alpha=alpha, log_odds=log_odds,
         )  # fmt: skip
+
+    def _signs(self) -> Floats:
+        """Return [tetrads, combinations]: the sign of each mean in a difference of gaps."""
+        signs = np.zeros((len(self.tetrads), len(self.design)))
+        for row, tetrad in zip(signs, self.tetrads, strict=True):
+            row[list(tetrad.cells)] = SIGNS
+        return signs
 
     def _clusters(self) -> Indices:
         """Return [combinations]: the sets of each; a row without a set is one by itself."""
@@ -128,7 +170,8 @@ class CrossedValues:
 
     def _by_flips(self, test: InteractionTest) -> InteractionTest:
         """Return the test with the exact p-value where every set has all of 2 x 2 groups."""
-        if test.p_value is None or len(self.design) != CELLS or (self.sets < 0).any():
+        is_square = len(self.design) == CELLS and len(self.tetrads) == 1
+        if test.p_value is None or not is_square or (self.sets < 0).any():
             return test
         names, place = np.unique(self.sets, return_inverse=True)
         key = place * CELLS + self.codes
@@ -136,5 +179,5 @@ class CrossedValues:
         if not counts.all():
             return test
         sums = np.bincount(key, weights=self.values, minlength=len(counts))
-        p_value = sign_flip_p(np.sort((sums / counts).reshape(-1, CELLS) @ signs_of(self.design)))
+        p_value = sign_flip_p(np.sort((sums / counts).reshape(-1, CELLS) @ self._signs()[0]))
         return test if p_value is None else replace(test, p_value=p_value, method=FLIPS)

@@ -12,11 +12,12 @@ from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
 MIN_CELL_UNITS = 2
 SHARED = "cluster-robust F (Hotelling), over sets"
 SINGLE = "Welch and James's F (Johansen), over units"
+METHOD = "Scheffe's interval of a difference of gaps"
 FEW = "a combination of groups has fewer than two units"
 COMPLETE = "too few combinations occur to tell an interaction from added effects"
 FLAT = "a combination of groups shows no spread"
 AT_THE_END = "a combination of groups has a share of 0 or 1, whose log odds are infinite"
-LARGER = "a difference of gaps has one size for 2 x 2 groups only"
+NO_TETRAD = "no two groups of each dimension occur in all four combinations"
 FEW_SETS = "fewer sets than the interaction has degrees of freedom"
 
 
@@ -31,9 +32,12 @@ class InteractionTest:
     denominator: float | None
     p_value: float | None
     contrast: Estimate
-    """Of 2 x 2 groups: the gap of the first level less that of the second."""
+    """The difference of two gaps that is largest beside its error; its interval covers together
+    with those of all other differences of gaps (Scheffe)."""
     method: str
     reason: str | None = None
+    tetrad: int | None = None
+    """Which of the differences of gaps `contrast` is."""
 
 
 def interaction_test(
@@ -41,6 +45,7 @@ def interaction_test(
     covariance: Floats,
     units: Indices,
     design: Floats,
+    tetrads: Floats,
     *,
     shared: bool,
     alpha: float,
@@ -63,6 +68,8 @@ def interaction_test(
         [cells]: independent units of each, sets counting once.
     design
         [cells, columns]: the additive effects, with a column of ones.
+    tetrads
+        [differences of gaps, cells]: 1 and -1 for the four cells of each, 0 elsewhere.
     shared
         True where any two cells share a set.
     alpha
@@ -80,7 +87,7 @@ def interaction_test(
     >>> design = np.array([[1, 0, 0], [1, 0, 1], [1, 1, 0], [1, 1, 1]], float)
     >>> test = interaction_test(
     ...     np.array([3.0, 3.0, 3.0, 2.0]), np.eye(4) / 100, np.full(4, 50), design,
-    ...     shared=False, alpha=0.05,
+    ...     np.array([[1.0, -1.0, -1.0, 1.0]]), shared=False, alpha=0.05,
     ... )  # fmt: skip
     >>> round(test.contrast.value, 6), test.p_value < 0.001
     (-1.0, True)
@@ -107,13 +114,16 @@ def interaction_test(
     else:
         denominator, factor = _johansen(covariance, contrasts, spread, units)
     statistic = w / factor
+    reach = sqrt(factor * float(stats.f.ppf(1 - alpha, q, denominator)))
+    contrast, tetrad = _largest(means, covariance, tetrads, reach)
     return InteractionTest(
         statistic,
         q,
         denominator,
         float(stats.f.sf(statistic, q, denominator)),
-        _contrast(means, covariance, design, denominator, alpha),
+        contrast,
         SHARED if shared else SINGLE,
+        tetrad=tetrad,
     )
 
 
@@ -148,19 +158,14 @@ def _johansen(
     return q * (q + 2) / (3 * a), q + 2 * a - 6 * a / (q + 2)
 
 
-def signs_of(design: Floats) -> Floats:
-    """Return [4]: the signs of 2 x 2 groups in the difference of their gaps."""
-    return np.where(design[:, 1] == design[:, 2], 1.0, -1.0)
-
-
-def _contrast(
-    means: Floats, covariance: Floats, design: Floats, freedom: float, alpha: float
-) -> Estimate:
-    """Return the difference of gaps of 2 x 2 groups with its interval; nothing for others."""
-    if len(means) != 4 or design.shape[1] != 3:
-        return undefined(LARGER)
-    signs = signs_of(design)
-    value = float(signs @ means)
-    error = sqrt(float(signs @ covariance @ signs))
-    reach = float(stats.t.ppf(1 - alpha / 2, freedom)) * error
-    return Estimate(value, value - reach, value + reach, "Student's t of the difference of gaps")
+def _largest(
+    means: Floats, covariance: Floats, tetrads: Floats, reach: float
+) -> tuple[Estimate, int | None]:
+    """Return the difference of gaps that is largest beside its error, and which one it is."""
+    if not len(tetrads):
+        return undefined(NO_TETRAD), None
+    values = tetrads @ means
+    errors = np.sqrt(np.einsum("ij,jk,ik->i", tetrads, covariance, tetrads))
+    place = int(np.argmax(np.abs(values) / np.where(errors > 0, errors, np.inf)))
+    value, to_side = float(values[place]), reach * float(errors[place])
+    return Estimate(value, value - to_side, value + to_side, METHOD), place

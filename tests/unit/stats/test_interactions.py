@@ -95,6 +95,37 @@ def test_an_interaction_is_found_and_depends_on_the_scale() -> None:
     assert rows["log odds"]["p_value"] > 0.05
 
 
+def test_of_larger_tables_the_largest_difference_of_gaps_is_named() -> None:
+    values = np.random.default_rng(6).normal(0, 1, (30, 3, 2))
+    values[:, 2, 1] -= 2.0
+    diagnosis = bw.diagnose(
+        crossed(values), group=["race", "gender"], feature="score", set="set", permutations=0
+    )
+    [row] = diagnosis.parts["interactions"]
+    assert str(row["contrast"]).split(" - ")[1] == "r2 at g0 less that at g1"
+    place = ["r0 - r2", "r1 - r2"].index(str(row["contrast"]).partition(" at ")[0])
+    gaps = values[:, place, :] - values[:, 2, :]
+    assert row["value"] == pytest.approx((gaps[:, 0] - gaps[:, 1]).mean())
+    assert f"{row['contrast']}: -" in diagnosis.sentences[-1]
+
+
+@pytest.mark.parametrize("paired", [True, False])
+def test_its_interval_covers_and_leaves_out_0_only_where_the_test_is_significant(
+    paired: bool,
+) -> None:
+    rng, effects = np.random.default_rng(8), np.array([[0.0, 0.0], [0.0, 0.8], [0.0, 1.6]])
+    covered = 0
+    for _ in range(40):
+        base = rng.normal(0, 1, (12, 1, 1)) if paired else 0.0
+        frame = crossed(effects + base + rng.normal(0, 1, (12, 3, 2)))
+        [row] = interaction_rows(frame, **({"set": "set"} if paired else {}))
+        a, b = (int(name[1]) for name in str(row["contrast"]).partition(" at ")[0].split(" - "))
+        low, high = row["ci"]
+        covered += low <= (effects[a, 0] - effects[b, 0]) - (effects[a, 1] - effects[b, 1]) <= high
+        assert low <= 0 <= high or row["p_value"] <= 0.05
+    assert covered >= 36  # 38 expected at least
+
+
 def test_too_few_combinations_have_no_test_but_a_reason() -> None:
     values = np.random.default_rng(5).normal(0, 1, (8, 2, 2))
     frame = crossed(values)
