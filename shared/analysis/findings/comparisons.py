@@ -22,6 +22,7 @@ from biaswatch.shared.stats.comparisons.sign_flips import sign_flip_p
 from biaswatch.shared.stats.comparisons.studentised_exchange import studentised_exchange_p
 from biaswatch.shared.stats.comparisons.tolerance_tests import NEVER_VARY, Conclusion, conclude
 from biaswatch.shared.stats.estimate import (
+    DIFFERS,
     Estimate,
     Question,
     SummaryWord,
@@ -190,7 +191,8 @@ def _twin_shift(
     if twins is None or not answered_by_twins(verdicts.headline, verdicts.group_effect):
         return None
     shift = twins.shift_within(verdicts.p_same_treatment, plan.alpha, family)
-    return None if shift.low is None else shift
+    all_differ = twins.is_flat and verdicts.same_treatment == DIFFERS
+    return shift if shift.low is not None or all_differ else None
 
 
 def same_treatment_p(

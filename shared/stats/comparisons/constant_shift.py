@@ -13,10 +13,11 @@ from scipy import special
 
 from biaswatch.shared.stats.comparisons.sign_flips import sign_flip_p
 from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
-from biaswatch.shared.stats.samples import Vector
+from biaswatch.shared.stats.samples import FLAT_RTOL, Vector
 
 METHOD = "constant shift, inverted sign flips"
 IDENTICAL = "all twins were answered alike: nothing shows how precise a shift of 0 is"
+ALIKE = "all twins differ by as much: nothing shows how precise this is"
 NO_TWINS = "no set has answers of both groups"
 MAX_SUBSET_SETS = 12
 """Sets up to which the means of all subsets are computed for the interval."""
@@ -46,6 +47,11 @@ class TwinDifferences:
         return cls(len(differences), float(differences.mean()), float(differences.std()), kept)
 
     @property
+    def is_flat(self) -> bool:
+        """True where all differences are equal, apart from rounding."""
+        return self.sd <= FLAT_RTOL * abs(self.mean)
+
+    @property
     def p_value(self) -> float | None:
         """The p-value of no shift that `shift` inverts; None without sets."""
         if len(self.values) or not self.sets:
@@ -71,7 +77,8 @@ class TwinDifferences:
         Returns
         -------
         Estimate
-            Without limits, and with a reason, where so few sets cannot reject anything.
+            Without limits, and with a reason, where so few sets cannot reject anything, and where
+            all differences are equal.
 
         References
         ----------
@@ -88,8 +95,8 @@ class TwinDifferences:
         check_alpha(alpha)
         if not self.sets:
             return undefined(NO_TWINS, method=METHOD)
-        if not self.mean and not self.sd:
-            return undefined(IDENTICAL, value=0.0, method=METHOD)
+        if self.is_flat:
+            return undefined(ALIKE if self.mean else IDENTICAL, value=self.mean, method=METHOD)
         z = -float(special.ndtri(alpha / 2))
         rank = int(alpha * 2.0 ** (self.sets - 1) + RANK_ATOL) if len(self.values) else 1
         if rank < 1 or z * z >= self.sets:
