@@ -21,7 +21,7 @@ from biaswatch.render.findable import findable_sentences
 from biaswatch.render.table_rows import (
     Parts,
     comparable_p,
-    headline_text,
+    summary_gap_text,
     verdict_counts,
     verdicts_of,
 )
@@ -173,7 +173,7 @@ class FrameDiagnosis:
 
     @cached_property
     def sentences(self) -> list[str]:
-        """Conclusions on each comparison, the strongest first; then on interactions."""
+        """Conclusions, the strongest first; then gaps that could be found, and interactions."""
         crossed = self.parts.get("interactions", [])
         return [
             *(comparison_sentence(row) for row in self.result.comparisons),
@@ -227,6 +227,6 @@ def comparison_sentence(row: Mapping[str, Any]) -> str:
         return f"{groups}: {NOT_MEASURED}, no row of {empty} has a value."
     verdicts = verdicts_of(row)
     groups = compared_groups(row["a"], row["b"], row["gap"], verdicts.summary)
-    gap, p = headline_text(row), comparable_p(row)
+    gap, p = summary_gap_text(row), comparable_p(row)
     answer = headline(verdicts, gap, p, survives_missing=row["survives_missing"])
     return f"{where}{groups}, {row['feature']}: {answer}"

@@ -16,8 +16,8 @@ def gap_rows(results: RunResults) -> list[dict[str, Any]]:
             "feature": diagnosis.feature, "dimension": diagnosis.dimension,
             "a": gap.a, "b": gap.b, "gap": gap.gap.value,
             "ci_low": gap.gap.low, "ci_high": gap.gap.high, "p_adjusted": gap.p_adjusted,
-            "summary_ci_low": gap.headline_gap.low, "summary_ci_high": gap.headline_gap.high,
-            "p_summary": gap.p_of_headline(gap.p_adjusted),
+            "summary_ci_low": gap.summary_gap.low, "summary_ci_high": gap.summary_gap.high,
+            "p_summary": gap.p_of_summary(gap.p_adjusted),
             **verdict_columns(gap),
             "survives_missing": gap.survives_missing,
             **corrected_columns(

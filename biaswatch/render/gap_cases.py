@@ -13,7 +13,7 @@ from biaswatch.shared.formatting import UNDEFINED, elided, number
 COMPARED = ("feature", "dimension", "domain", "a", "b")
 """The columns of a case that name its comparison."""
 MAX_TEXT_CHARS = 200
-"""Of a text on a terminal; files have all of it."""
+"""Length of a text on a terminal; files have all of it."""
 
 
 def print_cases(console: Console, rows: Sequence[Row], about: Mapping[str, Any]) -> None:

@@ -83,7 +83,7 @@ def _verdict_row(
     nearest = min(rows, key=_closeness)
     return _closeness(nearest)[0], [
         *(title_of(diagnosis), names.of(diagnosis), f"{len(rows)} of {len(diagnosis.gaps)}"),
-        *(f"{nearest.gap.a} - {nearest.gap.b}", estimate_text(nearest.gap.headline_gap)),
+        *(f"{nearest.gap.a} - {nearest.gap.b}", estimate_text(nearest.gap.summary_gap)),
         p_value(nearest.gap.p_summary),
     ]
 

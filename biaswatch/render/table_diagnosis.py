@@ -18,10 +18,10 @@ from biaswatch.render.table_rows import (
     comparable_p,
     comparison_row_remarks,
     grouping_of,
-    headline_text,
     is_shift,
     overall_sentences,
     row_verdict,
+    summary_gap_text,
     unit_sentences,
     verdict_counts,
     verdicts_of,
@@ -149,7 +149,7 @@ def comparison_table(
 
 def _gap_text(row: Row, *, everything: bool, is_wide: bool) -> str:
     """Return the gap; with `everything` also the mean gap beside a shift, and the effect size."""
-    lines = wrap(headline_text(row), NUMBER_CHARS)
+    lines = wrap(summary_gap_text(row), NUMBER_CHARS)
     if everything and is_shift(row):
         lines.append(f"mean gap {_with_bounds(row, 'gap')}")
     if everything and not is_wide and row["effect_size"] is not None:

@@ -170,7 +170,7 @@ def _comparison_row(row: GroupComparison) -> Row:
         else:
             statistics[name] = computed_p(value) if name.endswith("_p") else value
     conclusion = row.conclusion.reason if row.conclusion else None
-    gap, verdicts = row.headline_gap, row.verdicts
+    gap, verdicts = row.summary_gap, row.verdicts
     return {
         "feature": row.feature,
         "dimension": row.dimension,
@@ -183,7 +183,7 @@ def _comparison_row(row: GroupComparison) -> Row:
         "summary_gap": gap.value,
         "summary_ci": bounds(gap.low, gap.high),
         "summary_method": gap.method,
-        "p_summary": computed_p(verdicts.p_of_headline(row.p_adjusted)) if verdicts else None,
+        "p_summary": computed_p(verdicts.p_of_summary(row.p_adjusted)) if verdicts else None,
         "ci_by_itself": bounds(row.by_itself.low, row.by_itself.high),
         "p_value": computed_p(row.p_value),
         "p_adjusted": computed_p(row.p_adjusted),
@@ -229,7 +229,7 @@ def is_shift(row: Mapping[str, Any]) -> bool:
     return bool(row["summary_method"] != row["method"])
 
 
-def headline_text(row: Mapping[str, Any]) -> str:
+def summary_gap_text(row: Mapping[str, Any]) -> str:
     """Return the gap with its interval, or with the reason for having none."""
     low, high = row["summary_ci"] or (None, None)
     return interval(row["summary_gap"], low, high, row["reason"])

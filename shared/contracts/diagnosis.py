@@ -50,7 +50,7 @@ class Verdicts(Part):
             group_effect=self.group_effect,
         )
 
-    def p_of_headline(self, p_of_gap: float | None) -> float | None:
+    def p_of_summary(self, p_of_gap: float | None) -> float | None:
         """Return the corrected p-value of the headline question; `p_of_gap` is that of the gap."""
         if self.headline is Question.SAME_TREATMENT:
             return self.p_same_treatment
@@ -133,14 +133,14 @@ class Gap(Verdicts):
     """Why it is this verdict."""
 
     @property
-    def headline_gap(self) -> Estimate:
+    def summary_gap(self) -> Estimate:
         """The gap with the interval that answers the headline question."""
         return self.twin_shift or self.gap
 
     @property
     def p_summary(self) -> float | None:
         """The corrected p-value of the headline question; 0 where it is too small."""
-        return self.p_of_headline(self.comparable_p(self.p_adjusted))
+        return self.p_of_summary(self.comparable_p(self.p_adjusted))
 
     def comparable_p(self, p: float | None) -> float | None:
         """Return one of its p-values to compare or to sort by: 0 where it is too small."""

@@ -127,7 +127,7 @@ def _pair_names(pairs: Sequence[Pair]) -> tuple[str, tuple[MatrixHeading, ...]]:
 
 
 def _matrix_cell(row: ComparisonView) -> MatrixCell:
-    gap, shown = row.gap, estimate_text(row.gap.headline_gap)
+    gap, shown = row.gap, estimate_text(row.gap.summary_gap)
     within = " ≈" if gap.summary is SummaryWord.NO_DISPARITY else ""
     doubt = f", but {COULD_UNDO}" if gap.survives_missing is False else ""
     return MatrixCell(

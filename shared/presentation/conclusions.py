@@ -256,7 +256,7 @@ def _instrument_sentences(disparities: Sequence[ComparisonView]) -> Iterator[str
 
 def _exceeds_instrument(row: ComparisonView) -> bool:
     """Return whether a gap minus the extractor's own, each at its worst, is a disparity."""
-    own, gap = row.gap.instrument, row.gap.headline_gap
+    own, gap = row.gap.instrument, row.gap.summary_gap
     if own is None or own.low is None or own.high is None or gap.low is None or gap.high is None:
         return False
     tolerance = row.diagnosis.tolerance

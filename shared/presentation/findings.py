@@ -80,7 +80,7 @@ class ComparisonView:
     @property
     def between(self) -> str:
         """The ends of the interval in the direction of `amount`: `0.45 and 0.71`."""
-        gap = self.gap.headline_gap
+        gap = self.gap.summary_gap
         ends = [end for end in (gap.low, gap.high) if end is not None]
         if (gap.value or 0.0) < 0:
             ends = [-end for end in reversed(ends)]
@@ -119,7 +119,7 @@ class ComparisonView:
         gap = self.gap
         if empty := [side for side in self.diagnosis.sides(gap) if side.is_empty]:
             return f"{NOT_MEASURED}: {' and '.join(side.in_words() for side in empty)}."
-        shown, survives = estimate_text(gap.headline_gap), gap.survives_missing
+        shown, survives = estimate_text(gap.summary_gap), gap.survives_missing
         return headline(gap, shown, self.p_adjusted, survives_missing=survives)
 
 

@@ -71,7 +71,7 @@ def _forest(title: str, rows: Sequence[ForestRow], tolerance: float) -> Forest:
 def _run_row(row: ComparisonView, run_path: str, several: bool) -> ForestRow:
     href = f"{run_path}/answers?{row.answers}" if run_path else None
     name = f"{row.gap.a} minus {row.gap.b}"
-    shown, model = row.gap.headline_gap, row.model if several else ""
+    shown, model = row.gap.summary_gap, row.model if several else ""
     return ForestRow(name, shown, row.gap.summary, model, href)
 
 

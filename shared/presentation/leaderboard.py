@@ -83,4 +83,4 @@ def _word_cell(rows: Iterable[ComparisonView]) -> TableCell:
 def _gap_cell(row: ComparisonView | None) -> TableCell:
     if row is None:
         return text_cell(UNDEFINED)
-    return gap_cell(row.gap.headline_gap, words(row.gap.summary))
+    return gap_cell(row.gap.summary_gap, words(row.gap.summary))

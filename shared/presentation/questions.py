@@ -64,7 +64,7 @@ ASSIGNED_LABELS = replace(
     TWINS, heading="labels", question="do labels that were assigned at random change answers?"
 )
 SHIFTS = "Intervals: a constant shift of twins, from the same exchange of labels as p."
-MEAN_GAPS = "That of the mean gap is wider: it also allows for rare sets that shift far more."
+MEAN_GAPS = "With a known range, the mean gap's interval also allows for rare, far larger shifts."
 ANSWERED = {
     Question.SAME_TREATMENT: "whether twins are treated differently",
     Question.GROUP_EFFECT: "whether the group matters",
@@ -202,13 +202,13 @@ def _anywhere(family: int, p_anywhere: float, alpha: float, *, some_differ: bool
     if p_anywhere <= alpha or not some_differ:
         are = "are" if p_anywhere <= alpha else "are not shown to be"
         where = "somewhere" if p_anywhere <= alpha else "anywhere"
-        together = f"Over all {family} comparisons together, twins {are} treated differently"
-        yield f"{together} {where} ({p_equals(p_anywhere)})."
+        lead = f"Over all {family} comparisons together, twins {are} treated differently"
+        yield f"{lead} {where} ({p_equals(p_anywhere)})."
 
 
 def _shift_remarks(family: int, *, reasons: bool) -> Iterator[str]:
     if family > 1:
-        yield f"Both are corrected for {family} comparisons."
+        yield f"Intervals and p-values are corrected for {family} comparisons."
     if reasons:
         yield MEAN_GAPS
 

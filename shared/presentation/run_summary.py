@@ -120,7 +120,7 @@ def _word(rows: Sequence[ComparisonView]) -> str | None:
 def undetected_among(rows: Sequence[ComparisonView]) -> Undetected:
     """Return the largest gaps that the inconclusive comparisons leave possible, by feature."""
     return undetected_gaps(
-        (row.diagnosis.feature, row.gap.headline_gap.low, row.gap.headline_gap.high)
+        (row.diagnosis.feature, row.gap.summary_gap.low, row.gap.summary_gap.high)
         for row in rows
         if row.verdict == INCONCLUSIVE
     )

@@ -68,7 +68,7 @@ def comparisons(results: RunResults) -> Figure | None:
         diagnosis, gap = row.diagnosis, row.gap
         limits = ranges.get(diagnosis.feature)
         reach = limits[1] - limits[0] if limits else None
-        shown = possible_part(gap.headline_gap, None if reach is None else (-reach, reach))
+        shown = possible_part(gap.summary_gap, None if reach is None else (-reach, reach))
         model = names.of(diagnosis, plain[diagnosis.target]) if several else ""
         lines.append(
             ForestLine(
@@ -80,10 +80,10 @@ def comparisons(results: RunResults) -> Figure | None:
         return None
     first = rows[0].diagnosis
     family = families_of([row.diagnosis for row in rows])
-    together = f"of all {family} together"
+    corrected = f"of all {family} together"
     if any(row.gap.twin_shift for row in rows):
-        together = f"at the level of their p-values, corrected over {family}"
-    title = f"{results.run.suite}: gaps, ranked; {coverage(first.alpha)} intervals {together}"
+        corrected = f"at the level of their p-values, corrected over {family}"
+    title = f"{results.run.suite}: gaps, ranked; {coverage(first.alpha)} intervals {corrected}"
     return forest(lines, title)
 
 

@@ -134,7 +134,7 @@ def run_status(
     fields |= {name: answer for name, answer in answers.items() if answer is not None}
     return fields | {
         "verdict": verdict,
-        "gap": estimate_text(gap.headline_gap),
+        "gap": estimate_text(gap.summary_gap),
         "comparison": f"{diagnosis.target}: {diagnosis.feature}, {gap.a} minus {gap.b}",
     }
 

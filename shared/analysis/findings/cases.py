@@ -1,4 +1,4 @@
-"""The cases behind a gap: the sets, or else the units, in which two groups differ most."""
+"""The cases behind a gap: sets, or else units, with the largest differences of two groups."""
 
 from dataclasses import dataclass
 

@@ -68,6 +68,6 @@ class GroupComparison:
     """False if the missing answers could overturn the verdict; None without a verdict."""
 
     @property
-    def headline_gap(self) -> Estimate:
+    def summary_gap(self) -> Estimate:
         """The gap with the interval that answers the headline question."""
         return self.twin_shift or self.gap

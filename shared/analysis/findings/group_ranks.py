@@ -47,7 +47,7 @@ def ranked_by_gaps(
     intervals = [
         (gap.a, gap.b, low, high)
         for gap in compared
-        if (low := gap.headline_gap.low) is not None and (high := gap.headline_gap.high) is not None
+        if (low := gap.summary_gap.low) is not None and (high := gap.summary_gap.high) is not None
     ]
     pairs = {frozenset((a, b)) for a, b, _, _ in intervals}
     if not all(frozenset(pair) in pairs for pair in combinations(ranked, 2)):

@@ -24,7 +24,7 @@ DIFFERENCE, LOG_ODDS = "difference", "log odds"
 FLIPS = "sign flips of the difference of gaps, over sets"
 SHARES: Bounds = (0.0, 1.0)
 SIGNS = (1.0, -1.0, -1.0, 1.0)
-"""Of the means of a tetrad, in the difference of its gaps."""
+"""Signs of the means of a tetrad, in the difference of its gaps."""
 CELLS = len(SIGNS)
 Levels = tuple[str, ...]
 

@@ -66,7 +66,7 @@ class TwinDifferences:
 
         Assumes that the group shifts every answer by one constant. Where it shifts a few answers by
         much, the interval covers the mean far less often than 1 - alpha. Up to 12 sets the limits
-        are exact: means of subsets of the sets. Of more they are those of the normal approximation
+        are exact: means of subsets of the sets. For more, they come from the normal approximation
         of the flips.
 
         Parameters
@@ -77,8 +77,8 @@ class TwinDifferences:
         Returns
         -------
         Estimate
-            Without limits, and with a reason, where so few sets cannot reject anything, and where
-            all differences are equal.
+            Without limits, and with a reason, where the sets are too few to reject anything, and
+            where all differences are equal.
 
         References
         ----------
