@@ -200,10 +200,12 @@ def certainty(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
     if first.tolerance:
         tolerance = f"A gap of up to {number(first.tolerance)} does not matter."
     scope = level_scope(diagnoses)
+    are_shifts = any(gap.twin_shift for row in diagnoses for gap in row.gaps)
+    assumed = ", where a group shifts all answers alike" if are_shifts else ""
     yield (
         f"A false disparity anywhere among the {families_of(diagnoses)} has a chance of at most"
         f" {number(100 * first.alpha)} %{scope} (Bonferroni's correction); all intervals hold"
-        f" together with {coverage(first.alpha)}{scope}. {tolerance}"
+        f" together with {coverage(first.alpha)}{scope}{assumed}. {tolerance}"
     )
     yield f"The conclusions are about {first.claim}."
     rows = comparisons(diagnoses)
