@@ -25,6 +25,7 @@ from biaswatch.render.report_markdown import (
 from biaswatch.render.report_pages import report_page
 from biaswatch.render.studies import MAX_PAIRS, as_jsonl
 from biaswatch.shared.presentation.board import board_page
+from biaswatch.shared.presentation.findings import comparisons
 from biaswatch.shared.presentation.forests import run_forests
 from biaswatch.shared.requests.run_views import FlaggedPair
 
@@ -97,7 +98,9 @@ def _page_text(results: RunResults, flagged: Sequence[FlaggedPair], most_pairs: 
             forests=[FORESTS_PLACEHOLDER],
             most_pairs=most_pairs,
         )
-        return report_page(results.run.suite, text, svg, run_forests(results.diagnoses))
+        return report_page(
+            results.run.suite, text, svg, run_forests(comparisons(results.diagnoses))
+        )
 
 
 def _board_text(form: ReportFormat, results: RunResults) -> str:

@@ -188,17 +188,18 @@ def evidence_fields(
         A record cannot be decoded, or is larger than any round's.
     """
     written: Column | None = None
-    keys: list[str] = []
+    places: dict[int, str] = {}
     for record in records:
         evidence = _rows(record, Evidence, record.evidence)
         header = {name: value for name, value in evidence.header.items() if name in names}
         with _as_undecodable(record):
             columns = evidence.columns
             if not are_equal(columns["comparison"], written):  # of two rounds mostly the same
-                written, keys = columns["comparison"], evidence.keys
-            wanted = {name: columns[name] for name in names if name in columns}
-            rows = list(zip(keys, fields_in(wanted, record.comparisons), strict=True))
-        yield from ((key, header | row) for key, row in rows if key in only)
+                written = columns["comparison"]
+                places = {n: key for n, key in enumerate(evidence.keys) if key in only}
+            named = {name: columns[name] for name in names if name in columns}
+            rows = fields_in(taken(named, np.array(list(places), dtype=np.int64)), len(places))
+        yield from ((key, header | row) for key, row in zip(places.values(), rows, strict=True))
 
 
 def _made(record: RoundEvidence, kind: type[C], text: str) -> list[C]:

@@ -89,6 +89,7 @@ class ComparedGroups:
         self._groups = {group.group: _combined(group.group, [group]) for group in counted}
         self._total = _combined("", counted)
         self._rests: dict[tuple[str, str], MeasuredAnswers] = {}
+        self._has_empty = any(group.is_empty for group in self._groups.values())
 
     def sides(self, a: str, b: str) -> tuple[MeasuredAnswers, MeasuredAnswers]:
         """Return the answers of both sides of a comparison of `a` with `b`.
@@ -104,7 +105,7 @@ class ComparedGroups:
 
     def is_unmeasured(self, a: str, b: str) -> bool:
         """Return whether one side of a comparison has no measured answer at all."""
-        return any(side.is_empty for side in self.sides(a, b))
+        return self._has_empty and any(side.is_empty for side in self.sides(a, b))
 
 
 def _combined(name: str, groups: Iterable[CountedGroup]) -> MeasuredAnswers:

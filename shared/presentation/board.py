@@ -86,7 +86,8 @@ def board_page(
     if summary.unmeasured_reason:
         meant, compared = list(UNMEASURED), []
     pictured = [row for row in compared if row.dimension != PLACEBO] or compared
-    titles = [title_of(row.diagnosis) for row in comparisons(pictured) if not row.conclusion[2]]
+    rows = comparisons(pictured)
+    titles = [title_of(row.diagnosis) for row in rows if not row.conclusion[2]]
     left_out = list(dict.fromkeys(titles))[MAX_BOARD_FORESTS:]
     features = {row.feature for row in pictured}
     known = {name: ends for name, ends in (ranges or {}).items() if name in features}
@@ -96,7 +97,7 @@ def board_page(
         word=word,
         lead=elided(summary.lead, LEAD_CHARS),
         context=" ".join(filter(None, [_caution(run.targets), subject])),
-        forests=_brief_forests(run_forests(pictured)),
+        forests=_brief_forests(run_forests(rows)),
         findings=[*_findings(summary), *_by_model(compared), *_not_pictured(left_out)],
         sections=[*meant, ("How it was measured", _method(run, compared))],
         source=f"Run {run.run_id}; its full report has every number and its limits.",

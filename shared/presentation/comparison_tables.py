@@ -1,18 +1,15 @@
 """Comparisons of one run as a matrix, and of two runs side by side."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from biaswatch.shared.contracts import Diagnosis, Gap, SummaryWord
+from biaswatch.shared.contracts.record import computed_once
 from biaswatch.shared.formatting import COULD_UNDO, number
+from biaswatch.shared.lookup import grouped
 from biaswatch.shared.presentation.drawing import Slope
-from biaswatch.shared.presentation.findings import (
-    ComparisonView,
-    comparison_views,
-    comparisons,
-    title_of,
-)
+from biaswatch.shared.presentation.findings import ComparisonView, comparison_views, title_of
 from biaswatch.shared.presentation.names import ModelNames
 from biaswatch.shared.presentation.questions import answered_questions, question_cell
 from biaswatch.shared.presentation.tables import (
@@ -71,8 +68,13 @@ class ComparisonMatrix:
     """Pairs of groups with weaker evidence, without a row."""
 
 
-def matrices_of(diagnoses: Sequence[Diagnosis]) -> list[ComparisonMatrix]:
-    """Return a matrix for each model, or one of all models if they share one feature."""
+def matrices_of(
+    diagnoses: Sequence[Diagnosis], rows: Sequence[ComparisonView] | None = None
+) -> list[ComparisonMatrix]:
+    """Return a matrix for each model, or one of all models if they share one feature.
+
+    `rows` are the comparisons of the findings.
+    """
     compared = [row for row in diagnoses if row.gaps and not row.stratum]
     model = ModelNames.among(compared).of
 
@@ -85,14 +87,21 @@ def matrices_of(diagnoses: Sequence[Diagnosis]) -> list[ComparisonMatrix]:
     is_one_feature = len({(row.extractor, row.feature) for row in compared}) <= 1
     title, heading = (title_of, model) if is_one_feature else (model_and_dimension, feature)
     ordered = sorted(compared, key=title)
-    return [_matrix(name, list(rows), heading) for name, rows in groupby(ordered, key=title)]
+    views = comparison_views(compared) if rows is None else rows
+    views_of = grouped((view.diagnosis.id, view) for view in views)
+    return [
+        _matrix(name, list(same), views_of, heading) for name, same in groupby(ordered, key=title)
+    ]
 
 
 def _matrix(
-    title: str, diagnoses: Sequence[Diagnosis], heading: Callable[[Diagnosis], str]
+    title: str,
+    diagnoses: Sequence[Diagnosis],
+    views_of: Mapping[str, Sequence[ComparisonView]],
+    heading: Callable[[Diagnosis], str],
 ) -> ComparisonMatrix:
     by_pair = [
-        {(row.gap.a, row.gap.b): row for row in comparison_views([diagnosis])}
+        {(view.gap.a, view.gap.b): view for view in views_of[diagnosis.id]}
         for diagnosis in diagnoses
     ]
     every = sorted({pair for rows in by_pair for pair in rows}, key=lambda p: _strength(p, by_pair))
@@ -168,7 +177,7 @@ class ComparedGap:
         before, after = self.before.gap.value, self.after.gap.value
         return None if before is None or after is None else after - before
 
-    @property
+    @computed_once
     def intervals(self) -> str:
         """`apart` or `meet`; `unknown` where one run has no interval."""
         one, two = self.before.gap, self.after.gap
@@ -298,7 +307,7 @@ def _by_subject(
             row.gap.a,
             row.gap.b,
         ): row
-        for row in comparisons(diagnoses)
+        for row in comparison_views(diagnoses)
     }
 
 

@@ -191,8 +191,13 @@ def instrument_notes(diagnosis: Diagnosis) -> Iterator[str]:
             )
 
 
-def certainty(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
-    """Yield how certain the verdicts are, and what could change them; strata are left out."""
+def certainty(
+    diagnoses: Sequence[Diagnosis], rows: Sequence[ComparisonView] | None = None
+) -> Iterator[str]:
+    """Yield how certain the verdicts are, and what could change them; strata are left out.
+
+    `rows` are the sorted comparisons of the findings.
+    """
     if not diagnoses:
         return
     first = diagnoses[0]
@@ -208,7 +213,7 @@ def certainty(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
         f" together with {coverage(first.alpha)}{scope}{assumed}. {tolerance}"
     )
     yield f"The conclusions are about {first.claim}."
-    rows = comparisons(diagnoses)
+    rows = comparisons(diagnoses) if rows is None else rows
     disparities = [row for row in rows if row.is_disparity]
     if undone := sum(row.gap.survives_missing is False for row in disparities):
         yield f"The missing answers could undo {undone} of the {len(disparities)} disparities."

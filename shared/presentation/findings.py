@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 
 from biaswatch.shared.contracts import Diagnosis, Gap, GroupSummary, SummaryWord
+from biaswatch.shared.contracts.record import computed_once
 from biaswatch.shared.formatting import (
     COULD_UNDO,
     NOT_MEASURED,
@@ -44,24 +45,24 @@ class ComparisonView:
     @property
     def is_disparity(self) -> bool:
         """True for a disparity."""
-        return self.gap.summary is SummaryWord.DISPARITY
+        return self.conclusion[0] == SummaryWord.DISPARITY.value
 
-    @cached_property
+    @computed_once
     def conclusion(self) -> tuple[str, bool | None, bool]:
         """The verdict, whether it survives missing answers, and whether a side is unmeasured."""
         unmeasured = self.diagnosis.is_unmeasured(self.gap)
         return self.gap.summary.value, self.gap.survives_missing, unmeasured
 
-    @property
+    @computed_once
     def verdict(self) -> str:
         """The verdict in words, without doubts."""
         verdict, _, unmeasured = self.conclusion
         return verdict_words(verdict, unmeasured=unmeasured)
 
-    @property
+    @computed_once
     def order(self) -> tuple[tuple[int, float, float], str, str]:
         """The sort key: disparities first, then small p-values, then large gaps."""
-        evidence = by_evidence(self.gap.summary, self.gap.p_summary, self.gap.gap.value)
+        evidence = by_evidence(self.conclusion[0], self.gap.p_summary, self.gap.gap.value)
         return evidence, self.gap.a, self.gap.b
 
     @property

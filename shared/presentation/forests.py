@@ -9,7 +9,7 @@ from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import number_name
 from biaswatch.shared.lookup import grouped
 from biaswatch.shared.presentation.drawing import Forest, ForestRow
-from biaswatch.shared.presentation.findings import ComparisonView, comparisons, title_of
+from biaswatch.shared.presentation.findings import ComparisonView, title_of
 from biaswatch.shared.presentation.monitor_tables import is_quiet_about_missing
 from biaswatch.shared.requests.evidence import EvidenceView
 
@@ -48,9 +48,9 @@ def reference_groups(diagnoses: Sequence[Diagnosis]) -> list[str]:
     return sorted({name for row in diagnoses for gap in row.gaps for name in (gap.a, gap.b)})
 
 
-def run_forests(diagnoses: Sequence[Diagnosis], run_path: str = "") -> list[Forest]:
-    """Return a plot for each number by grouping, the strongest evidence first."""
-    rows = [row for row in comparisons(diagnoses) if not row.conclusion[2]]
+def run_forests(rows: Sequence[ComparisonView], run_path: str = "") -> list[Forest]:
+    """Return a plot for each number by grouping, in the order of the comparisons."""
+    rows = [row for row in rows if not row.conclusion[2]]
     several = len({row.model for row in rows}) > 1
     by_title = grouped((title_of(row.diagnosis), row) for row in rows)
     return [

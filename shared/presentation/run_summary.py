@@ -84,9 +84,11 @@ class RunSummary:
     """Why there are no findings: every answer lacks a number."""
 
 
-def run_summary(diagnoses: Sequence[Diagnosis]) -> RunSummary:
-    """Return the findings of a run, the strongest first."""
-    rows = comparisons(diagnoses)
+def run_summary(
+    diagnoses: Sequence[Diagnosis], rows: Sequence[ComparisonView] | None = None
+) -> RunSummary:
+    """Return the findings of a run, the strongest first; `rows` are its sorted comparisons."""
+    rows = comparisons(diagnoses) if rows is None else rows
     disparities = [row for row in rows if row.is_disparity]
     reason = _unmeasured_reason(diagnoses)
     counts = _counts(diagnoses, rows)

@@ -107,13 +107,13 @@ def summary_of(
     """
     if not is_measured:
         return SummaryWord.NOT_MEASURED
-    answers = {Question.SAME_TREATMENT: same_treatment, Question.GROUP_EFFECT: group_effect}
     if headline is Question.GAP or verdict is Verdict.NO_DISPARITY:
         return WORD_OF_VERDICT[verdict]
     by_twins = answered_by_twins(headline, group_effect)
     if headline is Question.SAME_TREATMENT and not by_twins and verdict is not Verdict.DISPARITY:
         return SummaryWord.INCONCLUSIVE
-    return SummaryWord.DISPARITY if answers[headline] == DIFFERS else SummaryWord.INCONCLUSIVE
+    answer = same_treatment if headline is Question.SAME_TREATMENT else group_effect
+    return SummaryWord.DISPARITY if answer == DIFFERS else SummaryWord.INCONCLUSIVE
 
 
 def answered_by_twins(headline: Question, group_effect: str | None) -> bool:

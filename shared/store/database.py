@@ -74,7 +74,7 @@ class Database:
             return [
                 row
                 for batch in batches(keys)
-                for row in connection.execute(query.where(is_in(column, batch)))
+                for row in connection.execute(query.where(is_in(column, batch))).all()
             ]
 
     def scalars(self, query: Executable) -> list[Any]:

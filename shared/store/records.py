@@ -291,7 +291,7 @@ class Records:
             last_id = rows[-1]["id"] if rows else ""
             with self.db.reading() as connection:
                 page = connection.execute(query.where(table.c.id > last_id))
-                rows = [dict(row) for row in page.mappings()]
+                rows = [dict(row) for row in page.mappings().all()]
                 ids = [row["id"] for row in rows] if with_texts else []
                 texts_of_rows = texts_by_record(connection, ids) if ids else {}
             if not rows:

@@ -46,7 +46,9 @@ def texts_by_record(connection: Connection, ids: Sequence[str]) -> dict[str, dic
     """Return the JSON of the texts of records, by record and field."""
     query = select(TEXTS.c.record_id, TEXTS.c.field, TEXTS.c.body)
     texts: dict[str, dict[str, str]] = {}
-    for record_id, name, body in connection.execute(query.where(is_in(TEXTS.c.record_id, ids))):
+    for record_id, name, body in connection.execute(
+        query.where(is_in(TEXTS.c.record_id, ids))
+    ).all():
         texts.setdefault(record_id, {})[name] = body
     return texts
 

@@ -43,7 +43,7 @@ from biaswatch.shared.presentation.comparison_tables import (
 from biaswatch.shared.presentation.conclusions import certainty, disparities_table, parities_table
 from biaswatch.shared.presentation.corrections import correction_sentences, error_tables
 from biaswatch.shared.presentation.drawing import slope_figure
-from biaswatch.shared.presentation.findings import comparisons, title_of
+from biaswatch.shared.presentation.findings import ComparisonView, comparisons, title_of
 from biaswatch.shared.presentation.forests import against, reference_groups, run_forests
 from biaswatch.shared.presentation.interactions import tested_interactions
 from biaswatch.shared.presentation.leaderboard import leaderboard
@@ -89,7 +89,8 @@ def router(ctx: GatewayContext, studies: StudyQueries) -> APIRouter:
     ) -> HTMLResponse:
         progress = runs.progress(run_id)
         run, diagnoses = runs.run(run_id), against(runs.diagnoses(run_id), reference)
-        chosen, names = _chosen(diagnoses, finding), ModelNames.among(diagnoses)
+        rows, names = comparisons(diagnoses), ModelNames.among(diagnoses)
+        chosen = _chosen(diagnoses, rows, finding)
         values, set_gaps = None, list[SetGap]()
         if chosen:
             values, set_gaps = group_values.with_set_gaps(run, chosen, MAX_SET_GAPS)
@@ -104,17 +105,19 @@ def router(ctx: GatewayContext, studies: StudyQueries) -> APIRouter:
             reload_s=RELOAD_S if live and not progress.ended else None,
             live=None if progress.ended else live,
             run=progress,
-            summary=run_summary(diagnoses),
-            forests=run_forests(diagnoses, f"/runs/{run_id}"),
+            summary=run_summary(diagnoses, rows),
+            forests=run_forests(rows, f"/runs/{run_id}"),
             references=reference_groups(diagnoses),
             has_placebo=any(row.dimension == PLACEBO for row in diagnoses),
             again=_again(run) if forms.allowed and run.suite_hash else "",
             reference=reference,
-            certainty=list(certainty([diagnosis for diagnosis in diagnoses if diagnosis.gaps])),
+            certainty=list(
+                certainty([diagnosis for diagnosis in diagnoses if diagnosis.gaps], rows)
+            ),
             scores=_shown_scores(scores),
             unscored=progress.ended and not scores and studies.is_scored(run_id),
             labels=_shown_labels(labels, run_id),
-            matrices=matrices_of(diagnoses),
+            matrices=matrices_of(diagnoses, rows),
             chosen=chosen,
             choices=[
                 (diagnosis.id, f"{title_of(diagnosis)} · {names.of(diagnosis)}")
@@ -206,13 +209,14 @@ def _shown_labels(labels: LabelQueries, run_id: str) -> ShownLabels:
     )
 
 
-def _chosen(diagnoses: Sequence[Diagnosis], wanted: str) -> Diagnosis | None:
+def _chosen(
+    diagnoses: Sequence[Diagnosis], rows: Sequence[ComparisonView], wanted: str
+) -> Diagnosis | None:
     """Return the requested finding, or the one with the strongest comparison."""
     for diagnosis in diagnoses:
         if diagnosis.id == wanted:
             return diagnosis
-    strongest = comparisons(diagnoses)[:1]
-    return strongest[0].diagnosis if strongest else next(iter(diagnoses), None)
+    return rows[0].diagnosis if rows else next(iter(diagnoses), None)
 
 
 def _run_choice(run: RunProgress) -> str:

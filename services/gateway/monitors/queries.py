@@ -1,10 +1,11 @@
 """Read monitors: their state, evidence, history, windows and alarms."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
+from operator import itemgetter
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -51,9 +52,9 @@ from biaswatch.shared.store import Store
 
 DEPLOYMENT_ALPHA = 0.05
 MAX_WINDOWS = 1000
-MAX_PLOTTED_ROUNDS = 500
+MAX_PLOTTED_ROUNDS = 366
 """Rounds of a chart, which is about as many points wide."""
-TREND_ROUNDS, TREND_FIELDS = 24, frozenset({"gap"})
+TREND_ROUNDS, TREND_FIELDS = 24, frozenset({"gap", "round"})
 """Rounds and fields of a small chart on the overview."""
 SEARCHED_WINDOWS = 20
 """Windows among which the last one that was read is searched."""
@@ -151,19 +152,13 @@ class MonitorQueries:
         """Return the leading gap of each monitor over its last rounds, in two queries."""
         closed = [(monitor, status.rounds) for monitor, status in shown]
         rounds = self.store.rounds.latest_of(Round, closed, TREND_ROUNDS)
-        wanted = {
-            (status.monitor_id, status.leading.comparison): status.name
+        records = self.store.records.of_runs(RoundEvidence, (round_.run_id for round_ in rounds))
+        parts = grouped((record.monitor_id, record) for record in records)
+        return {
+            status.name: _trend(parts.get(status.monitor_id, []), status.leading.comparison)
             for _, status in shown
             if status.leading
         }
-        records = self.store.records.of_runs(RoundEvidence, (round_.run_id for round_ in rounds))
-        gaps: dict[str, dict[int, Estimate]] = defaultdict(dict)
-        for record in records:
-            keys = {key for monitor, key in wanted if monitor == record.monitor_id}
-            for key, fields in evidence_fields([record], TREND_FIELDS, keys):
-                name = wanted[record.monitor_id, key]
-                gaps[name][record.round] = Estimate(**(fields.get("gap") or {}))
-        return {name: [by[n] for n in sorted(by)] for name, by in gaps.items()}
 
     def _round_evidence(self, monitor: Monitor, most: int) -> Iterable[RoundEvidence]:
         rounds = self.store.rounds.latest(Round, monitor, most)
@@ -299,6 +294,12 @@ def _leading(stored: StoredMonitor) -> LeadingGap | None:
         gap=part.gap,
         tolerance=watched.tolerance,
     )
+
+
+def _trend(records: Iterable[RoundEvidence], comparison: str) -> list[Estimate]:
+    """Return the gap of a comparison, by round."""
+    rows = (fields for _, fields in evidence_fields(records, TREND_FIELDS, {comparison}))
+    return [Estimate(**(row.get("gap") or {})) for row in sorted(rows, key=itemgetter("round"))]
 
 
 def _is_watched(window: AccountedWindow, monitor: Monitor) -> bool:

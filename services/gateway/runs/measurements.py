@@ -246,12 +246,10 @@ class GroupValueQueries:
                     levels = [strata[name] for name in outline.header.gaps_by if name in strata]
                     name = without_level(diagnosis.feature, levels)
                     about[id_] = probe.set_id, probe.groups[diagnosis.dimension], name
-        measured = {
-            features.id: features.values
-            for features in self._store.records.get(Features, about, texts=False)
-        }
+        measured = self._store.records.numbers_of(Features, about)
         for id_, (set_id, group, name) in about.items():
-            yield set_id, group, value_among(measured.get(id_, {}), name)
+            values = measured[id_]["values"] if id_ in measured else {}
+            yield set_id, group, value_among(values, name)
 
     def _probes(self, run: Run, outline: SuiteOutline, diagnosis: Diagnosis) -> Iterator[Probe]:
         most = max(1, MAX_PLOTTED_ANSWERS // run.repeats)

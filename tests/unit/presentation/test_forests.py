@@ -20,6 +20,7 @@ from biaswatch.shared.presentation.drawing import (
     slope_figure,
     sparkline,
 )
+from biaswatch.shared.presentation.findings import comparisons
 from biaswatch.shared.presentation.forests import against, checked_against, run_forests
 from biaswatch.shared.presentation.run_summary import run_summary
 from tests.support.records import make_diagnosis
@@ -72,7 +73,7 @@ def test_a_reference_group_turns_every_number_and_no_verdict() -> None:
 
 def test_unmeasured_comparisons_are_not_drawn_and_the_rest_is_counted() -> None:
     many = [gap(f"g{n:02}", "rest", LOW, Verdict.INCONCLUSIVE) for n in range(12)]
-    [forest] = run_forests([make_diagnosis(gaps=tuple(many))], "/runs/r")
+    [forest] = run_forests(comparisons([make_diagnosis(gaps=tuple(many))]), "/runs/r")
     assert (len(forest.rows), forest.left_out) == (10, 2)
     assert "Not shown: the 2 comparisons with the weakest evidence." in "".join(
         forest_figure(forest).itertext()
