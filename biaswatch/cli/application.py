@@ -189,6 +189,8 @@ def _extra_argument(mistake: Any) -> str:
     takes = f"takes only {' '.join(taken)}" if taken else "takes no arguments"
     extra = mistake.format_message().partition(" (")[2].rstrip(").")
     hint = " Name models with --target." if _takes(command, "--target") else ""
+    if "=" in extra and _takes(command, "--config"):
+        hint = f" Repeat the option for each field: --config {extra}."
     return f"`{path}` {takes}: {extra!r} is one too many.{hint} See `{path} --help`."
 
 

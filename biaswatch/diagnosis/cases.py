@@ -1,6 +1,6 @@
 """The cases behind the gaps of a table, as rows."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from biaswatch.diagnosis.diagnosis import Diagnosed
 from biaswatch.diagnosis.sources import DiagnosisInput
@@ -45,11 +45,16 @@ def strongest_cases(result: Diagnosed, n: int | None = None, **wanted: str | Non
         for compared in (row, turned(row)):
             if all(compared[name] == value for name, value in named.items()):
                 strongest.setdefault(row["feature"], compared)
-    seen = result.source.rows
-    answers = [row for name, row in strongest.items() if name in seen.features]
-    if named and not answers:
+    if named and not strongest.keys() & set(result.source.rows.features):
         listed = ", ".join(f"{name} {value!r}" for name, value in named.items())
         raise UsageError(f"No comparison of answers has {listed}.")
+    return cases_of(result, strongest.values(), n)
+
+
+def cases_of(result: Diagnosed, compared: Iterable[Row], n: int | None = None) -> list[Row]:
+    """Return the cases behind some comparisons of answers, at most n of each."""
+    seen = result.source.rows
+    answers = [row for row in compared if row["feature"] in seen.features]
     groups = {
         name: SampledGroups(seen, grouping(seen, (name,)), result.plan)
         for name in {row["dimension"] for row in answers}

@@ -66,6 +66,8 @@ def listed_names(names: Sequence[str]) -> str:
 
 def _similar_column(name: str, present: Sequence[str]) -> str:
     """Return a sentence with the column likely meant, or an empty text."""
+    if set(name.split(",")) <= set(present):
+        return " Repeat the option for each column."
     for candidate in present:
         if candidate != name and candidate.strip() == name.strip():
             return f" Its column {candidate!r} has an extra space: remove it in the file."

@@ -48,16 +48,27 @@ def interval_sentences(rows: Sequence[Row], about: Row) -> Iterator[str]:
     if about["error_rates_family"]:
         families.append(f"{counted(about['error_rates_family'], 'comparison')} of error rates")
     joined = " and, as a second family, ".join(families)
+    level = coverage(about["alpha"])
     if any(map(is_shift, rows)):
-        yield (
-            f"{coverage(about['alpha'])} intervals; p-values are corrected over {joined}, and an"
-            f" interval of twins leaves out 0 if its p-value is at most {about['alpha']:g}."
-        )
+        yield f"{level} intervals and p-values are corrected for {joined}."
     elif about["correction"] == "bonferroni":
-        yield f"{coverage(about['alpha'])} intervals, of {joined} together (Bonferroni)."
+        yield f"{level} intervals and p-values are corrected for {joined} (Bonferroni)."
     else:
-        yield f"{coverage(about['alpha'])} intervals, each by itself."
-        yield f"Verdicts are corrected over {joined} ({about['correction']})."
+        yield f"Only p-values are corrected for {joined} ({about['correction']})."
+        yield f"{level} intervals are each for one comparison."
+    if extended := sum(_is_extended(row, about["tolerance"]) for row in rows):
+        end = "ends" if extended == 1 else "end"
+        where = f"the tolerance of {number(about['tolerance'])}" if about["tolerance"] else "0"
+        yield (
+            f"{counted(extended, 'interval')} {end} at {where}, because the adjusted p-value shows"
+            " no gap beyond."
+        )
+
+
+def _is_extended(row: Row, tolerance: float) -> bool:
+    """Return whether an interval ends at the tolerance because its p-value shows no disparity."""
+    low, high = row["ci"] or (None, None)
+    return not is_shift(row) and (low == tolerance or high == -tolerance)
 
 
 def undefined_sentences(rows: Sequence[Row], *, everything: bool = False) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Diagnosis of a table on a terminal."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from textwrap import wrap
 from typing import Any
 
@@ -11,7 +11,12 @@ from rich.text import Text
 
 from biaswatch.render.error_rates import error_rate_tables
 from biaswatch.render.findable import findable_sentences
-from biaswatch.render.result_sentences import mean_sentences, missing_sentences, undefined_sentences
+from biaswatch.render.result_sentences import (
+    interval_sentences,
+    mean_sentences,
+    missing_sentences,
+    undefined_sentences,
+)
 from biaswatch.render.table_rows import (
     Parts,
     Row,
@@ -68,7 +73,8 @@ def print_tables(
     )
     print_table(console, table, "")
     remarks = comparison_row_remarks(compared, about, everything=everything)
-    print_sentence(console, " ".join(remarks), style="dim")
+    corrections = interval_sentences(compared, about) if about["family"] > 1 else ()
+    print_sentence(console, " ".join(chain(remarks, corrections)), style="dim")
     for remark in undefined_sentences(compared, everything=everything):
         print_sentence(console, remark, style="dim")
     if left := len(compared) - len(shown):

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from biaswatch.render.column_meanings import meanings_of
 from biaswatch.render.result_sentences import result_facts
 from biaswatch.render.table_rows import Parts, Row
 from biaswatch.render.workbooks import write_workbook
@@ -21,6 +22,8 @@ TABLES = (".csv", ".parquet", ".xlsx")
 PICTURES = (".png", ".svg")
 FIRST = "comparisons"
 """The part that the named file holds."""
+MEANING = ("sheet", "columns", "meaning")
+"""The columns of the sheet that explains the others."""
 LEADING = (
     *("feature", "domain", "a", "b", "summary_gap", "summary_ci_low", "summary_ci_high"),
     *("p_summary", "summary", "same_treatment", "p_same_treatment"),
@@ -82,7 +85,8 @@ def write_diagnosis(
 ) -> Iterator[Path]:
     """Write a diagnosis, and yield the files.
 
-    A workbook has a sheet with the result in sentences, and one for each part with rows.
+    A workbook has a sheet with the result in sentences, one for each part with rows, and one with
+    the meanings of the columns.
     `gaps.csv` and `gaps.parquet` hold the comparisons, and each other part with rows is beside
     them: `gaps.summary.csv`. A picture shows the gaps.
 
@@ -101,6 +105,8 @@ def write_diagnosis(
     tables = {FIRST: columns_of(parts[FIRST], LEADING)} | further
     if output.suffix.lower() == ".xlsx":
         sheets = {name: _table(_filled(columns)) for name, columns in tables.items()}
+        meanings = (dict(zip(MEANING, row, strict=True)) for row in meanings_of(tables))
+        sheets["columns"] = _table(columns_of(meanings))
         write_workbook(sheets, output, result_facts(parts, about, warnings))
         yield output
         return

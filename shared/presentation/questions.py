@@ -63,7 +63,10 @@ QUESTIONS = TWINS, GROUP_EFFECT
 ASSIGNED_LABELS = replace(
     TWINS, heading="labels", question="do labels that were assigned at random change answers?"
 )
-SHIFTS = "Intervals: a constant shift of twins, from the same exchange of labels as p."
+SHIFTS = (
+    "An interval holds every difference, equal for all twins, that the test of twins does not"
+    " reject."
+)
 MEAN_GAPS = "With a known range, the mean gap's interval also allows for rare, far larger shifts."
 ANSWERED = {
     Question.SAME_TREATMENT: "whether twins are treated differently",
@@ -174,14 +177,15 @@ def verdict_remarks(
     if not verdicts:
         return
     yield from verdict_scopes(verdicts, tolerance, shifts=shifts)
-    if shifts:
-        yield from _shift_remarks(family, reasons=reasons)
+    if shifts and reasons:
+        yield MEAN_GAPS
     few = Counter(filter(None, map(_reason_for_few, verdicts)))
     if few:
         factors = " and ".join(dict.fromkeys(map(_few_factor, filter(_reason_for_few, verdicts))))
         yield (
-            f"{'; '.join(few)}. With so few {factors}, a disparity needs twins that differ and a"
-            " gap whose interval leaves out 0; column twins is about these values alone."
+            f"{'; '.join(few)}. Until then, the summary is a disparity only if twins differ (column"
+            f" twins, about these {factors} alone) and the gap's interval, which takes {factors} as"
+            " clusters, excludes 0."
         )
     if any(row.placebo_rate is not None for row in verdicts):
         yield (
@@ -204,13 +208,6 @@ def _anywhere(family: int, p_anywhere: float, alpha: float, *, some_differ: bool
         where = "somewhere" if p_anywhere <= alpha else "anywhere"
         lead = f"Over all {family} comparisons together, twins {are} treated differently"
         yield f"{lead} {where} ({p_equals(p_anywhere)})."
-
-
-def _shift_remarks(family: int, *, reasons: bool) -> Iterator[str]:
-    if family > 1:
-        yield f"Intervals and p-values are corrected for {family} comparisons."
-    if reasons:
-        yield MEAN_GAPS
 
 
 def _reason_for_few(verdicts: Verdicts) -> str | None:

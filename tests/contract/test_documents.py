@@ -10,8 +10,8 @@ from tools.site.reference import committed_pages
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = (
-    *("commands", "files", "formats", "limits", "metrics", "records", "settings", "simulator"),
-    "suites",
+    *("columns", "commands", "files", "formats", "limits", "metrics", "records", "settings"),
+    *("simulator", "suites"),
 )
 
 

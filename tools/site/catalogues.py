@@ -8,6 +8,7 @@ import yaml
 
 from biaswatch.building.plan import Plan
 from biaswatch.published.datasets import DATASETS, LEFT_OUT
+from biaswatch.render.column_meanings import MEANINGS
 from biaswatch.services.simulator.domain.planted_bias import PlantedModel
 from biaswatch.shared.contracts.search import Space
 from biaswatch.shared.conventions.rows import FORMATS, GENERIC
@@ -96,6 +97,15 @@ def formats() -> str:
     lines += table(("format", "what it is", "id", "time", "unit"), usual)
     lines += ["", "`otlp` is a request of OTLP in JSON; its spans have these conventions:", ""]
     return "\n".join([*lines, *table(("convention", "what it is"), spans)]) + "\n"
+
+
+def columns() -> str:
+    """Return the columns of the files that hold a diagnosis."""
+    lines = ["# Columns of a diagnosis", "", "`biaswatch diagnose TABLE -o gaps.csv` writes them."]
+    for part, meanings in MEANINGS.items():
+        rows = ((_names(tuple(names.split(", "))), meaning) for names, meaning in meanings.items())
+        lines += ["", f"## {part}", "", *table(("columns", "meaning"), rows)]
+    return "\n".join(lines) + "\n"
 
 
 def _module_line(function: Any) -> str:

@@ -20,7 +20,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     ),
     "Reference": (
         "commands", "reference/commands", "python", "reference/suites", "reference/files",
-        "reference/formats",
+        "reference/formats", "reference/columns",
         "reference/http",
         "reference/records", "reference/settings", "reference/metrics", "reference/limits",
         "reference/simulator",

@@ -47,6 +47,7 @@ def committed_pages() -> dict[str, str]:
         "limits": catalogues.limits(),
         "suites": catalogues.suites(),
         "formats": catalogues.formats(),
+        "columns": catalogues.columns(),
         "metrics": metrics(),
     }
 

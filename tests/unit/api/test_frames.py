@@ -218,6 +218,17 @@ def test_a_workbook_begins_with_the_result_and_the_columns_that_matter(tmp_path:
     assert sheet["A1"].font.bold
 
 
+def test_a_workbook_explains_every_column_of_its_comparisons(tmp_path: Path) -> None:
+    twins = pd.read_csv("examples/ratings.csv")
+    diagnosis = bw.diagnose(twins, group="name", feature="rating", set="set", unit="prompt")
+    diagnosis.write(tmp_path / "gaps.xlsx")
+    book = load_workbook(tmp_path / "gaps.xlsx")
+    _, *meanings = book["columns"].values
+    explained = {name for _, names, _ in meanings for name in names.split(", ")}
+    assert {cell.value for cell in book["comparisons"][1]} <= explained
+    assert set(diagnosis.comparisons) <= explained
+
+
 def test_files_name_columns_as_frames_do(tmp_path: Path) -> None:
     diagnosis = bw.diagnose(FRAME, **ASKED)
     diagnosis.write(tmp_path / "gaps.csv")
@@ -239,7 +250,7 @@ def test_a_picture_shows_one_deficit_in_one_direction(tmp_path: Path) -> None:
         "a \u2212 b",
         "c \u2212 b",
         "first group higher \u2192",
-        "of 3 comparisons together",
+        "corrected for 3 comparisons",
     ):
         assert words in svg
     bw.diagnose(frame, group="group", feature="score", reference="a").write(tmp_path / "gaps.svg")
