@@ -279,7 +279,8 @@ def unit_sentences(about: Row) -> Iterator[str]:
     elif about["unit"] == "unit":
         yield f"{about['units']} units in {about['rows']} rows."
     else:
-        means = "" if about["claim"] == Claim.BANK else "; means are over units"
+        is_other = about["units"] < about["rows"] and about["claim"] != Claim.BANK
+        means = "; means are over units" if is_other else ""
         yield f"The unit is {about['unit']}: {about['units']} in {about['rows']} rows{means}."
     if about["set"] not in (None, about["unit"]):
         yield f"Two groups are compared within each {about['set']} that has both."
