@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biaswatch.shared.contracts.record import Part
+from biaswatch.shared.stats.arrays import picked
 from biaswatch.shared.stats.estimate import Estimate
 
 Ints = NDArray[np.int64]
@@ -74,12 +75,7 @@ MOST_CHOSEN = 256
 
 def _nested(values: list[Any]) -> Column:
     if isinstance(values[0], Part | Estimate):
-        different = {id(value): value for value in values}
-        if REPEATED * len(different) > len(values):
-            return {"parts": columns_of(values)}
-        places = {key: place for place, key in enumerate(different)}
-        rows = np.array([places[id(value)] for value in values])
-        return {"parts": taken(columns_of(list(different.values())), rows)}
+        return {"parts": columns_of(values)}
     if isinstance(values[0], dict):
         names = dict.fromkeys(chain.from_iterable(values))
         columns = {name: column_of([value.get(name) for value in values]) for name in names}
@@ -188,10 +184,10 @@ def taken(columns: Columns, rows: Ints) -> Columns:
 def _taken(column: Column, rows: Ints) -> Column | None:
     [(written, content)] = column.items()
     if written == "array":
-        return {"array": _picked(content, rows)}
+        return {"array": picked(content, rows)}
     if written == "chosen":
         codes, values = content
-        return {"chosen": [_picked(codes, rows), values]}
+        return {"chosen": [picked(codes, rows), values]}
     if written == "each":
         return {"each": [content[row] for row in rows.tolist()]}
     if written == "parts":
@@ -205,14 +201,6 @@ def _taken(column: Column, rows: Ints) -> Column | None:
         within = np.arange(kept.sum()) - np.repeat(np.cumsum(kept) - kept, kept)
         return {"tuples": [kept, _taken(inner, np.repeat(begins[rows], kept) + within)]}
     return column
-
-
-def _picked(array: NDArray[Any], rows: Ints) -> NDArray[Any]:
-    """Return rows of an array: as a view, where they are adjacent."""
-    if len(rows) and rows[-1] - rows[0] + 1 == len(rows) and (np.diff(rows) == 1).all():
-        return array[rows[0] : rows[-1] + 1]
-    picked: NDArray[Any] = array[rows]
-    return picked
 
 
 def _some_taken(places: Ints, column: Column, rows: Ints) -> Column | None:
@@ -282,7 +270,7 @@ def present_in(columns: Mapping[str, Column | None]) -> Columns:
 def are_equal(one: Any, other: Any) -> bool:
     """Tell whether columns are written alike."""
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
-        return np.array_equal(one, other)
+        return np.array_equal(one, other, equal_nan=True)
     if isinstance(one, Mapping) and isinstance(other, Mapping):
         return one.keys() == other.keys() and all(are_equal(one[k], other[k]) for k in one)
     if _holds_array(one) and _holds_array(other):

@@ -138,7 +138,7 @@ def _late(gaps: Sequence[GapUnderWay]) -> list[LateGap]:
         own_gaps = [gaps[n] for n in places]
         tolerances = np.array([tolerance_of(gap.comparison) for gap in own_gaps])
         pairs = pairs_of([gap.counts.added for gap in own_gaps], level=False)
-        factors = pairs.log_factors(np.zeros(len(own_gaps)), tolerances)
+        factors = pairs.wealths_beyond(tolerances)
         weights = np.log([share_of_attempt(gap.rounds_before) for gap in own_gaps])
         after = bets.of_rows(places).after(factors, weights, gaps[0].round)
         kept_fields = fields_in(bets_columns(after), len(places))

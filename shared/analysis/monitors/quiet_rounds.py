@@ -163,7 +163,7 @@ class QuietRound:
         begins = (before > 0) & ~added.keep([REPEATED])
         if not (rows := np.flatnonzero(begins)).size:
             return bets
-        factors = gaps.of_rows(rows).log_factors(np.zeros(len(rows)), self._tolerances[rows])
+        factors = gaps.of_rows(rows).wealths_beyond(self._tolerances[rows])
         weights = by_value(lambda number: log(share_of_attempt(number)), before[rows])
         after = bets.of_rows(rows).after(factors, weights, self.round)
         return after if len(rows) == size else bets.with_rows(rows, after)

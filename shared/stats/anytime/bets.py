@@ -1,6 +1,7 @@
 """Fixed bets: their stakes, and their wealth on histograms of differences."""
 
 from functools import lru_cache
+from math import log
 
 import numpy as np
 
@@ -56,8 +57,8 @@ def log_wealths(lower: Floats, upper: Floats, log_factors: Floats) -> Floats:
         Shape (bins, bets), the bets as `both_ways` orders them.
     """
     half = log_factors.shape[1] // 2
-    upwards, downwards = lower @ log_factors[:, :half], upper @ log_factors[:, half:]
-    return np.concatenate([upwards, downwards], axis=-1)
+    upwards, downwards = log_factors[:, :half].T @ lower.T, log_factors[:, half:].T @ upper.T
+    return np.concatenate([upwards, downwards]).T  # a bet is contiguous, and sums over bets quick
 
 
 def log_wealths_at(lower: Floats, upper: Floats, null: float) -> Floats:
@@ -99,16 +100,18 @@ def log_growth(counts: Floats, nulls: Floats, bets: Floats) -> Floats:
     bets
         [rows, bets]: each times a unit's distance from the null is above -1.
     """
-    units, whole = counts.sum(axis=1).astype(np.int64), counts.astype(np.int64)
-    gaps = np.repeat(np.tile(middles(counts.shape[1]), len(counts)), whole.ravel())
-    distances = np.zeros((len(counts), units.max(initial=0)))
-    distances[np.arange(distances.shape[1]) < units[:, None]] = gaps - np.repeat(nulls, units)
-    columns, by_bet = np.ascontiguousarray(distances.T), np.ascontiguousarray(bets.T)
+    units, bins = counts.sum(axis=1).astype(np.int64), counts.shape[1]
+    rows, places = np.repeat(np.arange(len(counts)), units), np.flatnonzero(counts != 0)
+    unit_bins = np.repeat(places, counts.ravel()[places].astype(np.int64)) - rows * bins
+    table = np.zeros((len(counts), units.max(initial=0)))
+    table[np.arange(table.shape[1]) < units[:, None]] = middles(bins)[unit_bins] - nulls[rows]
+    distances = np.ascontiguousarray(table.T)
+    by_bet = np.ascontiguousarray(bets.T)
     logs, factors = np.zeros_like(by_bet), np.empty_like(by_bet)
-    for start in range(0, len(columns), MULTIPLIED_UNITS):
+    for start in range(0, len(distances), MULTIPLIED_UNITS):
         product = np.ones_like(by_bet)
-        for column in columns[start : start + MULTIPLIED_UNITS]:
-            np.multiply(by_bet, column, out=factors)
+        for of_units in distances[start : start + MULTIPLIED_UNITS]:
+            np.multiply(by_bet, of_units, out=factors)
             factors += 1
             product *= factors
         logs += np.log(product)
@@ -144,20 +147,31 @@ class LogGrowth:
 
     def log_es(self, rows: Ints, nulls: Floats) -> Floats:
         """Return the log e-values of rows, each against its null, never above the exact one."""
-        bets = both_ways(STAKES) / (1 + np.abs(nulls))[:, None]
-        rest, units = 1 - bets * nulls[:, None], self._units[rows]
-        wealths = units[:, None] * np.log(rest) + self._sums(rows, bets / rest)
-        return np.asarray(log_mean_exp(wealths) - MAX_TABLE_ERROR * units, dtype=np.float64)
+        both = (self.log_es_one_way(rows, nulls, np.full(len(rows), way)) for way in (1, -1))
+        return np.asarray(np.logaddexp(*both) - log(2), dtype=np.float64)
 
-    def _sums(self, rows: Ints, bets: Floats) -> Floats:
-        """Return the sum of log(1 + bet g) over the units of a row, for each of its bets."""
-        steps = np.abs(np.log((1 + bets) / (1 - bets))) / (2 * TABLE_STEP)
+    def log_es_one_way(self, rows: Ints, nulls: Floats, ways: Ints) -> Floats:
+        """Return those of the bets on gaps above the nulls alone (1), or below them (-1)."""
+        stakes = np.array(STAKES)[:, None] / (1 + np.abs(nulls))
+        rest, units = 1 - stakes * (ways * nulls), self._units[rows]
+        firsts = (2 * rows + (ways > 0)) * self._values.shape[2]
+        wealths = units * np.log(rest) + self._sums(firsts, stakes, rest)
+        return log_mean_exp(wealths.T) - MAX_TABLE_ERROR * units
+
+    def _sums(self, firsts: Ints, stakes: Floats, rest: Floats) -> Floats:
+        """Return [bets, rows]: the sum of log(1 + x g) over units, for x of the size stake / rest.
+
+        Parameters
+        ----------
+        firsts
+            [rows]: where the table of a row and its way begins.
+        """
+        steps = np.log((rest + stakes) / (rest - stakes)) / (2 * TABLE_STEP)
         cells = steps.astype(np.int64)
-        part, points = steps - cells, self._values.shape[2]
-        places = (2 * rows[:, None] + (bets > 0)) * points + cells
-        near, far = (self._values.take(places + n) for n in (0, 1))
-        slope, end_slope = (self._slopes.take(places + n) for n in (0, 1))
-        rise = far - near
+        part, places = steps - cells, firsts + cells
+        near, slope = self._values.take(places), self._slopes.take(places)
+        places += 1
+        rise, end_slope = self._values.take(places) - near, self._slopes.take(places)
         squared, cubed = 3 * rise - 2 * slope - end_slope, slope + end_slope - 2 * rise
         return np.asarray(near + part * (slope + part * (squared + part * cubed)))
 

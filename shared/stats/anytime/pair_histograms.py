@@ -17,7 +17,7 @@ from biaswatch.shared.stats.anytime.bets import (
     middles,
 )
 from biaswatch.shared.stats.anytime.row_inversion import invert_rows
-from biaswatch.shared.stats.arrays import Bools, Floats, Ints
+from biaswatch.shared.stats.arrays import Bools, Floats, Ints, picked
 
 STEPS_PER_SE = 7.5
 """Nulls per standard error that are tried for an interval."""
@@ -49,8 +49,11 @@ class PairHistograms:
 
     def of_rows(self, rows: Ints) -> "PairHistograms":
         """Return the table of these rows."""
+        if np.array_equal(rows, np.arange(len(self.lower))):
+            return self
         users = None if self.users is None else self.users[rows]
-        return PairHistograms(self.lower[rows], self.upper[rows], self.known[rows], users)
+        counts = (picked(counts, rows) for counts in (self.lower, self.upper, self.known))
+        return PairHistograms(*counts, users)
 
     @property
     def total(self) -> "PairHistograms":
@@ -86,11 +89,12 @@ class PairHistograms:
         counts = (self.lower + self.upper) / 2
         means = _shares(counts @ self._middles, self.differences)
         squared = (self._middles - means[:, None]) ** 2
-        return _shares(np.sqrt((counts * squared).sum(axis=1)), self.differences)
+        sums: Floats = np.einsum("rb,rb->r", counts, squared)
+        return _shares(np.sqrt(sums), self.differences)
 
     def log_es_beyond(self, tolerances: Floats) -> Floats:
         """Return the log e-values against a mean of at most each row's tolerance in size."""
-        return log_mean_exp(self._wealths_beyond(tolerances))
+        return log_mean_exp(self.wealths_beyond(tolerances))
 
     def within(self, tolerances: Floats, bounds: Floats) -> Bools:
         """Return a mask of rows whose interval is inside the tolerance: both ends are rejected."""
@@ -103,7 +107,7 @@ class PairHistograms:
         A logarithm of a mean of exponentials is convex in the multiple, and 0 at 0: it crosses the
         bound once.
         """
-        wealths = self._wealths_beyond(tolerances)
+        wealths = self.wealths_beyond(tolerances)
         return first_of(multiples, bounds, wealths)
 
     def first_within(self, tolerances: Floats, bounds: Floats, multiples: Floats) -> Floats:
@@ -125,8 +129,8 @@ class PairHistograms:
             steps = np.maximum(table.standard_errors, 1 / (table.differences + 1)) / STEPS_PER_SE
             growth = LogGrowth(table.lower, table.upper)
             bounds_of_rows = invert_rows(
-                growth.log_es, table.limits.sum(axis=1) / 2, steps, (-1.0, 1.0),
-                np.log(1 / alphas[rows]),
+                growth.log_es, growth.log_es_one_way, table.limits.sum(axis=1) / 2, steps,
+                (-1.0, 1.0), np.log(1 / alphas[rows]),
             )  # fmt: skip
             ends[rows] = np.column_stack(bounds_of_rows)
         return ends
@@ -140,14 +144,13 @@ class PairHistograms:
             [rows]: the reference mean, and the allowed distance from it.
         """
         bets = both_ways(STAKES) / (1 + np.abs(values) + allowed)[:, None]
-        half = len(STAKES)
-        sides = (
-            (self.lower, values + allowed, bets[:, :half]),
-            (self.upper, values - allowed, bets[:, half:]),
-        )
-        return np.concatenate([log_growth(*side) for side in sides], axis=1)
+        counts = np.concatenate([self.lower, self.upper])
+        nulls = np.concatenate([values + allowed, values - allowed])
+        sides = log_growth(counts, nulls, np.concatenate(np.split(bets, 2, axis=1)))
+        return np.concatenate(np.split(sides, 2), axis=1)
 
-    def _wealths_beyond(self, tolerances: Floats) -> Floats:
+    def wealths_beyond(self, tolerances: Floats) -> Floats:
+        """Return [rows, bets]: log wealth of bets that a mean is beyond the tolerance."""
         return self._by_value(tolerances, log_wealths_beyond)
 
     def _wealths_at_ends(self, tolerances: Floats) -> tuple[Floats, Floats]:
@@ -158,13 +161,10 @@ class PairHistograms:
         self, values: Floats, wealths: Callable[[Floats, Floats, float], Floats]
     ) -> Floats:
         """Return the wealth of bets, computed together for all rows of one value."""
-        different = np.unique(values).tolist()
-        if len(different) == 1:
-            return wealths(self.lower, self.upper, different[0])
-        by_row = np.empty((len(values), 2 * len(STAKES)))
-        for value in different:
+        by_row = np.empty((2 * len(STAKES), len(values))).T
+        for value in np.unique(values).tolist():
             rows = np.flatnonzero(values == value)
-            by_row[rows] = wealths(self.lower[rows], self.upper[rows], value)
+            by_row[rows] = wealths(picked(self.lower, rows), picked(self.upper, rows), value)
         return by_row
 
     def _centred(self, tolerances: Floats) -> Bools:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import log
 
 import numpy as np
 
@@ -12,10 +13,17 @@ GRID_NULLS, FILLS = 48, 2
 """Nulls of a grid, and how often the step with the end is filled by another grid."""
 RowLogEs = Callable[[Ints, Floats], Floats]
 """The log e-values of some rows, each against a null of its own."""
+RowLogEsOneWay = Callable[[Ints, Floats, Ints], Floats]
+"""Those of bets on a number above the null alone (1), or below it (-1)."""
 
 
 def invert_rows(
-    log_es: RowLogEs, centres: Floats, steps: Floats, limits: Limits, bounds: Floats
+    log_es: RowLogEs,
+    one_way: RowLogEsOneWay,
+    centres: Floats,
+    steps: Floats,
+    limits: Limits,
+    bounds: Floats,
 ) -> tuple[Floats, Floats]:
     """Return the ends of many intervals at once, as `invert` does for one.
 
@@ -27,6 +35,8 @@ def invert_rows(
     ----------
     log_es
         The log e-values of intervals, by their rows, against a null each.
+    one_way
+        Those of the bets that may gain at an end, which secants take.
     centres, steps, bounds
         [rows]: a null that is not rejected, the distance of the nulls tried, and the log e-value
         that rejects.
@@ -35,7 +45,7 @@ def invert_rows(
     """
     rows: Ints = np.tile(np.arange(len(centres)), 2)
     signed: Floats = np.concatenate([-steps, steps])
-    grids = Grids(log_es, rows, np.tile(centres, 2), signed, limits, np.tile(bounds, 2))
+    grids = Grids(log_es, one_way, rows, np.tile(centres, 2), signed, limits, np.tile(bounds, 2))
     ends = _ends_by_secants(grids)
     if (left := np.flatnonzero(np.isnan(ends))).size:
         ends[left] = _ends_by_halving(grids.of(left))
@@ -48,6 +58,7 @@ class Grids:
     """The nulls that are tried for ends, in signed steps from centres."""
 
     log_es: RowLogEs
+    one_way: RowLogEsOneWay
     rows: Ints
     centres: Floats
     steps: Floats
@@ -57,8 +68,8 @@ class Grids:
     def of(self, ends: Ints) -> "Grids":
         """Return the grids of some ends."""
         return Grids(
-            self.log_es, self.rows[ends], self.centres[ends], self.steps[ends], self.limits,
-            self.bounds[ends],
+            self.log_es, self.one_way, self.rows[ends], self.centres[ends], self.steps[ends],
+            self.limits, self.bounds[ends],
         )  # fmt: skip
 
     def at(self, distances: Floats | Ints) -> Floats:
@@ -68,6 +79,11 @@ class Grids:
     def excess(self, nulls: Floats) -> Floats:
         """Return the log e-values against nulls less the bounds: at least 0 where rejected."""
         return self.log_es(self.rows, nulls) - self.bounds
+
+    def excess_one_way(self, nulls: Floats) -> Floats:
+        """Return almost the same from half of the bets: the others lose beyond the centre."""
+        ways = np.where(self.steps > 0, -1, 1)
+        return self.one_way(self.rows, nulls, ways) - log(2) - self.bounds
 
     def cells(self, nulls: Floats) -> tuple[Floats, Floats]:
         """Return the cells of the finest grids that contain nulls: the nearer end and the farther.
@@ -115,7 +131,7 @@ def _ends_by_secants(grids: Grids) -> Floats:
     for number in range(SECANTS + TRIES):
         nulls = own.at(point.distances)
         if number < SECANTS:
-            point = point.after(own, own.excess(nulls))
+            point = point.after(own, own.excess_one_way(nulls))
             continue
         near, nulls = own.cells(nulls)
         excess = own.excess(nulls)
