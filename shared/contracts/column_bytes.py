@@ -48,15 +48,14 @@ def _written(array: NDArray[Any], *, small: list[bytes], large: list[bytes]) -> 
         return ["millionths", *_written(millionths, small=small, large=large)]
     least = int(array.min(initial=0))
     width = -(-(int(array.max(initial=0)) - least).bit_length() // 8)
-    kept = (array - least).astype(np.uint8 if width <= 1 else "<u8").ravel()
+    kept = (array - least if least else array).astype(np.uint8 if width <= 1 else "<u8").ravel()
     present = kept != 0
     if is_sparse := bool(np.count_nonzero(present) <= SPARSE * len(kept)):
         small.append(np.packbits(present).tobytes())
         kept = kept[present]
-    planes = kept.view(np.uint8).reshape(len(kept), kept.itemsize)[:, :width]
-    lowest, repeating = np.split(planes, [_lowest(width)], 1)
-    large.append(lowest.tobytes())
-    small.append(repeating.T.tobytes())
+    planes, lowest = kept.view(np.uint8).reshape(len(kept), kept.itemsize), _lowest(width)
+    large.append(planes[:, :lowest].tobytes())
+    small.append(planes[:, lowest:width].T.tobytes())
     return ["integers", array.shape, least, len(kept), width, is_sparse]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biaswatch.shared.contracts.record import Part
-from biaswatch.shared.stats.arrays import picked
+from biaswatch.shared.stats.arrays import adjacent
 from biaswatch.shared.stats.estimate import Estimate
 
 Ints = NDArray[np.int64]
@@ -176,20 +176,22 @@ READERS: dict[str, Callable[[Any, int], Sequence[Any]]] = {
 }
 
 
-def taken(columns: Columns, rows: Ints) -> Columns:
+def taken(columns: Columns, rows: Ints | slice) -> Columns:
     """Return the columns of some parts, in this order; what is null in all of them is left out."""
+    rows = adjacent(rows)
     return present_in({name: _taken(column, rows) for name, column in columns.items()})
 
 
-def _taken(column: Column, rows: Ints) -> Column | None:
+def _taken(column: Column, rows: Ints | slice) -> Column | None:
     [(written, content)] = column.items()
     if written == "array":
-        return {"array": picked(content, rows)}
+        return {"array": content[rows]}
     if written == "chosen":
         codes, values = content
-        return {"chosen": [picked(codes, rows), values]}
+        return {"chosen": [codes[rows], values]}
     if written == "each":
-        return {"each": [content[row] for row in rows.tolist()]}
+        kept = content[rows] if isinstance(rows, slice) else [content[row] for row in rows.tolist()]
+        return {"each": kept}
     if written == "parts":
         return {"parts": taken(content, rows)}
     if written == "some":
@@ -197,20 +199,26 @@ def _taken(column: Column, rows: Ints) -> Column | None:
         return _some_taken(places, inner, rows)
     if written == "tuples":
         sizes, inner = content
-        begins, kept = np.cumsum(sizes) - sizes, sizes[rows]
+        begins, kept = (np.cumsum(sizes) - sizes)[rows], sizes[rows]
         within = np.arange(kept.sum()) - np.repeat(np.cumsum(kept) - kept, kept)
-        return {"tuples": [kept, _taken(inner, np.repeat(begins[rows], kept) + within)]}
+        return {"tuples": [kept, _taken(inner, adjacent(np.repeat(begins, kept) + within))]}
     return column
 
 
-def _some_taken(places: Ints, column: Column, rows: Ints) -> Column | None:
-    at = np.searchsorted(places, rows)
-    known = at < len(places)
-    known[known] = places[at[known]] == rows[known]
-    inner = _taken(column, at[known]) if known.any() else None
-    if inner is None or known.all():
+def _some_taken(places: Ints, column: Column, rows: Ints | slice) -> Column | None:
+    at: Ints | slice
+    if isinstance(rows, slice):
+        at = slice(*np.searchsorted(places, [rows.start, rows.stop]))
+        present, size = places[at] - rows.start, rows.stop - rows.start
+    else:
+        nearest = np.searchsorted(places, rows)
+        known = nearest < len(places)
+        known[known] = places[nearest[known]] == rows[known]
+        at, present, size = nearest[known], np.flatnonzero(known), len(rows)
+    inner = _taken(column, at) if len(present) else None
+    if inner is None or len(present) == size:
         return inner
-    return {"some": [np.flatnonzero(known), inner]}
+    return {"some": [present, inner]}
 
 
 def inside(column: Column | None, *names: str) -> Column | None:
@@ -292,7 +300,7 @@ def check_size(column: Column, size: int) -> None:
     elif written in ("some", "tuples"):
         numbers, inner = content
         is_some = written == "some"
-        if is_some and not (np.diff(numbers, prepend=-1, append=size) > 0).all():
+        if is_some and not _ascend(numbers, size):
             raise ValueError("places do not ascend")
         check_size(inner, len(numbers) if is_some else int(numbers.sum()))
         content = numbers
@@ -300,3 +308,9 @@ def check_size(column: Column, size: int) -> None:
         content = content[0]
     if written in ("each", "array", "tuples", "chosen") and len(content) != size:
         raise ValueError(f"a column of {size} has {len(content)} values")
+
+
+def _ascend(places: Ints, size: int) -> bool:
+    """Tell whether these are places among so many, in order."""
+    is_within = not len(places) or (places[0] >= 0 and places[-1] < size)
+    return bool(is_within and (places[1:] > places[:-1]).all())

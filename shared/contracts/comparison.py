@@ -7,7 +7,7 @@ from typing import Self
 from pydantic import NonNegativeFloat, model_validator
 
 from biaswatch.shared.contracts.identity import Name, Token
-from biaswatch.shared.contracts.record import Part
+from biaswatch.shared.contracts.record import Part, computed_once
 
 MISSING = "missing"
 """The feature every extractor has: 1 where it could measure nothing, otherwise 0."""
@@ -142,7 +142,7 @@ class Comparison(Part):
     pair: WatchedPair
     """The groups."""
 
-    @property
+    @computed_once
     def key(self) -> str:
         """Its name within the monitor: `vader.sentiment:race:black-white`."""
         watched, pair = self.watched, self.pair

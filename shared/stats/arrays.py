@@ -1,7 +1,5 @@
 """Types of numpy arrays, and rows of them."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,9 +9,10 @@ Indices = NDArray[np.intp]
 Bools = NDArray[np.bool_]
 
 
-def picked(array: NDArray[Any], rows: Ints) -> NDArray[Any]:
-    """Return rows of an array: as a view, where they are adjacent."""
-    if len(rows) and rows[-1] - rows[0] + 1 == len(rows) and (rows[1:] > rows[:-1]).all():
-        return array[rows[0] : rows[-1] + 1]
-    chosen: NDArray[Any] = array[rows]
-    return chosen
+def adjacent(rows: Ints | slice) -> Ints | slice:
+    """Return rows as a slice where they are adjacent, so that taking them copies nothing."""
+    if isinstance(rows, slice) or not len(rows):
+        return rows
+    first, last = int(rows[0]), int(rows[-1])
+    follow_each_other = last - first + 1 == len(rows) and (rows[1:] > rows[:-1]).all()
+    return slice(first, last + 1) if follow_each_other else rows

@@ -154,7 +154,7 @@ def evidence_of(
     return ComparisonRows(Evidence, _carried(closed), joined(parts, len(added)), len(added))
 
 
-AT_ONCE = 2048
+AT_ONCE = 1024
 """Comparisons that are computed together; bounds memory, and fits the processor's cache."""
 
 

@@ -137,11 +137,9 @@ class LogGrowth:
     """
 
     def __init__(self, lower: Floats, upper: Floats) -> None:
-        tables = _tables(lower.shape[1])
-        # [rows, 2, points]: bets downwards and bets upwards, each outwards from 0.
-        self._values, self._slopes = (
-            np.stack([upper @ table[0], lower @ table[1]], axis=1) for table in tables
-        )
+        counts = np.stack([upper, lower])
+        # [2, rows, points]: bets downwards and bets upwards, each outwards from 0.
+        self._values, self._slopes = (counts @ table for table in _tables(lower.shape[1]))
         self._slopes *= TABLE_STEP
         self._units = lower.sum(axis=1)
 
@@ -154,9 +152,9 @@ class LogGrowth:
         """Return those of the bets on gaps above the nulls alone (1), or below them (-1)."""
         stakes = np.array(STAKES)[:, None] / (1 + np.abs(nulls))
         rest, units = 1 - stakes * (ways * nulls), self._units[rows]
-        firsts = (2 * rows + (ways > 0)) * self._values.shape[2]
+        firsts = ((ways > 0) * len(self._units) + rows) * self._values.shape[2]
         wealths = units * np.log(rest) + self._sums(firsts, stakes, rest)
-        return log_mean_exp(wealths.T) - MAX_TABLE_ERROR * units
+        return np.asarray(log_mean_exp(wealths.T) - MAX_TABLE_ERROR * units, dtype=np.float64)
 
     def _sums(self, firsts: Ints, stakes: Floats, rest: Floats) -> Floats:
         """Return [bets, rows]: the sum of log(1 + x g) over units, for x of the size stake / rest.

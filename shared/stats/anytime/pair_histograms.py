@@ -17,7 +17,7 @@ from biaswatch.shared.stats.anytime.bets import (
     middles,
 )
 from biaswatch.shared.stats.anytime.row_inversion import invert_rows
-from biaswatch.shared.stats.arrays import Bools, Floats, Ints, picked
+from biaswatch.shared.stats.arrays import Bools, Floats, Ints, adjacent
 
 STEPS_PER_SE = 7.5
 """Nulls per standard error that are tried for an interval."""
@@ -51,9 +51,8 @@ class PairHistograms:
         """Return the table of these rows."""
         if np.array_equal(rows, np.arange(len(self.lower))):
             return self
-        users = None if self.users is None else self.users[rows]
-        counts = (picked(counts, rows) for counts in (self.lower, self.upper, self.known))
-        return PairHistograms(*counts, users)
+        at, users = adjacent(rows), None if self.users is None else self.users[rows]
+        return PairHistograms(self.lower[at], self.upper[at], self.known[at], users)
 
     @property
     def total(self) -> "PairHistograms":
@@ -163,8 +162,8 @@ class PairHistograms:
         """Return the wealth of bets, computed together for all rows of one value."""
         by_row = np.empty((2 * len(STAKES), len(values))).T
         for value in np.unique(values).tolist():
-            rows = np.flatnonzero(values == value)
-            by_row[rows] = wealths(picked(self.lower, rows), picked(self.upper, rows), value)
+            rows = adjacent(np.flatnonzero(values == value))
+            by_row[rows] = wealths(self.lower[rows], self.upper[rows], value)
         return by_row
 
     def _centred(self, tolerances: Floats) -> Bools:

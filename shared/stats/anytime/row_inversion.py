@@ -36,7 +36,7 @@ def invert_rows(
     log_es
         The log e-values of intervals, by their rows, against a null each.
     one_way
-        Those of the bets that may gain at an end, which secants take.
+        Those of the bets that may gain beyond an end: enough to find most ends.
     centres, steps, bounds
         [rows]: a null that is not rejected, the distance of the nulls tried, and the log e-value
         that rejects.
@@ -80,10 +80,16 @@ class Grids:
         """Return the log e-values against nulls less the bounds: at least 0 where rejected."""
         return self.log_es(self.rows, nulls) - self.bounds
 
-    def excess_one_way(self, nulls: Floats) -> Floats:
-        """Return almost the same from half of the bets: the others lose beyond the centre."""
-        ways = np.where(self.steps > 0, -1, 1)
-        return self.one_way(self.rows, nulls, ways) - log(2) - self.bounds
+    def least_excess(self, nulls: Floats) -> Floats:
+        """Return the least that it is, from the bets that may gain beyond the centre."""
+        return self._one_way(nulls) - log(2) - self.bounds
+
+    def most_excess(self, nulls: Floats) -> Floats:
+        """Return the most that it is: the other bets have lost."""
+        return np.asarray(np.logaddexp(self._one_way(nulls), 0.0) - log(2) - self.bounds)
+
+    def _one_way(self, nulls: Floats) -> Floats:
+        return self.one_way(self.rows, nulls, np.where(self.steps > 0, -1, 1))
 
     def cells(self, nulls: Floats) -> tuple[Floats, Floats]:
         """Return the cells of the finest grids that contain nulls: the nearer end and the farther.
@@ -131,11 +137,11 @@ def _ends_by_secants(grids: Grids) -> Floats:
     for number in range(SECANTS + TRIES):
         nulls = own.at(point.distances)
         if number < SECANTS:
-            point = point.after(own, own.excess_one_way(nulls))
+            point = point.after(own, own.least_excess(nulls))
             continue
         near, nulls = own.cells(nulls)
-        excess = own.excess(nulls)
-        is_end = (excess >= 0) & (own.excess(near) < 0)
+        excess = own.least_excess(nulls)
+        is_end = (excess >= 0) & (own.most_excess(near) < 0)
         ends[left[is_end]] = nulls[is_end]
         tried = replace(point, distances=(nulls - own.centres) / own.steps)
         point = tried.after(own, excess).of(~is_end)

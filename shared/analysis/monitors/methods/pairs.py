@@ -20,7 +20,7 @@ from biaswatch.shared.analysis.monitors.pair_counts import (
     pair_counts,
     pair_table,
 )
-from biaswatch.shared.analysis.monitors.round_answers import Counts, Values
+from biaswatch.shared.analysis.monitors.round_answers import Counts
 from biaswatch.shared.analysis.monitors.selections import selection_counts
 from biaswatch.shared.analysis.monitors.set_bounds import (
     SidesOfComparisons,
@@ -37,23 +37,18 @@ from biaswatch.shared.stats.arrays import Floats
 
 
 def _count(comparisons: Sequence[Comparison], closed: SortedRound) -> CountedComparisons:
-    """Count the gap of each set, all features of an extractor at once.
+    """Count the gap of each set, all features at once.
 
     A claim about a bank is about all of its sets: where answers are missing, the gap of their set
     lies between bounds. A claim about a population is about sets whose answers are not missing;
     whether answers are missing more often in one group is a comparison of its own.
     """
-    by_extractor: dict[str, list[int]] = {}
-    for place, comparison in enumerate(comparisons):
-        by_extractor.setdefault(comparison.watched.extractor, []).append(place)
     blocks, more = list[Block](), defaultdict[int, Counts](dict)
-    for extractor, places in by_extractor.items():
-        read = closed.answers.values[extractor]
-        for chunk, compared in _chunks(comparisons, places, closed, read):
-            own = [comparisons[place] for place in chunk]
-            blocks.append((np.array(chunk), _counted(own, compared, closed)))
-            for place, sums in _blocks(own, compared, closed):
-                more[chunk[place]] |= sums
+    for chunk, compared in _chunks(comparisons, closed):
+        own = [comparisons[place] for place in chunk]
+        blocks.append((np.array(chunk), _counted(own, compared, closed)))
+        for place, sums in _blocks(own, compared, closed):
+            more[chunk[place]] |= sums
     for place, comparison in enumerate(comparisons):
         if comparison.watched.selected_at_least is not None:
             more[place] |= _selections(comparison, closed)
@@ -71,27 +66,24 @@ def _selections(comparison: Comparison, closed: SortedRound) -> Counts:
 
 
 def _chunks(
-    comparisons: Sequence[Comparison],
-    places: Sequence[int],
-    closed: SortedRound,
-    read: Sequence[Values],
-) -> Iterator[tuple[Sequence[int], SidesOfComparisons]]:
-    """Return the comparisons of all that one extractor has read, some at once."""
-    own = [comparisons[place] for place in places]
-    features = {id(one.watched): one.watched for one in own}
+    comparisons: Sequence[Comparison], closed: SortedRound
+) -> Iterator[tuple[range, SidesOfComparisons]]:
+    """Return the places of comparisons, and their sides, some at once."""
+    features = {id(one.watched): one.watched for one in comparisons}
     column_of_id = {key: n for n, key in enumerate(features)}
-    different = {id(one.pair): one.pair for one in own}
+    different = {id(one.pair): one.pair for one in comparisons}
     both = {key: sides_of(pair) for key, pair in different.items()}
     sides = {side: n for n, side in enumerate(dict.fromkeys(chain.from_iterable(both.values())))}
-    bounds = closed.rows.bounds(list(sides), feature_values(list(features.values()), read))
-    columns = np.array([column_of_id[id(one.watched)] for one in own], dtype=np.int64)
+    values = feature_values(list(features.values()), closed.answers)
+    bounds = closed.rows.bounds(list(sides), values)
+    columns = np.array([column_of_id[id(one.watched)] for one in comparisons], dtype=np.int64)
     pairs = {key: [sides[side] for side in pair] for key, pair in both.items()}
-    first, second = np.array([pairs[id(one.pair)] for one in own], dtype=np.int64).T
+    first, second = np.array([pairs[id(one.pair)] for one in comparisons], dtype=np.int64).T
     at_once = max(1, MAX_COUNTED_NUMBERS // max(1, len(closed.rows.sets)))
-    for start in range(0, len(own), at_once):
+    for start in range(0, len(comparisons), at_once):
         chunk = slice(start, start + at_once)
         compared = SidesOfComparisons(bounds, first[chunk], second[chunk], columns[chunk])
-        yield places[chunk], compared
+        yield range(len(comparisons))[chunk], compared
 
 
 def _counted(
