@@ -190,7 +190,7 @@ def evidence_fields(
     written: Column | None = None
     places: dict[int, str] = {}
     for record in records:
-        evidence = _rows(record, Evidence, record.evidence)
+        evidence = _rows(record, Evidence, record.evidence, {*names, "comparison"})
         header = {name: value for name, value in evidence.header.items() if name in names}
         with _as_undecodable(record):
             columns = evidence.columns
@@ -208,12 +208,14 @@ def _made(record: RoundEvidence, kind: type[C], text: str) -> list[C]:
         return list(rows)
 
 
-def _rows(record: RoundEvidence, kind: type[C], text: str) -> ComparisonRows[C]:
+def _rows(
+    record: RoundEvidence, kind: type[C], text: str, only: Container[str] | None = None
+) -> ComparisonRows[C]:
     """Return the rows of a record, each with the shared fields; raise UndecodableError."""
     with _as_undecodable(record):
         if record.comparisons > MAX_COMPARISONS:
             raise TooLargeError
-        columns = unpacked(b64decode(text, validate=True))
+        columns = unpacked(b64decode(text, validate=True), only)
         for column in columns.values():
             check_size(column, record.comparisons)
     return ComparisonRows(kind, record.model_dump(include=set(HEADER)), columns, record.comparisons)

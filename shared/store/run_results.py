@@ -83,12 +83,13 @@ class CountedRuns:
         records: dict[str, dict[tuple[str, str, str], int]] = defaultdict(dict)
         with self.db.reading() as connection:
             for batch in batches(wanted):
-                for row in connection.execute(SELECT_PROGRESS, {"keys": batch}):
-                    states.setdefault(row.key, state_of(row))
+                for row in connection.execute(SELECT_PROGRESS, {"keys": batch}).all():
+                    if row.key not in states:
+                        states[row.key] = state_of(row)
                     if row.records is not None:
                         records[row.key][row.kind, row.purpose, row.lane] = row.records
             for batch in batches(wanted - states.keys()):
-                for row in connection.execute(SELECT_COUNTS, {"keys": batch}):
+                for row in connection.execute(SELECT_COUNTS, {"keys": batch}).all():
                     records[row.key][row.kind, row.purpose, row.lane] = row.records
         keys = states.keys() | records.keys()
         return {key: CountedRun(states.get(key), records.get(key, {})) for key in keys}

@@ -19,12 +19,14 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.contracts.completion import BatchProgress
 from biaswatch.shared.requests.run_views import RunProgress, RunState, state_of
+from biaswatch.shared.requests.runs import RunDescription
 from biaswatch.shared.store import CountedRun, PlannedProbes, Store
 from biaswatch.shared.store.batches import CallBatch
 
 CACHE_SIZE = 1000
 """Suite outlines, and diagnosed runs, that are cached."""
 WAITING = {RunState.RUNNING, RunState.JUDGING}
+UNDESCRIBED = RunDescription()
 
 
 @dataclass(frozen=True)
@@ -172,6 +174,7 @@ class ProgressQueries:
             batches=[_batch_progress(batch) for batch in batches],
             held=_held_answers(stored, own_paused, probes // max(1, len(run.targets))),
             archived=archived,
+            described=UNDESCRIBED,  # the default would be copied, which costs more
         )
 
 
