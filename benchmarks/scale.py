@@ -106,13 +106,13 @@ def needs_table() -> list[tuple[str, ...]]:
         ("store, 7 days", *(f"{need.stored_gib:,.0f} GiB" for need in needs)),
         (f"the same, with {IN_FILES}", *(f"{need.stored_gib:,.0f} GiB" for need in in_files)),
         ("archive or files, a year", *(f"{need.archived_gib_a_year:,.0f} GiB" for need in needs)),
-        ("the first limit below, and its use", *map(_first_limit, TRAFFIC.values())),
+        ("the closest limit below", *map(_first_limit, TRAFFIC.values())),
     ]  # fmt: skip
 
 
 def _first_limit(traffic: ScaledTraffic) -> str:
     name, used = next(iter(load_of(traffic).items()))
-    return f"{LIMITS[name]}, {used:.0%}"
+    return f"limit {LIMITS[name]}: {100 * used:.0f} % used"
 
 
 def with_needs(text: str) -> str:
