@@ -33,7 +33,7 @@ from biaswatch.shared.presentation.corrections import (
     table_correction_sentences,
 )
 from biaswatch.shared.presentation.interactions import interaction_sentences
-from biaswatch.shared.presentation.questions import compared_groups, headline
+from biaswatch.shared.presentation.verdicts import compared_groups, headline
 
 SHOWN = (
     *("feature", "domain", "a", "b", "summary_gap", "summary_ci_low", "summary_ci_high"),

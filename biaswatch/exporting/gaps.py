@@ -4,7 +4,7 @@ from typing import Any
 
 from biaswatch.local.runs import RunResults
 from biaswatch.shared.presentation.correction_rows import corrected_columns, corrected_gaps
-from biaswatch.shared.presentation.questions import verdict_columns
+from biaswatch.shared.presentation.verdicts import verdict_columns
 
 
 def gap_rows(results: RunResults) -> list[dict[str, Any]]:

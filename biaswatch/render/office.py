@@ -17,7 +17,7 @@ from biaswatch.render.report_markdown import FORESTS_PLACEHOLDER
 from biaswatch.render.workbooks import write_workbook
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.lookup import first
-from biaswatch.shared.presentation.columns import comparisons_table, groups_table
+from biaswatch.shared.presentation.finding_tables import comparisons_table, groups_table
 from biaswatch.shared.presentation.run_summary import run_summary
 from biaswatch.shared.presentation.tables import words
 from biaswatch.written_files import written_whole

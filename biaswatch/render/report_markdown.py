@@ -10,17 +10,7 @@ from biaswatch.render.report_sections import conclusions_page, limits, method, p
 from biaswatch.shared.contracts import Correction, Diagnosis
 from biaswatch.shared.formatting import coverage, p_value
 from biaswatch.shared.presentation.bias_scores import scores_csv
-from biaswatch.shared.presentation.columns import (
-    GAP_COLUMNS,
-    GROUP_COLUMNS,
-    FindingColumn,
-    Row,
-    Shown,
-    comparison_remarks,
-    findings_csv,
-    findings_table,
-    without_common,
-)
+from biaswatch.shared.presentation.columns import FindingColumn, Row, Shown
 from biaswatch.shared.presentation.conclusions import (
     disparities_table,
     gap_notes,
@@ -32,7 +22,15 @@ from biaswatch.shared.presentation.corrections import (
     correction_title,
     error_table,
 )
+from biaswatch.shared.presentation.finding_tables import (
+    comparison_remarks,
+    findings_csv,
+    findings_table,
+    without_common,
+)
 from biaswatch.shared.presentation.findings import ComparisonView, comparisons, group_rows, title_of
+from biaswatch.shared.presentation.gap_columns import GAP_COLUMNS
+from biaswatch.shared.presentation.group_columns import GROUP_COLUMNS
 from biaswatch.shared.presentation.interactions import tested_interactions
 from biaswatch.shared.presentation.names import ModelNames
 from biaswatch.shared.presentation.run_summary import INCONCLUSIVE, NO_DISPARITY

@@ -17,7 +17,8 @@ from biaswatch.render.markdown import FOLD_BEGINS, FOLD_ENDS, anchor
 from biaswatch.render.report_markdown import FIGURES_PLACEHOLDER, FORESTS_PLACEHOLDER
 from biaswatch.shared.formatting import shown
 from biaswatch.shared.lookup import first
-from biaswatch.shared.presentation.drawing import Forest, drawing_style, forest_figure, markup
+from biaswatch.shared.presentation.forest_plots import Forest, forest_figure
+from biaswatch.shared.presentation.svg import drawing_style, markup
 
 CONTENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """The page loads nothing and runs nothing."""

@@ -15,13 +15,7 @@ from biaswatch.render.terminal import escape, print_bullets, print_sentence, pri
 from biaswatch.shared.contracts import Diagnosis
 from biaswatch.shared.formatting import counted, coverage
 from biaswatch.shared.presentation.bias_scores import SCORES_MEAN, score_conclusions, score_lead
-from biaswatch.shared.presentation.columns import (
-    GAP_COLUMNS,
-    GROUP_COLUMNS,
-    Shown,
-    comparison_remarks,
-    findings_table,
-)
+from biaswatch.shared.presentation.columns import Shown
 from biaswatch.shared.presentation.conclusions import (
     dimension_notes,
     families_of,
@@ -32,7 +26,10 @@ from biaswatch.shared.presentation.conclusions import (
     strongest_conclusions,
 )
 from biaswatch.shared.presentation.corrections import correction_sentences
+from biaswatch.shared.presentation.finding_tables import comparison_remarks, findings_table
 from biaswatch.shared.presentation.findings import comparisons, group_rows
+from biaswatch.shared.presentation.gap_columns import GAP_COLUMNS
+from biaswatch.shared.presentation.group_columns import GROUP_COLUMNS
 from biaswatch.shared.presentation.names import SHORT_ID_CHARS, ModelNames
 from biaswatch.shared.presentation.run_summary import mostly_missing, run_summary, without_calls
 

@@ -24,7 +24,7 @@ from biaswatch.shared.formatting import (
 from biaswatch.shared.presentation.conclusions import overall_sentence
 from biaswatch.shared.presentation.correction_rows import bounds
 from biaswatch.shared.presentation.interactions import interaction_rows
-from biaswatch.shared.presentation.questions import (
+from biaswatch.shared.presentation.verdicts import (
     VERDICT_COLUMNS,
     verdict_columns,
     verdict_reason,

@@ -8,8 +8,8 @@ from biaswatch.shared.analysis.findings.twins import PLACEBO
 from biaswatch.shared.contracts import Diagnosis, Gap, SummaryWord
 from biaswatch.shared.formatting import elided, number
 from biaswatch.shared.presentation.conclusions import families_of
-from biaswatch.shared.presentation.drawing import Forest
 from biaswatch.shared.presentation.findings import comparisons, title_of
+from biaswatch.shared.presentation.forest_plots import Forest
 from biaswatch.shared.presentation.forests import run_forests
 from biaswatch.shared.presentation.run_summary import RunSummary, run_summary
 from biaswatch.shared.presentation.tables import words

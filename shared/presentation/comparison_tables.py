@@ -8,10 +8,10 @@ from biaswatch.shared.contracts import Diagnosis, Gap, SummaryWord
 from biaswatch.shared.contracts.record import computed_once
 from biaswatch.shared.formatting import COULD_UNDO, number
 from biaswatch.shared.lookup import grouped
-from biaswatch.shared.presentation.drawing import Slope
 from biaswatch.shared.presentation.findings import ComparisonView, comparison_views, title_of
 from biaswatch.shared.presentation.names import ModelNames
 from biaswatch.shared.presentation.questions import answered_questions, question_cell
+from biaswatch.shared.presentation.slopes import Slope
 from biaswatch.shared.presentation.tables import (
     Table,
     estimate_text,

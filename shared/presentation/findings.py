@@ -17,8 +17,8 @@ from biaswatch.shared.formatting import (
 )
 from biaswatch.shared.presentation.answer_filters import AnswerFilter, group_name
 from biaswatch.shared.presentation.names import ModelNames
-from biaswatch.shared.presentation.questions import compared_groups, headline
 from biaswatch.shared.presentation.tables import estimate_text, words
+from biaswatch.shared.presentation.verdicts import compared_groups, headline
 
 THE_REST = "the rest"
 

@@ -8,8 +8,8 @@ from biaswatch.shared.contracts import Diagnosis, Gap, SummaryWord
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import number_name
 from biaswatch.shared.lookup import grouped
-from biaswatch.shared.presentation.drawing import Forest, ForestRow
 from biaswatch.shared.presentation.findings import ComparisonView, title_of
+from biaswatch.shared.presentation.forest_plots import Forest, ForestRow
 from biaswatch.shared.presentation.monitor_tables import is_quiet_about_missing
 from biaswatch.shared.requests.evidence import EvidenceView
 

@@ -27,8 +27,8 @@ from biaswatch.shared.presentation.findings import (
     title_of,
 )
 from biaswatch.shared.presentation.names import ModelNames
-from biaswatch.shared.presentation.questions import verdict_reason
 from biaswatch.shared.presentation.tables import words
+from biaswatch.shared.presentation.verdicts import verdict_reason
 
 MAX_DISPARITIES = 10
 """Disparities with a sentence of their own."""

@@ -22,8 +22,8 @@ from biaswatch.render.figures.drawing import (
 from biaswatch.services.gateway.runs.measurements import GroupValues
 from biaswatch.shared.contracts import Diagnosis, GroupSummary
 from biaswatch.shared.formatting import coverage, number, p_equals, visible
-from biaswatch.shared.presentation.columns import rank_text
 from biaswatch.shared.presentation.findings import groups_in_disparities, ranked_groups
+from biaswatch.shared.presentation.group_columns import rank_text
 from biaswatch.shared.presentation.plots import histogram_edges, possible_part
 
 MIN_GROUPS = 3

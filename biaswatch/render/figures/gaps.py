@@ -18,7 +18,7 @@ from biaswatch.render.table_rows import (
 )
 from biaswatch.shared.contracts import SummaryWord
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.presentation.questions import verdict_scopes
+from biaswatch.shared.presentation.verdicts import verdict_scopes
 from biaswatch.written_files import written_whole
 
 

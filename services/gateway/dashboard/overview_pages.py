@@ -26,7 +26,6 @@ from biaswatch.shared.contracts import (
     Run,
     comparison_titles,
 )
-from biaswatch.shared.presentation.drawing import gap_text, sparkline
 from biaswatch.shared.presentation.names import is_about_a_run, kind_of
 from biaswatch.shared.presentation.operation_tables import (
     TrafficSource,
@@ -43,6 +42,8 @@ from biaswatch.shared.presentation.overview import (
     overview_tiles,
     runs_table,
 )
+from biaswatch.shared.presentation.slopes import sparkline
+from biaswatch.shared.presentation.svg import gap_text
 from biaswatch.shared.requests.monitor_views import MonitorStatus
 from biaswatch.shared.requests.run_views import RunProgress
 from biaswatch.shared.store import Store

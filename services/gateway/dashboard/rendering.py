@@ -30,8 +30,9 @@ from biaswatch.shared.formatting import (
     visible,
 )
 from biaswatch.shared.presentation.answers import marked_words
-from biaswatch.shared.presentation.drawing import drawing_style, forest_figure, gap_text, markup
+from biaswatch.shared.presentation.forest_plots import forest_figure
 from biaswatch.shared.presentation.glossary import GLOSSARY
+from biaswatch.shared.presentation.svg import drawing_style, gap_text, markup
 from biaswatch.shared.presentation.tables import Table, csv_of, words
 
 UPLOT, UPLOT_STYLE = "uplot-1.6.32.min.js", "uplot-1.6.32.min.css"

@@ -29,11 +29,6 @@ from biaswatch.shared.analysis.findings.twins import PLACEBO
 from biaswatch.shared.contracts import Diagnosis, Run
 from biaswatch.shared.presentation.bias_scores import SCORES_MEAN, score_lead, scores_table
 from biaswatch.shared.presentation.board import BoardPage, board_page
-from biaswatch.shared.presentation.columns import (
-    comparison_remarks,
-    comparisons_table,
-    groups_table,
-)
 from biaswatch.shared.presentation.comparison_tables import (
     compared_runs,
     compared_table,
@@ -42,7 +37,11 @@ from biaswatch.shared.presentation.comparison_tables import (
 )
 from biaswatch.shared.presentation.conclusions import certainty, disparities_table, parities_table
 from biaswatch.shared.presentation.corrections import correction_sentences, error_tables
-from biaswatch.shared.presentation.drawing import slope_figure
+from biaswatch.shared.presentation.finding_tables import (
+    comparison_remarks,
+    comparisons_table,
+    groups_table,
+)
 from biaswatch.shared.presentation.findings import ComparisonView, comparisons, title_of
 from biaswatch.shared.presentation.forests import against, reference_groups, run_forests
 from biaswatch.shared.presentation.interactions import tested_interactions
@@ -51,6 +50,7 @@ from biaswatch.shared.presentation.names import STATEMENTS, ModelNames
 from biaswatch.shared.presentation.overview import live_run
 from biaswatch.shared.presentation.plots import histogram_plot, means_plot
 from biaswatch.shared.presentation.run_summary import run_summary
+from biaswatch.shared.presentation.slopes import slope_figure
 from biaswatch.shared.presentation.tables import Table
 from biaswatch.shared.requests.labels import SampleProgress
 from biaswatch.shared.requests.run_views import RunProgress, Scores

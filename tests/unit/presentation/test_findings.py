@@ -7,13 +7,13 @@ import pytest
 from biaswatch.local.runs import RunResults
 from biaswatch.render.report_markdown import as_markdown
 from biaswatch.shared.contracts import Diagnosis, Estimate, Gap, GroupSummary, MissingTest, Verdict
-from biaswatch.shared.presentation.columns import comparisons_table
 from biaswatch.shared.presentation.comparison_tables import compared_runs, matrices_of
 from biaswatch.shared.presentation.conclusions import certainty, strongest_conclusions
+from biaswatch.shared.presentation.finding_tables import comparisons_table
 from biaswatch.shared.presentation.names import ModelNames
 from biaswatch.shared.presentation.plots import WIDTH, histogram_plot, means_plot
-from biaswatch.shared.presentation.questions import verdict_reason
 from biaswatch.shared.presentation.run_summary import run_summary
+from biaswatch.shared.presentation.verdicts import verdict_reason
 from biaswatch.shared.stats.estimate import DIFFERS, NOT_SHOWN, Question, SummaryWord
 from tests.support.records import make_diagnosis, make_progress
 

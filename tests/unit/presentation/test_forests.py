@@ -7,22 +7,19 @@ import pytest
 
 from biaswatch.shared.contracts import Estimate, Gap, SummaryWord, Verdict
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.presentation.drawing import (
+from biaswatch.shared.presentation.findings import comparisons
+from biaswatch.shared.presentation.forest_plots import Forest, ForestRow, forest_figure
+from biaswatch.shared.presentation.forests import against, checked_against, run_forests
+from biaswatch.shared.presentation.run_summary import run_summary
+from biaswatch.shared.presentation.slopes import (
     LABEL_HEIGHT,
     SLOPE_HEIGHT,
-    Forest,
-    ForestRow,
     Slope,
-    forest_figure,
-    gap_text,
-    markup,
     separated,
     slope_figure,
     sparkline,
 )
-from biaswatch.shared.presentation.findings import comparisons
-from biaswatch.shared.presentation.forests import against, checked_against, run_forests
-from biaswatch.shared.presentation.run_summary import run_summary
+from biaswatch.shared.presentation.svg import gap_text, markup
 from tests.support.records import make_diagnosis
 
 NASTY = "<script>taken=1</script>"

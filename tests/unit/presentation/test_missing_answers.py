@@ -3,9 +3,11 @@
 import pytest
 
 from biaswatch.shared.contracts import Diagnosis, Estimate, GroupSummary
-from biaswatch.shared.presentation.columns import GROUP_COLUMNS, Shown, findings_table
+from biaswatch.shared.presentation.columns import Shown
 from biaswatch.shared.presentation.conclusions import reservation_notes
+from biaswatch.shared.presentation.finding_tables import findings_table
 from biaswatch.shared.presentation.findings import group_rows
+from biaswatch.shared.presentation.group_columns import GROUP_COLUMNS
 from biaswatch.shared.presentation.run_summary import mostly_missing, without_calls
 from tests.support.records import AT
 

@@ -16,7 +16,8 @@ from typer.testing import CliRunner
 import biaswatch
 from biaswatch.cli.application import app
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.presentation.columns import FindingColumn, Shown, findings_csv
+from biaswatch.shared.presentation.columns import FindingColumn, Shown
+from biaswatch.shared.presentation.finding_tables import findings_csv
 from biaswatch.shared.presentation.tables import TableCell, csv_text
 
 TABLE = "table --group grp --groups a,b --outcome x=1"

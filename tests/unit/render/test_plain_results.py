@@ -6,7 +6,7 @@ import pandas as pd
 import biaswatch as bw
 from biaswatch.render.result_sentences import result_facts
 from biaswatch.shared.formatting import number
-from biaswatch.shared.presentation.questions import SHIFTS
+from biaswatch.shared.presentation.verdicts import SHIFTS
 
 
 def sentences(diagnosis: bw.FrameDiagnosis) -> list[str]:

@@ -29,15 +29,14 @@ from biaswatch.shared.contracts import (
     Verdict,
 )
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.presentation.columns import (
-    FindingColumn,
-    Shown,
+from biaswatch.shared.presentation.columns import FindingColumn, Shown
+from biaswatch.shared.presentation.conclusions import conclusions
+from biaswatch.shared.presentation.finding_tables import (
     comparisons_table,
     findings_csv,
     findings_table,
     groups_table,
 )
-from biaswatch.shared.presentation.conclusions import conclusions
 from biaswatch.shared.presentation.findings import ComparisonView, comparisons, reading
 from biaswatch.shared.presentation.tables import Column, Table, TableCell, csv_of, estimate_cell
 from tests.support.records import (
