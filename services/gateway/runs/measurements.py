@@ -16,6 +16,7 @@ from biaswatch.shared.contracts import (
     Features,
     Probe,
     Run,
+    SuiteHeader,
     SuiteOutline,
     SuiteProbe,
     features_id_of,
@@ -242,9 +243,7 @@ class GroupValueQueries:
             if pin.name == diagnosis.extractor:
                 for probe in self._probes(run, outline, diagnosis):
                     id_ = features_id_of(probe, pin.name, pin.version)
-                    strata = outline.header.strata_of(probe)
-                    levels = [strata[name] for name in outline.header.gaps_by if name in strata]
-                    name = without_level(diagnosis.feature, levels)
+                    name = _measured_name(outline.header, probe, diagnosis.feature)
                     about[id_] = probe.set_id, probe.groups[diagnosis.dimension], name
         measured = self._store.records.numbers_of(Features, about)
         for id_, (set_id, group, name) in about.items():
@@ -288,6 +287,14 @@ class GroupValueQueries:
             return items
         named = ((number, set_of(item)) for number, (_, item) in enumerate(items))
         return [items[number] for number in _sampled_sets(named, most)]
+
+
+def _measured_name(suite: SuiteHeader, probe: Probe, feature: str) -> str:
+    """Return the name under which a feature, perhaps within a stratum, was measured."""
+    if not suite.gaps_by:
+        return feature
+    strata = suite.strata_of(probe)
+    return without_level(feature, [strata[name] for name in suite.gaps_by if name in strata])
 
 
 def _largest_gaps(sets: Mapping[str, Mapping[str, list[float]]], most: int) -> list[SetGap]:
