@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from biaswatch.shared.contracts.columns import Column, Columns, Ints, column_of, values_in
+from biaswatch.shared.stats.arrays import adjacent
 
 Block = tuple[Ints, Columns]
 """Places, and the columns of the parts at these places."""
@@ -30,9 +31,9 @@ def _joined(blocks: Sequence[tuple[Ints, Column]], size: int) -> Column:
         (at[column["some"][0]], column["some"][1]) if "some" in column else (at, column)
         for at, column in blocks
     ]
-    places = np.sort(np.concatenate([at for at, _ in present]))
-    if len(places) == size:
+    if sum(len(at) for at, _ in present) == size:
         return _joined_present(present, size)
+    places = np.sort(np.concatenate([at for at, _ in present]))
     inner = [(np.searchsorted(places, at), column) for at, column in present]
     return {"some": [places, _joined_present(inner, len(places))]}
 
@@ -70,7 +71,7 @@ def _joined_arrays(blocks: Sequence[tuple[Ints, Column]], size: int) -> Column:
     arrays = [column["array"] for _, column in blocks]
     whole = np.zeros((size, *arrays[0].shape[1:]), np.result_type(*arrays))
     for at, column in blocks:
-        whole[at] = column["array"]
+        whole[adjacent(at)] = column["array"]
     return {"array": whole}
 
 

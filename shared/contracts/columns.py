@@ -65,6 +65,11 @@ def _chosen(values: list[Any]) -> Column | None:
     return chosen_from(list(different), [code_of[value] for value in values])
 
 
+def _in_places(column: Column) -> Column:
+    """Return a column as `column_of` does, also where parts that repeat are read once."""
+    return ("each" in column and _chosen(column["each"])) or column
+
+
 def chosen_from(values: Sequence[Any], codes: Sequence[int] | Ints) -> Column:
     """Return a column of values, from the place of each among the different ones."""
     return {"chosen": [np.array(codes, dtype=np.uint8), values]}
@@ -75,7 +80,13 @@ MOST_CHOSEN = 256
 
 def _nested(values: list[Any]) -> Column:
     if isinstance(values[0], Part | Estimate):
-        return {"parts": columns_of(values)}
+        different = {id(value): value for value in values}
+        if REPEATED * len(different) > len(values):
+            return {"parts": columns_of(values)}
+        places = {key: place for place, key in enumerate(different)}
+        rows = np.array([places[id(value)] for value in values])
+        fields = taken(columns_of(list(different.values())), rows)
+        return {"parts": {name: _in_places(column) for name, column in fields.items()}}
     if isinstance(values[0], dict):
         names = dict.fromkeys(chain.from_iterable(values))
         columns = {name: column_of([value.get(name) for value in values]) for name in names}
@@ -311,6 +322,6 @@ def check_size(column: Column, size: int) -> None:
 
 
 def _ascend(places: Ints, size: int) -> bool:
-    """Tell whether these are places among so many, in order."""
+    """Tell whether these are places below a size, in order."""
     is_within = not len(places) or (places[0] >= 0 and places[-1] < size)
     return bool(is_within and (places[1:] > places[:-1]).all())

@@ -1,4 +1,4 @@
-"""Types of numpy arrays, and rows of them."""
+"""Types of numpy arrays, and rows that are views."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,5 +14,5 @@ def adjacent(rows: Ints | slice) -> Ints | slice:
     if isinstance(rows, slice) or not len(rows):
         return rows
     first, last = int(rows[0]), int(rows[-1])
-    follow_each_other = last - first + 1 == len(rows) and (rows[1:] > rows[:-1]).all()
-    return slice(first, last + 1) if follow_each_other else rows
+    are_adjacent = last - first + 1 == len(rows) and (rows[1:] > rows[:-1]).all()
+    return slice(first, last + 1) if are_adjacent else rows

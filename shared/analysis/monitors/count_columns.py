@@ -19,7 +19,7 @@ from biaswatch.shared.contracts.columns import (
     taken,
 )
 from biaswatch.shared.stats.anytime.pair_histograms import PairHistograms
-from biaswatch.shared.stats.arrays import Floats, Ints
+from biaswatch.shared.stats.arrays import Floats, Ints, adjacent
 
 Part = tuple[Ints, Ints]
 """The rows that keep a part, in order, and their counts."""
@@ -66,18 +66,16 @@ class CountColumns:
         (one, counts), (another, more) = blocks
         at = one if len(one) == self.rows else np.union1d(one, another)
         total = np.zeros((len(at), counts.shape[1]), dtype=np.int64)
-        total[np.searchsorted(at, one)] = counts
-        total[np.searchsorted(at, another)] += more
+        total[adjacent(np.searchsorted(at, one))] = counts
+        total[adjacent(np.searchsorted(at, another))] += more
         return at, total
 
     def histogram(self, name: str, *, new: bool = False) -> Floats:
         """Return [rows, bins]: a part as numbers; `new` leaves out repeated answers."""
         at, counts = self.parts[name]
         numbers = np.zeros((self.rows, counts.shape[1]))
-        self._add(numbers, (at, counts), 1.0)
-        if new:
-            self._add(numbers, self.parts.get(REPEATED), -1.0)
-        return numbers
+        numbers[adjacent(at)] = counts
+        return self._less(numbers, REPEATED) if new else numbers
 
     def pairs(self, name: str, *, new: bool = False) -> PairHistograms:
         """Return histograms of pairs; `new` leaves out repeated answers."""
@@ -86,20 +84,19 @@ class CountColumns:
         return PairHistograms(lower, upper, seen)
 
     def _with(self, complete: Floats, name: str, part: str, *, new: bool) -> Floats:
+        if f"{name}_{part}" not in self.parts:
+            return complete
+        at, counts = self.parts[f"{name}_{part}"]
         numbers = complete.copy()
-        self._add(numbers, self.parts.get(f"{name}_{part}"), 1.0)
-        if new and f"{name}_{part}" in self.parts:
-            self._add(numbers, self.parts.get(f"{REPEATED}_{part}"), -1.0)
-        return numbers
+        numbers[adjacent(at)] += counts
+        return self._less(numbers, f"{REPEATED}_{part}") if new else numbers
 
-    @staticmethod
-    def _add(numbers: Floats, part: Part | None, sign: float) -> None:
-        if part is not None:
-            at, counts = part
-            if len(at) == len(numbers):
-                numbers += sign * counts
-            else:
-                numbers[at] += sign * counts
+    def _less(self, numbers: Floats, name: str) -> Floats:
+        """Take a part away, where it is kept."""
+        if name in self.parts:
+            at, counts = self.parts[name]
+            numbers[adjacent(at)] -= counts
+        return numbers
 
     def keep(self, names: Sequence[str]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """Tell which rows keep all of these parts."""

@@ -149,7 +149,7 @@ class LogGrowth:
         return np.asarray(np.logaddexp(*both) - log(2), dtype=np.float64)
 
     def log_es_one_way(self, rows: Ints, nulls: Floats, ways: Ints) -> Floats:
-        """Return those of the bets on gaps above the nulls alone (1), or below them (-1)."""
+        """Return the same of bets on gaps above the nulls alone (1), or below them (-1)."""
         stakes = np.array(STAKES)[:, None] / (1 + np.abs(nulls))
         rest, units = 1 - stakes * (ways * nulls), self._units[rows]
         firsts = ((ways > 0) * len(self._units) + rows) * self._values.shape[2]

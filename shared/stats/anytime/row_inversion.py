@@ -14,7 +14,7 @@ GRID_NULLS, FILLS = 48, 2
 RowLogEs = Callable[[Ints, Floats], Floats]
 """The log e-values of some rows, each against a null of its own."""
 RowLogEsOneWay = Callable[[Ints, Floats, Ints], Floats]
-"""Those of bets on a number above the null alone (1), or below it (-1)."""
+"""The same of bets on a number above the null alone (1), or below it (-1)."""
 
 
 def invert_rows(
@@ -36,7 +36,7 @@ def invert_rows(
     log_es
         The log e-values of intervals, by their rows, against a null each.
     one_way
-        Those of the bets that may gain beyond an end: enough to find most ends.
+        The same of the bets that may gain beyond an end: enough to find most ends.
     centres, steps, bounds
         [rows]: a null that is not rejected, the distance of the nulls tried, and the log e-value
         that rejects.
