@@ -8,7 +8,7 @@ from unicodedata import category, normalize
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import special
 
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import number, shown
@@ -304,5 +304,5 @@ def intraclass_correlation(
     size = (n - float(np.sum(sizes**2)) / n) / (k - 1)
     if between + (size - 1) * within <= 0:
         return None, None
-    p_value = float(stats.f.sf(between / within, k - g, n - k)) if within > 0 else 0.0
+    p_value = float(special.fdtrc(k - g, n - k, between / within)) if within > 0 else 0.0
     return (between - within) / (between + (size - 1) * within), p_value

@@ -9,9 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from psycopg import Connection as PsycopgConnection
-from psycopg import Error, OperationalError
-from psycopg.errors import _WaitTimeout
 from sqlalchemy import Engine, event
 from sqlalchemy.engine import URL
 from sqlalchemy.engine.interfaces import DBAPIConnection
@@ -34,34 +31,11 @@ STATEMENT_S = 60.0
 """Default limit of a statement."""
 SILENT_AFTER_S = 5.0
 """Time beyond the statement limit before a silent connection counts as dead."""
-INTERRUPTED_EVERY_S = 0.1
-"""Interval at which a wait checks for Ctrl-C, as in psycopg."""
 PING_S = 5.0
 """Limit of a ping."""
 RESTED_S = 1.0
 """Idle time after which a pooled connection is pinged before use."""
 USED_AT = "used_at"
-
-
-class AnsweringConnection(PsycopgConnection[Any]):
-    """A connection that closes with an error if an answer takes longer than `patience_s`."""
-
-    patience_s: float | None = None
-
-    def wait(
-        self, gen: Any, interval: float = INTERRUPTED_EVERY_S, timeout: float | None = None
-    ) -> Any:
-        """Wait for an answer as psycopg does, for a limited time."""
-        patience_s = self.patience_s if timeout is None else timeout
-        try:
-            return super().wait(gen, interval, patience_s)
-        except _WaitTimeout:
-            if timeout is not None:  # psycopg handles its own time-outs
-                raise
-            self.pgconn.finish()
-            raise OperationalError(
-                f"the database has not answered for {patience_s:g} s; the connection is closed"
-            ) from None
 
 
 def connection_parameters(url: URL) -> dict[str, str | int]:
@@ -71,33 +45,17 @@ def connection_parameters(url: URL) -> dict[str, str | int]:
 
 def end_silent_connections(engine: Engine, statement_s: float | None) -> None:
     """Limit every statement of an engine, on server and client; None for no limit."""
+    from biaswatch.shared.store.answering_connection import AnsweringConnection  # loads psycopg
 
     def connect(_: Any, __: Any, args: Any, parameters: Any) -> AnsweringConnection:
         connection = AnsweringConnection.connect(*args, **parameters)
         connection.patience_s = PING_S
         if statement_s is not None:
-            _limit_statements(connection, statement_s)
+            connection.limit_statements(statement_s)
         connection.patience_s = None if statement_s is None else statement_s + SILENT_AFTER_S
         return connection
 
     event.listen(engine, "do_connect", connect)
-
-
-def _limit_statements(connection: AnsweringConnection, statement_s: float) -> None:
-    """Set the limits by a statement, because a pooler may refuse them as connection parameters.
-
-    The limit of idle transactions releases the locks of a connection that died silently.
-    """
-    limit_ms = round(statement_s * 1000)
-    try:
-        connection.execute(
-            f"SET statement_timeout = {limit_ms};"
-            f" SET idle_in_transaction_session_timeout = {limit_ms}"
-        )
-        connection.commit()
-    except Error:
-        connection.close()
-        raise
 
 
 def check_rested_connections(engine: Engine) -> None:

@@ -12,6 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 SOURCES = [p for part in ("biaswatch", "shared", "services") for p in (ROOT / part).rglob("*.py")]
 HEAVY = ("fastapi", "openai", "anthropic", "torch", "pandas", "scipy", "transformers")
+SLOW = ("scipy.stats", "scipy.optimize", "psycopg", "statsmodels")
 
 
 def test_no_other_distribution_ships_a_package_of_our_names() -> None:
@@ -29,6 +30,8 @@ def test_no_other_distribution_ships_a_package_of_our_names() -> None:
         ("biaswatch.services.notifier.app", (*HEAVY, "numpy")),
         ("biaswatch.services.extractor.app", (*HEAVY, "numpy")),
         ("biaswatch.services.evaluator.app", (*HEAVY, "numpy")),
+        ("biaswatch.services.gateway.app", SLOW),
+        ("biaswatch.diagnosis.diagnosis", SLOW),
         ("biaswatch.cli.application", HEAVY),
     ],
 )

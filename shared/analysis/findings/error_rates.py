@@ -12,9 +12,9 @@ from biaswatch.shared.analysis.findings.groupings import ComparisonPlan, Groupin
 from biaswatch.shared.analysis.findings.observations import Observations
 from biaswatch.shared.stats.arrays import Bools, Floats
 from biaswatch.shared.stats.comparisons.compared_samples import Bounds
-from biaswatch.shared.stats.comparisons.missingness import wilson_limits
 from biaswatch.shared.stats.estimate import Estimate, undefined
 from biaswatch.shared.stats.groups.error_rates import COMPLEMENTS, EMPTY, TESTED, Rate, rate_rows
+from biaswatch.shared.stats.tables.risks import wilson_limits
 
 YES_OR_NO = (0.0, 1.0)
 BINS = 10

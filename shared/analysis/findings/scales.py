@@ -8,7 +8,6 @@ from dataclasses import replace
 from math import log
 
 import numpy as np
-from scipy import stats
 
 from biaswatch.shared.analysis.findings.groupings import AnalysisPlan
 from biaswatch.shared.analysis.findings.measured_columns import MeasuredColumns
@@ -127,10 +126,12 @@ def _values_on(scale: Scale, column: Floats, domains: Whole) -> Floats:
     """Return logarithms, or midranks within domains as shares: less a half, over their number."""
     if scale is Scale.LOG:
         return np.log(column, where=column > 0, out=np.full(len(column), np.nan))
+    from scipy.stats import rankdata  # slow to load
+
     ranks = np.full(len(column), np.nan)
     for domain in np.unique(domains):
         rows = np.isfinite(column) & (domains == domain)
-        ranks[rows] = (stats.rankdata(column[rows]) - 0.5) / max(int(rows.sum()), 1)
+        ranks[rows] = (rankdata(column[rows]) - 0.5) / max(int(rows.sum()), 1)
     return ranks
 
 

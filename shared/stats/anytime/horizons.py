@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-from math import ceil, sqrt
+from math import ceil, pi, sqrt
 
 import numpy as np
-from scipy.stats import norm, t
+from scipy.special import ndtr, ndtri, stdtr
 
 from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.estimate import check_alpha
@@ -44,7 +44,7 @@ def spent_alpha(fraction: Floats, alpha: float) -> Floats:
     array([0.00153, 0.025  ])
     """
     check_alpha(alpha)
-    return np.asarray(2 * norm.sf(norm.isf(alpha / 2) / np.sqrt(fraction)), dtype=np.float64)
+    return np.asarray(2 * ndtr(ndtri(alpha / 2) / np.sqrt(fraction)), dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -108,9 +108,10 @@ def _crossings(bounds: Floats, drift: float, spend: Floats | None = None) -> Flo
     grid = np.arange(-GRID_END, GRID_END + GRID_STEP / 2, GRID_STEP)
     edges = grid + GRID_STEP / 2
     step_sd, step_drift = sqrt(1 / looks), drift / looks
-    reach = np.arange(-ceil(8 * step_sd / GRID_STEP), ceil(8 * step_sd / GRID_STEP) + 1)
-    kernel = norm.pdf(reach * GRID_STEP, scale=step_sd) * GRID_STEP
-    density = norm.pdf(grid, loc=step_drift, scale=step_sd)
+    steps = ceil(8 * step_sd / GRID_STEP)
+    reach = np.arange(-steps, steps + 1, dtype=np.float64)
+    kernel = _normal_density(reach * GRID_STEP, step_sd) * GRID_STEP
+    density = _normal_density(grid - step_drift, step_sd)
     crossed = np.empty(looks)
     for look in range(looks):
         if look:
@@ -124,6 +125,11 @@ def _crossings(bounds: Floats, drift: float, spend: Floats | None = None) -> Flo
         below = (bounds[look] * scale - edges) / GRID_STEP + 1
         density = density * np.clip(below, 0.0, 1.0)
     return crossed
+
+
+def _normal_density(deviations: Floats, sd: float) -> Floats:
+    """Return the density of a normal distribution at deviations from its mean."""
+    return np.asarray(np.exp(-((deviations / sd) ** 2) / 2) / sqrt(2 * pi) / sd)
 
 
 @dataclass(frozen=True)
@@ -185,7 +191,7 @@ def _normal_scores(
 ) -> Floats:
     adjusted = skews / (6 * variances * units) + skews * gaps**2 / (3 * variances**2)
     scores = (gaps + np.minimum(adjusted, 0.0)) / np.sqrt(variances / units)
-    return np.asarray(norm.isf(t.sf(scores, degrees)), dtype=np.float64)
+    return np.asarray(-ndtri(stdtr(degrees, -scores)), dtype=np.float64)
 
 
 def looks_needed(drift_per_look: float, looks: int, alpha: float, power: float = 0.8) -> int | None:

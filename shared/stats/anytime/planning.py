@@ -5,9 +5,7 @@ from dataclasses import dataclass
 from math import ceil, sqrt
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import expit, logit
-from scipy.stats import binom, norm
+from scipy.special import expit, logit, ndtri
 
 from biaswatch.shared.stats.anytime.bets import STAKES, both_ways, log_mean_exp
 from biaswatch.shared.stats.anytime.inversion import threshold
@@ -54,7 +52,7 @@ def fixed_size(effect: float, sd: float, *, alpha: float, power: float, toleranc
     """
     if not abs(effect) > tolerance:
         raise ValueError("an effect within the tolerance is none that an alarm waits for")
-    quantiles = float(norm.isf(alpha / 2) + norm.ppf(power))
+    quantiles = float(ndtri(power) - ndtri(alpha / 2))
     return max(1, ceil((quantiles * sd / (abs(effect) - tolerance)) ** 2))
 
 
@@ -271,6 +269,8 @@ def plan_odds(
 def _outcomes(
     log_odds: float, level: float, spread: float, shapes: Sequence[SetShape]
 ) -> _Outcomes:
+    from scipy.optimize import brentq  # slow to load
+
     nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
     weights = weights / weights.sum()
     centre = float(logit(level))
@@ -286,6 +286,8 @@ def _outcomes(
 def _of_shape(
     shape: SetShape, first: Floats, second: Floats, weights: Floats
 ) -> tuple[Floats, Floats, Floats, Floats]:
+    from scipy.stats import binom  # slow to load
+
     n_1, n_2 = shape.first, shape.second
     if (n_1 + 1) * (n_2 + 1) > MAX_CELLS:
         raise ValueError(

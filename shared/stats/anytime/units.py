@@ -7,7 +7,6 @@ from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom
 
 from biaswatch.shared.stats.arrays import Bools, Floats, Ints
 
@@ -63,6 +62,8 @@ class MissingAnswers:
 
         A part is the missing share of the first side's answers plus that of the second's.
         """
+        from scipy.stats import binom  # slow to load
+
         shares_of_cells: dict[int, float] = defaultdict(float)
         for shape in self.shapes:
             sides = [np.arange(n + 1) for n in (shape.first, shape.second)]

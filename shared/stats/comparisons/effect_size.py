@@ -4,7 +4,7 @@ from dataclasses import replace
 from math import sqrt
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
 from biaswatch.shared.stats.samples import FLAT_RTOL, Sample, present, present_pairs
@@ -153,7 +153,7 @@ def _with_interval(value: float, root: float, dof: int, alpha: float, name: str)
     t = value * root
     if abs(t) > MAX_NONCENTRAL_T:
         error = sqrt(1 / root**2 + value**2 / (2 * dof))
-        reach = float(stats.norm.ppf(1 - alpha / 2)) * error
+        reach = float(special.ndtri(1 - alpha / 2)) * error
         low, high, method = value - reach, value + reach, f"{name}, normal approximation"
     else:
         low = _noncentrality(t, dof, 1 - alpha / 2) / root

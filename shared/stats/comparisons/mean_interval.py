@@ -9,7 +9,7 @@ from math import exp, log, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 from biaswatch.shared.stats.comparisons.bounded_mean import bounded_mean_curve
 from biaswatch.shared.stats.comparisons.compared_samples import MIN_UNITS, Bounds, SamplePart
@@ -131,7 +131,7 @@ def impact_ratio_of_means(a: Sequence[float], b: Sequence[float], alpha: float) 
     variance = sum(float(g.var(ddof=1)) / (len(g) * float(g.mean()) ** 2) for g in (low, high))
     if variance == 0:
         return undefined("all units are equal", value=value, method=method)
-    reach = float(stats.norm.ppf(1 - alpha / 2)) * sqrt(variance)
+    reach = float(special.ndtri(1 - alpha / 2)) * sqrt(variance)
     return Estimate(value, exp(log(value) - reach), exp(log(value) + reach), method)
 
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from biaswatch.shared.stats.comparisons.relabelling import TIE_RTOL
 from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
+from biaswatch.shared.stats.tables.risks import wilson_limits
 
 LEAST_EXPECTED = 5
 """Cochran's rule: below, the chi-square approximation is not relied on."""
@@ -86,9 +86,11 @@ def missingness(
     rarer = min(missing.sum(), total.sum() - missing.sum())
     smallest = float(total.min() * rarer / total.sum())
     if smallest >= LEAST_EXPECTED:
-        p_value = float(stats.chi2.sf(statistic, len(total) - 1))
+        p_value = float(special.chdtrc(len(total) - 1, statistic))
         return Missingness(listed, statistic, p_value, smallest, "chi-square without Yates")
     if len(total) == 2:
+        from scipy import stats  # slow to load
+
         test = stats.fisher_exact(np.column_stack([missing, total - missing]))
         return Missingness(listed, statistic, float(test.pvalue), smallest, "Fisher exact")
     drawn = rng.multivariate_hypergeometric(total, int(missing.sum()), size=resamples)
@@ -106,13 +108,6 @@ def _share(name: str, missing: int, total: int, alpha: float) -> GroupMissing:
         return GroupMissing(0, 0, undefined("the group was asked nothing", method=method))
     share = Estimate(missing / total, *wilson_limits(missing, total, alpha), method)
     return GroupMissing(missing, total, share)
-
-
-@lru_cache(maxsize=4096)
-def wilson_limits(missing: int, total: int, alpha: float) -> tuple[float, float]:
-    """Return Wilson's limits; most groups are of one size with nothing missing."""
-    interval = stats.binomtest(missing, total).proportion_ci(1 - alpha, method="wilson")
-    return float(interval.low), float(interval.high)
 
 
 def _no_test(counts: list[tuple[int, int]]) -> str | None:

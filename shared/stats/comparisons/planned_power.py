@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import ceil, sqrt
 
 import numpy as np
-from scipy import optimize, special
+from scipy import special
 
 from biaswatch.shared.stats.comparisons.assumed_answers import AssumedAnswers
 from biaswatch.shared.stats.comparisons.simulated_studies import (
@@ -120,6 +120,8 @@ def interval_quantile(half_width: float, alone: float, alpha: float, family: int
 
     if excess(1.0) <= 0 or excess(MOST_FREEDOM) >= 0:
         return normal
+    from scipy import optimize  # slow to load
+
     freedom = optimize.brentq(excess, 1.0, MOST_FREEDOM)
     return float(special.stdtrit(freedom, 1 - alpha / 2 / family))
 

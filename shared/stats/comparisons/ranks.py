@@ -3,7 +3,7 @@
 from math import sqrt
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from biaswatch.shared.stats.comparisons.relabelling import RESAMPLES, Stratum, permutation_test
 from biaswatch.shared.stats.samples import Vector
@@ -42,6 +42,8 @@ def mann_whitney_p(
     if (ties > 1).any():
         strata = [Stratum(ranks[: len(a)], ranks[len(a) :])]
         return permutation_test(strata, rng, resamples).p_value
+    from scipy import stats  # slow to load
+
     return float(stats.mannwhitneyu(a, b, method="exact").pvalue)
 
 

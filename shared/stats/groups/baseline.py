@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 from scipy.special import rel_entr
 
 from biaswatch.shared.stats.arrays import Bools, Floats, Indices
@@ -220,14 +219,18 @@ def _spearman(x: Cells, y: Cells) -> Floats:
 
 def _ranks(cells: Cells) -> Cells:
     """Return midranks; what is missing is ranked last, which moves no other, and stays missing."""
+    from scipy.stats import rankdata  # slow to load
+
     if cells.complete:
-        return Cells(stats.rankdata(cells.values, axis=1))
-    ranks = stats.rankdata(np.where(cells.present, cells.values, np.inf), axis=1)
+        return Cells(rankdata(cells.values, axis=1))
+    ranks = rankdata(np.where(cells.present, cells.values, np.inf), axis=1)
     return Cells(np.where(cells.present, ranks, np.nan))
 
 
 def _kendall(x: Cells, y: Cells) -> Floats:
     """Return tau-b cell by cell: scipy has no vectorised one, and its own is n log n."""
+    from scipy import stats  # slow to load
+
     taus = np.full(len(x.values), np.nan)
     for cell in np.flatnonzero((x.count > 1) & ~x.flat & ~y.flat):
         kept = x.present[cell]

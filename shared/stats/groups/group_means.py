@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
-from scipy.optimize import brentq
+from scipy import special
 
 from biaswatch.shared.stats.arrays import Bools, Floats, Indices
 from biaswatch.shared.stats.groups.exchanges import ExchangeUnits, exchange_units
@@ -147,7 +146,7 @@ class ShrunkenMeans:
         """
         if self.errors is None or freedom < 1:
             return np.full(len(self.means), np.nan)
-        return np.asarray(stats.t.ppf(1 - alpha / 2, freedom) * self.errors)
+        return np.asarray(special.stdtrit(freedom, 1 - alpha / 2) * self.errors)
 
 
 def shrunken_means(means: Floats, variances: Floats, design: Floats | None = None) -> ShrunkenMeans:
@@ -208,6 +207,7 @@ def shrunken_means(means: Floats, variances: Floats, design: Floats | None = Non
 
 def _between(y: Floats, variance: Floats, columns: Floats, free: int) -> float:
     """Return the variance between groups that explains what chance does not."""
+    from scipy.optimize import brentq  # slow to load
 
     def excess(between: float) -> float:
         total = variance + between

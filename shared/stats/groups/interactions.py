@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
-from scipy import special, stats
+from scipy import special
 
 from biaswatch.shared.stats.arrays import Floats, Indices
 from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
@@ -114,13 +114,13 @@ def interaction_test(
     else:
         denominator, factor = _johansen(covariance, contrasts, spread, units)
     statistic = w / factor
-    reach = sqrt(factor * float(stats.f.ppf(1 - alpha, q, denominator)))
+    reach = sqrt(factor * float(special.fdtri(q, denominator, 1 - alpha)))
     contrast, tetrad = _largest(means, covariance, tetrads, reach)
     return InteractionTest(
         statistic,
         q,
         denominator,
-        float(stats.f.sf(statistic, q, denominator)),
+        float(special.fdtrc(q, denominator, statistic)),
         contrast,
         SHARED if shared else SINGLE,
         tetrad=tetrad,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 from biaswatch.shared.stats.arrays import Bools, Floats, Indices
 from biaswatch.shared.stats.comparisons.compared_samples import (
@@ -181,10 +181,10 @@ def _reach(means: GroupMeans, alpha: float) -> Floats:
         welch = (own[:, None] + own[None, :]) ** 2 / (squared[:, None] + squared[None, :])
     least = np.minimum(last[:, None], last[None, :]).astype(np.float64)
     freedom = np.where(means.shared | ~np.isfinite(welch), least, welch)
-    alone = stats.t.ppf(1 - alpha / 2, freedom) * np.sqrt(variance)
+    alone = special.stdtrit(freedom, 1 - alpha / 2) * np.sqrt(variance)
     pooled = np.full_like(alone, np.nan)
     if means.freedom:
-        quantile = stats.t.ppf(1 - alpha / 2, means.freedom)
+        quantile = special.stdtrit(means.freedom, 1 - alpha / 2)
         squares = means.variance * means.freedom + means.total_variance
         combined = squares / (means.freedom + 1) * (means.shares[:, None] + means.shares[None, :])
         pooled = quantile * np.sqrt(combined)

@@ -12,7 +12,6 @@ from dataclasses import replace
 from math import ceil
 
 import numpy as np
-from scipy import stats
 
 from biaswatch.shared.lookup import grouped
 from biaswatch.shared.stats.comparisons.multiplicity import holm
@@ -129,6 +128,8 @@ def share_right(right: int, controls: int) -> Estimate:
     method = "Clopper-Pearson"
     if not controls:
         return undefined("no control has this direction", method=method)
+    from scipy import stats  # slow to load
+
     interval = stats.binomtest(right, controls).proportion_ci(1 - ALPHA, method="exact")
     return Estimate(right / controls, float(interval.low), float(interval.high), method)
 
@@ -185,6 +186,8 @@ def _faults(outcomes: Sequence[ControlOutcome]) -> Iterator[str]:
 
 def _fewer_right(changed: Sequence[bool], plain: Sequence[bool]) -> bool:
     """Tell whether changes cost right replies, by Fisher's exact test."""
+    from scipy import stats  # slow to load
+
     texts, right = len(changed) + len(plain), sum(changed) + sum(plain)
     return float(stats.hypergeom.cdf(sum(changed), texts, right, len(changed))) <= FAULT_LEVEL
 

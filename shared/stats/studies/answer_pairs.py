@@ -5,7 +5,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from biaswatch.shared.stats.comparisons.sign_flips import sign_flip_p
 from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
@@ -27,6 +26,8 @@ def mcnemar_p(first: int, second: int) -> float | None:
     """
     if not first + second:
         return None
+    from scipy import stats  # slow to load
+
     return float(stats.binomtest(first, first + second).pvalue)
 
 

@@ -9,8 +9,6 @@ from itertools import combinations
 from math import log
 from statistics import fmean
 
-from scipy.stats import mannwhitneyu
-
 from biaswatch.shared.lookup import grouped
 from biaswatch.shared.stats.studies.published_choices import (
     ALPHA,
@@ -173,6 +171,8 @@ def _differing_pairs(axis: str, by: Mapping[str, Sequence[float]]) -> PublishedS
     pairs = list(combinations([values for values in by.values() if len(values) > 1], 2))
     if not pairs:
         return PublishedScore(axis, None, 0, reason="fewer than two descriptors have two answers")
-    differ = [float(mannwhitneyu(a, b).pvalue) < ALPHA for a, b in pairs]
+    from scipy import stats  # slow to load
+
+    differ = [float(stats.mannwhitneyu(a, b).pvalue) < ALPHA for a, b in pairs]
     share = 100 * fmean(differ)
     return PublishedScore(axis, share, len(pairs), reason="pairs share their descriptors")

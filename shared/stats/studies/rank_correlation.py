@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from math import atanh, isclose, sqrt, tanh
 
-from scipy import stats
+from scipy import special
 
 from biaswatch.shared.stats.estimate import Estimate, undefined
 
@@ -32,10 +32,12 @@ def rank_correlation(x: Sequence[float], y: Sequence[float], alpha: float = 0.05
     """
     if len(x) < 3 or len(set(x)) == 1 or len(set(y)) == 1:
         return undefined("a rank correlation needs three units with different values")
+    from scipy import stats  # slow to load
+
     rho = float(stats.spearmanr(x, y).statistic)
     if len(x) < MIN_UNITS:
         return undefined(f"an interval needs {MIN_UNITS} units", value=rho, method=METHOD)
     if isclose(abs(rho), 1):
         return undefined("all ranks agree, which gives no interval", value=rho, method=METHOD)
-    margin = stats.norm.ppf(1 - alpha / 2) * sqrt((1 + rho**2 / 2) / (len(x) - 3))
+    margin = special.ndtri(1 - alpha / 2) * sqrt((1 + rho**2 / 2) / (len(x) - 3))
     return Estimate(rho, tanh(atanh(rho) - margin), tanh(atanh(rho) + margin), METHOD)

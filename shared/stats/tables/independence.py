@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import optimize, stats
 from scipy.special import gammaln
 
 from biaswatch.shared.stats.arrays import Floats, Ints
@@ -61,6 +60,8 @@ def chi_square(table: ContingencyTable, *, yates: bool = False) -> ChiSquare:
     """
     if reason := no_margin(table):
         return ChiSquare(None, None, yates, table.min_expected, reason)
+    from scipy import stats  # slow to load
+
     # As floats: a product of margins of a large table overflows an integer of 64 bits.
     rows = [[float(count) for count in row] for row in table.rows]
     test = stats.chi2_contingency(rows, correction=yates)
@@ -81,6 +82,8 @@ def fisher(table: ContingencyTable) -> ExactTest:
         return ExactTest(None, reason)
     if table.n > MAX_FISHER_CASES:
         return ExactTest(None, f"not computed for more than {MAX_FISHER_CASES} cases")
+    from scipy import stats  # slow to load
+
     return ExactTest(float(stats.fisher_exact(table.rows).pvalue))
 
 
@@ -137,6 +140,8 @@ def _rejected_from(table: ContingencyTable) -> Ints:
     Fisher's p-value P(X <= i | i + j outcomes) falls as j grows, so j is found by bisection;
     n2 + 1 means none.
     """
+    from scipy import stats  # slow to load
+
     observed = stats.hypergeom.cdf(table.a, table.n, table.a + table.c, table.n_1)
     i = np.arange(table.n_1 + 1)
     low, high = np.zeros_like(i), np.full_like(i, table.n_2 + 1)
@@ -159,6 +164,8 @@ def _binomial(n: int, rates: Floats) -> Floats:
 
 def _largest(probability: Callable[[Floats], Floats], points: int) -> float:
     """Return the largest probability over all rates: the best of a fine grid, refined."""
+    from scipy import optimize  # slow to load
+
     angles = (np.arange(points) + 0.5) * np.pi / (2 * points)
     blocks = np.array_split(angles, -(-points // BLOCK_RATES))
     values = np.concatenate([probability(np.sin(block) ** 2) for block in blocks])

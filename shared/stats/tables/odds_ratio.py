@@ -7,8 +7,7 @@ from math import exp, inf, log, sqrt
 from typing import Any
 
 import numpy as np
-from scipy import stats
-from scipy.optimize import brentq
+from scipy import special
 
 from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
@@ -62,6 +61,7 @@ class ConditionalDistribution:
 
     def _solve(self, rises: Callable[[Floats], float]) -> float:
         """Return the odds ratio where a function of the chances, rising with it, is zero."""
+        from scipy.optimize import brentq  # slow to load
 
         def at(logarithm: float) -> float:
             weights = self.log_weights + logarithm * self.counts
@@ -119,7 +119,7 @@ def sample_odds_ratio(table: ContingencyTable, alpha: float) -> Estimate:
         method = "Woolf, with 0.5 in the place of each zero cell"
     a, b, c, d = (count or 0.5 for count in table.counts)
     centre = log(a) + log(d) - log(b) - log(c)
-    reach = float(stats.norm.isf(alpha / 2)) * sqrt(1 / a + 1 / b + 1 / c + 1 / d)
+    reach = -float(special.ndtri(alpha / 2)) * sqrt(1 / a + 1 / b + 1 / c + 1 / d)
     # Not exp(centre): the plain quotient is exact where exp and log would round.
     return Estimate((a * d) / (b * c), exp(centre - reach), exp(centre + reach), method)
 

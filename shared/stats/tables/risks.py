@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache
 from math import exp, hypot, inf, log, sqrt
 
-from scipy import stats
-from scipy.optimize import brentq
+from scipy import special
 
 from biaswatch.shared.stats.estimate import Estimate, undefined
 from biaswatch.shared.stats.tables.contingency import NO_OUTCOME, ContingencyTable, no_groups
@@ -38,7 +38,7 @@ def score_interval(table: ContingencyTable, alpha: float) -> tuple[float, float 
     if not table.c:
         _, high = score_interval(table.exchanged, alpha)
         return (0.0 if high is None else 1 / high), None
-    allowed = float(stats.chi2.isf(alpha, 1))
+    allowed = float(special.chdtri(1, alpha))
 
     def excess(logarithm: float) -> float:
         return _score(table, exp(logarithm)) - allowed
@@ -71,6 +71,8 @@ def _rates(table: ContingencyTable, ratio: float) -> tuple[float, float]:
 
 def _root(excess: Callable[[float], float], inside: float, direction: int) -> float:
     """Return the bound: bracketed in doubling steps from an accepted value, then located."""
+    from scipy.optimize import brentq  # slow to load
+
     step = 1.0
     while excess(inside + direction * step) <= 0:
         step *= 2
@@ -88,7 +90,7 @@ def selection_rate(count: int, n: int, alpha: float) -> Estimate:
     method = "Wilson"
     if not n:
         return undefined("the group has no cases", method=method)
-    low, high = _wilson(count, n, alpha)
+    low, high = wilson_limits(count, n, alpha)
     return Estimate(count / n, low, high, method)
 
 
@@ -152,23 +154,28 @@ def risk_difference(table: ContingencyTable, alpha: float) -> Estimate:
     method = "Newcombe"
     if reason := no_groups(table):
         return undefined(reason, method=method)
-    low_1, high_1 = _wilson(table.a, table.n_1, alpha)
-    low_2, high_2 = _wilson(table.c, table.n_2, alpha)
+    low_1, high_1 = wilson_limits(table.a, table.n_1, alpha)
+    low_2, high_2 = wilson_limits(table.c, table.n_2, alpha)
     rate_1, rate_2 = table.a / table.n_1, table.c / table.n_2
     gap = (table.a * table.n_2 - table.c * table.n_1) / (table.n_1 * table.n_2)
     low = gap - hypot(rate_1 - low_1, high_2 - rate_2)
     return Estimate(gap, low, gap + hypot(high_1 - rate_1, rate_2 - low_2), method)
 
 
-def _wilson(count: int, n: int, alpha: float) -> tuple[float, float]:
-    """Return Wilson's score interval of a share, by scipy: importing statsmodels takes a second."""
-    interval = stats.binomtest(count, n).proportion_ci(1 - alpha, method="wilson")
-    return float(interval.low), float(interval.high)
+@lru_cache(maxsize=4096)
+def wilson_limits(count: int, n: int, alpha: float) -> tuple[float, float]:
+    """Return Wilson's limits of a share, as scipy; most groups are of one size, nothing missing."""
+    share = count / n
+    z = float(special.ndtri(0.5 + 0.5 * (1 - alpha)))
+    width = 2 * (n + z**2)
+    centre = (2 * n * share + z**2) / width
+    reach = z / width * sqrt(4 * n * share * (1 - share) + z**2)
+    return (centre - reach if count else 0.0), (centre + reach if count < n else 1.0)
 
 
 def _katz(table: ContingencyTable, alpha: float) -> tuple[float, float]:
     centre = log(table.a) - log(table.n_1) - log(table.c) + log(table.n_2)
     # B / (A n1) is 1/A - 1/n1 without the cancellation.
     variance = table.b / (table.a * table.n_1) + table.d / (table.c * table.n_2)
-    reach = float(stats.norm.isf(alpha / 2)) * sqrt(variance)
+    reach = -float(special.ndtri(alpha / 2)) * sqrt(variance)
     return exp(centre - reach), exp(centre + reach)

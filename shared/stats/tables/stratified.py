@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 
-from scipy import stats
+from scipy import special
 
 from biaswatch.shared.stats.estimate import Estimate, check_alpha, undefined
 from biaswatch.shared.stats.tables.contingency import ContingencyTable, contingency_table, no_margin
@@ -59,7 +59,7 @@ def breslow_day(
     if tarone:
         statistic -= sum(gaps) ** 2 / sum(variances)
     dof = len(strata) - 1
-    return StrataTest(statistic, dof, float(stats.chi2.sf(statistic, dof)))
+    return StrataTest(statistic, dof, float(special.chdtrc(dof, statistic)))
 
 
 def _expected(table: ContingencyTable, odds_ratio: float) -> float:
@@ -137,7 +137,7 @@ def cmh_test(strata: Sequence[ContingencyTable], *, correction: bool = False) ->
     if correction:
         gap = max(0.0, gap - 0.5)
     statistic = gap**2 / sum(_variance(table) for table in strata)
-    return StrataTest(statistic, 1, float(stats.chi2.sf(statistic, 1)))
+    return StrataTest(statistic, 1, float(special.chdtrc(1, statistic)))
 
 
 def _variance(table: ContingencyTable) -> float:
