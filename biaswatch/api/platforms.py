@@ -26,13 +26,13 @@ from biaswatch.readers.run_tables import RunTable
 from biaswatch.readers.suite_names import suite_path
 from biaswatch.readers.suites import load_suite
 from biaswatch.readers.targets import read_target, with_file
-from biaswatch.services.gateway.runs.provenance import RunProvenance
 from biaswatch.shared.contracts import LEAST_MEASURED_SHARE, Suite, SummaryWord
 from biaswatch.shared.errors import TransientError
 from biaswatch.shared.presentation.conclusions import conclusions
 from biaswatch.shared.presentation.correction_rows import correction_rows
 from biaswatch.shared.presentation.corrections import correction_sentences
 from biaswatch.shared.presentation.run_summary import run_summary
+from biaswatch.shared.requests.run_sources import RunProvenance
 from biaswatch.shared.requests.run_views import RunState
 from biaswatch.shared.requests.runs import RunRequest
 from biaswatch.shared.requests.search_views import SearchView

@@ -12,11 +12,11 @@ from contextlib import (
 )
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.logins import LoginAuth, LoginFile
-from biaswatch.shared.bus.jetstream import Connection
 from biaswatch.shared.bus.permissions import OPERATOR
 from biaswatch.shared.bus.server import EmbeddedServer, alive, disk_usage_bytes, unwritable
 from biaswatch.shared.bus.topology import StreamLimits, limits_within
@@ -24,6 +24,9 @@ from biaswatch.shared.errors import ConfigurationError, UsageError
 from biaswatch.shared.runtime.settings import Settings, load_settings
 from biaswatch.shared.telemetry import configure_logs
 from biaswatch.written_files import write_whole
+
+if TYPE_CHECKING:
+    from biaswatch.shared.bus.jetstream import Connection
 
 
 @dataclass(frozen=True)
@@ -145,8 +148,10 @@ def bus_url(settings: Settings) -> Iterator[str]:
 @asynccontextmanager
 async def bus_connection(
     settings: Settings, url: str, name: str = OPERATOR
-) -> AsyncIterator[Connection]:
+) -> "AsyncIterator[Connection]":
     """Connect under a name, the operator's by default, while the context lasts."""
+    from biaswatch.shared.bus.jetstream import Connection  # slow to load
+
     connection = await Connection.open(
         url,
         name=name,

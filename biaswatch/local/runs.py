@@ -13,13 +13,12 @@ from biaswatch.checks import CheckRule, checked_diagnoses, measurement_warnings
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.gateway_requests import path
 from biaswatch.readers.run_tables import RunTable
-from biaswatch.services.gateway.runs.measurements import GroupValues
-from biaswatch.services.gateway.runs.provenance import RunProvenance
 from biaswatch.shared.contracts import Assessment, Correction, Diagnosis, Evaluation, Suite, is_id
 from biaswatch.shared.errors import NotFoundError, TransientError, UsageError
 from biaswatch.shared.presentation.findings import comparisons
 from biaswatch.shared.presentation.run_summary import mostly_missing, without_calls
 from biaswatch.shared.requests.labels import RunCorrections
+from biaswatch.shared.requests.run_sources import GroupValues, RunProvenance
 from biaswatch.shared.requests.run_views import RunImpact, RunProgress, RunState, StudyResults
 from biaswatch.shared.requests.runs import LATEST, NAME_PATTERN, RunRequest
 

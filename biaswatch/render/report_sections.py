@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from biaswatch.local.runs import RunResults
 from biaswatch.render.markdown import escape_md, markdown_table
 from biaswatch.render.studies import left_out
-from biaswatch.services.gateway.runs.provenance import AnsweringModel, RunProvenance
 from biaswatch.shared.contracts import Diagnosis
 from biaswatch.shared.formatting import counted, number
 from biaswatch.shared.presentation.bias_scores import (
@@ -20,6 +19,7 @@ from biaswatch.shared.presentation.conclusions import certainty, families_of, le
 from biaswatch.shared.presentation.findings import reading
 from biaswatch.shared.presentation.run_summary import RunSummary, VerdictCount, run_summary
 from biaswatch.shared.presentation.tables import words
+from biaswatch.shared.requests.run_sources import AnsweringModel, RunProvenance
 
 MOMENT = "%Y-%m-%d %H:%M UTC"
 MAX_SCORES = 10

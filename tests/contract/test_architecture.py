@@ -32,6 +32,7 @@ def test_no_other_distribution_ships_a_package_of_our_names() -> None:
         ("biaswatch.services.evaluator.app", (*HEAVY, "numpy")),
         ("biaswatch.services.gateway.app", SLOW),
         ("biaswatch.diagnosis.diagnosis", SLOW),
+        ("biaswatch.local.runs", (*SLOW, "fastapi", "sqlalchemy", "nats")),
         ("biaswatch.cli.application", HEAVY),
     ],
 )

@@ -19,12 +19,12 @@ from biaswatch.render.figures.drawing import (
     shortened,
     target_names,
 )
-from biaswatch.services.gateway.runs.measurements import GroupValues
 from biaswatch.shared.contracts import Diagnosis, GroupSummary
 from biaswatch.shared.formatting import coverage, number, p_equals, visible
 from biaswatch.shared.presentation.findings import groups_in_disparities, ranked_groups
 from biaswatch.shared.presentation.group_columns import rank_text
 from biaswatch.shared.presentation.plots import histogram_edges, possible_part
+from biaswatch.shared.requests.run_sources import GroupValues
 
 MIN_GROUPS = 3
 MAX_PANELS = 6

@@ -33,6 +33,7 @@ from biaswatch.shared.requests.exports import (
     Measurement,
     PinnedExtractor,
 )
+from biaswatch.shared.requests.run_sources import GroupValues
 from biaswatch.shared.store import PlannedProbes, Store
 
 MAX_LINES = 2**31 - 1
@@ -168,16 +169,6 @@ def _measurement(features: Features | None) -> Measurement:
     return Measurement(
         values=features.values, baseline=features.baseline, missing=features.unscorable
     )
-
-
-class GroupValues(BaseModel):
-    """Values of a feature by group, from a sample of the answers."""
-
-    values: dict[str, list[float]]
-    answers: int
-    """Size of the sample."""
-    of: int
-    """Number of all answers."""
 
 
 class SetGap(BaseModel):

@@ -2,10 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from importlib.metadata import version
-
-from pydantic import BaseModel
 
 from biaswatch.services.gateway.runs.queries import RunQueries, pinned_extractors
 from biaswatch.shared.contracts import (
@@ -21,59 +18,13 @@ from biaswatch.shared.contracts import (
     response_id_of,
 )
 from biaswatch.shared.presentation.reports import prose_words, split_at_phrases
+from biaswatch.shared.requests.run_sources import AnsweringModel, RunInstrument, RunProvenance
 from biaswatch.shared.store import PlannedProbes, Store
 
 SAMPLED_ENDS = 4
 """Questions at the beginning and at the end of a run whose answers reveal the model version."""
 MAX_INTERPRETATIONS = 20
 """Interpretations on a page."""
-
-
-class AnsweringModel(BaseModel):
-    """A target, and the model versions that its answers report."""
-
-    target: str
-    versions: list[str]
-    """Each with its fingerprint, if the provider gives one; from the first and last answers."""
-    parameters: str
-    system_prompt: str | None
-
-
-class RunInstrument(BaseModel):
-    """An extractor of a run, with its version."""
-
-    name: str
-    version: str
-    instrument: str
-    """The model or word list that it measures with."""
-
-
-class RunProvenance(BaseModel):
-    """Sources of a run's numbers."""
-
-    suite: str
-    suite_hash: str | None
-    """Null for a window of production traffic, which has no suite."""
-    about: str
-    claim: str | None
-    """The population that conclusions are about."""
-    questions: int
-    repeats: int
-    scaffolds: list[str]
-    models: list[AnsweringModel]
-    judges: list[str]
-    instruments: list[RunInstrument]
-    ranges: dict[str, tuple[float, float]]
-    """Minimum and maximum of a feature, if the suite declares them."""
-    seed: str
-    """Seed of the statistics."""
-    judging_seed: int | None
-    begun: datetime
-    concluded: datetime | None
-    tokens: int | None
-    cost: float | None
-    software: str
-    """The version of biaswatch that answers this request."""
 
 
 @dataclass(frozen=True)

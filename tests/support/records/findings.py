@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from biaswatch.services.gateway.runs.provenance import AnsweringModel, RunInstrument, RunProvenance
 from biaswatch.shared.contracts import (
     Assessment,
     Brief,
@@ -25,6 +24,7 @@ from biaswatch.shared.contracts import (
     TotalBias,
     Verdict,
 )
+from biaswatch.shared.requests.run_sources import AnsweringModel, RunInstrument, RunProvenance
 from biaswatch.shared.requests.run_views import RunProgress
 from tests.support.records.pipeline import AT, RUN_ID, make_completion, make_target
 

@@ -12,7 +12,6 @@ from biaswatch.render.figures import draw
 from biaswatch.render.figures.distributions import groups as groups_picture
 from biaswatch.render.figures.drawing import target_names
 from biaswatch.render.figures.forest import comparisons
-from biaswatch.services.gateway.runs.measurements import GroupValues
 from biaswatch.shared.contracts import (
     Assessment,
     Cell,
@@ -28,6 +27,7 @@ from biaswatch.shared.contracts import (
     Verdict,
 )
 from biaswatch.shared.errors import UsageError
+from biaswatch.shared.requests.run_sources import GroupValues
 from biaswatch.shared.requests.run_views import Scores, StudyResults
 from tests.support.records import make_assessment, make_diagnosis, make_progress, make_provenance
 
