@@ -72,7 +72,7 @@ def copy_run(store: Store, run: Run, copies: int) -> None:
     for number in range(copies):
         copy = make_run(
             suite=run.suite, suite_hash=run.suite_hash, extractors=run.extractors,
-            at=run.at - timedelta(hours=number + 1),
+            at=run.at - timedelta(hours=number + 1), nonce=f"copy {number}",
         )  # fmt: skip
         findings = (pages.diagnosis_of(copy, name, RUN_ANSWERS) for name in pages.FEATURES)
         store.records.write([copy, *findings])
