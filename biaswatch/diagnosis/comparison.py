@@ -82,7 +82,7 @@ def comparison_input(
     matched = matched_prompts(runs)
     warnings += _differences(before, after)
     if is_whole := _is_whole(matched):
-        warnings += _whole_words(matched, before)
+        warnings += _whole_run_warnings(matched, before)
     declared = before.declared
     return ComparisonInput(
         runs,
@@ -102,7 +102,7 @@ def _is_whole(matched: MatchedPrompts) -> bool:
     return matched.prompts < LEAST_SHARE_IN_COMMON * fewer
 
 
-def _whole_words(matched: MatchedPrompts, before: RunTable) -> list[str]:
+def _whole_run_warnings(matched: MatchedPrompts, before: RunTable) -> list[str]:
     shared = matched.prompts or "no"
     warning = (
         f"The runs have {shared} prompts in common, so all prompts of each are compared, those in"
@@ -158,10 +158,10 @@ def _paired_models(
             f" second {_listed(of_runs[1])}. Select one of each with --target and --other-target."
         )
     models = [(name, first[name], second[name]) for name in shared]
-    return models, list(_of_one_run_alone("", first, second))
+    return models, list(_notes_of_one_run("", first, second))
 
 
-def _of_one_run_alone(kind: str, first: Iterable[str], second: Iterable[str]) -> Iterator[str]:
+def _notes_of_one_run(kind: str, first: Iterable[str], second: Iterable[str]) -> Iterator[str]:
     """Yield notes about names that only one of the runs has."""
     for place, these, other_names in (("first", first, second), ("second", second, first)):
         known = set(other_names)
@@ -183,7 +183,7 @@ def _shared_features(
         raise UsageError(
             f"The runs have no feature in common: {', '.join(first)}; {', '.join(second)}."
         )
-    return shared, list(_of_one_run_alone("the measurements ", first, second))
+    return shared, list(_notes_of_one_run("the measurements ", first, second))
 
 
 def _observed(
@@ -201,10 +201,10 @@ def _observed(
     shared = [dimension for dimension in runs[0].groups if dimension in runs[1].groups]
     if not shared:
         raise UsageError("The runs have no group in common. Name a field with --group.")
-    notes = [*_of_one_run_alone("the dimensions ", *(run.groups for run in runs))]
+    notes = [*_notes_of_one_run("the dimensions ", *(run.groups for run in runs))]
     for dimension in shared:
         levels = [sorted(set(run.groups[dimension]) - {None}, key=str) for run in runs]
-        notes += _of_one_run_alone(f"of {dimension} ", *levels)  # type: ignore[arg-type]
+        notes += _notes_of_one_run(f"of {dimension} ", *levels)  # type: ignore[arg-type]
     features = runs[0].features
     for own, other in zip(*(run.features for run in runs), strict=True):
         scales = [scaled[0] if (scaled := scale_of(feature)) else None for feature in (own, other)]

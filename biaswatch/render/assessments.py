@@ -67,21 +67,19 @@ def _terminal_summary(assessments: Sequence[Assessment], model_names: ModelNames
         *names("target, scaffold"),
         *numbers("total bias", "chance", "p", "quality", "sd", "missing"),
     )
-    rows = []
-    for row in assessments:
-        bias = row.total_bias
-        reason = bias.reason or row.quality.reason
-        rows.append(
-            (
-                text_cell(model_names.of(row) + (f" [{reason}]" if reason else "")),
-                number_cell(bias.value),
-                number_cell(bias.null_median),
-                p_cell(bias.p_value),
-                number_cell(row.quality.value),
-                number_cell(row.consistency.mean_sd),
-                text_cell(f"{row.missing}/{row.answers}"),
-            )
+    reasons = [row.total_bias.reason or row.quality.reason for row in assessments]
+    rows = [
+        (
+            text_cell(model_names.of(row) + (f" [{reason}]" if reason else "")),
+            number_cell(row.total_bias.value),
+            number_cell(row.total_bias.null_median),
+            p_cell(row.total_bias.p_value),
+            number_cell(row.quality.value),
+            number_cell(row.consistency.mean_sd),
+            text_cell(f"{row.missing}/{row.answers}"),
         )
+        for row, reason in zip(assessments, reasons, strict=True)
+    ]
     return Table("", columns, tuple(rows))
 
 

@@ -6,6 +6,7 @@ from biaswatch.local.runs import InterpretedGap
 from biaswatch.render.markdown import escape_md
 from biaswatch.shared.contracts import Evaluation, JudgeStanding
 from biaswatch.shared.formatting import number
+from biaswatch.shared.lookup import grouped
 from biaswatch.shared.presentation.reports import (
     phrase_span,
     phrases_of,
@@ -30,7 +31,7 @@ def evaluation_lines(evaluation: Evaluation) -> Iterator[str]:
         yield evaluation.reason
         return
     yield from _checks(evaluation)
-    yield from ("", _title(evaluation), "")
+    yield from ("", _report_title(evaluation), "")
     yield _underlined(evaluation)
 
 
@@ -46,7 +47,7 @@ def document_lines(evaluation: Evaluation) -> Iterator[str]:
 
 def _checks(evaluation: Evaluation) -> Iterator[str]:
     yield from _faults(evaluation)
-    yield from _to_read(evaluation)
+    yield from _sentences_to_check(evaluation)
     yield from map(prose_words, evaluation.prose)
     yield ""
     yield from _scores(evaluation)
@@ -54,7 +55,7 @@ def _checks(evaluation: Evaluation) -> Iterator[str]:
     yield from _reasoning(evaluation)
 
 
-def _title(evaluation: Evaluation) -> str:
+def _report_title(evaluation: Evaluation) -> str:
     if evaluation.failed:
         return "The report failed its checks; the sentences that failed are left out:"
     return "The report:"
@@ -96,7 +97,7 @@ def _repaired(evaluation: Evaluation) -> str:
     return f"{repairs or 'no'} repair{'s' * (repairs != 1)}"
 
 
-def _to_read(evaluation: Evaluation) -> Iterator[str]:
+def _sentences_to_check(evaluation: Evaluation) -> Iterator[str]:
     """Yield hints, and the sentences that only a person can check."""
     if evaluation.hints:
         yield "Look at these sentences; they may be wrong:"
@@ -180,12 +181,16 @@ def _judges(evaluation: Evaluation) -> Iterator[str]:
 
 
 def _judge(judge: JudgeStanding) -> str:
+    """Return the dimensions that a judge passes, and the reasons for the others."""
     passed = [kind.kind for kind in judge.kinds if kind.believed and kind.reason is None]
-    reasons: dict[str, list[str]] = {}
-    for kind in judge.kinds:
-        if kind.reason:
-            counted = "counted" if judge.counts(kind.kind) else "not counted"
-            reasons.setdefault(f"{kind.reason}; {counted}", []).append(dimension_words(kind.kind))
+    reasons = grouped(
+        (
+            f"{kind.reason}; {'counted' if judge.counts(kind.kind) else 'not counted'}",
+            dimension_words(kind.kind),
+        )
+        for kind in judge.kinds
+        if kind.reason
+    )
     parts = [f"passes {', '.join(map(dimension_words, passed)) or 'no dimension'}"]
     parts += [f"{', '.join(names)}: {reason}" for reason, names in reasons.items()]
     return f"{judge.judge}: {'. '.join(parts)}."

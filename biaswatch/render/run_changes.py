@@ -124,6 +124,7 @@ def _is_unmeasured(row: Row) -> bool:
 
 
 def _subject(row: Row) -> str:
+    """Return what changed, with its group and model: `the mean of score for black`."""
     subject = {
         ChangeOf.GAP.value: f"the gap {row['a']} - {row['b']} of {row['feature']}",
         ChangeOf.MEAN.value: f"the mean of {row['feature']}",
@@ -164,22 +165,20 @@ def print_changes(
 
 
 def _change_table(rows: Sequence[Row], level: str) -> RichTable:
-    cells = []
-    for row in rows:
-        low, high = row["ci"] or (None, None)
-        verdict = NOT_MEASURED if _is_unmeasured(row) else WORDS[row["verdict"]]
-        cells.append(
-            (
-                _subject(row),
-                number(row["before"]),
-                number(row["after"]),
-                interval(row["change"], low, high, row["reason"]),
-                p_value(comparable_p(row)),
-                Text(verdict + _doubt(row), style=STYLES.get(row["verdict"], "")),
-            )
-        )
-    return terminal_table(
-        ("what", "before", "after", f"change [{level}]", "p adjusted", "verdict"), cells
+    titles = ("what", "before", "after", f"change [{level}]", "p adjusted", "verdict")
+    return terminal_table(titles, map(_change_cells, rows))
+
+
+def _change_cells(row: Row) -> tuple[str | Text, ...]:
+    low, high = row["ci"] or (None, None)
+    verdict = NOT_MEASURED if _is_unmeasured(row) else WORDS[row["verdict"]]
+    return (
+        _subject(row),
+        number(row["before"]),
+        number(row["after"]),
+        interval(row["change"], low, high, row["reason"]),
+        p_value(comparable_p(row)),
+        Text(verdict + _doubt(row), style=STYLES.get(row["verdict"], "")),
     )
 
 

@@ -40,6 +40,7 @@ from biaswatch.render.terminal import (
     terminal_table,
 )
 from biaswatch.shared.formatting import UNDEFINED, coverage, interval, number, p_value
+from biaswatch.shared.lookup import grouped
 from biaswatch.shared.presentation.interactions import interaction_sentences
 from biaswatch.shared.presentation.questions import answered_questions, question_cell
 from biaswatch.shared.presentation.tables import words
@@ -225,11 +226,11 @@ def _summary_tables(rows: Sequence[Row], level: str) -> Iterator[RichTable]:
     """Yield a table for each feature: a row for each group, a column for each statistic."""
     statistics = [words(name) for name in dict.fromkeys(row["statistic"] for row in rows)]
     for feature in dict.fromkeys(row["feature"] for row in rows):
-        groups: dict[str, list[Row]] = {}
-        for row in rows:
-            if row["feature"] == feature:
-                name = ", ".join(filter(None, [row["domain"], *row["group"].values()]))
-                groups.setdefault(name, []).append(row)
+        groups = grouped(
+            (", ".join(filter(None, [row["domain"], *row["group"].values()])), row)
+            for row in rows
+            if row["feature"] == feature
+        )
         cells = [
             [
                 *(name, str(group[0]["n"]), str(group[0]["n_missing"])),

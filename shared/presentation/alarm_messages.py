@@ -34,7 +34,7 @@ def message_of(alarm: Alarm, dashboard_url: str | None) -> AlarmMessage:
     lines = [
         *([alarm.words] if alarm.words else []),
         f"{'Over' if over else 'Raised'}: {alarm.reason}",
-        f"Gap, first group minus second: {in_numbers(alarm.gap)}",
+        f"Gap, first group minus second: {estimate_words(alarm.gap)}",
         f"Round {alarm.round}, {moment(alarm.at)}",
     ]
     if alarm.declared_after_data:
@@ -60,7 +60,7 @@ def plain(text: str) -> str:
     return line if len(line) <= MAX_LINE_CHARACTERS else line[: MAX_LINE_CHARACTERS - 1] + "…"
 
 
-def in_numbers(gap: Estimate) -> str:
+def estimate_words(gap: Estimate) -> str:
     """Return an estimate with its interval, where it has them."""
     if gap.value is None:
         return "undefined"

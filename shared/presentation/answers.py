@@ -263,11 +263,14 @@ def readings_table(twins: Sequence[AnswerView]) -> Table:
         (row.extractor, row.feature) for twin in twins for row in twin.readings if row.feature
     )
     columns = (*names("group"), *numbers(*(words(feature) for _, feature in features)))
-    rows = []
-    for twin in twins:
-        values = {(row.extractor, row.feature): row.value for row in twin.readings}
-        cells = (number_cell(values.get(feature)) for feature in features)
-        rows.append((text_cell(twin.about, note=twin.missing), *cells))
+    values = [{(row.extractor, row.feature): row.value for row in twin.readings} for twin in twins]
+    rows = [
+        (
+            text_cell(twin.about, note=twin.missing),
+            *(number_cell(by_feature.get(feature)) for feature in features),
+        )
+        for twin, by_feature in zip(twins, values, strict=True)
+    ]
     return Table("Every number of every twin", columns, tuple(rows))
 
 

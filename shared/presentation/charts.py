@@ -8,6 +8,7 @@ from math import ceil, floor, log10
 
 from pydantic import BaseModel
 
+from biaswatch.shared.contracts import Estimate
 from biaswatch.shared.formatting import number
 from biaswatch.shared.presentation.tables import estimate_text
 from biaswatch.shared.requests.monitor_views import History, HistoryPoint
@@ -101,7 +102,7 @@ class Chart:
     epoch_starts: list[float]
     points: list[ChartPoint]
     bounds: list[AlarmBound] = field(default_factory=list)
-    others: list[str] = field(default_factory=list)
+    group_effect_lines: list[str] = field(default_factory=list)
     """Polylines of the evidence of a group effect."""
     bands: list[str] = field(default_factory=list)
     """Polygons around the lines."""
@@ -154,7 +155,7 @@ def evidence_chart(history: History, title: str) -> Chart:
     return Chart(
         title=f"Evidence of a disparity over time: {title}",
         lines=[_line([(_time_s(point), point.log_e) for point in test], x, y) for test in tests],
-        others=[
+        group_effect_lines=[
             _line([(_time_s(p), e) for p in test if (e := p.log_e_effect) is not None], x, y)
             for test in tests
         ],
@@ -179,15 +180,19 @@ def evidence_chart(history: History, title: str) -> Chart:
 
 
 def gap_axis(history: History) -> Axis:
-    """Return the axis of gaps: every gap, the tolerance, and intervals of the later half.
-
-    The first intervals are so wide that they would hide everything else; they are cut off.
-    """
+    """Return the axis of a comparison's gaps."""
     gaps = [point.gap for point in history.moments]
-    later = gaps[len(gaps) // 2 :]
-    values = [*(gap.value for gap in gaps), *(end for gap in later for end in (gap.low, gap.high))]
-    reference = [history.tolerance, -history.tolerance, 0.0]
-    return _y_axis([*(value for value in values if value is not None), *reference])
+    return _y_axis(gap_axis_values(gaps, history.tolerance))
+
+
+def gap_axis_values(gaps: Sequence[Estimate], tolerance: float) -> list[float]:
+    """Return the values on an axis: all gaps, the tolerance, intervals of the later half.
+
+    The first intervals are wide and would hide everything else; they are cut off at the edge.
+    """
+    ends = (end for gap in gaps[len(gaps) // 2 :] for end in (gap.low, gap.high))
+    values = [*(gap.value for gap in gaps), *ends]
+    return [*(value for value in values if value is not None), tolerance, -tolerance, 0.0]
 
 
 def evidence_axis(history: History) -> Axis:

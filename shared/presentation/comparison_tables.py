@@ -28,7 +28,7 @@ from biaswatch.shared.presentation.tables import (
 MAX_COLUMNS = 6
 """More models become rows, where there are fewer comparisons."""
 MAX_CELLS, MIN_PAIRS = 220, 10
-"""Cells of a matrix, a page of which is then under 200 KB, and its fewest pairs of groups."""
+"""Most cells of a matrix, for pages under 200 KB, and its fewest pairs of groups."""
 STRONG_P, WEAK_P = 0.01, 0.05
 """Uncorrected levels for the color of a cell; they are not verdicts."""
 BOTH = "before", "after"
@@ -221,22 +221,7 @@ def compared_runs(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) -> Co
     by_model = any(len({row.target for row in rows}) != 1 for rows in (before, after))
     one, two = (_by_subject(rows, by_model=by_model) for rows in (before, after))
     model_names = ModelNames.among([*before, *after])
-    gaps = []
-    for key in one.keys() & two.keys():
-        earlier, later = one[key], two[key]
-        first, second = earlier.diagnosis.target, later.diagnosis.target
-        model = first if first == second else f"{first}, then {second}"
-        gap = earlier.gap
-        gaps.append(
-            ComparedGap(
-                model=model_names.of(earlier.diagnosis, model),
-                what=title_of(earlier.diagnosis),
-                groups=f"{gap.a} minus {gap.b}",
-                before=gap,
-                after=later.gap,
-                tolerance=later.diagnosis.tolerance,
-            )
-        )
+    gaps = [_compared_gap(one[key], two[key], model_names) for key in one.keys() & two.keys()]
     return ComparedRuns(
         gaps=tuple(sorted(gaps, key=lambda gap: gap.order)),
         only_before=len(one.keys() - two.keys()),
@@ -244,23 +229,38 @@ def compared_runs(before: Sequence[Diagnosis], after: Sequence[Diagnosis]) -> Co
     )
 
 
+def _compared_gap(before: ComparisonView, after: ComparisonView, names: ModelNames) -> ComparedGap:
+    """Return a comparison of both runs; different models are named one after the other."""
+    first, second = before.diagnosis.target, after.diagnosis.target
+    model = first if first == second else f"{first}, then {second}"
+    return ComparedGap(
+        model=names.of(before.diagnosis, model),
+        what=title_of(before.diagnosis),
+        groups=f"{before.gap.a} minus {before.gap.b}",
+        before=before.gap,
+        after=after.gap,
+        tolerance=after.diagnosis.tolerance,
+    )
+
+
 def slopes_of(compared: ComparedRuns) -> list[tuple[str, float, list[Slope]]]:
-    """Return the gaps of each number that moved most, with the tolerance of the later run."""
+    """Return title, tolerance and slopes of each number: the gaps that moved most."""
     several = len({gap.model for gap in compared.gaps}) > 1
-    pictures = []
-    for what in list(dict.fromkeys(gap.what for gap in compared.gaps))[:MAX_PICTURES]:
-        own = [gap for gap in compared.gaps if gap.what == what][:MAX_SLOPES]
-        slopes = [
-            Slope(
-                f"{gap.groups}, {gap.model}" if several else gap.groups,
-                gap.before.gap,
-                gap.after.gap,
-                (gap.before.summary, gap.after.summary),
-            )
-            for gap in own
-        ]
-        pictures.append((f"Gap in {what}, before and after", own[0].tolerance, slopes))
-    return pictures
+    by_number = grouped((gap.what, gap) for gap in compared.gaps)
+    return [
+        (
+            f"Gap in {what}, before and after",
+            gaps[0].tolerance,
+            [_slope(gap, with_model=several) for gap in gaps[:MAX_SLOPES]],
+        )
+        for what, gaps in list(by_number.items())[:MAX_PICTURES]
+    ]
+
+
+def _slope(gap: ComparedGap, *, with_model: bool) -> Slope:
+    name = f"{gap.groups}, {gap.model}" if with_model else gap.groups
+    verdicts = gap.before.summary, gap.after.summary
+    return Slope(name, gap.before.gap, gap.after.gap, verdicts)
 
 
 def compared_table(compared: ComparedRuns, max_rows: int | None = None) -> Table:
@@ -298,6 +298,7 @@ def compared_table(compared: ComparedRuns, max_rows: int | None = None) -> Table
 def _by_subject(
     diagnoses: Sequence[Diagnosis], *, by_model: bool
 ) -> dict[tuple[str, ...], ComparisonView]:
+    """Return comparisons by what makes two of different runs the same."""
     return {
         (
             row.diagnosis.target if by_model else "",

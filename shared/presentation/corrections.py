@@ -56,7 +56,7 @@ def _run_sentences(correction: Correction) -> Iterator[str]:
     )
     if not correction.gaps:
         yield from (_mean_sentence(correction, group, by) for group in correction.groups)
-    yield from (running_sentence(feature, row) for row in correction.over_rounds)
+    yield from (all_rounds_sentence(feature, row) for row in correction.over_rounds)
     people = "1 person" if correction.people == 1 else f"{correction.people} people"
     until = f"{correction.labelled_until:%Y-%m-%d}"
     basis = f"{feature}: {correction.labels} labels by {people} until {until}"
@@ -140,7 +140,7 @@ def width_sentences(groups: Iterable[CorrectedGroup], alpha: float) -> Iterator[
         )
 
 
-def running_sentence(feature: str, comparison: LabelledComparison) -> str:
+def all_rounds_sentence(feature: str, comparison: LabelledComparison) -> str:
     """Return the result of all labelled rounds of a monitor together."""
     gap = comparison.running
     where = f"{comparison.a} against {comparison.b}, {feature}"

@@ -123,8 +123,10 @@ def _draw_gap(
     if tolerance:
         _bar(strip, "tolerance", PALE, (axis.at(-tolerance), axis.at(tolerance)), 0, STRIP_HEIGHT)
     at = percent(axis.at(0.0))
-    kind = {"class": "level", "stroke": GREY}
-    add_element(strip, "line", x1=at, x2=at, y1="0", y2=f"{STRIP_HEIGHT}", **kind)
+    add_element(
+        strip, "line", x1=at, x2=at, y1="0", y2=f"{STRIP_HEIGHT}", stroke=GREY,
+        **{"class": "level"},
+    )  # fmt: skip
     if gap.low is not None and gap.high is not None:
         _bar(strip, "reach", COLORS[word], (axis.at(gap.low), axis.at(gap.high)), middle - 1, 2)
     if gap.value is None:

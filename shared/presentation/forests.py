@@ -10,7 +10,7 @@ from biaswatch.shared.formatting import number_name
 from biaswatch.shared.lookup import grouped
 from biaswatch.shared.presentation.findings import ComparisonView, title_of
 from biaswatch.shared.presentation.forest_plots import Forest, ForestRow
-from biaswatch.shared.presentation.monitor_tables import is_quiet_about_missing
+from biaswatch.shared.presentation.monitor_tables import is_missing_without_finding
 from biaswatch.shared.requests.evidence import EvidenceView
 
 MAX_ROWS, MAX_FORESTS = 10, 4
@@ -80,7 +80,7 @@ def monitor_forests(
 ) -> list[Forest]:
     """Return a plot for each number that a monitor watches, alarms first."""
     measured = [
-        row for row in evidence if row.gap.value is not None and not is_quiet_about_missing(row)
+        row for row in evidence if row.gap.value is not None and not is_missing_without_finding(row)
     ]
     by_number = grouped((_number_of(row), row) for row in measured)
     address = f"/monitors/{quote(monitor)}"

@@ -40,7 +40,7 @@ SIDES = (
 def monitor_lead(view: MonitorView) -> str:
     """Return the state of a monitor in a sentence that begins with its one word."""
     status, total = view.status, counted(len(view.evidence), "comparison")
-    if about_missing := sum(map(is_quiet_about_missing, view.evidence)):
+    if about_missing := sum(map(is_missing_without_finding, view.evidence)):
         total += f" ({about_missing} of them about shares of missing answers)"
     if not view.evidence:
         return "Inconclusive: no round has closed yet."
@@ -56,7 +56,7 @@ def monitor_lead(view: MonitorView) -> str:
     return "; ".join(filter(None, (f"Inconclusive: no alarm in {total} so far", size))) + "."
 
 
-def is_quiet_about_missing(row: EvidenceView) -> bool:
+def is_missing_without_finding(row: EvidenceView) -> bool:
     """Return whether a comparison is about missing answers and shows nothing to look at."""
     is_missing = row.number.rpartition(".")[2] == MISSING
     return is_missing and row.standing is None and row.verdict is not Verdict.DISPARITY
@@ -64,7 +64,7 @@ def is_quiet_about_missing(row: EvidenceView) -> bool:
 
 def unanswered_sentence(evidence: Sequence[EvidenceView]) -> str:
     """Return what the comparisons about missing answers say together, "" without any."""
-    rows = [row for row in evidence if is_quiet_about_missing(row)]
+    rows = [row for row in evidence if is_missing_without_finding(row)]
     if not rows:
         return ""
     verdicts = Counter(words(row.verdict) for row in rows)
@@ -128,19 +128,20 @@ def labelled_table(labelled: Sequence[LabelledEvidence], evidence: Sequence[Evid
         *estimates("gap by labels", "gap by readings"),
         *numbers("evidence by labels", "needed for an alarm", "pairs", "rounds"),
     )
-    rows = []
-    for row in labelled:
-        gap = row.gap
-        note = None if gap.no_alarm is None else f"no alarm: {gap.no_alarm}"
-        rows.append(
-            (
-                text_cell(row.title, href=f"/runs/{row.run_id}", note=note),
-                verdict_cell(gap.verdict),
-                estimate_cell(gap),
-                estimate_cell(by_readings.get(row.comparison, Estimate())),
-                *map(number_cell, (gap.log_e, gap.bound, gap.pairs, gap.rounds)),
-            )
+    rows = [
+        (
+            text_cell(
+                row.title,
+                href=f"/runs/{row.run_id}",
+                note=None if row.gap.no_alarm is None else f"no alarm: {row.gap.no_alarm}",
+            ),
+            verdict_cell(row.gap.verdict),
+            estimate_cell(row.gap),
+            estimate_cell(by_readings.get(row.comparison, Estimate())),
+            *map(number_cell, (row.gap.log_e, row.gap.bound, row.gap.pairs, row.gap.rounds)),
         )
+        for row in labelled
+    ]
     return Table("Comparisons as labels correct them", columns, tuple(rows))
 
 
@@ -148,17 +149,20 @@ def accounts_table(accounts: AnswerAccounts, windows: Sequence[WindowView]) -> T
     """Return the fate of the answers that were sent in: in all, and by window."""
     labels = map(account_label, ("sent", *ACCOUNTS))
     columns = (*texts("window, from", "state"), *numbers(*labels))
-    rows = [(text_cell("all"), text_cell(""), number_cell(accounts.sent), *_counts(accounts))]
-    for row in windows:
-        has_run = row.state in (WindowState.MEASURED, WindowState.READ)
-        href = f"/runs/{row.run_id}/answers" if has_run else None
-        begin = text_cell(f"{row.window.begins:%Y-%m-%d %H:%M}", href=href)
-        counts = _counts(row.accounts)
-        rows.append((begin, text_cell(row.state), number_cell(row.sent), *counts))
-    return Table("Answers that were sent in", columns, tuple(rows))
+    total = (text_cell("all"), text_cell(""), number_cell(accounts.sent), *_counts(accounts))
+    rows = (total, *map(_window_accounts, windows))
+    return Table("Answers that were sent in", columns, rows)
+
+
+def _window_accounts(row: WindowView) -> tuple[TableCell, ...]:
+    has_run = row.state in (WindowState.MEASURED, WindowState.READ)
+    href = f"/runs/{row.run_id}/answers" if has_run else None
+    begin = text_cell(f"{row.window.begins:%Y-%m-%d %H:%M}", href=href)
+    return begin, text_cell(row.state), number_cell(row.sent), *_counts(row.accounts)
 
 
 def _counts(accounts: AnswerAccounts | None) -> list[TableCell]:
+    """Return the number of answers with each fate."""
     return [number_cell(getattr(accounts, name) if accounts else None) for name in ACCOUNTS]
 
 
@@ -245,7 +249,7 @@ def strata_table(views: Iterable[StrataView]) -> Table:
     return Table("Users and gaps by stratum", columns, tuple(rows))
 
 
-def table_of_one(view: StrataView) -> Table:
+def strata_table_of(view: StrataView) -> Table:
     """Return the strata of one comparison, with its groups in the titles."""
     table = strata_table([view])
     a, b = view.groups

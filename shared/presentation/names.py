@@ -97,7 +97,7 @@ def scaffold_words(scaffold: str) -> str:
 
 
 @dataclass(frozen=True)
-class ActWords:
+class AuditObject:
     """The object of an audit entry."""
 
     name: str
@@ -119,7 +119,7 @@ def is_about_a_run(entry: AuditEntry) -> bool:
     return purged or entry.action in RUN_ACTIONS or kind_of(entry) in {"run", "labels"}
 
 
-def act_words(entry: AuditEntry, names: Mapping[str, str] | None = None) -> ActWords:
+def audit_object(entry: AuditEntry, names: Mapping[str, str] | None = None) -> AuditObject:
     """Return the object of an entry without ids that only programs need.
 
     `names` maps ids to names that the store knows.
@@ -132,10 +132,10 @@ def act_words(entry: AuditEntry, names: Mapping[str, str] | None = None) -> ActW
         if name not in ID_DETAILS and name != naming
     )
     if naming is None and not is_about_a_run(entry):
-        return ActWords(entry.subject, "", details)
+        return AuditObject(entry.subject, "", details)
     own_name = entry.details.get(naming) if naming else None
     name = own_name or known or UNNAMED.get(kind, "a run")
-    return ActWords(name, entry.subject[:SHORT_ID_CHARS], details)
+    return AuditObject(name, entry.subject[:SHORT_ID_CHARS], details)
 
 
 def _detail(name: str, value: str) -> str:

@@ -12,7 +12,7 @@ from biaswatch.shared.contracts import (
     UnwatchedSource,
 )
 from biaswatch.shared.formatting import UNDEFINED, number
-from biaswatch.shared.presentation.names import act_words, is_about_a_run
+from biaswatch.shared.presentation.names import audit_object, is_about_a_run
 from biaswatch.shared.presentation.tables import (
     Table,
     TableCell,
@@ -138,7 +138,7 @@ def audit_table(entries: Iterable[AuditEntry], known_names: Mapping[str, str]) -
     )
     rows = []
     for entry in entries:
-        act = act_words(entry, known_names)
+        act = audit_object(entry, known_names)
         rows.append(
             (
                 number_cell(entry.number),

@@ -37,7 +37,7 @@ SCAFFOLDS = (
 
 
 @dataclass(frozen=True)
-class RunScored:
+class RunScores:
     """The bias scores of a run, or the reason why the overview lacks them."""
 
     scores: Sequence[Scores]
@@ -52,7 +52,7 @@ class RunScored:
 
 
 @dataclass(frozen=True)
-class RunSpent:
+class RunCost:
     """Spending of a run; a cost of 0 means that no price is known."""
 
     tokens: int
@@ -60,7 +60,7 @@ class RunSpent:
 
 
 def runs_table(
-    runs: Iterable[RunProgress], spent: Mapping[str, RunSpent], scored: Mapping[str, RunScored]
+    runs: Iterable[RunProgress], spent: Mapping[str, RunCost], scored: Mapping[str, RunScores]
 ) -> Table:
     """Return the latest runs with their findings, progress and spending."""
     columns = (
@@ -69,26 +69,25 @@ def runs_table(
         *numbers("answers", "asked for", "tokens", "cost"),
         *texts("begun"),
     )
-    rows = []
-    for run in runs:
-        spending = spent.get(run.run_id)
-        chip = "raised" if run.paused else "calm"
-        rows.append(
-            (
-                _name_cell(run),
-                text_cell(", ".join(run.targets)),
-                _findings_cell(run, scored.get(run.run_id)),
-                text_cell(state_words(run), chip=chip, live=live_key(run.run_id, "state")),
-                number_cell(run.responses, live=live_key(run.run_id, "answers")),
-                number_cell(run.probes),
-                number_cell(spending.tokens if spending else None),
-                number_cell((spending.cost or None) if spending else None),
-                text_cell(
-                    f"{run.at:%Y-%m-%d %H:%M}", note=f"by {run.owner}" if run.owner else None
-                ),
-            )
-        )
+    rows = (_run_row(run, spent.get(run.run_id), scored.get(run.run_id)) for run in runs)
     return Table("The latest runs", columns, tuple(rows))
+
+
+def _run_row(
+    run: RunProgress, spending: RunCost | None, scored: RunScores | None
+) -> tuple[TableCell, ...]:
+    chip = "raised" if run.paused else "calm"
+    return (
+        _name_cell(run),
+        text_cell(", ".join(run.targets)),
+        _findings_cell(run, scored),
+        text_cell(state_words(run), chip=chip, live=live_key(run.run_id, "state")),
+        number_cell(run.responses, live=live_key(run.run_id, "answers")),
+        number_cell(run.probes),
+        number_cell(spending.tokens if spending else None),
+        number_cell((spending.cost or None) if spending else None),
+        text_cell(f"{run.at:%Y-%m-%d %H:%M}", note=f"by {run.owner}" if run.owner else None),
+    )
 
 
 def _name_cell(run: RunProgress) -> TableCell:
@@ -99,7 +98,7 @@ def _name_cell(run: RunProgress) -> TableCell:
     return text_cell(called.name or run.suite, href=f"/runs/{run.run_id}", note=note)
 
 
-def _findings_cell(run: RunProgress, scored: RunScored | None) -> TableCell:
+def _findings_cell(run: RunProgress, scored: RunScores | None) -> TableCell:
     """Return the findings of a run in a few words, or the reason for missing ones."""
     if counts := run.found:
         note = "; ".join([counts_note(counts), *(scored.summary if scored else ())])

@@ -3,7 +3,8 @@
 Positions of a page are in a picture of 1000 units across, which stretches to the width of the page.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
@@ -23,9 +24,9 @@ from biaswatch.shared.requests.searches import SearchFinding
 WIDTH = 1000.0
 BINS = 24
 MAX_LONE_VALUES = 12
+"""Up to this number of different values, such as ratings, each has a bar."""
 MAX_HISTOGRAMS = 12
 """Histograms on a page, whose bars take a kilobyte for each group."""
-"""Up to this number of different values, such as ratings, each has a bar."""
 BAR_HEIGHT = 26.0
 
 
@@ -54,16 +55,6 @@ class IntervalPlot:
     level: float
     """Position of the mean of the means, or of 0."""
     level_text: str
-
-    @property
-    def low_text(self) -> str:
-        """The lower end of the axis."""
-        return number(self.axis.low)
-
-    @property
-    def high_text(self) -> str:
-        """The upper end of the axis."""
-        return number(self.axis.high)
 
     @property
     def has_rings(self) -> bool:
@@ -105,8 +96,8 @@ def means_plot(diagnosis: Diagnosis) -> IntervalPlot | None:
 
 def strata_plot(view: StrataView) -> IntervalPlot:
     """Return the gap of all users, then of each stratum, with the unadjusted gap beside."""
-    none = Estimate(reason="there is none yet")
-    gaps = [("all strata", view.adjusted or none, view.unadjusted or none)]
+    undefined = Estimate()
+    gaps = [("all strata", view.adjusted or undefined, view.unadjusted or undefined)]
     gaps += [(stratum_name(row), row.adjusted, row.unadjusted) for row in view.strata]
     axis = _axis_of((gap for _, *both in gaps for gap in both), 0.0)
     rows = [_interval_row(axis, name, gap, other.value) for name, gap, other in gaps]
@@ -185,16 +176,6 @@ class HistogramPlot:
     left_out: int = 0
     """Groups that are not drawn, with medians between those of the others."""
 
-    @property
-    def low_text(self) -> str:
-        """The lower end of the axis."""
-        return number(self.low)
-
-    @property
-    def high_text(self) -> str:
-        """The upper end of the axis."""
-        return number(self.high)
-
 
 def histogram_plot(
     diagnosis: Diagnosis, values: Mapping[str, Sequence[float]]
@@ -238,25 +219,21 @@ def histogram_edges(values: Iterable[float], bins: int = BINS) -> list[float]:
 
 
 def _bin_counts(values: Sequence[float], edges: Sequence[float]) -> list[int]:
-    counts = [0] * (len(edges) - 1)
-    for value in values:
-        counts[sum(value >= edge for edge in edges[1:-1])] += 1
-    return counts
+    """Return the number of values in each bin; an inner edge belongs to the bin above."""
+    bins = Counter(sum(value >= edge for edge in edges[1:-1]) for value in values)
+    return [bins[n] for n in range(len(edges) - 1)]
 
 
-def _bars(counts: Sequence[int], edges: Sequence[float], highest: float) -> list[HistogramBar]:
+def _bars(counts: Sequence[int], edges: Sequence[float], highest: float) -> Iterator[HistogramBar]:
+    """Yield a bar for each bin with answers; the highest share of all groups fills the row."""
     total, span = sum(counts), edges[-1] - edges[0]
-    bars = []
     for count, (low, high) in zip(counts, pairwise(edges), strict=True):
         if count:
             height = BAR_HEIGHT * count / total / highest
-            bars.append(
-                HistogramBar(
-                    x=round(WIDTH * (low - edges[0]) / span + 2, 1),
-                    width=max(1.0, round(WIDTH * (high - low) / span - 4, 1)),
-                    y=round(BAR_HEIGHT - height, 1),
-                    height=round(height, 1),
-                    title=f"{count} of {total} from {number(low)} to {number(high)}",
-                )
+            yield HistogramBar(
+                x=round(WIDTH * (low - edges[0]) / span + 2, 1),
+                width=max(1.0, round(WIDTH * (high - low) / span - 4, 1)),
+                y=round(BAR_HEIGHT - height, 1),
+                height=round(height, 1),
+                title=f"{count} of {total} from {number(low)} to {number(high)}",
             )
-    return bars

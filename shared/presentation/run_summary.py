@@ -129,6 +129,7 @@ def undetected_among(rows: Sequence[ComparisonView]) -> Undetected:
 
 
 def _unmeasured_reason(diagnoses: Sequence[Diagnosis]) -> str | None:
+    """Return why there are no findings; None where any answer gave a number."""
     groups = [group for diagnosis in diagnoses for group in diagnosis.groups]
     if all(group.missing == group.responses for group in groups) and any(
         group.responses for group in groups
@@ -143,9 +144,7 @@ def _counts(
     diagnoses: Sequence[Diagnosis], rows: Sequence[ComparisonView]
 ) -> dict[str, list[VerdictCount]]:
     """Count comparisons by verdict and finding: 210 of them are a few lines."""
-    by_finding: dict[tuple[str, str], list[ComparisonView]] = defaultdict(list)
-    for row in rows:
-        by_finding[row.verdict, row.diagnosis.id].append(row)
+    by_finding = grouped(((row.verdict, row.diagnosis.id), row) for row in rows)
     names = ModelNames.among(diagnoses)
     counts: dict[str, list[VerdictCount]] = defaultdict(list)
     for diagnosis, verdict in product(diagnoses, COUNTED):
@@ -157,6 +156,7 @@ def _counts(
 
 
 def _note(diagnosis: Diagnosis, rows: Sequence[ComparisonView], verdict: str) -> str:
+    """Return why comparisons of a finding have a verdict, and what could undo it."""
     if verdict == NOT_MEASURED:
         sides = (side for row in rows for side in diagnosis.sides(row.gap))
         return "; ".join(dict.fromkeys(side.in_words() for side in sides if side.is_empty))
@@ -255,11 +255,9 @@ def mostly_missing(diagnoses: Sequence[Diagnosis]) -> str | None:
 
     Every feature of the target and its scaffold must lack most numbers for one reason.
     """
-    by_target: dict[tuple[str, str], list[tuple[float, str] | None]] = {}
-    for diagnosis in diagnoses:
-        if not diagnosis.stratum:
-            key = diagnosis.target, diagnosis.scaffold
-            by_target.setdefault(key, []).append(_sentence(diagnosis))
+    by_target = grouped(
+        ((row.target, row.scaffold), _missing_sentence(row)) for row in diagnoses if not row.stratum
+    )
     lacking = [list(filter(None, shares)) for shares in by_target.values() if all(shares)]
     _, sentence = max(chain.from_iterable(lacking), default=(0.0, None))
     return sentence
@@ -270,8 +268,8 @@ def _reasons(diagnosis: Diagnosis) -> Counter[str]:
     return sum((Counter(group.missing_reasons) for group in diagnosis.groups), Counter[str]())
 
 
-def _sentence(diagnosis: Diagnosis) -> tuple[float, str] | None:
-    """Return the share of answers missing for the most frequent reason, and its sentence."""
+def _missing_sentence(diagnosis: Diagnosis) -> tuple[float, str] | None:
+    """Return the share of answers missing for the most frequent reason, in a sentence too."""
     requested = sum(group.responses for group in diagnosis.groups)
     reasons = _reasons(diagnosis)
     if not reasons:

@@ -7,7 +7,7 @@ from xml.etree.ElementTree import Element
 
 from biaswatch.shared.contracts import Estimate, SummaryWord
 from biaswatch.shared.formatting import shown
-from biaswatch.shared.presentation.charts import Axis, padded_axis, ticks
+from biaswatch.shared.presentation.charts import Axis, gap_axis_values, padded_axis, ticks
 from biaswatch.shared.presentation.svg import (
     COLORS,
     GREY,
@@ -51,11 +51,24 @@ def slope_figure(title: str, slopes: Sequence[Slope], tolerance: float) -> Eleme
         if end is not None
     ]
     y = padded_axis([*ends, 0.0, tolerance, -tolerance], SLOPE_HEIGHT - 6.0, 24.0)
+    _add_scales(svg, y, tolerance)
+    for slope in slopes:
+        _draw_slope(svg, slope, y)
+    _number_slopes(svg, slopes, y)
+    items = add_element(figure, "ol")
+    for slope in slopes:
+        _add_item(items, slope)
+    return figure
+
+
+def _add_scales(svg: Element, y: Axis, tolerance: float) -> None:
+    """Add the scales before and after, with ticks, the line of no gap and the tolerance."""
     if tolerance:
-        top, bottom = y.at(tolerance), y.at(-tolerance)
-        height = f"{round(bottom - top, 1)}"
-        place = {"x": BEFORE, "width": "60%", "y": f"{top}", "height": height}
-        add_element(svg, "rect", **place, fill=PALE, **{"class": "tolerance"})
+        add_element(
+            svg, "rect", x=BEFORE, width="60%", y=f"{y.at(tolerance)}",
+            height=f"{round(y.at(-tolerance) - y.at(tolerance), 1)}", fill=PALE,
+            **{"class": "tolerance"},
+        )  # fmt: skip
     for x, name in ((BEFORE, "before"), (AFTER, "after")):
         add_element(svg, "text", name, x=x, y="14", **{"text-anchor": "middle"})
         add_element(
@@ -73,19 +86,17 @@ def slope_figure(title: str, slopes: Sequence[Slope], tolerance: float) -> Eleme
         add_element(svg, "text", f"{value:g}", x="16%", y=at, **{"text-anchor": "end"})
     zero = {"y1": f"{y.at(0.0)}", "y2": f"{y.at(0.0)}", "stroke": GREY, "class": "level"}
     add_element(svg, "line", x1=BEFORE, x2=AFTER, **zero)
-    for slope in slopes:
-        _draw_slope(svg, slope, y)
-    _number_slopes(svg, slopes, y)
-    lines = add_element(figure, "ol")
-    for slope in slopes:
-        line = add_element(lines, "li")
-        add_element(line, "bdi", slope.name)
-        for gap, word in zip((slope.before, slope.after), slope.words, strict=True):
-            if gap is slope.after:
-                add_element(line, "span", "then")
-            add_element(line, "span", words(word), **{"class": f"chip {word.value}"})
-            add_element(line, "span", gap_text(gap), **{"class": "said"})
-    return figure
+
+
+def _add_item(items: Element, slope: Slope) -> None:
+    """Add a line of the numbered list: the gap and its verdict before and after."""
+    item = add_element(items, "li")
+    add_element(item, "bdi", slope.name)
+    for gap, word in zip((slope.before, slope.after), slope.words, strict=True):
+        if gap is slope.after:
+            add_element(item, "span", "then")
+        add_element(item, "span", words(word), **{"class": f"chip {word.value}"})
+        add_element(item, "span", gap_text(gap), **{"class": "said"})
 
 
 def _draw_slope(svg: Element, slope: Slope, y: Axis) -> None:
@@ -139,16 +150,11 @@ def separated(positions: Sequence[float], distance: float, end: float) -> list[f
 def sparkline(
     title: str, gaps: Sequence[Estimate], tolerance: float, word: SummaryWord
 ) -> Element | None:
-    """Draw a gap over time with its interval and the tolerance; None without any gap.
-
-    The first intervals are wide and would hide the rest: they are cut off at the edge.
-    """
+    """Draw a gap over time with its interval and the tolerance; None without any gap."""
     known = [gap for gap in gaps if gap.value is not None]
     if not known:
         return None
-    later = [end for gap in known[len(known) // 2 :] for end in (gap.low, gap.high)]
-    ends = [end for end in (*later, *(gap.value for gap in known)) if end is not None]
-    y = padded_axis([*ends, 0.0, tolerance, -tolerance], SPARK_HEIGHT - 1.0, 1.0)
+    y = padded_axis(gap_axis_values(known, tolerance), SPARK_HEIGHT - 1.0, 1.0)
     x = Axis(0.0, float(max(len(known) - 1, 1)), 2.0, SPARK_WIDTH - MARK)
     svg = Element("svg", {
         "class": f"spark {word.value}", "role": "img", "aria-label": shown(title),

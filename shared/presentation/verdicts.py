@@ -46,10 +46,10 @@ def headline(
     """
     question, scope = verdicts.headline, f", {verdicts.scope}" if verdicts.scope else ""
     undone = f", but {COULD_UNDO}" if survives_missing is False else ""
+    p = p_equals(verdicts.p_same_treatment, 3)
     if verdicts.summary is SummaryWord.NO_DISPARITY:
         return f"no disparity beyond the tolerance ({gap}){scope}{undone}."
     if verdicts.summary is SummaryWord.INCONCLUSIVE:
-        p = p_equals(verdicts.p_same_treatment, 3)
         if question is Question.SAME_TREATMENT and verdicts.same_treatment == DIFFERS:
             return (
                 f"inconclusive{scope} ({gap}): twins are treated differently, adjusted {p}, but"
@@ -57,11 +57,12 @@ def headline(
                 f" group{_placebo(verdicts)}."
             )
         if question is Question.SAME_TREATMENT and verdicts.verdict is Verdict.DISPARITY:
-            untold = "twins are not shown to be treated differently"
-            return f"inconclusive{scope} ({gap}): {untold}, adjusted {p}."
+            return (
+                f"inconclusive{scope} ({gap}): twins are not shown to be treated differently,"
+                f" adjusted {p}."
+            )
         return f"inconclusive{scope} ({gap})."
     if question is Question.SAME_TREATMENT:
-        p = p_equals(verdicts.p_same_treatment, 3)
         return (
             f"a disparity: twins are treated differently, adjusted {p}{scope}; the gap is"
             f" {gap}{_placebo(verdicts)}{undone}."
@@ -147,9 +148,11 @@ def verdict_remarks(
     yield from verdict_scopes(verdicts, tolerance, shifts=shifts)
     if shifts and reasons:
         yield MEAN_GAPS
-    few = Counter(filter(None, map(_reason_for_few, verdicts)))
+    few = Counter(filter(None, map(_too_few_reason, verdicts)))
     if few:
-        factors = " and ".join(dict.fromkeys(map(_few_factor, filter(_reason_for_few, verdicts))))
+        factors = " and ".join(
+            dict.fromkeys(map(_too_few_factor, filter(_too_few_reason, verdicts)))
+        )
         yield (
             f"{'; '.join(few)}. Until then, the summary is a disparity only if twins differ (column"
             f" twins, about these {factors} alone) and the gap's interval, which takes {factors} as"
@@ -166,10 +169,12 @@ def verdict_remarks(
     )
     some_differ = any(row.same_treatment == DIFFERS for row in verdicts)
     if family > 1 and p_anywhere is not None and (reasons or not some_differ):
-        yield from _anywhere(family, p_anywhere, alpha, some_differ=some_differ)
+        yield from _family_remark(family, p_anywhere, alpha, some_differ=some_differ)
 
 
-def _anywhere(family: int, p_anywhere: float, alpha: float, *, some_differ: bool) -> Iterator[str]:
+def _family_remark(
+    family: int, p_anywhere: float, alpha: float, *, some_differ: bool
+) -> Iterator[str]:
     """Yield the test of all comparisons together, unless one by itself shows more."""
     if p_anywhere <= alpha or not some_differ:
         are = "are" if p_anywhere <= alpha else "are not shown to be"
@@ -178,13 +183,14 @@ def _anywhere(family: int, p_anywhere: float, alpha: float, *, some_differ: bool
         yield f"{lead} {where} ({p_equals(p_anywhere)})."
 
 
-def _reason_for_few(verdicts: Verdicts) -> str | None:
+def _too_few_reason(verdicts: Verdicts) -> str | None:
+    """Return why a random factor has too few values, where twins decide the verdict."""
     is_few = (verdicts.group_effect or "").startswith(TOO_FEW)
     is_about_twins = verdicts.headline is Question.SAME_TREATMENT
     return verdicts.group_effect_reason if is_few and is_about_twins else None
 
 
-def _few_factor(verdicts: Verdicts) -> str:
+def _too_few_factor(verdicts: Verdicts) -> str:
     """Return the random factor with too few values: `names`."""
     return (verdicts.group_effect or "").removeprefix(TOO_FEW).strip()
 

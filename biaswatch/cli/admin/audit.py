@@ -23,7 +23,7 @@ from biaswatch.shared.clock import now
 from biaswatch.shared.contracts.audit import AuditAction, AuditedAct, AuditEntry, faults_of
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import json_lines, read_text
-from biaswatch.shared.presentation.names import ActWords, act_words
+from biaswatch.shared.presentation.names import AuditObject, audit_object
 from biaswatch.shared.requests.platform import AuditRequest
 from biaswatch.shared.runtime.auditing import AuditWriter
 from biaswatch.shared.runtime.settings import Settings, load_settings
@@ -131,10 +131,10 @@ def print_entries(entries: Sequence[AuditEntry], names: Mapping[str, str]) -> No
     """Print entries in lines of the screen's width; `names` are the names of ids."""
     console = Console(emoji=False)
     for entry in entries:
-        _print_entry(console, entry, act_words(entry, names))
+        _print_entry(console, entry, audit_object(entry, names))
 
 
-def _print_entry(console: Console, entry: AuditEntry, about: ActWords) -> None:
+def _print_entry(console: Console, entry: AuditEntry, about: AuditObject) -> None:
     """Print the act, its subject and its actor on separate lines."""
     of_what = " ".join(filter(None, (about.name, about.id)))
     whose = f" of tenant {entry.tenant}" if entry.tenant not in (None, DEFAULT_TENANT) else ""

@@ -1,4 +1,4 @@
-"""Bias scores by category and model, a field of color for each condition."""
+"""Bias scores by category and model, a heatmap for each condition."""
 
 from collections.abc import Sequence
 from textwrap import wrap
@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from biaswatch.local.runs import RunResults
 from biaswatch.render.figures.drawing import MINUS, new_figure, shortened, target_names
-from biaswatch.render.figures.heatmaps import FieldCell, color_bar, draw_field, rounded
+from biaswatch.render.figures.heatmaps import HeatmapCell, color_bar, draw_heatmap, rounded
 from biaswatch.shared.contracts import Estimate
 
 CONDITIONS = {
@@ -23,7 +23,7 @@ MAX_MODELS_WITH_INTERVALS = 4
 
 
 def bias_scores(results: RunResults) -> Figure | None:
-    """Draw the bias scores of a study, a field for each condition."""
+    """Draw the bias scores of a study, a heatmap for each condition."""
     scores = results.studies.scores if results.studies else []
     conditions = [name for name in CONDITIONS if any(row.condition == name for row in scores)]
     if not conditions:
@@ -43,13 +43,13 @@ def bias_scores(results: RunResults) -> Figure | None:
     image: Any = None
     for axis, condition in zip(axes, conditions, strict=True):
         rows = [row for row in scores if row.condition == condition]
-        field: dict[tuple[str, str], FieldCell] = {
-            (category, model): FieldCell(None) for category in categories for model in models
+        heatmap: dict[tuple[str, str], HeatmapCell] = {
+            (category, model): HeatmapCell(None) for category in categories for model in models
         }
         for row, model in zip(rows, target_names(rows), strict=True):
             text = _score_text(row.bias, with_interval=has_intervals)
-            field[row.category, model] = FieldCell(row.bias.value, text)
-        image = draw_field(axis, field, SCORE_LIMIT, 7.5)
+            heatmap[row.category, model] = HeatmapCell(row.bias.value, text)
+        image = draw_heatmap(axis, heatmap, SCORE_LIMIT, 7.5)
         names = labels or [shortened(model) for model in models]
         axis.set_xticks(range(len(models)), names, rotation=0 if labels else 90)
         axis.set_title(CONDITIONS[condition].replace("-", MINUS), fontsize=9, loc="left")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import inf
 from textwrap import fill
 from typing import Any
 
@@ -21,6 +22,7 @@ from biaswatch.render.figures.drawing import (
 from biaswatch.shared.contracts import SummaryWord
 from biaswatch.shared.formatting import VERDICT_WORDS, coverage, visible
 from biaswatch.shared.presentation.conclusions import families_of
+from biaswatch.shared.presentation.findings import ComparisonView
 from biaswatch.shared.presentation.findings import comparisons as comparisons_of
 from biaswatch.shared.presentation.names import ModelNames
 from biaswatch.shared.presentation.plots import possible_part
@@ -63,21 +65,16 @@ def comparisons(results: RunResults) -> Figure | None:
     plain, names = plain_targets(results.diagnoses), ModelNames.among(results.diagnoses)
     rows = [row for row in comparisons_of(results.diagnoses) if row.gap.gap.value is not None]
     several = len({row.model for row in rows}) > 1
-    lines = []
-    for row in rows:
-        diagnosis, gap = row.diagnosis, row.gap
-        limits = ranges.get(diagnosis.feature)
-        reach = limits[1] - limits[0] if limits else None
-        shown = possible_part(gap.summary_gap, None if reach is None else (-reach, reach))
-        model = names.of(diagnosis, plain[diagnosis.target]) if several else ""
-        lines.append(
-            ForestLine(
-                diagnosis.feature, gap.a, gap.b, model,
-                shown.value or 0.0, shown.low, shown.high, gap.summary,
-            )
-        )  # fmt: skip
     if not rows:
         return None
+    lines = [
+        _line(
+            row,
+            names.of(row.diagnosis, plain[row.diagnosis.target]) if several else "",
+            ranges.get(row.diagnosis.feature),
+        )
+        for row in rows
+    ]
     first = rows[0].diagnosis
     family = families_of([row.diagnosis for row in rows])
     corrected = f"of all {family} together"
@@ -85,6 +82,16 @@ def comparisons(results: RunResults) -> Figure | None:
         corrected = f"at the level of their p-values, corrected over {family}"
     title = f"{results.run.suite}: gaps, ranked; {coverage(first.alpha)} intervals {corrected}"
     return forest(lines, title)
+
+
+def _line(row: ComparisonView, model: str, limits: tuple[float, float] | None) -> ForestLine:
+    """Return a comparison to draw; its interval ends where the range of the values does."""
+    gap, reach = row.gap, limits[1] - limits[0] if limits else inf
+    shown = possible_part(gap.summary_gap, (-reach, reach))
+    return ForestLine(
+        row.diagnosis.feature, gap.a, gap.b, model,
+        shown.value or 0.0, shown.low, shown.high, gap.summary,
+    )  # fmt: skip
 
 
 def forest(lines: Sequence[ForestLine], title: str, note: str = "") -> Figure:

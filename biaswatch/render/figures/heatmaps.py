@@ -1,4 +1,4 @@
-"""Fields of color: gaps by model, pairs of groups, criteria."""
+"""Heatmaps: gaps by model, pairs of groups, criteria."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ MAX_GAPS = 21
 
 
 @dataclass(frozen=True)
-class FieldCell:
+class HeatmapCell:
     """One value with its text, outlined if it is a disparity."""
 
     value: float | None
@@ -59,8 +59,8 @@ class FieldCell:
 
 
 LINE_CHARS, LEAST_LABEL_CHARS = 80, 10
-"""Characters that fit below a field, and the least of a column's label, which may break."""
-Field = Mapping[tuple[str, str], FieldCell]
+"""Characters that fit below a heatmap, and the least of a column's label, which may break."""
+Heatmap = Mapping[tuple[str, str], HeatmapCell]
 """Cells by row and column."""
 
 
@@ -72,16 +72,16 @@ def gaps(results: RunResults) -> Figure | None:
     panels = []
     for feature in dict.fromkeys(row.feature for row in shown):
         rows = [row for row in shown if row.feature == feature]
-        field: Field = {
+        heatmap: Heatmap = {
             (name, _pair(gap)): _gap_cell(
                 gap.gap.value, outlined=gap.summary is SummaryWord.DISPARITY
             )
             for row, name in zip(rows, target_names(rows), strict=True)
             for gap in row.gaps
         }
-        if len({column for _, column in field}) > max(MAX_COLUMNS, len(rows)):
-            field = {(column, row): cell for (row, column), cell in field.items()}
-        panels.append((f"{feature}; {_readable(rows)}", field))
+        if len({column for _, column in heatmap}) > max(MAX_COLUMNS, len(rows)):
+            heatmap = {(column, row): cell for (row, column), cell in heatmap.items()}
+        panels.append((f"{feature}; {_readable(rows)}", heatmap))
     return _stacked(
         f"{results.run.suite}: gaps between groups (outlined: disparity at level"
         f" {shown[0].alpha:g}, Bonferroni over {families_of(shown)})",
@@ -90,13 +90,13 @@ def gaps(results: RunResults) -> Figure | None:
     )
 
 
-def _stacked(title: str, panels: Sequence[tuple[str, Field]], *, color_label: str) -> Figure:
-    """Draw fields with their titles one below the other, each with colors of its own."""
-    heights = [ROW_IN * len({row for row, _ in field}) for _, field in panels]
+def _stacked(title: str, panels: Sequence[tuple[str, Heatmap]], *, color_label: str) -> Figure:
+    """Draw heatmaps with their titles one below the other, each with colors of its own."""
+    heights = [ROW_IN * len({row for row, _ in heatmap}) for _, heatmap in panels]
     height_in = 0.5 + sum(heights) + PANEL_IN * len(panels)
     figure, axes = new_figure(title, height_in, down=len(panels), heights=heights)
-    for axis, (panel_title, field) in zip(axes, panels, strict=True):
-        image = draw_field(axis, field, _largest([field]))
+    for axis, (panel_title, heatmap) in zip(axes, panels, strict=True):
+        image = draw_heatmap(axis, heatmap, _largest([heatmap]))
         color_bar(figure, image, axis, label=color_label)
         axis.set_title(visible(panel_title), fontsize=9, loc="left")
     return figure
@@ -111,10 +111,10 @@ def means(results: RunResults) -> Figure | None:
     )
     several = {title: rows for title, rows in by_title.items() if len(rows) > 1}
     panels = [
-        (f"{statistic} of {title}", field)
+        (f"{statistic} of {title}", heatmap)
         for title, rows in several.items()
         for statistic, value_of in GROUP_STATISTICS.items()
-        if (field := _statistics_field(rows, value_of))
+        if (heatmap := _statistics_heatmap(rows, value_of))
     ][:MAX_MEANS_PANELS]
     if not panels:
         return None
@@ -122,9 +122,9 @@ def means(results: RunResults) -> Figure | None:
     return _stacked(title, panels, color_label="from the mean")
 
 
-def _statistics_field(
+def _statistics_heatmap(
     rows: Sequence[Diagnosis], value_of: Callable[[GroupSummary], Estimate | None]
-) -> Field:
+) -> Heatmap:
     """Return a statistic by group and model: its value, colored by the distance from all."""
     cells = {
         (group.group, name): estimate.value
@@ -135,29 +135,31 @@ def _statistics_field(
     known = [value for value in cells.values() if value is not None]
     middle = sum(known) / max(len(known), 1)
     return {
-        key: FieldCell(None, "undefined")
+        key: HeatmapCell(None, "undefined")
         if value is None
-        else FieldCell(value - middle, rounded(value, 2))
+        else HeatmapCell(value - middle, rounded(value, 2))
         for key, value in cells.items()
     }
 
 
 def criteria(results: RunResults) -> Figure | None:
-    """Draw the gaps of each criterion, a field for each target and scaffold."""
+    """Draw the gaps of each criterion, a heatmap for each target and scaffold."""
     shown = [row for row in results.assessments if row.criteria]
     if not shown:
         return None
-    fields: list[Field] = []
-    for row in shown:
-        cells = {}
-        for gap in row.criteria:
-            is_disparity = gap.p_adjusted is not None and gap.p_adjusted <= row.alpha
-            cells[gap.criterion, _pair(gap)] = _gap_cell(gap.gap.value, outlined=is_disparity)
-        fields.append(cells)
-    limit = _largest(fields)  # one scale for all, or a model without gaps would look like one with
+    heatmaps = [
+        {
+            (gap.criterion, _pair(gap)): _gap_cell(
+                gap.gap.value, outlined=gap.p_adjusted is not None and gap.p_adjusted <= row.alpha
+            )
+            for gap in row.criteria
+        }
+        for row in shown
+    ]
+    limit = _largest(heatmaps)  # one scale, or a model without gaps would look like one with
     across = min(len(shown), CRITERIA_COLUMNS)
     down = ceil(len(shown) / across)
-    height = ROW_IN * max(len({row for row, _ in field}) for field in fields) + FACET_IN
+    height = ROW_IN * max(len({row for row, _ in heatmap}) for heatmap in heatmaps) + FACET_IN
     figure, axes = new_figure(
         f"{results.run.suite}: gaps by criterion (outlined: at level {shown[0].alpha:g},"
         " Holm over a field)",
@@ -171,7 +173,7 @@ def criteria(results: RunResults) -> Figure | None:
         if n >= len(shown):
             axis.set_visible(False)
             continue
-        image = draw_field(axis, fields[n], limit)
+        image = draw_heatmap(axis, heatmaps[n], limit)
         axis.set_title(
             f"{titles[n]}; n={shown[n].answers - shown[n].missing}", fontsize=8, loc="left"
         )
@@ -200,9 +202,9 @@ def pairs_of_groups(results: RunResults) -> Figure | None:
     )
     names = ModelNames.among(results.diagnoses)
     for axis, row in zip(axes, shown, strict=True):
-        field = _square(row)
+        heatmap = _square(row)
         size = 8 if len(row.groups) <= MAX_NUMBERED_GROUPS else 6
-        image = draw_field(axis, field, _largest([field]), size)
+        image = draw_heatmap(axis, heatmap, _largest([heatmap]), size)
         axis.set_xticklabels(axis.get_xticklabels(), rotation=90)
         title = shortened(f"{names.of(row)}: {row.feature} by {row.dimension}")
         axis.set_title(visible(f"{title}; {_readable([row])}"), fontsize=9, loc="left")
@@ -221,24 +223,24 @@ def _smallest_p(diagnosis: Diagnosis) -> float:
     return min((p for p in p_values if p is not None), default=1.0)
 
 
-def _square(diagnosis: Diagnosis) -> Field:
+def _square(diagnosis: Diagnosis) -> Heatmap:
     """Return each pair twice, with opposite signs; groups are ranked by their means."""
     ranked = sorted(diagnosis.groups, key=lambda group: -(group.mean.value or 0.0))
     names = [group.group for group in ranked]
-    field = {(a, b): _gap_cell(0.0 if a == b else None) for a in names for b in names}
+    heatmap = {(a, b): _gap_cell(0.0 if a == b else None) for a in names for b in names}
     for gap in diagnosis.gaps:
         is_disparity, value = gap.summary is SummaryWord.DISPARITY, gap.gap.value
-        field[gap.a, gap.b] = _gap_cell(value, outlined=is_disparity)
-        field[gap.b, gap.a] = _gap_cell(None if value is None else -value, outlined=is_disparity)
+        heatmap[gap.a, gap.b] = _gap_cell(value, outlined=is_disparity)
+        heatmap[gap.b, gap.a] = _gap_cell(None if value is None else -value, outlined=is_disparity)
     if len(names) <= MAX_NUMBERED_GROUPS:
-        return field
-    return {pair: _short_cell(cell) for pair, cell in field.items()}
+        return heatmap
+    return {pair: _short_cell(cell) for pair, cell in heatmap.items()}
 
 
-def _short_cell(cell: FieldCell) -> FieldCell:
+def _short_cell(cell: HeatmapCell) -> HeatmapCell:
     """Return a cell of a large square, which has a text only if it is outlined."""
     text = "?" if cell.value is None else _signed(cell.value, 1)
-    return FieldCell(cell.value, text if cell.outlined else "", cell.outlined)
+    return HeatmapCell(cell.value, text if cell.outlined else "", cell.outlined)
 
 
 def rounded(number: float, decimals: int) -> str:
@@ -252,8 +254,8 @@ def _signed(value: float, decimals: int) -> str:
     return f"+{text}" if value > 0 and float(text) else text
 
 
-def _gap_cell(value: float | None, *, outlined: bool = False) -> FieldCell:
-    return FieldCell(value, "undefined" if value is None else _signed(value, 2), outlined)
+def _gap_cell(value: float | None, *, outlined: bool = False) -> HeatmapCell:
+    return HeatmapCell(value, "undefined" if value is None else _signed(value, 2), outlined)
 
 
 def _readable(diagnoses: Sequence[Diagnosis]) -> str:
@@ -267,9 +269,9 @@ def _pair(gap: Gap | CriterionGap) -> str:
     return f"{gap.a} {MINUS} {gap.b}"
 
 
-def _largest(fields: Sequence[Field]) -> float:
+def _largest(heatmaps: Sequence[Heatmap]) -> float:
     """Return the largest distance from 0."""
-    values = (cell.value for field in fields for cell in field.values())
+    values = (cell.value for heatmap in heatmaps for cell in heatmap.values())
     return max((abs(value) for value in values if value is not None), default=0.0) or 1.0
 
 
@@ -282,17 +284,17 @@ def color_bar(
     location: str = "right",
     label: str = GAP_LABEL,
 ) -> None:
-    """Draw the legend of a field's colors."""
+    """Draw the legend of a heatmap's colors."""
     bar = figure.colorbar(image, ax=axes, label=label, shrink=0.9, aspect=aspect, location=location)
     bar.outline.set_edgecolor(PALE)
 
 
-def draw_field(axis: Any, field: Field, limit: float, font_size: float = 8) -> Any:
+def draw_heatmap(axis: Any, heatmap: Heatmap, limit: float, font_size: float = 8) -> Any:
     """Draw cells in colors around 0, with their texts and outlines."""
-    columns = list(dict.fromkeys(column for _, column in field))
-    rows = list(dict.fromkeys(row for row, _ in field))
-    empty = FieldCell(None, "undefined")
-    cells = [[field.get((row, column), empty) for column in columns] for row in rows]
+    columns = list(dict.fromkeys(column for _, column in heatmap))
+    rows = list(dict.fromkeys(row for row, _ in heatmap))
+    empty = HeatmapCell(None, "undefined")
+    cells = [[heatmap.get((row, column), empty) for column in columns] for row in rows]
     values = np.array([[cell.value for cell in row] for row in cells], dtype=float)
     norm = TwoSlopeNorm(0, -limit, limit)
     image = axis.imshow(np.ma.masked_invalid(values), cmap="RdBu_r", norm=norm, aspect="auto")

@@ -41,11 +41,11 @@ from biaswatch.shared.presentation.monitor_tables import (
     evidence_table,
     history_table,
     in_time,
-    is_quiet_about_missing,
+    is_missing_without_finding,
     labelled_table,
     monitor_lead,
     strata_table,
-    table_of_one,
+    strata_table_of,
     unanswered_sentence,
     window_table,
 )
@@ -90,7 +90,7 @@ def router(ctx: GatewayContext) -> APIRouter:
         histories = _in_span(monitors, monitor, plotted, span)
         windows = monitors.windows_of(monitor, TABLE_WINDOWS) if view.accounts else []
         evidence, merged = sorted(view.evidence, key=_urgency), view.status.merged
-        measured = [part for part in evidence if not is_quiet_about_missing(part)]
+        measured = [part for part in evidence if not is_missing_without_finding(part)]
         shown = page(
             "monitor.html",
             scripts=(UPLOT_STYLE, UPLOT, MONITOR_CHARTS, LIVE, TABLES, PRINT),
@@ -206,7 +206,7 @@ def _file_routes(ctx: GatewayContext, monitors: MonitorQueries) -> APIRouter:
             "strata.html",
             name=name,
             comparisons=[
-                (view, strata_plot(view), table_of_one(view), has_gaps(view))
+                (view, strata_plot(view), strata_table_of(view), has_gaps(view))
                 for view in strata.strata(name)
             ],
             most_windows=MAX_WINDOWS,
@@ -246,7 +246,7 @@ def _chosen(monitor: Monitor, evidence: Sequence[EvidenceView], comparison: str)
     )
     if comparison in {part.comparison for part in evidence}:
         return [comparison]
-    drawn = [part.comparison for part in ordered if not is_quiet_about_missing(part)]
+    drawn = [part.comparison for part in ordered if not is_missing_without_finding(part)]
     return drawn[:MAX_CHARTS]
 
 

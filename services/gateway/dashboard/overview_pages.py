@@ -36,8 +36,8 @@ from biaswatch.shared.presentation.operation_tables import (
     unwatched_table,
 )
 from biaswatch.shared.presentation.overview import (
-    RunScored,
-    RunSpent,
+    RunCost,
+    RunScores,
     live_overview,
     overview_tiles,
     runs_table,
@@ -84,7 +84,7 @@ class MonitorRounds:
     """The last rounds of a monitor."""
 
     rounds: int
-    spent: RunSpent
+    spent: RunCost
     """Their total spending."""
     began: Round | None
     """The round that began their epoch; None if it is the first."""
@@ -99,10 +99,10 @@ class OverviewQueries:
     store: Store
     monitors: MonitorQueries
 
-    def spent(self, runs: Iterable[RunProgress]) -> dict[str, RunSpent]:
+    def spent(self, runs: Iterable[RunProgress]) -> dict[str, RunCost]:
         """Return the spending of runs."""
         spending = self.store.calls.spending(run.run_id for run in runs)
-        return {run_id: RunSpent(spent.tokens, spent.cost) for run_id, spent in spending.items()}
+        return {run_id: RunCost(spent.tokens, spent.cost) for run_id, spent in spending.items()}
 
     def rounds(self, monitor: Monitor) -> MonitorRounds | None:
         """Return the spending of a monitor's last rounds, and the beginning of their epoch."""
@@ -110,7 +110,7 @@ class OverviewQueries:
         if not latest:
             return None
         spending = self.store.calls.spending([round_.run_id for round_ in latest]).values()
-        spent = RunSpent(sum(s.tokens for s in spending), sum(s.cost for s in spending))
+        spent = RunCost(sum(s.tokens for s in spending), sum(s.cost for s in spending))
         began_with = latest[-1].began_with
         first = self.store.rounds.get(monitor, began_with) if began_with else None
         return MonitorRounds(len(latest), spent, first, self._began_at(first))
@@ -151,7 +151,7 @@ def _spark(status: MonitorStatus, gaps: Sequence[Estimate]) -> Element | None:
     return sparkline(title, gaps, status.leading.tolerance, status.word)
 
 
-def scored_runs(runs: Iterable[RunProgress], studies: StudyQueries) -> dict[str, RunScored]:
+def scored_runs(runs: Iterable[RunProgress], studies: StudyQueries) -> dict[str, RunScores]:
     """Return the bias scores of runs, or why they are not shown.
 
     Scores that are not cached are computed for a limited number of questions per page.
@@ -164,9 +164,9 @@ def scored_runs(runs: Iterable[RunProgress], studies: StudyQueries) -> dict[str,
         if run.probes > (MAX_SCORED_QUESTIONS if cached else budget):
             too_many = run.probes > MAX_SCORED_QUESTIONS
             if studies.is_scored(run.run_id):
-                scored[run.run_id] = RunScored((), TOO_MANY_QUESTIONS if too_many else NOT_COMPUTED)
+                scored[run.run_id] = RunScores((), TOO_MANY_QUESTIONS if too_many else NOT_COMPUTED)
         elif scores := studies.scores(run):
-            scored[run.run_id] = RunScored(scores)
+            scored[run.run_id] = RunScores(scores)
             budget -= 0 if cached else run.probes
     return scored
 

@@ -14,7 +14,7 @@ from biaswatch.services.notifier.posting import bearer, post_json
 from biaswatch.services.notifier.secrets import SecretReference, Secrets
 from biaswatch.shared.contracts import Alarm, AlarmState, open_alarms_of
 from biaswatch.shared.formatting import isolated
-from biaswatch.shared.presentation.alarm_messages import in_numbers, link_of, plain
+from biaswatch.shared.presentation.alarm_messages import estimate_words, link_of, plain
 
 ALERT = "BiasMonitorAlarm"
 """The name of the rule of Prometheus too: one route serves both ways."""
@@ -181,7 +181,7 @@ def _annotations(alarm: Alarm) -> Mapping[str, str]:
     texts = {
         "summary": f"{alarm.monitor}: {alarm.what} in {alarm.called}",
         "description": " ".join(filter(None, (alarm.words, f"{alarm.reason}."))),
-        "gap": in_numbers(alarm.gap),
+        "gap": estimate_words(alarm.gap),
         "owners": ", ".join(alarm.owners),
         "command": f"biaswatch monitor show {alarm.monitor} --alarms",
     }

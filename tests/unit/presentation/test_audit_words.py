@@ -9,7 +9,7 @@ from biaswatch.cli.admin.audit import print_entries, verified_in_words
 from biaswatch.services.gateway.dashboard.overview_pages import SUPPLIED_REPORT, names_of
 from biaswatch.shared.contracts import parse_target
 from biaswatch.shared.contracts.audit import AuditAction, AuditedAct, AuditEntry, next_entry
-from biaswatch.shared.presentation.names import ActWords, act_words
+from biaswatch.shared.presentation.names import AuditObject, audit_object
 from biaswatch.shared.presentation.operation_tables import audit_table
 from biaswatch.shared.store import Store, migrate
 from tests.support.records import make_brief, make_run
@@ -33,27 +33,27 @@ def entry(
     [
         (
             entry(AuditAction.RUN_START, ID, suite="hiring", targets="a:b, c:d"),
-            ActWords("hiring", ID[:12], "models: a:b, c:d"),
+            AuditObject("hiring", ID[:12], "models: a:b, c:d"),
         ),
-        (entry(AuditAction.MONITOR_PAUSE, "coasts", monitor_id=ID), ActWords("coasts", "", "")),
+        (entry(AuditAction.MONITOR_PAUSE, "coasts", monitor_id=ID), AuditObject("coasts", "", "")),
         (
             entry(AuditAction.ALARM_ACKNOWLEDGE, ID, monitor="coasts", note="We look."),
-            ActWords("coasts", ID[:12], "note: We look."),
+            AuditObject("coasts", ID[:12], "note: We look."),
         ),
         (
             entry(AuditAction.LABELS_SAMPLE, ID, number="vader.sentiment", sample=ID),
-            ActWords("labels of a run", ID[:12], "measured number: sentiment (vader)"),
+            AuditObject("labels of a run", ID[:12], "measured number: sentiment (vader)"),
         ),
         (
             entry(AuditAction.TARGET_RESUME, "openai:a-model-with-a-long-name-of-its-own"),
-            ActWords("openai:a-model-with-a-long-name-of-its-own", "", ""),
+            AuditObject("openai:a-model-with-a-long-name-of-its-own", "", ""),
         ),
     ],
 )
 def test_what_was_acted_on_has_its_name_and_only_as_much_id_as_finds_it(
-    given: AuditEntry, words: ActWords
+    given: AuditEntry, words: AuditObject
 ) -> None:
-    assert act_words(given) == words
+    assert audit_object(given) == words
 
 
 def test_the_page_shows_the_name_with_the_id_below() -> None:
@@ -102,7 +102,7 @@ def test_entries_that_know_an_id_alone_are_called_as_the_store_calls_it(tmp_path
     with Store.open(url) as store:
         store.records.write([run, written, brief])
         names = names_of(entries, store)
-    called = [act_words(row, names) for row in entries]
+    called = [audit_object(row, names) for row in entries]
     assert [row.name for row in called] == [*(name for *_, name in about), "hiring"]
     assert [row.id for row in called] == [row.subject[:12] for row in entries]
 

@@ -17,7 +17,7 @@ from biaswatch.shared.presentation.operation_tables import (
     extractors_table,
     traffic_table,
 )
-from biaswatch.shared.presentation.overview import RunSpent, runs_table
+from biaswatch.shared.presentation.overview import RunCost, runs_table
 from biaswatch.shared.requests.evidence import WindowState, WindowView
 from tests.support.records import AT, make_diagnosis, make_progress
 
@@ -76,7 +76,7 @@ def test_a_source_without_answers_has_no_shares() -> None:
 
 def test_a_run_whose_cost_is_unknown_has_none() -> None:
     run = make_progress()
-    cells = texts(runs_table([run], {run.run_id: RunSpent(tokens=1200, cost=0.0)}, {}))
+    cells = texts(runs_table([run], {run.run_id: RunCost(tokens=1200, cost=0.0)}, {}))
     assert cells[6:8] == ["1,200", "-"]
 
 

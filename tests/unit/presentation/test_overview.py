@@ -9,7 +9,7 @@ from biaswatch.shared.presentation.bias_scores import (
     score_lead,
     scores_table,
 )
-from biaswatch.shared.presentation.overview import RunScored, overview_tiles, runs_table
+from biaswatch.shared.presentation.overview import RunScores, overview_tiles, runs_table
 from biaswatch.shared.requests.platform import DaySpending
 from biaswatch.shared.requests.run_views import RunProgress, RunVerdicts, Scores
 from tests.support.records import make_progress
@@ -18,7 +18,7 @@ COUNTS = dict.fromkeys(
     ("rows", "missing", "unmatched", "without_target", "correct", "named", "biased", "clusters"), 4
 )
 RUN = make_progress()
-UNKNOWN = RunScored((), "of more questions than a page computes")
+UNKNOWN = RunScores((), "of more questions than a page computes")
 
 
 def scores(low: float | None, high: float | None, **fields: object) -> Scores:
@@ -99,7 +99,7 @@ def verdicts(disparities: int, undecided: int | None = None) -> RunProgress:
         ),
         (
             verdicts(0),
-            RunScored([FAR]),
+            RunScores([FAR]),
             "no disparity",
             (
                 "8 of 8; 1 of 1 bias score apart from 0; 15.0 [10.0, 20.0] where the context leaves"
@@ -113,7 +113,7 @@ def verdicts(disparities: int, undecided: int | None = None) -> RunProgress:
     ],
 )
 def test_a_run_has_its_findings_in_a_few_words(
-    run: RunProgress, scored: RunScored | None, text: str, note: str | None
+    run: RunProgress, scored: RunScores | None, text: str, note: str | None
 ) -> None:
     [row] = runs_table([run], {}, {run.run_id: scored} if scored else {}).rows
     assert (row[2].text, row[2].note) == (text, note)

@@ -2,7 +2,7 @@
 
 from biaswatch.shared.analysis.monitors.strata_views import StrataView, strata_view
 from biaswatch.shared.contracts import Described, Estimate, StratumUsers
-from biaswatch.shared.presentation.monitor_tables import strata_table, table_of_one
+from biaswatch.shared.presentation.monitor_tables import strata_table, strata_table_of
 from biaswatch.shared.presentation.plots import strata_plot
 from tests.support.records import make_evidence
 
@@ -76,7 +76,7 @@ def test_smaller_strata_together_stand_last_and_the_picture_holds_all() -> None:
 def test_the_columns_of_one_comparison_are_called_by_its_groups() -> None:
     strata = view(described(users("billing", 4, 5, 2)))
     a, b = strata.groups
-    titles = [row.title for row in table_of_one(strata).columns]
+    titles = [row.title for row in strata_table_of(strata).columns]
     assert titles[1:3] == [f"{a}, users", f"{b}, users"]
     assert titles[5:7] == [f"mean of {a}", f"mean of {b}"]
     assert [row.title for row in strata_table([strata]).columns][1:3] == [
