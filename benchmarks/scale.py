@@ -106,7 +106,7 @@ def needs_table() -> list[tuple[str, ...]]:
         ("store, 7 days", *(f"{need.stored_gib:,.0f} GiB" for need in needs)),
         (f"the same, with {IN_FILES}", *(f"{need.stored_gib:,.0f} GiB" for need in in_files)),
         ("archive or files, a year", *(f"{need.archived_gib_a_year:,.0f} GiB" for need in needs)),
-        ("the closest limit below", *map(_first_limit, TRAFFIC.values())),
+        ("the limit reached first", *map(_first_limit, TRAFFIC.values())),
     ]  # fmt: skip
 
 
