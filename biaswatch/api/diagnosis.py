@@ -10,7 +10,7 @@ from biaswatch.api import frames
 from biaswatch.api.frame_diagnosis import FrameDiagnosis
 from biaswatch.api.frames import Names, as_pandas, listed
 from biaswatch.api.platforms import FinishedRun
-from biaswatch.diagnosis.diagnosis import diagnosed, run_columns, table_columns
+from biaswatch.diagnosis.diagnosis import diagnose_rows, run_columns, table_columns
 from biaswatch.diagnosis.sources import frame_input, measured_input
 from biaswatch.readers.run_tables import RunTable
 from biaswatch.shared.contracts.mistakes import first_mistake
@@ -163,13 +163,13 @@ def _diagnosed(source: Any, request: DiagnoseRequest) -> FrameDiagnosis:
     columns_of_rows = filter(None, [request.unit, request.set])
     texts = [*request.group, *request.random, *request.domain, *columns_of_rows]
     frame = frame_input(as_pandas(source, texts), columns, "The frame")
-    return FrameDiagnosis(diagnosed(frame, request), frames.backend_of(source))
+    return FrameDiagnosis(diagnose_rows(frame, request), frames.backend_of(source))
 
 
 def _run_diagnosis(table: RunTable, request: DiagnoseRequest) -> FrameDiagnosis:
     if wrong := [name for name in FRAME_OPTIONS if getattr(request, name)]:
         raise UsageError(f"`{wrong[0]}` is for a frame: pass `run.answers()` instead of the run.")
-    return FrameDiagnosis(diagnosed(measured_input(table, run_columns(request)), request), pd)
+    return FrameDiagnosis(diagnose_rows(measured_input(table, run_columns(request)), request), pd)
 
 
 def _label_names(

@@ -15,7 +15,7 @@ from biaswatch.checks import (
     is_unmeasured_row,
 )
 from biaswatch.diagnosis.cases import strongest_cases
-from biaswatch.diagnosis.diagnosis import Diagnosed
+from biaswatch.diagnosis.diagnosis import DiagnosisResult
 from biaswatch.render.figures.gaps import gap_figure
 from biaswatch.render.findable import findable_sentences
 from biaswatch.render.table_rows import (
@@ -46,7 +46,7 @@ SHOWN = (
 class FrameDiagnosis:
     """The diagnosis of a frame or a run; its tables are frames of the same library."""
 
-    result: Diagnosed
+    result: DiagnosisResult
     backend: Any
 
     @property

@@ -14,7 +14,7 @@ from biaswatch.shared.requests.diagnoses import DiagnoseRequest
 
 if TYPE_CHECKING:
     from biaswatch.checks import CheckRule
-    from biaswatch.diagnosis.diagnosis import Diagnosed
+    from biaswatch.diagnosis.diagnosis import DiagnosisResult
     from biaswatch.diagnosis.sources import DiagnosisInput
     from biaswatch.readers.tables import TableColumns
 from typing import Any
@@ -99,12 +99,12 @@ def diagnose(
 
 def _with_progress(
     data: "DiagnosisInput", request: DiagnoseRequest, rule: "CheckRule | None"
-) -> "Diagnosed":
+) -> "DiagnosisResult":
     """Diagnose, with a bar on a terminal."""
     from rich.console import Console
     from rich.progress import Progress
 
-    from biaswatch.diagnosis.diagnosis import diagnosed
+    from biaswatch.diagnosis.diagnosis import diagnose_rows
 
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
@@ -113,7 +113,7 @@ def _with_progress(
         def show(part: str, done: int, total: int) -> None:
             bars.update(task, description=f"diagnosing {part}", completed=done, total=total)
 
-        result = diagnosed(data, request, progress=show, rule=rule)
+        result = diagnose_rows(data, request, progress=show, rule=rule)
         _ = result.parts  # their null distributions take the time that the bar shows
         return result
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from biaswatch.diagnosis.diagnosis import Diagnosed
+from biaswatch.diagnosis.diagnosis import DiagnosisResult
 from biaswatch.diagnosis.sources import DiagnosisInput
 from biaswatch.render.gap_cases import COMPARED
 from biaswatch.render.table_rows import Row, turned
@@ -14,14 +14,16 @@ from biaswatch.shared.errors import UsageError
 
 
 def check_cases(source: DiagnosisInput) -> None:
-    """Raise UsageError for a run, whose pages show its answers, and for sums of a large table."""
+    """Raise UsageError for a run, and for a table too large for memory."""
     if source.extractors:
         raise UsageError("`cases` are those of a table; the pages of a run show its answers.")
     if source.summed:
         raise UsageError(f"`cases` needs all values. {source.summed.advice}")
 
 
-def strongest_cases(result: Diagnosed, n: int | None = None, **wanted: str | None) -> list[Row]:
+def strongest_cases(
+    result: DiagnosisResult, n: int | None = None, **wanted: str | None
+) -> list[Row]:
     """Return the cases behind the strongest comparison of each feature.
 
     Parameters
@@ -36,7 +38,7 @@ def strongest_cases(result: Diagnosed, n: int | None = None, **wanted: str | Non
     Raises
     ------
     UsageError
-        No comparison of answers has these values, or it is no table that fits into memory.
+        No comparison of answers has these values, or the table does not fit into memory.
     """
     check_cases(result.source)
     named = {name: value for name, value in wanted.items() if value is not None}
@@ -51,7 +53,7 @@ def strongest_cases(result: Diagnosed, n: int | None = None, **wanted: str | Non
     return cases_of(result, strongest.values(), n)
 
 
-def cases_of(result: Diagnosed, compared: Iterable[Row], n: int | None = None) -> list[Row]:
+def cases_of(result: DiagnosisResult, compared: Iterable[Row], n: int | None = None) -> list[Row]:
     """Return the cases behind some comparisons of answers, at most n of each."""
     seen = result.source.rows
     answers = [row for row in compared if row["feature"] in seen.features]
@@ -88,4 +90,5 @@ def _case_rows(
 
 
 def _texts(texts: Mapping[str, Labels], row: int) -> Mapping[str, str | None]:
+    """Return the texts of a row by column; empty for a missing side."""
     return {name: labels[row] for name, labels in texts.items() if row >= 0}

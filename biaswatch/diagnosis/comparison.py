@@ -76,18 +76,18 @@ def comparison_input(
     pairs, warnings = _paired_models(before, after, parts)
     shared, notes = _shared_features(before, after, features)
     columns = RunColumns(groups, shared, ranges=ranges)
-    observed = [_observed(before, after, pair, columns) for pair in pairs]
+    observed = [_paired_observations(before, after, pair, columns) for pair in pairs]
     runs = [run for run, _ in observed]
     warnings += dict.fromkeys([*notes, *(note for _, lines in observed for note in lines)])
     matched = matched_prompts(runs)
-    warnings += _differences(before, after)
-    if is_whole := _is_whole(matched):
+    warnings += _difference_warnings(before, after)
+    if is_whole := _has_few_in_common(matched):
         warnings += _whole_run_warnings(matched, before)
     declared = before.declared
     return ComparisonInput(
         runs,
         None if is_whole else matched,
-        [*warnings, *_missing(before, after)],
+        [*warnings, *_missing_answer_warnings(before, after)],
         _about(before, after, matched),
         Claim.POPULATION if is_whole else declared.claim,
         DECLARED.alpha if declared.alpha is None else declared.alpha,
@@ -96,13 +96,14 @@ def comparison_input(
     )
 
 
-def _is_whole(matched: MatchedPrompts) -> bool:
+def _has_few_in_common(matched: MatchedPrompts) -> bool:
     """Return whether less than half of the smaller run's prompts are in the other."""
     fewer = min(matched.only_before, matched.only_after) + matched.prompts
     return matched.prompts < LEAST_SHARE_IN_COMMON * fewer
 
 
 def _whole_run_warnings(matched: MatchedPrompts, before: RunTable) -> list[str]:
+    """Return warnings for runs compared as a whole."""
     shared = matched.prompts or "no"
     warning = (
         f"The runs have {shared} prompts in common, so all prompts of each are compared, those in"
@@ -141,7 +142,7 @@ def _models(table: RunTable, part: RunPart) -> list[Model]:
 def _paired_models(
     before: RunTable, after: RunTable, parts: tuple[RunPart, RunPart]
 ) -> tuple[list[tuple[str, Model, Model]], list[str]]:
-    """Pair targets and scaffolds by name; a single one in each run is paired under any name."""
+    """Pair targets and scaffolds by name, or by themselves if each run has one."""
     of_runs = [_models(before, parts[0]), _models(after, parts[1])]
     varying = [
         index
@@ -154,22 +155,24 @@ def _paired_models(
     shared = [name for name in first if name in second]
     if not shared:
         raise UsageError(
-            f"The runs share no target and scaffold: the first has {_listed(of_runs[0])}, the"
-            f" second {_listed(of_runs[1])}. Select one of each with --target and --other-target."
+            f"The runs share no target and scaffold: the first has {_model_list(of_runs[0])}, the"
+            f" second {_model_list(of_runs[1])}. Select one of each with --target and"
+            " --other-target."
         )
     models = [(name, first[name], second[name]) for name in shared]
     return models, list(_notes_of_one_run("", first, second))
 
 
 def _notes_of_one_run(kind: str, first: Iterable[str], second: Iterable[str]) -> Iterator[str]:
-    """Yield notes about names that only one of the runs has."""
+    """Yield notes about names in one run alone."""
     for place, these, other_names in (("first", first, second), ("second", second, first)):
         known = set(other_names)
         if extra := [name for name in these if name not in known]:
             yield f"Only the {place} run has {kind}{', '.join(extra)}: left out."
 
 
-def _listed(models: Sequence[Model]) -> str:
+def _model_list(models: Sequence[Model]) -> str:
+    """Return targets and scaffolds as text."""
     return "; ".join(", ".join(model) for model in models) or "no answers"
 
 
@@ -186,7 +189,7 @@ def _shared_features(
     return shared, list(_notes_of_one_run("the measurements ", first, second))
 
 
-def _observed(
+def _paired_observations(
     before: RunTable, after: RunTable, pair: tuple[str, Model, Model], columns: RunColumns
 ) -> tuple[tuple[str, Observations, Observations], list[str]]:
     """Return the answers of a target and scaffold in both runs, under common names.
@@ -230,7 +233,7 @@ def _observed(
     return (name, first, second), notes
 
 
-def _differences(before: RunTable, after: RunTable) -> list[str]:
+def _difference_warnings(before: RunTable, after: RunTable) -> list[str]:
     """Return warnings about differences of suites, claims and extractors."""
     warnings = []
     if before.declared.suite != after.declared.suite:
@@ -253,7 +256,8 @@ def _differences(before: RunTable, after: RunTable) -> list[str]:
     return warnings
 
 
-def _missing(before: RunTable, after: RunTable) -> list[str]:
+def _missing_answer_warnings(before: RunTable, after: RunTable) -> list[str]:
+    """Return warnings about missing answers of either run."""
     if before is after:
         return missing_answers(before)
     return [
@@ -264,11 +268,12 @@ def _missing(before: RunTable, after: RunTable) -> list[str]:
 
 
 def _about(before: RunTable, after: RunTable, matched: MatchedPrompts) -> dict[str, Any]:
+    """Return the facts of the comparison for JSON."""
     return {
         "runs": [before.declared.run_id, after.declared.run_id],
         "suites": [before.declared.suite, after.declared.suite],
         "prompts": matched.prompts,
-        "matched": not _is_whole(matched),
+        "matched": not _has_few_in_common(matched),
         "only_before": matched.only_before,
         "only_after": matched.only_after,
     }

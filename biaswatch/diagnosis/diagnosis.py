@@ -57,8 +57,8 @@ def no_progress(part: str, done: int, total: int) -> None:
 
 
 @dataclass
-class Diagnosed:
-    """A diagnosis as plain rows with warnings; parts without verdicts are lazy."""
+class DiagnosisResult:
+    """A diagnosis as plain rows with warnings; most parts are computed on request."""
 
     source: DiagnosisInput
     request: DiagnoseRequest
@@ -88,7 +88,7 @@ class Diagnosed:
             parts = result_rows(self.diagnosis, self.source.unit) | self.source.corrected_parts
             parts["comparisons"] = self.comparisons
         except ValueError as error:  # an argument of the mathematics, in a sentence
-            raise _refusal(error) from None
+            raise _usage_error(error) from None
         if self.source.labelled:
             parts["corrections"] = table_correction_rows(self.corrected)
         return parts
@@ -121,19 +121,19 @@ class Diagnosed:
 
     @cached_property
     def checked(self) -> list[CheckedComparison]:
-        """The comparisons in the form that gates check."""
+        """The comparisons as gates check them."""
         compared = self.comparisons
         lone = ungrouped(self.parts["summary"], compared, self.request.group)
         return [*checked_table(compared), *lone]
 
 
-def diagnosed(
+def diagnose_rows(
     source: DiagnosisInput,
     request: DiagnoseRequest,
     *,
     progress: Progress = no_progress,
     rule: CheckRule | None = None,
-) -> Diagnosed:
+) -> DiagnosisResult:
     """Diagnose rows of a table, a log or a run.
 
     Parameters
@@ -165,12 +165,12 @@ def diagnosed(
         )
     else:
         diagnosis = _diagnosis(source.rows, request, plan, progress)
-    corrected = _corrected(source, plan)
-    return Diagnosed(source, request, plan, diagnosis, corrected, rule or CheckRule())
+    corrected = _label_corrections(source, plan)
+    return DiagnosisResult(source, request, plan, diagnosis, corrected, rule or CheckRule())
 
 
 def table_columns(request: DiagnoseRequest) -> TableColumns:
-    """Return the columns of a table that a request names.
+    """Return the columns of a table named by a request.
 
     Raises
     ------
@@ -188,7 +188,7 @@ def table_columns(request: DiagnoseRequest) -> TableColumns:
 
 
 def run_columns(request: DiagnoseRequest) -> RunColumns:
-    """Return the fields of a run that a request names."""
+    """Return the fields of a run named by a request."""
     return RunColumns(
         request.group, request.feature, request.unit, request.domain, request.set,
         request.target, request.scaffold, request.ranges, request.random, _scales(request),
@@ -198,6 +198,7 @@ def run_columns(request: DiagnoseRequest) -> RunColumns:
 def _label_columns(
     labels: Mapping[str, Names] | Names, features: Names, truth: str | None
 ) -> Mapping[str, tuple[str, ...]]:
+    """Return the columns of labels by feature; raise UsageError for unknown features."""
     if not isinstance(labels, Mapping):
         return named_labels(labels, features, truth)
     if unknown := [feature for feature in labels if feature not in features and feature != truth]:
@@ -208,6 +209,7 @@ def _label_columns(
 
 
 def _plan(source: DiagnosisInput, request: DiagnoseRequest) -> ComparisonPlan:
+    """Return the plan of the comparisons; options of the user precede declarations."""
     try:
         return ComparisonPlan(
             source.alpha if request.alpha is None else request.alpha,
@@ -219,12 +221,13 @@ def _plan(source: DiagnosisInput, request: DiagnoseRequest) -> ComparisonPlan:
             request.assigned,
         )
     except ValueError as error:
-        raise _refusal(error) from None
+        raise _usage_error(error) from None
 
 
 def _diagnosis(
     rows: Observations, request: DiagnoseRequest, plan: ComparisonPlan, progress: Progress
 ) -> TableDiagnosis:
+    """Return all statistics of the rows; raise UsageError for too many comparisons."""
     sizes = [len(set(labels) - {None}) for labels in rows.groups.values()]
     pairs = sum(n * (n - 1) // 2 for n in sizes) * len(rows.features)
     if plan.against is Against.PAIRS and pairs > MAX_COMPARISONS:
@@ -253,7 +256,7 @@ def _diagnosis(
             progress=progress,
         )
     except ValueError as error:  # the mathematics refuses an argument, in a sentence
-        raise _refusal(error) from None
+        raise _usage_error(error) from None
 
 
 def _scaled(source: DiagnosisInput, request: DiagnoseRequest) -> DiagnosisInput:
@@ -273,7 +276,7 @@ def _scaled(source: DiagnosisInput, request: DiagnoseRequest) -> DiagnosisInput:
         }
         rows, notes = scaled(source.rows, scales)
     except ValueError as error:
-        raise _refusal(error) from None
+        raise _usage_error(error) from None
     return replace(source, rows=rows, warnings=[*source.warnings, *notes])
 
 
@@ -294,7 +297,8 @@ def _calibrated(rows: Observations) -> Observations:
     return replace(rows, values=rows.values - rows.baseline, ranges=ranges)
 
 
-def _corrected(source: DiagnosisInput, plan: ComparisonPlan) -> list[TableCorrection]:
+def _label_corrections(source: DiagnosisInput, plan: ComparisonPlan) -> list[TableCorrection]:
+    """Return the gaps and rates of a table, corrected by its labels."""
     try:
         labelled = [
             part
@@ -302,7 +306,7 @@ def _corrected(source: DiagnosisInput, plan: ComparisonPlan) -> list[TableCorrec
             for part in ([column] if column.readings is None else rate_columns(source.rows, column))
         ]
     except ValueError as error:
-        raise _refusal(error) from None
+        raise _usage_error(error) from None
     ranges = {column.feature: column.bounds for column in labelled}
     analysis = AnalysisPlan(
         plan.alpha, plan.tolerance, ranges=ranges, claim=plan.claim, against=plan.against
@@ -311,17 +315,18 @@ def _corrected(source: DiagnosisInput, plan: ComparisonPlan) -> list[TableCorrec
 
 
 def _statistic(name: str) -> Statistic:
-    """Return a named statistic, or that of a user's `module:function`."""
+    """Return a statistic by its name, or by `module:function` of a user."""
     if ":" in name:
         return FunctionStatistic(name, user_function(name))
-    return parse_statistic(name, _own_statistics())
+    return parse_statistic(name, _installed_statistics())
 
 
 @cache
-def _own_statistics() -> Any:
-    """Return the statistics that installed packages add; reading entry points is slow."""
+def _installed_statistics() -> Any:
+    """Return the statistics of installed packages; reading entry points is slow."""
     return added(entry.load() for entry in entry_points(group=ENTRY_POINTS))
 
 
-def _refusal(error: ValueError) -> UsageError:
+def _usage_error(error: ValueError) -> UsageError:
+    """Return an error of the mathematics as a sentence for users."""
     return UsageError(str(error).rstrip(".") + ".")

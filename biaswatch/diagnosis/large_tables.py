@@ -31,7 +31,7 @@ SUMMED_WARNING = (
 
 @dataclass(frozen=True)
 class SummedTable:
-    """A table that stays where it is."""
+    """A table too large for memory: its files, columns and size."""
 
     source: str
     columns: TableColumns
@@ -40,7 +40,7 @@ class SummedTable:
 
     @property
     def advice(self) -> str:
-        """What to do where all values are needed."""
+        """The advice for computations on all values."""
         return (
             f"{self.source} has {self.rows:,} rows, which is more than fits into memory: name fewer"
             " features, or write a sample of whole units to one file and diagnose that."
@@ -49,7 +49,7 @@ class SummedTable:
     def diagnosis(
         self, plan: ComparisonPlan, ddof: int, *, named_statistics: bool
     ) -> TableDiagnosis:
-        """Return the statistics that follow from the sums of the table.
+        """Return the statistics computable from sums of the table.
 
         Raises
         ------
@@ -71,7 +71,7 @@ class SummedTable:
 
 
 def dataset_input(source: str, columns: TableColumns) -> DiagnosisInput:
-    """Return the rows of many files where they fit into memory, or else the table as it is.
+    """Return the rows of many files, or their sums if memory is too small.
 
     Raises
     ------

@@ -8,11 +8,12 @@ SHOWN_USERS = 3
 
 def log_remarks(rows: Sequence[Mapping[str, Any]], dimensions: Sequence[str]) -> list[str]:
     """Return sentences about users in several groups, and about monitors of the same answers."""
-    remarks = [_in_several_groups(rows, dimension) for dimension in dimensions]
-    return [remark for remark in (*remarks, _of_monitors(rows)) if remark]
+    remarks = [_several_groups_remark(rows, dimension) for dimension in dimensions]
+    return [remark for remark in (*remarks, _monitor_remark(rows)) if remark]
 
 
-def _in_several_groups(rows: Sequence[Mapping[str, Any]], dimension: str) -> str | None:
+def _several_groups_remark(rows: Sequence[Mapping[str, Any]], dimension: str) -> str | None:
+    """Return a remark about users in several groups; None without any."""
     groups: dict[str, set[str]] = {}
     for row in rows:
         unit, group = row.get("unit"), (row.get("groups") or {}).get(dimension)
@@ -28,7 +29,7 @@ def _in_several_groups(rows: Sequence[Mapping[str, Any]], dimension: str) -> str
     )
 
 
-def _of_monitors(rows: Sequence[Mapping[str, Any]]) -> str | None:
+def _monitor_remark(rows: Sequence[Mapping[str, Any]]) -> str | None:
     """Return why a monitor may conclude otherwise; None if none could read the answers."""
     if not all(row.get("unit") and row.get("at") and row.get("id") for row in rows):
         return None

@@ -113,12 +113,12 @@ def run_input(run_id: str, columns: RunColumns, gateway: "Gateway") -> Diagnosis
     UsageError
         The run has no such field or feature, or the gateway refuses access.
     """
-    table, corrections = asyncio.run(_labelled(run_id, gateway))
+    table, corrections = asyncio.run(_run_with_corrections(run_id, gateway))
     return replace(measured_input(table, columns), corrections=corrections)
 
 
 def measured_input(table: RunTable, columns: RunColumns) -> DiagnosisInput:
-    """Return the measured answers of a run, with the analysis that its suite declares.
+    """Return the measured answers of a run, with the analysis declared by its suite.
 
     Raises
     ------
@@ -147,10 +147,12 @@ def read_runs(run_ids: Sequence[str], gateway: "Gateway") -> list[RunTable]:
     UsageError
         A run does not exist, or the gateway refuses access.
     """
-    return asyncio.run(_read(run_ids, gateway))
+    return asyncio.run(_read_tables(run_ids, gateway))
 
 
-async def _labelled(run_id: str, gateway: "Gateway") -> tuple[RunTable, Sequence[Correction]]:
+async def _run_with_corrections(
+    run_id: str, gateway: "Gateway"
+) -> tuple[RunTable, Sequence[Correction]]:
     """Return a run's measured answers, and the corrections of its findings."""
     from biaswatch.local.runs import corrections_of, whole_run_id
 
@@ -160,7 +162,8 @@ async def _labelled(run_id: str, gateway: "Gateway") -> tuple[RunTable, Sequence
         return await read_run(client, whole), corrections.corrections
 
 
-async def _read(run_ids: Sequence[str], gateway: "Gateway") -> list[RunTable]:
+async def _read_tables(run_ids: Sequence[str], gateway: "Gateway") -> list[RunTable]:
+    """Read runs over one connection."""
     from biaswatch.local.runs import whole_run_id
 
     async with gateway.connect(with_models=False) as client:

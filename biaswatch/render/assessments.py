@@ -63,6 +63,7 @@ def assessment_lines(assessments: Sequence[Assessment]) -> Iterator[str]:
 
 
 def _terminal_summary(assessments: Sequence[Assessment], model_names: ModelNames) -> Table:
+    """Return a row of plain numbers for each model."""
     columns = (
         *names("target, scaffold"),
         *numbers("total bias", "chance", "p", "quality", "sd", "missing"),
@@ -84,6 +85,7 @@ def _terminal_summary(assessments: Sequence[Assessment], model_names: ModelNames
 
 
 def _summary(assessments: Sequence[Assessment], model_names: ModelNames) -> Table:
+    """Return a row for each model, with total bias and quality in words."""
     columns = (
         *names("target, scaffold", "feature"),
         *texts("total bias (by chance)", "quality", "consistency", "missing"),
@@ -121,6 +123,7 @@ def _consistency(consistency: Consistency) -> str:
 
 
 def _detail_tables(assessment: Assessment) -> Iterator[Table]:
+    """Yield the tables of one assessment: deviations, errors, combinations, criteria."""
     level = coverage(assessment.alpha)
     if deviations := assessment.deviations:
         yield _table(

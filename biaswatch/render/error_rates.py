@@ -17,7 +17,7 @@ Row = dict[str, Any]
 
 
 def error_rate_rows(diagnosis: TableDiagnosis) -> dict[str, list[Row]]:
-    """Return the parts that need a truth; none without one."""
+    """Return error rates, parities and calibration; empty without a column of truth."""
     if not diagnosis.description.error_rates:
         return {}
     return {
@@ -73,7 +73,7 @@ def _estimate(estimate: Estimate) -> Row:
 def error_rate_tables(
     rates: Sequence[Row], parity: Sequence[Row], level: str
 ) -> Iterator[RichTable]:
-    """Yield a table of rates by group for each feature and dimension, then one of parities."""
+    """Yield tables of rates by group and of parities, by feature and dimension."""
     for place, rows in groupby(rates, key=_place):
         cells = [
             (words(row["rate"]), escape(row["group"]), _shown(row), str(row["n"])) for row in rows
@@ -90,10 +90,12 @@ def error_rate_tables(
 
 
 def _place(row: Row) -> str:
+    """Return feature, dimension and domain of a row."""
     return ", ".join(filter(None, [f"{row['feature']} by {row['dimension']}", row["domain"]]))
 
 
 def _shown(row: Row) -> str:
+    """Return the value with its interval, or the reason for none."""
     if row["value"] is None:
         return f"{number(None)} ({row['reason']})"
     low, high = row["ci"] or (None, None)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def print_own_bias(
     name: str, calibration: "ExtractorCalibration", alpha: float, *, everything: bool
 ) -> None:
-    """Print the conclusion and the gaps that differ, or `everything`."""
+    """Print the conclusion and the gaps beyond chance, or `everything`."""
     console, level = Console(), f"[{coverage(alpha)}]"
     differ = [gap for gap in calibration.gaps if (gap.p_adjusted or 1.0) <= alpha]
     rest = [gap for gap in calibration.gaps if gap not in differ]

@@ -1,4 +1,4 @@
-"""The gaps that studies of this size find, and what finds smaller ones."""
+"""Gaps found by studies of this size, and the sample for smaller gaps."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import inf
@@ -14,7 +14,7 @@ from biaswatch.shared.stats.comparisons.planned_power import POWER, findable_gap
 
 
 def with_findable(rows: Sequence[Row], seen: Observations, plan: ComparisonPlan) -> list[Row]:
-    """Return comparisons with the gap that about 80 % of studies of this size find.
+    """Return comparisons with the gap found by about 80 % of such studies.
 
     None for error rates, for fixed prompts, without a test or an interval, and beyond the range.
     """
@@ -29,11 +29,13 @@ def with_findable(rows: Sequence[Row], seen: Observations, plan: ComparisonPlan)
 
 
 def _width(seen: Observations, feature: int) -> float:
+    """Return the widest range of a feature; infinite where unknown."""
     ranges = seen.bounds(feature)
     return max((inf if ends is None else ends[1] - ends[0] for ends in ranges), default=inf)
 
 
 def _findable(row: Row, width: float | None, family: int, plan: ComparisonPlan) -> float | None:
+    """Return the gap found by about 80 % of such studies; None if unknown."""
     ends = row["summary_ci"]
     if width is None or ends is None or comparable_p(row) is None or ends[0] == ends[1]:
         return None

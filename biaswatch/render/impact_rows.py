@@ -42,7 +42,7 @@ def rule_name(label: str) -> str:
 
 
 @dataclass(frozen=True)
-class Rows:
+class DocumentTable:
     """A table within a document."""
 
     titles: Sequence[str]
@@ -68,23 +68,23 @@ def impact_remarks(table: ImpactTable) -> Iterator[str]:
 
 
 def _highest(table: ImpactTable) -> ImpactRow | None:
-    """Return the category of the highest rate among those with a ratio; of several, the largest."""
+    """Return the category with the highest rate and a ratio; ties go to the largest."""
     compared = [row for row in table.rows if row.impact_ratio is not None]
     return max(compared, key=lambda row: (row.rate, row.applicants), default=None)
 
 
-def impact_rows(table: ImpactTable, tables: ImpactTables) -> Rows:
+def impact_rows(table: ImpactTable, tables: ImpactTables) -> DocumentTable:
     """Return a table's cells; rates are rounded to one decimal, ratios to two."""
     is_scoring = tables.measure == "scoring"
     counts = ("above median", "scoring rate") if is_scoring else ("selected", "selection rate")
     interval = f"{coverage(NOTE_ALPHA)} interval"
     titles = (*table.dimensions, "applicants", *counts, "impact ratio", interval, "remark")
     highest, alpha = _highest(table), _remark_alpha(table)
-    return Rows(titles, [_cells(row, highest, alpha) for row in table.rows])
+    return DocumentTable(titles, [_cells(row, highest, alpha) for row in table.rows])
 
 
 def _remark_alpha(table: ImpactTable) -> float:
-    """Return the level of a remark, corrected for all pairs of the categories with a ratio.
+    """Return the level of a remark, corrected for all pairs of categories with ratios.
 
     The highest rate is the largest of all, so its ratios are a choice among these pairs.
     """
@@ -93,7 +93,7 @@ def _remark_alpha(table: ImpactTable) -> float:
 
 
 def impact_sheet(caption: str, table: ImpactTable, tables: ImpactTables) -> Table:
-    """Return a table for a workbook: numbers that can be computed with, shown as rounded."""
+    """Return a table for a workbook: unrounded numbers, shown as rounded."""
     printed = impact_rows(table, tables)
     titles = printed.titles
     names = len(table.dimensions)
@@ -139,7 +139,7 @@ def _interval(row: ImpactRow, highest: ImpactRow | None) -> str:
 
 
 def _remark(row: ImpactRow, highest: ImpactRow | None, alpha: float) -> str:
-    """Return the reason for no ratio, or whether it is low, and whether that may be chance."""
+    """Return the reason for no ratio, or whether a low one may be chance."""
     if row.impact_ratio is None or highest is None:
         return row.reason or ""
     if row.rate == highest.rate:

@@ -46,6 +46,7 @@ def document_lines(evaluation: Evaluation) -> Iterator[str]:
 
 
 def _checks(evaluation: Evaluation) -> Iterator[str]:
+    """Yield the results of all checks: by code, by judges."""
     yield from _faults(evaluation)
     yield from _sentences_to_check(evaluation)
     yield from map(prose_words, evaluation.prose)
@@ -78,6 +79,7 @@ def summary(evaluation: Evaluation) -> str:
 
 
 def _faults(evaluation: Evaluation) -> Iterator[str]:
+    """Yield the faults found by code, or their absence."""
     count = len(evaluation.faults)
     if evaluation.failed:
         yield f"THE REPORT FAILED: {count} faults remained after {evaluation.repairs} repairs."
@@ -98,7 +100,7 @@ def _repaired(evaluation: Evaluation) -> str:
 
 
 def _sentences_to_check(evaluation: Evaluation) -> Iterator[str]:
-    """Yield hints, and the sentences that only a person can check."""
+    """Yield hints, and the sentences for a person to check."""
     if evaluation.hints:
         yield "Look at these sentences; they may be wrong:"
         for hint in evaluation.hints:
@@ -110,13 +112,14 @@ def _sentences_to_check(evaluation: Evaluation) -> Iterator[str]:
 
 
 def _quoted(evaluation: Evaluation, start: int | None, end: int | None) -> str:
+    """Return a part of the report in quotes."""
     if start is None or end is None or not evaluation.report:
         return ""
     return f"\u201c{evaluation.report[start:end]}\u201d"
 
 
 def _reasoning(evaluation: Evaluation) -> Iterator[str]:
-    """Yield the texts of judges, and the phrases that they object to."""
+    """Yield the texts of judges, and objectionable phrases."""
     judgements = [j for j in evaluation.judgements if j.key in evaluation.reasoning]
     if judgements:
         yield from ("", "What the judges wrote:")
@@ -138,6 +141,7 @@ def _underlined(evaluation: Evaluation) -> str:
 
 
 def _scores(evaluation: Evaluation) -> Iterator[str]:
+    """Yield the mean score, that of each dimension, and the agreement."""
     dimensions = evaluation.dimensions
     if not dimensions:
         yield "No judge was asked."
@@ -164,7 +168,7 @@ def _scores(evaluation: Evaluation) -> Iterator[str]:
 
 
 def _judges(evaluation: Evaluation) -> Iterator[str]:
-    """Yield the judges' grades of known texts, and the votes that do not count."""
+    """Yield the judges' grades of known texts, and votes without effect."""
     if not evaluation.judgements:
         return
     yield ""
@@ -181,7 +185,7 @@ def _judges(evaluation: Evaluation) -> Iterator[str]:
 
 
 def _judge(judge: JudgeStanding) -> str:
-    """Return the dimensions that a judge passes, and the reasons for the others."""
+    """Return the dimensions passed by a judge, and the reasons for failures."""
     passed = [kind.kind for kind in judge.kinds if kind.believed and kind.reason is None]
     reasons = grouped(
         (

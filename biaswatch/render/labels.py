@@ -93,7 +93,7 @@ def print_corrected(
     disagreements: Mapping[str, Sequence[str]],
     answers: Sequence[ExportedAnswer],
 ) -> None:
-    """Print findings as labels correct them, and answers on which people disagree.
+    """Print findings as labels correct them, and answers with disagreeing labels.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def print_corrections(
 
 
 def print_table_corrections(console: Console, corrections: Sequence[TableCorrection]) -> None:
-    """Print the effect of labels on a table's gaps, and the readings' error in each group."""
+    """Print a table's gaps as labels correct them, and the readings' errors."""
     print_sentence(console, "As labels of people correct the gaps:", style="bold")
     print_table(console, rich_table(corrections_table(corrections)), "")
     for row in corrections:

@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic_core import to_json
 from rich.console import Console
 
-from biaswatch.render.impact_rows import Rows, impact_remarks, impact_rows, impact_sheet
+from biaswatch.render.impact_rows import DocumentTable, impact_remarks, impact_rows, impact_sheet
 from biaswatch.render.markdown import escape_md, markdown_table
 from biaswatch.render.report_pages import report_page
 from biaswatch.render.terminal import print_sentence, print_table, terminal_table
@@ -87,7 +87,7 @@ class ImpactDocument:
     impacts: Sequence[RunImpact]
     """The same for programs."""
     chosen: str = ""
-    """Words for what a selected applicant has, where it is no score."""
+    """A property of selected applicants other than a score."""
     computed: str = ""
     """The program and the day, for the cover."""
 
@@ -117,7 +117,7 @@ class ImpactDocument:
         write_workbook({table.caption: table for table in tables}, path, facts, "cover")
 
     def _sheets(self) -> Iterator[Table]:
-        """Yield the tables as the rule lays them out, numbered by part where there are several."""
+        """Yield the tables as the rule lays them out, numbered by part."""
         for n, (_, part) in enumerate(self.parts, start=1):
             number_of_part = f"{n} " if len(self.parts) > 1 else ""
             for table in part.tables:
@@ -127,7 +127,7 @@ class ImpactDocument:
         """Print the tables on a terminal."""
         for piece in self._pieces():
             match piece:
-                case Rows(titles, rows):
+                case DocumentTable(titles, rows):
                     print_table(console, terminal_table(titles, rows))
                 case Heading(text):
                     print_sentence(console, text, style="bold")
@@ -142,7 +142,7 @@ class ImpactDocument:
         yield from ((fact, FILL_IN) for fact in COVER)
 
     def _cover(self) -> Iterator[str]:
-        """Yield the first page: the facts that a publisher states, partly left open."""
+        """Yield the first page: the facts for a publisher to state, partly left open."""
         yield from (f"# Local Law 144: {escape_md(self.title)}", "")
         yield from markdown_table(
             ("to be stated with the tables", "by the publisher"), list(self._facts())
@@ -154,14 +154,14 @@ class ImpactDocument:
             if n:
                 yield ""
             match piece:
-                case Rows(titles, rows):
+                case DocumentTable(titles, rows):
                     yield from markdown_table(list(map(escape_md, titles)), rows)
                 case Heading(text, level):
                     yield f"{'#' * level} {escape_md(text)}"
                 case str(text):
                     yield escape_md(text)
 
-    def _pieces(self) -> Iterator[str | Heading | Rows]:
+    def _pieces(self) -> Iterator[str | Heading | DocumentTable]:
         measures = {tables.measure for _, tables in self.parts}
         kind = "Selection" if measures == {"selection"} else "Scoring"
         kinds = "Selection and scoring" if len(measures) > 1 else kind
@@ -206,7 +206,7 @@ def case_document(
     applicant
         Words for what an applicant of the file is.
     chosen
-        Words for what a selected applicant has, where it is no score.
+        A property of selected applicants other than a score.
     """
     impacts = [
         RunImpact(target=name, scaffold="", extractor="", feature=score, impact=part)
@@ -243,7 +243,7 @@ def _without_score(tables: ImpactTables) -> str:
 
 
 def _cell(value: object) -> TableCell:
-    """Return a cell of the workbook: empty without a value, and 0 for a rounding error."""
+    """Return a cell of the workbook; a rounding error becomes 0."""
     if isinstance(value, float) and abs(value) < ROUNDING_ERROR:
         return number_cell(0.0)
     return number_cell(value) if isinstance(value, int | float) else text_cell(str(value or ""))

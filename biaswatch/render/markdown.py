@@ -11,7 +11,7 @@ FOLD_BEGINS, FOLD_ENDS = "<details>", "</details>"
 
 
 def escape_md(text: str) -> str:
-    """Return text that no reader of Markdown takes for markup."""
+    """Return text with all markup of Markdown escaped."""
     return isolated("".join(f"\\{c}" if c in "\\`*_{}[]<>#|!" else c for c in on_one_line(text)))
 
 

@@ -109,6 +109,7 @@ def print_monitor(view: MonitorView, *, everything: bool = False) -> None:
 
 
 def _print_alarms(view: MonitorView, console: Console) -> None:
+    """Print the lead and the standing alarms, by readings and by labels."""
     alarms = [row for row in view.evidence if row.standing]
     count = len(alarms)
     print_sentence(console, monitor_lead(view), style="bold red" if count else "bold")
@@ -122,7 +123,7 @@ def _print_alarms(view: MonitorView, console: Console) -> None:
 
 
 def print_alarm(view: AlarmView, console: Console) -> None:
-    """Print an alarm with its deliveries, and the answers that contributed most."""
+    """Print an alarm with its deliveries, and the answers with the largest part."""
     alarm = view.alarm
     if alarm.words:
         print_sentence(console, alarm.words, style="bold")
@@ -160,6 +161,7 @@ def _title(evidence: EvidenceView) -> str:
 
 
 def _print_evidence(view: MonitorView, console: Console, *, everything: bool) -> None:
+    """Print the table of evidence with its remarks."""
     by_urgency = sorted(
         view.evidence, key=lambda row: (row.standing is None, -row.log_e / row.bound)
     )
@@ -180,10 +182,11 @@ def _print_evidence(view: MonitorView, console: Console, *, everything: bool) ->
         if row.standing:
             print_sentence(console, f"{_title(row)}: {row.reason}.")
     _print_smallest_changes(shown, console)
-    print_sentence(console, _promise(view.status, labelled=bool(view.labelled)))
+    print_sentence(console, _false_alarm_bound(view.status, labelled=bool(view.labelled)))
 
 
 def _print_smallest_changes(shown: Sequence[EvidenceView], console: Console) -> None:
+    """Print the smallest changes findable by now."""
     rows = [
         (
             _title(row),
@@ -211,8 +214,8 @@ def _print_labelled(view: MonitorView, console: Console) -> None:
     print_sentence(console, f"{labelled_promise_in_words(view.status.alpha)}.")
 
 
-def _promise(status: MonitorStatus, *, labelled: bool) -> str:
-    """Return the bound on false alarms and the share left; empty for monitors of the past."""
+def _false_alarm_bound(status: MonitorStatus, *, labelled: bool) -> str:
+    """Return the bound on false alarms, and the share reserved for later ones."""
     if status.history_of:
         return ""
     which = "any false alarm by readings" if labelled else "any false alarm"
@@ -224,7 +227,7 @@ def _promise(status: MonitorStatus, *, labelled: bool) -> str:
 
 
 def print_accounts(view: MonitorView, console: Console) -> None:
-    """Print the fate of every answer that was sent in for a monitor."""
+    """Print the fate of every answer sent in for a monitor."""
     if (accounts := view.accounts) is None:
         return
     verb = "was" if accounts.sent == 1 else "were"

@@ -33,7 +33,7 @@ PICTURE_WIDTH_IN = 6.3
 
 
 def check_can_write(form: str, output: Path | None, name: str) -> None:
-    """Raise UsageError for a format that cannot be written here; call it before the work.
+    """Raise UsageError if a format cannot be written; call it before the work.
 
     Parameters
     ----------
@@ -78,12 +78,14 @@ def write_docx(
 
 
 def _is_fold(line: str) -> bool:
+    """Return whether a line of HTML folds a section."""
     return line in (FOLD_BEGINS, FOLD_ENDS) or line.startswith("<summary>")
 
 
 def _add_paragraph(
     document: Any, pictured: RunResults | None, tokens: Sequence[Token], at: int
 ) -> None:
+    """Add a paragraph, or the plot in place of its placeholder."""
     inline = tokens[at + 1]
     if pictured is not None and inline.content == FORESTS_PLACEHOLDER:
         _add_picture(document, pictured)
@@ -121,6 +123,7 @@ def _plain(token: Token) -> str:
 
 
 def _end_of(tokens: Sequence[Token], at: int) -> int:
+    """Return the index of the end of a table."""
     level = tokens[at].level
     ends = (
         n for n in range(at, len(tokens))
@@ -130,6 +133,7 @@ def _end_of(tokens: Sequence[Token], at: int) -> int:
 
 
 def _table_rows(tokens: Sequence[Token], at: int) -> Iterator[list[str]]:
+    """Yield the cells of each row of a table."""
     row: list[str] = []
     for token in tokens[at : _end_of(tokens, at)]:
         if token.type == "tr_open":

@@ -19,7 +19,7 @@ Printer = Callable[[str, Path], None]
 
 
 def pdf_printer() -> Printer:
-    """Return the function that prints a page to a file; call it before the work.
+    """Return the printer of pages to files; call it before the work.
 
     Raises
     ------

@@ -57,7 +57,7 @@ CHANCE = (
 
 
 def verdict_table(diagnoses: Sequence[Diagnosis], verdict: str) -> Iterator[str]:
-    """Yield the table of all comparisons with a verdict, in words, that is no disparity."""
+    """Yield the table of comparisons with a verdict other than a disparity."""
     names = ModelNames.among(diagnoses)
     rows = [row for diagnosis in diagnoses if (row := _verdict_row(diagnosis, verdict, names))]
     if not rows:
@@ -69,12 +69,13 @@ def verdict_table(diagnoses: Sequence[Diagnosis], verdict: str) -> Iterator[str]
     )
     yield from (ONE_ROW if verdict == NO_DISPARITY else f"{NOT_ALIKE} {ONE_ROW}", "")
     yield from markdown_table(titles, (cells for _, cells in rows[:MAX_NULL_ROWS]))
-    yield from _rest(len(rows) - MAX_NULL_ROWS)
+    yield from _rows_left_out(len(rows) - MAX_NULL_ROWS)
 
 
 def _verdict_row(
     diagnosis: Diagnosis, verdict: str, names: ModelNames
 ) -> tuple[float, list[str]] | None:
+    """Return p-value and cells of the comparison closest to a disparity."""
     rows = [row for row in comparisons([diagnosis]) if row.verdict == verdict]
     if not rows:
         return None
@@ -87,6 +88,7 @@ def _verdict_row(
 
 
 def _closeness(row: ComparisonView) -> tuple[float, float]:
+    """Return the sort key of a comparison: closest to a disparity first."""
     p = 2.0 if row.gap.p_summary is None else row.gap.p_summary
     return p, -abs(row.gap.gap.value or 0.0)
 
@@ -98,16 +100,16 @@ def detail_tables(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
     level, names = coverage(diagnoses[0].alpha), ModelNames.among(diagnoses)
     if gaps := comparisons(diagnoses):
         remarks = map(escape_md, comparison_remarks(diagnoses))
-        lines = [*_findings(GAP_COLUMNS, gaps, level), "", " ".join(remarks)]
+        lines = [*_finding_lines(GAP_COLUMNS, gaps, level), "", " ".join(remarks)]
         yield from folded(f"Every comparison ({len(gaps)})", lines)
     groups = group_rows(diagnoses)
-    lines = [*_findings(GROUP_COLUMNS, groups, level)]
+    lines = [*_finding_lines(GROUP_COLUMNS, groups, level)]
     if any(row.group.shrunken_mean for row in groups):
         lines += ["", SHRUNKEN_MEAN]
     yield from folded(f"Every group ({len(groups)})", lines)
     yield from _all_groups(diagnoses, names)
     if rows := (parity := parities_table(diagnoses)).rows:
-        lines = [*table_lines(parity, MAX_ROWS), *_rest(len(rows) - MAX_ROWS)]
+        lines = [*table_lines(parity, MAX_ROWS), *_rows_left_out(len(rows) - MAX_ROWS)]
         yield from folded(f"{parity.caption} ({len(rows)})", lines)
     missing = [
         [title_of(row), names.of(row), p_value(test.p_value), test.method or test.reason or ""]
@@ -117,15 +119,15 @@ def detail_tables(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
     if missing:
         tests = markdown_table(("number", "model", "p", "how"), missing[:MAX_ROWS])
         title = "Are answers missing alike in all groups?"
-        yield from folded(title, [*tests, *_rest(len(missing) - MAX_ROWS)])
+        yield from folded(title, [*tests, *_rows_left_out(len(missing) - MAX_ROWS)])
     if notes := [
         f"- {escape_md(f'{names.of(row)}: {note}')}" for row in diagnoses for note in gap_notes(row)
     ]:
         title = f"Other tests, which decide nothing ({len(notes)})"
-        yield from folded(title, [*notes[:MAX_ROWS], *_rest(len(notes) - MAX_ROWS)])
+        yield from folded(title, [*notes[:MAX_ROWS], *_rows_left_out(len(notes) - MAX_ROWS)])
 
 
-def _findings(
+def _finding_lines(
     registry: Sequence[FindingColumn[Row]], rows: Sequence[Row], level: str
 ) -> Iterator[str]:
     """Yield a table whose common names are above it."""
@@ -134,7 +136,7 @@ def _findings(
     if common:
         yield from (f"All of {escape_md(', '.join(common))}.", "")
     yield from table_lines(findings_table(columns, shown, Shown.DOCUMENT, level))
-    yield from _rest(len(rows) - MAX_ROWS)
+    yield from _rows_left_out(len(rows) - MAX_ROWS)
 
 
 def _all_groups(diagnoses: Sequence[Diagnosis], names: ModelNames) -> Iterator[str]:
@@ -153,12 +155,13 @@ def _all_groups(diagnoses: Sequence[Diagnosis], names: ModelNames) -> Iterator[s
     table = disparities_table(diagnoses, statistics=SHOWN_STATISTICS)
     if table.rows:
         lines += ["", CHANCE, "", *table_lines(table, MAX_ROWS)]
-        lines += _rest(len(table.rows) - MAX_ROWS)
+        lines += _rows_left_out(len(table.rows) - MAX_ROWS)
     if lines:
         yield from folded("All groups together", lines)
 
 
-def _rest(left: int) -> Iterable[str]:
+def _rows_left_out(left: int) -> Iterable[str]:
+    """Return a line about rows beyond the limit."""
     return ["", f"{left} more rows are in `--format csv` and `json`."] if left > 0 else []
 
 
@@ -174,7 +177,7 @@ def as_markdown(
     forests: Sequence[str] = (),
     most_pairs: int | None = studies.MAX_PAIRS,
 ) -> str:
-    """Return the report; texts of models and users are never markup.
+    """Return the report, with texts of models and users escaped.
 
     `pictures` are lines that show the figures, or a placeholder; `forests` the same of the gaps
     under the headline; `most_pairs` flagged pairs are shown, or all for None.
@@ -214,7 +217,7 @@ def _sections(
     """Yield the sections after the first page with their titles; some have no line."""
     yield "Comparisons without a disparity", verdict_table(results.diagnoses, NO_DISPARITY)
     yield "Inconclusive comparisons", verdict_table(results.diagnoses, INCONCLUSIVE)
-    yield "As labels of people correct it", _corrected(results.corrections)
+    yield "As labels of people correct it", _correction_lines(results.corrections)
     yield "Figures", pictures
     if results.studies:
         yield from studies.sections(results.studies)
@@ -228,7 +231,8 @@ def _sections(
     yield "Flagged pairs", flagged_pairs
 
 
-def _corrected(corrections: Sequence[Correction]) -> Iterator[str]:
+def _correction_lines(corrections: Sequence[Correction]) -> Iterator[str]:
+    """Yield the effect of labels, then the errors of each reading."""
     yield from (f"- {escape_md(row)}" for row in correction_sentences(corrections))
     names = ModelNames.among(corrections)
     for row in corrections:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from biaswatch.local.runs import RunResults
 from biaswatch.render.markdown import escape_md, markdown_table
-from biaswatch.render.studies import left_out
+from biaswatch.render.studies import missing_results
 from biaswatch.shared.contracts import Diagnosis
 from biaswatch.shared.formatting import counted, number
 from biaswatch.shared.presentation.bias_scores import (
@@ -16,7 +16,7 @@ from biaswatch.shared.presentation.bias_scores import (
     unread_scores,
 )
 from biaswatch.shared.presentation.conclusions import certainty, families_of, level_scope
-from biaswatch.shared.presentation.findings import reading
+from biaswatch.shared.presentation.findings import feature_by_extractor
 from biaswatch.shared.presentation.run_summary import RunSummary, VerdictCount, run_summary
 from biaswatch.shared.presentation.tables import words
 from biaswatch.shared.requests.run_sources import AnsweringModel, RunProvenance
@@ -78,16 +78,19 @@ def conclusions_page(results: RunResults, pictures: Sequence[str] = ()) -> Itera
 
 
 def _compared(results: RunResults) -> list[Diagnosis]:
+    """Return the findings that are not strata."""
     return [diagnosis for diagnosis in results.diagnoses if not diagnosis.stratum]
 
 
 def _is_traffic(results: RunResults) -> bool:
+    """Return whether the run is a window of production traffic."""
     return bool(results.provenance and results.provenance.suite_hash is None)
 
 
 def _disparities(
     results: RunResults, summary: RunSummary, pictures: Sequence[str]
 ) -> Iterator[str]:
+    """Yield the lead, the pictures and the strongest disparities."""
     if scores := score_conclusions(results.studies):
         yield from (f"**{score_lead(results.studies.scores if results.studies else [])}**", "")
         yield from (f"- {escape_md(score)}" for score in scores[:MAX_SCORES])
@@ -99,7 +102,9 @@ def _disparities(
     yield f"**{WINDOW_LEAD if _is_traffic(results) else summary.lead}**"
     yield from ("", *pictures, "") if pictures else ("",)
     for row in summary.strongest:
-        feature = reading(words(row.diagnosis.feature), row.instrument or row.diagnosis.feature)
+        feature = feature_by_extractor(
+            words(row.diagnosis.feature), row.instrument or row.diagnosis.feature
+        )
         between = f", between {row.between}" if row.between else ""
         doubts = "".join(f"; {doubt}" for doubt in row.doubts)
         yield (
@@ -112,6 +117,7 @@ def _disparities(
 
 
 def _certainty(results: RunResults, compared: Sequence[Diagnosis]) -> Iterator[str]:
+    """Yield the method of the scores, then the certainty of the verdicts."""
     if results.studies and results.studies.scores:
         yield SCORES_MEAN
         if results.studies.score_gaps:
@@ -120,6 +126,7 @@ def _certainty(results: RunResults, compared: Sequence[Diagnosis]) -> Iterator[s
 
 
 def _without_disparity(results: RunResults, summary: RunSummary) -> Iterator[str]:
+    """Yield the counts of comparisons without a disparity, by verdict."""
     if unclear := unclear_scores(results.studies):
         yield f"Bias scores whose interval holds 0: {'; '.join(unclear)}."
     if not summary.comparisons:
@@ -146,6 +153,7 @@ def _counts(rows: Sequence[VerdictCount], noun: str) -> Iterator[str]:
 
 
 def _not_measured(results: RunResults, summary: RunSummary) -> Iterator[str]:
+    """Yield missing answers and unmeasured comparisons with their reasons."""
     run = results.run
     if run.responses < run.probes:
         yield f"{run.probes - run.responses:,} of {run.probes:,} answers never came: {run.state}."
@@ -159,7 +167,7 @@ def _not_measured(results: RunResults, summary: RunSummary) -> Iterator[str]:
     if (left := len(summary.missing) - MAX_LINES) > 0:
         yield f"{left} more numbers lack answers; the table of groups counts them."
     if results.studies:
-        yield from left_out(results.studies)
+        yield from missing_results(results.studies)
     yield from unread_scores(results.studies)
 
 
@@ -193,7 +201,7 @@ def method(results: RunResults) -> Iterator[str]:
 
 
 def limits(results: RunResults) -> Iterator[str]:
-    """Yield the conclusions that must not be drawn."""
+    """Yield the limits of the conclusions."""
     compared = _compared(results)
     for claim in dict.fromkeys(row.claim for row in compared):
         yield f"The conclusions are about {escape_md(claim)}, at these models and versions."
@@ -216,6 +224,7 @@ def provenance_table(provenance: RunProvenance, run_id: str) -> Iterator[str]:
 
 
 def _facts(row: RunProvenance, run_id: str) -> Iterator[list[str]]:
+    """Yield name and value of each fact about the origin."""
     yield ["suite", row.suite + (f": {row.about}" if row.about else "")]
     yield ["suite hash", row.suite_hash or "none: production traffic has no suite"]
     if row.questions:

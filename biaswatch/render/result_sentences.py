@@ -20,7 +20,7 @@ MAX_MEANS, MORE_GROUPS = 8, "{} groups between"
 
 
 def result_facts(parts: Parts, about: Row, warnings: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield the sentences that a terminal shows, each with its subject."""
+    """Yield the sentences of the terminal, each with its subject."""
     compared = parts["comparisons"]
     features = dict.fromkeys(row["feature"] for row in compared)
     verdicts = comparison_row_remarks(compared, about, everything=False)
@@ -112,7 +112,7 @@ def mean_sentences(
 
 
 def missing_sentences(rows: Iterable[Row], most_p: float = 1.0) -> Iterator[str]:
-    """Yield the tests of answers missing alike in each group, with p-values of at most `most_p`."""
+    """Yield tests for equal shares of missing answers, with p-values up to `most_p`."""
     for row in rows:
         if row["p_value"] is not None and row["p_value"] <= most_p:
             domain = f"{row['domain']}: are" if row["domain"] else "Are"

@@ -58,6 +58,7 @@ def _sort_p(row: Row) -> float:
 
 
 def _row(change: RunChange) -> Row:
+    """Return a change as a row for JSON."""
     subject = change.subject
     return {
         "of": subject.of.value,
@@ -88,7 +89,7 @@ def _row(change: RunChange) -> Row:
 
 
 def answer_of(rows: Sequence[Row], about: Mapping[str, Any]) -> str:
-    """Return the answer, and the number of prompts that were not compared."""
+    """Return the answer, and the number of prompts without a match."""
     alone = about["only_before"] + about["only_after"] if about["matched"] else 0
     left = f" {alone} prompts that only one run has were not compared." if alone else ""
     return answer_sentence(rows) + left
@@ -139,6 +140,7 @@ def _subject(row: Row) -> str:
 
 
 def _doubt(row: Row) -> str:
+    """Return the doubt from missing answers, as the end of a sentence."""
     return f", but {COULD_UNDO}" if row["survives_missing"] is False else ""
 
 
@@ -150,7 +152,7 @@ def print_changes(
     *,
     everything: bool = False,
 ) -> None:
-    """Print the answer, the changes, and the data that were compared."""
+    """Print the answer, the changes, and the compared data."""
     console = Console(emoji=False)
     print_sentence(console, answer, style="bold")
     console.print()
@@ -183,7 +185,7 @@ def _change_cells(row: Row) -> tuple[str | Text, ...]:
 
 
 def about_sentences(about: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the prompts that were compared, and the coverage of the intervals."""
+    """Yield the number of compared prompts, and the coverage of the intervals."""
     prompts, first, second = about["prompts"], about["only_before"], about["only_after"]
     if about["matched"]:
         yield f"Both runs have {prompts} prompts in common; a prompt's change is one value."

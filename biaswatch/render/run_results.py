@@ -105,7 +105,7 @@ def _print_conclusions(console: Console, results: RunResults, *, everything: boo
 
 
 def _print_run(console: Console, results: RunResults) -> None:
-    """Print the state of the run, the gaps it could have found, and where its answers are."""
+    """Print the state of the run, its findable gaps, and where its answers are."""
     run = results.run
     print_sentence(
         console, f"Run {run.run_id}: {run.state}, {run.responses} of {run.probes} responses."
@@ -124,7 +124,7 @@ def _print_run(console: Console, results: RunResults) -> None:
 
 
 def _print_interpretations(console: Console, results: RunResults) -> None:
-    """Print the grades of written reports, and the command that shows them: they are long."""
+    """Print the grades of written reports, and the command for their texts."""
     for row in results.interpretations:
         console.print()
         lead = "There is no report" if row.evaluation.reason else "The report is written"
@@ -174,7 +174,7 @@ def _print_means(console: Console, rows: Sequence[Diagnosis]) -> None:
 
 
 def _print_groups(console: Console, rows: Sequence[Diagnosis]) -> None:
-    """Print each group's numbers, and statistics that no verdict uses."""
+    """Print each group's numbers, and statistics outside the verdicts."""
     console.print()
     for row in rows:
         console.print(f"[bold]{escape(f'{row.feature} by {row.dimension}')}[/]", soft_wrap=True)

@@ -26,7 +26,7 @@ MAX_TERMINAL_GAPS, MAX_REPORT_GAPS, MAX_PAIRS = 10, 60, 40
 """Comparisons of models on a terminal and in a report, and flagged pairs in a report."""
 
 
-def left_out(studies: StudyResults) -> Iterator[str]:
+def missing_results(studies: StudyResults) -> Iterator[str]:
     """Yield the pairs and judges without results, and why."""
     names = ModelNames.among(studies.pairs)
     for row in studies.pairs:
@@ -57,7 +57,7 @@ def print_studies(console: Console, studies: StudyResults, *, everything: bool =
 
 
 def _print_rows(console: Console, table: StudyTable, rows: Sequence[list[str]]) -> None:
-    """Print a table for each title, which its rows share."""
+    """Print a table for each title shared by rows."""
     count = table.title_columns
     for title, group in groupby(rows, key=lambda row: row[:count]):
         console.print(f"[bold]{escape(', '.join(title))}[/]", soft_wrap=True)
@@ -71,7 +71,7 @@ def sections(studies: StudyResults) -> Iterator[tuple[str, Iterable[str]]]:
     for table in TABLES:
         if rows := list(table.rows(studies)):
             lines = [table.explanation, "", *markdown_table(table.head, rows)]
-            for sentence in left_out(studies) if table.is_pairs else ():
+            for sentence in missing_results(studies) if table.is_pairs else ():
                 lines += ["", escape_md(sentence)]
             yield table.title, lines
     if gaps := _model_gaps(studies):

@@ -155,7 +155,7 @@ def comparison_table(
 
 
 def _gap_text(row: Row, *, everything: bool, is_wide: bool) -> str:
-    """Return the gap; with `everything` also the mean gap beside a shift, and the effect size."""
+    """Return the gap; with `everything` also the mean gap and the effect size."""
     lines = wrap(summary_gap_text(row), NUMBER_CHARS)
     if everything and is_shift(row):
         lines.append(f"mean gap {_with_bounds(row, 'gap')}")
@@ -185,6 +185,7 @@ def _group_mean_tables(rows: Sequence[Row], level: str) -> Iterator[RichTable]:
 
 
 def _rank(row: Row) -> str:
+    """Return a rank with its range."""
     if row["rank"] is None:
         return UNDEFINED
     low, high = row["rank_ci"]
@@ -192,6 +193,7 @@ def _rank(row: Row) -> str:
 
 
 def _print_disparities(console: Console, rows: Sequence[Row]) -> None:
+    """Print the metrics of disparity over all groups."""
     tables = list(_disparity_tables(rows))
     if tables:
         has_chance = any(row["null_median"] is not None for row in rows)
@@ -200,7 +202,7 @@ def _print_disparities(console: Console, rows: Sequence[Row]) -> None:
 
 
 def _disparity_tables(rows: Sequence[Row]) -> Iterator[RichTable]:
-    """Yield a table for each feature and grouping: a row a statistic, a column a metric."""
+    """Yield a table for each feature and grouping, of statistics by metric."""
     order = list(dict.fromkeys(row["statistic"] for row in rows))
     tables: dict[str, dict[str, dict[str, str]]] = {}
     for row in sorted(rows, key=lambda row: order.index(row["statistic"])):
@@ -223,7 +225,7 @@ def _disparity_tables(rows: Sequence[Row]) -> Iterator[RichTable]:
 
 
 def _summary_tables(rows: Sequence[Row], level: str) -> Iterator[RichTable]:
-    """Yield a table for each feature: a row for each group, a column for each statistic."""
+    """Yield a table for each feature, of groups by statistic."""
     statistics = [words(name) for name in dict.fromkeys(row["statistic"] for row in rows)]
     for feature in dict.fromkeys(row["feature"] for row in rows):
         groups = grouped(

@@ -54,7 +54,7 @@ def result_rows(diagnosis: TableDiagnosis, unit: str | None) -> Parts:
     """Return the rows of every part for JSON; `unit` names the independent unit."""
     description = diagnosis.description
     return {
-        "overall": [_named(row, OVERALL) for row in description.overall],
+        "overall": [_attributes(row, OVERALL) for row in description.overall],
         "summary": [
             {
                 "feature": row.feature,
@@ -70,10 +70,10 @@ def result_rows(diagnosis: TableDiagnosis, unit: str | None) -> Parts:
             }
             for row in description.statistics
         ],
-        "disparity": [_named(row, DISPARITY) for row in description.disparities],
+        "disparity": [_attributes(row, DISPARITY) for row in description.disparities],
         "comparisons": comparison_rows(diagnosis, unit),
         "group_means": [
-            _named(row, GROUP_MEAN)
+            _attributes(row, GROUP_MEAN)
             | {
                 "shrunken_ci": bounds(row.shrunken_low, row.shrunken_high),
                 "rank_ci": None if row.rank is None else [row.rank_low, row.rank_high],
@@ -110,7 +110,7 @@ def result_rows(diagnosis: TableDiagnosis, unit: str | None) -> Parts:
 def comparison_rows(diagnosis: TableDiagnosis, unit: str | None) -> list[Row]:
     """Return a row for each comparison, the strongest evidence first."""
     rows = (_comparison_row(row) | {"unit": unit or NO_UNIT} for row in diagnosis.comparisons)
-    return sorted(rows, key=_order)
+    return sorted(rows, key=_evidence_key)
 
 
 SIGNED = ("gap", "summary_gap", "effect_size", "constant_shift")
@@ -119,7 +119,7 @@ SIGNED_INTERVALS = ("ci", "summary_ci", "ci_by_itself", "effect_size_ci", "const
 
 
 def against(rows: Sequence[Row], reference: str | None) -> list[Row]:
-    """Return comparisons that subtract a reference group, where they involve it.
+    """Return comparisons with the reference group as the second group.
 
     Raises
     ------
@@ -145,6 +145,7 @@ def turned(row: Row) -> Row:
 
 
 def _other_side(column: str) -> str:
+    """Return the column of the other group: `n_b` for `n_a`."""
     stem, _, side = column.rpartition("_")
     other = {"a": "b", "b": "a"}.get(side)
     return column if other is None else f"{stem}_{other}" if stem else other
@@ -155,12 +156,13 @@ def negated(value: float | None) -> float | None:
     return None if value is None else -value
 
 
-def _named(record: Any, names: Sequence[str]) -> Row:
-    """Return some attributes of a record, with null for no domain."""
+def _attributes(record: Any, names: Sequence[str]) -> Row:
+    """Return some attributes of a record as a row, with null for no domain."""
     return {name: getattr(record, name) for name in names} | {"domain": record.domain or None}
 
 
 def _comparison_row(row: GroupComparison) -> Row:
+    """Return a comparison as a row for JSON."""
     statistics: Row = {}
     for name, value in row.statistics.items():  # one with an interval has four columns
         if isinstance(value, Estimate):
@@ -235,7 +237,8 @@ def summary_gap_text(row: Mapping[str, Any]) -> str:
     return interval(row["summary_gap"], low, high, row["reason"])
 
 
-def _order(row: Row) -> tuple[int, float, float]:
+def _evidence_key(row: Row) -> tuple[int, float, float]:
+    """Return the sort key of a comparison: the strongest evidence first."""
     p = row["p_summary"] if row["p_summary"] is not None else comparable_p(row)
     return by_evidence(row["summary"] or "", p, row["gap"])
 

@@ -26,8 +26,8 @@ STYLES = {"disparity": "bold red", "no_disparity": "green"}
 INTERVAL_CHARS = 22
 """Line length of an interval below its number, or of the reason for having none."""
 MAX_WORD_CHARS, MAX_LINE_CHARS = 60, 2000
-COLUMN_GAP = 2
 """Longer words are folded; longer lines are cut."""
+COLUMN_GAP = 2
 NO_BREAK = "\u00a0"
 _NUMBERS = re.compile(
     r"[-\u2212\u2013+<>=%()\[\]\d.,/:∞ ]*|-?[\d.]+e-?\d+|\d+ \(\d+ to \d+\)"
@@ -44,7 +44,7 @@ def printable(text: str) -> str:
 
 
 def escape(text: str) -> str:
-    """Return text that rich prints literally."""
+    """Return text for rich to print literally."""
     return without_markup(printable(text))
 
 
@@ -80,7 +80,7 @@ NOTE_CHARS = 48
 
 
 def rich_table(table: Table) -> RichTable:
-    """Return a table of findings for a terminal, without columns that have no content."""
+    """Return a table of findings for a terminal, without empty columns."""
     filled = [
         n
         for n in range(len(table.columns))
@@ -97,7 +97,7 @@ def rich_table(table: Table) -> RichTable:
 
 
 def _noted(cell: TableCell, reasons: list[str]) -> TableCell:
-    """Return a cell with a note below the table in place of a long reason for no interval."""
+    """Return a cell with a long reason moved to a note below the table."""
     reason = cell.estimate.reason if cell.estimate else None
     if not reason or len(reason) <= INTERVAL_CHARS or not cell.text.endswith(f"[{reason}]"):
         return cell
@@ -107,7 +107,7 @@ def _noted(cell: TableCell, reasons: list[str]) -> TableCell:
 
 
 def finding_text(cell: TableCell) -> Text:
-    """Return a cell with its note, and the interval of an estimate, on lines of their own."""
+    """Return a cell with its note and its interval on lines of their own."""
     text = printable(cell.text + (f"\n{cell.note}" if cell.note else ""))
     value, _, interval = text.partition(" ")
     if cell.estimate and interval.startswith("["):

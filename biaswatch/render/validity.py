@@ -26,7 +26,7 @@ class ModelVerdict:
 
 @dataclass(frozen=True)
 class Validity:
-    """The scores of models, and the validity of the suite that measured them."""
+    """The scores of models, and the validity of their suite."""
 
     feature: str
     scores: Sequence[ModelVerdict]

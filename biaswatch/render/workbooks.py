@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.presentation.tables import Table, disarmed
+from biaswatch.shared.presentation.tables import Table, escape_formula
 from biaswatch.written_files import written_whole
 
 MAX_SHEET_NAME = 31
@@ -80,12 +80,12 @@ def _add_table(sheet: Any, table: Table) -> None:
 
 
 def _value(value: object) -> object:
-    """Return what a cell can hold: no formula or control character, nothing for an empty text."""
-    return disarmed(CONTROL.sub("\ufffd", value)) or None if isinstance(value, str) else value
+    """Return a value for a cell, without formulas or control characters."""
+    return escape_formula(CONTROL.sub("\ufffd", value)) or None if isinstance(value, str) else value
 
 
 def _number_format(value: float) -> str:
-    """Return the format that shows three significant digits of an unrounded number."""
+    """Return the format for three significant digits of an unrounded number."""
     if 0 < abs(value) < MIN_DECIMAL:
         return "0.0E+00"
     decimals = 2 - floor(log10(abs(value))) if value else 0

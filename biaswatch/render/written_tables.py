@@ -37,7 +37,7 @@ Columns = dict[str, list[Any]]
 
 
 def check_table_file(path: Path | None, *, pictures: bool = False) -> None:
-    """Raise UsageError for a file that cannot be written; call it before the work.
+    """Raise UsageError if a file cannot be written; call it before the work.
 
     Parameters
     ----------
@@ -68,6 +68,7 @@ def write_frame(rows: Rows, path: Path) -> None:
 
 
 def _write_columns(columns: Columns, path: Path) -> None:
+    """Write columns in the format of the ending."""
     match path.suffix.lower():
         case ".csv":
             write_whole(path, csv_text(list(columns), zip(*columns.values(), strict=True)))
@@ -93,7 +94,7 @@ def write_diagnosis(
     Raises
     ------
     UsageError
-        The folder cannot be written, or there is no gap to draw.
+        The folder cannot be written, or no gap is defined.
     """
     if output.suffix.lower() in PICTURES:
         from biaswatch.render.figures.gaps import write_gaps
@@ -141,11 +142,12 @@ def flattened(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_interval(name: str) -> bool:
+    """Return whether a column has an interval: `ci` is among its words."""
     return "ci" in name.rpartition(".")[2].split("_")
 
 
 def _filled(columns: Columns) -> Columns:
-    """Return the columns that have a value."""
+    """Return the columns with a value."""
     return {
         name: values
         for name, values in columns.items()

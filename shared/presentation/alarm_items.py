@@ -102,6 +102,7 @@ def silence_end(text: str, now: datetime) -> datetime:
 
 
 def _words(entry: AuditEntry) -> str:
+    """Return a step with an alarm in words, with its note."""
     note = entry.details.get("note", "")
     match entry.action:
         case AuditAction.ALARM_ASSIGN:

@@ -82,7 +82,7 @@ def link_of(alarm: Alarm, dashboard_url: str | None) -> str | None:
 
 
 def _evidence_line(alarm: Alarm, dashboard_url: str | None) -> str:
-    """Return the link, or the command that shows the same; both are made of tokens alone."""
+    """Return the link to the answers, or the command for them."""
     if alarm.monitor == TRIAL_MONITOR:
         return "No answers are behind it: it is a trial."
     link = link_of(alarm, dashboard_url)

@@ -49,7 +49,7 @@ class AnswerReading:
 
 @dataclass(frozen=True)
 class AnswerView:
-    """One answer with its question and readings; texts are None without the right to read them."""
+    """One answer with its question and readings; hidden texts are None."""
 
     key: str
     set_id: str | None
@@ -57,8 +57,8 @@ class AnswerView:
     scaffold: str
     repeat: int
     groups: dict[str, str]
-    asked: str | None
-    answered: str | None
+    question: str | None
+    reply: str | None
     missing: str | None
     """Reason for a missing answer."""
     model: str | None
@@ -76,7 +76,7 @@ class AnswerView:
 
     @property
     def query(self) -> str:
-        """The query that finds this answer."""
+        """The query for this answer."""
         group = next((group_name(*item) for item in self.groups.items()), "")
         return AnswerFilter(group=group, target=self.target, set=self.set_id or "").query()
 
@@ -98,8 +98,8 @@ def answer_view(
         scaffold=probe.scaffold,
         repeat=probe.repeat,
         groups=probe.groups,
-        asked=_question(response.probe) if response else None,
-        answered=_answered(response) if response else None,
+        question=_question(response.probe) if response else None,
+        reply=_reply_text(response) if response else None,
         missing=_why_missing(response),
         model=response.model if response else None,
         readings=tuple(_readings(measured, response)),
@@ -113,8 +113,8 @@ def answer_view(
     )
 
 
-def _answered(response: Response) -> str | None:
-    """Return the text of the answer, or the replies of a conversation, each with its turn."""
+def _reply_text(response: Response) -> str | None:
+    """Return the text of the answer, or the replies of a conversation by turn."""
     replies = [
         f"{speaker} {step.name.removeprefix(prefix)}: {response.said[step.name]}"
         for step in response.steps
@@ -137,11 +137,13 @@ def _cut(text: str) -> str:
 
 
 def _question(probe: Probe) -> str | None:
+    """Return the messages and variables of a prompt as one text."""
     variables = (f"{name}: {text}" for name, text in probe.variables.items())
     return "\n\n".join((*(message.content for message in probe.messages), *variables)) or None
 
 
 def _why_missing(response: Response | None) -> str | None:
+    """Return the reason for a missing answer; None for an answer."""
     if response is None:
         return "did not arrive"
     if response.ending is Ending.ANSWERED:
@@ -220,7 +222,7 @@ class TwinSide:
 
     @property
     def differing(self) -> str:
-        """The words of the question that the other lacks; "" without texts, or where all do."""
+        """The words missing from the other question; "" if all differ."""
         question = self.parts[0] if self.parts else []
         return (
             ""
@@ -244,11 +246,11 @@ def side_by_side(
     )
     if not texts:
         return TwinSide(one.label, one, None), TwinSide(two.label, two, None)
-    question = differences(one.asked or "", two.asked or "")
-    answered = differences(one.answered or "", two.answered or "")
+    question = differences(one.question or "", two.question or "")
+    reply = differences(one.reply or "", two.reply or "")
     return (
-        TwinSide(one.label, one, (question[0], answered[0])),
-        TwinSide(two.label, two, (question[1], answered[1])),
+        TwinSide(one.label, one, (question[0], reply[0])),
+        TwinSide(two.label, two, (question[1], reply[1])),
     )
 
 
@@ -280,7 +282,7 @@ def file_rows(answers: Iterable[AnswerView]) -> Iterator[list[str | float | None
         groups = "; ".join(f"{name}={group}" for name, group in row.groups.items())
         answer = [
             *(row.key, row.set_id, row.target, row.scaffold, row.repeat, groups),
-            *(row.asked, row.answered, row.missing, row.model),
+            *(row.question, row.reply, row.missing, row.model),
         ]
         for read in row.readings:
             yield [

@@ -72,7 +72,7 @@ def score_headline(scores: Sequence[Scores]) -> str:
 
 
 def percent(estimate: Estimate, factor: float = 1) -> str:
-    """Return an estimate in percent, to one decimal, with its interval or the reason for none."""
+    """Return an estimate in percent, with its interval or the reason for none."""
     value, low, high = estimate.value, estimate.low, estimate.high
     if value is None:
         return f"{UNDEFINED} [{estimate.reason or 'undefined'}]"
@@ -82,7 +82,7 @@ def percent(estimate: Estimate, factor: float = 1) -> str:
 
 
 def from_zero(score: Estimate) -> float:
-    """Return the distance of an interval from 0; one that holds 0 has none."""
+    """Return the distance of an interval from 0; 0 inside it."""
     if score.low is None or score.high is None:
         return 0.0
     return max(score.low, -score.high, 0.0)
@@ -139,7 +139,7 @@ def score_conclusions(studies: StudyResults | None) -> list[str]:
 
 
 def unclear_scores(studies: StudyResults | None) -> list[str]:
-    """Return the bias scores that may be 0."""
+    """Return the bias scores with 0 in their interval."""
     scores = studies.scores if studies else []
     model_names = ModelNames.among(scores)
     return [
@@ -150,7 +150,7 @@ def unclear_scores(studies: StudyResults | None) -> list[str]:
 
 
 def unread_scores(studies: StudyResults | None) -> Iterator[str]:
-    """Yield the counts of answers that no score includes."""
+    """Yield the counts of answers outside all scores."""
     scores = studies.scores if studies else []
     model_names = ModelNames.among(scores)
     for row in scores:

@@ -131,6 +131,7 @@ def _brief_gap(name: str) -> str:
 
 
 def _caution(targets: Sequence[str]) -> str:
+    """Return the warning about simulated models."""
     if not any(target.startswith("simulator:") for target in targets):
         return ""
     return (
@@ -139,6 +140,7 @@ def _caution(targets: Sequence[str]) -> str:
 
 
 def _ranges(ranges: Mapping[str, tuple[float, float]]) -> Iterator[str]:
+    """Yield the range of each measured number."""
     for feature, (low, high) in list(ranges.items())[:MAX_RANGES]:
         yield f"The {elided(words(feature), NAME_CHARS)} is from {number(low)} to {number(high)}."
 
@@ -158,6 +160,7 @@ def _by_model(diagnoses: Sequence[Diagnosis]) -> Iterator[str]:
 
 
 def _findings(summary: RunSummary) -> Iterator[str]:
+    """Yield the strongest disparities in short sentences."""
     for row in summary.strongest[:MAX_FINDINGS]:
         ends = f" (between {row.between})" if row.between else ""
         names = (row.gap.a, row.gap.b, words(row.diagnosis.feature), row.model)
@@ -173,13 +176,14 @@ def _findings(summary: RunSummary) -> Iterator[str]:
 
 
 def _means(diagnosis: Diagnosis, gap: Gap) -> str:
-    """Return a sentence with the means of both groups, which shows the scale of their gap."""
+    """Return a sentence with the means of both groups, for the scale of their gap."""
     means = {row.group: row.mean.value for row in diagnosis.groups}
     a, b = means.get(gap.a), means.get(gap.b)
     return "" if a is None or b is None else f" The means are {number(a)} and {number(b)}."
 
 
 def _not_pictured(titles: Sequence[str]) -> Iterator[str]:
+    """Yield the titles without a picture."""
     if titles:
         yield elided(f"Compared, but not pictured here: {', '.join(titles)}.", LEAD_CHARS)
 

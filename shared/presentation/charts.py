@@ -145,7 +145,7 @@ def gap_chart(history: History, title: str) -> Chart:
 
 
 def evidence_chart(history: History, title: str) -> Chart:
-    """Draw the log evidence of a disparity and of a group effect, and the bound in each round."""
+    """Draw the log evidence of disparity and group effect, and the bound."""
     points = history.moments
     x, y = _x_axis(points), evidence_axis(history)
     epochs = _stretches(points, lambda point: point.epoch)
@@ -237,7 +237,7 @@ def _line(points: Iterable[tuple[float, float]], x: Axis, y: Axis) -> str:
 
 
 def _band(epoch: Sequence[HistoryPoint], x: Axis, y: Axis) -> str:
-    """Return a polygon between the ends of the intervals, at the edge where an end is open."""
+    """Return a polygon between the ends of the intervals; open ends reach the edge."""
     highs = [(_time_s(p), y.high if p.gap.high is None else p.gap.high) for p in epoch]
     lows = [(_time_s(p), y.low if p.gap.low is None else p.gap.low) for p in epoch]
     if len(epoch) > 1:
@@ -261,7 +261,7 @@ def _value_ticks(y: Axis) -> list[Tick]:
 
 
 class ChartColumns(BaseModel):
-    """One comparison over time, for the script of the page; each list has a value per round."""
+    """One comparison over time for the script of the page, a value per round."""
 
     comparison: str
     title: str

@@ -74,7 +74,7 @@ def estimate_column(name: str, shown: Shown, heading: str, path: str = "") -> Fi
 
 
 def common_column(heading: str, text: Callable[[Any], str]) -> FindingColumn[Any]:
-    """Return a column of a document that identifies the finding."""
+    """Return a column of a document for the name of the finding."""
     return FindingColumn(
         heading, Shown.DOCUMENT, heading, lambda row: text_cell(text(row)), is_common=True
     )

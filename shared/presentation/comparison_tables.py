@@ -71,7 +71,7 @@ class ComparisonMatrix:
 def matrices_of(
     diagnoses: Sequence[Diagnosis], rows: Sequence[ComparisonView] | None = None
 ) -> list[ComparisonMatrix]:
-    """Return a matrix for each model, or one of all models if they share one feature.
+    """Return a matrix for each model, or one if they share one feature.
 
     `rows` are the comparisons of the findings.
     """
@@ -100,6 +100,7 @@ def _matrix(
     views_of: Mapping[str, Sequence[ComparisonView]],
     heading: Callable[[Diagnosis], str],
 ) -> ComparisonMatrix:
+    """Return pairs of groups by finding; many findings become rows."""
     by_pair = [
         {(view.gap.a, view.gap.b): view for view in views_of[diagnosis.id]}
         for diagnosis in diagnoses
@@ -136,6 +137,7 @@ def _pair_names(pairs: Sequence[Pair]) -> tuple[str, tuple[MatrixHeading, ...]]:
 
 
 def _matrix_cell(row: ComparisonView) -> MatrixCell:
+    """Return a comparison as a cell, with the whole sentence as its title."""
     gap, shown = row.gap, estimate_text(row.gap.summary_gap)
     within = " ≈" if gap.summary is SummaryWord.NO_DISPARITY else ""
     doubt = f", but {COULD_UNDO}" if gap.survives_missing is False else ""
@@ -194,7 +196,7 @@ class ComparedGap:
 
 @dataclass(frozen=True)
 class ComparedRuns:
-    """Comparisons that two runs share."""
+    """Comparisons in both of two runs."""
 
     gaps: tuple[ComparedGap, ...]
     only_before: int
@@ -202,7 +204,7 @@ class ComparedRuns:
 
     @property
     def unknown(self) -> int:
-        """The number of comparisons that lack an interval in either run."""
+        """The number of comparisons without an interval in either run."""
         return sum(gap.intervals == "unknown" for gap in self.gaps)
 
     @property
@@ -244,7 +246,7 @@ def _compared_gap(before: ComparisonView, after: ComparisonView, names: ModelNam
 
 
 def slopes_of(compared: ComparedRuns) -> list[tuple[str, float, list[Slope]]]:
-    """Return title, tolerance and slopes of each number: the gaps that moved most."""
+    """Return title, tolerance and slopes of each number, the largest changes first."""
     several = len({gap.model for gap in compared.gaps}) > 1
     by_number = grouped((gap.what, gap) for gap in compared.gaps)
     return [

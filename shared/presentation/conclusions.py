@@ -8,7 +8,12 @@ from biaswatch.shared.analysis.findings.scales import scale_notes
 from biaswatch.shared.contracts import Diagnosis, GroupSummary, SummaryWord
 from biaswatch.shared.formatting import counted, coverage, number, p_equals
 from biaswatch.shared.lookup import first
-from biaswatch.shared.presentation.findings import ComparisonView, comparisons, reading, title_of
+from biaswatch.shared.presentation.findings import (
+    ComparisonView,
+    comparisons,
+    feature_by_extractor,
+    title_of,
+)
 from biaswatch.shared.presentation.interactions import tested_interactions
 from biaswatch.shared.presentation.names import ModelNames
 from biaswatch.shared.presentation.tables import (
@@ -47,18 +52,19 @@ def conclusions(diagnoses: Sequence[Diagnosis]) -> list[str]:
 
 
 def _strongest(diagnosis: Diagnosis) -> tuple[Any, ...]:
-    """Return the sort key of a finding: that of its strongest gap; findings without one last."""
+    """Return the sort key of a finding: its strongest gap, or last without one."""
     rows = comparisons([diagnosis])
     return (False, rows[0].order) if rows else (True,)
 
 
 def _gap_sentences(diagnosis: Diagnosis) -> Iterator[str]:
+    """Yield the strongest gaps of a finding, and the counts of the others."""
     rows = comparisons([diagnosis])
     decided = sum(row.gap.summary is not SummaryWord.INCONCLUSIVE for row in rows)
     shown = min(max(decided, MAX_UNDECIDED), MAX_GAPS)
     yield from (row.sentence for row in rows[:shown])
     if rest := rows[shown:]:
-        read = reading(diagnosis.feature, diagnosis.extractor)
+        read = feature_by_extractor(diagnosis.feature, diagnosis.extractor)
         yield (
             f"{read} by {diagnosis.dimension}, the other {len(rest)} comparisons,"
             f" which the tables list: {_verdict_counts(rest)}."
@@ -86,7 +92,7 @@ def _verdict_counts(rows: Sequence[ComparisonView]) -> str:
 def overall_sentences(diagnosis: Diagnosis) -> Iterator[str]:
     """Yield the test over all groups, where there are three or more."""
     if test := diagnosis.overall:
-        read = reading(diagnosis.feature, diagnosis.extractor)
+        read = feature_by_extractor(diagnosis.feature, diagnosis.extractor)
         where = f"{read} by {diagnosis.dimension}, all {test.groups} groups together"
         yield overall_sentence(where, test.p_value, f"{test.units:,} prompts", test.reason)
 
@@ -154,7 +160,7 @@ RESERVATIONS = {
 
 
 def reservation_notes(diagnosis: Diagnosis) -> Iterator[str]:
-    """Yield how many numbers count although the answer was cut off or held to a schema."""
+    """Yield how many numbers are of answers cut off or held to a schema."""
     counted = sum(group.responses - group.missing for group in diagnosis.groups)
     for kind, words_ in RESERVATIONS.items():
         if count := sum(group.reservations.get(kind, 0) for group in diagnosis.groups):
@@ -165,7 +171,7 @@ def reservation_notes(diagnosis: Diagnosis) -> Iterator[str]:
 
 
 def gap_notes(diagnosis: Diagnosis) -> Iterator[str]:
-    """Yield tests beside the declared one, which conclude nothing, and `instrument_notes`."""
+    """Yield tests without a verdict beside the declared one, and `instrument_notes`."""
     for gap in diagnosis.gaps:
         if by_set := gap.by_set:
             p = gap.by_set_p if by_set.low is None else gap.comparable_p(gap.by_set_p)
@@ -181,7 +187,7 @@ def gap_notes(diagnosis: Diagnosis) -> Iterator[str]:
 
 
 def instrument_notes(diagnosis: Diagnosis) -> Iterator[str]:
-    """Yield the part of each gap that the extractor makes by itself, where it was measured."""
+    """Yield the extractor's own part of each gap, where it was measured."""
     for gap in diagnosis.gaps:
         if own := gap.instrument:
             yield (
@@ -236,12 +242,12 @@ def families_of(diagnoses: Sequence[Diagnosis]) -> str:
 
 
 def level_scope(diagnoses: Sequence[Diagnosis]) -> str:
-    """Return the words for a level that holds in each of two families, "" for one family."""
+    """Return words for a level in each of two families, or an empty text."""
     return " in each family" if len({d.error_rate for d in diagnoses}) > 1 else ""
 
 
 def _instrument_sentences(disparities: Sequence[ComparisonView]) -> Iterator[str]:
-    """Yield how many disparities exceed the extractor's own gap, and which were not tested."""
+    """Yield how many disparities exceed the extractor's own gap, and untested extractors."""
     tested = [row for row in disparities if row.gap.instrument is not None]
     if tested:
         larger = sum(_exceeds_instrument(row) for row in tested)

@@ -47,6 +47,7 @@ def table_correction_rows(corrections: Iterable[TableCorrection]) -> list[dict[s
 
 
 def _gap_row(gap: CorrectedGap) -> dict[str, Any]:
+    """Return a gap by readings and as labels correct it, as a row."""
     return {
         "a": gap.a,
         "b": gap.b,

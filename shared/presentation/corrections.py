@@ -46,6 +46,7 @@ def correction_sentences(corrections: Sequence[Correction]) -> list[str]:
 
 
 def _run_sentences(correction: Correction) -> Iterator[str]:
+    """Yield gaps, widths, errors and the basis of a correction."""
     extractor, feature = correction.extractor, correction.feature
     by = f"by the reading of {extractor}"
     for gap in correction.gaps:
@@ -86,6 +87,7 @@ def table_correction_sentences(corrections: Iterable[TableCorrection]) -> Iterat
 def _gap_sentence(
     correction: Correction | TableCorrection, gap: CorrectedGap, by: str, labels: str
 ) -> str:
+    """Return a gap by readings and as labels correct it."""
     where = f"{gap.a} against {gap.b}, {correction.feature}"
     if gap.corrected.value is None:
         return f"{where}: not corrected, because {gap.corrected.reason}."
@@ -101,7 +103,7 @@ def _gap_sentence(
 
 
 def _error_sentences(gaps: Iterable[CorrectedGap], errs: str, reads: str) -> Iterator[str]:
-    """Yield the pairs of groups for which an instrument errs differently."""
+    """Yield the pairs of groups with different errors of an instrument."""
     for gap in gaps:
         if gap.bias_p is not None and gap.bias_p <= MAX_P_OF_UNEQUAL_ERROR:
             value = gap.bias_difference.value or 0.0
@@ -173,7 +175,7 @@ def error_table(groups: Iterable[CorrectedGroup], caption: str = "") -> Table:
             text_cell(group.group),
             text_cell(f"{group.labelled} of {group.drawn}"),
             *map(
-                _known_estimate,
+                _estimate_without_reason,
                 (group.reading, group.corrected, group.bias, group.sensitivity, group.specificity),
             ),
         )
@@ -212,7 +214,7 @@ def corrections_table(corrections: Sequence[Correction | TableCorrection]) -> Ta
                 text_cell(feature),
                 text_cell((f"{where}: " if where else "") + f"{gap.a} - {gap.b}"),
                 *map(_interval_cell, (gap.reading, gap.corrected)),
-                _known_estimate(gap.ratio),
+                _estimate_without_reason(gap.ratio),
                 text_cell(VERDICT_WORDS[gap.verdict]),
             )
             for gap in row.gaps
@@ -225,7 +227,7 @@ def _interval_cell(estimate: Estimate) -> TableCell:
     return TableCell(text, text, estimate=estimate)
 
 
-def _known_estimate(estimate: Estimate | None) -> TableCell:
+def _estimate_without_reason(estimate: Estimate | None) -> TableCell:
     """Return a number with its interval; sentences have the reason for none."""
     if estimate is None or estimate.low is None:
         return text_cell(UNDEFINED)

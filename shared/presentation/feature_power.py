@@ -18,7 +18,7 @@ from biaswatch.shared.stats.comparisons.planned_power import (
 
 @dataclass(frozen=True)
 class GapPower:
-    """The gap that a run is likely to find in one comparison."""
+    """The findable gap of one comparison in a planned run."""
 
     tolerance: float
     gap: float
@@ -31,7 +31,7 @@ class GapPower:
 
 @dataclass(frozen=True)
 class FeaturePower:
-    """The gaps that a run is likely to find on a feature, from the narrowest interval."""
+    """The findable gaps of a feature, from the narrowest interval."""
 
     feature: str
     comparisons: Sequence[GapPower]

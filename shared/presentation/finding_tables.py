@@ -23,7 +23,7 @@ def findings_table(
     level: str = "",
     caption: str = "",
 ) -> Table:
-    """Return gaps or groups as a table, without optional columns that have no content."""
+    """Return gaps or groups as a table, without empty optional columns."""
     columns, contents = [], []
     for column in (column for column in registry if where & column.shown):
         cells = [column.cell(row) for row in rows]
@@ -44,7 +44,7 @@ def findings_csv(registry: Sequence[FindingColumn[Row]], rows: Iterable[Row]) ->
 def without_common(
     registry: Sequence[FindingColumn[Row]], rows: Sequence[Row]
 ) -> tuple[list[str], list[FindingColumn[Row]]]:
-    """Return what all rows have in common, and the columns that are left."""
+    """Return texts common to all rows, and the other columns."""
     common = [
         column
         for column in registry
@@ -64,7 +64,7 @@ def comparisons_table(
 
 
 def comparison_remarks(diagnoses: Sequence[Diagnosis]) -> list[str]:
-    """Return what the verdicts of some findings are about, and the reasons for missing ones."""
+    """Return the subject of verdicts, and the reasons for missing ones."""
     measured = [(row, gap) for row in diagnoses for gap in row.gaps if not row.is_unmeasured(gap)]
     if not measured:
         return []

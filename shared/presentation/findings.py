@@ -109,14 +109,15 @@ class ComparisonView:
     @property
     def sentence(self) -> str:
         """The conclusion with its numbers."""
-        read = reading(self.diagnosis.feature, self.diagnosis.extractor)
+        read = feature_by_extractor(self.diagnosis.feature, self.diagnosis.extractor)
         gap, unmeasured = self.gap, self.diagnosis.is_unmeasured(self.gap)
         pair = (
             self.pair if unmeasured else compared_groups(gap.a, gap.b, gap.gap.value, gap.summary)
         )
-        return f"{pair}, {read}: {self._concluded()}"
+        return f"{pair}, {read}: {self._conclusion_words()}"
 
-    def _concluded(self) -> str:
+    def _conclusion_words(self) -> str:
+        """Return the headline of the comparison, or why it was not measured."""
         gap = self.gap
         if empty := [side for side in self.diagnosis.sides(gap) if side.is_empty]:
             return f"{NOT_MEASURED}: {' and '.join(side.in_words() for side in empty)}."
@@ -174,7 +175,7 @@ def title_of(diagnosis: Diagnosis) -> str:
     return f"{words(diagnosis.feature)} by {words(diagnosis.dimension)}"
 
 
-def reading(feature: str, extractor: str) -> str:
+def feature_by_extractor(feature: str, extractor: str) -> str:
     """Return a feature with its extractor, unless the feature already names it."""
     known = names_itself(extractor, feature)
     return feature if known else f"{feature} by the reading of {extractor}"
@@ -187,7 +188,7 @@ def groups_in_disparities(diagnosis: Diagnosis) -> set[str]:
 
 
 def ranked_groups(groups: Sequence[GroupSummary]) -> list[GroupSummary]:
-    """Return the groups that have a mean, the lowest first."""
+    """Return the groups with a mean, the lowest first."""
     known = [group for group in groups if group.mean.value is not None]
     return sorted(known, key=lambda group: (group.mean.value or 0.0, group.group))
 

@@ -41,7 +41,7 @@ class ForestRow:
 
 @dataclass(frozen=True)
 class Forest:
-    """Gaps of one number on one axis, with the gaps that do not matter."""
+    """Gaps of one number on one axis, with the tolerance."""
 
     title: str
     rows: Sequence[ForestRow]
@@ -73,7 +73,7 @@ def forest_figure(forest: Forest) -> Element:
 
 
 def _legend(forest: Forest) -> str:
-    """Return what the marks and the grey band are, and how many comparisons are left out."""
+    """Return the meaning of the marks, and how many comparisons are left out."""
     present = dict.fromkeys(SummaryWord(row.word.value) for row in forest.rows)
     marks = ", ".join(f"{MARKS[word]}: {words(word)}" for word in MARKS if word in present)
     band = f" Grey: gaps up to {number(forest.tolerance)}, which do not matter."
@@ -86,6 +86,7 @@ def _legend(forest: Forest) -> str:
 
 
 def _axis_row(rows: Element, axis: Axis) -> None:
+    """Add the row of ticks."""
     row = add_element(rows, "div", **{"class": "row axis", "aria-hidden": "true"})
     add_element(row, "span")
     strip = _strip(add_element(row, "span"), AXIS_HEIGHT)
@@ -103,6 +104,7 @@ def _axis_row(rows: Element, axis: Axis) -> None:
 
 
 def _forest_row(rows: Element, row: ForestRow, axis: Axis, tolerance: float) -> None:
+    """Add a gap: name, picture, verdict and numbers."""
     word = SummaryWord(row.word.value)
     line = add_element(rows, "div", **{"class": f"row {word.value}", "role": "row"})
     name = add_element(line, "span", role="cell")
@@ -119,6 +121,7 @@ def _forest_row(rows: Element, row: ForestRow, axis: Axis, tolerance: float) -> 
 def _draw_gap(
     strip: Element, gap: Estimate, word: SummaryWord, axis: Axis, tolerance: float
 ) -> None:
+    """Draw tolerance, zero line, interval and mark of a gap."""
     middle = STRIP_HEIGHT // 2
     if tolerance:
         _bar(strip, "tolerance", PALE, (axis.at(-tolerance), axis.at(tolerance)), 0, STRIP_HEIGHT)
@@ -146,6 +149,7 @@ def _draw_gap(
 def _bar(
     strip: Element, kind: str, fill: str, ends: tuple[float, float], y: int, height: int
 ) -> None:
+    """Draw a horizontal bar between two positions."""
     start, width = ends[0], percent(round(ends[1] - ends[0], 2))
     add_element(
         strip, "rect", x=percent(start), y=f"{y}", width=width, height=f"{height}",
@@ -154,10 +158,11 @@ def _bar(
 
 
 def _strip(parent: Element, height: int) -> Element:
+    """Add an empty picture as wide as its column."""
     kind = {"class": "strip", "aria-hidden": "true"}
     return add_element(parent, "svg", width="100%", height=f"{height}", **kind)
 
 
 def _anchor(position: float) -> str:
-    """Return the end of a label that touches its position, so that none is cut off."""
+    """Return the text anchor of a label, within the width of the plot."""
     return "start" if position < MARK else "end" if position > 100 - MARK else "middle"

@@ -19,7 +19,7 @@ SIGNED = ("gap", "by_itself", "effect_size", "constant_shift", "twin_shift", "by
 
 
 def against(diagnoses: Sequence[Diagnosis], reference: str) -> list[Diagnosis]:
-    """Return findings whose comparisons subtract a reference group, where they involve it."""
+    """Return findings with the reference group as the second group."""
     if not reference:
         return list(diagnoses)
     return [
@@ -29,13 +29,14 @@ def against(diagnoses: Sequence[Diagnosis], reference: str) -> list[Diagnosis]:
 
 
 def checked_against(diagnoses: Sequence[Diagnosis], reference: str) -> list[Diagnosis]:
-    """Return the same, or raise UsageError for a group that no comparison has."""
+    """Return findings against a group; raise UsageError for an unknown group."""
     if reference and reference not in (groups := reference_groups(diagnoses)):
         raise UsageError(f"No comparison has the group {reference!r}; it has {', '.join(groups)}.")
     return against(diagnoses, reference)
 
 
 def _turned(gap: Gap, reference: str) -> Gap:
+    """Return a gap with the reference as its second group."""
     if gap.a != reference:
         return gap
     estimates = {name: getattr(gap, name) for name in SIGNED}
@@ -44,7 +45,7 @@ def _turned(gap: Gap, reference: str) -> Gap:
 
 
 def reference_groups(diagnoses: Sequence[Diagnosis]) -> list[str]:
-    """Return the groups that a reader may choose as a reference."""
+    """Return all groups of the comparisons, for the choice of a reference."""
     return sorted({name for row in diagnoses for gap in row.gaps for name in (gap.a, gap.b)})
 
 
@@ -69,6 +70,7 @@ def _forest(title: str, rows: Sequence[ForestRow], tolerance: float) -> Forest:
 
 
 def _run_row(row: ComparisonView, run_path: str, several: bool) -> ForestRow:
+    """Return a comparison of a run as a row of a plot."""
     href = f"{run_path}/answers?{row.answers}" if run_path else None
     name = f"{row.gap.a} minus {row.gap.b}"
     shown, model = row.gap.summary_gap, row.model if several else ""
@@ -78,7 +80,7 @@ def _run_row(row: ComparisonView, run_path: str, several: bool) -> ForestRow:
 def monitor_forests(
     monitor: str, evidence: Sequence[EvidenceView], titles: Mapping[str, str]
 ) -> list[Forest]:
-    """Return a plot for each number that a monitor watches, alarms first."""
+    """Return a plot for each number of a monitor, alarms first."""
     measured = [
         row for row in evidence if row.gap.value is not None and not is_missing_without_finding(row)
     ]
@@ -101,6 +103,7 @@ def _number_of(row: EvidenceView) -> tuple[str, str]:
 
 
 def _monitor_row(row: EvidenceView, titles: Mapping[str, str], address: str) -> ForestRow:
+    """Return a comparison of a monitor as a row of a plot."""
     return ForestRow(
         titles.get(row.comparison, row.comparison),
         row.gap,

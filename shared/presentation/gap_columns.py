@@ -28,7 +28,7 @@ HEADLINE = ("summary", "verdict", "headline", "scope", "twin_rate", "placebo_rat
 
 
 def _p_column(name: str, shown: Shown, heading: str) -> FindingColumn[ComparisonView]:
-    """Return a column of p-values; a file has null where one is too small to compute."""
+    """Return a column of p-values, null in files if too small to compute."""
     read = attrgetter(name)
 
     def cell(row: ComparisonView) -> TableCell:
@@ -54,12 +54,13 @@ def _question_columns(question: QuestionColumn) -> tuple[FindingColumn[Compariso
 
 
 def _pair(row: ComparisonView) -> TableCell:
+    """Return both groups, with a link to their answers."""
     href = f"/runs/{row.run_id}/answers?{row.answers}" if row.run_id else None
     return text_cell(f"{row.gap.a} - {row.gap.b}", href=href)
 
 
 def _mean_gap(row: ComparisonView) -> TableCell:
-    """Return the mean gap where the interval in column gap is that of a shift."""
+    """Return the mean gap beside a shift in column gap."""
     return estimate_cell(row.gap.gap) if row.gap.twin_shift else text_cell(UNDEFINED)
 
 
@@ -71,12 +72,14 @@ def _gap_p(row: ComparisonView) -> TableCell:
 
 
 def _verdict(row: ComparisonView) -> TableCell:
+    """Return the verdict with its doubts, as a chip."""
     verdict, survives, unmeasured = row.conclusion
     text = verdict_words(verdict, survives, unmeasured=unmeasured)
     return TableCell(text, verdict, chip=verdict)
 
 
 def _why(row: ComparisonView) -> TableCell:
+    """Return the reason for the verdict."""
     return text_cell(verdict_reason(row.gap, row.gap.reason))
 
 

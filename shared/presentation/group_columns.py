@@ -26,6 +26,7 @@ def _group(row: GroupRow) -> TableCell:
 
 
 def _missing(row: GroupRow) -> TableCell:
+    """Return the number of missing answers with the reasons."""
     group = row.group
     reasons = ", ".join(
         f"{count} {words(reason)}" for reason, count in sorted(group.missing_reasons.items())
@@ -35,6 +36,7 @@ def _missing(row: GroupRow) -> TableCell:
 
 
 def _constrained(row: GroupRow) -> TableCell:
+    """Return the share of answers given only under a schema."""
     group = row.group
     held = group.reservations.get("constrained", 0)
     if not held:

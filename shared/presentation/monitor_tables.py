@@ -38,7 +38,7 @@ SIDES = (
 
 
 def monitor_lead(view: MonitorView) -> str:
-    """Return the state of a monitor in a sentence that begins with its one word."""
+    """Return the state of a monitor in a sentence, its one word first."""
     status, total = view.status, counted(len(view.evidence), "comparison")
     if about_missing := sum(map(is_missing_without_finding, view.evidence)):
         total += f" ({about_missing} of them about shares of missing answers)"
@@ -57,7 +57,7 @@ def monitor_lead(view: MonitorView) -> str:
 
 
 def is_missing_without_finding(row: EvidenceView) -> bool:
-    """Return whether a comparison is about missing answers and shows nothing to look at."""
+    """Return whether a comparison of missing answers has no alarm and no disparity."""
     is_missing = row.number.rpartition(".")[2] == MISSING
     return is_missing and row.standing is None and row.verdict is not Verdict.DISPARITY
 
@@ -76,7 +76,7 @@ def unanswered_sentence(evidence: Sequence[EvidenceView]) -> str:
 
 
 def alarm_end_sentence(evidence: EvidenceView, title: str, *, ended: bool) -> str:
-    """Return the condition that ends the alarm of a comparison, and how near it is."""
+    """Return the condition for the end of an alarm, and how near it is."""
     after = " The monitor has ended, so the alarm stays raised." if ended else ""
     return f"{title}: {evidence.reason}.{after}"
 
@@ -146,7 +146,7 @@ def labelled_table(labelled: Sequence[LabelledEvidence], evidence: Sequence[Evid
 
 
 def accounts_table(accounts: AnswerAccounts, windows: Sequence[WindowView]) -> Table:
-    """Return the fate of the answers that were sent in: in all, and by window."""
+    """Return the fate of the answers sent in: in all, and by window."""
     labels = map(account_label, ("sent", *ACCOUNTS))
     columns = (*texts("window, from", "state"), *numbers(*labels))
     total = (text_cell("all"), text_cell(""), number_cell(accounts.sent), *_counts(accounts))
@@ -155,6 +155,7 @@ def accounts_table(accounts: AnswerAccounts, windows: Sequence[WindowView]) -> T
 
 
 def _window_accounts(row: WindowView) -> tuple[TableCell, ...]:
+    """Return the cells of a window: the fate of its answers."""
     has_run = row.state in (WindowState.MEASURED, WindowState.READ)
     href = f"/runs/{row.run_id}/answers" if has_run else None
     begin = text_cell(f"{row.window.begins:%Y-%m-%d %H:%M}", href=href)
@@ -215,7 +216,7 @@ def history_table(histories: Sequence[History], titles: Mapping[str, str]) -> Ta
     return Table("Evidence over time", columns, tuple(rows))
 
 
-def in_time(
+def histories_since(
     histories: Iterable[History], ends: Mapping[int, datetime], since: datetime | None
 ) -> Iterator[History]:
     """Yield histories since a moment, with rounds of traffic at the end of their windows.
@@ -260,11 +261,12 @@ def strata_table_of(view: StrataView) -> Table:
 
 
 def stratum_name(stratum: StratumView) -> str:
-    """Return the facts that define a stratum."""
+    """Return the name of a stratum: its facts."""
     return ", ".join(stratum.facts.values()) or SMALL_STRATA
 
 
 def _stratum_cells(stratum: StratumView) -> tuple[TableCell, ...]:
+    """Return the cells of a stratum: counts, means and gaps."""
     counts = (
         *(stratum.first_users, stratum.second_users),
         *(stratum.first_matched, stratum.second_matched),

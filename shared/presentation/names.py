@@ -79,7 +79,7 @@ class ModelNames:
 
     @classmethod
     def among(cls, results: Iterable[HasScaffold]) -> "ModelNames":
-        """Return the names for results that appear together."""
+        """Return the names for results in one table or figure."""
         return cls(any(row.scaffold != DIRECT for row in results))
 
     def of(self, result: HasTarget, target: str = "") -> str:
@@ -120,7 +120,7 @@ def is_about_a_run(entry: AuditEntry) -> bool:
 
 
 def audit_object(entry: AuditEntry, names: Mapping[str, str] | None = None) -> AuditObject:
-    """Return the object of an entry without ids that only programs need.
+    """Return the object of an audit entry, without ids for programs.
 
     `names` maps ids to names that the store knows.
     """
@@ -139,5 +139,6 @@ def audit_object(entry: AuditEntry, names: Mapping[str, str] | None = None) -> A
 
 
 def _detail(name: str, value: str) -> str:
+    """Return a detail of an audit entry for people."""
     extractor, _, feature = value.partition(".")
     return number_name(extractor, feature) if name == "number" and feature else value

@@ -70,7 +70,7 @@ def extractors_table(statuses: Iterable[ExtractorStatus]) -> Table:
 
 
 def own_bias_table(gaps: Iterable[tuple[ExtractorStatus, OwnGap]]) -> Table:
-    """Return the gaps of extractors on sentences that differ in a name alone."""
+    """Return extractors' own gaps, on sentences with exchanged names."""
     columns = (*names("extractor", "number", "groups"), *estimates("own gap"))
     rows = [
         (

@@ -53,7 +53,7 @@ class RunScores:
 
 @dataclass(frozen=True)
 class RunCost:
-    """Spending of a run; a cost of 0 means that no price is known."""
+    """Tokens and cost of a run; a cost of 0 means no known price."""
 
     tokens: int
     cost: float
@@ -76,6 +76,7 @@ def runs_table(
 def _run_row(
     run: RunProgress, spending: RunCost | None, scored: RunScores | None
 ) -> tuple[TableCell, ...]:
+    """Return the cells of a run, some of them updated live."""
     chip = "raised" if run.paused else "calm"
     return (
         _name_cell(run),
@@ -99,7 +100,7 @@ def _name_cell(run: RunProgress) -> TableCell:
 
 
 def _findings_cell(run: RunProgress, scored: RunScores | None) -> TableCell:
-    """Return the findings of a run in a few words, or the reason for missing ones."""
+    """Return the findings of a run in words, or the reason for none."""
     if counts := run.found:
         note = "; ".join([counts_note(counts), *(scored.summary if scored else ())])
         return text_cell(words(counts.word), chip=counts.word.value, note=note)
@@ -160,7 +161,7 @@ def _not_cleared(monitors: Sequence[SummaryWord], runs: Sequence[SummaryWord]) -
 
 
 def counts_note(counts: RunVerdicts) -> str:
-    """Return the numbers of comparisons behind the word of a run, or what could be undetected."""
+    """Return the counts of comparisons behind the word of a run."""
     if counts.unmeasured == counts.comparisons:
         return NOT_MEASURED
     if counts.word is SummaryWord.DISPARITY:
@@ -176,7 +177,7 @@ class LiveNumbers(BaseModel):
 
     numbers: dict[str, str]
     """Texts by the key of their place on the page."""
-    said: str
+    sentence: str
     """The same in a sentence, for screen readers."""
     shape: str
     """Changes when the page is outdated in more than its numbers."""
@@ -192,7 +193,7 @@ def live_run(run: RunProgress) -> LiveNumbers:
     state = run.state.value
     return LiveNumbers(
         numbers={"state": state, "answers": f"{run.responses:,}", "of": f"{run.probes:,}"},
-        said=f"{state}, {counts}",
+        sentence=f"{state}, {counts}",
         shape=_shape(
             [
                 state,
@@ -213,7 +214,7 @@ def live_monitor(monitor: MonitorStatus) -> LiveNumbers:
     alarms = counted(monitor.alarms, "alarm")
     return LiveNumbers(
         numbers={"state": monitor.state, "rounds": rounds},
-        said=f"{rounds}, {alarms}",
+        sentence=f"{rounds}, {alarms}",
         shape=_shape([monitor.state, str(monitor.rounds), str(monitor.alarms)]),
         news=f"The monitor has changed: {rounds}, {alarms}.",
     )
@@ -231,7 +232,7 @@ def live_overview(
     listed = (f"{run.run_id} ended" if run.ended else run.run_id for run in runs)
     return LiveNumbers(
         numbers=live,
-        said=(
+        sentence=(
             f"{counted(len(alarms), 'alarm')}, {counted(len(runs), 'run')} with"
             f" {counted(answers, 'answer')}"
         ),
@@ -251,6 +252,7 @@ def state_words(run: RunProgress) -> str:
 
 
 def _shape(parts: Sequence[str]) -> str:
+    """Return a short hash of the parts."""
     return derived_id("shape", *parts)[:16]
 
 

@@ -29,7 +29,7 @@ MOST_FEATURES = 4
 
 @dataclass(frozen=True)
 class PowerByRepeats:
-    """The gaps that a run of a suite is likely to find, by number of repeats."""
+    """The findable gaps of a run, by number of repeats."""
 
     earlier: EarlierFindings | None
     parts: int
@@ -40,7 +40,7 @@ class PowerByRepeats:
 
     @property
     def sentences(self) -> list[str]:
-        """The power of the new run, and the fewest repeats that can rule a gap out."""
+        """The power of the new run, and the fewest repeats for ruling a gap out."""
         powers = self._powers(self.repeats)
         if not powers:
             return [UNKNOWN]
@@ -58,6 +58,7 @@ class PowerByRepeats:
         return [*lines, *self._repeats_help(powers), *self._advice(powers)]
 
     def _repeats_help(self, powers: Sequence[FeaturePower]) -> list[str]:
+        """Return the remark that more repeats hardly help, if so."""
         most = self._powers(OFFERED_REPEATS[-1])
         hardly = all(
             after.is_known and after.typical.gap > HARDLY * before.typical.gap
@@ -68,6 +69,7 @@ class PowerByRepeats:
         return ["More repeats hardly help: a smaller gap needs more questions."]
 
     def _advice(self, powers: Sequence[FeaturePower]) -> list[str]:
+        """Return the number of repeats for ruling a gap out, or another advice."""
         with_tolerance = [power for power in powers if power.tolerance]
         if not with_tolerance:
             return ["Declare a tolerance in the suite for a run that can also rule a gap out."]
@@ -82,13 +84,15 @@ class PowerByRepeats:
         return [f"{enough} repeats can rule out a gap beyond the tolerance."]
 
     def _rules_out(self, repeats: int) -> bool:
+        """Return whether some repeats rule a gap out on every feature."""
         return all(power.rules_out for power in self._powers(repeats) if power.tolerance)
 
     def _powers(self, repeats: int) -> list[FeaturePower]:
+        """Return the power on each feature with some repeats."""
         return self.earlier.powers(self.parts, repeats) if self.earlier else []
 
     def table(self, address: Callable[[int], str]) -> Table | None:
-        """Return the gap found and what is ruled out, by repeats; None without an earlier run.
+        """Return findable and excluded gaps by repeats; None without an earlier run.
 
         Parameters
         ----------

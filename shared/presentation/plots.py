@@ -62,8 +62,8 @@ class IntervalPlot:
         return any(row.ring is not None for row in self.rows)
 
 
-def possible_part(estimate: Estimate, limits: tuple[float, float] | None) -> Estimate:
-    """Return an estimate with the part of its interval that lies within limits."""
+def clip_interval(estimate: Estimate, limits: tuple[float, float] | None) -> Estimate:
+    """Return an estimate with its interval clipped to limits."""
     if limits is None or estimate.low is None or estimate.high is None:
         return estimate
     low, high = max(estimate.low, limits[0]), min(estimate.high, limits[1])
@@ -137,6 +137,7 @@ def _interval_row(
     is_disparity: bool = False,
     answers: str = "",
 ) -> IntervalRow:
+    """Return a number with its interval as positions and text."""
     text = number(estimate.value)
     if estimate.low is not None and estimate.high is not None:
         text += f" ({number(estimate.low)} to {number(estimate.high)})"
@@ -219,13 +220,13 @@ def histogram_edges(values: Iterable[float], bins: int = BINS) -> list[float]:
 
 
 def _bin_counts(values: Sequence[float], edges: Sequence[float]) -> list[int]:
-    """Return the number of values in each bin; an inner edge belongs to the bin above."""
+    """Return the counts of bins; an inner edge belongs to the bin above."""
     bins = Counter(sum(value >= edge for edge in edges[1:-1]) for value in values)
     return [bins[n] for n in range(len(edges) - 1)]
 
 
 def _bars(counts: Sequence[int], edges: Sequence[float], highest: float) -> Iterator[HistogramBar]:
-    """Yield a bar for each bin with answers; the highest share of all groups fills the row."""
+    """Yield a bar for each bin with answers, scaled by the highest share."""
     total, span = sum(counts), edges[-1] - edges[0]
     for count, (low, high) in zip(counts, pairwise(edges), strict=True):
         if count:

@@ -16,7 +16,7 @@ Answers = Verdicts | EvidenceView
 
 @dataclass(frozen=True)
 class QuestionColumn:
-    """A question about a comparison that a table shows in one column."""
+    """A question about a comparison, as a column of a table."""
 
     name: str
     """The field of the answer; `p_` before it is the p-value's."""
@@ -90,7 +90,7 @@ def evidence_note(question: QuestionColumn, row: EvidenceView) -> str | None:
 def answered_questions(
     answers: Sequence[Answers], *, assigned: bool = False
 ) -> list[QuestionColumn]:
-    """Return the questions that have an answer in some comparison.
+    """Return the questions with an answer in some comparison.
 
     Where labels were assigned at random, groups need no twins.
     """
@@ -106,7 +106,7 @@ def question_remarks(
     explained: Collection[Question] = (),
     stated: Collection[str] = (),
 ) -> Iterator[str]:
-    """Yield questions that are not `explained`, and reasons for no answer that are not `stated`."""
+    """Yield questions not yet `explained`, and reasons not yet `stated`."""
     questions = answered_questions(answers, assigned=assigned)
     if questions := [question for question in questions if question.name not in explained]:
         yield " ".join(f"Column {question.heading}: {question.question}" for question in questions)

@@ -7,13 +7,13 @@ from biaswatch.shared.contracts import Evaluation, ProseCheck
 
 
 def phrases_of(evaluation: Evaluation) -> list[str]:
-    """Return the phrases that judges object to, once each."""
+    """Return the distinct objectionable phrases."""
     listed = (phrase.strip() for phrases in evaluation.phrases.values() for phrase in phrases)
     return list(dict.fromkeys(phrase for phrase in listed if phrase))
 
 
 def phrase_span(phrase: str, report: str | None) -> tuple[int, int] | None:
-    """Return start and end of a phrase in a report, whatever its case and line breaks."""
+    """Return start and end of a phrase, whatever its case and line breaks."""
     words = re.compile(r"\s+".join(map(re.escape, phrase.split())), re.IGNORECASE)
     match = words.search(report or "")
     return match.span() if match else None

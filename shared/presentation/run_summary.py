@@ -42,7 +42,7 @@ COUNTED = (NO_DISPARITY, INCONCLUSIVE, NOT_MEASURED)
 
 @dataclass(frozen=True)
 class VerdictCount:
-    """Comparisons of one finding that have the same verdict."""
+    """Comparisons of one finding with the same verdict."""
 
     what: str
     count: int
@@ -107,6 +107,7 @@ def run_summary(
 
 
 def _lead(rows: Sequence[ComparisonView]) -> str:
+    """Return the decisive sentence of a run."""
     if not rows:
         return "There is nothing to compare: no probe names a group."
     return verdict_lead([row.conclusion for row in rows], undetected_among(rows), brief=True)
@@ -120,7 +121,7 @@ def _word(rows: Sequence[ComparisonView]) -> str | None:
 
 
 def undetected_among(rows: Sequence[ComparisonView]) -> Undetected:
-    """Return the largest gaps that the inconclusive comparisons leave possible, by feature."""
+    """Return the largest gaps not excluded by inconclusive comparisons, by feature."""
     return undetected_gaps(
         (row.diagnosis.feature, row.gap.summary_gap.low, row.gap.summary_gap.high)
         for row in rows
@@ -233,7 +234,7 @@ CALLS = ("steps", "called", "escalated", "retrieved")
 
 
 def without_calls(diagnoses: Sequence[Diagnosis]) -> list[str]:
-    """Return a sentence for each target whose answers have none of the measured calls of tools."""
+    """Return a sentence for each target without any measured call of tools."""
     names = ModelNames.among(diagnoses)
     by_target = grouped(
         (names.of(row), row)
@@ -251,7 +252,7 @@ def without_calls(diagnoses: Sequence[Diagnosis]) -> list[str]:
 
 
 def mostly_missing(diagnoses: Sequence[Diagnosis]) -> str | None:
-    """Return why most answers of a target have no number and what to do; None where they have one.
+    """Return why most answers of a target lack numbers, and the remedy.
 
     Every feature of the target and its scaffold must lack most numbers for one reason.
     """

@@ -68,7 +68,7 @@ def coverage_table(regions: list[RegionCoverage], title: str) -> Table:
 
 
 def proposals_table(results: SearchResults) -> Table:
-    """Return the scenarios that a model proposed."""
+    """Return the scenarios proposed by a model."""
     columns = (*names("scenario"), *texts("question"), *numbers("round", "sets"))
     rows = tuple(
         (
@@ -91,7 +91,7 @@ class CoverageMap:
     """Each area, with its sets by context."""
 
     def shade(self, sets: int) -> int:
-        """Return the shade of a cell, from 0 without a set to 4 for the most sets."""
+        """Return the shade of a cell: 0 without sets, 4 for the most."""
         most = max(count for _, counts in self.rows for count in counts)
         return (4 * sets + most - 1) // most if most else 0
 

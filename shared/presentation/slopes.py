@@ -36,7 +36,7 @@ class Slope:
 
 
 def slope_figure(title: str, slopes: Sequence[Slope], tolerance: float) -> Element:
-    """Draw gaps before and after as lines between two scales, numbered as in the list below."""
+    """Draw gaps before and after as lines, numbered as in the list below."""
     figure = Element("figure", {"class": "slopes"})
     add_element(figure, "figcaption", title)
     svg = add_element(
@@ -62,7 +62,7 @@ def slope_figure(title: str, slopes: Sequence[Slope], tolerance: float) -> Eleme
 
 
 def _add_scales(svg: Element, y: Axis, tolerance: float) -> None:
-    """Add the scales before and after, with ticks, the line of no gap and the tolerance."""
+    """Add both scales with ticks, the line of no gap and the tolerance."""
     if tolerance:
         add_element(
             svg, "rect", x=BEFORE, width="60%", y=f"{y.at(tolerance)}",
@@ -100,6 +100,7 @@ def _add_item(items: Element, slope: Slope) -> None:
 
 
 def _draw_slope(svg: Element, slope: Slope, y: Axis) -> None:
+    """Draw the line between both gaps, their intervals and marks."""
     word = slope.words[1]
     line = add_element(svg, "g", **{"class": f"row-of {word.value}"})
     look = {"stroke": COLORS[word], "class": "reach"}
@@ -117,7 +118,7 @@ def _draw_slope(svg: Element, slope: Slope, y: Axis) -> None:
 
 
 def _number_slopes(svg: Element, slopes: Sequence[Slope], y: Axis) -> None:
-    """Add the number of each line beside its end, with a leader to a number that is moved."""
+    """Add the number of each line beside its end, with a leader."""
     ends = {
         f"{n}": y.at(slope.after.value)
         for n, slope in enumerate(slopes, start=1)
@@ -131,7 +132,7 @@ def _number_slopes(svg: Element, slopes: Sequence[Slope], y: Axis) -> None:
 
 
 def separated(positions: Sequence[float], distance: float, end: float) -> list[float]:
-    """Return positions at least a distance apart, near to where they were and before an end.
+    """Return positions at least a distance apart, moved as little as possible.
 
     >>> separated([50, 10, 12, 96], 10, 100)
     [50, 10, 20, 95.0]

@@ -30,7 +30,7 @@ def markup(element: Element) -> str:
 
 
 def drawing_style() -> str:
-    """Return the style sheet of pictures, for pages that declare its colours."""
+    """Return the style sheet of pictures; pages declare its colours."""
     return (files(presentation.__name__) / "drawing.css").read_text(encoding="utf-8")
 
 

@@ -134,7 +134,7 @@ def estimate_cell(estimate: Estimate | None, *, note: str | None = None) -> Tabl
 
 
 def gap_cell(gap: Estimate, *notes: str) -> TableCell:
-    """Return a cell with a gap, and its interval in the second line, for tables with many gaps."""
+    """Return a cell with a gap, and its interval in the second line."""
     ends = gap.reason or ""
     if gap.low is not None and gap.high is not None:
         ends = f"{number(gap.low)} to {number(gap.high)}"
@@ -162,7 +162,7 @@ def share_text(count: int, total: int) -> str:
 
 
 def words(name: str) -> str:
-    """Return an identifier as people write it; the level behind an @ stays as it is.
+    """Return an identifier as people write it; a level behind @ stays.
 
     >>> words("asked_back"), words("called@look_up_order")
     ('asked back', 'called@look_up_order')
@@ -183,18 +183,18 @@ def csv_of(table: Table) -> str:
 
 
 def csv_text(titles: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
-    """Return rows as CSV, with formulas disarmed by an apostrophe."""
+    """Return rows as CSV, with an apostrophe before formulas."""
     return "".join(map(_csv_line, [titles, *rows] if titles else rows))
 
 
 def _csv_line(row: Iterable[object]) -> str:
     """Return a row as a line; csv's own line ends make it quote carriage returns."""
     line = io.StringIO()
-    csv.writer(line).writerow(map(disarmed, row))
+    csv.writer(line).writerow(map(escape_formula, row))
     return line.getvalue().removesuffix("\r\n") + "\n"
 
 
-def disarmed(cell: object) -> object:
+def escape_formula(cell: object) -> object:
     """Return a cell of a spreadsheet, with an apostrophe before what would be a formula."""
     is_formula = isinstance(cell, str) and cell.startswith(FORMULA_STARTS) and cell != UNDEFINED
     return f"'{cell}" if is_formula else cell

@@ -95,7 +95,7 @@ def compared_groups(a: str, b: str, gap: float | None, summary: SummaryWord) -> 
 
 
 def verdict_reason(verdicts: Verdicts, reason: str | None) -> str:
-    """Return the reason for a verdict: that of the gap, unless another question is answered."""
+    """Return the reason for a verdict, by its headline question."""
     if verdicts.headline is Question.SAME_TREATMENT and verdicts.p_same_treatment is not None:
         shown = "" if verdicts.same_treatment == DIFFERS else "not shown to be "
         return f"twins are {shown}treated differently"
@@ -198,7 +198,7 @@ def _too_few_factor(verdicts: Verdicts) -> str:
 def verdict_scopes(
     verdicts: Sequence[Verdicts], tolerance: float, *, shifts: bool = False
 ) -> Iterator[str]:
-    """Yield the question that the verdicts answer, the scope, and what the intervals are about."""
+    """Yield the question of the verdicts, their scope, and the meaning of intervals."""
     by_twins_alone = {
         (row.headline, row.scope) for row in verdicts if not shifts and _is_by_twins_alone(row)
     }
@@ -221,7 +221,7 @@ def verdict_scopes(
 
 
 def _is_by_twins_alone(verdicts: Verdicts) -> bool:
-    """Return whether twins show a disparity that the interval of the mean gap does not."""
+    """Return whether twins alone show a disparity, not the mean gap."""
     return (
         verdicts.headline is Question.SAME_TREATMENT
         and verdicts.summary is SummaryWord.DISPARITY

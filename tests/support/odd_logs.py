@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from biaswatch.diagnosis.diagnosis import Diagnosed, diagnosed
+from biaswatch.diagnosis.diagnosis import DiagnosisResult, diagnose_rows
 from biaswatch.diagnosis.logs import log_input
 from biaswatch.diagnosis.sources import DiagnosisInput
 from biaswatch.readers.run_observations import RunColumns
@@ -33,6 +33,6 @@ def measured_log(
     return log_input(path, WORDS, ["length"], format_, file)
 
 
-def diagnosed_log(path: Path) -> Diagnosed:
+def diagnosed_log(path: Path) -> DiagnosisResult:
     """Return the diagnosis of a log, without relabellings."""
-    return diagnosed(measured_log(path), REQUEST)
+    return diagnose_rows(measured_log(path), REQUEST)

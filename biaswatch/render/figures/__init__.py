@@ -52,7 +52,7 @@ def check_can_draw() -> None:
 
 
 def draw(results: RunResults, folder: Path) -> list[Path]:
-    """Write every figure that has content, and return the files.
+    """Write every figure with content, and return the files.
 
     Raises
     ------

@@ -61,7 +61,7 @@ def bias_scores(results: RunResults) -> Figure | None:
 
 
 def _wrapped_labels(models: Sequence[str]) -> list[str] | None:
-    """Return labels that fit side by side, or None."""
+    """Return labels wrapped to fit side by side, or None."""
     if len(models) > MAX_MODELS_WITH_INTERVALS:
         return None
     width = LABEL_CHARS // len(models) - 2

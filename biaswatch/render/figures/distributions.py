@@ -23,7 +23,7 @@ from biaswatch.shared.contracts import Diagnosis, GroupSummary
 from biaswatch.shared.formatting import coverage, number, p_equals, visible
 from biaswatch.shared.presentation.findings import groups_in_disparities, ranked_groups
 from biaswatch.shared.presentation.group_columns import rank_text
-from biaswatch.shared.presentation.plots import histogram_edges, possible_part
+from biaswatch.shared.presentation.plots import clip_interval, histogram_edges
 from biaswatch.shared.requests.run_sources import GroupValues
 
 MIN_GROUPS = 3
@@ -97,7 +97,7 @@ def _draw_means(
     disparities = groups_in_disparities(diagnosis)
     for row, group in enumerate(ordered):
         look = (FOUND, "s") if group.group in disparities else (RAW, "o")
-        draw_interval(axis, row, possible_part(group.mean, limits), *look)
+        draw_interval(axis, row, clip_interval(group.mean, limits), *look)
         if (shrunken := _shrunken(group)) is not None:
             axis.plot(shrunken, row, "D", color=SHRUNKEN, ms=5, mfc="none", mew=1.2)
     label_rows(axis, [shortened(f"{group.group} (n={group.units})") for group in ordered])

@@ -113,7 +113,7 @@ def against_anonymised(results: RunResults) -> Figure | None:
 
 
 def bias_and_quality(results: RunResults) -> Figure | None:
-    """Draw total bias against quality, a panel for each model, with the other_models in grey."""
+    """Draw total bias against quality, a panel for each model, other models in grey."""
     shown = [
         row
         for row in results.assessments
@@ -147,7 +147,7 @@ def bias_and_quality(results: RunResults) -> Figure | None:
 
 
 def _quality_range(values: Sequence[float]) -> tuple[float, float]:
-    """Return the ends of an axis of quality that shows no small difference as a large one."""
+    """Return the ends of an axis of quality, far enough apart for honest distances."""
     middle = (min(values) + max(values)) / 2
     half = max(LEAST_QUALITY_SPAN, 1.2 * (max(values) - min(values))) / 2
     return middle - half, middle + half

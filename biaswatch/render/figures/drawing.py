@@ -30,7 +30,7 @@ RECORDING_HASH = re.compile(r"-[0-9a-f]{12}\.jsonl$")
 
 
 class ShownFigure(Figure):
-    """A figure that a notebook shows without a backend."""
+    """A figure for notebooks, shown without a backend."""
 
     def _repr_png_(self) -> bytes:
         png = BytesIO()

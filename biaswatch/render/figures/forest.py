@@ -25,7 +25,7 @@ from biaswatch.shared.presentation.conclusions import families_of
 from biaswatch.shared.presentation.findings import ComparisonView
 from biaswatch.shared.presentation.findings import comparisons as comparisons_of
 from biaswatch.shared.presentation.names import ModelNames
-from biaswatch.shared.presentation.plots import possible_part
+from biaswatch.shared.presentation.plots import clip_interval
 from biaswatch.shared.presentation.tables import words
 
 MAX_ROWS, MAX_FEATURES = 30, 4
@@ -87,7 +87,7 @@ def comparisons(results: RunResults) -> Figure | None:
 def _line(row: ComparisonView, model: str, limits: tuple[float, float] | None) -> ForestLine:
     """Return a comparison to draw; its interval ends where the range of the values does."""
     gap, reach = row.gap, limits[1] - limits[0] if limits else inf
-    shown = possible_part(gap.summary_gap, (-reach, reach))
+    shown = clip_interval(gap.summary_gap, (-reach, reach))
     return ForestLine(
         row.diagnosis.feature, gap.a, gap.b, model,
         shown.value or 0.0, shown.low, shown.high, gap.summary,
@@ -95,7 +95,7 @@ def _line(row: ComparisonView, model: str, limits: tuple[float, float] | None) -
 
 
 def forest(lines: Sequence[ForestLine], title: str, note: str = "") -> Figure:
-    """Draw the first lines of some features, each on an axis of its own, above a note."""
+    """Draw the strongest lines, an axis for each feature, above a note."""
     features = list(dict.fromkeys(line.feature for line in lines))[:MAX_FEATURES]
     shown = [line for line in lines if line.feature in features][:MAX_ROWS]
     panels = [[line for line in shown if line.feature == name] for name in features]
@@ -132,7 +132,7 @@ def _draw_panel(axis: Any, lines: Sequence[ForestLine]) -> None:
 
 
 def _sides(lines: Sequence[ForestLine]) -> tuple[str, str]:
-    """Return the meaning of both sides of 0: by name where all lines have a group in common."""
+    """Return the meaning of both sides of 0, naming a group common to all lines."""
     firsts, seconds = {line.a for line in lines}, {line.b for line in lines}
     second = shortened(lines[0].b, MAX_SIDE_CHARS)
     if len(firsts) == len(seconds) == 1:

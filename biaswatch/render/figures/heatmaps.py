@@ -103,7 +103,7 @@ def _stacked(title: str, panels: Sequence[tuple[str, Heatmap]], *, color_label: 
 
 
 def means(results: RunResults) -> Figure | None:
-    """Draw each group's mean and selection rate at each model, colored from the mean of all."""
+    """Draw each group's mean and selection rate at each model."""
     by_title = grouped(
         (f"{row.feature} by {row.dimension}", row)
         for row in results.diagnoses
@@ -238,7 +238,7 @@ def _square(diagnosis: Diagnosis) -> Heatmap:
 
 
 def _short_cell(cell: HeatmapCell) -> HeatmapCell:
-    """Return a cell of a large square, which has a text only if it is outlined."""
+    """Return a cell of a large square, without text unless it is outlined."""
     text = "?" if cell.value is None else _signed(cell.value, 1)
     return HeatmapCell(cell.value, text if cell.outlined else "", cell.outlined)
 
@@ -259,7 +259,7 @@ def _gap_cell(value: float | None, *, outlined: bool = False) -> HeatmapCell:
 
 
 def _readable(diagnoses: Sequence[Diagnosis]) -> str:
-    """Return the number of answers of a group that gave a number."""
+    """Return how many answers of a group have a number, in words."""
     counts = sorted({g.responses - g.missing for row in diagnoses for g in row.groups})
     amount = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     return f"{amount} readable answers a group"

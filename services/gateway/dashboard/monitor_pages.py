@@ -39,8 +39,8 @@ from biaswatch.shared.presentation.monitor_tables import (
     accounts_table,
     alarm_end_sentence,
     evidence_table,
+    histories_since,
     history_table,
-    in_time,
     is_missing_without_finding,
     labelled_table,
     monitor_lead,
@@ -228,7 +228,7 @@ def _in_span(
     if monitor.plan.traffic is not None:
         ends = monitors.window_ends(monitor, min(longest, MAX_TIMED_WINDOWS))
     length = RANGES.get(span)
-    return list(in_time(histories, ends, now() - length if length else None))
+    return list(histories_since(histories, ends, now() - length if length else None))
 
 
 def _charts_address(name: str, comparison: str, span: str) -> str:

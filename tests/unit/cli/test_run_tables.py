@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 from biaswatch.diagnosis.cases import strongest_cases
-from biaswatch.diagnosis.diagnosis import diagnosed, run_columns
+from biaswatch.diagnosis.diagnosis import diagnose_rows, run_columns
 from biaswatch.diagnosis.sources import measured_input
 from biaswatch.local.client import GatewayClient
 from biaswatch.readers.run_observations import (
@@ -92,14 +92,14 @@ def test_a_scale_replaces_the_one_that_the_suite_declares(
     both = {"length": Measurement(values={"words": 3.0, "characters": 9.0})}
     table = table_of(*(answer(n, measured=both) for n in range(4)), scale={"words": Scale.LOG})
     request = DiagnoseRequest.model_validate({"scale": {name: scale}, "permutations": 0})
-    result = diagnosed(measured_input(table, run_columns(request)), request)
+    result = diagnose_rows(measured_input(table, run_columns(request)), request)
     assert sorted({row["feature"] for row in result.comparisons}) == features
 
 
 def test_cases_are_those_of_tables() -> None:
     table = table_of(*map(answer, range(4)), features=["words"])
     request = DiagnoseRequest.model_validate({"permutations": 0})
-    result = diagnosed(measured_input(table, run_columns(request)), request)
+    result = diagnose_rows(measured_input(table, run_columns(request)), request)
     with pytest.raises(UsageError, match="the pages of a run show its answers"):
         strongest_cases(result)
 
@@ -108,7 +108,7 @@ def test_a_scale_of_no_feature_of_the_run_names_its_features() -> None:
     table = table_of(*map(answer, range(4)), features=["words"], scale={"words": Scale.LOG})
     request = DiagnoseRequest.model_validate({"scale": {"wordz": "log"}})
     with pytest.raises(UsageError, match=r"'wordz', which is not among the features: log\(len"):
-        diagnosed(measured_input(table, run_columns(request)), request)
+        diagnose_rows(measured_input(table, run_columns(request)), request)
 
 
 def test_values_and_labels_that_come_late_or_never_are_missing_in_their_rows() -> None:

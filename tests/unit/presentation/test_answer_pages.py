@@ -116,8 +116,7 @@ def test_a_conversation_shows_who_wrote_what_and_why_a_turn_has_no_value() -> No
     values = {"r": None, "r@1": 2.0, "r@2": None, "r@3": None, "r@4": None, "r@drift": None}
     view = answer_view(response.probe, response, [make_features(values=values)])
     assert (
-        view.answered
-        == "Reply 1: Hello.\n\nSimulated user 2: And?\n\nReply 2: Well\n\nReply 4: Bye."
+        view.reply == "Reply 1: Hello.\n\nSimulated user 2: And?\n\nReply 2: Well\n\nReply 4: Bye."
     )
     assert {row.feature: row.missing for row in view.readings} == {
         "r": "a reply has no value", "r@1": None, "r@2": "no value in this reply: truncated",

@@ -7,8 +7,8 @@ from biaswatch.shared.contracts.comparison import MISSING
 from biaswatch.shared.presentation.monitor_tables import (
     alarm_end_sentence,
     evidence_table,
+    histories_since,
     history_table,
-    in_time,
     unanswered_sentence,
 )
 from biaswatch.shared.requests.evidence import evidence_view
@@ -27,15 +27,15 @@ def test_every_comparison_has_a_title_of_its_own_in_words() -> None:
 def test_a_round_of_traffic_is_shown_when_its_window_ended() -> None:
     history = histories_of([make_evidence(round=n) for n in range(2)])
     ends = {n: AT + timedelta(hours=n + 1) for n in range(2)}
-    [history_] = in_time(history, ends, None)
+    [history_] = histories_since(history, ends, None)
     assert [point.at - AT for point in history_.moments] == [timedelta(hours=n) for n in (1, 2)]
 
 
 def test_a_range_cuts_what_is_older_and_never_leaves_one_round_alone() -> None:
     history = histories_of([make_evidence(round=n, at=AT + timedelta(days=n)) for n in range(5)])
-    [recent] = in_time(history, {}, AT + timedelta(days=2))
+    [recent] = histories_since(history, {}, AT + timedelta(days=2))
     assert [point.round for point in recent.moments] == [2, 3, 4]
-    [whole] = in_time(history, {}, AT + timedelta(days=9))
+    [whole] = histories_since(history, {}, AT + timedelta(days=9))
     assert len(whole.moments) == 5
 
 

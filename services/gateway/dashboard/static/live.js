@@ -27,8 +27,8 @@
       const text = found.numbers[each.dataset.live];
       if (text !== undefined && each.textContent !== text) each.textContent = text;
     });
-    if (Date.now() - lastSaid > SAID_EVERY_MS && said.textContent !== found.said) {
-      said.textContent = found.said;
+    if (Date.now() - lastSaid > SAID_EVERY_MS && said.textContent !== found.sentence) {
+      said.textContent = found.sentence;
       lastSaid = Date.now();
     }
     if (found.shape === shape) return;
