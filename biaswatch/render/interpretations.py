@@ -57,9 +57,8 @@ def _checks(evaluation: Evaluation) -> Iterator[str]:
 
 
 def _report_title(evaluation: Evaluation) -> str:
-    if evaluation.failed:
-        return "The report failed its checks; the sentences that failed are left out:"
-    return "The report:"
+    failed = "The report failed its checks; the sentences that failed are left out:"
+    return failed if evaluation.failed else "The report:"
 
 
 def summary(evaluation: Evaluation) -> str:

@@ -132,11 +132,10 @@ def _brief_gap(name: str) -> str:
 
 def _caution(targets: Sequence[str]) -> str:
     """Return the warning about simulated models."""
-    if not any(target.startswith("simulator:") for target in targets):
-        return ""
-    return (
+    warning = (
         "Simulated models answer with gaps planted for tests: the result is not about a real model."
     )
+    return warning if any(target.startswith("simulator:") for target in targets) else ""
 
 
 def _ranges(ranges: Mapping[str, tuple[float, float]]) -> Iterator[str]:

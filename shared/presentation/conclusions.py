@@ -207,9 +207,11 @@ def certainty(
     if not diagnoses:
         return
     first = diagnoses[0]
-    tolerance = "Every gap matters, however small: the tolerance is 0."
-    if first.tolerance:
-        tolerance = f"A gap of up to {number(first.tolerance)} does not matter."
+    tolerance = (
+        f"A gap of up to {number(first.tolerance)} does not matter."
+        if first.tolerance
+        else "Every gap matters, however small: the tolerance is 0."
+    )
     scope = level_scope(diagnoses)
     are_shifts = any(gap.twin_shift for row in diagnoses for gap in row.gaps)
     assumed = ", where a group shifts all answers alike" if are_shifts else ""

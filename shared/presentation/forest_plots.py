@@ -77,12 +77,12 @@ def _legend(forest: Forest) -> str:
     present = dict.fromkeys(SummaryWord(row.word.value) for row in forest.rows)
     marks = ", ".join(f"{MARKS[word]}: {words(word)}" for word in MARKS if word in present)
     band = f" Grey: gaps up to {number(forest.tolerance)}, which do not matter."
-    left = ""
-    if forest.left_out:
-        weakest = counted(forest.left_out, "comparison")
-        left = f" Not shown: the {weakest} with the weakest evidence."
-    marks = f"Line: the interval; upright: no gap. {marks.capitalize()}."
-    return f"{marks}{band if forest.tolerance else ''}{left}"
+    weakest = counted(forest.left_out, "comparison")
+    left_out = f" Not shown: the {weakest} with the weakest evidence."
+    return (
+        f"Line: the interval; upright: no gap. {marks.capitalize()}."
+        f"{band if forest.tolerance else ''}{left_out if forest.left_out else ''}"
+    )
 
 
 def _axis_row(rows: Element, axis: Axis) -> None:

@@ -12,7 +12,7 @@ from biaswatch.services.gateway.bodies import MAX_STREAM_S, OpenStreams, page_st
 from biaswatch.services.gateway.callers import Caller
 from biaswatch.services.gateway.context import GatewayContext
 from biaswatch.services.gateway.status import StatusQueries, status_queries
-from biaswatch.shared.presentation.overview import (
+from biaswatch.shared.presentation.live_numbers import (
     LiveNumbers,
     live_monitor,
     live_overview,

@@ -34,6 +34,7 @@ from biaswatch.shared.presentation.charts import (
     gap_chart,
 )
 from biaswatch.shared.presentation.forests import monitor_forests
+from biaswatch.shared.presentation.live_numbers import live_monitor
 from biaswatch.shared.presentation.monitor_tables import (
     RANGES,
     accounts_table,
@@ -49,7 +50,6 @@ from biaswatch.shared.presentation.monitor_tables import (
     unanswered_sentence,
     window_table,
 )
-from biaswatch.shared.presentation.overview import live_monitor
 from biaswatch.shared.presentation.plots import has_gaps, strata_plot
 from biaswatch.shared.presentation.questions import question_remarks
 from biaswatch.shared.requests.evidence import EvidenceView

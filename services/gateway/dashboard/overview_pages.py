@@ -26,6 +26,7 @@ from biaswatch.shared.contracts import (
     Run,
     comparison_titles,
 )
+from biaswatch.shared.presentation.live_numbers import live_overview
 from biaswatch.shared.presentation.names import is_about_a_run, kind_of
 from biaswatch.shared.presentation.operation_tables import (
     TrafficSource,
@@ -35,13 +36,7 @@ from biaswatch.shared.presentation.operation_tables import (
     traffic_table,
     unwatched_table,
 )
-from biaswatch.shared.presentation.overview import (
-    RunCost,
-    RunScores,
-    live_overview,
-    overview_tiles,
-    runs_table,
-)
+from biaswatch.shared.presentation.overview import RunCost, RunScores, overview_tiles, runs_table
 from biaswatch.shared.presentation.slopes import sparkline
 from biaswatch.shared.presentation.svg import gap_text
 from biaswatch.shared.requests.monitor_views import MonitorStatus

@@ -46,8 +46,8 @@ from biaswatch.shared.presentation.findings import ComparisonView, comparisons, 
 from biaswatch.shared.presentation.forests import against, reference_groups, run_forests
 from biaswatch.shared.presentation.interactions import tested_interactions
 from biaswatch.shared.presentation.leaderboard import leaderboard
+from biaswatch.shared.presentation.live_numbers import live_run
 from biaswatch.shared.presentation.names import STATEMENTS, ModelNames
-from biaswatch.shared.presentation.overview import live_run
 from biaswatch.shared.presentation.plots import histogram_plot, means_plot
 from biaswatch.shared.presentation.run_summary import run_summary
 from biaswatch.shared.presentation.slopes import slope_figure

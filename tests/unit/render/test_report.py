@@ -37,7 +37,7 @@ from biaswatch.shared.presentation.finding_tables import (
     findings_table,
     groups_table,
 )
-from biaswatch.shared.presentation.findings import ComparisonView, comparisons, reading
+from biaswatch.shared.presentation.findings import ComparisonView, comparisons, feature_by_extractor
 from biaswatch.shared.presentation.tables import Column, Table, TableCell, csv_of, estimate_cell
 from tests.support.records import (
     make_assessment,
@@ -288,8 +288,8 @@ def test_a_figure_beside_a_report_has_a_relative_address(tmp_path: Path) -> None
 
 
 def test_a_feature_has_its_extractor_unless_the_names_are_alike() -> None:
-    assert reading("sentiment", "vader") == "sentiment by the reading of vader"
-    assert reading("rating", "rating") == "rating"
+    assert feature_by_extractor("sentiment", "vader") == "sentiment by the reading of vader"
+    assert feature_by_extractor("rating", "rating") == "rating"
 
 
 @pytest.mark.parametrize(
