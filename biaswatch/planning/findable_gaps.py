@@ -22,7 +22,6 @@ from biaswatch.planning.runs import (
     assumed_answers,
     like_a_run,
 )
-from biaswatch.readers.run_observations import RunColumns, run_observations
 from biaswatch.readers.run_tables import RunTable
 from biaswatch.shared.contracts import Claim, Diagnosis, SummaryWord
 from biaswatch.shared.errors import UsageError
@@ -62,6 +61,8 @@ def findable_gaps(diagnoses: Sequence[Diagnosis], table: RunTable) -> list[Finda
 
 
 def _findable_gap(diagnosis: Diagnosis, table: RunTable) -> FindableGap | None:
+    from biaswatch.readers.run_observations import RunColumns, run_observations  # loads pandas
+
     columns = RunColumns(
         features=[f"{diagnosis.extractor}.{diagnosis.feature}"],
         targets=[diagnosis.target],
