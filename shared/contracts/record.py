@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self, TypeVar, overload
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, computed_field
 
+from biaswatch.shared.contracts.descriptions import describe_fields
 from biaswatch.shared.contracts.identity import Token, derived_id, id_beginning_with
 from biaswatch.shared.contracts.mistakes import first_mistake
 from biaswatch.shared.errors import UndecodableError
@@ -68,7 +69,8 @@ class Part(BaseModel):
     model_config = ConfigDict(
         frozen=True,
         extra="ignore",
-        use_attribute_docstrings=True,
+        json_schema_extra=describe_fields,
+        defer_build=True,
         allow_inf_nan=False,
         ignored_types=(computed_once,),
     )

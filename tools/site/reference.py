@@ -21,6 +21,7 @@ from biaswatch.services.gateway.app import web_app
 from biaswatch.services.gateway.settings import GatewaySettings
 from biaswatch.shared import telemetry
 from biaswatch.shared.contracts import ROUTES
+from biaswatch.shared.contracts.descriptions import field_docstrings
 from biaswatch.shared.runtime.settings import Settings
 from tools.site import catalogues
 from tools.site.pages import llms_index
@@ -110,7 +111,8 @@ def records() -> str:
         readers = f"; read by {', '.join(route.consumers)}" if route.consumers else ""
         writers = ", ".join(sorted(route.producers))
         lines += [f"Stream `{route.stream}`; written by {writers}{readers}.", ""]
-        fields = ((f"`{name}`", f.description or "") for name, f in record.model_fields.items())
+        texts = field_docstrings(record)
+        fields = ((f"`{name}`", texts.get(name, "")) for name in record.model_fields)
         lines += table(("field", "what it is"), fields)
     return "\n".join(lines) + "\n"
 
