@@ -77,7 +77,7 @@ def links(page: Any, address: str, path: str, below: str = "/") -> Iterator[str]
         if not item.startswith(address) or not parts.path.startswith(below):
             continue
         shape = parts.path, *sorted(FIELD.findall(parts.query))
-        if shape not in seen and not parts.path.endswith((".csv", ".json")):
+        if shape not in seen and not parts.path.endswith((".csv", ".json", ".html")):
             seen.add(shape)
             yield f"{parts.path}?{parts.query}" if parts.query else parts.path
 
