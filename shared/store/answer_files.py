@@ -110,20 +110,17 @@ class AnswerFiles:
         self, kind: str, run_id: str, *, after: str = "", tenant: str | None = None
     ) -> Iterator[Row]:
         """Return the rows of a run's records after an id, in the order of ids."""
-        prefix = run_id[:BEGINNING_HEX_DIGITS]
-        last = prefix.ljust(ID_HEX_DIGITS, LAST_DIGIT)
-        condition = and_(_may_hold(kind, max(after, prefix), last), COLUMNS.run_id == run_id)
         with self._db.reading() as connection:
-            files = _files(connection, condition)
+            files = _files(connection, _of_run(kind, run_id, after))
         for row in _merged(self._reader, files, after):
             if tenant in (None, row["tenant"]):
                 yield restored_row(row)
 
     def count(self, kind: str, run_id: str | None = None, tenant: str | None = None) -> int:
         """Return the number of records of a kind in files, of a run or of all."""
-        query = select(func.sum(COLUMNS.rows)).where(FINISHED, COLUMNS.kind == kind)
-        for column, value in ((COLUMNS.run_id, run_id), (COLUMNS.tenant, tenant)):
-            query = query if value is None else query.where(column == value)
+        files = and_(FINISHED, COLUMNS.kind == kind) if run_id is None else _of_run(kind, run_id)
+        query = select(func.sum(COLUMNS.rows)).where(files)
+        query = query if tenant is None else query.where(COLUMNS.tenant == tenant)
         return int(self._db.scalar(query) or 0)
 
     def any_of(self, run_id: str) -> bool:
@@ -196,6 +193,16 @@ def _by_window(ids: Iterable[str]) -> list[list[str]]:
     """Return ids sorted, in a list for each window."""
     by_window = grouped((id_[:BEGINNING_HEX_DIGITS], id_) for id_ in sorted(set(ids)))
     return list(by_window.values())
+
+
+def _of_run(kind: str, run_id: str, after: str = "") -> ColumnElement[bool]:
+    """Return the condition for the files of a run that may hold ids after one.
+
+    The range of ids makes databases use the index of ids.
+    """
+    prefix = run_id[:BEGINNING_HEX_DIGITS]
+    last = prefix.ljust(ID_HEX_DIGITS, LAST_DIGIT)
+    return and_(_may_hold(kind, max(after, prefix), last), COLUMNS.run_id == run_id)
 
 
 def _may_hold(kind: str, first: str, last: str) -> ColumnElement[bool]:
