@@ -62,13 +62,14 @@ def _twins_differ_in_groups(
     twins: Sequence[Sequence[SuiteProbe]], named: Collection[str]
 ) -> SuiteCheck:
     name = "twins differ in the group alone"
+    total = len({set_of(members[0]) for members in twins})
     if not twins:
         return SuiteCheck(name, None, "The suite has no twins: no set holds two groups.")
     differences = unexplained(twins, named)
     if not differences:
-        return SuiteCheck(name, True, f"Holds in all {len(twins)} sets.")
+        return SuiteCheck(name, True, f"Holds in all {total} sets.")
     sets = len({difference.set for difference in differences})
-    sentence = f"Fails in {sets} of {len(twins)} sets."
+    sentence = f"Fails in {sets} of {total} sets."
     return SuiteCheck(name, False, sentence, tuple(map(_difference_text, differences)))
 
 

@@ -142,14 +142,14 @@ def seen_sentence(run: str | None, seen: ObservedSpread) -> str:
 def _about(plan: RunPlan) -> str:
     compared, test = plan.compared, plan.test
     units = "sets that both groups have" if compared.shape.pairs else f"{_single(plan)}, unpaired"
-    share = f"alpha {test.alpha:g}"
+    share = f"Alpha {test.alpha:g}"
     if test.family > 1:
         share += f" is shared by {test.family} comparisons"
     headline = compared.shape.headline(test.tolerance)
     about = HEADLINES[Question.GAP if test.fixed_prompts else headline]
     return (
-        f"Planned for {compared.a} against {compared.b} ({compared.dimension}), the comparison with"
-        f" the fewest units: {compared.shape.size} {units}; {share}, tolerance {test.tolerance:g}."
+        f"Planned for {compared.a} against {compared.b} ({compared.dimension}), which has the fewest"
+        f" units: {compared.shape.size} {units}. {share}; tolerance {test.tolerance:g}."
         f" Power is the share of runs that answer {about}."
     )
 

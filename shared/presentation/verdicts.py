@@ -10,8 +10,8 @@ from biaswatch.shared.presentation.questions import question_remarks
 from biaswatch.shared.stats.estimate import DIFFERS, TOO_FEW, Question, SummaryWord, Verdict
 
 SHIFTS = (
-    "An interval holds every difference, equal for all twins, that the test of twins does not"
-    " reject."
+    "An interval assumes the same gap for all twins. It holds every such gap that their test does"
+    " not reject."
 )
 MEAN_GAPS = "With a known range, the mean gap's interval also allows for rare, far larger shifts."
 ANSWERED = {
