@@ -148,8 +148,8 @@ def _about(plan: RunPlan) -> str:
     headline = compared.shape.headline(test.tolerance)
     about = HEADLINES[Question.GAP if test.fixed_prompts else headline]
     return (
-        f"Planned for {compared.a} against {compared.b} ({compared.dimension}), which has the fewest"
-        f" units: {compared.shape.size} {units}. {share}; tolerance {test.tolerance:g}."
+        f"Planned for {compared.a} against {compared.b} ({compared.dimension}), which has the"
+        f" fewest units: {compared.shape.size} {units}. {share}; tolerance {test.tolerance:g}."
         f" Power is the share of runs that answer {about}."
     )
 
