@@ -141,15 +141,15 @@ def seen_sentence(run: str | None, seen: ObservedSpread) -> str:
 
 def _about(plan: RunPlan) -> str:
     compared, test = plan.compared, plan.test
-    units = "sets that both groups have" if compared.shape.pairs else f"{_single(plan)}, unpaired"
+    units = "sets with both groups" if compared.shape.pairs else f"{_single(plan)}, unpaired"
     share = f"Alpha {test.alpha:g}"
     if test.family > 1:
         share += f" is shared by {test.family} comparisons"
     headline = compared.shape.headline(test.tolerance)
     about = HEADLINES[Question.GAP if test.fixed_prompts else headline]
     return (
-        f"Planned for {compared.a} against {compared.b} ({compared.dimension}), which has the"
-        f" fewest units: {compared.shape.size} {units}. {share}; tolerance {test.tolerance:g}."
+        f"Planned for {compared.a} against {compared.b} ({compared.dimension}), the comparison with"
+        f" the fewest units: {compared.shape.size} {units}. {share}; tolerance {test.tolerance:g}."
         f" Power is the share of runs that answer {about}."
     )
 
@@ -178,7 +178,7 @@ def _least_sentences(plan: RunPlan) -> Sequence[str]:
     calls = f"{best['calls']:,} calls"
     size = f"{share} find the gap with {best['sets']} {units} and {repeats}, in {calls}"
     if plan.test.fixed_prompts:
-        return [f"{size}. The claim is about these prompts alone, so only repeats can vary."]
+        return [f"{size}. The claim is about these prompts alone, so only more repeats help."]
     return [f"{size}: the fewest of the rows."]
 
 
@@ -193,7 +193,7 @@ def _out_of_reach(plan: RunPlan, share: str) -> str:
     if plan.test.fixed_prompts:
         return (
             f"Not even {MOST_REPEATS:,} repeats find the gap in {share}; the claim is about these"
-            " prompts alone, so only repeats can vary."
+            " prompts alone, so only more repeats help."
         )
     return f"Not even {MAX_SETS:,} sets find the gap in {share}: plan for a larger gap."
 

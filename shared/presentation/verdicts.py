@@ -10,7 +10,7 @@ from biaswatch.shared.presentation.questions import question_remarks
 from biaswatch.shared.stats.estimate import DIFFERS, TOO_FEW, Question, SummaryWord, Verdict
 
 SHIFTS = (
-    "An interval assumes the same gap for all twins. It holds every such gap that their test does"
+    "An interval assumes one gap for all twins, and contains the gaps that the test of twins does"
     " not reject."
 )
 MEAN_GAPS = "With a known range, the mean gap's interval also allows for rare, far larger shifts."

@@ -194,7 +194,7 @@ def test_every_output_says_what_a_unit_was_and_repeats_without_one_are_warned_of
     text = " ".join(command("diagnose", *words).stdout.split())
     assert "No unit was named: each of 60 rows is an independent unit." in text
     text = " ".join(command("diagnose", *words, "--unit", "prompt").stdout.split())
-    assert "The unit is prompt: 20 in 60 rows." in text
+    assert "The unit is prompt: 20 in 60 rows; means are over units." in text
 
 
 def test_parts_are_written_beside_the_named_file(command: CommandLine, tmp_path: Path) -> None:
