@@ -138,7 +138,7 @@ class GatewayClient:
                 await asyncio.sleep(RECONNECT_S)
 
     async def runs(self, last: int, **filters: str) -> list[RunProgress]:
-        """Return the last runs, latest first; filter by `purpose`, or by how the id `begins`."""
+        """Return the last runs, the latest first, filtered by `purpose` or `about` a text."""
         query = urlencode({"last": last, **filters})
         return await self._ask(list[RunProgress], "GET", f"/v1/runs?{query}")
 

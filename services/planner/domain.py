@@ -1,4 +1,4 @@
-"""Schedule rules of monitors, and which stuck runs are due for repair."""
+"""When and with what a monitor's next round starts."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -91,9 +91,10 @@ def pins_for(monitor: Monitor, running: Sequence[ExtractorStatus]) -> list[Extra
 
 
 class IntakeCuts:
-    """Decides whether a queue has handled everything from before a due time.
+    """Decides whether a queue has handled everything that was in it at a due time.
 
-    The end of the queue is noted at the first look; later messages are not waited for.
+    The end of the queue is stored at the first call for a due time; later messages are not waited
+    for.
     """
 
     def __init__(self) -> None:
@@ -107,11 +108,11 @@ class IntakeCuts:
         key
             The waiting monitor; it waits for one thing at a time.
         due
-            What it waits for.
+            The due round or window that it waits for.
         first
-            The first unhandled sequence number, after that was due.
+            The sequence number of the first unhandled message, read after the due time.
         last
-            The last sequence number in the queue at the same time.
+            The sequence number of the last message in the queue, read at the same time.
         """
         known_due, cut = self._cuts.get(key, ("", 0))
         if known_due != due:

@@ -10,9 +10,12 @@ from biaswatch.shared.parsing.english_texts import NOT_ENGLISH, is_foreign
 from biaswatch.shared.parsing.refusals import declines
 
 WORD = re.compile(r"\w+(?:['\u2019-]\w+)*")
+"""A hyphenated word counts as one, as in readability, rates and `length`."""
 SENTENCE_END = re.compile(r"(?<![.!?])[.!?]++(?=\s|$|[\"')\]\u2019\u201d])")
 SIMPLE_WORD = re.compile(r"\w+(?:['\u2019]\w+)*")
+"""Each part of a hyphenated word counts: `A well-known fact.` has 4 words here, 3 in `length`."""
 SIMPLE_SENTENCE_END = re.compile(r"(?<![.!?])[.!?]++(?:\s|$)")
+"""A sentence whose full stop precedes a quotation mark or bracket does not end here."""
 VOWELS = re.compile(r"[aeiouy]+")
 SILENT = re.compile(r"(?:[^laeiouy]es|[^aeiouydt]ed|[^aeiouyl]e)$")
 """Silent endings of English words: makes, moved, late; but not table, wanted, boxes."""
@@ -149,14 +152,14 @@ EXTRACTORS: Mapping[str, Extractor] = {
             "length",
             "1",
             ("characters", "words", "sentences"),
-            "counts, any language with spaces; no model",
+            "counts (well-known is one word), any language with spaces; no model",
             length,
         ),
         FunctionExtractor(
             "words",
             "1",
             ("words", "words_per_sentence"),
-            "word counts, any language with spaces; no model",
+            "word counts (well-known is two words), any language with spaces; no model",
             words,
         ),
         FunctionExtractor(

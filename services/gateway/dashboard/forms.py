@@ -159,7 +159,7 @@ STEP_FIELDS = {
     "silence": ("until", "note"),
     "end-silence": ("until", "note"),
 }
-"""Fields of steps with an alarm, the required one first; of all others, a note."""
+"""Fields of each step with an alarm, the required one first; other steps have only a note."""
 STATES = {
     "pause": (MonitorState.PAUSED, AuditAction.MONITOR_PAUSE),
     "resume": (MonitorState.ACTIVE, AuditAction.MONITOR_RESUME),

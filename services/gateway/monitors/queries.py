@@ -103,7 +103,7 @@ class MonitorQueries:
         return self.view(self.monitor(name))
 
     def view(self, monitor: Monitor) -> MonitorView:
-        """Return everything the API shows of a monitor whose definition was read."""
+        """Return the view of a monitor already in memory."""
         [stored] = stored_monitors(self.store, [monitor])
         evidence = stored.evidence
         flags = e_bh([part.log_e for part in evidence], monitor.plan.alpha) if evidence else []
@@ -127,7 +127,7 @@ class MonitorQueries:
         return self.histories_of(self.monitor(name))
 
     def histories_of(self, monitor: Monitor) -> list[History]:
-        """Return the same of a monitor whose definition was read."""
+        """Return the histories of a monitor already in memory."""
         most = rounds_shown(len(monitor.plan.watched))
         return histories_of(evidence_in(self._round_evidence(monitor, most)))
 
@@ -171,7 +171,7 @@ class MonitorQueries:
         return self.windows_of(self.monitor(name), last)
 
     def windows_of(self, monitor: Monitor, last: int) -> list[WindowView]:
-        """Return the same of a monitor whose definition was read."""
+        """Return the windows of a monitor already in memory."""
         descriptions = self.store.rounds.latest(Description, monitor, last)
         read = {description.run_id: description for description in descriptions}
         windows = self.store.window_answers.latest(monitor.monitor_id, last)
@@ -204,7 +204,7 @@ class MonitorQueries:
         return self.alarms_of(monitor)
 
     def alarms_of(self, monitor: Monitor) -> list[AlarmView]:
-        """Return the same of a monitor whose definition was read."""
+        """Return the alarms of a monitor already in memory."""
         [stored] = stored_monitors(self.store, [monitor])
         dimensions = {watch.key: watch.pair.dimension for watch in monitor.plan.watched}
         ids = [

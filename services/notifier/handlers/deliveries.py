@@ -33,9 +33,9 @@ from biaswatch.shared.store import Store
 from biaswatch.shared.telemetry import ALARM_ATTEMPTS, RepeatedWarning, log
 
 LEASE_S = 90.0
+"""Longer than any attempt: after the death of a process, another one takes over."""
 SILENCE_CHECK = timedelta(minutes=5)
 """Longest time until a message goes out after its silence was ended early."""
-"""Longer than any attempt: after the death of a process, another one takes over."""
 MAX_CHANNELS_AT_ONCE = 16
 MAX_REST_S = 60.0
 TOO_OLD = "It was not taken within seven days."

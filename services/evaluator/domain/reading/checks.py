@@ -1,5 +1,6 @@
-"""Checks of the numbers in a sentence: silence takes evidence, a fault takes the plainest words.
+"""Checks of the numbers in a sentence.
 
+A number passes only with evidence; a fault is reported only where the wording is unambiguous.
 A number passes if it equals a fact that the words beside it name. Otherwise it is a fault where a
 report's own form names one statistic, as in `the odds ratio is 2.43`, and a hint elsewhere.
 """

@@ -1,4 +1,4 @@
-"""SentenceEvidence in a sentence that a number states a fact: words that name it, and its group."""
+"""Evidence in a sentence that a number states a fact: words that name it, and its group."""
 
 import re
 from dataclasses import dataclass
