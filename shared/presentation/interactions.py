@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from biaswatch.shared.analysis.findings.groupings import crossed_name
 from biaswatch.shared.analysis.findings.interactions import DIFFERENCE
 from biaswatch.shared.analysis.findings.table_diagnosis import TableDiagnosis
 from biaswatch.shared.contracts import Diagnosis
@@ -20,7 +21,7 @@ def interaction_rows(diagnosis: TableDiagnosis) -> dict[str, list[Row]]:
     rows = [
         {
             "feature": row.feature,
-            "dimension": row.dimensions,
+            "dimension": crossed_name(row.dimensions),
             "domain": row.domain or None,
             "scale": row.scale,
             "statistic": row.test.statistic,
@@ -46,7 +47,8 @@ def interaction_sentences(rows: Sequence[Row], alpha: float) -> Iterator[str]:
             place = ", ".join(filter(None, [place, row["domain"]]))
             low, high = row["ci"] or (None, None)
             contrast = Estimate(row["value"], low, high, reason=row["reason"])
-            tested = (row["dimension"], row["p_adjusted"], contrast, row["contrast"])
+            first, _, second = row["dimension"].partition(" x ")
+            tested = (first, second, row["p_adjusted"], contrast, row["contrast"])
             yield f"{place}: {interaction_words(*tested, alpha)}."
 
 
@@ -54,20 +56,22 @@ def tested_interactions(diagnosis: Diagnosis) -> Iterator[str]:
     """Yield the tests of interactions of a finding, in sentences."""
     for row in diagnosis.interactions:
         if row.p_adjusted is not None:
-            tested = (row.dimensions, row.p_adjusted, row.contrast, row.contrast_of)
+            first = diagnosis.dimension
+            second = row.dimensions.removeprefix(crossed_name((first, "")))
+            tested = (first, second, row.p_adjusted, row.contrast, row.contrast_of)
             where = f"{diagnosis.feature} by {row.dimensions}"
             yield f"{where}: {interaction_words(*tested, diagnosis.alpha)}."
 
 
 def interaction_words(
-    dimensions: str,
+    first: str,
+    second: str,
     p_adjusted: float | None,
     contrast: Estimate,
     contrast_of: str | None,
     alpha: float,
 ) -> str:
-    """Return whether the effects of two dimensions, `race x gender`, add up."""
-    first, _, second = dimensions.partition(" x ")
+    """Return whether the effects of two dimensions add up."""
     if p_adjusted is None:
         return f"no test of an interaction ({contrast.reason})"
     unproven = "no evidence that " if p_adjusted > alpha else ""

@@ -13,7 +13,7 @@ from biaswatch.shared.analysis.findings.families import ComparedPart, tested_par
 from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
 from biaswatch.shared.analysis.findings.group_comparison import GroupComparison
 from biaswatch.shared.analysis.findings.group_statistics import GroupIntervals
-from biaswatch.shared.analysis.findings.groupings import AnalysisPlan, grouping
+from biaswatch.shared.analysis.findings.groupings import AnalysisPlan, crossed_name, grouping
 from biaswatch.shared.analysis.findings.interactions import DIFFERENCE, Interaction, interactions
 from biaswatch.shared.analysis.findings.measured_columns import MeasuredColumns
 from biaswatch.shared.analysis.findings.observations import Observations, within
@@ -105,10 +105,10 @@ def _interactions(
     family = sum(test.test.p_value is not None for _, test in tests)
     by_finding: dict[FindingKey, list[GroupInteraction]] = defaultdict(list)
     for source, test in tests:
-        p_value, first = test.test.p_value, test.dimensions.partition(" x ")[0]
-        by_finding[FindingKey(*source, test.feature, first)].append(
+        p_value = test.test.p_value
+        by_finding[FindingKey(*source, test.feature, test.dimensions[0])].append(
             GroupInteraction(
-                dimensions=test.dimensions,
+                dimensions=crossed_name(test.dimensions),
                 p_adjusted=None if p_value is None else min(1.0, family * p_value),
                 contrast=replace(test.contrast, reason=test.test.reason),
                 contrast_of=test.contrast_of,

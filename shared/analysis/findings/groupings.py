@@ -1,6 +1,6 @@
 """The plan of an analysis, and the groups it compares."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
@@ -48,7 +48,7 @@ class Grouping:
     @property
     def name(self) -> str:
         """The dimensions it is made of."""
-        return " x ".join(self.dimensions)
+        return crossed_name(self.dimensions)
 
     @property
     def domain_of(self) -> Indices:
@@ -77,6 +77,11 @@ class Grouping:
             else:
                 pairs.extend((group, None) for group in members)
         return pairs
+
+
+def crossed_name(dimensions: Sequence[str]) -> str:
+    """Return the name of crossed dimensions: `race x gender`."""
+    return " x ".join(dimensions)
 
 
 def groupings(observations: Observations) -> list[Grouping]:

@@ -34,7 +34,7 @@ class Interaction:
     """The test that the effects of two dimensions on a feature add up."""
 
     feature: str
-    dimensions: str
+    dimensions: tuple[str, ...]
     domain: str
     scale: str
     """`difference` or, for shares, `log odds` too."""
@@ -93,7 +93,7 @@ def _of_crossing(
                 shares = observations.bounds(index)[domain] == SHARES
                 for scale, test in crossed.tests(alpha, shares=shares):
                     of = None if test.tetrad is None else crossed.tetrads[test.tetrad].words
-                    yield Interaction(feature, crossing.name, name, scale, test, of)
+                    yield Interaction(feature, crossing.dimensions, name, scale, test, of)
 
 
 @dataclass(frozen=True)

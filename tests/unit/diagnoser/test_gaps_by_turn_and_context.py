@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from biaswatch.shared.analysis.findings import AnalysisPlan, MeasuredResponse, diagnose, folded
 from biaswatch.shared.analysis.findings.run_findings import RunFinding
 from biaswatch.shared.contracts.derived_features import over_conversation
+from biaswatch.shared.presentation import interactions
+from tests.support.records import make_diagnosis
 
 RANGES = {"rating": (1.0, 5.0)}
 SETS, TURNS, CONTEXTS = 40, 5, ("career", "culture", "plain")
@@ -91,6 +94,20 @@ def test_a_gap_in_one_context_is_found_there_and_the_effect_differs() -> None:
     assert test.dimensions == "race x context"
     assert test.p_adjusted is not None
     assert test.p_adjusted < 0.001
+
+
+def test_a_dimension_whose_name_looks_crossed_keeps_its_interaction() -> None:
+    responses = [
+        replace(response, groups={"age x income": response.groups["race"]})
+        for response in answers(
+            np.random.default_rng(4), lambda *_: 0.0, turns=1, contexts=CONTEXTS
+        )
+    ]
+    [test] = findings_of(responses, gaps_by=("context",))["rating"].interactions
+    assert test.dimensions == "age x income x context"
+    diagnosis = make_diagnosis(feature="rating", dimension="age x income", interactions=(test,))
+    [sentence] = interactions.tested_interactions(diagnosis)
+    assert "the gap of age x income differs with context" in sentence
 
 
 def test_drift_and_contexts_have_the_range_that_follows_from_the_declared_one() -> None:
