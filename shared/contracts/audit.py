@@ -170,10 +170,8 @@ def faults_of(
         if fault:
             faults.append(AuditFault(number, fault))
     if known and (end := max(known)) > last:
-        missing = f"{last + 1} to {end}" if end > last + 1 else str(end)
-        faults.append(
-            AuditFault(last + 1, f"Entries {missing} are gone: an anchor knows of {end}.")
-        )
+        gone = _gone(last + 1, end)
+        faults.append(AuditFault(last + 1, f"{gone}: an anchor knows of {end}."))
     return faults
 
 
@@ -183,9 +181,10 @@ def _chain_faults(
     """Return each entry's number with what is wrong of it, if anything."""
     number, head = 0, FIRST
     for entry in entries:
-        if entry.number != number + 1:
-            gone = f"{number + 1} to {entry.number - 1}"
-            yield number + 1, f"Entries {gone} are gone."
+        if entry.number > number + 1:
+            yield number + 1, f"{_gone(number + 1, entry.number - 1)}."
+        elif entry.number <= number:
+            yield entry.number, f"It follows entry {number}: it is repeated or out of order."
         elif entry.previous != head:
             yield entry.number, "It does not follow the entry before: one of them was changed."
         if entry.hash != entry.computed_hash():
@@ -194,3 +193,7 @@ def _chain_faults(
             yield entry.number, "It is another entry than the one that was anchored."
         yield entry.number, None
         number, head = entry.number, entry.hash
+
+
+def _gone(first: int, last: int) -> str:
+    return f"Entry {first} is gone" if first == last else f"Entries {first} to {last} are gone"

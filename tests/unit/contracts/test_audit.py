@@ -74,6 +74,20 @@ def test_an_edit_is_found_by_the_chain_alone(edit: Edit) -> None:
     assert faults_of(entries, [])
 
 
+@pytest.mark.parametrize(
+    ("order", "fault"),
+    [
+        ([1, 2, 4, 5], "Entry 3 is gone."),
+        ([1, 2, 5], "Entries 3 to 4 are gone."),
+        ([1, 2, 2, 3], "It follows entry 2: it is repeated or out of order."),
+    ],
+)
+def test_lost_and_repeated_entries_are_named(order: list[int], fault: str) -> None:
+    entries = trail_of(LONG)
+    faults = faults_of([entries[number - 1] for number in order], [])
+    assert fault in [found.what for found in faults]
+
+
 @pytest.mark.parametrize("left", [0, 1, LONG - 1])
 def test_a_cut_end_is_found_by_an_anchor_and_not_without(left: int) -> None:
     entries = trail_of(LONG)
