@@ -78,6 +78,7 @@ class AnswerFileReader:
         """Return the bounds of a file's row groups; the first call checks the whole file."""
         with self._lock:
             if (cached := self._bounds.get(file.path)) is not None:
+                self._bounds.move_to_end(file.path)
                 return cached
         folder = self.folder(str(file.uri))
         if parquet_files().digest_of_bytes(folder, file.path) != file.digest:

@@ -15,9 +15,10 @@ from biaswatch.archiving.moving import archived_run, move_run, restore_run
 from biaswatch.archiving.purging import ArchivePurge
 from biaswatch.shared.contracts import RUN_GATHER, Features, Purpose, Record, Response, Run
 from biaswatch.shared.errors import ConfigurationError, TransientError
-from biaswatch.shared.parquet.files import TEXTS, rows_of
+from biaswatch.shared.parquet.files import TEXTS, digest_of_bytes, rows_of
 from biaswatch.shared.parquet.folder import ParquetFolder
 from biaswatch.shared.store import Store, migrate
+from biaswatch.shared.store.answer_file_reader import AnswerFileReader
 from biaswatch.shared.store.archived_runs import ArchivableRun
 from biaswatch.shared.store.database import Scope
 from tests.support.answer_files import (
@@ -306,6 +307,26 @@ def test_a_file_that_is_lost_or_damaged_is_an_error_and_no_smaller_number(
     ):
         with pytest.raises(TransientError, match=r"cannot be read from|not hold what was written"):
             reads()
+
+
+def test_a_file_that_is_read_often_is_checked_once(
+    filed: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filed.records.write(answers_for(filed, windows=3))
+    listed = [file for file in filed.archive_files.in_insertion_order() if file.kind == "response"]
+    often, one, other = listed[:3]
+    checked: list[str] = []
+
+    def digest(folder: ParquetFolder, path: str) -> str:
+        checked.append(path)
+        return digest_of_bytes(folder, path)
+
+    monkeypatch.setattr("biaswatch.shared.parquet.files.digest_of_bytes", digest)
+    monkeypatch.setattr("biaswatch.shared.store.answer_file_reader.CACHED_BOUNDS", 2)
+    reader = AnswerFileReader()
+    for file in (often, one, often, other, often):
+        assert list(reader.after(file, ""))
+    assert checked == [often.path, one.path, other.path]
 
 
 def test_without_pyarrow_it_is_said_what_to_install(
