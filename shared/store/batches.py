@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import and_, delete, func, or_, select, update
+from sqlalchemy import and_, delete, func, select, update
 
 from biaswatch.shared.contracts import Probe, Target
 from biaswatch.shared.store.database import MAX_KEYS, Database, batches
@@ -164,7 +164,7 @@ class Batches:
         return set(self.db.scalars(select(LINES.id).where(LINES.batch_id == batch_id)))
 
     def paid_calls(self, run_id: str) -> int:
-        """Return the number of calls of a run whose cost is known."""
+        """Return the number of kept calls of a run, also of those without a known cost."""
         return int(
             self.db.scalar(select(func.count()).select_from(CALLS).where(CALLS.c.run_id == run_id))
         )
@@ -229,9 +229,8 @@ class Batches:
 
     def forget(self, before: datetime) -> int:
         """Delete used calls and ended batches from before a time."""
-        unneeded = or_(LINES.probe.is_(None), LINES.outcome.is_not(None))
         return self.db.execute(
-            delete(BATCHED_CALLS).where(LINES.at < before, unneeded),
+            delete(BATCHED_CALLS).where(LINES.at < before, LINES.probe.is_(None)),
             delete(BATCHES).where(BATCHES.c.at < before, BATCHES.c.ended.is_(True)),
         )
 

@@ -34,7 +34,8 @@ def affordable_calls(
         Its tokens and its cost until now.
     paid_calls
         Number of calls that cost this. Their mean is the estimate for the next ones; without any,
-        the estimate is a token for four bytes, and the whole limit of tokens for the answer.
+        the estimate is a token for four bytes, and the whole limit of tokens for the answer. None
+        has an unknown cost: a run whose budget cannot be checked sends no batch.
     price
         Price of the model; None if unknown, which a budget of cost does not allow.
     """

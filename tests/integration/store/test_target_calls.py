@@ -1,10 +1,11 @@
-"""What the store knows of calls that begin, and of targets that are paused; on both databases."""
+"""Calls that begin, calls in batches, and paused targets in the store; on both databases."""
 
 from datetime import timedelta
 
 from biaswatch.shared.contracts.completion import PausedTarget
 from biaswatch.shared.store import Store
-from tests.support.records import AT, RUN_ID
+from biaswatch.shared.store.batches import BatchedCall, CallBatch
+from tests.support.records import AT, RUN_ID, make_probe
 
 ONE, TWO = "1" * 32, "2" * 32
 
@@ -44,3 +45,17 @@ def test_a_paused_target_is_read_until_it_is_resumed(store: Store) -> None:
     assert store.paused_targets.read({"a"}) == [later]
     assert store.paused_targets.resume(["a", "nobody"]) == 1
     assert [item.lane for item in store.paused_targets.read()] == ["b"]
+
+
+def test_an_outcome_in_a_batch_is_kept_until_it_was_used(store: Store) -> None:
+    probe = make_probe()
+    store.batches.add([BatchedCall(ONE, probe, "answer", "{}")], AT)
+    batch = CallBatch("b", probe.run_id, probe.lane, probe.target, 1, 1, AT)
+    assert store.batches.begin(batch, [ONE]) == [ONE]
+    store.batches.settle("b", {ONE: {"answer": "yes"}})
+    later = AT + timedelta(days=30)
+    store.batches.forget(later)
+    assert [call.id for call in store.batches.answered(10)] == [ONE]
+    store.batches.use([ONE])
+    store.batches.forget(later)
+    assert store.batches.outcomes([ONE]) == {}
