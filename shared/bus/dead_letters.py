@@ -1,4 +1,4 @@
-"""Dead letters: the original bytes and the reason; and purging the bus of messages with texts."""
+"""Dead letters, with the original bytes and the reason, and the anchors of the audit trail."""
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass

@@ -106,7 +106,7 @@ class Consumer(Protocol):
 
         Raises
         ------
-        InboxLost
+        ConsumerLost
             The durable or its stream is gone; `restore` may bring it back.
         """
 

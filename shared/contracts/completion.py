@@ -13,9 +13,9 @@ from biaswatch.shared.contracts.record import TEXT, Record
 FEATURES = "features"
 """A run's gather: every extractor's features of every response, also of a failed one."""
 RUN_GATHER = f"planner-{FEATURES}"
-JUDGING_GATHER = "oracle"
 """The name of the planner's gathers of runs, for readers of their progress."""
-
+JUDGING_GATHER = "oracle"
+"""The name of the oracle's gathers of judgings."""
 
 FOLLOWED_UP_FOR = timedelta(days=7)
 """How long it is looked whether the store has what followed: as long as the bus keeps it."""
@@ -55,7 +55,7 @@ class Completion(Record):
     opening: NonNegativeInt = 0
     """How often the gather was reopened."""
     closed_by: ClosedBy
-    """True if every record arrived."""
+    """Why waiting ended: arrival, deadline or cancellation."""
     expected: NonNegativeInt
     """How many records were expected."""
     arrived: NonNegativeInt

@@ -58,7 +58,7 @@ class Round(Record):
     changed: tuple[str, ...] = ()
     """Why this round begins an epoch, where it does and is not the first."""
     closed_by: ClosedBy
-    """True if every record arrived."""
+    """Why waiting ended: arrival, deadline or cancellation."""
     expected: NonNegativeInt
     """How many measurements were expected."""
     arrived: NonNegativeInt

@@ -179,12 +179,13 @@ class MonitorPlan(Part):
 
     @property
     def outside_identity(self) -> dict[str, Any]:
-        """Return the fields that are no part of what a monitor is: words alone, or not declared.
+        """Return the fields that do not enter a monitor's id.
 
-        Without the latter, monitors that are older than these fields keep their id.
+        A change of `higher_is` changes sentences alone. Without the fields of traffic that are not
+        declared, monitors that are older than these fields keep their id.
         """
-        without = self.traffic.undeclared if self.traffic else True
-        return {"features": {"__all__": {"higher_is"}}, "traffic": without or {"_"}}
+        undeclared = self.traffic.undeclared if self.traffic else True
+        return {"features": {"__all__": {"higher_is"}}, "traffic": undeclared}
 
     @property
     def _method_of_missing(self) -> Method:

@@ -49,7 +49,7 @@ class Route:
     where_chosen: tuple[str, ...] = ()
     """The consumers that read only where the operator has chosen so: their lag says nothing."""
     judgings: tuple[str, ...] = ()
-    """The consumers that are given only what was made to judge: the others' are not their own."""
+    """These consumers receive only records with purpose `judge`."""
     many: bool = False
     """True for about one record for every answer, so that the stream is large."""
     bundled: bool = False

@@ -236,9 +236,11 @@ def window_view(
             raise ValueError("A window has neither accounts nor a description.")
         accounts = accounted.accounts
         if accounted.fixed_at is None:
-            is_active, state = watched or accounts.waiting, WindowState.OPEN
+            state = WindowState.OPEN
+            is_active = watched or accounts.waiting
         else:
-            is_active, state = accounts.waiting or not accounts.sent, WindowState.MEASURED
+            state = WindowState.MEASURED
+            is_active = accounts.waiting or not accounts.sent
         if not is_active:
             state = WindowState.NOT_WATCHED
         return WindowView(

@@ -48,7 +48,7 @@ class ArchiveFile:
     pending_deletion: bool
     """True if another file replaces it, or its content must not be kept."""
     purged_at: datetime
-    """Purges before this time are done in the file."""
+    """Purges before this time are done in the file; for an unfinished file, when it was begun."""
     uri: str | None = None
     """Address of a file of production answers; None for the address of its archived run."""
     kind: str | None = None

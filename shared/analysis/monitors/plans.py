@@ -49,7 +49,7 @@ class AskedSets:
     """The questions of a suite, a row each, without their words: a suite of a million is 17 MB."""
 
     name: str
-    """The levels that probes of the suite have, by dimension."""
+    """The suite's name."""
     hash: str
     groups: Sequence[Mapping[str, str]]
     """The different groups that questions are about."""

@@ -143,7 +143,7 @@ class Requester:
 
         Raises
         ------
-        NobodyAnswers
+        NoReply
             No service listens, or none replied in time.
         TransientError
             The bus cannot carry the request now.
