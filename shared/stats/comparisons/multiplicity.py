@@ -1,7 +1,8 @@
 """Correction of a declared family of comparisons for multiplicity.
 
 Plain Python, because the extractor, which corrects a family too, installs neither numpy nor
-statsmodels, and importing statsmodels takes a second. The tests compare every correction with statsmodels.
+statsmodels, and importing statsmodels takes a second. The tests compare every correction with
+statsmodels.
 """
 
 from collections.abc import Callable, Sequence
