@@ -127,7 +127,7 @@ def measured(
                 print(f"\r{progress['features']:,} features", end="", file=sys.stderr)
         duration_s = time.monotonic() - start
         peak = {name: memory_mib(pid) for name, pid in pids.items()}
-        expected = store.gathers(RUN_GATHER).look(run_id)
+        expected = store.gathers(RUN_GATHER).state(run_id)
         progress_ms = _progress_ms(RunQueries(store), run_id)
     print(
         f"{probes:,} probes: {progress['state']} after {duration_s:.0f} s;"

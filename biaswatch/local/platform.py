@@ -249,7 +249,7 @@ async def _in_this_process(where: ServiceSettings, store: Store, port: int) -> A
         stages=work.stages,
         jobs=work.jobs,
         supervisors=[backlog.job],
-        probe_store=store.probe,
+        check_store=store.check_available,
         close=work.close,
     )
     services = [

@@ -68,10 +68,10 @@ class BusSupervision:
     async def watch(self) -> None:
         """Check the bus every second until cancelled."""
         while True:
-            await in_thread(self.look)
+            await in_thread(self.run_once)
             await asyncio.sleep(LOOK_S)
 
-    def look(self) -> None:
+    def run_once(self) -> None:
         """Warn once that space is low; restart the bus if it has died or can write again."""
         free = self._free_bytes(self._folder)
         self._stuck = self._failed_to_write() or self._stuck or free < FULL_BYTES

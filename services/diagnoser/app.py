@@ -57,14 +57,14 @@ def build(settings: DiagnoserSettings, clock: Callable[[], datetime] = now) -> S
     ]
     jobs = [
         Job(gauges.show, "show monitors as metrics", every_s=settings.diagnoser_gauge_s),
-        Job(lost.look, "restore lost corrections", every_s=settings.diagnoser_reconcile_s),
+        Job(lost.run_once, "restore lost corrections", every_s=settings.diagnoser_reconcile_s),
     ]
     return Service(
         "diagnoser",
         settings,
         stages=stages,
         jobs=jobs,
-        probe_store=store.probe,
+        check_store=store.check_available,
         close=[store.close],
     )
 

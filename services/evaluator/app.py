@@ -29,7 +29,7 @@ def build(settings: EvaluatorSettings) -> Service:
         settings,
         stages=stages,
         jobs=evaluating.jobs(settings.evaluator_reconcile_s),
-        probe_store=store.probe,
+        check_store=store.check_available,
         close=[store.close],
     )
 

@@ -52,7 +52,7 @@ def build(settings: ExtractorSettings) -> Service:
         stages=[stage],
         jobs=[Job(announce_all, "announce extractors", every_s=announce_s)],
         supervisors=[drop_ins.job],
-        probe_store=store.probe,
+        check_store=store.check_available,
         close=[store.close],
     )
 

@@ -41,7 +41,7 @@ def check_purge(store: Store, request: PurgeRequest) -> None:
         return
     if store.records.missing(Run, [run]):
         raise NotFoundError(f"There is no run {run}. `biaswatch runs` lists them.")
-    waiting = store.gathers(RUN_GATHER).look(run)
+    waiting = store.gathers(RUN_GATHER).state(run)
     if waiting and waiting.closed_by is None:
         raise UsageError(f"The run {run} is under way. Cancel it first: `biaswatch stop {run}`.")
 

@@ -58,7 +58,7 @@ from biaswatch.shared.store import Store
 INGESTION_BATCH = 256
 EVALUATION_BATCH, EVALUATION_LINGER_S = 512, 1.0
 BACKLOG_EVERY_S = 1.0
-PROBE_FILES_S = 3.0
+CHECK_FILES_S = 3.0
 ANSWER_CONSUMERS = ("recorder", "extractor")
 """Services that write and measure answers."""
 
@@ -82,10 +82,10 @@ def background_work(store: Store, settings: GatewaySettings) -> BackgroundWork:
     """
     joiner = AnswerJoiner(store, lambda scoped: signal_intake(scoped, settings), now=now)
 
-    async def probe_files(_: Publisher) -> None:
-        await in_thread(store.answer_files.probe)
+    async def check_files(_: Publisher) -> None:
+        await in_thread(store.answer_files.check_available)
 
-    jobs = [join_job(joiner), Job(probe_files, "files of answers", every_s=PROBE_FILES_S)]
+    jobs = [join_job(joiner), Job(check_files, "files of answers", every_s=CHECK_FILES_S)]
     work = BackgroundWork([ingestion_stage(store, settings)], jobs, [])
     if (endpoint := evaluation_endpoint(settings)) is not None:
         work.stages.append(evaluation_stage(endpoint, settings))
@@ -266,7 +266,7 @@ def build(settings: GatewaySettings) -> Service:
         stages=work.stages,
         jobs=[Job(listen, "serve HTTP", steady_after_s=STEADY_AFTER_S), *work.jobs],
         supervisors=[backlog.job],
-        probe_store=store.probe,
+        check_store=store.check_available,
         close=[*work.close, store.close],
         ready_without_bus=True,  # without a bus it shows what is stored and says what it cannot do
     )

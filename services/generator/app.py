@@ -70,7 +70,7 @@ def build(settings: GeneratorSettings) -> Service:
         settings,
         lane_stage=lane_stage,
         jobs=[Job(forget, "forget old calls", every_s=FORGET_EVERY_S), pauses.job, batches.job],
-        probe_store=store.probe,
+        check_store=store.check_available,
         close=[ask.close, *([local_models.close] if local_models else []), store.close],
         policy=RetryPolicy(transient_attempts=DELIVERIES),
     )

@@ -43,7 +43,7 @@ def build(settings: NotifierSettings, clock: Callable[[], datetime] = now) -> Se
             Job(alerts.look, "send standing alarms again", every_s=RESEND_INTERVAL_S),
             Job(announce.show, "announce channels", every_s=gauge_s),
         ],
-        probe_store=store.probe,
+        check_store=store.check_available,
         close=[store.close],
     )
 

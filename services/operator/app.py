@@ -24,7 +24,7 @@ from biaswatch.shared.telemetry import READY, configure_logs, log
 
 NAME = "operator"
 BEAT_S, DEFINITIONS_POLL_S = 0.5, 2.0
-PROBE_S, PROBE_EVERY_S = 3.0, 3.0
+CHECK_S, CHECK_EVERY_S = 3.0, 3.0
 """Both dependencies together are named within 9 s."""
 
 
@@ -133,15 +133,15 @@ async def report_dependencies(
             or await _why_away("API server", cluster.missing_definitions())
             or WORKING
         )
-        await asyncio.sleep(PROBE_EVERY_S)
+        await asyncio.sleep(CHECK_EVERY_S)
 
 
 async def _why_away(name: str, asking: Awaitable[str | None]) -> str | None:
     try:
-        async with asyncio.timeout(PROBE_S):
+        async with asyncio.timeout(CHECK_S):
             return await asking
     except TimeoutError:
-        return f"The {name} has not answered within {PROBE_S:g} s."
+        return f"The {name} has not answered within {CHECK_S:g} s."
 
 
 def main() -> int:

@@ -29,7 +29,12 @@ def build(settings: OracleSettings) -> Service:
     every_s = settings.oracle_reconcile_s
     jobs = [judging.questions.gather.job, judging.passes.job, *judging.outbox_jobs(every_s)]
     return Service(
-        "oracle", settings, stages=stages, jobs=jobs, probe_store=store.probe, close=[store.close]
+        "oracle",
+        settings,
+        stages=stages,
+        jobs=jobs,
+        check_store=store.check_available,
+        close=[store.close],
     )
 
 

@@ -64,7 +64,7 @@ def build(settings: PlannerSettings, clock: Callable[[], datetime] = now) -> Ser
                 wake=scheduler.more_due,
             )
         ],
-        probe_store=store.probe,
+        check_store=store.check_available,
         close=[store.close],
     )
 

@@ -66,7 +66,7 @@ def build(settings: RecorderSettings) -> Service:
         if "recorder" in route.consumers
     ]
     return Service(
-        "recorder", settings, stages=stages, probe_store=store.probe, close=[store.close]
+        "recorder", settings, stages=stages, check_store=store.check_available, close=[store.close]
     )
 
 

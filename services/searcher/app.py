@@ -21,8 +21,8 @@ def build(settings: SearcherSettings, clock: Callable[[], datetime] = now) -> Se
     return Service(
         "searcher",
         settings,
-        jobs=[Job(rounds.look, "start rounds of searches", every_s=settings.searcher_look_s)],
-        probe_store=store.probe,
+        jobs=[Job(rounds.run_once, "start rounds of searches", every_s=settings.searcher_look_s)],
+        check_store=store.check_available,
         close=[store.close],
     )
 

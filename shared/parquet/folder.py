@@ -20,7 +20,7 @@ REPEAT = "The same command goes on where this one stopped."
 RETRY_LATER = "Once the place of the files works again, so does this."
 MAX_REASON_CHARACTERS = 300
 CHUNK_BYTES = 1024 * 1024
-PROBE_S = 4.0
+CHECK_S = 4.0
 
 
 class ParquetFolder:
@@ -46,7 +46,7 @@ class ParquetFolder:
             self._files, self._base = open_filesystem(self.uri)
         except (pyarrow.ArrowException, OSError, ValueError) as error:
             raise UsageError(f"{uri} cannot be opened: {_reason(error)}.") from None
-        self._probed: pyarrow.fs.FileSystem | None = None
+        self._checked_files: pyarrow.fs.FileSystem | None = None
         self._local = isinstance(self._files, pyarrow.fs.LocalFileSystem)
 
     @contextmanager
@@ -87,7 +87,7 @@ class ParquetFolder:
                 if self._files.get_file_info(name).type is not pyarrow.fs.FileType.NotFound:
                     self._files.delete_file(name)
 
-    def probe(self) -> None:
+    def check_available(self) -> None:
         """Check that the place of the files answers.
 
         Raises
@@ -96,9 +96,9 @@ class ParquetFolder:
             It does not answer within a few seconds.
         """
         with self._readable_errors(f"{self.uri} does not answer"):
-            if self._probed is None:
-                self._probed = open_filesystem(self.uri, attempts=1, request_s=PROBE_S)[0]
-            self._probed.get_file_info(self._base)
+            if self._checked_files is None:
+                self._checked_files = open_filesystem(self.uri, attempts=1, request_s=CHECK_S)[0]
+            self._checked_files.get_file_info(self._base)
 
     @contextmanager
     def _renamed(self, name: str) -> Iterator[Any]:

@@ -216,15 +216,15 @@ def why_unready(
 EVERY_S = 2.0
 """With the 5 s of a connection, a database that is silent is named within 10 s."""
 BUS_EVERY_S = 2.0
-"""With the time-out of a probe, a bus that hangs is named within 10 seconds."""
-BUS = Job(Connection.probe, "ask the bus whether it is available", every_s=BUS_EVERY_S)
+"""With the time-out of a check, a bus that hangs is named within 10 seconds."""
+BUS = Job(Connection.check_available, "ask the bus whether it is available", every_s=BUS_EVERY_S)
 
 
-def of_store(service: str, probe: Callable[[], None]) -> GuardedJob[None]:
+def of_store(service: str, check: Callable[[], None]) -> GuardedJob[None]:
     """Return the job that runs a blocking check of the database."""
 
     async def ask(_: None) -> None:
-        await in_thread(probe)
+        await in_thread(check)
 
     [job] = guarded(service, [Job(ask, "ask the store whether it is available", every_s=EVERY_S)])
     return job

@@ -77,9 +77,11 @@ class Passes:
     @property
     def job(self) -> Job[Publisher]:
         """The job that advances every pass."""
-        return Job(self.look, "advance passes", every_s=LOOK_S, wake=self._begun, close=self.close)
+        return Job(
+            self.run_once, "advance passes", every_s=LOOK_S, wake=self._begun, close=self.close
+        )
 
-    async def look(self, publisher: Publisher) -> None:
+    async def run_once(self, publisher: Publisher) -> None:
         """Start a task for every turn with unfinished passes."""
         unfinished = await in_thread(self._cursors.unfinished)
         for turn in dict.fromkeys(self._steps.turn_of(cursor) for cursor in unfinished):

@@ -61,7 +61,7 @@ class Service:
         lane_stage: Callable[[str], Stage[Any]] | None = None,
         jobs: Sequence[Job[Publisher] | Work[Publisher]] = (),
         supervisors: Sequence[Job[StageHost] | Work[StageHost]] = (),
-        probe_store: Callable[[], None] | None = None,
+        check_store: Callable[[], None] | None = None,
         close: Sequence[Callable[[], Awaitable[None] | None]] = (),
         policy: RetryPolicy | None = None,
         ready_without_bus: bool = False,
@@ -73,7 +73,7 @@ class Service:
         jobs, supervisors
             Work that no record starts; supervisors start and stop stages, or look at the bus. A
             plain function is repeated every second.
-        probe_store
+        check_store
             Raises TransientError while the database is not available; the service is then unready.
         ready_without_bus
             True if the service is ready even during an outage of the bus, as it has other work.
@@ -92,7 +92,7 @@ class Service:
         self._supervisors = guarded(name, [*supervisors, *(lanes if lane_stage else ())])
         self._guarded: list[GuardedJob[Any]] = [*self._jobs, *self._supervisors]
         [self._bus] = guarded(name, [health.BUS])
-        self._store = health.of_store(name, probe_store) if probe_store else None
+        self._store = health.of_store(name, check_store) if check_store else None
         self._connection: Connection | None = None
         self._close = close
         self.policy = policy

@@ -79,9 +79,9 @@ class AnswerFileWriter:
             raise ConfigurationError(f"BIASWATCH_RECORDER_ANSWER_FILES: {error}") from None
         self._location = location
 
-    def probe(self) -> None:
+    def check_available(self) -> None:
         """Raise TransientError while the place of the files does not answer."""
-        self._folder.probe()
+        self._folder.check_available()
 
     def write(self, by_kind: ByKind) -> Counter[str]:
         """Write production records; return the number of new ones by kind.

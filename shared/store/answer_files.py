@@ -41,12 +41,12 @@ class AnswerFiles:
         self._db = db
         self._reader = AnswerFileReader()
 
-    def probe(self) -> None:
+    def check_available(self) -> None:
         """Raise TransientError while the place of the files, if there are any, does not answer."""
         query = select(COLUMNS.uri).where(FINISHED, COLUMNS.kind == Response.kind).limit(1)
         uri = self._db.scalar(query)
         if uri is not None:
-            self._reader.folder(uri).probe()
+            self._reader.folder(uri).check_available()
 
     def present(self, kind: str, ids: Iterable[str]) -> set[str]:
         """Return the ids of these records that are in files."""

@@ -252,11 +252,11 @@ class Gathers:
         query = select(GATHERS.c.key).where(GATHERS.c.stage == self.rows.stage)
         return set(self.db.scalars_in(query, GATHERS.c.key, keys))
 
-    def look(self, key: str) -> GatherState | None:
+    def state(self, key: str) -> GatherState | None:
         """Return the state of a gather, or None if it does not exist."""
-        return self.looks([key]).get(key)
+        return self.states([key]).get(key)
 
-    def looks(self, keys: Iterable[str]) -> dict[str, GatherState]:
+    def states(self, keys: Iterable[str]) -> dict[str, GatherState]:
         """Return the states of the gathers that exist, by key."""
         query = select(GATHERS).where(GATHERS.c.stage == self.rows.stage)
         return {row.key: state_of(row) for row in self.db.rows_in(query, GATHERS.c.key, keys)}

@@ -86,7 +86,7 @@ def _scripts() -> ScriptDirectory:
     return ScriptDirectory.from_config(alembic_config())
 
 
-class StoreProbe:
+class StoreCheck:
     """Checks a database over a separate connection, which queries in the pool do not delay."""
 
     def __init__(self, engine: Engine) -> None:

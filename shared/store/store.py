@@ -27,7 +27,7 @@ from biaswatch.shared.store.monitors import (
 from biaswatch.shared.store.planning import PlanningCursors
 from biaswatch.shared.store.record_writer import ArchiveRows, RecordWriter
 from biaswatch.shared.store.records import Records
-from biaswatch.shared.store.revisions import StoreProbe, check_revision
+from biaswatch.shared.store.revisions import StoreCheck, check_revision
 from biaswatch.shared.store.run_results import (
     CountedRuns,
     JudgedItems,
@@ -56,7 +56,7 @@ class Store:
         file_writer: AnswerFileWriter | None = None,
     ) -> None:
         self._db = db
-        self._probe = StoreProbe(db.engine)
+        self._check = StoreCheck(db.engine)
         self._file_writer = file_writer
         self.answer_files = answer_files or AnswerFiles(Database(db.engine))
         writer = RecordWriter(db, self.answer_files, file_writer)
@@ -139,7 +139,7 @@ class Store:
         """The tenant of written records; `default` if the scope names none."""
         return self._db.tenant or UNNAMED
 
-    def probe(self) -> None:
+    def check_available(self) -> None:
         """Check that the database and the place of the files it writes are available.
 
         Raises
@@ -147,9 +147,9 @@ class Store:
         TransientError
             One of them does not answer, or the database is read-only.
         """
-        self._probe.check()
+        self._check.check()
         if self._file_writer is not None:
-            self._file_writer.probe()
+            self._file_writer.check_available()
 
     def empty_write_ahead_log(self) -> None:
         """Write SQLite's log into the database and truncate it, since it keeps deleted rows.

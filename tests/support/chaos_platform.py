@@ -287,7 +287,7 @@ class ChaosPlatform:
         """Return once a good part of a run is measured, and more is to come."""
         gathers = self.store.gathers(RUN_GATHER)
         await self._until(
-            lambda: (state := gathers.look(run.id)) and state.arrived > state.expected // 3
+            lambda: (state := gathers.state(run.id)) and state.arrived > state.expected // 3
         )
 
     async def diagnosed(self, run: Run, within_s: float = PATIENCE_S) -> None:

@@ -75,7 +75,7 @@ class UnfairTarget:
         """Return a searcher as a new process has it."""
         return SearchRounds(self.store, now=lambda: self.now)
 
-    def look(self, searcher: SearchRounds | None = None) -> list[Run]:
+    def run_once(self, searcher: SearchRounds | None = None) -> list[Run]:
         """Let a searcher look once; return the runs that it wants published."""
         searcher = searcher or self.searcher()
         wanted = map(searcher.next_run, self.store.searches.under_way())
@@ -84,7 +84,7 @@ class UnfairTarget:
     def finish(self, search: Search) -> None:
         """Let a searcher and the platform work until the search is over."""
         while self.store.searches.under_way():
-            for run in self.look():
+            for run in self.run_once():
                 self.publish(run)
         assert self.store.searches.get(search.id) is not None
 

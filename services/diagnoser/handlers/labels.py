@@ -206,7 +206,7 @@ class LostCorrections:
         self._now = now
         self._runs: dict[str, _LabelledRun] = {}
 
-    async def look(self, publisher: Publisher) -> None:
+    async def run_once(self, publisher: Publisher) -> None:
         """Recompute lost corrections, and publish them."""
         for run_id in await in_thread(self.due):
             for record in await in_thread(self.again, run_id):

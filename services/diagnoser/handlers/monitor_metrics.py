@@ -58,9 +58,9 @@ class MonitorMetrics:
 
     async def show(self, _: Publisher) -> None:
         """Update the gauges."""
-        await in_thread(self.look)
+        await in_thread(self.run_once)
 
-    def look(self) -> None:
+    def run_once(self) -> None:
         """Read the store and set every gauge."""
         values = dict(self._current())
         for gauge, labels in self._shown - values.keys():

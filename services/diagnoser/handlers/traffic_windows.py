@@ -93,7 +93,7 @@ class TrafficWindows:
         listed = self._store.window_answers.members(run.id)
         if listed is None:
             raise PoisonError(f"The list of the members of the window {run.id} was never fixed.")
-        closed = self._measured.look(run.id)
+        closed = self._measured.state(run.id)
         lacking, size, reported = closed.arrived if closed else 0, 0, set()
         writer = WindowWriter(monitor.plan, open_file, (pin.name for pin in run.extractors))
         shared = SharedFacts(monitor.plan.traffic.matched_within if monitor.plan.traffic else ())

@@ -97,7 +97,7 @@ class EvaluateBriefs:
             Backlog(brief.id, 1, partial(self._begin, brief))
             for brief in records.since(Brief, since, purpose=Purpose.JUDGE)
             if brief.id not in graded
-            and not any(gathers.look(f"{step}.{brief.id}") for step in (WRITING, JUDGING))
+            and not any(gathers.state(f"{step}.{brief.id}") for step in (WRITING, JUDGING))
         ]
 
     def _asks_writer(self, brief: Brief) -> bool:

@@ -62,9 +62,9 @@ class DropIns:
     @property
     def job(self) -> Job[StageHost]:
         """The job that looks for drop-ins; one pass takes `look_every_s`."""
-        return Job(self.look, "find drop-ins", every_s=0.0)
+        return Job(self.run_once, "find drop-ins", every_s=0.0)
 
-    async def look(self, host: StageHost) -> None:
+    async def run_once(self, host: StageHost) -> None:
         """Find drop-ins; start, announce and stop their stages."""
         caller = Requester(host.connection)
         replies = await caller.ask_all("$SRV.INFO", within_s=self.look_every_s)

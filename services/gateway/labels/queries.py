@@ -187,7 +187,7 @@ class LabelQueries:
         """
         run = self._runs.run(run_id)
         outline = self._store.suites.outline(run.suite_hash)
-        waiting = self._store.gathers(RUN_GATHER).look(run.id)
+        waiting = self._store.gathers(RUN_GATHER).state(run.id)
         if waiting is not None and waiting.closed_by is None:
             raise UsageError(f"The run {run_id} is under way. Draw once it has ended.")
         return run, outline

@@ -105,7 +105,7 @@ class RunCommands:
             The tenant already has the maximum number of runs under way.
         """
         opening: int | None = 0
-        if self.store.gathers(RUN_GATHER).look(run.id) is not None:
+        if self.store.gathers(RUN_GATHER).state(run.id) is not None:
             progress = self.queries.progress(run.id)
             if progress.archived and progress.state in RESUMABLE:
                 raise ArchivedError(f"The run {run.id} cannot go on. {progress.archived}")

@@ -81,9 +81,9 @@ class BatchJob:
     @property
     def job(self) -> Job[Publisher]:
         """The job that looks at all batches."""
-        return Job(self.look, "send and follow batches", every_s=self._times.every_s)
+        return Job(self.run_once, "send and follow batches", every_s=self._times.every_s)
 
-    async def look(self, publisher: Publisher) -> None:
+    async def run_once(self, publisher: Publisher) -> None:
         """Send waiting calls, follow submitted batches, and respond to answered calls."""
         unfinished = await in_thread(self._batches.unfinished)
         waiting = await in_thread(self._batches.waiting)
@@ -231,9 +231,9 @@ class BatchJob:
         await in_thread(self._batches.drop, await in_thread(self._batches.call_ids, batch.id))
 
     async def _follow(self, batch: CallBatch, publisher: Publisher) -> None:
-        """Look at one batch."""
+        """Advance one batch."""
 
-        async def look(endpoint: Endpoint, api: BatchApi) -> None:
+        async def advance(endpoint: Endpoint, api: BatchApi) -> None:
             probe = await in_thread(self._batches.latest, batch.run_id, batch.lane)
             cancelled = probe is None or await self._is_cancelled(probe)
             if batch.provider_id is None:
@@ -250,7 +250,7 @@ class BatchJob:
                 if cancelled and not status.ending:
                     await api.cancel(batch.provider_id)
 
-        await self._with_endpoint(batch.target, look)
+        await self._with_endpoint(batch.target, advance)
 
     async def _find(
         self, batch: CallBatch, api: BatchApi, publisher: Publisher, *, cancelled: bool

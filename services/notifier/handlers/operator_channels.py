@@ -127,9 +127,9 @@ class AnnounceChannels:
 
     async def show(self, _: Publisher) -> None:
         """Announce the channels and count their deliveries."""
-        await in_thread(self.look)
+        await in_thread(self.run_once)
 
-    def look(self) -> None:
+    def run_once(self) -> None:
         """Announce the channels, and set every gauge; it blocks."""
         now = self._now()
         statuses = self._channels.statuses(now)

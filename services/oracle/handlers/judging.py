@@ -108,7 +108,7 @@ class JudgeRuns:
         if (
             not bank
             or not questions.probes
-            or self._store.gathers(JUDGING_GATHER).look(questions.key)
+            or self._store.gathers(JUDGING_GATHER).state(questions.key)
         ):
             return None
         judge = questions.probes[0].target

@@ -117,7 +117,7 @@ class RoundScheduler:
         """
         time = now or self._now()
         monitors = self._store.schedule.monitors()
-        gathers = self._gathers.looks(entry.run.id for entry in monitors if entry.run is not None)
+        gathers = self._gathers.states(entry.run.id for entry in monitors if entry.run is not None)
         runs = (self._next_run(entry, gathers, position, time) for entry in monitors)
         return [run for run in runs if run is not None]
 

@@ -200,7 +200,7 @@ class Planning:
         return self._pacing.may_publish(_pass_of(cursor)) or not self._is_open(cursor)
 
     def _is_open(self, cursor: PlanningCursor) -> bool:
-        state = self._gathers.look(cursor.run_id)
+        state = self._gathers.state(cursor.run_id)
         return state is not None and state.closed_by is None
 
 

@@ -44,7 +44,7 @@ class SearchRounds:
         self._gathers = store.gathers(RUN_GATHER)
         self._now = now
 
-    async def look(self, publisher: Publisher) -> None:
+    async def run_once(self, publisher: Publisher) -> None:
         """Close and start rounds; an error of one search does not delay the others."""
         failure: Exception | None = None
         under_way = await in_thread(self._searches.under_way)
@@ -68,7 +68,7 @@ class SearchRounds:
         """Return the run to publish for a search now, if any."""
         if stored.run is None:
             return self._start(stored)
-        gather = self._gathers.look(stored.run.id)
+        gather = self._gathers.state(stored.run.id)
         if gather is None:
             return stored.run
         if gather.closed_by is None or self._gathers.unstored(stored.run.id, Features):

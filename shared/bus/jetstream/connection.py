@@ -88,7 +88,7 @@ def _address(url: SplitResult, credentials: str) -> ServerAddress:
 RECONNECT_WAIT_S = 1
 CONNECT_S = 10.0
 CONNECT_RETRY_S = 0.1
-PROBE_S = 5
+CHECK_S = 5
 """How long a server's port may take to open; a host that is gone does not even refuse."""
 FLUSH_S, NEVER_S = 10.0, 1_000_000
 PING_EVERY_S = 15
@@ -204,17 +204,17 @@ class Connection:
             return None
         return "The connection to the bus is lost; it is being made again."
 
-    async def probe(self) -> None:
+    async def check_available(self) -> None:
         """Check that the server answers.
 
         Raises
         ------
         TransientError
-            The server is not connected, or does not answer within `PROBE_S`.
+            The server is not connected, or does not answer within `CHECK_S`.
         """
         if self.trouble:
             raise TransientError(self.trouble)
-        await self.flush(PROBE_S)
+        await self.flush(CHECK_S)
 
     def on_reconnect(self, call: Callable[[], None]) -> None:
         """Call this each time the connection has come back."""
@@ -289,7 +289,7 @@ async def _await_listener(servers: Sequence[ServerAddress], patience_s: float) -
 
 async def _listens(server: ServerAddress) -> bool:
     try:
-        async with asyncio.timeout(PROBE_S):
+        async with asyncio.timeout(CHECK_S):
             _, writer = await asyncio.open_connection(server.host, server.port)
     except (OSError, TimeoutError):
         return False

@@ -63,7 +63,7 @@ async def test_a_bus_that_met_a_full_disk_works_again_once_there_is_space(
     small_disk.free()
     with pytest.raises(TransientError):  # the server does not recover by itself
         await publisher.publish(large(2000))
-    supervision.look()
+    supervision.run_once()
     await publisher.publish(large(2001))
     assert publisher.trouble is None
     await connection.close()

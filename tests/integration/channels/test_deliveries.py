@@ -297,7 +297,7 @@ def test_metrics_and_the_store_say_which_channels_there_are_and_what_waits(
     note(store, make_alarm(channels=("oncall",)))
     alertmanager = AlertmanagerChannel(kind="alertmanager", url="http://127.0.0.1:9")
     channels = OperatorChannels(Secrets(tmp_path, NO_VARIABLE), {"oncall": alertmanager})
-    AnnounceChannels(store, channels, now=clock).look()
+    AnnounceChannels(store, channels, now=clock).run_once()
     [known] = store.channels.known(AT)
     assert (known.name, known.kind, known.trouble) == ("oncall", "alertmanager", None)
     assert ALARM_DELIVERY_STATES.labels("oncall", "waiting")._value.get() == 1

@@ -172,7 +172,7 @@ async def test_reply_api_status_page_and_metric_say_the_same_of_what_nobody_watc
     page = (await api.get("/traffic", headers=READER)).text
     [row] = [item for item in page.split("<tr") if "support" in item]
     assert ">12<" in row
-    MonitorMetrics(store).look()
+    MonitorMetrics(store).run_once()
     assert UNWATCHED_ANSWERS.labels("default", "support")._value.get() == 12
 
 

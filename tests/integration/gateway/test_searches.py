@@ -84,13 +84,13 @@ async def test_a_budget_is_raised_and_never_lowered(api: httpx2.AsyncClient) -> 
 async def test_a_search_is_shown_with_its_results(api: httpx2.AsyncClient, store: Store) -> None:
     search_id = (await started(api, calls=400))["search_id"]
     target = UnfairTarget(store)
-    for run in target.look():
+    for run in target.run_once():
         target.publish(run)
     view = (await api.get(f"/v1/searches/{search_id}", headers=READER)).json()
     assert view["progress"]["calls"] == 20
     assert view["results"]["spent"]["calls"] == 0  # the round under way is no evidence yet
     while store.searches.under_way():
-        for run in target.look():
+        for run in target.run_once():
             target.publish(run)
     view = (await api.get(f"/v1/searches/{search_id}", headers=READER)).json()
     assert view["progress"]["status"] == "ended"
@@ -102,7 +102,7 @@ async def test_a_cancelled_search_ends_its_round_and_the_same_request_continues_
     api: httpx2.AsyncClient, store: Store
 ) -> None:
     search_id = (await started(api))["search_id"]
-    [run] = UnfairTarget(store, answering=False).look()
+    [run] = UnfairTarget(store, answering=False).run_once()
     stopped = (await api.post(f"/v1/searches/{search_id}/cancel")).json()
     assert stopped["status"] == "stopped"
     assert [c.run_id for c in store.records.read(Cancellation, run_id=run.id)] == [run.id]

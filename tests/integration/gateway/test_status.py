@@ -189,8 +189,8 @@ def test_runs_of_the_last_day_are_listed_and_older_ones_that_go_on(store: Store)
 async def test_a_bus_that_hangs_needs_attention(
     bus: ProvisionedBus, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "PROBE_S", 0.2)
-    monkeypatch.setattr(health, "BUS", Job(Connection.probe, every_s=0.05))
+    monkeypatch.setattr(connection, "CHECK_S", 0.2)
+    monkeypatch.setattr(health, "BUS", Job(Connection.check_available, every_s=0.05))
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     service = build(

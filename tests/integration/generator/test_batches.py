@@ -79,7 +79,7 @@ class Generator:
     async def finish(self, probes: list[Probe], bus: Bus, *, step_s: float = 1) -> None:
         """Look at batches until every probe has its response."""
         for _ in range(LOOKS):
-            await self.batches.look(bus)  # type: ignore[arg-type]
+            await self.batches.run_once(bus)  # type: ignore[arg-type]
             if len(bus.responses) == len(probes):
                 return
             self.later += timedelta(seconds=step_s)
@@ -191,7 +191,7 @@ async def test_two_generators_send_each_call_in_one_batch(
         first, second = generators
         await asyncio.gather(first.add(probes[:40], bus), second.add(probes[:19:-1], bus))
         for _ in range(LOOKS):
-            await asyncio.gather(*(generator.batches.look(bus) for generator in generators))  # type: ignore[arg-type]
+            await asyncio.gather(*(generator.batches.run_once(bus) for generator in generators))  # type: ignore[arg-type]
             if len(bus.responses) == len(probes):
                 break
         for generator in generators:
@@ -273,7 +273,7 @@ async def test_a_batch_that_the_provider_rejects_stops_its_run_with_the_reason(
         probes = [question(n, target_of("openai", url)) for n in range(3)]
         generator, bus = Generator(store, tmp_path), Bus()
         await generator.add(probes, bus)
-        await generator.batches.look(bus)  # type: ignore[arg-type]
+        await generator.batches.run_once(bus)  # type: ignore[arg-type]
         await generator.close()
     [cancellation] = bus.records.values()
     assert isinstance(cancellation, Cancellation)
@@ -292,12 +292,12 @@ async def test_a_cancelled_run_cancels_its_batch_and_a_resumed_one_asks_the_rest
         probes = [question(n, target) for n in range(3)]
         generator, bus = Generator(store, tmp_path), Bus()
         await generator.add(probes, bus)
-        await generator.batches.look(bus)  # type: ignore[arg-type]
+        await generator.batches.run_once(bus)  # type: ignore[arg-type]
         stop = make_cancellation(run_id=probes[0].run_id, at=generator.now())
         store.records.write([stop])
         later = Generator(store, tmp_path)
         for _ in range(4):
-            await later.batches.look(bus)  # type: ignore[arg-type]
+            await later.batches.run_once(bus)  # type: ignore[arg-type]
         assert server.seen.count("cancel") == 1
         assert bus.responses == {}
         assert not store.batches.waiting()
@@ -321,7 +321,7 @@ async def test_a_budget_sends_no_more_than_it_is_estimated_to_allow(
         generator, bus = Generator(store, tmp_path), Bus()
         await generator.add(probes, bus)
         for _ in range(20):
-            await generator.batches.look(bus)  # type: ignore[arg-type]
+            await generator.batches.run_once(bus)  # type: ignore[arg-type]
         await generator.close()
     assert [r.reason for r in bus.records.values() if isinstance(r, Cancellation)] == [
         "budget_spent"
@@ -340,7 +340,7 @@ async def test_a_refused_key_pauses_the_target_until_it_is_corrected(
         probes = [question(0, target_of("openai", url))]
         generator, bus = Generator(store, tmp_path), Bus()
         await generator.add(probes, bus)
-        await generator.batches.look(bus)  # type: ignore[arg-type]
+        await generator.batches.run_once(bus)  # type: ignore[arg-type]
         [paused] = store.paused_targets.read()
         assert "key" in paused.why
         await generator.finish(probes, bus, step_s=60)

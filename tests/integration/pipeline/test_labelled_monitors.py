@@ -148,7 +148,7 @@ def test_the_page_the_terminal_and_the_gauges_show_it_beside_the_readings(
     assert f"rude: white minus asian, by race disparity {by_labels.gap.value:.3g}" in message
     assert "ever raises any false alarm by readings is at most 0.05" in message
     assert "any false alarm by labels, ever, is at most 0.05, beside that" in message
-    MonitorMetrics(here.store).look()
+    MonitorMetrics(here.store).run_once()
     labels = ("default", "letters", *COMPARISON.split(":", 1))
     assert MONITOR_LABELLED_GAP.labels(*labels)._value.get() == by_labels.gap.value
     assert MONITOR_ALARM.labels(*labels, "labelled")._value.get() == 1

@@ -153,7 +153,7 @@ def test_a_planner_that_dies_within_a_part_publishes_that_part_again_and_loses_n
     assert {record.id for record in lost.records} <= {item.id for item in rest}
     ids = [item.id for item in (*begun.records, *rest)]
     assert len(ids) == len(set(ids)) == len(LARGE.probes)
-    state = large.gathers(RUN_GATHER).look(run.id)
+    state = large.gathers(RUN_GATHER).state(run.id)
     assert state is not None
     assert state.expected == len(LARGE.probes)
     assert len(large.gathers(RUN_GATHER).waiting_for(run.id)) == len(LARGE.probes)
@@ -234,7 +234,7 @@ def test_a_cancelled_run_closes_with_what_is_there_and_can_be_taken_up_again(sto
     again = run_at(NOON + timedelta(seconds=9))
     assert again.id == run.id
     assert len(plan(store, plans, again)) == len(probes)
-    state = store.gathers(RUN_GATHER).look(run.id)
+    state = store.gathers(RUN_GATHER).state(run.id)
     assert state
     assert (state.closed_by, state.opening) == (None, 1)
 

@@ -58,7 +58,7 @@ class Planner:
         self.rounds = RoundScheduler(store, now=clock, wall=clock)
         self.plans = RunPlanner(store, now=clock, deadline_s=60)
 
-    def look(self) -> list[int | None]:
+    def run_once(self) -> list[int | None]:
         """Begin what is due and plan it; give the numbers of the rounds."""
         due = self.rounds.start_due()
         for run in due:
@@ -91,29 +91,29 @@ def test_a_round_begins_by_cadence_and_only_when_the_one_before_has_closed(
     planner: Planner,
 ) -> None:
     monitor = monitor_of(planner)
-    assert planner.look() == [0]
-    assert planner.look() == []
+    assert planner.run_once() == [0]
+    assert planner.run_once() == []
     planner.clock.pass_(hours=1)
-    assert planner.look() == []  # the first is still under way
+    assert planner.run_once() == []  # the first is still under way
     planner.finish(monitor)
-    assert planner.look() == [1]
+    assert planner.run_once() == [1]
     planner.finish(monitor)
     planner.clock.pass_(minutes=59)
-    assert planner.look() == []
+    assert planner.run_once() == []
     planner.clock.pass_(minutes=1)
-    assert planner.look() == [2]
+    assert planner.run_once() == [2]
 
 
 def test_after_a_week_of_standstill_one_round_begins_and_not_a_hundred(planner: Planner) -> None:
     monitor = monitor_of(planner)
-    planner.look()
+    planner.run_once()
     planner.finish(monitor)
     planner.clock.pass_(days=7, minutes=10)
-    assert planner.look() == [1]
+    assert planner.run_once() == [1]
     planner.finish(monitor)
-    assert planner.look() == []
+    assert planner.run_once() == []
     planner.clock.pass_(minutes=50)
-    assert planner.look() == [2]  # the cadence keeps its hour
+    assert planner.run_once() == [2]  # the cadence keeps its hour
 
 
 def test_a_planner_that_dies_before_publishing_leaves_the_same_round_to_the_next(
@@ -140,7 +140,7 @@ def test_of_two_planners_one_begins_the_round(planner: Planner) -> None:
 def test_rounds_ask_anew_and_their_traffic_is_told_from_that_of_users(planner: Planner) -> None:
     monitor = monitor_of(planner)
     [first] = planner.rounds.start_due()
-    planner.look()
+    planner.run_once()
     planner.finish(monitor)
     planner.clock.pass_(hours=1)
     [second] = planner.rounds.start_due()
@@ -167,18 +167,18 @@ def test_a_population_draws_each_set_once_and_then_ends(planner: Planner) -> Non
 
 def test_a_paused_monitor_rests_and_another_cadence_keeps_its_rounds(planner: Planner) -> None:
     monitor = monitor_of(planner)
-    planner.look()
+    planner.run_once()
     planner.finish(monitor)
     fields = {"plan": monitor.plan, "since": NOON}
     planner.rounds.define(make_monitor(moment_ms=2, state=MonitorState.PAUSED, **fields))
     planner.clock.pass_(hours=5)
-    assert planner.look() == []
+    assert planner.run_once() == []
     quick = Upkeep(cadence_s=60, most_rounds=2)
     planner.rounds.define(make_monitor(moment_ms=3, upkeep=quick, **fields))
-    assert planner.look() == [1]
+    assert planner.run_once() == [1]
     planner.finish(monitor)
     planner.clock.pass_(minutes=1)
-    assert planner.look() == []
+    assert planner.run_once() == []
     place = planner.store.schedule.get(monitor.name)
     assert place is not None
     assert place.ended == "all 2 rounds were run"
@@ -187,22 +187,22 @@ def test_a_paused_monitor_rests_and_another_cadence_keeps_its_rounds(planner: Pl
 def test_what_was_asked_earlier_but_comes_later_is_ignored(planner: Planner) -> None:
     monitor = monitor_of(planner, moment=5)
     planner.rounds.define(make_monitor(moment_ms=4, state=MonitorState.DELETED, plan=monitor.plan))
-    assert planner.look() == [0]
+    assert planner.run_once() == [0]
 
 
 def test_another_plan_begins_with_round_0(planner: Planner) -> None:
     monitor = monitor_of(planner)
-    planner.look()
+    planner.run_once()
     planner.finish(monitor)
     monitor_of(planner, moment=2, alpha=0.01)
-    assert planner.look() == [0]
+    assert planner.run_once() == [0]
 
 
 def test_without_its_extractor_a_round_waits_and_then_begins(planner: Planner) -> None:
     monitor = make_monitor(plan=make_plan(suite_hash=SUITE.hash), since=NOON)
     planner.rounds.define(monitor)
     planner.clock.pass_(days=800)
-    assert planner.look() == []
+    assert planner.run_once() == []
     planner.store.extractors.announce(ExtractorStatus("words", "2", ("words",), planner.clock()))
     [run] = planner.rounds.start_due()
     assert [pin.version for pin in run.extractors] == ["2"]

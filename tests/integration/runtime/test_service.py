@@ -296,12 +296,12 @@ async def test_it_is_unready_while_its_database_is_not_available_and_says_why(
 ) -> None:
     available = False
 
-    def probe() -> None:
+    def check() -> None:
         if not available:
             raise TransientError("The store is not available: connection refused.")
 
     service = Service(
-        "gateway", settings_for(bus), probe_store=probe, ready_without_bus=without_bus
+        "gateway", settings_for(bus), check_store=check, ready_without_bus=without_bus
     )
     async with running(service):
         state = await until_why(service, "The store is not available: connection refused.")
@@ -366,8 +366,8 @@ async def test_without_a_connection_to_the_bus_it_says_so(bus: ProvisionedBus) -
 async def test_a_bus_that_hangs_is_named(
     bus: ProvisionedBus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bus_connection, "PROBE_S", 1)
-    monkeypatch.setattr(health, "BUS", Job(Connection.probe, every_s=0.1))
+    monkeypatch.setattr(bus_connection, "CHECK_S", 1)
+    monkeypatch.setattr(health, "BUS", Job(Connection.check_available, every_s=0.1))
     service = Service("planner", settings_for(bus))
     async with running(service):
         await until_ready(service)

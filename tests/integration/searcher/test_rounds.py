@@ -122,7 +122,7 @@ def test_kills_at_random_leave_the_same_findings_to_the_digit(
     store.searches.start(search)
     while store.searches.under_way():
         with suppress(KilledError):
-            for run in target.look():
+            for run in target.run_once():
                 if not killer.strikes():  # a run that is not published is published later
                     target.publish(run)
     assert killer.kills >= 20
@@ -147,10 +147,10 @@ def test_a_model_that_proposes_nothing_stops_the_search_and_is_named(here: Store
     search = small_search(calls=60, proposer=parse_target("simulator:proposer"))
     target = UnfairTarget(here, answering=False)
     here.searches.start(search)
-    for run in target.look():
+    for run in target.run_once():
         target.publish(run)
     target.expire()
-    assert target.look() == []
+    assert target.run_once() == []
     stored = stored_of(here, search)
     assert stored.state is SearchPhase.STOPPED
     assert "The model simulator:proposer proposed no scenario" in str(stored.why)
@@ -201,9 +201,9 @@ def test_a_budget_raised_during_a_round_keeps_the_round_as_planned(here: Store) 
     search = small_search(calls=200, sets_per_round=60)
     target = UnfairTarget(here)
     here.searches.start(search)
-    for run in target.look():
+    for run in target.run_once():
         target.publish(run)
-    [last] = target.look()  # the remaining 40 sets instead of 60
+    [last] = target.run_once()  # the remaining 40 sets instead of 60
     here.searches.start(search.model_copy(update={"calls": 320}))
     target.publish(last)
     target.finish(search)
@@ -226,11 +226,11 @@ def test_missing_answers_are_counted_and_a_round_without_any_stops_the_search(he
     search = small_search(calls=60)
     target = UnfairTarget(here, answering=False)
     here.searches.start(search)
-    for run in target.look():
+    for run in target.run_once():
         target.publish(run)
-    assert target.look() == []  # it waits for the answers
+    assert target.run_once() == []  # it waits for the answers
     target.expire()
-    assert target.look() == []
+    assert target.run_once() == []
     stored = stored_of(here, search)
     assert (stored.state, stored.closed_calls, stored.missing) == (SearchPhase.STOPPED, 20, 20)
     assert stored.why is not None
@@ -245,14 +245,14 @@ def test_answers_after_the_close_of_a_run_change_no_evidence(here: Store) -> Non
     search = small_search(calls=20)
     target = UnfairTarget(here, answering=False)
     here.searches.start(search)
-    [run] = target.look()
+    [run] = target.run_once()
     target.publish(run)
     target.expire()
     target.answering = True
     suite = here.suites.outline(run.suite_hash)
     assert suite is not None
     target.answer(list(PlannedProbes(here.suites, suite, run).read(AT)))
-    target.look()
+    target.run_once()
     assert stored_of(here, search).missing == 20
 
 
@@ -260,11 +260,11 @@ def test_a_cancelled_search_closes_its_round_and_asks_nothing_more(here: Store) 
     search = small_search(calls=60)
     target = UnfairTarget(here)
     here.searches.start(search)
-    [run] = target.look()
+    [run] = target.run_once()
     assert here.searches.stop(search.id, "It was cancelled.")
     assert not here.searches.stop(search.id, "It was cancelled.")
     target.publish(run)
-    assert target.look() == []
+    assert target.run_once() == []
     assert here.searches.under_way() == []
     assert stored_of(here, search).closed_calls == 20
 

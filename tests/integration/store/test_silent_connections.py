@@ -197,7 +197,7 @@ async def test_parameters_of_the_url_count_more_than_those_of_every_connection(w
 async def test_a_probe_names_a_silent_and_a_read_only_database(way: Way) -> None:
     await asyncio.to_thread(migrate, way.direct_url)
     with await asyncio.to_thread(Store.open, way.url) as store:
-        await asyncio.to_thread(store.probe)
+        await asyncio.to_thread(store.check_available)
         database = way.url.rpartition("/")[2]
         for on in ("on", "off"):
             other = engine_of(way.direct_url)
@@ -209,8 +209,8 @@ async def test_a_probe_names_a_silent_and_a_read_only_database(way: Way) -> None
             other.dispose()
             if on == "on":
                 with pytest.raises(TransientError, match=r"takes no writes.*read-only"):
-                    await asyncio.to_thread(store.probe)
-        await asyncio.to_thread(store.probe)
+                    await asyncio.to_thread(store.check_available)
+        await asyncio.to_thread(store.check_available)
         way.proxy.swallow(new=True)
         with pytest.raises(TransientError, match="The store is not available"):
-            await asyncio.to_thread(store.probe)
+            await asyncio.to_thread(store.check_available)

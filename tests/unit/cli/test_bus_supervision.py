@@ -83,7 +83,7 @@ def test_a_bus_is_started_again_once_a_full_disk_has_space(
     server = Server(tmp_path)
     watching = supervised(server, iter(seen), seldom())
     for _ in seen:
-        watching.look()
+        watching.run_once()
     assert server.starts == starts
 
 
@@ -94,11 +94,11 @@ def test_a_bus_that_says_it_could_not_write_is_started_again_though_nobody_saw_t
     server = Server(tmp_path)
     watching = supervised(server, always(LOW_BYTES), seldom())
     server.complain("permission denied")
-    watching.look()
+    watching.run_once()
     assert server.starts == 0
     server.complain(why)
     for _ in range(3):
-        watching.look()
+        watching.run_once()
     assert server.starts == 1
 
 
@@ -106,7 +106,7 @@ def test_a_bus_that_has_died_is_started_again_also_while_the_disk_is_full(tmp_pa
     server = Server(tmp_path)
     watching = supervised(server, always(0), seldom())
     server.stop()
-    watching.look()
+    watching.run_once()
     assert (server.starts, server.runs) == (1, True)
 
 
@@ -117,11 +117,11 @@ def test_a_bus_that_does_not_start_is_tried_ever_more_rarely_and_at_last_runs(
     server.runs, server.refuses = False, True
     watching = supervised(server, always(LOW_BYTES), every_second())
     for _ in range(600):
-        watching.look()
+        watching.run_once()
     assert 600 / MAX_BUS_PAUSE_S < server.starts < 20
     server.refuses = False
     for _ in range(int(MAX_BUS_PAUSE_S) + 1):
-        watching.look()
+        watching.run_once()
     assert server.runs
 
 
@@ -130,5 +130,5 @@ def test_people_are_told_once_where_space_is_short(
 ) -> None:
     watching = supervised(Server(tmp_path), always(LOW_BYTES - 1), seldom())
     for _ in range(3):
-        watching.look()
+        watching.run_once()
     assert capsys.readouterr().out.count("is almost full") == 1

@@ -65,7 +65,7 @@ async def test_a_gateway_that_is_away_is_named() -> None:
 async def test_it_is_ready_again_once_the_api_server_answers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(app, "PROBE_S", 0.05)
+    monkeypatch.setattr(app, "CHECK_S", 0.05)
     cluster = Cluster("The API server does not answer.")
     reports = await reported(
         Gateway("http://gateway", None),

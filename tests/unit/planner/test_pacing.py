@@ -129,7 +129,7 @@ async def test_a_small_run_is_published_while_a_large_one_has_no_room() -> None:
         prepare, settle, lambda _: True, lambda cursor: cursor.lane, lambda c: room[c.run_id] > 0
     )
     passes = Passes(cursors, steps, stage="planner")  # type: ignore[arg-type]
-    await passes.look(bus)  # type: ignore[arg-type]
+    await passes.run_once(bus)  # type: ignore[arg-type]
     async with asyncio.timeout(60):
         while cursors.left:
             await asyncio.sleep(0.01)

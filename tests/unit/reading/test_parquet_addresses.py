@@ -36,7 +36,7 @@ def test_a_file_whose_writing_fails_does_not_reach_the_object_store() -> None:
 def test_an_object_store_that_is_away_is_named() -> None:
     endpoint = "endpoint_override=127.0.0.1:9&scheme=http&region=us-east-1"
     with pytest.raises(TransientError, match=r"^s3://lake/answers\?\S+ does not answer: "):
-        ParquetFolder(f"s3://lake/answers?{endpoint}").probe()
+        ParquetFolder(f"s3://lake/answers?{endpoint}").check_available()
 
 
 def write_half(folder: ParquetFolder) -> None:
