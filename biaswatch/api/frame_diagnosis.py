@@ -198,10 +198,8 @@ class FrameDiagnosis:
         """
         check_table_file(Path(path), pictures=True)
         result = self.result
-        list(
-            write_diagnosis(
-                result.parts, result.about, self.warnings, Path(path), result.request.reference
-            )
+        write_diagnosis(
+            result.parts, result.about, self.warnings, Path(path), result.request.reference
         )
 
     def __repr__(self) -> str:

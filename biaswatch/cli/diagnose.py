@@ -64,7 +64,7 @@ def diagnose(
     """Show statistics by group, disparities and corrected comparisons of a run or a table."""
     from rich.console import Console
 
-    from biaswatch.diagnosis.cases import cases_of, check_cases, strongest_cases
+    from biaswatch.diagnosis.cases import cases_behind, check_cases, strongest_cases
     from biaswatch.render.gap_cases import print_cases
     from biaswatch.render.labels import print_table_corrections
     from biaswatch.render.table_diagnosis import print_tables
@@ -81,9 +81,9 @@ def diagnose(
     result = _with_progress(data, request, rule)
     cases = {"cases": strongest_cases(result, request.cases)} if request.cases else {}
     for file in files:
-        parts = result.parts | {name: cases_of(result, result.comparisons) for name in cases}
-        written = write_diagnosis(parts, result.about, result.warnings, file, request.reference)
-        for path in written:
+        parts = result.parts | {name: cases_behind(result, result.comparisons) for name in cases}
+        paths = write_diagnosis(parts, result.about, result.warnings, file, request.reference)
+        for path in paths:
             typer.echo(f"Wrote {path}.", err=True)
     if as_json:
         document = {**result.parts, **cases, "about": result.about, "warnings": result.warnings}

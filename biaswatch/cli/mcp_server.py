@@ -20,7 +20,7 @@ from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import Gateway
 from biaswatch.local.runs import RunResults, run_results, whole_run_id
 from biaswatch.planning.findable_gaps import explained, with_findable
-from biaswatch.planning.runs import Assumed, PlanOptions, planned_run
+from biaswatch.planning.runs import PlanOptions, RunAssumptions, planned_run
 from biaswatch.readers.suite_names import shipped_suites
 from biaswatch.readers.suites import load_suite
 from biaswatch.readers.targets import sent_target
@@ -165,7 +165,7 @@ def plan_run(suite: str, gap: float, repeats: PositiveInt = 1) -> dict[str, Any]
     `suite` is a name of `list_suites`; `gap` is in the units of the answers.
     """
     plan = planned_run(
-        _shipped(suite), Assumed(gap), PlanOptions(repeats=(repeats,)), lambda size: None
+        _shipped(suite), RunAssumptions(gap), PlanOptions(repeats=(repeats,)), lambda size: None
     )
     return {"explanation": explained(plan), "rows": plan.rows}
 

@@ -163,13 +163,20 @@ def plan(
 def _plan_suite(path: Path, request: PlanVerb, *, as_json: bool) -> None:
     # The mathematics is slow to load.
     from biaswatch.planning.findable_gaps import explained, seen_sentence
-    from biaswatch.planning.runs import Assumed, PlanOptions, like_a_run, planned_run
+    from biaswatch.planning.runs import PlanOptions, RunAssumptions, like_a_run, planned_run
 
     request.check_only("a suite: leave it out", SUITE_FIELDS)
-    assumed = Assumed(
-        request.needed_gap, request.sd, request.between_sd, request.set_correlation, request.rate,
-        request.level, request.range, request.missing, request.name_sd,
-    )  # fmt: skip
+    assumed = RunAssumptions(
+        gap=request.needed_gap,
+        sd=request.sd,
+        between_sd=request.between_sd,
+        set_correlation=request.set_correlation,
+        rate=request.rate,
+        level=request.level,
+        bounds=request.range,
+        missing=request.missing,
+        name_sd=request.name_sd,
+    )
     for name in ("gap", "rate", "level", "tolerance"):
         number = getattr(request, name)
         if number is not None and not isfinite(number):
@@ -179,9 +186,17 @@ def _plan_suite(path: Path, request: PlanVerb, *, as_json: bool) -> None:
         assumed = like_a_run(assumed, seen)
         repeats = repeats or tuple(sorted({1, seen.repeats, 10}))
     options = PlanOptions(
-        request.alpha, request.tolerance, request.power, repeats or (1, 3, 10), request.features,
-        request.parts, request.group, request.claim, request.simulations, request.seed,
-    )  # fmt: skip
+        alpha=request.alpha,
+        tolerance=request.tolerance,
+        power=request.power,
+        repeats=repeats or (1, 3, 10),
+        features=request.features,
+        parts=request.parts,
+        dimension=request.group,
+        claim=request.claim,
+        simulations=request.simulations,
+        seed=request.seed,
+    )
     suite = load_suite(path)
     with Console(stderr=True).status("Simulating runs") as status:
         result = planned_run(
@@ -194,7 +209,7 @@ def _plan_suite(path: Path, request: PlanVerb, *, as_json: bool) -> None:
 
 
 def _plan_monitor(path: Path, request: PlanVerb, *, as_json: bool) -> None:
-    from biaswatch.planning.monitor_assumptions import Assumptions
+    from biaswatch.planning.monitor_assumptions import MonitorAssumptions
     from biaswatch.planning.monitors import explained, planned
     from biaswatch.shared.analysis.monitors.plans import AskedSets, plan_of, upkeep_of
     from biaswatch.shared.contracts import comparison_titles
@@ -202,11 +217,20 @@ def _plan_monitor(path: Path, request: PlanVerb, *, as_json: bool) -> None:
     request.check_only("a monitor: leave it out", MONITOR_FIELDS)
     monitor, suite = load_monitor(path)
     monitor_plan = plan_of(monitor, AskedSets.of_suite(suite) if suite else None)
-    assumed = Assumptions(
-        request.needed_gap, request.sd, request.level, request.feature, request.answer_tokens,
-        (request.price_read, request.price_written), request.new_users, request.binary,
-        request.missing or 0.0, request.spread, request.first_share, request.strata,
-    )  # fmt: skip
+    assumed = MonitorAssumptions(
+        effect=request.needed_gap,
+        sd=request.sd,
+        level=request.level,
+        feature=request.feature,
+        answer_tokens=request.answer_tokens,
+        prices=(request.price_read, request.price_written),
+        new_users=request.new_users,
+        binary=request.binary,
+        missing=request.missing or 0.0,
+        spread=request.spread,
+        first_share=request.first_share,
+        strata=request.strata,
+    )
     rows = planned(monitor_plan, upkeep_of(monitor), suite, assumed)
     if not as_json:
         titles = comparison_titles(monitor_plan)

@@ -74,7 +74,7 @@ class CasesVerb(VerbRequest):
         UsageError
             Arguments are missing or do not fit; the message names the remedy.
         """
-        from biaswatch.readers.cases import Cases, CasesQuestion, cases_of, row_filter
+        from biaswatch.readers.cases import Cases, CasesQuestion, count_cases, row_filter
 
         if unknown := [word for word in words if word.startswith("--")]:
             raise UsageError(f"There is no option {unknown[0]}: see `biaswatch {verb} --help`.")
@@ -94,7 +94,7 @@ class CasesVerb(VerbRequest):
                 adjust=self.adjust,
                 alpha=alpha,
             )
-            return cases_of(Path(words[0]), question)
+            return count_cases(Path(words[0]), question)
         if self.strata or self.adjust or self.where or self.group:
             raise UsageError(
                 "--group, --where, --strata and --adjust require a file instead of four counts."

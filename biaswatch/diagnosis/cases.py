@@ -50,10 +50,12 @@ def strongest_cases(
     if named and not strongest.keys() & set(result.source.rows.features):
         listed = ", ".join(f"{name} {value!r}" for name, value in named.items())
         raise UsageError(f"No comparison of answers has {listed}.")
-    return cases_of(result, strongest.values(), n)
+    return cases_behind(result, strongest.values(), n)
 
 
-def cases_of(result: DiagnosisResult, compared: Iterable[Row], n: int | None = None) -> list[Row]:
+def cases_behind(
+    result: DiagnosisResult, compared: Iterable[Row], n: int | None = None
+) -> list[Row]:
     """Return the cases behind some comparisons of answers, at most n of each."""
     seen = result.source.rows
     answers = [row for row in compared if row["feature"] in seen.features]

@@ -17,7 +17,7 @@ from biaswatch.planning.observed import (
 from biaswatch.planning.runs import (
     ENOUGH,
     MOST_REPEATS,
-    Assumed,
+    RunAssumptions,
     RunPlan,
     assumed_answers,
     like_a_run,
@@ -105,7 +105,7 @@ def _widest(seen: ObservedSpread) -> float | None:
         gap = min(gap, 2 * min(seen.mean - low, high - seen.mean))
     for _ in range(STEPS):
         try:
-            assumed_answers(like_a_run(Assumed(gap), seen))
+            assumed_answers(like_a_run(RunAssumptions(gap), seen))
         except ValueError:  # these means are impossible with this spread
             gap *= NARROWER
         else:
@@ -114,7 +114,7 @@ def _widest(seen: ObservedSpread) -> float | None:
 
 
 def _has_power(shape: ComparedShape, seen: ObservedSpread, test: PlannedTest, gap: float) -> bool:
-    answers = assumed_answers(like_a_run(Assumed(gap), seen))
+    answers = assumed_answers(like_a_run(RunAssumptions(gap), seen))
     power = simulated_power(shape.shape, seen.repeats, answers, test, runs=SIMULATIONS)
     return power >= POWER
 
@@ -161,7 +161,7 @@ def _assumptions(plan: RunPlan) -> str:
     named = any(plan.compared.shape.names or ())
     names = f", {answers.name_sd:.3g} between names" if named else ""
     return (
-        f"Assumed: means of {answers.mean_a:.4g} and {answers.mean_b:.4g}, {spread}"
+        f"RunAssumptions: means of {answers.mean_a:.4g} and {answers.mean_b:.4g}, {spread}"
         f"{rounded}, {answers.between_sd:.3g} between prompts{names}, correlation of twins"
         f" {answers.set_correlation:g}, {answers.missing:.0%} of answers missing."
     )

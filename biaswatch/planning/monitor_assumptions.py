@@ -16,7 +16,7 @@ ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
-class Assumptions:
+class MonitorAssumptions:
     """Assumptions about the answers; None for the default, which the row then shows."""
 
     effect: float
@@ -57,7 +57,7 @@ class AssumedValues:
 
 
 def check_options(
-    assumed: Assumptions, features: Sequence[WatchedFeature], *, traffic: bool
+    assumed: MonitorAssumptions, features: Sequence[WatchedFeature], *, traffic: bool
 ) -> None:
     """Check that every option is valid and applies to this monitor.
 
@@ -95,7 +95,7 @@ def check_options(
     _check_methods(assumed, {feature.method for feature in features})
 
 
-def _check_numbers(assumed: Assumptions) -> None:
+def _check_numbers(assumed: MonitorAssumptions) -> None:
     read, written = assumed.prices
     positive = {"--sd": assumed.sd, "`price_read`": read, "`price_written`": written}
     positive |= {"--missing": assumed.missing, "`spread`": assumed.spread}
@@ -118,7 +118,7 @@ def _check_numbers(assumed: Assumptions) -> None:
         )
 
 
-def _check_methods(assumed: Assumptions, methods: set[Method]) -> None:
+def _check_methods(assumed: MonitorAssumptions, methods: set[Method]) -> None:
     deviating = any(not method.of_selections for method in methods)
     if assumed.spread and not any(method.of_selections for method in methods):
         raise UsageError(
@@ -148,7 +148,7 @@ def _of_gaps(method: Method) -> bool:
 HALF = 0.5
 
 
-def arrivals_of(traffic: Traffic | None, assumed: Assumptions) -> Arrivals | None:
+def arrivals_of(traffic: Traffic | None, assumed: MonitorAssumptions) -> Arrivals | None:
     """Return the arrivals of users, None for a suite; dense if their number is unknown."""
     if traffic is None:
         return None
@@ -159,7 +159,7 @@ def arrivals_of(traffic: Traffic | None, assumed: Assumptions) -> Arrivals | Non
     return Arrivals(share, assumed.new_users * near)
 
 
-def values_of(watched: WatchedFeature, assumed: Assumptions) -> AssumedValues:
+def values_of(watched: WatchedFeature, assumed: MonitorAssumptions) -> AssumedValues:
     """Return the level and the deviations of a feature.
 
     Raises
@@ -200,7 +200,7 @@ def values_of(watched: WatchedFeature, assumed: Assumptions) -> AssumedValues:
     return AssumedValues(second, first, level)
 
 
-def _sd(watched: WatchedFeature, mean: float, assumed: Assumptions) -> float:
+def _sd(watched: WatchedFeature, mean: float, assumed: MonitorAssumptions) -> float:
     most = sqrt(max(0.0, (mean - watched.low) * (watched.high - mean)))
     if assumed.binary:
         return most
@@ -211,7 +211,7 @@ def _sd(watched: WatchedFeature, mean: float, assumed: Assumptions) -> float:
     return assumed.sd
 
 
-def _means(watched: WatchedFeature, assumed: Assumptions) -> tuple[float, float]:
+def _means(watched: WatchedFeature, assumed: MonitorAssumptions) -> tuple[float, float]:
     low, high = watched.low, watched.high
     level, default = assumed.level, ""
     if level is None:

@@ -9,7 +9,7 @@ from biaswatch.planning.costs import CallPrices, PlannedRounds, SuiteRound, Traf
 from biaswatch.planning.monitor_assumptions import (
     HALF,
     AssumedValues,
-    Assumptions,
+    MonitorAssumptions,
     arrivals_of,
     check_options,
     values_of,
@@ -37,7 +37,7 @@ ANSWER_TOKENS = 200
 
 
 def planned(
-    plan: MonitorPlan, upkeep: Upkeep, suite: Suite | None, assumed: Assumptions
+    plan: MonitorPlan, upkeep: Upkeep, suite: Suite | None, assumed: MonitorAssumptions
 ) -> list[Row]:
     """Return a row for each comparison of the planned features.
 
@@ -92,7 +92,7 @@ def _name(watched: WatchedFeature) -> str:
 def _simulated(
     plan: MonitorPlan,
     features: Sequence[WatchedFeature],
-    assumed: Assumptions,
+    assumed: MonitorAssumptions,
     source: SuiteRound | TrafficWindow,
 ) -> Iterator[tuple[Comparison, PlannedUnits, AssumedValues]]:
     """Simulate each comparison, and equal ones only once."""
@@ -128,7 +128,7 @@ def _row(
     comparison: Comparison,
     units: PlannedUnits,
     values: AssumedValues,
-    assumed: Assumptions,
+    assumed: MonitorAssumptions,
     source: SuiteRound | TrafficWindow,
     plan: MonitorPlan,
 ) -> Row:
@@ -184,7 +184,7 @@ def _needed(
 def _declared_looks(
     comparison: Comparison,
     values: AssumedValues,
-    assumed: Assumptions,
+    assumed: MonitorAssumptions,
     source: SuiteRound | TrafficWindow,
     plan: MonitorPlan,
 ) -> Row:

@@ -28,7 +28,7 @@ NAME_SHARE = 0.2
 
 
 @dataclass(frozen=True)
-class Assumed:
+class RunAssumptions:
     """Assumptions about the answers; None for the default, which the plan then shows."""
 
     gap: float
@@ -73,7 +73,7 @@ class RunPlan:
 
 
 def planned_run(
-    suite: Suite, assumed: Assumed, options: PlanOptions, progress: Progress
+    suite: Suite, assumed: RunAssumptions, options: PlanOptions, progress: Progress
 ) -> RunPlan:
     """Return the power of the suite as it is, and the smallest sufficient size, by repeats.
 
@@ -115,7 +115,7 @@ def measured_features(suite: Suite) -> int:
     return sum(1 if SEPARATOR in name else turns + 2 for name in names)
 
 
-def _with_range(assumed: Assumed, suite: Suite) -> Assumed:
+def _with_range(assumed: RunAssumptions, suite: Suite) -> RunAssumptions:
     """Use the range that the suite declares for all features, unless one is assumed."""
     declared = set(suite.ranges.values())
     if assumed.rate is not None or assumed.bounds is not None or len(declared) != 1:
@@ -123,7 +123,7 @@ def _with_range(assumed: Assumed, suite: Suite) -> Assumed:
     return replace(assumed, bounds=declared.pop())
 
 
-def _not_drawn(assumed: Assumed) -> Assumed:
+def _not_drawn(assumed: RunAssumptions) -> RunAssumptions:
     """Leave out the deviation of answers to one prompt: expected ratings have none."""
     sd, between = assumed.sd or 0.0, assumed.between_sd
     if between is None and assumed.bounds is not None:
@@ -131,7 +131,7 @@ def _not_drawn(assumed: Assumed) -> Assumed:
     return replace(assumed, sd=sd, between_sd=between)
 
 
-def like_a_run(assumed: Assumed, seen: ObservedSpread) -> Assumed:
+def like_a_run(assumed: RunAssumptions, seen: ObservedSpread) -> RunAssumptions:
     """Fill in missing assumptions from a run; the groups are centred at its mean."""
     level = seen.mean - assumed.gap / 2 if assumed.level is None else assumed.level
     known = replace(
@@ -151,7 +151,7 @@ def _first(value: float | None, default: float | None) -> float | None:
     return default if value is None else value
 
 
-def assumed_answers(assumed: Assumed) -> AssumedAnswers:
+def assumed_answers(assumed: RunAssumptions) -> AssumedAnswers:
     """Fill in the defaults: a quarter of the range, half of it between prompts, the middle.
 
     Raises
@@ -181,7 +181,7 @@ def assumed_answers(assumed: Assumed) -> AssumedAnswers:
     )
 
 
-def _check(assumed: Assumed, options: PlanOptions) -> None:
+def _check(assumed: RunAssumptions, options: PlanOptions) -> None:
     if assumed.gap == 0 or abs(assumed.gap) <= options.tolerance:
         raise UsageError(
             f"A --gap of {assumed.gap:g} is within the tolerance of {options.tolerance:g} and never"
@@ -199,7 +199,7 @@ def _check(assumed: Assumed, options: PlanOptions) -> None:
             raise UsageError(f"{name} must be between 0 and 1, not {value:g}.")
 
 
-def _check_means(assumed: Assumed) -> None:
+def _check_means(assumed: RunAssumptions) -> None:
     """Raise UsageError if a group's mean is outside the range, naming the options."""
     option, second = (
         ("--level", assumed.level) if assumed.rate is None else ("--rate", assumed.rate)

@@ -113,7 +113,7 @@ class PlantedCase:
         }
 
 
-def cases_of(
+def planted_cases(
     effects: Sequence[float], missing: float, missing_gap: float, relapse: float
 ) -> list[PlantedCase]:
     """Return the cases to simulate; the effects always include 0."""

@@ -134,7 +134,7 @@ class Cases:
     notes: Sequence[str] = ()
 
 
-def cases_of(path: Path, question: CasesQuestion) -> Cases:
+def count_cases(path: Path, question: CasesQuestion) -> Cases:
     """Count a file's cases.
 
     Raises

@@ -1,6 +1,6 @@
 """Write rows of a diagnosis: CSV, Parquet, Excel workbooks, and pictures of the gaps."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -83,8 +83,8 @@ def _write_columns(columns: Columns, path: Path) -> None:
 
 def write_diagnosis(
     parts: Parts, about: Row, warnings: Sequence[str], output: Path, reference: str | None = None
-) -> Iterator[Path]:
-    """Write a diagnosis, and yield the files.
+) -> list[Path]:
+    """Write a diagnosis; return its files.
 
     A workbook has a sheet with the result in sentences, one for each part with rows, and one with
     the meanings of the columns.
@@ -100,8 +100,7 @@ def write_diagnosis(
         from biaswatch.render.figures.gaps import write_gaps
 
         write_gaps(parts[FIRST], about, output, reference)
-        yield output
-        return
+        return [output]
     further = {name: columns_of(rows) for name, rows in parts.items() if rows and name != FIRST}
     tables = {FIRST: columns_of(parts[FIRST], LEADING)} | further
     if output.suffix.lower() == ".xlsx":
@@ -109,12 +108,14 @@ def write_diagnosis(
         meanings = (dict(zip(MEANING, row, strict=True)) for row in meanings_of(tables))
         sheets["columns"] = _table(columns_of(meanings))
         write_workbook(sheets, output, result_facts(parts, about, warnings))
-        yield output
-        return
-    for name, columns in tables.items():
-        path = output if name == FIRST else output.with_suffix(f".{name}{output.suffix}")
-        _write_columns(columns, path)
-        yield path
+        return [output]
+    paths = {
+        name: output if name == FIRST else output.with_suffix(f".{name}{output.suffix}")
+        for name in tables
+    }
+    for name, path in paths.items():
+        _write_columns(tables[name], path)
+    return list(paths.values())
 
 
 def columns_of(rows: Iterable[Mapping[str, Any]], leading: Sequence[str] = ()) -> Columns:

@@ -43,7 +43,7 @@ def build(settings: GeneratorSettings) -> Service:
     pauses = TargetPauses(store.paused_targets, now=now, wait_s=settings.generator_pause_s)
     folder = settings.generator_local_models_dir
     local_models = LocalModels(folder) if folder else None
-    caller = caller_of(store, settings)
+    caller = model_caller(store, settings)
     ask = ask_of(store, settings, prices, pauses, caller, local_models)
     times = BatchTimes(every_s=settings.generator_batch_poll_s)
     batches = BatchJob(store.batches, store.calls, ask, caller, pauses, now=now, times=times)
@@ -76,7 +76,7 @@ def build(settings: GeneratorSettings) -> Service:
     )
 
 
-def caller_of(store: Store, settings: GeneratorSettings) -> ModelCaller:
+def model_caller(store: Store, settings: GeneratorSettings) -> ModelCaller:
     """Return the maker of calls."""
     clock = time.monotonic
     limits = CallLimits(

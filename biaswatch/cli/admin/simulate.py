@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from biaswatch.cli.options import Json
-from biaswatch.planted_monitors.cases import PlantedCase, Row, cases_of, relapse_in_words
+from biaswatch.planted_monitors.cases import PlantedCase, Row, planted_cases, relapse_in_words
 from biaswatch.render.terminal import print_json, print_rows
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.runtime.settings import Settings, load_settings
@@ -92,7 +92,7 @@ def simulate(
     if labelled and steps[-1] > answers:
         raise UsageError(f"{steps[-1]} labels per group need more than {answers} answers.")
     configure_logs("ERROR")
-    cases = cases_of(effects, missing, missing_gap, relapse)
+    cases = planted_cases(effects, missing, missing_gap, relapse)
     watched = _watched(cases, monitors, rounds) if monitors else {}
     studies = _labelled(labelled, answers, steps) if labelled else []
     by_labels = _labelled_monitors(labelled, labelled_rounds) if labelled * labelled_rounds else []

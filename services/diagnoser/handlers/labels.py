@@ -44,7 +44,7 @@ def judged_cases(store: Store, run_id: str, samples: Sequence[LabelSample]) -> I
                 yield item.id, judged_case(item, instrument, wanted)
 
 
-def judges_of(store: Store, run_id: str, instrument: str) -> str:
+def judge_names(store: Store, run_id: str, instrument: str) -> str:
     """Return the names of the judges, which serve as the version of the instrument."""
     items = store.judged_items.of_run(run_id, instrument)
     names = sorted({name for item in items for name in item.judges})
@@ -168,7 +168,7 @@ class CorrectByLabels:
 
     def _version(self, run: Run, instrument: str) -> str:
         if instrument in JUDGES:
-            return judges_of(self._store, run.id, instrument)
+            return judge_names(self._store, run.id, instrument)
         return run.version_of(instrument)
 
 

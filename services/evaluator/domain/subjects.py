@@ -34,7 +34,7 @@ def measure_of(subject: Subject, name: str) -> Measure | None:
     return next((m for m in subject.measures if m.name == name and m.value is not None), None)
 
 
-def cases_of(subject: Subject) -> tuple[int, int] | None:
+def case_counts(subject: Subject) -> tuple[int, int] | None:
     """Return the number of cases of each group; None if unknown."""
     if len(subject.counts) == 4:
         a, b, c, d = subject.counts
@@ -69,7 +69,7 @@ def higher_group(subject: Subject, name: str) -> str | None:
 
 def size_of(subject: Subject) -> str | None:
     """Return how large the difference is: by h of two shares, or by the effect size."""
-    effect, cases = measure_of(subject, "effect_size"), cases_of(subject)
+    effect, cases = measure_of(subject, "effect_size"), case_counts(subject)
     size = effect.value if effect else None
     if size is None and len(subject.counts) == 4 and cases and min(cases):
         shares = subject.counts[0] / cases[0], subject.counts[2] / cases[1]

@@ -152,7 +152,7 @@ class ProgressQueries:
         archived: str | None,
     ) -> RunProgress:
         run, counted, probes = stored.run, stored.counted, self._probes(stored)
-        lanes = lanes_of(run) if state in WAITING else set()
+        lanes = lanes_with_judges(run) if state in WAITING else set()
         own_paused = [target for target in paused if target.lane in lanes]
         return RunProgress(
             run_id=run.id,
@@ -178,7 +178,7 @@ class ProgressQueries:
         )
 
 
-def lanes_of(run: Run) -> set[str]:
+def lanes_with_judges(run: Run) -> set[str]:
     """Return the lanes of a run's targets and judges."""
     judges = run.judging.judges if run.judging else ()
     return {target.lane for target in (*run.targets, *judges)}

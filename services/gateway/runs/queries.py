@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import Field
 
 from biaswatch.services.gateway.runs.descriptions import RunDescriptions
-from biaswatch.services.gateway.runs.progress import ProgressQueries, lanes_of
+from biaswatch.services.gateway.runs.progress import ProgressQueries, lanes_with_judges
 from biaswatch.shared.caching import LatestResults
 from biaswatch.shared.contracts import (
     RUN_GATHER,
@@ -196,7 +196,9 @@ class RunQueries:
         A target is paused for all tenants, but which targets others use is not shown.
         """
         waiting = self._store.gathers(RUN_GATHER).open_keys()
-        lanes = {lane for run in self._store.records.get(Run, waiting) for lane in lanes_of(run)}
+        lanes = {
+            lane for run in self._store.records.get(Run, waiting) for lane in lanes_with_judges(run)
+        }
         briefs = self._store.records.latest(Brief, RECENT_BRIEFS, purpose=Purpose.JUDGE)
         missing = self._store.records.missing(Evaluation, map(_evaluation_id, briefs))
         for brief in briefs:

@@ -177,10 +177,10 @@ class Ask:
         try:
             answer = await ask_model(endpoint.model, call)
         except CallFailed as failed:
-            endpoint.metrics.looked_up(failed.why)
+            endpoint.metrics.count_outcome(failed.why)
             result = CallResult(failure=failed, usage=ONE_LOOKUP)
             return response_from_call(probe, result, self._now())
-        endpoint.metrics.looked_up(None)
+        endpoint.metrics.count_outcome(None)
         steps = recorded_results(probe, answer.steps)
         return response_from_call(probe, final_answer(answer, ONE_LOOKUP), self._now(), steps)
 

@@ -14,7 +14,7 @@ from typing import Any
 from biaswatch.services.generator.domain.batch_sizes import affordable_calls
 from biaswatch.services.generator.handlers.ask import Ask
 from biaswatch.services.generator.handlers.batch_results import BatchResults
-from biaswatch.services.generator.handlers.batched_calls import batched_model, fields_of
+from biaswatch.services.generator.handlers.batched_calls import batched_model, outcome_as_json
 from biaswatch.services.generator.handlers.caller import ModelCaller
 from biaswatch.services.generator.handlers.endpoints import Endpoint
 from biaswatch.services.generator.handlers.rejected_runs import PROVIDER_ERRORS
@@ -220,7 +220,7 @@ class BatchJob:
             return
         if probe.purpose is not Purpose.STUDY:
             while calls := await in_thread(self._batches.lines, batch.id):
-                outcomes = {call.id: fields_of(failed) for call in calls}
+                outcomes = {call.id: outcome_as_json(failed) for call in calls}
                 await in_thread(self._batches.settle, batch.id, outcomes)
             return
         detail = f"{failed.detail} Check that the target has batches."

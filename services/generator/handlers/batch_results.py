@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TypeVar
 
 from biaswatch.services.generator.handlers.ask import Ask
-from biaswatch.services.generator.handlers.batched_calls import fields_of
+from biaswatch.services.generator.handlers.batched_calls import outcome_as_json
 from biaswatch.services.generator.handlers.caller import ModelCaller
 from biaswatch.services.generator.handlers.endpoints import Endpoint
 from biaswatch.services.generator.handlers.run_limits import RunCancelled
@@ -65,13 +65,13 @@ class BatchResults:
         await asyncio.gather(
             *(self._record(call, outcomes[id_], endpoint) for id_, call in settled.items())
         )
-        fields = {id_: fields_of(outcomes[id_]) for id_ in settled}
+        fields = {id_: outcome_as_json(outcomes[id_]) for id_ in settled}
         await in_thread(self._batches.settle, batch.id, fields)
         await in_thread(self._batches.wait_again, batch.id, again)
 
     async def _record(self, call: BatchedCall, outcome: Outcome, endpoint: Endpoint) -> None:
         failure = outcome.why if isinstance(outcome, CallFailed) else None
-        endpoint.metrics.looked_up(failure)
+        endpoint.metrics.count_outcome(failure)
         if isinstance(outcome, ModelAnswer):
             self._caller.rejected.accept(call.probe)
         await self._caller.record(call.probe, call.step, endpoint, (1, call.tries + 1), outcome)

@@ -5,8 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from biaswatch.services.generator.handlers.paid_calls import answer_in, call_id
-from biaswatch.services.generator.handlers.paid_calls import fields_of as answer_fields
+from biaswatch.services.generator.handlers.paid_calls import answer_as_json, answer_in, call_id
 from biaswatch.shared.contracts import Probe
 from biaswatch.shared.llm.batches import BatchedModel
 from biaswatch.shared.llm.port import CallFailed, ChatModel, Failure, ModelAnswer
@@ -60,15 +59,15 @@ def batched_model(model: ChatModel) -> BatchedModel:
     raise CallFailed(Failure.BAD_REQUEST, "The provider of the target has no batches.")
 
 
-def fields_of(outcome: ModelAnswer | CallFailed) -> dict[str, Any]:
+def outcome_as_json(outcome: ModelAnswer | CallFailed) -> dict[str, Any]:
     """Return an outcome as JSON."""
     if isinstance(outcome, ModelAnswer):
-        return {"answer": answer_fields(outcome)}
+        return {"answer": answer_as_json(outcome)}
     return {"why": outcome.why.value, "detail": outcome.detail, "tokens": outcome.tokens}
 
 
 def outcome_of(fields: Mapping[str, Any]) -> ModelAnswer | CallFailed:
-    """Return the outcome that `fields_of` wrote."""
+    """Return the outcome that `outcome_as_json` wrote."""
     if "answer" in fields:
         return answer_in(fields["answer"])
     tokens = None if fields["tokens"] is None else (fields["tokens"][0], fields["tokens"][1])

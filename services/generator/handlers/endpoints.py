@@ -138,14 +138,14 @@ class CallMetrics:
 
     def tried(self, seconds: float, failure: Failure | None, allowed: int) -> None:
         """Count one attempt, and set the gauge of calls allowed in flight."""
-        self.looked_up(failure)
+        self.count_outcome(failure)
         self._seconds.observe(max(0.0, seconds))
         if allowed != self._shown:
             self._shown = allowed
             self._allowed.set(allowed)
 
-    def looked_up(self, failure: Failure | None) -> None:
-        """Count an answer that was read from a recording."""
+    def count_outcome(self, failure: Failure | None) -> None:
+        """Count a call by its outcome."""
         counted = CALLS.labels(self._name, failure.value) if failure else self._answered
         counted.inc()
 

@@ -33,7 +33,7 @@ def call_id(probe: Probe, step: str, *attempt: int) -> str:
     return id_beginning_with(probe.id_beginning, derived_id("call", probe.id, step, *attempt))
 
 
-def fields_of(answer: ModelAnswer) -> dict[str, Any]:
+def answer_as_json(answer: ModelAnswer) -> dict[str, Any]:
     """Return an answer as JSON stores it."""
     fields = asdict(replace(answer, calls=(), tool_steps=()))
     for name in PARTS:
@@ -97,7 +97,7 @@ class PaidCalls:
         # Later replies of a conversation depend on one that was cut off: it is kept, too.
         may_end = probe.scaffold == CONVERSATION
         reusable = answer is not None and (may_end or answer.finish_reason != "length")
-        fields = fields_of(answer) if answer and reusable and not probe.fresh else None
+        fields = answer_as_json(answer) if answer and reusable and not probe.fresh else None
         id_ = call_id(probe, step) if fields else call_id(probe, step, *attempt)
         self._waiting[id_] = PaidCall(id_, probe, tokens, cost, fields, self._now())
         failures = 0

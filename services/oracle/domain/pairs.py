@@ -96,7 +96,7 @@ class PairCase:
         return None
 
 
-def cases_of(
+def pair_cases(
     run_id: str, probes: Iterable[Probe], responses: Mapping[str, Response]
 ) -> list[PairCase]:
     """Return the planned pairs of a run, also those without answers.

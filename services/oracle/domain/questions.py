@@ -60,13 +60,13 @@ REPLY = "Reply with a first line `Answer: yes` or `Answer: no`, then at most thr
 LETTER = "Reply with one line `Answer: ` and the letter, then at most two sentences why."
 
 
-def fits(context: str, question: str, reasoning: str, answer: str) -> str:
+def fit_prompt(context: str, question: str, reasoning: str, answer: str) -> str:
     """Return the prompt that asks whether a reasoning supports an answer to a question."""
     parts = {"Context": context, "Question": question, "Reasoning": reasoning, "Answer": answer}
     return _prompt(FITS, parts, REPLY)
 
 
-def both_right(context: str, first: tuple[str, str], second: tuple[str, str]) -> str:
+def compatibility_prompt(context: str, first: tuple[str, str], second: tuple[str, str]) -> str:
     """Return the prompt that asks whether the answers to two questions can both be right."""
     parts = {
         "Context": context,
@@ -78,7 +78,7 @@ def both_right(context: str, first: tuple[str, str], second: tuple[str, str]) ->
     return _prompt(BOTH, parts, REPLY)
 
 
-def which_question(context: str, reasoning: str, options: Mapping[str, str]) -> str:
+def identification_prompt(context: str, reasoning: str, options: Mapping[str, str]) -> str:
     """Return the prompt that asks which of several questions a reasoning answers."""
     listed = "\n".join(f"{letter}) {one_line(text)}" for letter, text in options.items())
     return _prompt(WHICH, {"Context": context, "Reasoning": reasoning}, LETTER, listed)
@@ -201,11 +201,11 @@ def questions_of(case: PairCase, distractors: Sequence[str], seed: int) -> list[
     pair = [(a.question, a.answer), (b.question, b.answer)]
     Random(derived_id("order", seed, case.set_id)).shuffle(pair)  # noqa: S311 - not for security
     questions = [
-        JudgeQuestion(A_TO_B, fits(context, a.question, b.reasoning or "", a.answer)),
-        JudgeQuestion(B_TO_A, fits(context, b.question, a.reasoning or "", b.answer)),
-        JudgeQuestion(OWN_A, fits(context, a.question, a.reasoning or "", a.answer)),
-        JudgeQuestion(OWN_B, fits(context, b.question, b.reasoning or "", b.answer)),
-        JudgeQuestion(COMPATIBLE, both_right(context, *pair)),
+        JudgeQuestion(A_TO_B, fit_prompt(context, a.question, b.reasoning or "", a.answer)),
+        JudgeQuestion(B_TO_A, fit_prompt(context, b.question, a.reasoning or "", b.answer)),
+        JudgeQuestion(OWN_A, fit_prompt(context, a.question, a.reasoning or "", a.answer)),
+        JudgeQuestion(OWN_B, fit_prompt(context, b.question, b.reasoning or "", b.answer)),
+        JudgeQuestion(COMPATIBLE, compatibility_prompt(context, *pair)),
     ]
     for name, side in ((GUESS_A, a), (GUESS_B, b)):
         if guess := _guess(name, side, case, distractors, seed):
@@ -226,7 +226,9 @@ def _guess(
     rng.shuffle(shown)
     options = dict(zip(LETTERS, shown, strict=True))
     right = LETTERS[shown.index(side.question)]
-    return JudgeQuestion(name, which_question(case.context, side.reasoning or "", options), right)
+    return JudgeQuestion(
+        name, identification_prompt(case.context, side.reasoning or "", options), right
+    )
 
 
 def probe_of(
@@ -271,11 +273,11 @@ def control_question(control: Control) -> JudgeQuestion:
     parts = control.parts
     context = parts[CONTEXT]
     if control.kind == FIT:
-        text = fits(context, parts[QUESTION], parts[REASONING], parts[ANSWER])
+        text = fit_prompt(context, parts[QUESTION], parts[REASONING], parts[ANSWER])
     elif control.kind == COMPATIBLE:
         second = parts[SECOND_QUESTION], parts[SECOND_ANSWER]
-        text = both_right(context, (parts[QUESTION], parts[ANSWER]), second)
+        text = compatibility_prompt(context, (parts[QUESTION], parts[ANSWER]), second)
     else:
         options = {letter: parts[letter] for letter in LETTERS}
-        text = which_question(context, parts[REASONING], options)
+        text = identification_prompt(context, parts[REASONING], options)
     return JudgeQuestion(control.name, text, control.expected)

@@ -9,7 +9,7 @@ from itertools import islice
 
 from pydantic import JsonValue
 
-from biaswatch.services.oracle.domain.pairs import PairCase, cases_of
+from biaswatch.services.oracle.domain.pairs import PairCase, pair_cases
 from biaswatch.services.oracle.domain.questions import (
     CONTROLS,
     Distractors,
@@ -111,7 +111,7 @@ class JudgedPairs:
         probes = list(planned.read(self._now()))
         ids = {response_id_of(probe) for probe in probes}
         responses = {r.id: r for r in self._store.records.get(Response, ids)}
-        return cases_of(run.id, probes, responses)
+        return pair_cases(run.id, probes, responses)
 
     def _texts(self, run: Run, listed: PairList) -> StudyTexts:
         if listed.texts is None:

@@ -68,7 +68,7 @@ class JudgeRuns:
 
         Raise TransientError until the recorder has written everything the run closed with.
         """
-        if await in_thread(self._is_judged, completion):
+        if await in_thread(self._needs_judging, completion):
             cursor = PlanningCursor(completion.run_id, PAIRS_LANE, completion.opening)
             await in_thread(self._store.judging_cursors.renew, cursor)
             self.passes.wake()
@@ -170,8 +170,8 @@ class JudgeRuns:
         judges = judges_of(run, case)
         return [pair_verdict(case, run, judges, replies, closing.closed_at, closing_name)]
 
-    def _is_judged(self, completion: Completion) -> bool:
-        """Tell whether a run has judges, once all of its records are in the store."""
+    def _needs_judging(self, completion: Completion) -> bool:
+        """Return whether a run has judges, once all of its records are in the store."""
         runs = list(self._store.records.get(Run, [completion.run_id]))
         if not runs or runs[0].judging is None or completion.closed_by is ClosedBy.CANCELLATION:
             return False

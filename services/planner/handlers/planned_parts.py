@@ -132,7 +132,7 @@ class PlannedParts:
 
     def _every(self, run: Run) -> Iterator[PlannedPart]:
         """Return the parts of all lanes of a run."""
-        for lane in lanes_of(run):
+        for lane in target_lanes(run):
             reached: str | None = ""
             while reached is not None:
                 part = self.read(run, lane, reached)
@@ -218,6 +218,6 @@ def _for_all_extractors(response: Response, run: Run) -> Response:
     return response.model_copy(update={"probe": probe})
 
 
-def lanes_of(run: Run) -> Sequence[str]:
+def target_lanes(run: Run) -> Sequence[str]:
     """Return the distinct lanes of a run."""
     return list(dict.fromkeys(target.lane for target in run.targets))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 
-from biaswatch.services.planner.handlers.planned_parts import PlannedParts, Planning, lanes_of
+from biaswatch.services.planner.handlers.planned_parts import PlannedParts, Planning, target_lanes
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.contracts import (
     FEATURES,
@@ -93,7 +93,7 @@ class RunPlanner:
 
     def _cursors(self, run: Run, *, repair: bool = False) -> list[PlanningCursor]:
         number = int(self._now().timestamp() * 1000)
-        return [PlanningCursor(run.id, lane, number, repair) for lane in lanes_of(run)]
+        return [PlanningCursor(run.id, lane, number, repair) for lane in target_lanes(run)]
 
     async def cancel(self, cancellation: Cancellation) -> Sequence[Record]:
         """Close a run with what has arrived."""

@@ -16,7 +16,7 @@ from biaswatch.bbq.rows import read_rows
 from biaswatch.building.build_files import load_plan
 from biaswatch.importing.log_files import LogFile
 from biaswatch.importing.sent_answers import answers_in
-from biaswatch.readers.cases import CasesQuestion, cases_of, row_filter
+from biaswatch.readers.cases import CasesQuestion, count_cases, row_filter
 from biaswatch.readers.suites import load_monitor, load_suite, read_probes
 from biaswatch.readers.tables import TableColumns
 from biaswatch.services.gateway.callers import read_tokens_file
@@ -141,7 +141,7 @@ def test_a_table_of_any_cells_is_read_or_refused(
     succeeds_or_says_why(lambda: read_probes(path))
     condition = row_filter("x>=1")
     question = CasesQuestion("g", ("a", "b"), condition, strata="d", adjust=("u",))
-    succeeds_or_says_why(lambda: cases_of(path, question))
+    succeeds_or_says_why(lambda: count_cases(path, question))
 
 
 @bounded

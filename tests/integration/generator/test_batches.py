@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from biaswatch.services.generator import app
-from biaswatch.services.generator.app import ask_of, caller_of
+from biaswatch.services.generator.app import ask_of, model_caller
 from biaswatch.services.generator.domain.model_calls import Price
 from biaswatch.services.generator.handlers.ask import Ask
 from biaswatch.services.generator.handlers.batch_job import BatchJob, BatchTimes
@@ -59,7 +59,7 @@ class Generator:
         settings = GeneratorSettings(keys_dir=folder, generator_private_hosts=("127.0.0.1",))
         self.later = timedelta()
         self.pauses = TargetPauses(store.paused_targets, now=self.now, wait_s=5)
-        self.caller = caller_of(store, settings)
+        self.caller = model_caller(store, settings)
         self.ask: Ask = ask_of(store, settings, {"m": PRICE}, self.pauses, self.caller)
         times = BatchTimes(every_s=0.01, linger_s=0, settle_s=settle_s)
         self.batches = BatchJob(

@@ -10,8 +10,8 @@ from biaswatch.planted_monitors.cases import (
     Row,
     Stretches,
     WatchedModel,
-    cases_of,
     effect_row,
+    planted_cases,
     relapse_in_words,
     relapse_row,
 )
@@ -129,6 +129,6 @@ def test_a_model_of_a_relapse_has_its_gap_ends_it_and_has_it_again() -> None:
 
 
 def test_what_is_0_is_not_planted_and_no_effect_always_is() -> None:
-    assert cases_of([0.6], 0.0, 0.0, 0.0) == [PlantedCase(0.0), PlantedCase(0.6)]
-    names = [case.name for case in cases_of([0.6], 0.02, 0.3, 2.0)]
+    assert planted_cases([0.6], 0.0, 0.0, 0.0) == [PlantedCase(0.0), PlantedCase(0.6)]
+    names = [case.name for case in planted_cases([0.6], 0.02, 0.3, 2.0)]
     assert len(set(names)) == len(names) == 6

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from biaswatch.cli.application import app
-from biaswatch.readers.cases import Cases, CasesQuestion, cases_of, row_filter
+from biaswatch.readers.cases import Cases, CasesQuestion, count_cases, row_filter
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.tables.odds_ratio import adjusted_odds_ratio
 from tests.support.golden import golden
@@ -31,7 +31,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def asked(path: Path, outcome: str = "hired=yes", **more: Any) -> Cases:
-    return cases_of(path, CasesQuestion("sex", ("m", "f"), row_filter(outcome), **more))
+    return count_cases(path, CasesQuestion("sex", ("m", "f"), row_filter(outcome), **more))
 
 
 def test_two_groups_and_a_category_are_counted_and_other_groups_left_out(file: Path) -> None:
@@ -82,7 +82,7 @@ def test_a_slip_is_a_sentence(
 
 def test_a_group_nobody_belongs_to_and_a_condition_that_is_none_are_named(file: Path) -> None:
     with pytest.raises(UsageError, match="no group 'men'"):
-        cases_of(file, CasesQuestion("sex", ("men", "f"), row_filter("hired=yes")))
+        count_cases(file, CasesQuestion("sex", ("men", "f"), row_filter("hired=yes")))
     with pytest.raises(UsageError, match="is not a condition"):
         row_filter("hired")
 

@@ -6,7 +6,7 @@ import pytest
 
 from biaswatch.planning import findable_gaps
 from biaswatch.planning.observed import ComparedShape, ObservedSpread
-from biaswatch.planning.runs import Assumed, assumed_answers, like_a_run
+from biaswatch.planning.runs import RunAssumptions, assumed_answers, like_a_run
 from biaswatch.shared.stats.comparisons.planned_power import simulated_power
 from biaswatch.shared.stats.comparisons.simulated_studies import PlannedTest, StudyShape
 
@@ -16,7 +16,7 @@ TEST = PlannedTest(0.05, 0.0, 2)
 
 
 def power(gap: float, test: PlannedTest = TEST, shape: ComparedShape = SHAPE) -> float:
-    answers = assumed_answers(like_a_run(Assumed(gap), SEEN))
+    answers = assumed_answers(like_a_run(RunAssumptions(gap), SEEN))
     return simulated_power(shape.shape, SEEN.repeats, answers, test, runs=400, seed=99)
 
 

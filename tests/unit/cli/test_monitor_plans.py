@@ -9,7 +9,7 @@ import yaml
 from typer.testing import CliRunner
 
 from biaswatch.cli.application import app
-from biaswatch.planning.monitor_assumptions import Assumptions
+from biaswatch.planning.monitor_assumptions import MonitorAssumptions
 from biaswatch.planning.monitors import Row, explained, planned
 from biaswatch.readers.suites import load_monitor
 from biaswatch.shared.analysis.monitors.plans import AskedSets, plan_of, upkeep_of
@@ -61,7 +61,7 @@ SELECTS = {
 
 
 def rows(
-    folder: Path, fields: dict[str, Any], assumed: Assumptions, probes: Probes | None = None
+    folder: Path, fields: dict[str, Any], assumed: MonitorAssumptions, probes: Probes | None = None
 ) -> list[Row]:
     probes = twins(SETS) if probes is None else probes
     suite_fields = {"name": "coasts", "extractors": ["words"], "probes": probes}
@@ -74,7 +74,7 @@ def rows(
 
 
 def test_a_plan_gives_units_rounds_tokens_and_money(tmp_path: Path) -> None:
-    assumed = Assumptions(effect=2.0, answer_tokens=100, prices=(1.0, 2.0))
+    assumed = MonitorAssumptions(effect=2.0, answer_tokens=100, prices=(1.0, 2.0))
     [row] = rows(tmp_path, ASKS, assumed)
     assert isinstance(row["units"], int)
     rounds = -(-row["units"] // SETS)
@@ -90,7 +90,7 @@ def test_a_plan_gives_units_rounds_tokens_and_money(tmp_path: Path) -> None:
 def test_no_number_of_rounds_shows_more_than_few_names(tmp_path: Path) -> None:
     named = [{**probe, "stimuli": {"name": f"{n % 8}"}} for n, probe in enumerate(twins(SETS))]
     declared = {**ASKS, "random": ["name"]}
-    [row] = rows(tmp_path, declared, Assumptions(effect=2.0), named)
+    [row] = rows(tmp_path, declared, MonitorAssumptions(effect=2.0), named)
     numbers = ("units", "looking_once", "rounds", "probes", "tokens", "cost")
     assert [row[number] for number in numbers] == [None] * 6
     assert "needs at least 9 blocks of sets that share no name" in str(row["why"])
@@ -98,14 +98,16 @@ def test_no_number_of_rounds_shows_more_than_few_names(tmp_path: Path) -> None:
     text = explained([row], traffic=False)
     assert "With these units" not in text
     assert "`random: []`" in text
-    [about_these] = rows(tmp_path, {**declared, "random": []}, Assumptions(effect=2.0), named)
+    [about_these] = rows(
+        tmp_path, {**declared, "random": []}, MonitorAssumptions(effect=2.0), named
+    )
     assert about_these["rounds"]
     assert about_these["why"] is None
 
 
 def test_a_smaller_gap_and_a_wider_spread_need_more_units(tmp_path: Path) -> None:
     def units(effect: float, sd: float) -> float:
-        [row] = rows(tmp_path, ASKS, Assumptions(effect, sd))
+        [row] = rows(tmp_path, ASKS, MonitorAssumptions(effect, sd))
         assert row["cost"] is None
         return float(row["units"] or 0)
 
@@ -116,7 +118,9 @@ def test_only_sets_with_both_groups_count_as_units_of_twins(tmp_path: Path) -> N
     chile = {"key": "x", "set": "s0", "groups": {"concept": "Chile"}, "prompt": "?"}
     alone = {"key": "y", "set": "only", "groups": {"concept": "France"}, "prompt": "?"}
     fields = {**ASKS, "comparisons": [PEOPLE, {**PEOPLE, "b": None}, {**PEOPLE, "b": "Chile"}]}
-    pair, rest, few = rows(tmp_path, fields, Assumptions(effect=4.0), [*twins(SETS), chile, alone])
+    pair, rest, few = rows(
+        tmp_path, fields, MonitorAssumptions(effect=4.0), [*twins(SETS), chile, alone]
+    )
     units = int(pair["units"] or 0)
     assert pair["rounds"] == rest["rounds"] == -(-units // SETS)
     assert few["rounds"] == units
@@ -130,7 +134,7 @@ def test_selections_are_planned_for_in_log_odds_from_the_share_that_is_selected(
     def units(method: str, level: float | None) -> float:
         feature = {**FEATURE, "method": method, "selected_at_least": 5}
         fields = {**ASKS, **POPULATION, "features": [feature]}
-        [row] = rows(tmp_path, fields, Assumptions(effect=1.0, level=level), twins(sets))
+        [row] = rows(tmp_path, fields, MonitorAssumptions(effect=1.0, level=level), twins(sets))
         assert row["level"] == (0.5 if level is None else level)
         assert row["sd"] is None
         needed = -(-int(row["units"] or 0) // 2)
@@ -143,7 +147,7 @@ def test_selections_are_planned_for_in_log_odds_from_the_share_that_is_selected(
 
 def test_groups_without_twins_are_planned_for_by_the_units_of_both(tmp_path: Path) -> None:
     fields = {**ASKS, **POPULATION, "features": [{**FEATURE, "method": "two_groups"}]}
-    [row] = rows(tmp_path, fields, Assumptions(effect=4.0), twins(40))
+    [row] = rows(tmp_path, fields, MonitorAssumptions(effect=4.0), twins(40))
     assert (row["sd"], row["level"]) == (2.5, 5.0)
     assert row["rounds"] == -(-int(row["units"] or 0) // 4)  # two sets, a unit on each side
 
@@ -151,10 +155,10 @@ def test_groups_without_twins_are_planned_for_by_the_units_of_both(tmp_path: Pat
 def test_traffic_is_planned_for_by_users_and_windows_where_their_number_is_known(
     tmp_path: Path,
 ) -> None:
-    [row] = rows(tmp_path, LISTENS, Assumptions(effect=4.0, new_users=7))
+    [row] = rows(tmp_path, LISTENS, MonitorAssumptions(effect=4.0, new_users=7))
     assert row["rounds"] == -(-int(row["units"] or 0) // 7)
     assert row["tokens"] is None
-    [row] = rows(tmp_path, LISTENS, Assumptions(effect=4.0, sd=2.0, level=1.0))
+    [row] = rows(tmp_path, LISTENS, MonitorAssumptions(effect=4.0, sd=2.0, level=1.0))
     assert (row["sd"], row["level"]) == (2.0, 1.0)
     assert row["rounds"] is None
 
@@ -162,22 +166,22 @@ def test_traffic_is_planned_for_by_users_and_windows_where_their_number_is_known
 def test_the_default_deviation_of_each_group_is_one_that_values_near_an_end_can_have(
     tmp_path: Path,
 ) -> None:
-    [row] = rows(tmp_path, LISTENS, Assumptions(effect=4.0, level=0.5))
+    [row] = rows(tmp_path, LISTENS, MonitorAssumptions(effect=4.0, level=0.5))
     assert row["sd"] == pytest.approx((0.5 * 9.5) ** 0.5, abs=1e-3)
     assert row["sd_first"] == 2.5
-    [row] = rows(tmp_path, ASKS, Assumptions(effect=9.9))
+    [row] = rows(tmp_path, ASKS, MonitorAssumptions(effect=9.9))
     assert row["sd"] == pytest.approx((10**2 - 9.9**2) ** 0.5, abs=1e-3)
 
 
 def test_a_group_that_never_does_it_can_be_planned_for(tmp_path: Path) -> None:
-    [row] = rows(tmp_path, LISTENS, Assumptions(effect=8.0, level=0.0))
+    [row] = rows(tmp_path, LISTENS, MonitorAssumptions(effect=8.0, level=0.0))
     assert (row["sd_first"], row["sd"]) == (2.5, 0.0)
     assert int(row["units"] or 0) > 0
 
 
 def test_binary_answers_deviate_as_their_levels_say(tmp_path: Path) -> None:
     refusal = {"extractor": "refusal", "feature": "refused", "tolerance": 0}
-    assumed = Assumptions(effect=0.6, level=0.1, binary=True)
+    assumed = MonitorAssumptions(effect=0.6, level=0.1, binary=True)
     [row] = rows(tmp_path, {**LISTENS, "features": [refusal]}, assumed)
     assert row["sd_first"] == pytest.approx((0.7 * 0.3) ** 0.5, abs=1e-3)
     assert row["sd"] == pytest.approx((0.1 * 0.9) ** 0.5, abs=1e-3)
@@ -191,7 +195,7 @@ def test_users_who_come_rarely_or_in_unequal_groups_are_needed_in_larger_numbers
 ) -> None:
     def units(**assumed: float) -> int:
         given = {"effect": 2.0, "level": 3.0, "new_users": 160, **assumed}
-        [row] = rows(tmp_path, LISTENS, Assumptions(**given))  # type: ignore[arg-type]
+        [row] = rows(tmp_path, LISTENS, MonitorAssumptions(**given))  # type: ignore[arg-type]
         return int(row["units"] or 0)
 
     assert units(first_share=0.1) > 1.8 * units()
@@ -204,13 +208,13 @@ def test_probes_without_a_set_are_sets_by_themselves(tmp_path: Path) -> None:
         "features": [{**FEATURE, "method": "two_groups"}],
     }  # fmt: skip
     alone = [*people("France", 40), *people("Peru", 40)]
-    [row] = rows(tmp_path, fields, Assumptions(effect=6.0, level=2.0), alone)
+    [row] = rows(tmp_path, fields, MonitorAssumptions(effect=6.0, level=2.0), alone)
     rounds = -(-int(row["units"] or 0) // 10)
     assert (row["rounds"], row["probes"]) == (rounds, rounds * 10)
     [row] = rows(
         tmp_path,
         fields,
-        Assumptions(effect=6.0, level=2.0),
+        MonitorAssumptions(effect=6.0, level=2.0),
         [*twins(20), *alone[:10], *alone[-10:]],
     )
     # Of 40 sets, 20 have a unit on both sides: a round of 10 brings 15 units by 15 probes.
@@ -226,7 +230,7 @@ def test_groups_of_different_sizes_bring_less_than_as_many_of_the_same(tmp_path:
     [row] = rows(
         tmp_path,
         fields,
-        Assumptions(effect=6.0, level=2.0),
+        MonitorAssumptions(effect=6.0, level=2.0),
         [*people("France", 20), *people("Peru", 180)],
     )
     effective = 4 / (1 / 20 + 1 / 180) * 20 / 200
@@ -235,44 +239,46 @@ def test_groups_of_different_sizes_bring_less_than_as_many_of_the_same(tmp_path:
 
 def test_rounds_that_can_never_happen_are_not_planned_and_the_row_says_why(tmp_path: Path) -> None:
     population = {**ASKS, **POPULATION}
-    [row] = rows(tmp_path, population, Assumptions(effect=2.0))
+    [row] = rows(tmp_path, population, MonitorAssumptions(effect=2.0))
     assert [row[item] for item in ("rounds", "probes", "tokens", "cost")] == [None] * 4
     needed = -(-int(row["units"] or 0) // 2)
     sets = f"the number of rounds needed is {needed}, and the suite's 10 sets are enough for 5"
     assert row["why"] == sets
     most = f"the number of rounds needed is {needed}, and most_rounds is 3"
-    [row] = rows(tmp_path, {**population, "most_rounds": 3}, Assumptions(effect=2.0))
+    [row] = rows(tmp_path, {**population, "most_rounds": 3}, MonitorAssumptions(effect=2.0))
     assert row["why"] == most
-    [row] = rows(tmp_path, {**population, "most_rounds": 7}, Assumptions(effect=2.0))
+    [row] = rows(tmp_path, {**population, "most_rounds": 7}, MonitorAssumptions(effect=2.0))
     assert row["why"] == sets
 
 
 def test_a_bank_is_asked_again_so_that_only_most_rounds_limits_it(tmp_path: Path) -> None:
-    [row] = rows(tmp_path, ASKS, Assumptions(effect=0.5))
+    [row] = rows(tmp_path, ASKS, MonitorAssumptions(effect=0.5))
     rounds = int(row["rounds"] or 0)
     assert rounds > SETS
     assert row["why"] is None
-    [row] = rows(tmp_path, {**ASKS, "most_rounds": rounds}, Assumptions(effect=0.5))
+    [row] = rows(tmp_path, {**ASKS, "most_rounds": rounds}, MonitorAssumptions(effect=0.5))
     assert row["rounds"] == rounds
-    [row] = rows(tmp_path, {**ASKS, "most_rounds": rounds - 1}, Assumptions(effect=0.5))
+    [row] = rows(tmp_path, {**ASKS, "most_rounds": rounds - 1}, MonitorAssumptions(effect=0.5))
     assert (row["rounds"], row["cost"]) == (None, None)
     assert f"most_rounds is {rounds - 1}" in str(row["why"])
 
 
 def test_windows_are_limited_too_and_unknown_where_nobody_knows_their_users(tmp_path: Path) -> None:
     [row] = rows(
-        tmp_path, {**LISTENS, "most_rounds": 1}, Assumptions(effect=8.0, level=1, new_users=2)
+        tmp_path,
+        {**LISTENS, "most_rounds": 1},
+        MonitorAssumptions(effect=8.0, level=1, new_users=2),
     )
     assert row["rounds"] is None
     assert "most_rounds is 1" in str(row["why"])
-    [row] = rows(tmp_path, LISTENS, Assumptions(effect=8.0, level=1))
+    [row] = rows(tmp_path, LISTENS, MonitorAssumptions(effect=8.0, level=1))
     assert "`new_users`" in str(row["why"])
 
 
 def test_the_same_feature_by_two_methods_is_planned_for_by_both(tmp_path: Path) -> None:
     other = {**FEATURE, "method": "two_groups"}
     fields = {**ASKS, **POPULATION, "features": [FEATURE, other]}
-    pairs, groups = rows(tmp_path, fields, Assumptions(effect=8.0, level=1.0))
+    pairs, groups = rows(tmp_path, fields, MonitorAssumptions(effect=8.0, level=1.0))
     assert str(groups["comparison"]).startswith("words.words/two_groups:")
     assert (pairs["level"], groups["level"]) == (None, 1.0)
 
@@ -280,42 +286,58 @@ def test_the_same_feature_by_two_methods_is_planned_for_by_both(tmp_path: Path) 
 def test_one_of_several_features_can_be_planned_for_alone(tmp_path: Path) -> None:
     other = {"extractor": "refusal", "feature": "refused", "tolerance": 0}
     fields = {**ASKS, "features": [FEATURE, other]}
-    [row] = rows(tmp_path, fields, Assumptions(effect=0.5, feature="refusal.refused"))
+    [row] = rows(tmp_path, fields, MonitorAssumptions(effect=0.5, feature="refusal.refused"))
     assert str(row["comparison"]).startswith("refusal.refused:")
     with pytest.raises(UsageError, match=r"no feature refusal\.words; it watches words\.words, re"):
-        rows(tmp_path, fields, Assumptions(effect=0.5, feature="refusal.words"))
+        rows(tmp_path, fields, MonitorAssumptions(effect=0.5, feature="refusal.words"))
 
 
 @pytest.mark.parametrize(
     ("fields", "assumed", "said"),
     [
-        ({"tolerance": 3}, Assumptions(effect=2.0), "within the tolerance"),
-        ({}, Assumptions(effect=20.0), "a gap of 20 is impossible on a range from 0 to 10; set a"),
+        ({"tolerance": 3}, MonitorAssumptions(effect=2.0), "within the tolerance"),
         (
             {},
-            Assumptions(effect=8.0, sd=7.0),
+            MonitorAssumptions(effect=20.0),
+            "a gap of 20 is impossible on a range from 0 to 10; set a",
+        ),
+        (
+            {},
+            MonitorAssumptions(effect=8.0, sd=7.0),
             "mean of 8 have a deviation of at most 6, not 7; set",
         ),
         (
             {},
-            Assumptions(effect=8.0, binary=True),
+            MonitorAssumptions(effect=8.0, binary=True),
             r"mean of 13 is outside .*--level is 5 \(the default, the mid",
         ),
-        ({"method": "two_groups"}, Assumptions(effect=2.0, level=9.0), "is outside the range"),
-        ({"method": "two_groups"}, Assumptions(effect=2.0, sd=9.0), "have a deviation of at most"),
         (
             {"method": "two_groups"},
-            Assumptions(effect=4.0, sd=4.0),
+            MonitorAssumptions(effect=2.0, level=9.0),
+            "is outside the range",
+        ),
+        (
+            {"method": "two_groups"},
+            MonitorAssumptions(effect=2.0, sd=9.0),
+            "have a deviation of at most",
+        ),
+        (
+            {"method": "two_groups"},
+            MonitorAssumptions(effect=4.0, sd=4.0),
             r"9 \(--level is the default, the",
         ),
-        ({"method": "two_groups"}, Assumptions(effect=1e-200), "so small"),
-        ({"method": "odds", "tolerance": 1}, Assumptions(effect=0.5), "within the tolerance"),
-        ({"method": "odds"}, Assumptions(effect=0.5, level=3.0), "between 0 and 1"),
-        ({"method": "odds"}, Assumptions(effect=0.5, level=1e-200), "so small"),
+        ({"method": "two_groups"}, MonitorAssumptions(effect=1e-200), "so small"),
+        (
+            {"method": "odds", "tolerance": 1},
+            MonitorAssumptions(effect=0.5),
+            "within the tolerance",
+        ),
+        ({"method": "odds"}, MonitorAssumptions(effect=0.5, level=3.0), "between 0 and 1"),
+        ({"method": "odds"}, MonitorAssumptions(effect=0.5, level=1e-200), "so small"),
     ],
 )
 def test_what_cannot_be_planned_for_is_refused_in_a_sentence_with_the_features_name(
-    tmp_path: Path, fields: dict[str, Any], assumed: Assumptions, said: str
+    tmp_path: Path, fields: dict[str, Any], assumed: MonitorAssumptions, said: str
 ) -> None:
     claim = POPULATION if "method" in fields else {}
     feature = {**FEATURE, "selected_at_least": 5, **fields}
@@ -328,43 +350,43 @@ def test_what_cannot_be_planned_for_is_refused_in_a_sentence_with_the_features_n
 @pytest.mark.parametrize(
     ("fields", "assumed", "said"),
     [
-        (ASKS, Assumptions(effect=float("nan")), "--gap must be a finite number, not nan"),
+        (ASKS, MonitorAssumptions(effect=float("nan")), "--gap must be a finite number, not nan"),
         (
             LISTENS,
-            Assumptions(effect=1, level=float("inf")),
+            MonitorAssumptions(effect=1, level=float("inf")),
             "--level must be a finite number, not inf",
         ),
         (
             ASKS,
-            Assumptions(effect=1, prices=(1.0, float("nan"))),
+            MonitorAssumptions(effect=1, prices=(1.0, float("nan"))),
             "`price_written` must be a finite number",
         ),
-        (ASKS, Assumptions(effect=1, prices=(-1.0, 1.0)), "`price_read` must be at least 0"),
-        (ASKS, Assumptions(effect=1, sd=-1.0), "--sd must be at least 0"),
-        (ASKS, Assumptions(effect=1, prices=(1.0, None)), "Set both"),
-        (ASKS, Assumptions(effect=1, new_users=3), "`new_users` does not apply"),
-        (ASKS, Assumptions(effect=1, first_share=0.2), "`first_share` does not apply"),
-        (LISTENS, Assumptions(effect=1, strata=3), "`strata` requires `new_users`"),
-        (LISTENS, Assumptions(effect=1, first_share=1.0), "between 0 and 1, not 1"),
-        (ASKS, Assumptions(effect=1, level=3.0), "--level does not apply"),
-        (ASKS, Assumptions(effect=1, sd=1.0, binary=True), "are exclusive"),
-        (LISTENS, Assumptions(effect=1, answer_tokens=9), "`answer_tokens` does not apply"),
-        (LISTENS, Assumptions(effect=1, prices=(1.0, 1.0)), "`price_read` does not apply"),
-        (SELECTS, Assumptions(effect=1, sd=0.1), "--sd does not apply"),
-        (SELECTS, Assumptions(effect=1, binary=True), "`binary` does not apply"),
+        (ASKS, MonitorAssumptions(effect=1, prices=(-1.0, 1.0)), "`price_read` must be at least 0"),
+        (ASKS, MonitorAssumptions(effect=1, sd=-1.0), "--sd must be at least 0"),
+        (ASKS, MonitorAssumptions(effect=1, prices=(1.0, None)), "Set both"),
+        (ASKS, MonitorAssumptions(effect=1, new_users=3), "`new_users` does not apply"),
+        (ASKS, MonitorAssumptions(effect=1, first_share=0.2), "`first_share` does not apply"),
+        (LISTENS, MonitorAssumptions(effect=1, strata=3), "`strata` requires `new_users`"),
+        (LISTENS, MonitorAssumptions(effect=1, first_share=1.0), "between 0 and 1, not 1"),
+        (ASKS, MonitorAssumptions(effect=1, level=3.0), "--level does not apply"),
+        (ASKS, MonitorAssumptions(effect=1, sd=1.0, binary=True), "are exclusive"),
+        (LISTENS, MonitorAssumptions(effect=1, answer_tokens=9), "`answer_tokens` does not apply"),
+        (LISTENS, MonitorAssumptions(effect=1, prices=(1.0, 1.0)), "`price_read` does not apply"),
+        (SELECTS, MonitorAssumptions(effect=1, sd=0.1), "--sd does not apply"),
+        (SELECTS, MonitorAssumptions(effect=1, binary=True), "`binary` does not apply"),
         (
             ASKS,
-            Assumptions(effect=1, missing=1.0),
+            MonitorAssumptions(effect=1, missing=1.0),
             "--missing is a share of all answers and must be below 1",
         ),
-        (ASKS, Assumptions(effect=1, missing=-0.1), "--missing must be at least 0"),
-        (ASKS, Assumptions(effect=1, spread=2.0), "`spread` does not apply"),
-        (SELECTS, Assumptions(effect=1, spread=11.0), "`spread`, the deviation of log odds"),
-        ({**ASKS, "webhook": "ftp://x"}, Assumptions(effect=1), "The monitor, webhook: "),
+        (ASKS, MonitorAssumptions(effect=1, missing=-0.1), "--missing must be at least 0"),
+        (ASKS, MonitorAssumptions(effect=1, spread=2.0), "`spread` does not apply"),
+        (SELECTS, MonitorAssumptions(effect=1, spread=11.0), "`spread`, the deviation of log odds"),
+        ({**ASKS, "webhook": "ftp://x"}, MonitorAssumptions(effect=1), "The monitor, webhook: "),
     ],
 )
 def test_what_says_nothing_of_the_monitor_is_refused_and_not_ignored(
-    tmp_path: Path, fields: dict[str, Any], assumed: Assumptions, said: str
+    tmp_path: Path, fields: dict[str, Any], assumed: MonitorAssumptions, said: str
 ) -> None:
     with pytest.raises(UsageError, match=said):
         rows(tmp_path, fields, assumed)
@@ -376,13 +398,13 @@ def test_the_gap_of_a_stored_monitor_is_refused_with_the_way_to_plan_it() -> Non
 
 
 def test_the_sentences_beneath_a_plan_speak_of_what_is_there(tmp_path: Path) -> None:
-    asked = explained(rows(tmp_path, ASKS, Assumptions(effect=4.0)), traffic=False)
+    asked = explained(rows(tmp_path, ASKS, MonitorAssumptions(effect=4.0)), traffic=False)
     assert asked.startswith("With these units 80 % of monitors with a gap of 4 raise an alarm")
     assert asked.endswith("; tokens are an estimate.")
-    users = Assumptions(effect=8.0, level=1.0, new_users=9)
+    users = MonitorAssumptions(effect=8.0, level=1.0, new_users=9)
     heard = explained(rows(tmp_path, LISTENS, users), traffic=True)
     assert heard.endswith("raise an alarm; a round is a window.")
-    never = rows(tmp_path, LISTENS, Assumptions(effect=0.001, sd=2.0))
+    never = rows(tmp_path, LISTENS, MonitorAssumptions(effect=0.001, sd=2.0))
     assert never[0]["units"] is None
     text = explained(never, traffic=True)
     assert text.startswith("words.words/matched:concept:France-Peru: fewer than 80 % of monit")
@@ -399,7 +421,7 @@ def test_units_that_nobody_knows_are_shown_as_such(tmp_path: Path) -> None:
 
 def test_missing_answers_cost_a_bank_bounds_and_a_population_its_sets(tmp_path: Path) -> None:
     def units(fields: dict[str, Any], missing: float) -> int:
-        [row] = rows(tmp_path, fields, Assumptions(effect=4.0, missing=missing), twins(60))
+        [row] = rows(tmp_path, fields, MonitorAssumptions(effect=4.0, missing=missing), twins(60))
         assert row["missing"] == (missing or None)
         return int(row["units"] or 0)
 
@@ -409,7 +431,7 @@ def test_missing_answers_cost_a_bank_bounds_and_a_population_its_sets(tmp_path: 
 
 
 def test_a_share_of_missing_answers_that_leaves_no_decision_is_said(tmp_path: Path) -> None:
-    [row] = rows(tmp_path, ASKS, Assumptions(effect=0.5, missing=0.1))
+    [row] = rows(tmp_path, ASKS, MonitorAssumptions(effect=0.5, missing=0.1))
     assert (row["units"], row["rounds"]) == (None, None)
     text = explained([row], traffic=False)
     assert "no number of units decides; below a share of 0.048 it can be found." in text
@@ -417,7 +439,7 @@ def test_a_share_of_missing_answers_that_leaves_no_decision_is_said(tmp_path: Pa
 
 def test_sets_that_differ_in_difficulty_are_planned_for(tmp_path: Path) -> None:
     def units(spread: float) -> int:
-        [row] = rows(tmp_path, SELECTS, Assumptions(effect=1.0, level=0.3, spread=spread))
+        [row] = rows(tmp_path, SELECTS, MonitorAssumptions(effect=1.0, level=0.3, spread=spread))
         assert row["spread"] == (spread or None)
         return int(row["units"] or 0)
 

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import biaswatch as bw
 from biaswatch.cli.application import app
-from biaswatch.readers.cases import Cases, CasesQuestion, cases_of, row_filter
+from biaswatch.readers.cases import Cases, CasesQuestion, count_cases, row_filter
 from biaswatch.readers.columns import as_booleans, is_boolean, value_key
 from biaswatch.readers.tables import TableColumns
 from biaswatch.shared.errors import UsageError
@@ -39,7 +39,7 @@ def saved(path: Path, outcomes: Sequence[Any], **columns: Sequence[Any]) -> Path
 
 
 def counted(path: Path, outcome: str, groups: tuple[str, str] = ("a", "b"), **more: Any) -> Cases:
-    return cases_of(path, CasesQuestion("grp", groups, row_filter(outcome), **more))
+    return count_cases(path, CasesQuestion("grp", groups, row_filter(outcome), **more))
 
 
 @pytest.mark.parametrize("typed", ["true", "True", "TRUE"])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from biaswatch.planning.observed import observed_spread
-from biaswatch.planning.runs import Assumed, assumed_answers, like_a_run
+from biaswatch.planning.runs import RunAssumptions, assumed_answers, like_a_run
 from biaswatch.shared.analysis.findings.observations import Observations
 from biaswatch.shared.errors import UsageError
 
@@ -46,12 +46,12 @@ def test_without_repeats_the_whole_deviation_is_kept_and_twins_are_asked_for() -
 
 def test_what_is_given_stands_and_the_rest_is_the_runs() -> None:
     seen = observed_spread(run_of(300, 4), "race")
-    answers = assumed_answers(like_a_run(Assumed(gap=0.1, sd=0.33, missing=0.0), seen))
+    answers = assumed_answers(like_a_run(RunAssumptions(gap=0.1, sd=0.33, missing=0.0), seen))
     assert (answers.sd, answers.missing) == (0.33, 0.0)
     assert answers.between_sd == seen.between_sd
     assert (answers.mean_a + answers.mean_b) / 2 == pytest.approx(seen.mean)
     yes = observed_spread(run_of(300, 4, binary=True), "race")
-    rates = assumed_answers(like_a_run(Assumed(gap=0.1), yes))
+    rates = assumed_answers(like_a_run(RunAssumptions(gap=0.1), yes))
     assert (rates.sd, rates.bounds) == (None, (0.0, 1.0))
     assert rates.mean_a == pytest.approx(yes.mean + 0.05)
 

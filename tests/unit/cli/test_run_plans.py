@@ -11,13 +11,13 @@ from typer.testing import CliRunner
 from biaswatch.cli.application import app
 from biaswatch.planning.findable_gaps import explained
 from biaswatch.planning.observed import compared_shapes
-from biaswatch.planning.runs import Assumed, PlanOptions, RunPlan, planned_run
+from biaswatch.planning.runs import PlanOptions, RunAssumptions, RunPlan, planned_run
 from biaswatch.shared.contracts import Suite
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.comparisons.simulated_studies import StudyShape
 
 QUICK = PlanOptions(repeats=(2,), simulations=50)
-SELECTS = Assumed(gap=0.4, rate=0.3)
+SELECTS = RunAssumptions(gap=0.4, rate=0.3)
 
 
 def suite_of(probes: list[dict[str, Any]], **fields: object) -> Suite:
@@ -53,7 +53,9 @@ def alone(group: str, count: int) -> list[dict[str, Any]]:
     ]
 
 
-def planned(suite: Suite, assumed: Assumed = SELECTS, options: PlanOptions = QUICK) -> RunPlan:
+def planned(
+    suite: Suite, assumed: RunAssumptions = SELECTS, options: PlanOptions = QUICK
+) -> RunPlan:
     return planned_run(suite, assumed, options, lambda _: None)
 
 
@@ -104,7 +106,7 @@ def test_the_family_counts_comparisons_features_and_parts() -> None:
 
 def test_groups_are_compared_and_answers_ranged_as_the_suite_declares() -> None:
     suite = suite_of(twins(4, ("a", "b", "c")), compared="rest", ranges={"words": [1, 5]})
-    result = planned(suite, Assumed(gap=1.0))
+    result = planned(suite, RunAssumptions(gap=1.0))
     assert result.test.family == 3
     assert result.compared.b == "the rest"
     assert result.answers.bounds == (1, 5)
@@ -120,7 +122,7 @@ def test_of_a_bank_only_repeats_can_change() -> None:
 
 
 def test_a_gap_out_of_reach_is_said_to_be() -> None:
-    result = planned(suite_of(twins(5)), Assumed(gap=0.001, sd=0.4, between_sd=0.0))
+    result = planned(suite_of(twins(5)), RunAssumptions(gap=0.001, sd=0.4, between_sd=0.0))
     assert result.rows[1]["calls"] is None
     assert "Not even 4,096 sets find the gap" in explained(result)
 
@@ -129,22 +131,30 @@ def test_a_gap_out_of_reach_is_said_to_be() -> None:
     ("probes", "assumed", "message"),
     [
         (alone("France", 5), SELECTS, "Nothing can be planned"),
-        (twins(5), Assumed(gap=0.0, rate=0.5), "within the tolerance"),
-        (twins(5), Assumed(gap=0.7, rate=0.5), "--rate 0.5 and --gap 0.7 .* be 1.2, .*0 and 1"),
-        (twins(5), Assumed(gap=0.3, rate=2.0), "--rate, .* between 0 and 1, not 2"),
-        (twins(5), Assumed(gap=3.0, level=3.0, bounds=(1.0, 5.0)), "--level 3 and --gap 3 .* 6"),
+        (twins(5), RunAssumptions(gap=0.0, rate=0.5), "within the tolerance"),
         (
             twins(5),
-            Assumed(gap=-5.0, bounds=(1.0, 5.0)),
+            RunAssumptions(gap=0.7, rate=0.5),
+            "--rate 0.5 and --gap 0.7 .* be 1.2, .*0 and 1",
+        ),
+        (twins(5), RunAssumptions(gap=0.3, rate=2.0), "--rate, .* between 0 and 1, not 2"),
+        (
+            twins(5),
+            RunAssumptions(gap=3.0, level=3.0, bounds=(1.0, 5.0)),
+            "--level 3 and --gap 3 .* 6",
+        ),
+        (
+            twins(5),
+            RunAssumptions(gap=-5.0, bounds=(1.0, 5.0)),
             "--gap of -5 is impossible on the range from 1 to 5",
         ),
-        (twins(5), Assumed(gap=0.2), "the spread of answers is unknown"),
-        (twins(5), Assumed(gap=0.2, rate=0.5, sd=0.1), "yes-or-no"),
-        (twins(5), Assumed(gap=0.2, bounds=(5.0, 1.0)), "the lower one first"),
+        (twins(5), RunAssumptions(gap=0.2), "the spread of answers is unknown"),
+        (twins(5), RunAssumptions(gap=0.2, rate=0.5, sd=0.1), "yes-or-no"),
+        (twins(5), RunAssumptions(gap=0.2, bounds=(5.0, 1.0)), "the lower one first"),
     ],
 )
 def test_mistakes_are_sentences(
-    probes: list[dict[str, Any]], assumed: Assumed, message: str
+    probes: list[dict[str, Any]], assumed: RunAssumptions, message: str
 ) -> None:
     with pytest.raises(UsageError, match=f"(?i){message}"):
         planned(suite_of(probes), assumed)
@@ -158,7 +168,7 @@ def test_the_command_prints_a_table_or_json(tmp_path: Path) -> None:
     shown = CliRunner().invoke(app, [*words, "--config", "simulations=50"])
     assert shown.exit_code == 0
     assert "as it is" in shown.stdout
-    assert "Assumed: means of 0.7 and 0.2" in shown.stdout
+    assert "RunAssumptions: means of 0.7 and 0.2" in shown.stdout
     written = CliRunner().invoke(app, [*words, "--config", "simulations=50", "--json"])
     assert [row["suite"] for row in json.loads(written.stdout)] == ["as it is", "enough"]
 

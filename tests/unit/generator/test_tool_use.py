@@ -24,7 +24,7 @@ from biaswatch.services.generator.domain.outcome import (
 from biaswatch.services.generator.domain.planned_calls import CallResult
 from biaswatch.services.generator.domain.questions import UnfitProbe
 from biaswatch.services.generator.domain.scaffolds import scaffold_of
-from biaswatch.services.generator.handlers.paid_calls import answer_in, fields_of
+from biaswatch.services.generator.handlers.paid_calls import answer_as_json, answer_in
 from biaswatch.services.simulator.domain.planted_bias import PlantedModel
 from biaswatch.services.simulator.domain.reply import words_for
 from biaswatch.services.simulator.domain.tool_calls import call_for, with_citation
@@ -56,7 +56,9 @@ def response_of(probe: Probe, model: Model) -> Response:
     calls = scaffold.first(probe)
     while calls:
         for call in calls:
-            answer = answer_in(json.loads(json.dumps(fields_of(model(call_of(probe, call, 1.0))))))
+            answer = answer_in(
+                json.loads(json.dumps(answer_as_json(model(call_of(probe, call, 1.0)))))
+            )
             results[call.name] = CallResult(answer)
         calls = scaffold.then(probe, results)
     try:

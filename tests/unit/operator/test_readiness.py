@@ -54,7 +54,7 @@ async def reported(
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app, "PROBE_EVERY_S", 0.02)
+    monkeypatch.setattr(app, "CHECK_EVERY_S", 0.02)
 
 
 async def test_a_gateway_that_is_away_is_named() -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from biaswatch.services.evaluator.domain.reading.numbers import Number, Unit
-from biaswatch.services.evaluator.domain.subjects import cases_of
+from biaswatch.services.evaluator.domain.subjects import case_counts
 from biaswatch.shared.contracts import Measure, Subject
 
 ODDS_RATIOS = frozenset(
@@ -111,7 +111,7 @@ def _turned(fact: Fact, measure: Measure) -> Iterator[Fact]:
 def _cases(subject: Subject) -> Iterator[Fact]:
     """Yield the counts of cases, and the shares, odds and differences that they imply."""
     yield Fact(subject.cases, "size")
-    sizes = cases_of(subject) or ()
+    sizes = case_counts(subject) or ()
     yield from (Fact(size, "size", group=group) for group, size in enumerate(sizes))
     if len(subject.counts) != 4 or not subject.cases:
         return

@@ -112,7 +112,9 @@ def _missing(subject: Subject, key: str) -> str | None:
 
 
 def _enough(subject: Subject, key: str) -> str | None:
-    counts = dict(zip(subjects.group_keys(subject), subjects.cases_of(subject) or (), strict=False))
+    counts = dict(
+        zip(subjects.group_keys(subject), subjects.case_counts(subject) or (), strict=False)
+    )
     return _yes(counts[key] >= subject.cases_least) if key in counts else None
 
 

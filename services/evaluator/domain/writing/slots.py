@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from biaswatch.services.evaluator.domain.subjects import (
     TESTS,
-    cases_of,
+    case_counts,
     decimal,
     group_keys,
     interval_of,
@@ -74,7 +74,7 @@ def _group_slots(subject: Subject, number: int) -> Iterator[tuple[str, str | Non
     if mean:
         yield "mean", decimal(mean.value or 0.0)
         yield "mean_interval", interval_of(mean)
-    counts = {"cases": cases_of(subject), "asked": subject.asked, "missing": subject.missing}
+    counts = {"cases": case_counts(subject), "asked": subject.asked, "missing": subject.missing}
     for name, by_group in counts.items():
         if by_group and len(by_group) == 2:
             yield name, f"{by_group[number]:,}"
