@@ -29,7 +29,7 @@ def _part_of(path: Path) -> Path:
 
 
 @contextmanager
-def written_whole(path: Path, kind: str = "") -> Iterator[Path]:
+def atomic_file(path: Path, kind: str = "") -> Iterator[Path]:
     """Yield the path of a temporary file that replaces this file at the end.
 
     If writing fails or is interrupted, an existing file stays unchanged. Special files, such as
@@ -58,7 +58,7 @@ def written_whole(path: Path, kind: str = "") -> Iterator[Path]:
             part.unlink(missing_ok=True)
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_atomically(path: Path, text: str) -> None:
     """Write a text to a file atomically.
 
     Raises
@@ -66,7 +66,7 @@ def write_whole(path: Path, text: str) -> None:
     UsageError
         The file cannot be written; the message names the reason.
     """
-    with written_whole(path) as part:
+    with atomic_file(path) as part:
         part.write_text(text, encoding="utf-8")
 
 

@@ -105,7 +105,7 @@ class UpPlatform:
         address = json.loads((self._state / "platform.json").read_text())["url"]
         client = GatewayClient(address)
         try:
-            hash_ = await client.keep(suite)
+            hash_ = await client.upload_suite(suite)
             request = RunRequest(suite_hash=hash_, targets=list(targets), nonce=nonce)
             return (await client.start(request)).run.id
         finally:

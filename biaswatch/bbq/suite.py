@@ -16,7 +16,7 @@ from biaswatch.shared.contracts import LIKELIHOOD, Suite, SuiteProbe, derived_id
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import checked, json_lines, read_text
 from biaswatch.shared.lookup import grouped
-from biaswatch.written_files import write_whole, written_whole
+from biaswatch.written_files import atomic_file, write_atomically
 
 
 @dataclass(frozen=True)
@@ -185,10 +185,10 @@ def write_suite(suite: Suite, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"The suite {folder} cannot be written ({error.strerror}).") from None
-    with written_whole(folder / PROBES) as part, part.open("w", encoding="utf-8") as out:
+    with atomic_file(folder / PROBES) as part, part.open("w", encoding="utf-8") as out:
         out.writelines(lines)
     text = yaml.safe_dump(header, sort_keys=False, allow_unicode=True, width=100)
-    write_whole(folder / "suite.yaml", text)
+    write_atomically(folder / "suite.yaml", text)
 
 
 def recording_of(path: Path, column: str, *, seed: int = 0) -> Iterator[str]:

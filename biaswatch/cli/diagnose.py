@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from biaswatch.cli.options import CheckRequest, Json, end_check, gateway
-from biaswatch.cli.requests import takes
+from biaswatch.cli.requests import with_options_of
 from biaswatch.shared.conventions.rows import LogFormat
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.requests.diagnoses import DiagnoseRequest
@@ -46,7 +46,7 @@ class DiagnoseVerb(CheckRequest, DiagnoseRequest):
     """This many sets (or units) with the largest differences, for each feature; files have all."""
 
 
-@takes(
+@with_options_of(
     DiagnoseVerb, "group", "feature", "unit", "set", "random", "extract", "fail_on", "all",
     ranges="--range", output="-o", hidden=("cases", "format", "map", "truth", "plot"),
 )  # fmt: skip
@@ -216,7 +216,7 @@ class CompareVerb(CheckRequest):
     measured."""
 
 
-@takes(
+@with_options_of(
     CompareVerb, "group", "feature", "target", "other_target", "tolerance", "claim", "all",
     "fail_on", ranges="--range", output="-o",
 )  # fmt: skip

@@ -28,7 +28,7 @@ from biaswatch.shared.formatting import number
 from biaswatch.shared.requests.monitor_views import MonitorView
 from biaswatch.shared.requests.traffic import HistoryView
 from biaswatch.shared.runtime.settings import Settings, load_settings
-from biaswatch.written_files import write_whole
+from biaswatch.written_files import write_atomically
 
 MAX_BATCH_ANSWERS = 500
 MAX_BATCH_BYTES = 32 * 1024 * 1024
@@ -125,7 +125,7 @@ def _write_map(log: Path, format_: LogFormat | None) -> None:
     path = Path(f"{log.name.split('.')[0]}-map.yaml")
     if path.exists():
         raise UsageError(f"{path} exists. Move it, and give the command again.")
-    write_whole(path, yaml.safe_dump(suggested.fields, sort_keys=False, allow_unicode=True))
+    write_atomically(path, yaml.safe_dump(suggested.fields, sort_keys=False, allow_unicode=True))
     typer.echo("\n".join(suggested.remarks))
     typer.echo(f"Wrote {path}. Check it, then: biaswatch diagnose {log} --extract ... --map {path}")
 

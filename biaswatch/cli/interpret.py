@@ -11,7 +11,7 @@ from pydantic import Field, PositiveInt
 from rich.console import Console
 
 from biaswatch.cli.options import Json, ask, gateway
-from biaswatch.cli.requests import takes
+from biaswatch.cli.requests import with_options_of
 from biaswatch.cli.table import CasesVerb, Counts
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.runs import InterpretedGap
@@ -69,7 +69,7 @@ class InterpretVerb(CasesVerb):
     """Ask everything again."""
 
 
-@takes(
+@with_options_of(
     InterpretVerb, "group", "groups", "outcome", "where", "target", "judge", "report", "structure",
     "controls", output="-o",
 )  # fmt: skip

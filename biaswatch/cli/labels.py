@@ -38,7 +38,7 @@ from biaswatch.shared.requests.labels import (
     SampleRequest,
     StoredLabel,
 )
-from biaswatch.written_files import write_whole
+from biaswatch.written_files import write_atomically
 
 app = typer.Typer(
     name="labels",
@@ -129,7 +129,7 @@ def export(
         }
         for task in tasks
     ]
-    write_whole(output, tasks_text(form, shown, drawn))
+    write_atomically(output, tasks_text(form, shown, drawn))
     typer.echo(f"Wrote {len(tasks)} answers to {output}.", err=True)
     if left := len(drawn.drawn) - len(tasks):
         typer.echo(f"{left} more were drawn and have no text that may be read.", err=True)

@@ -12,7 +12,7 @@ from pydantic import Field, field_validator
 from rich.console import Console
 
 from biaswatch.cli.options import VerbRequest, ask
-from biaswatch.cli.requests import takes
+from biaswatch.cli.requests import with_options_of
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.runs import may_name_run, neither_run_nor_file, whole_run_id
 from biaswatch.render.ll144 import ImpactDocument, ImpactFormat, case_document, run_document
@@ -78,7 +78,7 @@ class ImpactVerb(VerbRequest):
         return next(iter(self.score), None)
 
 
-@takes(
+@with_options_of(
     ImpactVerb, "group", "score", "selected_at_least", "small_share", "unit", "unknown", "format",
     output="-o",
 )  # fmt: skip

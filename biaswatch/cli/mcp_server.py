@@ -184,7 +184,7 @@ async def start_run(
     """
     session, chosen = _session(ctx), _shipped(suite)
     session.reserve(target, token_budget)
-    await session.client.keep(chosen)
+    await session.client.upload_suite(chosen)
     started = await session.client.start(
         RunRequest(
             suite_hash=chosen.hash,

@@ -47,7 +47,7 @@ def apply(
 
     async def send(client: GatewayClient) -> AppliedMonitor:
         if suite is not None:
-            await client.keep(suite)
+            await client.upload_suite(suite)
         return await client.apply_monitor(body)
 
     applied = ask(send, with_models=True)

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field, NonNegativeFloat, NonNegativeInt, P
 from rich.console import Console
 
 from biaswatch.cli.options import Json, VerbRequest, ask, gateway
-from biaswatch.cli.requests import takes
+from biaswatch.cli.requests import with_options_of
 from biaswatch.local.client import GatewayClient
 from biaswatch.readers.suite_names import shipped_suites, suite_path
 from biaswatch.readers.suites import is_monitor, load_monitor, load_suite
@@ -128,7 +128,7 @@ LABEL_FIELDS = ("feature", "group")
 LABELS = "labels of a run or a monitor. To plan a suite or a monitor, give its file"
 
 
-@takes(
+@with_options_of(
     PlanVerb, "gap", "feature", "group", "rate", "range", "sd", "level", "missing", "like",
     "repeats",
 )  # fmt: skip

@@ -12,7 +12,7 @@ from pydantic import Field
 from biaswatch.checks import checked_diagnoses
 from biaswatch.cli.interpret import interpret_run, text_written_elsewhere, writer_model
 from biaswatch.cli.options import CheckRequest, RunId, ask, end_check, gateway
-from biaswatch.cli.requests import takes
+from biaswatch.cli.requests import with_options_of
 from biaswatch.integrations.formats import (
     ANSWERS,
     ANY_RUN,
@@ -96,7 +96,7 @@ class ReportVerb(CheckRequest):
         return self.format or format_of(self.output)
 
 
-@takes(
+@with_options_of(
     ReportVerb, "format", "board", "reference", "pairs", "figures", "interpret", "target", "judge",
     "report", "fail_on", output="-o", hidden=("controls", "count_failed_judges"),
 )  # fmt: skip

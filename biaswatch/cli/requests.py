@@ -31,7 +31,7 @@ Config = Annotated[
 ]
 
 
-def takes(
+def with_options_of(
     model: type[BaseModel], *names: str, hidden: Sequence[str] = (), **spellings: str
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Add options for fields of a model to a verb, and `--config` for all fields.

@@ -10,7 +10,7 @@ import typer
 from pydantic import Field, PositiveFloat, PositiveInt
 
 from biaswatch.cli.options import CheckRequest, Json, SuiteFile, gateway
-from biaswatch.cli.requests import takes
+from biaswatch.cli.requests import with_options_of
 from biaswatch.cli.run_progress import finish, run_suite
 from biaswatch.local.connections import AddressFile
 from biaswatch.planning.costs import EstimatedSpending, estimated_spending, in_words
@@ -69,7 +69,7 @@ class RunVerb(CheckRequest):
     """Start each service as its own process, where no platform runs."""
 
 
-@takes(
+@with_options_of(
     RunVerb, "target", "scaffold", "repeats", "limit", "contexts", "judge", "token_budget",
     "cost_budget", "dry_run", "fail_on", hidden=("controls",),
 )  # fmt: skip

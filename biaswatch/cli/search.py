@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from biaswatch.checks import CheckedComparison, CheckRule
 from biaswatch.cli.options import CheckRequest, Json, end_check, gateway
-from biaswatch.cli.requests import takes
+from biaswatch.cli.requests import with_options_of
 from biaswatch.cli.searches import Output, show_result, suite_of
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.searches import follow_search, start_search
@@ -66,7 +66,7 @@ class SearchVerb(CheckRequest):
     """Another value starts the same search afresh."""
 
 
-@takes(
+@with_options_of(
     SearchVerb,
     "space",
     "budget",

@@ -15,7 +15,7 @@ from biaswatch.render.terminal import print_json
 from biaswatch.shared.contracts import Suite
 from biaswatch.shared.presentation.searches import progress_line
 from biaswatch.shared.requests.search_views import SearchProgress, SearchStatus, SearchView
-from biaswatch.written_files import check_writable, write_whole
+from biaswatch.written_files import check_writable, write_atomically
 
 app = typer.Typer(
     name="searches", no_args_is_help=True, help="Searches for bias: list, show, cancel."
@@ -68,7 +68,7 @@ def _write_suite(suite: Suite | None, output: Path) -> None:
         typer.echo(f"Nothing was found, so {output} is not written.", err=True)
         return
     fields = suite.model_dump(mode="json", exclude_defaults=True)
-    write_whole(output, yaml.safe_dump(fields, sort_keys=False, allow_unicode=True))
+    write_atomically(output, yaml.safe_dump(fields, sort_keys=False, allow_unicode=True))
     typer.echo(f"Wrote {output}.", err=True)
 
 

@@ -35,7 +35,7 @@ from biaswatch.shared.formatting import number as number_text
 from biaswatch.shared.runtime.settings import Settings, load_settings
 from biaswatch.shared.stats.studies.published_choices import PublishedScore
 from biaswatch.shared.store import Store
-from biaswatch.written_files import write_whole
+from biaswatch.written_files import write_atomically
 
 MAX_SHOWN_QUESTIONS = 3
 HUB = "heegyu/bbq"
@@ -212,7 +212,7 @@ def _make_recording(answers: Path, column: str | None, output: Path, seed: int) 
     if not answers.exists():
         raise UsageError(f"There is no file {answers}.")
     lines = list(recording_of(answers, column, seed=seed))
-    write_whole(output, "".join(line + "\n" for line in lines))
+    write_atomically(output, "".join(line + "\n" for line in lines))
     truncated = sum(BEGINNING in json.loads(line) for line in lines)
     typer.echo(f"Wrote {output}: {len(lines)} answers.", err=True)
     if truncated:

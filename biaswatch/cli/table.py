@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from biaswatch.cli.options import Json, VerbRequest
-from biaswatch.cli.requests import takes
+from biaswatch.cli.requests import with_options_of
 from biaswatch.render.table_rows import conclusion_of
 from biaswatch.render.terminal import escape, print_sentence, print_table, without_zero_p
 from biaswatch.shared.errors import UsageError
@@ -118,7 +118,7 @@ class TableVerb(CasesVerb):
     """Warn about groups with fewer cases."""
 
 
-@takes(
+@with_options_of(
     TableVerb, "group", "groups", "outcome", "where", "strata", "adjust", "yates", "alpha",
     "min_cases",
 )  # fmt: skip

@@ -184,7 +184,7 @@ def demo_file(suite: Suite) -> dict[str, Any]:
 async def show_demo(client: GatewayClient, url: str, say: Callable[[str], None]) -> None:
     """Apply the monitor, wait for its first alarm or its end, and say which came."""
     suite = load_suite(DEMO_SUITE)
-    await client.keep(suite)
+    await client.upload_suite(suite)
     applied = await client.apply_monitor(demo_file(suite))
     for line in start_lines(applied, url):
         say(line)

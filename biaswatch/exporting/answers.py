@@ -24,7 +24,7 @@ from biaswatch.shared.requests.exports import (
     MonitorRun,
 )
 from biaswatch.shared.requests.runs import RunRequest
-from biaswatch.written_files import check_ending, written_whole
+from biaswatch.written_files import atomic_file, check_ending
 
 PAGE_ROWS = 500
 """Answers of one request."""
@@ -199,7 +199,7 @@ async def write_rows(rows: AsyncIterator[Row], path: Path) -> int:
             waiting.write(json.dumps(row, ensure_ascii=False) + "\n")
             count += 1
         waiting.seek(0)
-        with written_whole(path) as part:
+        with atomic_file(path) as part:
             write(part, ordered(names), _loaded(waiting))
     return count
 

@@ -18,7 +18,7 @@ from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import read_text
 from biaswatch.shared.presentation.findings import comparisons, title_of
 from biaswatch.shared.presentation.tables import estimate_text
-from biaswatch.written_files import check_ending, write_whole
+from biaswatch.written_files import check_ending, write_atomically
 
 VERSION = 1
 NOT_NAMED = "not named yet"
@@ -73,9 +73,9 @@ async def export(request: ExportRequest) -> str:
         source
     )  # fmt: skip
     profile = with_decisions(profile, kept)
-    write_whole(output, profile.model_dump_json(indent=2))
+    write_atomically(output, profile.model_dump_json(indent=2))
     page = output.with_suffix(".md")
-    write_whole(page, as_markdown(profile))
+    write_atomically(page, as_markdown(profile))
     open_results = sum(row.treatment is None for row in profile.results)
     return (
         f"Wrote {output} and {page}: {len(profile.results)} results, {open_results} without a"

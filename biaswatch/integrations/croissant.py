@@ -10,7 +10,7 @@ from biaswatch.integrations.formats import ExportRequest
 from biaswatch.integrations.suite_questions import QUESTIONS, question_rows, write_questions
 from biaswatch.readers.suites import load_suite
 from biaswatch.shared.contracts import Suite
-from biaswatch.written_files import write_whole
+from biaswatch.written_files import write_atomically
 
 CONFORMS = "http://mlcommons.org/croissant/1.0"
 _OWN_TERMS = (
@@ -39,7 +39,7 @@ async def export(request: ExportRequest) -> str:
     """Write the questions of a suite, and `croissant.json` next to them."""
     suite, folder = load_suite(Path(request.source)), Path(request.destination)
     content = write_questions(suite, folder)
-    write_whole(folder / "croissant.json", json.dumps(metadata_of(suite, content), indent=2))
+    write_atomically(folder / "croissant.json", json.dumps(metadata_of(suite, content), indent=2))
     return f"Wrote {len(suite.probes):,} questions and croissant.json to {folder}."
 
 

@@ -25,7 +25,7 @@ from biaswatch.readers.suites import load_suite
 from biaswatch.shared.contracts import SummaryWord, first_mistake
 from biaswatch.shared.errors import BiaswatchError, UsageError
 from biaswatch.shared.lookup import similar_name
-from biaswatch.written_files import check_ending, write_whole
+from biaswatch.written_files import check_ending, write_atomically
 
 PROVIDER = "biaswatch"
 MODULE = ["python", "-m", "biaswatch.integrations.evalhub"]
@@ -57,7 +57,7 @@ async def export(request: ExportRequest) -> str:
         )
     provider = provider_definition({name: shipped[name] for name in names})
     output.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(output, yaml.safe_dump(provider, sort_keys=False, allow_unicode=True))
+    write_atomically(output, yaml.safe_dump(provider, sort_keys=False, allow_unicode=True))
     return f"Wrote the provider {PROVIDER} with {len(names)} benchmarks to {output}."
 
 

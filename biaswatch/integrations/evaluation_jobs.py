@@ -26,7 +26,7 @@ from biaswatch.readers.targets import read_target
 from biaswatch.shared.errors import BiaswatchError, TransientError, UsageError
 from biaswatch.shared.presentation.run_summary import mostly_missing
 from biaswatch.shared.requests.runs import RunRequest
-from biaswatch.written_files import write_whole
+from biaswatch.written_files import write_atomically
 
 SCORES = "scores.json"
 ENDPOINT = "/chat/completions"
@@ -152,7 +152,7 @@ def main(words: Sequence[str] | None = None) -> int:
         (options.output / name).parent.mkdir(exist_ok=True)
         (options.output / name).write_bytes(content)
     scores = [asdict(score) for score in scores_of(reported)]
-    write_whole(options.output / SCORES, json.dumps({"suite": job.suite, "scores": scores}))
+    write_atomically(options.output / SCORES, json.dumps({"suite": job.suite, "scores": scores}))
     return 0
 
 

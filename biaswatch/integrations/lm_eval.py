@@ -12,7 +12,7 @@ from biaswatch.integrations.suite_questions import (
 )
 from biaswatch.shared.contracts import Suite
 from biaswatch.shared.errors import UsageError
-from biaswatch.written_files import write_whole
+from biaswatch.written_files import write_atomically
 
 FUNCTIONS = '''"""Functions of the task beside this file."""
 
@@ -52,8 +52,8 @@ async def export(request: ExportRequest) -> str:
 def write_task(suite: Suite, folder: Path) -> None:
     """Write the files of a suite's task."""
     write_questions(suite, folder)
-    write_whole(folder / "functions.py", FUNCTIONS)
-    write_whole(folder / f"{identifier_of(suite)}.yaml", task_yaml(suite))
+    write_atomically(folder / "functions.py", FUNCTIONS)
+    write_atomically(folder / f"{identifier_of(suite)}.yaml", task_yaml(suite))
 
 
 class Function(str):

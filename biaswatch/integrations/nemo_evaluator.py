@@ -10,7 +10,7 @@ from biaswatch.integrations.suite_questions import identifier_of
 from biaswatch.readers.suite_names import suite_path
 from biaswatch.readers.suites import load_suite
 from biaswatch.shared.contracts import Suite
-from biaswatch.written_files import write_whole
+from biaswatch.written_files import write_atomically
 
 NAMESPACE = "core_evals"
 """The namespace package in which NeMo Evaluator looks for harnesses."""
@@ -52,7 +52,7 @@ async def export(request: ExportRequest) -> str:
     definition = yaml.safe_dump(framework_definition(suite, request.source), sort_keys=False)
     files = {"__init__.py": "", "framework.yml": definition, "output.py": PARSER}
     for name, text in files.items():
-        write_whole(folder / name, text)
+        write_atomically(folder / name, text)
     return (
         f"Wrote {folder}: PYTHONPATH={request.destination} nemo-evaluator run_eval"
         f" --eval_type {identifier_of(suite)}.{suite.name} ..."

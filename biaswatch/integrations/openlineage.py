@@ -13,7 +13,7 @@ from biaswatch.local.runs import RunResults, run_results, whole_run_id, with_bac
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.presentation.findings import comparisons
 from biaswatch.shared.requests.run_views import RunState
-from biaswatch.written_files import check_ending, write_whole
+from biaswatch.written_files import check_ending, write_atomically
 
 NAMESPACE = "biaswatch"
 SPEC = "https://openlineage.io/spec"
@@ -32,7 +32,7 @@ async def export(request: ExportRequest) -> str:
         run_id = await whole_run_id(client, request.source)
         results = await with_background(client, await run_results(client, run_id))
     events = run_events(results)
-    write_whole(output, "".join(json.dumps(event) + "\n" for event in events))
+    write_atomically(output, "".join(json.dumps(event) + "\n" for event in events))
     return f"Wrote {len(events)} events to {output}."
 
 

@@ -11,7 +11,7 @@ from biaswatch.shared.conventions.left_out import LeftOut
 from biaswatch.shared.conventions.mapping import MappingFile
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import not_a_file
-from biaswatch.written_files import check_ending, write_whole
+from biaswatch.written_files import check_ending, write_atomically
 
 EPOCH = "epoch"
 KEYS = MappingFile(id=("doc.key", "id"), strata={EPOCH: (EPOCH,)})
@@ -30,7 +30,7 @@ async def export(request: ExportRequest) -> str:
     lines = list(_lines(answers))
     if not lines:
         raise UsageError(f"{source} has no answer with a text and the key of a probe.")
-    write_whole(output, "".join(json.dumps(line) + "\n" for line in lines))
+    write_atomically(output, "".join(json.dumps(line) + "\n" for line in lines))
     return " ".join([f"Wrote {len(lines):,} answers to {output}.", *left_out.sentences()])
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from biaswatch.readers.suites import load_suite
 from biaswatch.shared.contracts import Suite
 from biaswatch.shared.errors import UsageError
-from biaswatch.written_files import write_whole
+from biaswatch.written_files import write_atomically
 
 DIRECT, QUESTIONS = "direct", "questions.jsonl"
 
@@ -51,7 +51,7 @@ def write_questions(suite: Suite, folder: Path) -> bytes:
     """Write the rows to a file of a folder, and return its content."""
     folder.mkdir(parents=True, exist_ok=True)
     text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in question_rows(suite))
-    write_whole(folder / QUESTIONS, text)
+    write_atomically(folder / QUESTIONS, text)
     return text.encode()
 
 

@@ -84,7 +84,7 @@ class GatewayClient:
         """Return how the gateway signs people in."""
         return await self._ask(SignInView, "GET", path("sign-in"))
 
-    async def keep(self, suite: Suite) -> str:
+    async def upload_suite(self, suite: Suite) -> str:
         """Upload a suite; return its hash."""
         body = suite.model_dump(mode="json", exclude_none=True)
         return (await self._ask(StoredSuite, "POST", "/v1/suites", body, repeatable=True)).hash

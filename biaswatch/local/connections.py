@@ -23,7 +23,7 @@ from biaswatch.shared.bus.topology import StreamLimits, limits_within
 from biaswatch.shared.errors import ConfigurationError, UsageError
 from biaswatch.shared.runtime.settings import Settings, load_settings
 from biaswatch.shared.telemetry import configure_logs
-from biaswatch.written_files import write_whole
+from biaswatch.written_files import write_atomically
 
 if TYPE_CHECKING:
     from biaswatch.shared.bus.jetstream import Connection
@@ -79,7 +79,7 @@ class AddressFile:
 
     def write(self, running: RunningPlatform) -> None:
         """Write the address of the running platform atomically."""
-        write_whole(self._path, json.dumps(asdict(running)))
+        write_atomically(self._path, json.dumps(asdict(running)))
         self._starting.unlink(missing_ok=True)
 
     def read(self) -> RunningPlatform | None:

@@ -12,7 +12,7 @@ import httpx2
 from biaswatch.shared.errors import TransientError, UsageError
 from biaswatch.shared.network.openid import IssuerDocument, expiry_of, issuer_document, issuer_reply
 from biaswatch.shared.requests.platform import SignInView
-from biaswatch.written_files import written_whole
+from biaswatch.written_files import atomic_file
 
 FILE_MODE = 0o600
 REFRESH_S = 60.0
@@ -57,7 +57,7 @@ class LoginFile:
         if login is not None:
             fields[_key(server)] = asdict(login)
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        with written_whole(self._path) as part:
+        with atomic_file(self._path) as part:
             part.chmod(FILE_MODE)
             part.write_text(json.dumps(fields), encoding="utf-8")
 

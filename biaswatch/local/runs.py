@@ -153,7 +153,7 @@ async def ended_run(
     TransientError
         All answers left are of targets that refuse again and again.
     """
-    await client.keep(suite)
+    await client.upload_suite(suite)
     started = await client.start(request)
     await watch(client, started.run.id, started.opening)
     return started.run.id

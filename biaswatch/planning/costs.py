@@ -76,7 +76,9 @@ def estimated_spending(
         A scaffold cannot present a probe.
     """
     return [
-        _of_target(target, list(_texts(suite, target, scaffolds, at)), repeats, prices, at_once)
+        _of_target(
+            target, list(_sampled_calls(suite, target, scaffolds, at)), repeats, prices, at_once
+        )
         for target in targets
     ]
 
@@ -126,7 +128,7 @@ def _of_target(
     )
 
 
-def _texts(
+def _sampled_calls(
     suite: Suite, target: Target, scaffolds: Sequence[str], at: datetime
 ) -> Iterator[tuple[int, int, float]]:
     """Yield calls, characters and sampling weight of the sampled probes."""

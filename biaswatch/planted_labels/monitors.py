@@ -70,7 +70,7 @@ async def labelled_monitors(
         client = GatewayClient(platform.url)
         try:
             suite = _in_sets(CASES[0].suite(plan.answers))
-            await client.keep(suite)
+            await client.upload_suite(suite)
             await measurable(settings, suite)
             for case in CASES:
                 for name in names[case.name]:

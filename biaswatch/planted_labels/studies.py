@@ -181,7 +181,7 @@ async def _study(
     client: GatewayClient, case: LabelledCase, number: int, answers: int, labels: Sequence[int]
 ) -> list[LabelledOutcome]:
     """Run one study; return an outcome for each number of labels of a group."""
-    suite_hash = await client.keep(case.suite(answers))
+    suite_hash = await client.upload_suite(case.suite(answers))
     target = f"simulator:{model_name(case, number)}"
     run_id = (await client.start(RunRequest(suite_hash=suite_hash, targets=[target]))).run.id
     async for _ in client.follow(run_id):

@@ -58,7 +58,7 @@ async def watched_cases(
     ) as platform:
         client = GatewayClient(platform.url)
         try:
-            await client.keep(suite)
+            await client.upload_suite(suite)
             await measurable(settings, suite)
             for case in cases:
                 for number in range(monitors):

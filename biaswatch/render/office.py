@@ -20,7 +20,7 @@ from biaswatch.shared.lookup import first
 from biaswatch.shared.presentation.finding_tables import comparisons_table, groups_table
 from biaswatch.shared.presentation.run_summary import run_summary
 from biaswatch.shared.presentation.tables import words
-from biaswatch.written_files import written_whole
+from biaswatch.written_files import atomic_file
 
 NO_DOCX = (
     "A Word document needs python-docx: install biaswatch with the extra `docx` (in a checkout,"
@@ -73,7 +73,7 @@ def write_docx(
             _add_table(document, list(_table_rows(tokens, at)))
             at = _end_of(tokens, at)
         at += 1
-    with written_whole(path) as part:
+    with atomic_file(path) as part:
         document.save(str(part))
 
 

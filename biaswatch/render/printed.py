@@ -7,7 +7,7 @@ from shutil import which
 from tempfile import TemporaryDirectory
 
 from biaswatch.shared.errors import UsageError
-from biaswatch.written_files import written_whole
+from biaswatch.written_files import atomic_file
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 BROWSER_TIMEOUT_S = 120
@@ -65,5 +65,5 @@ def _browser_printer() -> Printer:
 
 def write_pdf(printer: Printer, page: str, path: Path) -> None:
     """Print a page to a file, which is whole or absent."""
-    with written_whole(path) as part:
+    with atomic_file(path) as part:
         printer(page, part)

@@ -19,7 +19,7 @@ from rich.text import Text
 
 from biaswatch.shared.formatting import TOO_SMALL, UNDEFINED, shown
 from biaswatch.shared.presentation.tables import Table, TableCell
-from biaswatch.written_files import write_whole
+from biaswatch.written_files import write_atomically
 
 STYLES = {"disparity": "bold red", "no_disparity": "green"}
 """Colors of verdicts."""
@@ -220,7 +220,7 @@ def write_document(document: str, output: Path | None) -> None:
     if output is None:
         typer.echo(document)
         return
-    write_whole(output, document)
+    write_atomically(output, document)
     typer.echo(f"Wrote {output}.", err=True)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.presentation.tables import Table, escape_formula
-from biaswatch.written_files import written_whole
+from biaswatch.written_files import atomic_file
 
 MAX_SHEET_NAME = 31
 NOT_IN_SHEET_NAMES = re.compile(r"[\[\]:*?/\\]")
@@ -43,7 +43,7 @@ def write_workbook(
                 f"{path}: a sheet has at most {MAX_ROWS:,} rows, and {name} more. Write .parquet."
             )
         _add_table(book.create_sheet(NOT_IN_SHEET_NAMES.sub(" ", name)[:MAX_SHEET_NAME]), table)
-    with written_whole(path) as part:
+    with atomic_file(path) as part:
         book.save(part)
 
 

@@ -16,7 +16,7 @@ from biaswatch.shared.presentation.tables import (
     text_cell,
     texts,
 )
-from biaswatch.written_files import check_ending, write_whole, written_whole
+from biaswatch.written_files import atomic_file, check_ending, write_atomically
 
 TABLES = (".csv", ".parquet", ".xlsx")
 PICTURES = (".png", ".svg")
@@ -71,11 +71,11 @@ def _write_columns(columns: Columns, path: Path) -> None:
     """Write columns in the format of the ending."""
     match path.suffix.lower():
         case ".csv":
-            write_whole(path, csv_text(list(columns), zip(*columns.values(), strict=True)))
+            write_atomically(path, csv_text(list(columns), zip(*columns.values(), strict=True)))
         case ".parquet":
             import pandas as pd  # slow to load
 
-            with written_whole(path) as part:
+            with atomic_file(path) as part:
                 pd.DataFrame(columns).to_parquet(part)
         case _:
             write_workbook({path.stem: _table(columns)}, path)

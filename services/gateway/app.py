@@ -164,7 +164,7 @@ STEADY_AFTER_S = 10.0
 WATCHERS_TTL_S = 1.0
 """Cache time of monitor definitions at intake; the stage behind it reads the store."""
 THIS_MACHINE = {"127.0.0.1", "localhost"}
-FEATURES = (
+ROUTE_MODULES = (
     traffic,  # first, because routes are tried in order and this one gets most requests
     runs,
     labels,
@@ -218,8 +218,8 @@ def web_app(
         title="biaswatch", version="1", responses=RESPONSES, docs_url=None, redoc_url=None,
         dependencies=[Depends(whole_ids(IdReferences(ctx.store)))],
     )  # fmt: skip
-    for feature in FEATURES:
-        app.include_router(feature.router(ctx))
+    for module in ROUTE_MODULES:
+        app.include_router(module.router(ctx))
     add_error_handlers(app)
     describe(app, (Suite, SentBatch))
     app.add_middleware(BodyLimits, body_s=settings.gateway_body_s)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from biaswatch.planning.runs import Assumed, PlanOptions, Row, planned_run
+from biaswatch.planning.runs import PlanOptions, Row, RunAssumptions, planned_run
 from biaswatch.readers.suites import load_suite
 from tools.own_suites.__main__ import own_suites
 from tools.own_suites.parts import SUITES
@@ -53,16 +53,18 @@ def _power(plan: Sequence[Row]) -> list[str]:
     return [*map(str, power), *(str(needed.get(repeats, "more")) for repeats in OPTIONS.repeats)]
 
 
-def _gaps(bounds: tuple[float, float] | None, name: str) -> tuple[list[Assumed], str]:
+def _gaps(bounds: tuple[float, float] | None, name: str) -> tuple[list[RunAssumptions], str]:
     """Return a smaller and a larger gap, and their unit; none without a scale."""
     if name in SHARES:
-        return [Assumed(gap, rate=0.5) for gap in (0.1, 0.2)], f"of {SHARES[name]}"
+        return [RunAssumptions(gap, rate=0.5) for gap in (0.1, 0.2)], f"of {SHARES[name]}"
     if name == PLACES:
-        return [Assumed(gap, bounds=(-1.0, 1.0)) for gap in (0.1, 0.2)], "of sentiment (-1 to 1)"
+        return [
+            RunAssumptions(gap, bounds=(-1.0, 1.0)) for gap in (0.1, 0.2)
+        ], "of sentiment (-1 to 1)"
     if not bounds:
         return [], ""
     low, high = bounds
-    gaps = [Assumed(round(share * (high - low), 3), bounds=bounds) for share in (0.05, 0.1)]
+    gaps = [RunAssumptions(round(share * (high - low), 3), bounds=bounds) for share in (0.05, 0.1)]
     return gaps, f"{'ranks' if name == 'shortlist' else 'points'} of {low:g} to {high:g}"
 
 

@@ -30,7 +30,7 @@ from biaswatch.shared.errors import ConfigurationError, TransientError, UsageErr
 from biaswatch.shared.files import checked, read_text, yaml_mapping
 from biaswatch.shared.runtime.settings import Settings, load_settings
 from biaswatch.shared.store import Store, migrate
-from biaswatch.written_files import write_whole, written_whole
+from biaswatch.written_files import atomic_file, write_atomically
 
 LOOK_AGAIN_S = 1.0
 
@@ -113,7 +113,7 @@ def keys(
     new = [name for name in names if not (directory / f"{name}.seed").exists()]
     public = ensure_keys(directory, names)
     config = directory / "authorization.conf"
-    write_whole(config, server_config(public))
+    write_atomically(config, server_config(public))
     typer.echo(
         f"{len(public)} keys are in {directory}. Set BIASWATCH_NATS_SEED_FILE of each service to"
         f" its own key, and include {config} in the server's configuration."
@@ -257,6 +257,6 @@ def _write(file: Path, fields: dict[str, Any]) -> None:
     """Replace the file atomically, so that the gateway never reads a partial one."""
     checked(TokensFile, fields, file)
     filled = {name: value for name, value in fields.items() if value} or {"tokens": []}
-    with written_whole(file, "The tokens file") as part:
+    with atomic_file(file, "The tokens file") as part:
         part.write_text(yaml.safe_dump(filled, sort_keys=False), encoding="utf-8")
         part.chmod(FILE_MODE)

@@ -8,7 +8,7 @@ from typing import Any
 from biaswatch.local.runs import RunResults
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.formatting import shown
-from biaswatch.written_files import written_whole
+from biaswatch.written_files import atomic_file
 
 FORMATS = ("png", "svg")
 CAPTIONS = {
@@ -96,7 +96,7 @@ def _saved(figure: Any, folder: Path, name: str) -> Iterator[Path]:
         raise UsageError(f"{folder} cannot be written ({error.strerror}).") from None
     for ending in FORMATS:
         path = folder / f"{name}.{ending}"
-        with written_whole(path) as part:
+        with atomic_file(path) as part:
             figure.savefig(part, dpi=DPI, format=ending)
             if ending == "svg":  # the reader's program arranges its words
                 part.write_text(shown(part.read_text(encoding="utf-8")), encoding="utf-8")

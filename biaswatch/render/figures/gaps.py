@@ -19,7 +19,7 @@ from biaswatch.render.table_rows import (
 from biaswatch.shared.contracts import SummaryWord
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.presentation.verdicts import verdict_scopes
-from biaswatch.written_files import written_whole
+from biaswatch.written_files import atomic_file
 
 
 def gap_figure(compared: Sequence[Row], about: Row, reference: str | None = None) -> Any:
@@ -64,7 +64,7 @@ def write_gaps(
 ) -> None:
     """Write the figure as a .png or .svg file."""
     figure = gap_figure(compared, about, reference)
-    with written_whole(path) as part:
+    with atomic_file(path) as part:
         figure.savefig(part, dpi=DPI, format=path.suffix.lower().removeprefix("."))
 
 

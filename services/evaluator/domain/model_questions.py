@@ -29,7 +29,7 @@ from biaswatch.shared.parsing import Unreadable, json_in, texts_in
 KEY_PREFIX = "evaluator."
 """Prefix of the keys of the evaluator's questions."""
 CUT_OFF = "length"
-LONGEST_PHRASES = 20
+MAX_PHRASES = 20
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ def judgement_in(reply: str) -> JudgeScore:
     return JudgeScore(
         float(score),
         " ".join(texts_in(fields.get("reasoning"))),
-        tuple(str(phrase) for phrase in phrases[:LONGEST_PHRASES]),
+        tuple(str(phrase) for phrase in phrases[:MAX_PHRASES]),
     )
 
 

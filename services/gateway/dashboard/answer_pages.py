@@ -68,7 +68,7 @@ class AnswerQueries:
 
     store: Store
 
-    def planned(self, run_id: str) -> tuple[Run, PlannedProbes | None]:
+    def run_with_probes(self, run_id: str) -> tuple[Run, PlannedProbes | None]:
         """Return a run and its plan, which a window of traffic does not have."""
         run = next(self.store.records.get(Run, [run_id]), None)
         if run is None:
@@ -218,7 +218,7 @@ def router(ctx: GatewayContext) -> APIRouter:
         caller: Annotated[Caller, Depends(ctx.tokens.signed_in)],
         forms: Annotated[PageForms, Depends(page_forms)],
     ) -> HTMLResponse:
-        run, planned = answers.planned(run_id)
+        run, planned = answers.run_with_probes(run_id)
         wanted = _permitted(wanted, caller)
         shown = page(
             "answers.html",
@@ -244,7 +244,7 @@ def router(ctx: GatewayContext) -> APIRouter:
         higher: str = "",
         lower: str = "",
     ) -> HTMLResponse:
-        run, planned = answers.planned(run_id)
+        run, planned = answers.run_with_probes(run_id)
         wanted = wanted.model_copy(
             update={
                 "target": wanted.target or run.targets[0].name,
@@ -269,7 +269,7 @@ def router(ctx: GatewayContext) -> APIRouter:
         wanted: Annotated[AnswerFilter, Query()],
         caller: Annotated[Caller, Depends(ctx.tokens.signed_in)],
     ) -> StreamingResponse:
-        run, planned = await in_thread(answers.planned, run_id)
+        run, planned = await in_thread(answers.run_with_probes, run_id)
         lines = _lines(answers, run, planned, _permitted(wanted, caller))
         return StreamingResponse(
             lines,

@@ -53,7 +53,7 @@ class LabelCommands:
             The run has not ended or is still judged, has no such feature or grouping, or the scale
             is unknown.
         """
-        run, outline = self.queries.planned(run_id)
+        run, outline = self.queries.closed_run(run_id)
         extractor, feature = self.queries.feature(run, request)
         if extractor == ORACLE:
             self._check_judged(run_id)

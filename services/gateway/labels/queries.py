@@ -143,7 +143,7 @@ class LabelQueries:
         UsageError
             The run has no such feature or grouping, or no readings of it.
         """
-        run, outline = self.planned(run_id)
+        run, outline = self.closed_run(run_id)
         extractor, feature = self.feature(run, number)
         with self.readings(run, outline, extractor, feature) as readings:
             dimension = dimension_of(readings.dimensions, number.group)
@@ -177,7 +177,7 @@ class LabelQueries:
             lines=lines,
         )
 
-    def planned(self, run_id: str) -> tuple[Run, SuiteOutline | None]:
+    def closed_run(self, run_id: str) -> tuple[Run, SuiteOutline | None]:
         """Return a closed run and its suite; a window of traffic has none.
 
         Raises

@@ -73,7 +73,7 @@ class TargetPause:
         self._target, self._pauses = target, pauses
         self._now, self._wait_s = now, wait_s
         self._unavailable = RepeatedWarning("generator", "a pause cannot be read or written")
-        self._loading: asyncio.Lock | None = asyncio.Lock()
+        self._loaded, self._load_lock = False, asyncio.Lock()
         self._open = asyncio.Event()
         self._trying = self._leaving = False
         self._waiting = 0
@@ -85,7 +85,7 @@ class TargetPause:
         `check` raises when the probe must not wait any longer. Waiting probes are cancelled when
         the process stops, so that the bus redelivers them.
         """
-        if self._loading is not None:
+        if not self._loaded:
             await self.load()
         if self.paused is None:
             self._show()
@@ -145,14 +145,12 @@ class TargetPause:
 
     async def load(self) -> None:
         """Load the pause from the store; a process that starts tries the target at once."""
-        if self._loading is None:
-            return
-        async with self._loading:
-            if self._loading is not None:
+        async with self._load_lock:
+            if not self._loaded:
                 for stored in await in_thread(self._pauses.read, {self._target.lane}):
                     self.paused = stored.model_copy(update={"next_try_at": self._now()})
                     self.stored = True
-        self._loading = None
+                self._loaded = True
 
     def _show(self) -> None:
         waits = self.paused is not None and self._waiting > 0

@@ -71,7 +71,7 @@ async def test_one_refused_key_pauses_one_target_until_it_is_resumed(
     async with platform(tmp_path, monkeypatch) as here:
         client = GatewayClient(here.url)
         asked = RunRequest(
-            suite_hash=await client.keep(suite), targets=[refused, f"openai:m@{url}"]
+            suite_hash=await client.upload_suite(suite), targets=[refused, f"openai:m@{url}"]
         )
         run_id = (await client.start(asked)).run.id
 

@@ -95,7 +95,7 @@ def targets_on(port: int) -> list[str]:
 async def _run(url: str, port: int) -> tuple[str, str]:
     client = GatewayClient(url)
     try:
-        hash_ = await client.keep(suite_of_shapes())
+        hash_ = await client.upload_suite(suite_of_shapes())
         started = await client.start(RunRequest(suite_hash=hash_, targets=targets_on(port)))
         state = "never followed"
         async for progress in client.follow(started.run.id):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from biaswatch.shared.errors import UsageError
-from biaswatch.written_files import write_whole, written_whole
+from biaswatch.written_files import atomic_file, write_atomically
 
 
 def names_in(folder: Path) -> list[str]:
@@ -15,7 +15,7 @@ def names_in(folder: Path) -> list[str]:
 
 
 def stopped_while_writing(path: Path, stopped_by: type[BaseException]) -> None:
-    with written_whole(path) as part:
+    with atomic_file(path) as part:
         part.write_text("half")
         raise stopped_by
 
@@ -23,7 +23,7 @@ def stopped_while_writing(path: Path, stopped_by: type[BaseException]) -> None:
 def test_a_file_is_replaced_only_once_all_of_it_is_written(tmp_path: Path) -> None:
     path = tmp_path / "report.md"
     path.write_text("before")
-    with written_whole(path) as part:
+    with atomic_file(path) as part:
         part.write_text("half")
         assert path.read_text() == "before"
     assert path.read_text() == "half"
@@ -46,30 +46,30 @@ def test_a_full_disk_is_a_sentence_and_leaves_nothing(tmp_path: Path) -> None:
     full = OSError("Error writing bytes to file. Detail: [errno 28] No space left on device")
     full.errno = 28
     text = r"answers.csv cannot be written \(No space left on device\)\.$"
-    with pytest.raises(UsageError, match=text), written_whole(path):
+    with pytest.raises(UsageError, match=text), atomic_file(path):
         raise full
     assert names_in(tmp_path) == []
 
 
 def test_what_is_no_plain_file_is_written_as_it_comes() -> None:
     with pytest.raises(UsageError, match=r"/dev/full cannot be written \(No space left on device"):
-        write_whole(Path("/dev/full"), "report")
-    write_whole(Path(os.devnull), "report")
+        write_atomically(Path("/dev/full"), "report")
+    write_atomically(Path(os.devnull), "report")
     assert not Path(os.devnull).is_file()
 
 
 def test_a_folder_that_is_not_there_or_a_folder_itself_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"r.md cannot be written \(No such file or directory\)"):
-        write_whole(tmp_path / "nowhere" / "r.md", "report")
+        write_atomically(tmp_path / "nowhere" / "r.md", "report")
     with pytest.raises(UsageError, match=r"cannot be written \(Is a directory\)"):
-        write_whole(tmp_path, "report")
+        write_atomically(tmp_path, "report")
 
 
 def test_a_link_leads_to_the_same_file_after_writing_and_rights_stay(tmp_path: Path) -> None:
     (real := tmp_path / "real.md").write_text("before")
     real.chmod(0o640)
     (link := tmp_path / "link.md").symlink_to(real)
-    write_whole(link, "after")
+    write_atomically(link, "after")
     assert link.is_symlink()
     assert real.read_text() == "after"
     assert stat.S_IMODE(real.stat().st_mode) == 0o640

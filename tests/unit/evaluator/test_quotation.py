@@ -9,7 +9,11 @@ from biaswatch.building.model_questions import question_about_sentence
 from biaswatch.services.evaluator.domain.rubric import judging_prompt, tasks_for
 from biaswatch.services.evaluator.domain.writing.prompt import writing_prompt
 from biaswatch.services.evaluator.handlers.rubric_files import load_rubric
-from biaswatch.services.oracle.domain.questions import both_right, fits, which_question
+from biaswatch.services.oracle.domain.questions import (
+    compatibility_prompt,
+    fit_prompt,
+    identification_prompt,
+)
 from biaswatch.shared.contracts import Measure, Subject
 from biaswatch.shared.parsing.texts import one_line, quoted, quoted_label
 from tests.support.records import make_subject
@@ -34,12 +38,12 @@ PROMPTS: dict[str, Callable[[str], str]] = {
         for task in TASKS
     },
     "writer": lambda text: writing_prompt(make_subject(), PROFILE, text),
-    "oracle: context": lambda text: fits(text, "Who?", "Because.", "She."),
-    "oracle: question": lambda text: fits("Here.", text, "Because.", "She."),
-    "oracle: reasoning": lambda text: fits("Here.", "Who?", text, "She."),
-    "oracle: answer": lambda text: fits("Here.", "Who?", "Because.", text),
-    "oracle: both": lambda text: both_right(text, (text, text), (text, text)),
-    "oracle: which": lambda text: which_question(text, text, {"A": "Who?"}),
+    "oracle: context": lambda text: fit_prompt(text, "Who?", "Because.", "She."),
+    "oracle: question": lambda text: fit_prompt("Here.", text, "Because.", "She."),
+    "oracle: reasoning": lambda text: fit_prompt("Here.", "Who?", text, "She."),
+    "oracle: answer": lambda text: fit_prompt("Here.", "Who?", "Because.", text),
+    "oracle: both": lambda text: compatibility_prompt(text, (text, text), (text, text)),
+    "oracle: which": lambda text: identification_prompt(text, text, {"A": "Who?"}),
     "builder": lambda text: question_about_sentence("women", text, 0, None).text,
 }
 
@@ -82,8 +86,8 @@ def test_a_label_stays_on_its_line_and_in_its_quotation_marks(label: str) -> Non
     one, two = (writing_prompt(subject, PROFILE, "") for subject in (plain, hostile))
     assert len(one.splitlines()) == len(two.splitlines())
     assert f"groups, {quoted_label('women' + label)} and" in two
-    assert len(which_question("Here.", "Because.", {"A": label}).splitlines()) == len(
-        which_question("Here.", "Because.", {"A": "Who?"}).splitlines()
+    assert len(identification_prompt("Here.", "Because.", {"A": label}).splitlines()) == len(
+        identification_prompt("Here.", "Because.", {"A": "Who?"}).splitlines()
     )
 
 

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 from pydantic import ValidationError
 
-from biaswatch.services.oracle.domain.questions import fits, which_question
+from biaswatch.services.oracle.domain.questions import fit_prompt, identification_prompt
 from biaswatch.services.simulator.domain.judging import leads_to
 from biaswatch.services.simulator.domain.planted_bias import (
     DEFAULT_MARKERS,
@@ -127,7 +127,9 @@ def test_a_judges_planted_errors_are_of_the_size_that_was_configured_by_group() 
     for who, wrong in (("northerner", 0.1), ("southerner", 0.5)):
         for reasoning, share in ((f"It was the {who}.", 0.9), ("It rains a lot.", wrong)):
             contexts = (f"In village {n} a {who} came by." for n in range(1000))
-            asked_of = (fits(context, "Who?", reasoning, f"The {who}") for context in contexts)
+            asked_of = (
+                fit_prompt(context, "Who?", reasoning, f"The {who}") for context in contexts
+            )
             answers = [said(item, judge) for item in asked_of]
             yes = statistics.mean(answer.startswith("Answer: yes") for answer in answers)
             assert yes == pytest.approx(share, abs=0.05)
@@ -140,7 +142,7 @@ def test_a_judge_with_planted_errors_misses_letters_and_shifts_scores_too() -> N
     )  # fmt: skip
     options = {"A": "Who rowed?", "B": "Who sang?", "C": "Who wept?", "D": "Who slept?"}
     letters = Counter(
-        said(which_question(f"Day {n}.", "It is told who sang.", options), judge)[:9]
+        said(identification_prompt(f"Day {n}.", "It is told who sang.", options), judge)[:9]
         for n in range(1000)
     )
     assert letters["Answer: B"] / 1000 == pytest.approx(0.7, abs=0.05)
