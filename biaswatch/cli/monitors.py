@@ -72,7 +72,7 @@ def list_monitors(
 ) -> None:
     """List the monitors with their states, or live systems without a monitor."""
     if not unwatched:
-        monitors = ask(lambda client: client.monitors(), with_models=True)
+        monitors = ask(lambda client: client.monitors())
         none = "There are no monitors yet. `biaswatch monitor apply FILE` starts one."
         if as_json or not monitors:
             show_rows(monitors, str, none, as_json=as_json)
@@ -80,9 +80,7 @@ def list_monitors(
         for monitor in monitors:
             print_sentence(Console(), monitor_line(monitor), bullet=f"{printable(monitor.name)}  ")
         return
-    systems = ask(
-        lambda client: client.read(list[UnwatchedView], "/v1/unwatched"), with_models=True
-    )
+    systems = ask(lambda client: client.read(list[UnwatchedView], "/v1/unwatched"))
     none = "Every live system that sends answers has a monitor."
     show_rows(systems, _unwatched_line, none, as_json=as_json)
     if systems and not as_json:
@@ -117,12 +115,12 @@ def show(
     elif alarms:
         _show_alarms(name, as_json=as_json)
     else:
-        view = ask(lambda client: client.monitor(name), with_models=True)
+        view = ask(lambda client: client.monitor(name))
         print_json(view) if as_json else print_monitor(view, everything=everything)
 
 
 def _show_alarms(name: str, *, as_json: bool) -> None:
-    alarms = ask(lambda client: client.alarms(name), with_models=True)
+    alarms = ask(lambda client: client.alarms(name))
     if as_json:
         print_json(alarms)
         return
@@ -139,7 +137,7 @@ def _show_windows(name: str, last: int, *, everything: bool, as_json: bool) -> N
     async def read(client: GatewayClient) -> tuple[MonitorView, list[WindowView]]:
         return await client.monitor(name), await client.windows(name, last)
 
-    monitor, views = ask(read, with_models=True)
+    monitor, views = ask(read)
     if as_json:
         print_json(views)
         return
@@ -155,14 +153,14 @@ def _show_windows(name: str, last: int, *, everything: bool, as_json: bool) -> N
 @app.command()
 def pause(name: Name) -> None:
     """Start no more rounds until `resume`; the evidence stays."""
-    ask(lambda client: client.pause_monitor(name), with_models=True)
+    ask(lambda client: client.pause_monitor(name))
     typer.echo(f"The monitor {name} is paused; a round under way still ends.")
 
 
 @app.command()
 def resume(name: Name) -> None:
     """Resume a paused monitor: its next round is due now."""
-    ask(lambda client: client.resume_monitor(name), with_models=True)
+    ask(lambda client: client.resume_monitor(name))
     typer.echo(f"The monitor {name} is resumed.")
 
 
@@ -175,7 +173,7 @@ def delete(name: Name) -> None:
         await client.delete_monitor(name)
         return view
 
-    view = ask(end, with_models=True)
+    view = ask(end)
     typer.echo(f"The monitor {name} is deleted; its records are kept.")
     if active := len(open_alarms_of(view.alarms)):
         typer.echo(

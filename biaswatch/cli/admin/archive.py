@@ -99,7 +99,7 @@ def list_runs(as_json: Json = False) -> None:
             f"{run.run_id}  {run.at:%Y-%m-%d}  {run.state:<9}  {run.answers:>9,} answers"
             f"  {run.tenant}  {run.source}  {run.uri}"
         )
-    if not runs:
+    if not runs and not files:
         typer.echo("The archive is empty.")
     for uri in sorted({str(file.uri) for file in files}):
         rows = sum(file.rows for file in files if file.uri == uri and file.kind == Response.kind)

@@ -66,7 +66,7 @@ def show(
         raise UsageError("A gateway shows the tenant of the token: leave out --tenant.")
     else:
         request = AuditRequest(about=about, by=by, action=action, since=moment, last=last)
-        entries = ask(lambda client: client.audit(request), with_models=True)
+        entries = ask(lambda client: client.audit(request))
         names = {}
     if as_json:
         print_json(entries)

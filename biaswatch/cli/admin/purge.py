@@ -58,7 +58,7 @@ def purge(
     if not yes:
         typer.confirm("Purged texts cannot be restored. Continue?", abort=True)
     if server is not None and request is not None:
-        purged = ask(lambda client: client.purge(request), with_models=True)
+        purged = ask(lambda client: client.purge(request))
         _check_known(unit, is_known=purged.known)
         _show_purged(purged, as_json)
         return

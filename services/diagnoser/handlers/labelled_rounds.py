@@ -1,6 +1,6 @@
 """Evidence of labels over all labelled rounds of a monitor's epoch."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -113,32 +113,32 @@ class LabelledRounds:
         result = AddedRounds([], known_alarms=known)
         for correction in corrections:
             watched = [c for c in tested_by_labels(epoch.monitor.plan) if _is_about(c, correction)]
-            parts = [
-                part
-                for comparison in watched
-                for part in self._over_rounds(comparison, counted, result)
-            ]
+            parts: list[LabelledComparison] = []
+            for comparison in watched:
+                if comparison.key in counted.pairs and counted.pairs[comparison.key][1]:
+                    part, alarm = self._over_rounds(comparison, counted)
+                    parts.append(part)
+                    result.alarms += [alarm] if alarm else []
             result.corrections.append(correction.model_copy(update={"over_rounds": tuple(parts)}))
         return result
 
     def _over_rounds(
-        self, comparison: Comparison, counted: CountedRound, result: AddedRounds
-    ) -> Iterator[LabelledComparison]:
-        if comparison.key not in counted.pairs or not counted.pairs[comparison.key][1]:
-            return
+        self, comparison: Comparison, counted: CountedRound
+    ) -> tuple[LabelledComparison, Alarm | None]:
+        """Return a comparison's labels over all rounds, and the alarm that they raise or clear."""
         epoch, (sample, counts) = counted.epoch, counted.pairs[comparison.key]
         bounds = (sample.low, sample.high)
         every = {**_counts_in(epoch, comparison, bounds), counted.run.round or 0: counts}
         test = labelled_test_of(epoch.monitor.plan, comparison, epoch.epoch, epoch.history)
         running = summed_rounds(every, comparison, bounds, test)
         running = replace(running, no_alarm=epoch.no_alarm)
+        alarm = None
         if epoch.no_alarm is None:
             alarm = labelled_alarm(
                 epoch.monitor, epoch.rounds, comparison, every, bounds, test, running,
                 epoch.history, self._now(),
             )  # fmt: skip
-            result.alarms += [alarm] if alarm else []
-        yield LabelledComparison(
+        part = LabelledComparison(
             comparison=comparison.key,
             a=comparison.pair.a,
             b=comparison.pair.b or "",
@@ -147,6 +147,7 @@ class LabelledRounds:
             counts=counts,
             running=running,
         )
+        return part, alarm
 
     def _epoch(self, run: Run) -> LabelledEpoch | None:
         """Return the epoch of a round; None for a run without a monitor."""

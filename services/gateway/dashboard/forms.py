@@ -266,6 +266,12 @@ def step_details(step: str, fields: dict[str, str], now: datetime) -> dict[str, 
         details["until"] = silence_end(details["until"], now).isoformat()
     if step == "end-silence":
         details["until"] = now.isoformat()
-    if not details[names[0]] or max(map(len, details.values())) > MAX_NOTE_CHARACTERS:
-        raise UsageError(f"A {names[0]} has 1 to {MAX_NOTE_CHARACTERS} characters.")
+    if not details[names[0]]:
+        raise UsageError(f"Fill in the field {names[0]!r}.")
+    for name, value in details.items():
+        if len(value) > MAX_NOTE_CHARACTERS:
+            raise UsageError(
+                f"The field {name!r} has {len(value)} characters, more than the"
+                f" {MAX_NOTE_CHARACTERS} allowed."
+            )
     return {name: value for name, value in details.items() if value}

@@ -84,8 +84,9 @@ def _previewed(
     kind: StartKind, filled: Filled, fields: Sequence[FormField]
 ) -> tuple[Preview | None, str]:
     """Return what a complete form would start, or why it is invalid."""
-    needed = [field for field in fields if field.required]
-    has_all = all(filled.text(field.name) or field.default for field in needed)
+    defaults = {field.name: [field.default] for field in fields if not filled.text(field.name)}
+    filled = Filled({**filled.values, **defaults})
+    has_all = all(filled.text(field.name) for field in fields if field.required)
     if not (fields and has_all and kind.is_complete(filled)):
         return None, ""
     try:

@@ -4,6 +4,7 @@ import asyncio
 import traceback
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -40,6 +41,17 @@ MAX_CHANNELS_AT_ONCE = 16
 MAX_REST_S = 60.0
 TOO_OLD = "It was not taken within seven days."
 FAULT = "It could not be sent because of a fault in biaswatch; its log says more."
+
+
+@dataclass(frozen=True)
+class DueAlarm:
+    """An alarm that a channel must receive, with the other alarms of its monitor."""
+
+    alarm: Alarm | None
+    """None if it is not in the store yet."""
+    history: Sequence[Alarm] = ()
+    """Alarms of the monitor about comparisons that are not silenced."""
+    silenced_until: datetime | None = None
 
 
 class DeliverAlarms:
@@ -121,7 +133,8 @@ class DeliverAlarms:
 
     async def _deliver(self, due: AlarmDelivery) -> bool:
         """Send an alarm and record the outcome; return whether the channel takes more."""
-        if (end := await in_thread(self._silence, due)) is not None:
+        due_alarm = await in_thread(self._due_alarm, due)
+        if (end := due_alarm.silenced_until) is not None:
             why = f"It is silenced until {moment(end)}."
             again = min(end, self._now() + SILENCE_CHECK)
             changes = {"next_at": again, "why": why, "attempts": due.attempts - 1}
@@ -129,7 +142,7 @@ class DeliverAlarms:
             await in_thread(self._deliveries.settle, silenced)
             return True
         stale = is_stale(due, self._now())
-        attempt = Unavailable(TOO_OLD) if stale else await self._attempt(due)
+        attempt = Unavailable(TOO_OLD) if stale else await self._attempt(due.channel, due_alarm)
         after = settled(due, attempt, self._now(), random())  # noqa: S311 - no secret
         await in_thread(self._deliveries.settle, after)
         is_waiting = after.state is DeliveryState.WAITING
@@ -145,37 +158,25 @@ class DeliverAlarms:
             )
         return stale or self._rest(due.channel, attempt)
 
-    async def _attempt(self, due: AlarmDelivery) -> Attempt:
-        try:
-            alarm, history = await in_thread(self._alarm, due)
-        except TransientError:
-            raise
-        except Exception as error:  # noqa: BLE001 - the delivery is settled, so it is tried again
-            self._log_fault(due.channel, error)
-            return Unavailable(FAULT)
-        if alarm is None:
+    async def _attempt(self, channel: str, due: DueAlarm) -> Attempt:
+        if due.alarm is None:
             return Unavailable("The alarm is not in the store yet.")
         try:
-            return await self._channels.send(alarm, due.channel, history, self._now())
+            return await self._channels.send(due.alarm, channel, due.history, self._now())
         except Exception as error:  # noqa: BLE001 - a fault of one channel must not stop others
             return Unavailable(f"It could not be sent ({type(error).__name__}).")
 
-    def _silence(self, due: AlarmDelivery) -> datetime | None:
-        """Return the end of the silence of an alarm's comparison; None if it is not silenced."""
-        alarm, history = self._alarm(due)
-        return (
-            silenced(self._store, history, self._now()).get(alarm.comparison_key) if alarm else None
-        )
-
-    def _alarm(self, due: AlarmDelivery) -> tuple[Alarm | None, list[Alarm]]:
-        """Return an alarm and all alarms of its monitor; a trial has no other."""
+    def _due_alarm(self, due: AlarmDelivery) -> DueAlarm:
         if due.topic == TRIAL:
             trial = trial_alarm(due)
-            return trial, [trial]
+            return DueAlarm(trial, [trial])
         alarm = next(iter(self._store.records.get(Alarm, [due.alarm_id])), None)
         if alarm is None:
-            return None, []
-        return alarm, list(self._store.records.of_monitor(Alarm, alarm.monitor_id))
+            return DueAlarm(None)
+        history = list(self._store.records.of_monitor(Alarm, alarm.monitor_id))
+        ends = silenced(self._store, history, self._now())
+        audible = [other for other in history if other.comparison_key not in ends]
+        return DueAlarm(alarm, audible, ends.get(alarm.comparison_key))
 
     def _rest(self, channel: str, attempt: Attempt) -> bool:
         """Pause a channel after a failure, longer each time; return whether it accepts more."""

@@ -337,6 +337,23 @@ async def test_alertmanager_is_told_what_stands_again_and_again_while_the_monito
     assert len(alertmanager.posted) == 2
 
 
+async def test_a_new_alarm_sends_no_silenced_alarm_of_its_monitor(
+    store: Store, clock: Clock, alertmanager: HttpReceiver, tmp_path: Path
+) -> None:
+    declared = AlertmanagerChannel(kind="alertmanager", url=alertmanager.url)
+    channels = OperatorChannels(Secrets(tmp_path, NO_VARIABLE), {"oncall": declared})
+    silenced, new = make_alarm(), make_alarm(comparison_key="x.y:race:a-b", channels=("oncall",))
+    note(store, silenced, new)
+    until = {"until": (AT + 5 * MINUTE).isoformat()}
+    silence = AuditedAct(
+        actor="anna", role="run", source="here", action=AuditAction.ALARM_SILENCE,
+        subject=silenced.id, details=until,
+    )  # fmt: skip
+    store.audit.append([silence], AT)
+    await look(DeliverAlarms(store, channels, now=clock))
+    assert alerts_of(alertmanager) == [["race:a-b"]]
+
+
 def test_deliveries_of_one_alarm_are_found_by_its_id(store: Store) -> None:
     alarm = make_alarm(channels=("chat", "mail"))
     note(store, alarm)

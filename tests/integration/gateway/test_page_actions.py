@@ -192,6 +192,24 @@ async def test_an_alarm_is_assigned_and_resolved_and_its_history_is_kept(
     assert acts == ["alarm.resolve", *2 * ["alarm.silence"], "alarm.note", "alarm.assign"]
 
 
+async def test_a_note_that_is_too_long_is_refused_by_its_name(
+    store: Store, tmp_path: Path
+) -> None:
+    page = "/monitors/watched/alarms"
+    async with signed_in(store, tmp_path, "run") as client:
+        action = f"{page}/{ALARM.id}/resolve"
+        form = await form_on(client, page, action)
+        reply = await client.post(action, data={**form, "outcome": "true", "note": "x" * 600})
+        empty = await client.post(
+            f"{page}/{ALARM.id}/assign", data=await form_on(client, page, f"{page}/{ALARM.id}/assign")
+        )
+    assert (reply.status_code, empty.status_code) == (422, 422)
+    assert "The field 'note' has 600 characters, more than the 500 allowed." in html.fromstring(
+        reply.text
+    ).text_content()
+    assert "Fill in the field 'assignee'." in html.fromstring(empty.text).text_content()
+
+
 async def pressed_twice(
     client: httpx2.AsyncClient, action: str, form: dict[str, str]
 ) -> list[httpx2.Response]:
@@ -395,7 +413,7 @@ async def test_a_label_and_its_undoing_pressed_twice_are_taken_once(
         ),
         (
             "/start/monitor",
-            {"suite": SUITE.hash, "target": "simulator:biased", "name": "desk", "cadence": "1d",
+            {"suite": SUITE.hash, "target": "simulator:biased", "name": "desk",  # cadence: default
              "feature": "words.words", "low": "0", "high": "9", "tolerance": "1",
              "pairs": "of=x=y"},
             "2 answers, a call each; the cost is unknown without an earlier run of asked at",
