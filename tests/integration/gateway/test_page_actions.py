@@ -192,21 +192,18 @@ async def test_an_alarm_is_assigned_and_resolved_and_its_history_is_kept(
     assert acts == ["alarm.resolve", *2 * ["alarm.silence"], "alarm.note", "alarm.assign"]
 
 
-async def test_a_note_that_is_too_long_is_refused_by_its_name(
-    store: Store, tmp_path: Path
-) -> None:
+async def test_a_note_that_is_too_long_is_refused_by_its_name(store: Store, tmp_path: Path) -> None:
     page = "/monitors/watched/alarms"
+    resolve, assign = (f"{page}/{ALARM.id}/{step}" for step in ("resolve", "assign"))
     async with signed_in(store, tmp_path, "run") as client:
-        action = f"{page}/{ALARM.id}/resolve"
-        form = await form_on(client, page, action)
-        reply = await client.post(action, data={**form, "outcome": "true", "note": "x" * 600})
-        empty = await client.post(
-            f"{page}/{ALARM.id}/assign", data=await form_on(client, page, f"{page}/{ALARM.id}/assign")
-        )
+        form = await form_on(client, page, resolve)
+        reply = await client.post(resolve, data={**form, "outcome": "true", "note": "x" * 600})
+        empty = await client.post(assign, data=await form_on(client, page, assign))
     assert (reply.status_code, empty.status_code) == (422, 422)
-    assert "The field 'note' has 600 characters, more than the 500 allowed." in html.fromstring(
-        reply.text
-    ).text_content()
+    assert (
+        "The field 'note' has 600 characters, more than the 500 allowed."
+        in html.fromstring(reply.text).text_content()
+    )
     assert "Fill in the field 'assignee'." in html.fromstring(empty.text).text_content()
 
 
