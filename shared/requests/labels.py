@@ -113,10 +113,12 @@ class LabelsRequest(BaseModel):
     labels: list[GivenLabel] = Field(min_length=1, max_length=MAX_LABELS)
 
 
-class LabelledStratum(BaseModel):
-    """Progress of the labels of one group."""
-
+class _Documented(BaseModel):
     model_config = ConfigDict(use_attribute_docstrings=True)
+
+
+class LabelledStratum(_Documented):
+    """Progress of the labels of one group."""
 
     target: str
     scaffold: str
@@ -128,10 +130,8 @@ class LabelledStratum(BaseModel):
     """Sampled answers with a label."""
 
 
-class SampleProgress(BaseModel):
+class SampleProgress(_Documented):
     """A sample and its progress."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     sample: LabelSample
     strata: list[LabelledStratum]
@@ -141,10 +141,8 @@ class SampleProgress(BaseModel):
     """Sampled answers that every labeller skipped."""
 
 
-class LabelTask(BaseModel):
+class LabelTask(_Documented):
     """One item to label."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     response_id: str
     """Id of the answer, the judged pair, or the judged report."""
@@ -154,20 +152,16 @@ class LabelTask(BaseModel):
     """The answer, with its reasoning if that was judged; or the report."""
 
 
-class LabelTasks(BaseModel):
+class LabelTasks(_Documented):
     """Items of a sample, in the order of labelling."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     tasks: list[LabelTask]
     after: int | None
     """The beginning of the next page; null at the end."""
 
 
-class AcceptedLabels(BaseModel):
+class AcceptedLabels(_Documented):
     """Numbers of accepted labels."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     new: int
     """New labels."""
@@ -177,10 +171,8 @@ class AcceptedLabels(BaseModel):
     """Labels of answers outside of samples, which count for agreement only."""
 
 
-class PlanLine(BaseModel):
+class PlanLine(_Documented):
     """Precision of a gap of two groups for a number of labels."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     labels_of_a_group: int
     correlation: float
@@ -194,10 +186,8 @@ class PlanLine(BaseModel):
     hardly vary: rare answers, or labels that all agree with the measurements."""
 
 
-class LabelPlan(BaseModel):
+class LabelPlan(_Documented):
     """Precision that labels of a feature would give, by their number."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     extractor: str
     feature: str
@@ -218,10 +208,8 @@ class LabelPlan(BaseModel):
     lines: list[PlanLine]
 
 
-class StoredLabel(BaseModel):
+class StoredLabel(_Documented):
     """The last label of a person; without value and person for callers who may not read texts."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     response_id: str
     extractor: str
@@ -235,10 +223,8 @@ class StoredLabel(BaseModel):
     at: AwareDatetime
 
 
-class RunCorrections(BaseModel):
+class RunCorrections(_Documented):
     """Findings of a run corrected by labels."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
 
     corrections: list[Correction]
     """Corrections of the latest state that was computed; empty without labels."""
