@@ -1,6 +1,5 @@
 """Answers read from spans and log events, with the groups that a mapping names."""
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from biaswatch.shared.contracts.response import CallSpan
-from biaswatch.shared.conventions.contents import RecordedContent, recorded
+from biaswatch.shared.conventions.contents import NOT_IN_TOKENS, RecordedContent, recorded
 from biaswatch.shared.conventions.kinds import SpanKind, kind_of
 from biaswatch.shared.conventions.left_out import MAX_NAMES
 from biaswatch.shared.conventions.mapping import (
@@ -29,7 +28,6 @@ from biaswatch.shared.conventions.spans import content_of
 from biaswatch.shared.conventions.spans.langfuse import unquoted
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-NOT_IN_SOURCES = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +135,7 @@ def _span_of(signal: Signal, response_id: str | None) -> CallSpan | None:
 
 def source_of(name: str) -> str:
     """Return the name of a service as that of a live system: `support.bot`, `support_bot`."""
-    return NOT_IN_SOURCES.sub("_", name)[:96]
+    return NOT_IN_TOKENS.sub("_", name)[:96]
 
 
 def _content(

@@ -7,7 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from biaswatch.shared.contracts.probe import Role
-from biaswatch.shared.conventions.messages import SCALARS, label_of, opened, role_of, text_of
+from biaswatch.shared.conventions.messages import (
+    SCALARS,
+    first_label,
+    label_of,
+    opened,
+    role_of,
+    text_of,
+)
 
 TOOL_PARTS = {"tool_call", "tool-call", "tool_use", "toolCall", "function_call", "functionCall",
               "server_tool_use", "mcp_call", "custom_tool_call", "toolUse"}  # fmt: skip
@@ -79,7 +86,7 @@ def _is_list_of_texts(value: Any) -> bool:
 
 def _of_object(content: Mapping[str, Any], last: bool, depth: int) -> Output | None:
     """Return the output in an object; None if its form is unknown."""
-    finish = next((label for name in FINISHES if (label := label_of(content.get(name)))), None)
+    finish = first_label(content, *FINISHES)
     if isinstance(choices := content.get("choices"), list):
         first = choices[0] if choices else {}
         return _with_finish(_of_choice(first, depth), finish)
