@@ -17,6 +17,7 @@ from biaswatch.shared.bus.topology import (
 from biaswatch.shared.contracts import ROUTES, Exchange, Purpose, Response, route_of
 from biaswatch.shared.contracts.dropin import ROOT as DROP_IN_ROOT
 from biaswatch.shared.contracts.dropin import service_name
+from biaswatch.shared.contracts.identity import DEFAULT_TENANT
 from biaswatch.shared.contracts.partitions import EVERY_PARTITION, partition_of
 from biaswatch.shared.contracts.routes import ROOT as RECORDS_ROOT
 from biaswatch.shared.lookup import first
@@ -30,7 +31,6 @@ DROP_IN = "dropin"
 INGEST = "ingest"
 """The key of a system that sends production answers over the bus, and can do nothing else: those of
 the first tenant; `ingest-<tenant>` is for those of another."""
-FIRST_TENANT = "default"
 CALLS = (f"{DROP_IN_ROOT}.>", "$SRV.PING", "$SRV.INFO", "$SRV.STATS")
 """The subjects on which drop-ins are discovered and called."""
 
@@ -138,7 +138,7 @@ def ingest_permissions(name: str) -> Permissions:
 
 
 def _tenant_of(ingest: str) -> str:
-    return ingest.removeprefix(INGEST).removeprefix("-") or FIRST_TENANT
+    return ingest.removeprefix(INGEST).removeprefix("-") or DEFAULT_TENANT
 
 
 def operator_permissions() -> Permissions:

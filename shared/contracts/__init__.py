@@ -140,7 +140,6 @@ from biaswatch.shared.contracts.measured_share import (
 from biaswatch.shared.contracts.mistakes import ASKS, LISTENS, as_usage_error, first_mistake
 from biaswatch.shared.contracts.monitor import (
     LEAST_ALPHA,
-    MAX_LOOKS,
     Monitor,
     MonitorPlan,
     MonitorState,
@@ -210,7 +209,6 @@ from biaswatch.shared.contracts.suite import (
     SuiteHeader,
     SuiteOutline,
     SuiteProbe,
-    outline_of,
     suite_hash,
 )
 from biaswatch.shared.contracts.target import Target, parse_target

@@ -8,7 +8,7 @@ from typing import Annotated, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, StringConstraints, model_validator
 
-from biaswatch.shared.contracts.identity import Name, Token
+from biaswatch.shared.contracts.identity import DEFAULT_TENANT, Name, Token
 
 Verifier = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 ID_DIGITS = 8
@@ -71,7 +71,7 @@ class Grant(BaseModel):
 
     role: TokenRole
     """read, run, ingest or admin."""
-    tenant: Token = "default"
+    tenant: Token = DEFAULT_TENANT
     """Whose runs, monitors and answers it sees and changes; no others are there for it."""
     texts: bool = False
     """True if it may read the texts of users and models, beside the numbers."""

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, NonNegativeInt, PositiveInt
 
-from biaswatch.shared.contracts.identity import Name, RecordId, Token, derived_id
+from biaswatch.shared.contracts.identity import DEFAULT_TENANT, Name, RecordId, Token, derived_id
 from biaswatch.shared.contracts.record import Part, Record
 from biaswatch.shared.stats.estimate import Estimate
 
@@ -155,7 +155,7 @@ class AlarmDelivery(BaseModel):
 
     alarm_id: RecordId
     """The alarm."""
-    tenant: Token = "default"
+    tenant: Token = DEFAULT_TENANT
     """Whose alarm it is."""
     channel: Name
     """The channel's name; of a webhook in a monitor's file, `webhook/` and the monitor."""

@@ -8,6 +8,7 @@ from pydantic import NonNegativeFloat, model_validator
 
 from biaswatch.shared.contracts.identity import Name, Token
 from biaswatch.shared.contracts.record import Part, computed_once
+from biaswatch.shared.stats.anytime.limits import MAX_LOG_ODDS
 
 MISSING = "missing"
 """The feature every extractor has: 1 where it could measure nothing, otherwise 0."""
@@ -15,8 +16,6 @@ MISSING = "missing"
 
 FARTHEST = 1e12
 """The largest absolute value: larger numbers lose the digits that a share of the range needs."""
-MAX_LOG_ODDS = 4.0
-"""An odds ratio of 55: evidence is computed up to it."""
 
 
 class Method(StrEnum):

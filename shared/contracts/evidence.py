@@ -5,7 +5,7 @@ from pydantic import AwareDatetime, NonNegativeInt
 from biaswatch.shared.contracts.clustered_evidence import ClusteredEvidence, HorizonEvidence
 from biaswatch.shared.contracts.comparison import Comparison
 from biaswatch.shared.contracts.completion import ClosedBy
-from biaswatch.shared.contracts.identity import RecordId, Token
+from biaswatch.shared.contracts.identity import DEFAULT_TENANT, RecordId, Token
 from biaswatch.shared.contracts.record import Part, Purpose, Record
 from biaswatch.shared.contracts.sequential_tests import Change, Counts, GapTest, Recovery, Stretch
 from biaswatch.shared.stats.estimate import Estimate, Verdict
@@ -73,7 +73,7 @@ class Round(Record):
 class _OfComparison(Part):
     """A record of one comparison in one round."""
 
-    tenant: Token = "default"
+    tenant: Token = DEFAULT_TENANT
     """Whose it is."""
     purpose: Purpose = Purpose.MONITOR
     """The purpose of the round: monitor, or production."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import AwareDatetime, Field, JsonValue, StringConstraints
 
@@ -23,6 +23,9 @@ RecordId = Annotated[str, StringConstraints(pattern=ID_PATTERN)]
 TOKEN_PATTERN = r"^[A-Za-z0-9_-]{1,96}$"  # noqa: S105 - not a secret
 Token = Annotated[str, StringConstraints(pattern=TOKEN_PATTERN)]
 """A word that is valid in a subject, a metric label and a file name."""
+
+DEFAULT_TENANT: Final = "default"
+"""The tenant of records without a named tenant."""
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=512, pattern=r"^[^\x00-\x1f]+$")]
 """A name that a user gave: one line without control characters."""

@@ -33,11 +33,11 @@ from biaswatch.shared.contracts.suite import Claim
 from biaswatch.shared.contracts.target import Target
 from biaswatch.shared.contracts.traffic import LONGEST_S, TRAFFIC, Traffic
 from biaswatch.shared.formatting import number_name
+from biaswatch.shared.stats.anytime.limits import MAX_LOOKS
 
 GREEDY: Mapping[str, Any] = {"temperature": 0, "top_p": 0, "top_k": 1, "do_sample": False}
 """Values of parameters without randomness."""
 LEAST_ALPHA = 1e-12
-MAX_LOOKS = 1000
 
 
 class MonitorPlan(Part):

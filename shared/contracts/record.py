@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self, TypeVar, overload
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, computed_field
 
 from biaswatch.shared.contracts.descriptions import describe_fields
-from biaswatch.shared.contracts.identity import Token, derived_id, id_beginning_with
+from biaswatch.shared.contracts.identity import DEFAULT_TENANT, Token, derived_id, id_beginning_with
 from biaswatch.shared.contracts.mistakes import first_mistake
 from biaswatch.shared.errors import UndecodableError
 
@@ -95,7 +95,7 @@ class Record(Part):
     identity: ClassVar[tuple[str, ...]]
     """The fields whose values make the id; two records equal in these are the same record."""
 
-    tenant: Token = "default"
+    tenant: Token = DEFAULT_TENANT
     """Whose record it is."""
     purpose: Purpose = Purpose.STUDY
     """Why it was made: study, monitor, judge, production or search."""

@@ -311,15 +311,3 @@ class SuiteOutline:
     """True if there is anything to describe or compare."""
     purged: bool
     """True if the texts of any probe were purged."""
-
-
-def outline_of(suite: Suite) -> SuiteOutline:
-    """Count what is shown of a suite."""
-    return SuiteOutline(
-        hash=suite.hash,
-        header=suite.header,
-        probes=len(suite.probes),
-        pairs=suite.pairs,
-        has_findings=suite.has_findings,
-        purged=suite.purged,
-    )

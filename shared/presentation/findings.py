@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from biaswatch.shared.analysis.findings.groupings import THE_REST
 from biaswatch.shared.contracts import Diagnosis, Gap, GroupSummary, SummaryWord
 from biaswatch.shared.contracts.record import computed_once
 from biaswatch.shared.formatting import (
@@ -19,8 +20,6 @@ from biaswatch.shared.presentation.answer_filters import AnswerFilter, group_nam
 from biaswatch.shared.presentation.names import ModelNames
 from biaswatch.shared.presentation.tables import estimate_text, words
 from biaswatch.shared.presentation.verdicts import compared_groups, headline
-
-THE_REST = "the rest"
 
 
 @dataclass(frozen=True)

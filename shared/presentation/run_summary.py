@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, product
 
+from biaswatch.shared.analysis.findings.groupings import THE_REST
 from biaswatch.shared.contracts import Diagnosis, Verdict
 from biaswatch.shared.contracts.derived_features import base_of
 from biaswatch.shared.formatting import (
@@ -20,7 +21,6 @@ from biaswatch.shared.formatting import (
 )
 from biaswatch.shared.lookup import grouped
 from biaswatch.shared.presentation.findings import (
-    THE_REST,
     ComparisonView,
     answers_query,
     comparisons,

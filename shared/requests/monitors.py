@@ -27,7 +27,6 @@ from biaswatch.shared.contracts import (
     LIKELIHOOD,
     LISTENS,
     LONGEST_S,
-    MAX_LOOKS,
     TRAFFIC,
     Budget,
     Claim,
@@ -40,6 +39,7 @@ from biaswatch.shared.contracts import (
     Words,
 )
 from biaswatch.shared.contracts.derived_features import Scale, on_scale
+from biaswatch.shared.stats.anytime.limits import MAX_LOOKS
 
 UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 DURATION = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw])")

@@ -25,6 +25,7 @@ from biaswatch.shared.contracts import (
     parse_target,
 )
 from biaswatch.shared.contracts.derived_features import base_of
+from biaswatch.shared.contracts.identity import DEFAULT_TENANT
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.studies.local_law_144 import SMALL_SHARE
 
@@ -38,8 +39,6 @@ MOST_JUDGEMENTS = 100
 LONGEST_NONCE = 512
 BOARD_PROFILE = "board"
 """Profile of the interpretation that code writes, without a model."""
-UNNAMED = "default"
-"""The default tenant."""
 
 
 LATEST = "latest"
@@ -145,7 +144,7 @@ def run_of(
     running: Sequence[ExtractorStatus],
     at: datetime,
     *,
-    tenant: str = UNNAMED,
+    tenant: str = DEFAULT_TENANT,
 ) -> Run:
     """Return the requested run.
 
@@ -273,7 +272,7 @@ class BriefRequest(BaseModel):
     nonce: str = Field(default="", max_length=LONGEST_NONCE)
 
 
-def brief_of(request: BriefRequest, at: datetime, *, tenant: str = UNNAMED) -> Brief:
+def brief_of(request: BriefRequest, at: datetime, *, tenant: str = DEFAULT_TENANT) -> Brief:
     """Return the requested brief; its id contains the hash of its texts.
 
     Raises

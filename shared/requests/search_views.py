@@ -7,9 +7,8 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, model_validator
 
 from biaswatch.shared.contracts.search import MOST_CALLS, Space
+from biaswatch.shared.requests.runs import LONGEST_NONCE
 from biaswatch.shared.requests.searches import SearchResults
-
-LONGEST_NONCE = 512
 
 
 class SearchRequest(BaseModel):

@@ -30,6 +30,7 @@ from biaswatch.shared.contracts import (
     window_at,
     window_run_id,
 )
+from biaswatch.shared.contracts.identity import DEFAULT_TENANT
 from biaswatch.shared.parsing.redaction import RedactedText
 
 LiveSystem = tuple[str, str]
@@ -148,7 +149,7 @@ def exchange_of(
     *,
     sending: int | None = None,
     history: bool = False,
-    tenant: str = "default",
+    tenant: str = DEFAULT_TENANT,
 ) -> Exchange:
     """Return the exchange of an answer, stamped with the time of intake.
 

@@ -172,7 +172,7 @@ class ModelQuestions:
         return bool(ended)
 
     def _open_sets(self, run_id: str) -> list[str]:
-        return [key for key in self._gathers.open_keys() if key.startswith(f"{run_id}/")]
+        return self._gathers.open_keys(f"{run_id}/")
 
     def outbox_jobs(
         self, probes_of_run: Callable[[str], Iterable[Probe]], on_close: OnClose, every_s: float

@@ -15,12 +15,12 @@ from biaswatch.shared.errors import (
     TransientError,
 )
 from biaswatch.shared.runtime.jobs import Job, WakeEvent, in_thread
+from biaswatch.shared.runtime.outbox import BACK_PRESSURE_S
 from biaswatch.shared.store import PlanningCursor, PlanningCursors
 from biaswatch.shared.telemetry import RepeatedWarning, log
 
 LOOK_S = 1.0
 """Interval at which passes of other or dead processes are looked for."""
-BACK_PRESSURE_S = 0.5
 PACE_S = 0.2
 """Interval of looks where no pass may publish."""
 FAULT_PAUSE_S = 10.0

@@ -31,7 +31,7 @@ from biaswatch.shared.runtime.jobs import GuardedJob, Job, Work, guarded
 from biaswatch.shared.runtime.settings import Settings
 from biaswatch.shared.telemetry import DISK_FREE, DISK_SIZE, LAG, PUBLISHED, READY, log
 
-BEAT_S = 0.5
+SHOW_LAG_EVERY_S = 0.5
 BUS_PATIENCE_S = 15.0
 """How long a service that starts waits for a bus that starts."""
 CANCEL_AGAIN_S = 1.0
@@ -276,7 +276,7 @@ class Service:
                 lags[worker.stage.name] += worker.lag or 0
             for stage, lag in lags.items():
                 LAG.labels(stage).set(lag)
-            await asyncio.sleep(BEAT_S)
+            await asyncio.sleep(SHOW_LAG_EVERY_S)
 
     async def _show_disk(self, _: Publisher) -> None:
         """Export the disk of the state directory, or of the container that has none."""

@@ -19,14 +19,11 @@ from sqlalchemy import (
 )
 
 from biaswatch.shared.contracts import RUN_GATHER, Response, Run
-from biaswatch.shared.store.database import Database, batches, insert_new
+from biaswatch.shared.store.database import Database, batches, insert_new, lock_number
 from biaswatch.shared.store.monitoring_tables import ARCHIVE_FILES, ARCHIVED_RUNS, TRAFFIC_WINDOWS
 from biaswatch.shared.store.record_rows import FILE_KINDS, ByKind
 from biaswatch.shared.store.run_tables import GATHERS
 from biaswatch.shared.store.tables import RECORDS
-
-LOCK_HEX_DIGITS = 15
-"""Digits of a run's id in the number of its advisory lock, which has 63 bits."""
 
 
 class ArchiveState(StrEnum):
@@ -211,7 +208,7 @@ def lock_run(connection: Connection, run_id: str, *, shared: bool = False) -> No
     """
     if connection.dialect.name == "postgresql":
         lock = func.pg_advisory_xact_lock_shared if shared else func.pg_advisory_xact_lock
-        connection.execute(select(lock(int(run_id[:LOCK_HEX_DIGITS], 16))))
+        connection.execute(select(lock(lock_number(run_id))))
 
 
 SELECT_ARCHIVED = select(ARCHIVED_RUNS.c.run_id).where(

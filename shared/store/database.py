@@ -13,6 +13,7 @@ from biaswatch.shared.store.statements import is_in
 
 ResultRow = Row[tuple[Any, ...]]
 RowChange = Callable[[Any], Mapping[str, Any]]
+LOCK_HEX_DIGITS = 15
 MAX_KEYS = 500
 """Keys per query, and rows per page: below every database's limit of parameters."""
 
@@ -161,6 +162,11 @@ def _insert(connection: Connection, table: Table) -> Any:
     """Return the dialect's INSERT, which has an ON CONFLICT clause."""
     dialect = postgresql if connection.dialect.name == "postgresql" else sqlite
     return dialect.insert(table)
+
+
+def lock_number(id_: str) -> int:
+    """Return the number of the advisory lock of an id, in 60 of its 63 bits."""
+    return int(id_[:LOCK_HEX_DIGITS], 16)
 
 
 def batches(keys: Iterable[str]) -> Iterator[list[str]]:

@@ -19,15 +19,14 @@ from biaswatch.shared.contracts import (
     ScheduledMonitor,
     derived_id,
 )
-from biaswatch.shared.store.database import Database, insert_new
+from biaswatch.shared.contracts.identity import DEFAULT_TENANT
+from biaswatch.shared.store.database import Database, insert_new, lock_number
 from biaswatch.shared.store.monitoring_tables import ENROLLED_UNITS, SCHEDULE
 from biaswatch.shared.store.records import Records
 from biaswatch.shared.store.tables import RECORDS
 
 _CHANGING = Lock()
 """Held before a connection is, as the waiting threads would hold all of them."""
-LOCK_HEX_DIGITS = 15
-"""Digits of a hash in the number of an advisory lock, which has 63 bits."""
 CACHED_BODIES = 5000
 """Monitors and runs that are kept decoded; the schedule is read every second."""
 K = TypeVar("K", Round, Description)
@@ -46,7 +45,7 @@ class MonitorDefinitions:
         with _CHANGING, ExitStack() as stack:
             if self.db.engine.dialect.name == "postgresql":  # SQLite has one gateway
                 connection = stack.enter_context(self.db.writing())
-                number = int(derived_id("monitors", self.db.tenant)[:LOCK_HEX_DIGITS], 16)
+                number = lock_number(derived_id("monitors", self.db.tenant))
                 connection.execute(select(func.pg_advisory_xact_lock(number)))
             yield
 
@@ -110,7 +109,7 @@ class Schedule:
         query = select(SCHEDULE).order_by(SCHEDULE.c.tenant, SCHEDULE.c.name)
         return [_scheduled(row) for row in self.db.rows(query)]
 
-    def get(self, name: str, tenant: str = "default") -> ScheduledMonitor | None:
+    def get(self, name: str, tenant: str = DEFAULT_TENANT) -> ScheduledMonitor | None:
         """Return a tenant's monitor of this name, or None."""
         rows = self.db.rows(select(SCHEDULE).where(_named(tenant, name)))
         return _scheduled(rows[0]) if rows else None

@@ -2,6 +2,7 @@
 
 from sqlalchemy import Engine
 
+from biaswatch.shared.contracts.identity import DEFAULT_TENANT
 from biaswatch.shared.errors import BiaswatchError
 from biaswatch.shared.store.alarm_deliveries import AlarmDeliveries, Channels
 from biaswatch.shared.store.answer_file_writer import AnswerFilesLocation, AnswerFileWriter
@@ -39,7 +40,7 @@ from biaswatch.shared.store.run_results import (
 from biaswatch.shared.store.run_tables import JUDGING_CURSORS
 from biaswatch.shared.store.searches import Searches
 from biaswatch.shared.store.sent_forms import SentForms
-from biaswatch.shared.store.suites import UNNAMED, Suites
+from biaswatch.shared.store.suites import Suites
 from biaswatch.shared.store.texts import Purges
 from biaswatch.shared.store.window_answers import WindowAnswers
 from biaswatch.shared.store.window_readings import WindowReadings
@@ -137,7 +138,7 @@ class Store:
     @property
     def tenant(self) -> str:
         """The tenant of written records; `default` if the scope names none."""
-        return self._db.tenant or UNNAMED
+        return self._db.tenant or DEFAULT_TENANT
 
     def check_available(self) -> None:
         """Check that the database and the place of the files it writes are available.

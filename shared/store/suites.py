@@ -10,12 +10,11 @@ from typing import Any
 from sqlalchemy import ColumnElement, Row, Select, select, update
 
 from biaswatch.shared.contracts import Suite, SuiteHeader, SuiteOutline, SuiteProbe
+from biaswatch.shared.contracts.identity import DEFAULT_TENANT
 from biaswatch.shared.store.database import MAX_KEYS, Database
 from biaswatch.shared.store.run_tables import SUITE_GROUPS, SUITE_PROBES, SUITE_TENANTS, SUITES
 from biaswatch.shared.store.suite_uploads import SuiteGroup, SuiteUpload, positions_in, probes_at
 
-UNNAMED = "default"
-"""Tenant of records without a named tenant."""
 PROBES = SUITE_PROBES.c
 
 
@@ -27,7 +26,7 @@ class Suites:
 
     def upload(self) -> SuiteUpload:
         """Begin the upload of a suite, part by part."""
-        return SuiteUpload(self.db, self.db.tenant or UNNAMED)
+        return SuiteUpload(self.db, self.db.tenant or DEFAULT_TENANT)
 
     def keep(self, suite: Suite, now: datetime) -> str:
         """Store a suite; return its hash.

@@ -21,6 +21,7 @@ from biaswatch.shared.bus.jetstream import Admin
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.clock import now
 from biaswatch.shared.contracts.audit import AuditAction, AuditedAct, AuditEntry, faults_of
+from biaswatch.shared.contracts.identity import DEFAULT_TENANT
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.files import json_lines, read_text
 from biaswatch.shared.presentation.names import AuditObject, audit_object
@@ -34,7 +35,6 @@ from biaswatch.shared.telemetry import configure_logs
 app = typer.Typer(
     name="audit", help="The audit trail of administrative acts: show, verify.", no_args_is_help=True
 )
-DEFAULT_TENANT = "default"
 EVENT = "audit entry"
 """Name of the log event of an entry."""
 BROKEN_CODE = 2

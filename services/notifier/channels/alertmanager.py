@@ -13,12 +13,12 @@ from biaswatch.services.notifier.domain.attempts import Attempt, Delivered
 from biaswatch.services.notifier.posting import bearer, post_json
 from biaswatch.services.notifier.secrets import SecretReference, Secrets
 from biaswatch.shared.contracts import Alarm, AlarmState, open_alarms_of
+from biaswatch.shared.contracts.identity import DEFAULT_TENANT
 from biaswatch.shared.formatting import isolated
 from biaswatch.shared.presentation.alarm_messages import estimate_words, link_of, plain
 
 ALERT = "BiasMonitorAlarm"
 """The name of the rule of Prometheus too: one route serves both ways."""
-DEFAULT_TENANT = "default"
 RESEND_INTERVAL_S = 60.0
 """Alertmanager keeps nothing over a restart, so open alarms are sent again."""
 MISSED_SENDS = 4

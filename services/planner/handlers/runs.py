@@ -21,11 +21,11 @@ from biaswatch.shared.contracts import (
     Run,
     verdicts_expected,
 )
+from biaswatch.shared.contracts.identity import DEFAULT_TENANT
 from biaswatch.shared.runtime.gather import Gather
 from biaswatch.shared.runtime.jobs import Job, in_thread
 from biaswatch.shared.runtime.outbox import Backlog, Outbox, StalledKeys, closing_backlogs
 from biaswatch.shared.store import Closing, PlanningCursor, Store
-from biaswatch.shared.store.suites import UNNAMED
 from biaswatch.shared.telemetry import log
 
 MAX_LOST_RECORDS = 2000
@@ -212,7 +212,7 @@ def completion_of(closing: Closing) -> list[Completion]:
     """Return the record of a closed run."""
     return [
         Completion(
-            tenant=str(closing.context.get("tenant", UNNAMED)),
+            tenant=str(closing.context.get("tenant", DEFAULT_TENANT)),
             at=closing.closed_at,
             run_id=closing.key,
             stage=FEATURES,

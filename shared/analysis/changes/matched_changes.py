@@ -232,7 +232,7 @@ class GapChange(ChangeTest):
         if self.of.runs.is_bank:
             sides = self.of.prompts(self.pair)
             return all(self.of.runs.enough_answers(side, self.feature) for side in sides)
-        return self._samples(self.of.sampled).testable
+        return self.of.sampled.samples(self.pair, self.feature).testable
 
     def counts(self) -> AnswerCounts:
         """Return the prompts and answers behind the change."""
@@ -253,11 +253,11 @@ class GapChange(ChangeTest):
             return self._on_fixed_prompts(of_a, of_b, family)
         a, b = of_a.sampled.pair_of(self.pair)[0], of_b.sampled.pair_of(self.pair)[1]
         bounds = of_a.sampled.bounds_of(self.pair, self.feature)
-        samples = of_a.sampled.sampled(a, b, self.feature, bounds)
+        samples = of_a.sampled.paired_samples(a, b, self.feature, bounds)
         gap = of_a.sampled.result(change_samples(samples), a.clustered or b.clustered, family)
         if (factors := self._factors(of_a, of_b)) is not None:
             gap = gap_of_factors(factors.gap(self.pair, self.feature), of_a.sampled.plan, family)
-        before, after = (mean_gap(self._samples(run)) for run in of_a.by_run)
+        before, after = (mean_gap(run.samples(self.pair, self.feature)) for run in of_a.by_run)
         return ChangeResult(gap, before, after)
 
     def _factors(self, of_a: GapChanges, of_b: GapChanges) -> RandomFactors | None:
@@ -268,10 +268,6 @@ class GapChange(ChangeTest):
         values, in_b = changes.values.copy(), self.of.prompts(self.pair)[1]
         values[in_b] = of_b.sampled.observations.values[in_b]
         return RandomFactors(replace(changes, values=values), self.of.grouping)
-
-    def _samples(self, sampled: SampledGroups) -> ComparedSamples:
-        bounds = sampled.bounds_of(self.pair, self.feature)
-        return sampled.sampled(*sampled.pair_of(self.pair), self.feature, bounds)
 
     def _on_fixed_prompts(self, of_a: GapChanges, of_b: GapChanges, family: int) -> ChangeResult:
         plan, (in_a, in_b) = self.of.runs.plan, self.of.prompts(self.pair)

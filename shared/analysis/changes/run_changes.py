@@ -16,6 +16,7 @@ from biaswatch.shared.analysis.findings.groupings import (
     grouping,
 )
 from biaswatch.shared.analysis.findings.observations import Observations, Whole, coded
+from biaswatch.shared.analysis.findings.worst_cases import undoing, verdict_holds
 from biaswatch.shared.stats.comparisons.changes import ChangeResult
 from biaswatch.shared.stats.comparisons.gap_test import GapResult
 from biaswatch.shared.stats.comparisons.tolerance_tests import NEVER_VARY, conclude
@@ -197,11 +198,13 @@ def _run_change(test: ChangeTest, alpha: float, family: int) -> RunChange:
     if verdict is not ChangeVerdict.INCONCLUSIVE:
         missing = counts.n_missing_before + counts.n_missing_after
         survives = not missing or all(
-            _verdict_holds(verdict, result.marginal.value or 0.0, worst, alpha, family)
+            verdict_holds(
+                worst, result.marginal.value, differs=verdict is ChangeVerdict.CHANGED,
+                alpha=alpha, family=family,
+            )
             for worst in test.at_worst()
-        )
-        could = "cannot" if survives else "could"
-        reason += f"; the {missing} missing answers {could} undo it" if missing else ""
+        )  # fmt: skip
+        reason += f"; {undoing(missing, survives=survives)}" if missing else ""
     change, by_itself = result.simultaneous, result.marginal
     if result.known:
         change = by_itself = replace(by_itself, reason=KNOWN)
@@ -241,15 +244,3 @@ def _conclusion(
             range_ = "changes on both sides of the tolerance" if tolerance else "a change of 0"
             reason = f"{range_} cannot be excluded at the family's level"
             return ChangeVerdict.INCONCLUSIVE, change.reason or reason
-
-
-def _verdict_holds(
-    verdict: ChangeVerdict, change: float, worst: GapResult, alpha: float, family: int
-) -> bool:
-    """Return whether a verdict, in its direction, is the same with another result."""
-    p_value = worst.p_equivalence
-    if verdict is ChangeVerdict.CHANGED:
-        if (worst.marginal.value or 0.0) * change <= 0:
-            return False
-        p_value = worst.p_disparity
-    return p_value is not None and min(1.0, p_value * family) <= alpha

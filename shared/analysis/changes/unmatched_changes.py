@@ -160,7 +160,9 @@ class RunGaps:
     ) -> tuple[ComparedSamples, ComparedSamples]:
         """Return the units of two groups after and before, in the range of both."""
         bounds = self.runs.answers.ranges[self.runs.answers.features[feature]]
-        after, before = (run.sampled(*run.pair_of(pair), feature, bounds) for run in self.by_run)
+        after, before = (
+            run.paired_samples(*run.pair_of(pair), feature, bounds) for run in self.by_run
+        )
         return after, before
 
     def has_few_families(self, pair: ComparedGroups, feature: int) -> bool:
@@ -270,7 +272,7 @@ class IndependentLevelChange(ChangeTest):
 
     def result(self, family: int) -> ChangeResult:
         """Return the change with its tests."""
-        result = self.sampled.compare(self.pair, self.feature, family)[0]
+        result = self.sampled.compare(self.pair, self.feature, family).result
         after, before = (
             float(values.mean()) if len(values) else None
             for values in (self.sampled.units.values(group, self.feature) for group in (0, 1))

@@ -13,6 +13,7 @@ from biaswatch.shared.analysis.findings.group_comparison import GroupComparison
 from biaswatch.shared.analysis.findings.groupings import THE_REST, ComparedGroups, ComparisonPlan
 from biaswatch.shared.analysis.findings.questions import verdicts_of
 from biaswatch.shared.analysis.findings.twins import TwinTest
+from biaswatch.shared.analysis.findings.worst_cases import undoing, verdict_holds
 from biaswatch.shared.contracts import Claim, Verdicts
 from biaswatch.shared.stats.comparisons.compared_samples import ComparedSamples
 from biaswatch.shared.stats.comparisons.constant_shift import TwinDifferences
@@ -43,7 +44,9 @@ def compare(
     for pair in groups.compared:
         few = random is not None and random.planned_few(pair)
         for index, feature in enumerate(groups.observations.features):
-            result, samples, units, by_set = groups.compare(pair, index, family)
+            compared = groups.compare(pair, index, family)
+            result, samples, units = compared.result, compared.samples, compared.units
+            by_set = compared.by_set
             factor = random.gap(pair, index) if random else None
             if factor is not None and plan.claim is Claim.POPULATION:
                 result = gap_of_factors(factor, plan, family)
@@ -267,11 +270,13 @@ def _concluded(
         survives = all(p <= plan.alpha for p in twins_at_worst())
     else:
         survives = comparison.if_missing is not None and all(
-            _verdict_holds(comparison, conclusion, worst, plan, family)
+            verdict_holds(
+                worst, comparison.gap.value, differs=conclusion.verdict is Verdict.DISPARITY,
+                alpha=plan.alpha, family=family,
+            )
             for worst in comparison.if_missing
-        )
-    could = "cannot" if survives else "could"
-    reason = f"{conclusion.reason}; the {missing} missing answers {could} undo it"
+        )  # fmt: skip
+    reason = f"{conclusion.reason}; {undoing(missing, survives=survives)}"
     conclusion = replace(conclusion, reason=reason)
     return with_p(conclusion=conclusion, survives_missing=survives)
 
@@ -295,20 +300,3 @@ def _conclusion(
         comparison.gap, p_adjusted, p_equivalence_adjusted,
         tolerance=plan.tolerance, alpha=plan.alpha,
     )  # fmt: skip
-
-
-def _verdict_holds(
-    comparison: GroupComparison,
-    conclusion: Conclusion,
-    worst: GapResult,
-    plan: ComparisonPlan,
-    family: int,
-) -> bool:
-    """Return whether a verdict, in its direction, would be the same with these answers."""
-    if conclusion.verdict is Verdict.DISPARITY:
-        p_value, value = worst.p_disparity, worst.marginal.value
-        if value is None or comparison.gap.value is None or value * comparison.gap.value <= 0:
-            return False
-    else:
-        p_value = worst.p_equivalence
-    return p_value is not None and min(1.0, p_value * family) <= plan.alpha

@@ -21,6 +21,7 @@ from biaswatch.shared.stats.comparisons.random_factors import (
     NO_SPREAD,
     FactorGap,
     LevelCounts,
+    contains,
     random_factor_gap,
 )
 from biaswatch.shared.stats.comparisons.tolerance_tests import p_values_of
@@ -41,7 +42,7 @@ class RandomFactors:
         declared = self._observations.factor_codes
         sets, units = self._observations.set_codes, self._observations.unit_codes
         sample = (SET, sets) if (sets >= 0).any() else (UNIT, units)
-        if any(_contains(codes, sample[1]) for codes in declared.values()):
+        if any(contains(codes, sample[1]) for codes in declared.values()):
             return declared
         return declared | dict([sample])
 
@@ -79,14 +80,6 @@ class RandomFactors:
 def _levels(name: str, codes: Whole, of_a: Bools) -> LevelCounts:
     in_a, in_b = (np.unique(codes[side & (codes >= 0)]) for side in (of_a, ~of_a))
     return LevelCounts(name, len(in_a), len(in_b), len(np.intersect1d(in_a, in_b)))
-
-
-def _contains(outer: Whole, inner: Whole) -> bool:
-    """Return whether every value of the inner factor has one value of the outer one."""
-    if (outer < 0).any() or (inner < 0).any():
-        return False
-    pairs = outer.astype(np.int64) * (int(inner.max(initial=0)) + 1) + inner
-    return len(np.unique(pairs)) == len(np.unique(inner))
 
 
 def group_effect_p(factor: FactorGap | None) -> float | None:

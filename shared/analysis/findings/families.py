@@ -148,7 +148,7 @@ class _TwinsAtWorst:
             if grouping.domains[grouping.groups[pair[0]].domain] == of.domain
         ]  # fmt: skip
         feature = groups.observations.features.index(of.feature)
-        _, samples, _, _ = groups.compare(pair, feature, 1)
+        samples = groups.samples(pair, feature)
         if float(samples.differences.sum()) * (of.gap.value or 0.0) <= 0:
             return 1.0
         p_sets = p_values.get((place, of.dimension, of.domain, of.feature, of.a, of.b))

@@ -1,7 +1,7 @@
 """The groups of a dimension as samples, and their comparison."""
 
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -34,6 +34,19 @@ from biaswatch.shared.stats.samples import Sample
 FEW_CLUSTERS = "prompts come in families, and fewer than five families of a group were answered"
 FixedAnswers = Mapping[Hashable, Sample]
 """A side's answers, by prompt."""
+
+
+@dataclass(frozen=True)
+class ComparedGroupPair:
+    """The comparison of a pair of groups on one feature."""
+
+    result: GapResult
+    samples: ComparedSamples
+    """Pairs within sets, and single units."""
+    units: tuple[Floats, Floats]
+    """Values of each side's units of the claim."""
+    by_set: GapResult | None = None
+    """The result by set, where the claim takes answers as units."""
 
 
 class SampledGroups:
@@ -102,46 +115,38 @@ class SampledGroups:
         """Return the groups of both sides."""
         return self.grouping.members(pair)
 
-    def compare(
-        self, pair: ComparedGroups, feature: int, family: int
-    ) -> tuple[GapResult, ComparedSamples, tuple[Floats, Floats], GapResult | None]:
-        """Compare a pair on one feature.
-
-        Returns the result, the samples within sets, the values of each side's units of the claim,
-        and the result by set, where the claim takes answers as units.
-        """
-        a, b = self.pair_of(pair)
-        samples = self.sampled(a, b, feature, self.bounds_of(pair, feature))
-        result = self.result(samples, a.clustered or b.clustered, family)
+    def compare(self, pair: ComparedGroups, feature: int, family: int) -> ComparedGroupPair:
+        """Compare a pair on one feature."""
+        clustered = any(side.clustered for side in self.pair_of(pair))
+        samples = self.samples(pair, feature)
+        result = self.result(samples, clustered, family)
         if self.prompts is None:
-            return result, samples, self.unit_values(pair, feature), None
+            return ComparedGroupPair(result, samples, self.unit_values(pair, feature))
         answers = self.answers(pair, feature)
         of_a, of_b = (
             _present(np.concatenate([*map(np.array, side.values()), []])) for side in answers
         )
         fixed = self.fixed_gap(*answers, pair, feature, family)
-        return fixed, samples, (of_a, of_b), result
+        return ComparedGroupPair(fixed, samples, (of_a, of_b), by_set=result)
 
     def gap(self, pair: ComparedGroups, feature: int, family: int) -> GapResult:
         """Return the result of `compare` alone; compare the last pair last, as it frees units."""
         if self.prompts is not None:
             return self.fixed_gap(*self.answers(pair, feature), pair, feature, family)
-        bounds = self.bounds_of(pair, feature)
-        a, b = self.pair_of(pair)
-        sampled, clustered = self.sampled(a, b, feature, bounds), a.clustered or b.clustered
-        del a, b
-        sampled.only_a.sort()  # in place, so that no sorted copy is needed later
-        sampled.only_b.sort()
+        clustered = any(side.clustered for side in self.pair_of(pair))
+        samples = self.samples(pair, feature)
+        samples.only_a.sort()  # in place, so that no sorted copy is needed later
+        samples.only_b.sort()
         if pair == self.compared[-1]:
             self.free_units()
-        return self.result(sampled, clustered, family)
+        return self.result(samples, clustered, family)
 
     def at_worst(self, pair: ComparedGroups, feature: int) -> tuple[GapResult, GapResult]:
         """Return the comparison with the missing answers least favourable for a, then for b."""
         if self._filled is None or self._filled[0] != pair:
             filled = (self.filled([pair], raised=1), self.filled([pair], raised=0))
             self._filled = pair, filled
-        first, second = (groups.compare(pair, feature, 1)[0] for groups in self._filled[1])
+        first, second = (groups.compare(pair, feature, 1).result for groups in self._filled[1])
         return first, second
 
     def filled(self, pairs: Iterable[ComparedGroups], *, raised: int) -> "SampledGroups":
@@ -168,7 +173,11 @@ class SampledGroups:
         a, b = self.pair_of(pair)
         return _present(a.by_unit.values[:, feature]), _present(b.by_unit.values[:, feature])
 
-    def sampled(
+    def samples(self, pair: ComparedGroups, feature: int) -> ComparedSamples:
+        """Return the units of a pair, within sets and singly."""
+        return self.paired_samples(*self.pair_of(pair), feature, self.bounds_of(pair, feature))
+
+    def paired_samples(
         self, a: SideUnits, b: SideUnits, feature: int, bounds: Bounds | None
     ) -> ComparedSamples:
         """Pair within the sets that both sides have; what is left over is compared singly."""

@@ -11,10 +11,10 @@ from biaswatch.shared.analysis.findings.group_disparities import (
     additive_design,
     unit_rows,
 )
+from biaswatch.shared.analysis.findings.group_statistics import SHARES
 from biaswatch.shared.analysis.findings.groupings import Grouping
 from biaswatch.shared.analysis.findings.observations import Observations, Whole
 from biaswatch.shared.stats.arrays import Floats, Indices
-from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 from biaswatch.shared.stats.comparisons.sign_flips import sign_flip_p
 from biaswatch.shared.stats.estimate import Estimate
 from biaswatch.shared.stats.groups.group_means import GroupMeans, group_means
@@ -22,7 +22,6 @@ from biaswatch.shared.stats.groups.interactions import InteractionTest, interact
 
 DIFFERENCE, LOG_ODDS = "difference", "log odds"
 FLIPS = "sign flips of the difference of gaps, over sets"
-SHARES: Bounds = (0.0, 1.0)
 SIGNS = (1.0, -1.0, -1.0, 1.0)
 """Signs of the means of a tetrad, in the difference of its gaps."""
 CELLS = len(SIGNS)

@@ -4,7 +4,7 @@ from biaswatch.shared.analysis.findings.factors import few_reason, sure_factor
 from biaswatch.shared.analysis.findings.groupings import ComparisonPlan
 from biaswatch.shared.analysis.findings.twins import NO_TWINS
 from biaswatch.shared.contracts.diagnosis import Verdicts
-from biaswatch.shared.stats.comparisons.random_factors import FactorGap, nested_p
+from biaswatch.shared.stats.comparisons.random_factors import NO_FACTOR, FactorGap, nested_p
 from biaswatch.shared.stats.estimate import (
     DIFFERS,
     NOT_SHOWN,
@@ -14,7 +14,6 @@ from biaswatch.shared.stats.estimate import (
     too_few,
 )
 
-NO_FACTOR = "no random factor is declared"
 UNTESTED = "the twins have no answers to compare"
 NOT_DRAWN = (
     "probabilities are not drawn, so any two names differ: that is compared with placebo twins with"

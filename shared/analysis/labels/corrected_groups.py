@@ -223,7 +223,7 @@ class GroupsByLabels:
             no_interval = undefined(self._lacking(pair))
             return GapResult(no_interval, no_interval, None, None)
         a, b = self.sampled.pair_of(pair)
-        samples = self.sampled.sampled(a, b, 0, None)
+        samples = self.sampled.paired_samples(a, b, 0, None)
         gap = corrected_gap(
             samples, *self._sides(pair), alpha=plan.alpha, tolerance=plan.tolerance, family=family
         )
@@ -243,7 +243,7 @@ class GroupsByLabels:
         """Return the ratio of a pair's means."""
         if not self.groups.comparable(pair):
             return undefined(self._lacking(pair))
-        samples = self.sampled.sampled(*self.sampled.pair_of(pair), 0, None)
+        samples = self.sampled.paired_samples(*self.sampled.pair_of(pair), 0, None)
         return corrected_ratio(samples, *self._sides(pair), alpha=self.groups.plan.alpha)
 
     def _sides(self, pair: ComparedGroups) -> tuple[CorrectedSide, CorrectedSide]:

@@ -137,11 +137,7 @@ class CountedComparisons(Mapping[str, RoundCounts]):
         places, parts = np.array(list(more)), column_of(list(more.values())) or {"parts": {}}
         every = np.arange(len(self.comparisons))
         blocks = [(every, self.columns["counts"]["parts"]), (places, parts["parts"])]
-        names = dict.fromkeys(name for _, columns in blocks for name in columns)
-        counts = {
-            name: joined([(at, {name: c[name]}) for at, c in blocks if name in c], len(every))[name]
-            for name in names
-        }
+        counts = joined(blocks, len(every))
         return replace(self, columns={**self.columns, "counts": {"parts": counts}})
 
     def __getitem__(self, key: str) -> RoundCounts:

@@ -8,7 +8,7 @@ import numpy as np
 
 from biaswatch.shared.analysis.monitors.alpha_shares import gap_alpha
 from biaswatch.shared.analysis.monitors.blocks import PairBlocks
-from biaswatch.shared.analysis.monitors.method import method_of
+from biaswatch.shared.analysis.monitors.method import by_method, method_of
 from biaswatch.shared.analysis.monitors.methods.matched import unadjusted_gap, user_counts_of
 from biaswatch.shared.analysis.monitors.round_answers import ClosedCounts, Counts, less
 from biaswatch.shared.analysis.monitors.same_treatment import (
@@ -97,14 +97,6 @@ def summaries_of(
             places, _of_method(method, own_reads, family, disparity_share), strict=True
         )
     return [summaries[place] for place in range(len(reads))]
-
-
-def by_method(comparisons: Sequence[Comparison]) -> Iterator[tuple[Method, list[int]]]:
-    """Return the places of the comparisons of each method."""
-    by_method: dict[Method, list[int]] = {}
-    for place, comparison in enumerate(comparisons):
-        by_method.setdefault(comparison.watched.method, []).append(place)
-    yield from by_method.items()
 
 
 def _of_method(

@@ -23,7 +23,6 @@ from biaswatch.shared.analysis.monitors.gap_evidence import (
     EvidenceRead,
     EvidenceSummary,
     GapUnderWay,
-    by_method,
     gaps_of,
     next_test,
     span_of,
@@ -31,7 +30,7 @@ from biaswatch.shared.analysis.monitors.gap_evidence import (
     tolerance_of,
 )
 from biaswatch.shared.analysis.monitors.group_effects import BeyondTwins, beyond_twins
-from biaswatch.shared.analysis.monitors.method import method_of
+from biaswatch.shared.analysis.monitors.method import by_method, method_of
 from biaswatch.shared.analysis.monitors.pair_counts import REPEATED
 from biaswatch.shared.analysis.monitors.same_treatment import SameTreatment
 from biaswatch.shared.contracts import (

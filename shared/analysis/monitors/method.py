@@ -4,7 +4,7 @@ A new method is a file there with a `METHOD`, its name and facts in
 `shared/contracts/comparison.py`, a test and a row in `docs/monitors.md`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 
@@ -114,19 +114,24 @@ def method_of(method: Method) -> MonitorMethod:
     return method_
 
 
+def by_method(comparisons: Sequence[Comparison]) -> Iterable[tuple[Method, list[int]]]:
+    """Return the places of the comparisons of each method."""
+    places: dict[Method, list[int]] = {}
+    for place, comparison in enumerate(comparisons):
+        places.setdefault(comparison.watched.method, []).append(place)
+    return places.items()
+
+
 def counted(
     comparisons: Sequence[Comparison], answers: RoundAnswers, scope: RoundScope
 ) -> tuple[CountedComparisons, SetsOfComparisons]:
     """Return what a closed round of a suite adds to each comparison, and the sets behind it."""
     closed = SortedRound.of(comparisons, answers, scope)
-    by_method: dict[Method, list[int]] = {}
-    for place, comparison in enumerate(comparisons):
-        by_method.setdefault(comparison.watched.method, []).append(place)
     blocks = [
         (
             np.array(places),
             method_of(method).count([comparisons[place] for place in places], closed).columns,
         )
-        for method, places in by_method.items()
+        for method, places in by_method(comparisons)
     ]
     return CountedComparisons.joined(comparisons, blocks), closed.sets

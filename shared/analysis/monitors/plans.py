@@ -27,10 +27,10 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.contracts.expansion import set_of
 from biaswatch.shared.contracts.mistakes import as_usage_error
-from biaswatch.shared.contracts.monitor import MAX_LOOKS
 from biaswatch.shared.contracts.suite_limits import number_shown
 from biaswatch.shared.errors import NotFoundError, UsageError
 from biaswatch.shared.requests.monitors import TRAFFIC_PREFIX, MonitorRequest, TrafficMonitorRequest
+from biaswatch.shared.stats.anytime.limits import MAX_LOOKS
 from biaswatch.shared.stats.arrays import Bools, Ints
 
 Sets = NDArray[np.uint64]

@@ -20,8 +20,8 @@ from biaswatch.shared.tracing import HEADER, outgoing_headers
 
 RECENT_S = 120.0
 """How long a failed publication counts: what failed is tried again within a minute."""
-HEADER_ALLOWANCE_BYTES = 4 * 1024
-"""The client does not count headers, and a server that gets too much closes the connection."""
+SERVER_MARGIN_BYTES = 4 * 1024
+"""Margin below the largest message of the server, which closes the connection beyond it."""
 BUNDLED = frozenset(route.record.kind for route in ROUTES if route.bundled)
 """The kinds of records that go together where they are published at the same time."""
 Reply = bytes | TransientError | None
@@ -166,7 +166,7 @@ class JetStreamPublisher:
         size = len(message.data)
         for key, value in message.headers.items():
             size += len(key) + len(value.encode()) + 4
-        most = self._connection.client.max_payload - HEADER_ALLOWANCE_BYTES
+        most = self._connection.client.max_payload - SERVER_MARGIN_BYTES
         if size <= most:
             return None
         return OversizeError(

@@ -7,6 +7,7 @@ from math import ceil, pi, sqrt
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtr
 
+from biaswatch.shared.stats.anytime.limits import MAX_LOOKS
 from biaswatch.shared.stats.arrays import Floats
 from biaswatch.shared.stats.estimate import check_alpha
 
@@ -15,7 +16,6 @@ SEQUENTIAL_SHARE = 0.9
 GRID_STEP = 0.02
 """Step of the grid on which the path is integrated, in standard deviations of the last look."""
 GRID_END = 9.0
-MAX_LOOKS = 1000
 MIN_UNITS = 2
 LEAST_VARIANCE = 1e-12
 GUARD_UNITS = 4.0

@@ -10,10 +10,10 @@ import numpy as np
 from scipy.special import gammaln
 
 from biaswatch.shared.stats.anytime.inversion import threshold
+from biaswatch.shared.stats.anytime.limits import MAX_LOG_ODDS
 from biaswatch.shared.stats.arrays import Floats
 
 MAX_BATCH_RESPONSES = 1_000_000
-MAX_LOG_ODDS = 4.0
 POINTS = 161
 GRID = np.linspace(-MAX_LOG_ODDS, MAX_LOG_ODDS, POINTS)
 """Logarithms of odds ratios, .05 apart: from 1/55 to 55."""

@@ -266,7 +266,7 @@ def _outermost(codes: list[Indices]) -> list[Indices]:
     kept: list[Indices] = []
     for place, code in enumerate(codes):
         remaining = [*kept, *codes[place + 1 :]]
-        if not any(_contains(other, code) for other in remaining):
+        if not any(contains(other, code) for other in remaining):
             kept.append(code)
     return kept
 
@@ -279,9 +279,12 @@ def _weights(of_a: Bools, codes: list[Indices]) -> Vector:
     return np.asarray(1.0 / np.bincount(by_group)[by_group])
 
 
-def _contains(outer: Indices, inner: Indices) -> bool:
+def contains(outer: NDArray[np.integer], inner: NDArray[np.integer]) -> bool:
     """Return whether every value of the inner factor has one value of the outer one."""
-    return len(np.unique(joined([outer, inner]))) == int(inner.max()) + 1
+    if (outer < 0).any() or (inner < 0).any():
+        return False
+    pairs = outer.astype(np.int64) * (int(inner.max(initial=0)) + 1) + inner
+    return len(np.unique(pairs)) == len(np.unique(inner))
 
 
 def _influence(

@@ -17,13 +17,13 @@ from biaswatch.shared.contracts import (
     Suite,
     SuiteProbe,
     expected_of,
-    outline_of,
     probes_of,
 )
 from biaswatch.shared.errors import PoisonError
 from biaswatch.shared.store import PlannedProbes, Store, migrate
 from tests.support.planned import gone_through, planned
 from tests.support.records import make_response, make_run, make_target
+from tests.support.suite_outlines import outline_of
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 SUITE = Suite(

@@ -5,16 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from biaswatch.shared.contracts import (
-    Features,
-    Monitor,
-    Purpose,
-    Response,
-    Run,
-    Suite,
-    SuiteProbe,
-    outline_of,
-)
+from biaswatch.shared.contracts import Features, Monitor, Purpose, Response, Run, Suite, SuiteProbe
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.database import Scope
 from tests.support.records import (
@@ -25,6 +16,7 @@ from tests.support.records import (
     make_response,
     make_run,
 )
+from tests.support.suite_outlines import outline_of
 
 NOW = datetime(2026, 2, 1, tzinfo=UTC)
 SUITE = Suite(name="tiny", extractors=("words",), probes=(SuiteProbe(key="a", prompt="Hello?"),))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import func, select
 
-from biaswatch.shared.contracts import Suite, SuiteHeader, SuiteProbe, outline_of
+from biaswatch.shared.contracts import Suite, SuiteHeader, SuiteProbe
 from biaswatch.shared.contracts.suite_limits import SuiteCounts
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.store import Store
@@ -18,6 +18,7 @@ from biaswatch.shared.store.engine import read_transaction
 from biaswatch.shared.store.run_tables import SUITE_PROBES
 from biaswatch.shared.store.suite_uploads import ABANDONED_S, SuiteUpload
 from tests.support.records import AT
+from tests.support.suite_outlines import outline_of
 
 PROBES = tuple(
     SuiteProbe(key=f"p{n}", prompt=f"Say {n}.", set=f"s{n // 2}", facts={"side": "ab"[n % 2]})

@@ -22,7 +22,6 @@ from biaswatch.shared.contracts import (
     PairVerdict,
     Suite,
     derived_id,
-    outline_of,
     verdicts_expected,
 )
 from biaswatch.shared.contracts.pair_verdict import corrected_of, latest_verdicts
@@ -35,6 +34,7 @@ from biaswatch.shared.stats.judges.results import KindResult
 from biaswatch.shared.stats.krippendorff import krippendorff_alpha
 from tests.support.bbq_rows import make_bbq_row
 from tests.support.records import AT, make_label, make_label_sample, make_verdict
+from tests.support.suite_outlines import outline_of
 
 SUITE = suite_of([BbqRow.model_validate(make_bbq_row(n)) for n in range(8)])
 RUNNING = [
