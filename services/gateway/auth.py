@@ -153,6 +153,10 @@ class CallerAudit:
 
     writer: AuditWriter
 
+    async def record(self, action: AuditAction, subject: str, **details: str) -> None:
+        """Write an act that is only its entry; raise TransientError if it cannot be written."""
+        await self.writer.append([_audited_act(action, subject, details)])
+
     @asynccontextmanager
     async def act(self, action: AuditAction, subject: str, **details: str) -> AsyncIterator[None]:
         """Write an act before it is done, and its failure if it fails.
@@ -162,18 +166,7 @@ class CallerAudit:
         TransientError
             The audit trail cannot be written, so the act must not be done.
         """
-        caller = current_caller()
-        if caller is None:
-            raise LookupError("An act of an unknown caller has to be audited.")
-        act = AuditedAct(
-            tenant=caller.tenant,
-            actor=caller.name,
-            role=caller.role or "none",
-            source=caller.source,
-            action=action,
-            subject=subject,
-            details=details,
-        )
+        act = _audited_act(action, subject, details)
         await self.writer.append([act])
         try:
             yield
@@ -183,6 +176,21 @@ class CallerAudit:
             failed = act.model_copy(update={"failure": failure[:MAX_FAILURE_CHARACTERS]})
             await self.writer.append([failed])
             raise
+
+
+def _audited_act(action: AuditAction, subject: str, details: dict[str, str]) -> AuditedAct:
+    caller = current_caller()
+    if caller is None:
+        raise LookupError("An act of an unknown caller has to be audited.")
+    return AuditedAct(
+        tenant=caller.tenant,
+        actor=caller.name,
+        role=caller.role or "none",
+        source=caller.source,
+        action=action,
+        subject=subject,
+        details=details,
+    )
 
 
 class TokenAudit:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from biaswatch.services.gateway.auth import CallerAudit, Tokens
 from biaswatch.services.gateway.bodies import IntakeSlots
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Sent = Run | Cancellation | Brief | Monitor | Label | LabelSample
 """Records that routes publish."""
+QueriesT = TypeVar("QueriesT")
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,13 @@ class GatewayContext:
     watchers_ttl_s: float = 0.0
     """How long intake may rely on the monitors of a live system that it has read."""
     slots: IntakeSlots = field(default_factory=IntakeSlots)
+    _queries: dict[Any, Any] = field(default_factory=dict)
+
+    def queries(self, queries_of: Callable[[Store], QueriesT]) -> QueriesT:
+        """Return the queries of a class on the store; all routes share them and their caches."""
+        if queries_of not in self._queries:
+            self._queries[queries_of] = queries_of(self.store)
+        return self._queries[queries_of]  # type: ignore[no-any-return]
 
     async def send(self, record: Sent) -> None:
         """Publish a record; a later one with the same id is another publication."""

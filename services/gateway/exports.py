@@ -158,7 +158,7 @@ class ExportQueries:
 def router(ctx: GatewayContext) -> APIRouter:
     """Return the routes of exports."""
     router = APIRouter(prefix="/v1", dependencies=[ctx.tokens.require(Right.READ)])
-    queries = ExportQueries(ctx.store, MonitorQueries(ctx.store))
+    queries = ExportQueries(ctx.store, ctx.queries(MonitorQueries))
     unarchived = [Depends(ctx.require_unarchived)]
 
     @router.get("/runs/{run_id}/responses", dependencies=unarchived)

@@ -134,14 +134,15 @@ class StatusQueries:
             for extractor in extractors
             if extractor.refused
         ]
+        channels = self.channels.channels()
         troubles += [
             PlatformTrouble(what="channel", said=f"{channel.name}: {channel.status.trouble}")
-            for channel in self.channels.channels()
+            for channel in channels
             if channel.status is not None and channel.status.trouble
         ]
         return troubles + [
             PlatformTrouble(what="alarms not delivered", said=sentence)
-            for channel in self.channels.channels()
+            for channel in channels
             if (sentence := channel.undelivered())
         ]
 
@@ -189,11 +190,14 @@ def _latest_first(alarms: Iterable[Alarm]) -> list[Alarm]:
 
 def status_queries(ctx: GatewayContext) -> StatusQueries:
     """Return the queries of a gateway."""
-    store = ctx.store
     return StatusQueries(
-        store, RunQueries(store), MonitorQueries(store), ChannelQueries(store, now), now,
+        ctx.store,
+        ctx.queries(RunQueries),
+        ctx.queries(MonitorQueries),
+        ChannelQueries(ctx.store, now),
+        now,
         own_troubles=ctx.troubles,
-    )  # fmt: skip
+    )
 
 
 def service_troubles(service: Service) -> list[PlatformTrouble]:

@@ -208,7 +208,7 @@ def router(ctx: GatewayContext) -> APIRouter:
     router = APIRouter(
         dependencies=[Depends(ctx.tokens.signed_in), Depends(ctx.require_unarchived)]
     )
-    answers, runs = AnswerQueries(ctx.store), RunQueries(ctx.store)
+    answers, runs = AnswerQueries(ctx.store), ctx.queries(RunQueries)
     page_forms = forms_with(ctx.tokens)
 
     @router.get("/runs/{run_id}/answers")

@@ -174,7 +174,7 @@ def router(ctx: GatewayContext) -> APIRouter:
     @router.post("/runs/{run_id}/cancel")
     async def cancel_run(run_id: str, request: Request, caller: SignedIn) -> RedirectResponse:
         await sent_form(request, caller)
-        run = await in_thread(actions.runs.run, run_id)
+        run = await in_thread(ctx.queries(RunQueries).run, run_id)
         await forms.once(request, caller, partial(actions.cancel, run))
         return redirect(f"/runs/{run.id}")
 
@@ -208,7 +208,7 @@ def router(ctx: GatewayContext) -> APIRouter:
         if step not in STEPS:
             raise NotFoundError(f"The action {step} does not exist for an alarm.")
         details = step_details(step, fields, now())
-        alarms = await in_thread(actions.monitors.alarms, name)
+        alarms = await in_thread(ctx.queries(MonitorQueries).alarms, name)
         if alarm_id not in {view.alarm.id for view in alarms}:
             raise NotFoundError(f"The monitor {name} has no such alarm.")
         act = partial(actions.work_on_alarm, STEPS[step], alarm_id, name, details)
@@ -222,9 +222,8 @@ class PageActions:
     """Executes page forms like the API, with an entry in the audit trail."""
 
     def __init__(self, ctx: GatewayContext) -> None:
-        self.runs, self.monitors = RunQueries(ctx.store), MonitorQueries(ctx.store)
-        self._run_commands = run_commands(ctx, self.runs)
-        self._monitor_commands = monitor_commands(ctx, self.monitors)
+        self._run_commands = run_commands(ctx)
+        self._monitor_commands = monitor_commands(ctx)
         self._ctx = ctx
 
     async def cancel(self, run: Run) -> None:
@@ -246,8 +245,7 @@ class PageActions:
         self, action: AuditAction, alarm_id: str, monitor: str, details: dict[str, str]
     ) -> None:
         """Record a step of people with an alarm: the entry in the audit trail is the step."""
-        async with self._ctx.audit.act(action, alarm_id, monitor=monitor, **details):
-            pass
+        await self._ctx.audit.record(action, alarm_id, monitor=monitor, **details)
 
 
 def step_details(step: str, fields: dict[str, str], now: datetime) -> dict[str, str]:

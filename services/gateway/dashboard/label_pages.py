@@ -18,7 +18,7 @@ from biaswatch.services.gateway.dashboard.forms import (
     sent_form,
 )
 from biaswatch.services.gateway.dashboard.rendering import page
-from biaswatch.services.gateway.labels.commands import LabelCommands
+from biaswatch.services.gateway.labels.commands import LabelCommands, store_and_send
 from biaswatch.services.gateway.labels.queries import LabelQueries
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.shared.analysis.labels.queue import (
@@ -39,7 +39,7 @@ from biaswatch.shared.runtime.jobs import in_thread
 def router(ctx: GatewayContext) -> APIRouter:
     """Return the page of a sample's queue, and the route of its form."""
     router, page_forms = APIRouter(), forms_with(ctx.tokens)
-    runs = RunQueries(ctx.store)
+    runs = ctx.queries(RunQueries)
     queries, forms = LabelQueries(ctx.store, runs), IdempotentForms(ctx.store, now)
     queue = LabelQueue(queries, LabelCommands(ctx.store, runs, queries, now), ctx)
     SignedIn = Annotated[Caller, Depends(ctx.tokens.signed_in)]  # noqa: N806 - a type
@@ -122,8 +122,7 @@ class LabelQueue:
         )
         if [response.run for response in responses] != [sample.run_id]:
             raise UsageError("This answer is not of this run.")
-        async with self.ctx.audit.act(AuditAction.LABELS_ADD, sample.id, response=response_id):
-            pass
+        await self.ctx.audit.record(AuditAction.LABELS_ADD, sample.id, response=response_id)
 
     def state(self, sample: LabelSample, caller: Caller) -> QueueState:
         """Return the caller's progress in a sample."""
@@ -141,9 +140,7 @@ class LabelQueue:
         request = LabelsRequest(extractor=sample.extractor, feature=sample.feature, labels=[label])
         run_id = sample.run_id
         checked = await in_thread(self.commands.check_labels, run_id, request, caller.name)
-        stored = await in_thread(self.commands.store_labels, run_id, request, checked)
-        for record in stored.new:
-            await self.ctx.send(record)
+        await store_and_send(run_id, request, checked, self.commands, self.ctx)
 
     def _label_in(
         self, sample: LabelSample, caller: Caller, fields: dict[str, str]

@@ -68,7 +68,7 @@ MAX_TIMED_WINDOWS = 1000
 def router(ctx: GatewayContext) -> APIRouter:
     """Return the pages of a monitor."""
     router = APIRouter(dependencies=[Depends(ctx.tokens.signed_in)])
-    page_forms, monitors = forms_with(ctx.tokens), MonitorQueries(ctx.store)
+    page_forms, monitors = forms_with(ctx.tokens), ctx.queries(MonitorQueries)
     overview = OverviewQueries(ctx.store, monitors)
 
     @router.get("/monitors/{name}")
@@ -181,7 +181,7 @@ def router(ctx: GatewayContext) -> APIRouter:
 
 def _file_routes(ctx: GatewayContext, monitors: MonitorQueries) -> APIRouter:
     """Return the tables of a monitor as files, and the page of its strata."""
-    router, strata = APIRouter(), StrataQueries(ctx.store)
+    router, strata = APIRouter(), StrataQueries(ctx.store, monitors)
 
     @router.get("/monitors/{name}/comparisons.csv")
     def download_comparisons(name: str) -> Response:

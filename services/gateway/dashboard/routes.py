@@ -22,6 +22,7 @@ from biaswatch.services.gateway.dashboard import (
     start_pages,
 )
 from biaswatch.services.gateway.dashboard.rendering import page, static_file, style_sheet
+from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.services.gateway.runs.studies import StudyQueries
 from biaswatch.shared.lookup import first
 from biaswatch.shared.network.outgoing import host_of
@@ -34,7 +35,8 @@ PAGES = (
 def router(ctx: GatewayContext) -> APIRouter:
     """Return the pages, their static files and the login."""
     router = APIRouter(include_in_schema=False)
-    studies = StudyQueries(ctx.store)  # overview and run pages share its cache of scores
+    # Overview and run pages share its cache of scores.
+    studies = StudyQueries(ctx.store, ctx.queries(RunQueries))
     router.include_router(overview_pages.router(ctx, studies))
     for pages in PAGES:
         router.include_router(pages.router(ctx))

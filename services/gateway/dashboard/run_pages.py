@@ -71,7 +71,7 @@ NAME = Query(max_length=300)
 def router(ctx: GatewayContext, studies: StudyQueries) -> APIRouter:
     """Return the pages of runs, and their tables."""
     router = APIRouter(dependencies=[Depends(ctx.tokens.signed_in)])
-    page_forms, runs = forms_with(ctx.tokens), RunQueries(ctx.store)
+    page_forms, runs = forms_with(ctx.tokens), ctx.queries(RunQueries)
     provenance, group_values = (
         ProvenanceQueries(ctx.store, runs),
         GroupValueQueries(ctx.store, runs),

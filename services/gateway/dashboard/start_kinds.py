@@ -63,7 +63,7 @@ class RunKind(KindOptions):
 
     def preview(self, filled: Filled) -> Preview:
         """Return calls, cost and power, and the same run as a file."""
-        run = run_commands(self.ctx, self.queries.runs).run_for(self._request(filled, ""))
+        run = run_commands(self.ctx).run_for(self._request(filled, ""))
         parts = len(run.targets) * len(run.scaffolds)
         targets = [target.name for target in run.targets]
         power = self.queries.power(run.suite_hash, targets, parts, run.repeats)
@@ -87,12 +87,12 @@ class RunKind(KindOptions):
 
     def address(self, filled: Filled, nonce: str) -> str:
         """Return the address of the run's page."""
-        run = run_commands(self.ctx, self.queries.runs).run_for(self._request(filled, nonce))
+        run = run_commands(self.ctx).run_for(self._request(filled, nonce))
         return f"/runs/{run.id}"
 
     async def start(self, filled: Filled, nonce: str) -> object:
         """Start the run."""
-        commands = run_commands(self.ctx, self.queries.runs)
+        commands = run_commands(self.ctx)
         return await start_run(self._request(filled, nonce), commands, self.ctx)
 
     def _request(self, filled: Filled, nonce: str) -> RunRequest:

@@ -19,7 +19,6 @@ from biaswatch.services.gateway.monitors.commands import (
     monitor_commands,
     publish_change,
 )
-from biaswatch.services.gateway.monitors.queries import MonitorQueries
 from biaswatch.shared.contracts import AuditAction, Claim, as_usage_error
 from biaswatch.shared.requests.monitors import MonitorRequest
 from biaswatch.shared.runtime.jobs import in_thread
@@ -144,7 +143,7 @@ class MonitorKind(KindOptions):
         return applied
 
     def _commands(self) -> MonitorCommands:
-        return monitor_commands(self.ctx, MonitorQueries(self.ctx.store))
+        return monitor_commands(self.ctx)
 
     def _request(self, filled: Filled) -> MonitorRequest:
         extractor, _, feature = filled.text("feature").partition(".")

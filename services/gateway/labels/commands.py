@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from biaswatch.services.gateway.context import GatewayContext
 from biaswatch.services.gateway.labels.queries import LabelQueries
 from biaswatch.services.gateway.labels.texts import GUIDANCE
 from biaswatch.services.gateway.runs.queries import RunQueries
@@ -18,6 +19,7 @@ from biaswatch.shared.requests.labels import (
     SampleRequest,
 )
 from biaswatch.shared.requests.run_views import RunState
+from biaswatch.shared.runtime.jobs import in_thread
 from biaswatch.shared.store import Store
 
 DrawnAnswers = dict[str, tuple[LabelSample, DrawnAnswer]]
@@ -198,6 +200,20 @@ class LabelCommands:
             ):
                 history.setdefault(_history_key(label), []).append(label)
         return history
+
+
+async def store_and_send(
+    run_id: str,
+    request: LabelsRequest,
+    checked: CheckedLabels,
+    commands: LabelCommands,
+    ctx: GatewayContext,
+) -> AcceptedLabels:
+    """Store and publish new labels; return the response."""
+    stored = await in_thread(commands.store_labels, run_id, request, checked)
+    for label in stored.new:
+        await ctx.send(label)
+    return stored.accepted
 
 
 def _history_key(label: Label) -> tuple[str, str]:

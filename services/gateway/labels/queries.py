@@ -54,7 +54,7 @@ class LabelQueries:
     def __init__(self, store: Store, runs: RunQueries) -> None:
         self._store = store
         self._runs = runs
-        self._texts = LabelTexts(store)
+        self._texts = LabelTexts(store, runs)
 
     def samples(self, run_id: str) -> list[SampleProgress]:
         """Return the samples of a run, the latest last, with their progress."""

@@ -5,7 +5,7 @@ from fastapi import APIRouter, Depends
 from biaswatch.services.gateway.callers import Caller
 from biaswatch.services.gateway.context import GatewayContext, now
 from biaswatch.services.gateway.json_bodies import StrictRoute
-from biaswatch.services.gateway.labels.commands import CheckedLabels, LabelCommands
+from biaswatch.services.gateway.labels.commands import LabelCommands, store_and_send
 from biaswatch.services.gateway.labels.queries import LabelQueries
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.shared.contracts import AuditAction, Right
@@ -20,8 +20,9 @@ from biaswatch.shared.runtime.jobs import in_thread
 
 def router(ctx: GatewayContext) -> APIRouter:
     """Return the routes of labels."""
-    runs = RunQueries(ctx.store)
+    runs = ctx.queries(RunQueries)
     queries = LabelQueries(ctx.store, runs)
+    commands = LabelCommands(ctx.store, runs, queries, now)
     router = APIRouter(prefix="/v1")
     read, unarchived = ctx.tokens.require(Right.READ), Depends(ctx.require_unarchived)
     for path, endpoint, dependencies in (
@@ -32,7 +33,7 @@ def router(ctx: GatewayContext) -> APIRouter:
         ("/runs/{run_id}/labels/samples/{sample_id}/tasks", queries.tasks, [read, unarchived]),
     ):
         router.add_api_route(path, endpoint, dependencies=dependencies)
-    router.include_router(_write_routes(ctx, queries, LabelCommands(ctx.store, runs, queries, now)))
+    router.include_router(_write_routes(ctx, queries, commands))
     return router
 
 
@@ -63,18 +64,10 @@ def _write_routes(ctx: GatewayContext, queries: LabelQueries, commands: LabelCom
         checked = await in_thread(commands.check_labels, run_id, request, caller.name)
         other_people = {label.person for label in checked.new} - {caller.name}
         if not other_people:
-            return await store_and_send(run_id, request, checked)
+            return await store_and_send(run_id, request, checked, commands, ctx)
         number = f"{request.extractor}.{request.feature}"
         counts = {"labels": str(len(checked.new)), "people": str(len(other_people))}
         async with ctx.audit.act(AuditAction.LABELS_IMPORT, run_id, number=number, **counts):
-            return await store_and_send(run_id, request, checked)
-
-    async def store_and_send(
-        run_id: str, request: LabelsRequest, checked: CheckedLabels
-    ) -> AcceptedLabels:
-        stored = await in_thread(commands.store_labels, run_id, request, checked)
-        for label in stored.new:
-            await ctx.send(label)
-        return stored.accepted
+            return await store_and_send(run_id, request, checked, commands, ctx)
 
     return router

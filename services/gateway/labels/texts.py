@@ -8,6 +8,7 @@ from math import isfinite
 from tempfile import SpooledTemporaryFile
 
 from biaswatch.services.gateway.runs.measurements import measured_batches
+from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.services.gateway.runs.studies import StudyQueries
 from biaswatch.shared.analysis.labels.read_columns import ReadAnswer, ReadColumns
 from biaswatch.shared.contracts import (
@@ -75,9 +76,9 @@ Items = Iterator[tuple[str, LabelledItem]]
 class LabelTexts:
     """Reads the texts of sampled items, without groups, values or verdicts."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, runs: RunQueries) -> None:
         self._store = store
-        self._studies = StudyQueries(store)
+        self._studies = StudyQueries(store, runs)
 
     def of(self, sample: LabelSample, ids: Collection[str]) -> dict[str, LabelledItem]:
         """Return the texts of sampled items by id, if they are in the store."""

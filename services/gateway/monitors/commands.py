@@ -186,12 +186,12 @@ def later_moment_ms(last: Monitor | None, now: datetime) -> int:
     return max(int(now.timestamp() * 1000), last.moment_ms + 1 if last else 0)
 
 
-def monitor_commands(ctx: GatewayContext, queries: MonitorQueries) -> MonitorCommands:
+def monitor_commands(ctx: GatewayContext) -> MonitorCommands:
     """Return the commands of a gateway, with its limits."""
     settings = ctx.settings
     return MonitorCommands(
         ctx.store,
-        queries,
+        ctx.queries(MonitorQueries),
         now,
         settings.gateway_extractor_age_s,
         allowed=settings.allowed_targets,

@@ -16,23 +16,23 @@ from biaswatch.shared.runtime.jobs import in_thread
 def router(ctx: GatewayContext) -> APIRouter:
     """Return the routes of monitors."""
     router = APIRouter(prefix="/v1")
-    queries = MonitorQueries(ctx.store)
+    queries = ctx.queries(MonitorQueries)
     for path, read in (
         ("/monitors", queries.statuses),
         ("/monitors/{name}", queries.show),
         ("/monitors/{name}/alarms", queries.alarms),
         ("/monitors/{name}/history", queries.histories),
         ("/monitors/{name}/windows", queries.windows),
-        ("/monitors/{name}/strata", StrataQueries(ctx.store).strata),
+        ("/monitors/{name}/strata", StrataQueries(ctx.store, queries).strata),
     ):
         router.add_api_route(path, read, dependencies=[ctx.tokens.require(Right.READ)])
-    router.include_router(_write_routes(ctx, queries))
+    router.include_router(_write_routes(ctx))
     return router
 
 
-def _write_routes(ctx: GatewayContext, queries: MonitorQueries) -> APIRouter:
+def _write_routes(ctx: GatewayContext) -> APIRouter:
     router = APIRouter(dependencies=[ctx.tokens.require(Right.RUN)], route_class=StrictRoute)
-    commands = monitor_commands(ctx, queries)
+    commands = monitor_commands(ctx)
 
     @router.post("/monitors")
     async def apply_monitor(monitor_request: AnyMonitorRequest) -> AppliedMonitor:

@@ -15,9 +15,9 @@ MAX_WINDOWS = 500
 class StrataQueries:
     """Blocking queries of strata; call them in a thread."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, monitors: MonitorQueries) -> None:
         self._store = store
-        self._monitors = MonitorQueries(store)
+        self._monitors = monitors
 
     def strata(self, name: str) -> list[StrataView]:
         """Return each comparison of a traffic monitor by stratum; empty without strata."""

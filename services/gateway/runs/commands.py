@@ -167,12 +167,12 @@ class RunCommands:
         return self.queries.interpretation(brief.id)
 
 
-def run_commands(ctx: GatewayContext, queries: RunQueries) -> RunCommands:
+def run_commands(ctx: GatewayContext) -> RunCommands:
     """Return the commands of a gateway, with its limits."""
     settings = ctx.settings
     return RunCommands(
         ctx.store,
-        queries,
+        ctx.queries(RunQueries),
         now,
         settings.gateway_extractor_age_s,
         allowed=settings.allowed_targets,
@@ -199,8 +199,7 @@ async def describe_run(
 ) -> RunProgress:
     """Replace name, tags and note of a run; its entry in the audit trail holds them."""
     await in_thread(commands.check_description, run_id, description)
-    async with ctx.audit.act(AuditAction.RUN_DESCRIBE, run_id, **description.details):
-        pass
+    await ctx.audit.record(AuditAction.RUN_DESCRIBE, run_id, **description.details)
     return await in_thread(commands.queries.progress, run_id)
 
 

@@ -19,9 +19,9 @@ MAX_LISTED_CATEGORIES = 40
 class ImpactQueries:
     """Blocking queries of selection rates and impact ratios; call them in a thread."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, runs: RunQueries) -> None:
         self._store = store
-        self._runs = RunQueries(store)
+        self._runs = runs
 
     def impact(self, run_id: str, request: ImpactRequest) -> list[RunImpact]:
         """Return the tables of each target, scaffold, extractor and feature.

@@ -79,9 +79,9 @@ def features_by_response(
 class MeasurementQueries:
     """Blocking queries of measurements; call them in a thread."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, runs: RunQueries) -> None:
         self._store = store
-        self._runs = RunQueries(store)
+        self._runs = runs
 
     def analysis(self, run_id: str) -> DeclaredAnalysis:
         """Return the analysis that the suite declares, and the number of answers."""

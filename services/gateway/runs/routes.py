@@ -47,15 +47,15 @@ from biaswatch.shared.runtime.jobs import in_thread
 def router(ctx: GatewayContext) -> APIRouter:
     """Return the routes of runs."""
     router = APIRouter(prefix="/v1")
-    queries = RunQueries(ctx.store)
     for routes in (_read_routes, _stream_routes, _write_routes):
-        router.include_router(routes(ctx, queries))
+        router.include_router(routes(ctx))
     return router
 
 
-def _read_routes(ctx: GatewayContext, queries: RunQueries) -> APIRouter:
+def _read_routes(ctx: GatewayContext) -> APIRouter:
     router = APIRouter(dependencies=[ctx.tokens.require(Right.READ)])
-    studies, impact = StudyQueries(ctx.store), ImpactQueries(ctx.store)
+    queries = ctx.queries(RunQueries)
+    studies, impact = StudyQueries(ctx.store, queries), ImpactQueries(ctx.store, queries)
     unarchived = [Depends(ctx.require_unarchived)]
     for path, read in (
         ("/runs", queries.latest),
@@ -83,10 +83,11 @@ def _read_routes(ctx: GatewayContext, queries: RunQueries) -> APIRouter:
     return router
 
 
-def _stream_routes(ctx: GatewayContext, queries: RunQueries) -> APIRouter:
+def _stream_routes(ctx: GatewayContext) -> APIRouter:
     """Return the routes whose responses are streams."""
     router, streams = APIRouter(dependencies=[ctx.tokens.require(Right.READ)]), run_streams()
-    measurements = MeasurementQueries(ctx.store)
+    queries = ctx.queries(RunQueries)
+    measurements = MeasurementQueries(ctx.store, queries)
     unarchived = [Depends(ctx.require_unarchived)]
     router.add_api_route("/runs/{run_id}/analysis", measurements.analysis, dependencies=unarchived)
 
@@ -131,10 +132,10 @@ def _stream_routes(ctx: GatewayContext, queries: RunQueries) -> APIRouter:
     return router
 
 
-def _write_routes(ctx: GatewayContext, queries: RunQueries) -> APIRouter:
+def _write_routes(ctx: GatewayContext) -> APIRouter:
     """Return the routes that start and end paid work."""
     router = APIRouter(dependencies=[ctx.tokens.require(Right.RUN)], route_class=StrictRoute)
-    commands = run_commands(ctx, queries)
+    queries, commands = ctx.queries(RunQueries), run_commands(ctx)
 
     @router.post("/suites", openapi_extra=body_of(Suite))
     async def keep_suite(request: Request) -> StoredSuite:

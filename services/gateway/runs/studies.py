@@ -46,9 +46,9 @@ MAX_FLAGGED = 1000
 class StudyQueries:
     """Blocking queries that compute results from stored records; call them in a thread."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, runs: RunQueries) -> None:
         self._store = store
-        self._runs = RunQueries(store)
+        self._runs = runs
         self._scores = LatestResults[tuple[str, int, int], list[Scores]](CACHED_SCORES)
 
     def results(self, run_id: str, *, count_failed: bool = False) -> StudyResults:

@@ -50,7 +50,7 @@ def _history_routes(ctx: GatewayContext) -> APIRouter:
     """Return the routes of the past of live systems."""
     router = APIRouter(prefix="/history", route_class=StrictRoute)
     run = [ctx.tokens.require(Right.RUN)]
-    commands = HistoryCommands(ctx.store, MonitorQueries(ctx.store), now=now)
+    commands = HistoryCommands(ctx.store, ctx.queries(MonitorQueries), now=now)
 
     @router.get("/{source}", dependencies=[ctx.tokens.require(Right.READ)])
     async def show_history(source: Token) -> list[HistoryView]:

@@ -20,6 +20,7 @@ from biaswatch.render.report_markdown import as_markdown
 from biaswatch.render.studies import MAX_PAIRS
 from biaswatch.services.extractor import app as extractor
 from biaswatch.services.extractor.settings import ExtractorSettings
+from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.services.gateway.runs.studies import StudyQueries
 from biaswatch.services.oracle import app as oracle
 from biaswatch.services.oracle.settings import OracleSettings
@@ -117,7 +118,7 @@ async def studied(
         for service in services:
             service.stop()
         await asyncio.gather(*running)
-        studies = StudyQueries(store)
+        studies = StudyQueries(store, RunQueries(store))
         verdicts = list(store.records.read(PairVerdict, run_id=run.id))
         result = Found(studies.results(run.id), verdicts, studies.flagged(run.id, 0))
     assert await bus.dead() == []
