@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,6 +24,7 @@ from biaswatch.shared.formatting import number as number_text
 from biaswatch.shared.runtime.health import served_health
 from biaswatch.shared.runtime.settings import Settings, load_settings
 from biaswatch.shared.store import Store, migrate
+from biaswatch.shared.store.extractors import MAX_EXTRACTOR_AGE
 
 if TYPE_CHECKING:
     from biaswatch.services.extractor.domain import Extractor, Measured, Reading
@@ -36,7 +36,6 @@ app = typer.Typer(
     help="Extractors, which turn answers into numbers: list, test, serve, bias.",
     no_args_is_help=True,
 )
-ALIVE_S = 60
 CALL_S = 30.0
 NOT_CONFORMING = 1
 
@@ -46,7 +45,7 @@ def list_extractors(as_json: Json = False) -> None:
     """List the running extractors: version, features, lag, rate, last error."""
     with Store.open(load_settings(Settings).store) as store:
         extractors = store.extractors.ever()
-    alive = now() - timedelta(seconds=ALIVE_S)
+    alive = now() - MAX_EXTRACTOR_AGE
     running = [extractor for extractor in extractors if extractor.seen_at >= alive]
     if as_json:
         rows = [{**vars(status), "seen_at": status.seen_at.isoformat()} for status in running]

@@ -3,14 +3,14 @@
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
 import typer
 from pydantic import Field, PositiveInt
 from rich.console import Console
 
-from biaswatch.cli.options import Json, ask, gateway
+from biaswatch.cli.options import Json, VerbRequest, ask, gateway
 from biaswatch.cli.requests import with_options_of
 from biaswatch.cli.table import CasesVerb, Counts
 from biaswatch.local.client import GatewayClient
@@ -37,32 +37,52 @@ ENDINGS = (".md", ".html")
 """Endings of files that an interpretation can be written into."""
 
 
-class InterpretVerb(CasesVerb):
-    """The fields of `interpret`."""
+class InterpretationFields(VerbRequest):
+    """The fields of verbs that have findings interpreted."""
 
     target: str | None = None
-    """The model that writes the report, gpt-5-mini of OpenAI unless named; with a report, the model
-    that reads its statements."""
+    """The model that interprets, gpt-5-mini of OpenAI unless named; with a report, the model that
+    reads its statements."""
     judge: tuple[str, ...] | None = None
-    """A model that grades the report; may be repeated. No model grades it unless named."""
+    """A model that grades the interpretation; may be repeated. No model grades it unless named."""
     report: Path | None = None
-    """A report that exists already, to be checked and graded."""
+    """A report that exists already, to be checked and graded instead of a model's."""
     structure: Literal["outline", "none"] = "outline"
     """none: the report may have any headings."""
+    profile: str = "general"
+    """Profile of the interpretation: general, criminal_justice, or one of your own."""
+    controls: bool = True
+    """Test judges with texts whose grade is known; true by default."""
+    controls_per_kind: int = Field(default=40, ge=4, le=60)
+    """Texts of each dimension and grade that examine a judge; it has to grade 3 of 4 correctly."""
+    count_failed_judges: bool = False
+    """Count judges that grade known texts wrongly."""
+
+    def brief_fields(self) -> dict[str, Any]:
+        """Return the fields of a request for an interpretation.
+
+        Raises
+        ------
+        UsageError
+            The report cannot be read, or has no text.
+        """
+        shared = ("structure", "profile", "controls", "controls_per_kind", "count_failed_judges")
+        return {name: getattr(self, name) for name in shared} | {
+            "writer": writer_model(self.target, self.report, self.profile),
+            "judges": self.judge or (),
+            "report": text_written_elsewhere(self.report),
+        }
+
+
+class InterpretVerb(InterpretationFields, CasesVerb):
+    """The fields of `interpret`."""
+
     output: Path | None = None
     """A file .md or .html, instead of printing."""
     context: Path | None = None
     """A folder of Markdown files for the writer to use."""
     repeats: PositiveInt = 1
     """How often each judge grades each dimension."""
-    controls: bool = True
-    """Test judges with texts whose grade is known; true by default."""
-    profile: str = "general"
-    """general, criminal_justice, or one of your own."""
-    controls_per_kind: int = Field(default=40, ge=4, le=60)
-    """Texts of each dimension and grade that examine a judge; it has to grade 3 of 4 correctly."""
-    count_failed_judges: bool = False
-    """Count judges that grade known texts wrongly."""
     max_calls: PositiveInt | None = None
     """Do not begin if it takes more calls to models."""
     new: bool = False
@@ -82,17 +102,10 @@ def interpret(request: InterpretVerb, words: Counts = None, as_json: Json = Fals
         check_ending(request.output, ENDINGS)
     body = brief_request(
         subject_of(request.cases("interpret", words or [])),
-        writer=writer_model(request.target, request.report, request.profile),
-        judges=request.judge or (),
-        report=text_written_elsewhere(request.report),
-        structure=request.structure,
+        **request.brief_fields(),
         context=read_context(request.context),
         repeats=request.repeats,
-        profile=request.profile,
         nonce=uuid4().hex if request.new else "",
-        controls=request.controls,
-        controls_per_kind=request.controls_per_kind,
-        count_failed_judges=request.count_failed_judges,
         most_calls=request.max_calls,
     )
     _show_examinations(body)

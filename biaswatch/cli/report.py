@@ -4,13 +4,12 @@ import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
-from pydantic import Field
 
 from biaswatch.checks import checked_diagnoses
-from biaswatch.cli.interpret import interpret_run, text_written_elsewhere, writer_model
+from biaswatch.cli.interpret import InterpretationFields, interpret_run
 from biaswatch.cli.options import CheckRequest, RunId, ask, end_check, gateway
 from biaswatch.cli.requests import with_options_of
 from biaswatch.integrations.formats import (
@@ -45,7 +44,7 @@ NO_PICTURES = (
 )
 
 
-class ReportVerb(CheckRequest):
+class ReportVerb(InterpretationFields, CheckRequest):
     """The fields of `report`."""
 
     format: ReportFormat | None = None
@@ -64,22 +63,6 @@ class ReportVerb(CheckRequest):
     """Folder for figures of the findings, as PNG and SVG."""
     interpret: bool = False
     """Add an interpretation by a model."""
-    target: str | None = None
-    """The model that interprets; default OpenAI's gpt-5-mini."""
-    judge: tuple[str, ...] | None = None
-    """A model that grades the interpretation; may be repeated."""
-    report: Path | None = None
-    """A text about the findings, to be checked and graded instead of one that a model writes."""
-    structure: Literal["outline", "none"] = "outline"
-    """none: that text may have any headings."""
-    profile: str = "general"
-    """Profile of the interpretation: general, criminal_justice, or one of your own."""
-    controls: bool = True
-    """Have judges also grade texts with known grades, as controls."""
-    controls_per_kind: int = Field(default=40, ge=4, le=60)
-    """Texts of each dimension and grade that examine a judge; 3 of 4 have to be graded rightly."""
-    count_failed_judges: bool = False
-    """Count judges that fail their controls."""
 
     @property
     def most_pairs(self) -> int | None:
@@ -159,17 +142,7 @@ async def _reported(
         results = replace(results, impact=await client.impact_ratios(whole, ImpactRequest()))
     if request.interpret:
         interpretations = await interpret_run(
-            client,
-            whole,
-            results.diagnoses,
-            writer=writer_model(request.target, request.report, request.profile),
-            judges=request.judge or (),
-            report=text_written_elsewhere(request.report),
-            structure=request.structure,
-            profile=request.profile,
-            controls=request.controls,
-            controls_per_kind=request.controls_per_kind,
-            count_failed_judges=count_failed,
+            client, whole, results.diagnoses, **request.brief_fields()
         )
         results = replace(results, interpretations=interpretations)
     return results, flagged

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite, sqrt
 
-from biaswatch.planning.costs import TokenPrices
+from biaswatch.planning.round_costs import TokenPrices
 from biaswatch.shared.contracts import Method, Traffic, WatchedFeature
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.anytime.matched_planning import Arrivals

@@ -5,7 +5,7 @@ from math import sqrt
 
 import numpy as np
 
-from biaswatch.planning.costs import CallPrices, PlannedRounds, SuiteRound, TrafficWindow
+from biaswatch.planning.costs import ANSWER_TOKENS
 from biaswatch.planning.monitor_assumptions import (
     HALF,
     AssumedValues,
@@ -14,6 +14,7 @@ from biaswatch.planning.monitor_assumptions import (
     check_options,
     values_of,
 )
+from biaswatch.planning.round_costs import CallPrices, PlannedRounds, SuiteRound, TrafficWindow
 from biaswatch.render.terminal import printable
 from biaswatch.shared.analysis.monitors.method import PlannedGap, method_of
 from biaswatch.shared.analysis.monitors.notes import least_blocks
@@ -33,7 +34,6 @@ from biaswatch.shared.stats.anytime.planning import PlannedUnits
 from biaswatch.shared.stats.anytime.units import MissingAnswers
 
 Row = dict[str, str | int | float | None]
-ANSWER_TOKENS = 200
 
 
 def planned(

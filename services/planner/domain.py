@@ -6,7 +6,6 @@ from math import floor
 
 from biaswatch.shared.contracts import (
     ExtractorPin,
-    ExtractorStatus,
     Monitor,
     Purpose,
     Run,
@@ -77,17 +76,6 @@ def round_of(
         deadline_s=monitor.upkeep.deadline_s,
         ids_in_order=True,
     )
-
-
-def pins_for(monitor: Monitor, running: Sequence[ExtractorStatus]) -> list[ExtractorPin] | str:
-    """Return the round's extractors at their latest running versions, or what is missing."""
-    pins = []
-    for name in monitor.plan.extractors:
-        version = next((status.version for status in running if status.name == name), None)
-        if version is None:
-            return f"the extractor {name} is not running"
-        pins.append(ExtractorPin(name=name, version=version))
-    return pins
 
 
 class IntakeCuts:

@@ -3,15 +3,17 @@
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy import ColumnElement, delete, insert, select
 
-from biaswatch.shared.contracts import ExtractorStatus, OwnGap, derived_id
+from biaswatch.shared.contracts import ExtractorPin, ExtractorStatus, OwnGap, derived_id
 from biaswatch.shared.store.database import Database
 from biaswatch.shared.store.tables import BASELINES, CALIBRATIONS, EXTRACTORS
 
 Numbers = Mapping[str, float | None]
+MAX_EXTRACTOR_AGE = timedelta(seconds=60)
+"""Age of the last sign of life of a running extractor."""
 
 
 @dataclass(eq=False)
@@ -30,6 +32,17 @@ class Extractors:
     def running(self, since: datetime) -> list[ExtractorStatus]:
         """Return the extractors seen since a time, the latest version of each first."""
         return [status for status in self.ever() if status.seen_at >= since and not status.refused]
+
+    def pins(self, names: Iterable[str], now: datetime) -> dict[str, ExtractorPin]:
+        """Return the latest running versions of these extractors, as far as they run, by name."""
+        versions: dict[str, str] = {}
+        for status in self.running(now - MAX_EXTRACTOR_AGE):
+            versions.setdefault(status.name, status.version)
+        return {
+            name: ExtractorPin(name=name, version=versions[name])
+            for name in names
+            if name in versions
+        }
 
     def ever(self) -> list[ExtractorStatus]:
         """Return every known extractor, the latest version of each first."""

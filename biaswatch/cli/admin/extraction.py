@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections import Counter
 from dataclasses import asdict
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
@@ -17,8 +17,7 @@ from biaswatch.shared.contracts import Purpose, Response
 from biaswatch.shared.errors import ConfigurationError, UsageError
 from biaswatch.shared.runtime.settings import Settings, load_settings
 from biaswatch.shared.store import Store
-
-ALIVE_S = 60
+from biaswatch.shared.store.extractors import MAX_EXTRACTOR_AGE
 
 
 def backfill(
@@ -30,7 +29,7 @@ def backfill(
     settings = load_settings(Settings)
     begin = since if since.tzinfo else since.replace(tzinfo=UTC)
     with Store.open(settings.store, statement_s=None) as store, bus_url(settings) as url:
-        alive = datetime.now(UTC) - timedelta(seconds=ALIVE_S)
+        alive = datetime.now(UTC) - MAX_EXTRACTOR_AGE
         if name not in {extractor.name for extractor in store.extractors.running(alive)}:
             raise UsageError(
                 f"The extractor {name} is not running; `biaswatch extractors list` lists the"

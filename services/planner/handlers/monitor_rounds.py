@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 from biaswatch.services.planner.domain import (
     IntakeCuts,
     next_due,
-    pins_for,
     round_of,
     rounds_used_up,
     sets_used_up,
@@ -33,8 +32,6 @@ from biaswatch.shared.runtime.jobs import in_thread
 from biaswatch.shared.store import Store
 from biaswatch.shared.telemetry import log
 
-MAX_EXTRACTOR_AGE = timedelta(seconds=60)
-"""Age of the last sign of life of a running extractor, by its own clock."""
 HISTORY_LOOK_S = 0.05
 """Interval of looks at the schedule while windows of the past are read."""
 REST_FACTOR = 10
@@ -218,7 +215,11 @@ class RoundScheduler:
         """Return the extractors of the round, or what is missing."""
         if monitor.plan.traffic is None and suite is None:
             return f"the suite {monitor.plan.suite} is not in the store"
-        return pins_for(monitor, self._store.extractors.running(self._wall() - MAX_EXTRACTOR_AGE))
+        names = monitor.plan.extractors
+        pins = self._store.extractors.pins(names, self._wall())
+        if missing := [name for name in names if name not in pins]:
+            return f"the extractor {missing[0]} is not running"
+        return [pins[name] for name in names]
 
 
 def _continues(scheduled: ScheduledMonitor) -> bool:

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from biaswatch.shared.analysis.search import Ended, answered, next_round
 from biaswatch.shared.bus.port import Publisher
 from biaswatch.shared.contracts import (
     RUN_GATHER,
-    ExtractorPin,
     Features,
     Probe,
     Response,
@@ -24,9 +23,6 @@ from biaswatch.shared.store import PlannedProbes, Store
 from biaswatch.shared.store.database import Scope
 from biaswatch.shared.store.searches import SearchPhase, StoredSearch
 from biaswatch.shared.telemetry import SEARCH_ROUNDS, SEARCHES, log
-
-MAX_EXTRACTOR_AGE = timedelta(seconds=60)
-"""Age of the last sign of life of a running extractor."""
 
 
 class SearchRounds:
@@ -125,8 +121,10 @@ class SearchRounds:
         if isinstance(planned, Ended):
             self._searches.end(stored, planned.reason)
             return None
-        if (pin := self._pin(search.space.extractor)) is None:
-            why = f"The extractor {search.space.extractor} is not running; start it."
+        extractor = search.space.extractor
+        pins = self._store.extractors.pins([extractor], self._now())
+        if extractor not in pins:
+            why = f"The extractor {extractor} is not running; start it."
             if why != stored.why:
                 log("searcher").warning("a round cannot start", search=stored.id, why=why)
                 self._searches.wait(stored, why)
@@ -144,7 +142,7 @@ class SearchRounds:
             suite_hash=suite_hash,
             scaffolds=planned.suite.scaffolds,
             targets=(planned.target,),
-            extractors=(pin,),
+            extractors=(pins[extractor],),
             nonce=f"{stored.id}-{planned.number}",
             ids_in_order=True,
         )
@@ -153,12 +151,6 @@ class SearchRounds:
     def _keep(self, suite: Suite, tenant: str) -> str:
         scope = Scope(tenant=tenant)
         return self._store.scoped(lambda: scope).suites.keep(suite, self._now())
-
-    def _pin(self, extractor: str) -> ExtractorPin | None:
-        for status in self._store.extractors.running(self._now() - MAX_EXTRACTOR_AGE):
-            if status.name == extractor:
-                return ExtractorPin(name=extractor, version=status.version)
-        return None
 
 
 def _reason_to_stop(run: Run, round_: SearchRound) -> str | None:
