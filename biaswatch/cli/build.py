@@ -12,12 +12,11 @@ import typer
 from rich.console import Console
 
 from biaswatch.cli.options import Json, existing_file
-from biaswatch.local.connections import AddressFile
+from biaswatch.local.connections import AddressFile, started_platform
 from biaswatch.readers.targets import read_target
 from biaswatch.render.terminal import escape
 from biaswatch.shared.formatting import counted
 from biaswatch.shared.runtime.settings import load_settings
-from biaswatch.shared.telemetry import configure_logs
 
 if TYPE_CHECKING:
     from biaswatch.building.build import BuiltSuite
@@ -96,16 +95,11 @@ async def _built(plan: "Plan", home: Path, settings: "BuilderSettings", nonce: s
 
 @asynccontextmanager
 async def _bus(settings: "BuilderSettings") -> AsyncIterator["BuilderSettings"]:
-    from biaswatch.local.platform import embedded_platform
-
     if "nats_url" in settings.model_fields_set:
         yield settings
         return
     if running := AddressFile(settings.state_dir).read():
         yield settings.model_copy(update={"nats_url": running.nats_url})
         return
-    if "log_level" not in settings.model_fields_set:
-        settings = settings.model_copy(update={"log_level": "ERROR"})
-    configure_logs(settings.log_level)
-    async with embedded_platform(settings) as here:
+    async with started_platform(settings) as here:
         yield settings.model_copy(update={"nats_url": here.nats_url})

@@ -27,7 +27,6 @@ DUCKDB = Dialect("duckdb", '"', "DOUBLE", "VARCHAR")
 SPARK = Dialect("spark", "`", "DOUBLE", "STRING")
 POSTGRESQL = Dialect("postgres", '"', "DOUBLE PRECISION", "TEXT")
 CLICKHOUSE = Dialect("clickhouse", "`", "Nullable(Float64)", "Nullable(String)")
-DIALECTS = {dialect.name: dialect for dialect in (DUCKDB, SPARK, POSTGRESQL, CLICKHOUSE)}
 
 
 @dataclass(frozen=True)

@@ -201,7 +201,8 @@ async def connected(
         check_address(server)
     async with AsyncExitStack() as stack:
         if not (url := server or (running and running.url)):
-            url = await stack.enter_async_context(_started(settings, as_processes, with_models))
+            started = started_platform(settings, as_processes=as_processes, with_models=with_models)
+            url = (await stack.enter_async_context(started)).url
         here = None if server else running
         auth = _login_auth(settings, server) if server and not token else None
         client = GatewayClient(
@@ -219,7 +220,9 @@ def _login_auth(settings: Settings, server: str) -> LoginAuth | None:
 
 
 @asynccontextmanager
-async def _started(settings: Settings, as_processes: bool, with_models: bool) -> AsyncIterator[str]:
+async def started_platform(
+    settings: Settings, *, as_processes: bool = False, with_models: bool = True
+) -> AsyncIterator[RunningPlatform]:
     """Start a platform that logs only errors, since progress is on the screen."""
     from biaswatch.local.platform import embedded_platform
 
@@ -229,4 +232,4 @@ async def _started(settings: Settings, as_processes: bool, with_models: bool) ->
     async with embedded_platform(
         settings, as_processes=as_processes, with_models=with_models
     ) as here:
-        yield here.url
+        yield here

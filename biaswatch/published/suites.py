@@ -90,6 +90,7 @@ def _scored(study: str, target: str, responses: Sequence[Response], measured: Nu
 
 
 Scores = tuple[list[PublishedScore], int]
+Scorer = Callable[[Sequence[Response], Numbers], Scores]
 
 
 def _first_chosen(responses: Sequence[Response]) -> Iterator[tuple[Response, bool]]:
@@ -103,9 +104,19 @@ def _first_chosen(responses: Sequence[Response]) -> Iterator[tuple[Response, boo
             yield response, mark == response.probe.expected
 
 
-def _crows(responses: Sequence[Response], _: Numbers) -> Scores:
-    rows = [(r.probe.unit_id, r.probe.facts["direction"], c) for r, c in _first_chosen(responses)]
-    return crows_pairs_scores(rows), len(rows)
+Choices = list[tuple[str, str, bool]]
+"""For each answer: its unit, a fact of its question, and whether it is the expected one."""
+
+
+def _by_fact(fact: str, scores_of: Callable[[Choices], list[PublishedScore]]) -> Scorer:
+    """Return the scorer of a benchmark that counts choices by a fact of their questions."""
+
+    def score(responses: Sequence[Response], _: Numbers) -> Scores:
+        chosen = _first_chosen(responses)
+        rows = [(response.probe.unit_id, response.probe.facts[fact], c) for response, c in chosen]
+        return scores_of(rows), len(rows)
+
+    return score
 
 
 def _stereoset(responses: Sequence[Response], _: Numbers) -> Scores:
@@ -121,11 +132,6 @@ def _likelier_by_token(response: Response) -> bool:
     """Tell whether the first text has the larger mean log-probability, whatever its length."""
     first, second = (fmean(option.logprobs) for option in response.scored)
     return first > second
-
-
-def _winobias(responses: Sequence[Response], _: Numbers) -> Scores:
-    rows = [(r.probe.unit_id, r.probe.facts["condition"], c) for r, c in _first_chosen(responses)]
-    return winobias_scores(rows), len(rows)
 
 
 def _kobbq(responses: Sequence[Response], _: Numbers) -> Scores:
@@ -202,15 +208,15 @@ def _score_descriptors(responses: Sequence[Response], measured: Numbers) -> Scor
     return descriptor_scores(rows), len(rows)
 
 
-SCORERS: Mapping[str, Callable[[Sequence[Response], Numbers], Scores]] = {
-    "crows-pairs": _crows,
-    "crows-pairs-fr": _crows,
+SCORERS: Mapping[str, Scorer] = {
+    "crows-pairs": _by_fact("direction", crows_pairs_scores),
+    "crows-pairs-fr": _by_fact("direction", crows_pairs_scores),
     "kobbq": _kobbq,
     "esbbq": _kobbq,
     "cabbq": _kobbq,
     "seegull": _kobbq,
     "stereoset": _stereoset,
-    "winobias": _winobias,
+    "winobias": _by_fact("condition", winobias_scores),
     "discrim-eval": _discrimination,
     "decodingtrust-stereotype": _agreement,
     "bold": _polarity,

@@ -7,7 +7,7 @@ import jsonschema
 import pytest
 import yaml
 
-from biaswatch.services.operator.domain.conditions import OLDER_VERSIONS, VERSION
+from biaswatch.services.operator.domain.conditions import VERSION
 from biaswatch.shared.contracts import Suite
 from biaswatch.shared.contracts.providers import PROVIDERS
 from biaswatch.shared.requests.monitors import MONITOR_REQUEST
@@ -19,6 +19,7 @@ from tests.support.structural_schemas import (
     structural_mistakes,
     with_defaults,
 )
+from tools.resource_definitions.__main__ import OLDER_VERSIONS
 
 ROOT = Path(__file__).parents[2]
 BY_KIND = {definition["spec"]["names"]["kind"]: definition for definition in resource_definitions()}

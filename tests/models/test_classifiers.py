@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from biaswatch.services.extractor.domain import Extractor, Reading, Unscorable, measured_all
-from biaswatch.services.extractor.extractors import MODULES, NEED_MODELS
+from biaswatch.services.extractor.extractors import MODULES
 from biaswatch.services.extractor.extractors.classifiers import MODELS, classified
 from biaswatch.services.extractor.handlers.loading import configured, load
 from biaswatch.shared.errors import ConfigurationError
 from biaswatch.shared.models.device import ModelOptions
 from biaswatch.shared.models.forward_passes import ModelUnavailable
 from biaswatch.shared.models.text_models import Classifier
+from tests.support.extractor_modules import NEED_MODELS
 
 pytestmark = pytest.mark.models
 FAMILIES = ["distilbert", "bert", "deberta"]

@@ -12,11 +12,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biaswatch.engines.queries import DIALECTS
+from biaswatch.engines.queries import CLICKHOUSE, DUCKDB, POSTGRESQL, SPARK
 from biaswatch.engines.summed_diagnosis import EngineTable
 
 ROOT = Path(__file__).parents[2]
 PYTHON = ROOT / ".venv-engines" / "bin" / "python"
+DIALECTS = {dialect.name: dialect for dialect in (DUCKDB, SPARK, POSTGRESQL, CLICKHOUSE)}
 FEATURES = ("words", "sentiment", "refused")
 NEEDED = "no engines: `make .venv-engines/.installed` installs moto, Spark and ClickHouse"
 

@@ -9,7 +9,6 @@ import yaml
 from biaswatch.services.operator.domain.conditions import (
     GROUP,
     MONITORS,
-    OLDER_VERSIONS,
     RUNS,
     SEARCHES,
     SUITES,
@@ -20,6 +19,8 @@ from tools.resource_definitions import monitors, runs, searches, suites
 from tools.resource_definitions.parts import MOMENT, NUMBER, TEXT, column
 from tools.structural_schema import Schema
 
+OLDER_VERSIONS = ("v1alpha1",)
+"""Versions that are also served, with the same fields."""
 CHART = Path(__file__).parents[2] / "deploy" / "helm" / "biaswatch-cluster"
 PATH = CHART / "templates" / "definitions.yaml"
 KEPT = {

@@ -32,5 +32,3 @@ MODULES: Mapping[str, str] = {
 }
 COMPARE_WITH_BASELINE = frozenset({"bleu", "embedding_distance", "recommendations", "rouge_l"})
 """Extractors of a text and its baseline, not of a text alone."""
-NEED_MODELS = frozenset({"classifiers", "embedding_distance"})
-"""Modules whose extractors need the `models` extra."""

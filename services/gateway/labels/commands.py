@@ -6,7 +6,7 @@ from datetime import datetime
 
 from biaswatch.services.gateway.context import GatewayContext
 from biaswatch.services.gateway.labels.queries import LabelQueries
-from biaswatch.services.gateway.labels.texts import GUIDANCE
+from biaswatch.services.gateway.labels.texts import GUIDANCE, columns_of
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.shared.analysis.labels.drawing import dimension_of, label_sample
 from biaswatch.shared.contracts import DrawnAnswer, Label, LabelSample, Response, Run, person_id_of
@@ -62,7 +62,7 @@ class LabelCommands:
         scale = self.queries.declared_scale(run, outline, extractor, feature)
         if extractor in JUDGES and not request.guidance:
             request = request.model_copy(update={"guidance": GUIDANCE.get(feature, "")})
-        with self.queries.readings(run, outline, extractor, feature) as readings:
+        with columns_of(self.store, run, outline, extractor, feature) as readings:
             number = (extractor, feature, dimension_of(readings.dimensions, request.group))
             return label_sample(run, number, readings, request, scale, self.now())
 

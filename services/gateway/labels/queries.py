@@ -1,7 +1,6 @@
 """Read samples, labels and corrections, and plan samples; it blocks, so call it in a thread."""
 
 from collections import Counter
-from contextlib import AbstractContextManager
 from dataclasses import asdict
 from math import sqrt
 from typing import Annotated
@@ -11,7 +10,7 @@ from fastapi import Query
 from biaswatch.services.gateway.labels.texts import LabelledItem, LabelTexts, columns_of
 from biaswatch.services.gateway.runs.queries import RunQueries, pinned_extractors
 from biaswatch.shared.analysis.labels.drawing import dimension_of
-from biaswatch.shared.analysis.labels.read_columns import ReadColumns, groups_of
+from biaswatch.shared.analysis.labels.read_columns import groups_of
 from biaswatch.shared.contracts import (
     RUN_GATHER,
     Correction,
@@ -145,7 +144,7 @@ class LabelQueries:
         """
         run, outline = self.closed_run(run_id)
         extractor, feature = self.feature(run, number)
-        with self.readings(run, outline, extractor, feature) as readings:
+        with columns_of(self._store, run, outline, extractor, feature) as readings:
             dimension = dimension_of(readings.dimensions, number.group)
             groups = groups_of(readings, dimension)
         variances = [group.variance for group in groups.values() if group.variance is not None]
@@ -211,12 +210,6 @@ class LabelQueries:
             names = ", ".join(sorted(map(".".join, measured))) or "none"
             raise UsageError(f"The run has {what} named {number.feature}. Measured are: {names}.")
         return matches[0]
-
-    def readings(
-        self, run: Run, outline: SuiteOutline | None, extractor: str, feature: str
-    ) -> AbstractContextManager[ReadColumns]:
-        """Read the answers or judged items with a value of a feature into a file."""
-        return columns_of(self._store, run, outline, extractor, feature)
 
     def declared_scale(
         self, run: Run, outline: SuiteOutline | None, extractor: str, feature: str

@@ -7,8 +7,6 @@ from enum import StrEnum
 from typing import Any
 
 GROUP, VERSION = "biaswatch.io", "v1beta1"
-OLDER_VERSIONS = ("v1alpha1",)
-"""Versions that are also served, with the same fields."""
 MONITORS, SUITES, RUNS = "biasmonitors", "biassuites", "biasruns"
 SEARCHES = "biassearches"
 OPERATOR = "operator"

@@ -164,6 +164,11 @@ def kept_examination(verdict: PairVerdict, bank: str) -> PairVerdict:
     return verdict.model_copy(update={"run_id": bank, "pair_id": bank, "closing": ""})
 
 
+def kept_examination_id(run: Run, judge: Target, bank: str) -> str:
+    """Return the id of the kept verdict on the controls of a bank by a judge."""
+    return derived_id(PairVerdict.kind, run.tenant, run.purpose, bank, bank, [judge.lane], "")
+
+
 def check_of(reply: JudgeReply) -> Check:
     """Read one reply: yes or no, or the letter of a question."""
     value, reason = None, None

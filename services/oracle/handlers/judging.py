@@ -11,6 +11,7 @@ from biaswatch.services.oracle.domain.verdicts import (
     check_of,
     control_verdict,
     kept_examination,
+    kept_examination_id,
     pair_verdict,
     unasked_verdict,
 )
@@ -112,13 +113,10 @@ class JudgeRuns:
         ):
             return None
         judge = questions.probes[0].target
-        verdict = control_verdict(run, judge, (), {}, self._now())
-        kept = list(self._store.records.get(PairVerdict, [kept_examination(verdict, bank).id]))
-        return (
-            control_verdict(run, judge, kept[0].checks, kept[0].facts, self._now())
-            if kept
-            else None
-        )
+        kept_id = kept_examination_id(run, judge, bank)
+        for kept in self._store.records.get(PairVerdict, [kept_id]):
+            return control_verdict(run, judge, kept.checks, kept.facts, self._now())
+        return None
 
     def settle(self, cursor: PlanningCursor, part: PreparedPart | None) -> None:
         """Advance or end a pass."""
@@ -150,17 +148,32 @@ class JudgeRuns:
             JudgeReply(name, judge, expected, responses.get(id_))
             for id_, name, judge, expected in context["asked"]
         ]
-        closing_name = f"again:{closing.opening}" if closing.opening else ""
-        if lane := context.get("judge"):
-            judge = next((target for target in control_judges(run) if target.lane == lane), None)
-            if judge is None:  # the lane is from another version
-                log("oracle").warning("no judge of the run has this lane", run=run.id, lane=lane)
-                return []
-            checks, words = [check_of(reply) for reply in replies], context["words"]
-            verdict = control_verdict(run, judge, checks, words, closing.closed_at, closing_name)
-            if not all(map(is_answered, checks)):
-                return [verdict]
-            return [verdict, kept_examination(verdict, context["bank"])]
+        on_replies = self._control_verdicts if context.get("judge") else self._pair_verdicts
+        return on_replies(run, closing, replies)
+
+    def _control_verdicts(
+        self, run: Run, closing: Closing, replies: Sequence[JudgeReply]
+    ) -> Sequence[PairVerdict]:
+        """Return the verdict on the controls of a judge, and its copy for later runs."""
+        context: Mapping[str, Any] = closing.context
+        lane = context["judge"]
+        judge = next((target for target in control_judges(run) if target.lane == lane), None)
+        if judge is None:  # the lane is from another version
+            log("oracle").warning("no judge of the run has this lane", run=run.id, lane=lane)
+            return []
+        checks, words = [check_of(reply) for reply in replies], context["words"]
+        verdict = control_verdict(
+            run, judge, checks, words, closing.closed_at, _closing_name(closing)
+        )
+        if not all(map(is_answered, checks)):
+            return [verdict]
+        return [verdict, kept_examination(verdict, context["bank"])]
+
+    def _pair_verdicts(
+        self, run: Run, closing: Closing, replies: Sequence[JudgeReply]
+    ) -> Sequence[PairVerdict]:
+        """Return the verdict on a pair, unless its answers are gone."""
+        context: Mapping[str, Any] = closing.context
         sides = {r.id: r for r in self._store.records.get(Response, context["sides"])}
         if len(sides) < len(context["sides"]):
             log("oracle").warning("answers of a pair are gone", run=run.id, pair=context["set"])
@@ -168,7 +181,7 @@ class JudgeRuns:
         a, b = (sides[id_] for id_ in context["sides"])
         case = case_of(run.id, context["set"], a, b)
         judges = judges_of(run, case)
-        return [pair_verdict(case, run, judges, replies, closing.closed_at, closing_name)]
+        return [pair_verdict(case, run, judges, replies, closing.closed_at, _closing_name(closing))]
 
     def _needs_judging(self, completion: Completion) -> bool:
         """Return whether a run has judges, once all of its records are in the store."""
@@ -199,3 +212,7 @@ class JudgeRuns:
             for part in self._pairs.every(run):
                 for questions in part.questions:
                     yield from questions.probes
+
+
+def _closing_name(closing: Closing) -> str:
+    return f"again:{closing.opening}" if closing.opening else ""

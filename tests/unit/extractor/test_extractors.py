@@ -5,9 +5,10 @@ from math import isfinite
 import pytest
 
 from biaswatch.services.extractor.domain import Extractor, Reading, Unscorable, measured_all
-from biaswatch.services.extractor.extractors import MODULES, NEED_MODELS
+from biaswatch.services.extractor.extractors import MODULES
 from biaswatch.services.extractor.handlers.loading import load
 from biaswatch.shared.errors import ConfigurationError
+from tests.support.extractor_modules import NEED_MODELS
 
 # tests/models checks those that need models
 NAMES = sorted(name for name, module in MODULES.items() if module not in NEED_MODELS)
