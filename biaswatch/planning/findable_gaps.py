@@ -161,7 +161,7 @@ def _assumptions(plan: RunPlan) -> str:
     named = any(plan.compared.shape.names or ())
     names = f", {answers.name_sd:.3g} between names" if named else ""
     return (
-        f"RunAssumptions: means of {answers.mean_a:.4g} and {answers.mean_b:.4g}, {spread}"
+        f"Assumed: means of {answers.mean_a:.4g} and {answers.mean_b:.4g}, {spread}"
         f"{rounded}, {answers.between_sd:.3g} between prompts{names}, correlation of twins"
         f" {answers.set_correlation:g}, {answers.missing:.0%} of answers missing."
     )

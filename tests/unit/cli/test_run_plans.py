@@ -168,7 +168,7 @@ def test_the_command_prints_a_table_or_json(tmp_path: Path) -> None:
     shown = CliRunner().invoke(app, [*words, "--config", "simulations=50"])
     assert shown.exit_code == 0
     assert "as it is" in shown.stdout
-    assert "RunAssumptions: means of 0.7 and 0.2" in shown.stdout
+    assert "Assumed: means of 0.7 and 0.2" in shown.stdout
     written = CliRunner().invoke(app, [*words, "--config", "simulations=50", "--json"])
     assert [row["suite"] for row in json.loads(written.stdout)] == ["as it is", "enough"]
 
