@@ -10,8 +10,8 @@ from biaswatch.shared.presentation.questions import question_remarks
 from biaswatch.shared.stats.estimate import DIFFERS, TOO_FEW, Question, SummaryWord, Verdict
 
 SHIFTS = (
-    "An interval assumes one gap for all twins, and contains the gaps that the test of twins does"
-    " not reject."
+    "An interval contains each gap that would fit the answers if all twins had it (by the same test"
+    " as p)."
 )
 MEAN_GAPS = "With a known range, the mean gap's interval also allows for rare, far larger shifts."
 ANSWERED = {
