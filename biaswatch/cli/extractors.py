@@ -90,7 +90,7 @@ def serve(
     ] = None,
 ) -> None:
     """Serve a one-file extractor as a drop-in, without restarting anything. Ctrl-C stops it."""
-    from biaswatch.services.extractor.handlers.dropin_testing import (
+    from biaswatch.services.extractor.handlers.dropin_serving import (
         answers_of,
         code_digest,
         spec_for,

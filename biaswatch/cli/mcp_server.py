@@ -19,7 +19,8 @@ from biaswatch.exporting.gaps import gap_rows
 from biaswatch.local.client import GatewayClient
 from biaswatch.local.connections import Gateway
 from biaswatch.local.runs import RunResults, run_results, whole_run_id
-from biaswatch.planning.findable_gaps import explained, with_findable
+from biaswatch.planning.findable_gaps import with_findable
+from biaswatch.planning.run_plan_words import explained
 from biaswatch.planning.runs import PlanOptions, RunAssumptions, planned_run
 from biaswatch.readers.suite_names import shipped_suites
 from biaswatch.readers.suites import load_suite

@@ -162,7 +162,7 @@ def plan(
 
 def _plan_suite(path: Path, request: PlanVerb, *, as_json: bool) -> None:
     # The mathematics is slow to load.
-    from biaswatch.planning.findable_gaps import explained, seen_sentence
+    from biaswatch.planning.run_plan_words import explained, seen_sentence
     from biaswatch.planning.runs import PlanOptions, RunAssumptions, like_a_run, planned_run
 
     request.check_only("a suite: leave it out", SUITE_FIELDS)

@@ -17,7 +17,8 @@ from biaswatch.readers.columns import (
     listed_names,
 )
 from biaswatch.readers.numeric_columns import numbers_in
-from biaswatch.readers.row_ids import column_labels, label_form_warnings, repeats_warning
+from biaswatch.readers.repeats import repeats_warning
+from biaswatch.readers.row_ids import column_labels, label_form_warnings
 from biaswatch.shared.analysis.findings.observations import Observations
 from biaswatch.shared.errors import UsageError
 from biaswatch.shared.stats.arrays import Floats

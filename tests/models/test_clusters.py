@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from biaswatch.services.extractor.domain.clusters import cluster_assignments, clustered, distances
+from biaswatch.services.extractor.domain.cluster_assignments import cluster_assignments
+from biaswatch.services.extractor.domain.clusters import clustered, distances
 from biaswatch.shared.models.device import ModelOptions
 from biaswatch.shared.models.text_models import Embedder
 from tests.support.records import make_probe, make_response

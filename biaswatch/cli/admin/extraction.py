@@ -79,11 +79,8 @@ def cluster(
     models = settings.models
     try:
         models.require()
-        from biaswatch.services.extractor.domain.clusters import (
-            CombinedBy,
-            Combining,
-            cluster_assignments,
-        )
+        from biaswatch.services.extractor.domain.cluster_assignments import cluster_assignments
+        from biaswatch.services.extractor.domain.clusters import CombinedBy, Combining
         from biaswatch.shared.models.forward_passes import ModelUnavailable
         from biaswatch.shared.models.text_models import Embedder
     except ModuleNotFoundError as error:

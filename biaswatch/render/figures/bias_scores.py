@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from biaswatch.local.runs import RunResults
 from biaswatch.render.figures.drawing import MINUS, new_figure, shortened, target_names
-from biaswatch.render.figures.heatmaps import HeatmapCell, color_bar, draw_heatmap, rounded
+from biaswatch.render.figures.heatmap_drawing import HeatmapCell, color_bar, draw_heatmap, rounded
 from biaswatch.shared.contracts import Estimate
 
 CONDITIONS = {

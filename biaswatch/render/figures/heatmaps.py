@@ -1,26 +1,29 @@
 """Heatmaps: gaps by model, pairs of groups, criteria."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from math import ceil
-from textwrap import fill
 from typing import Any
 
-import numpy as np
-from matplotlib.colors import TwoSlopeNorm
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 
 from biaswatch.local.runs import RunResults
 from biaswatch.render.figures.drawing import (
-    DARK_SHARE,
-    INK_ON_COLOR,
     MINUS,
-    PALE,
     facet_titles,
     new_figure,
     shortened,
     target_names,
+)
+from biaswatch.render.figures.heatmap_drawing import (
+    GAP_LABEL,
+    Heatmap,
+    HeatmapCell,
+    color_bar,
+    draw_heatmap,
+    gap_cell,
+    largest_value,
+    rounded,
+    signed,
 )
 from biaswatch.shared.contracts import CriterionGap, Diagnosis, Gap, GroupSummary, SummaryWord
 from biaswatch.shared.formatting import visible
@@ -44,24 +47,8 @@ GROUP_STATISTICS: Mapping[str, Callable[[GroupSummary], Estimate | None]] = {
     "mean": lambda group: group.mean,
     "selection rate": lambda group: group.selection_rate,
 }
-GAP_LABEL = "gap, points"
 MAX_GAPS = 21
 """With more, no label can be read; the figure of all groups replaces this one."""
-
-
-@dataclass(frozen=True)
-class HeatmapCell:
-    """One value with its text, outlined if it is a disparity."""
-
-    value: float | None
-    text: str = ""
-    outlined: bool = False
-
-
-LINE_CHARS, LEAST_LABEL_CHARS = 80, 10
-"""Characters that fit below a heatmap, and the least of a column's label, which may break."""
-Heatmap = Mapping[tuple[str, str], HeatmapCell]
-"""Cells by row and column."""
 
 
 def gaps(results: RunResults) -> Figure | None:
@@ -73,7 +60,7 @@ def gaps(results: RunResults) -> Figure | None:
     for feature in dict.fromkeys(row.feature for row in shown):
         rows = [row for row in shown if row.feature == feature]
         heatmap: Heatmap = {
-            (name, _pair(gap)): _gap_cell(
+            (name, _pair(gap)): gap_cell(
                 gap.gap.value, outlined=gap.summary is SummaryWord.DISPARITY
             )
             for row, name in zip(rows, target_names(rows), strict=True)
@@ -96,7 +83,7 @@ def _stacked(title: str, panels: Sequence[tuple[str, Heatmap]], *, color_label: 
     height_in = 0.5 + sum(heights) + PANEL_IN * len(panels)
     figure, axes = new_figure(title, height_in, down=len(panels), heights=heights)
     for axis, (panel_title, heatmap) in zip(axes, panels, strict=True):
-        image = draw_heatmap(axis, heatmap, _largest([heatmap]))
+        image = draw_heatmap(axis, heatmap, largest_value([heatmap]))
         color_bar(figure, image, axis, label=color_label)
         axis.set_title(visible(panel_title), fontsize=9, loc="left")
     return figure
@@ -149,14 +136,14 @@ def criteria(results: RunResults) -> Figure | None:
         return None
     heatmaps = [
         {
-            (gap.criterion, _pair(gap)): _gap_cell(
+            (gap.criterion, _pair(gap)): gap_cell(
                 gap.gap.value, outlined=gap.p_adjusted is not None and gap.p_adjusted <= row.alpha
             )
             for gap in row.criteria
         }
         for row in shown
     ]
-    limit = _largest(heatmaps)  # one scale, or a model without gaps would look like one with
+    limit = largest_value(heatmaps)  # one scale, or a model without gaps would look like one with
     across = min(len(shown), CRITERIA_COLUMNS)
     down = ceil(len(shown) / across)
     height = ROW_IN * max(len({row for row, _ in heatmap}) for heatmap in heatmaps) + FACET_IN
@@ -204,7 +191,7 @@ def pairs_of_groups(results: RunResults) -> Figure | None:
     for axis, row in zip(axes, shown, strict=True):
         heatmap = _square(row)
         size = 8 if len(row.groups) <= MAX_NUMBERED_GROUPS else 6
-        image = draw_heatmap(axis, heatmap, _largest([heatmap]), size)
+        image = draw_heatmap(axis, heatmap, largest_value([heatmap]), size)
         axis.set_xticklabels(axis.get_xticklabels(), rotation=90)
         title = shortened(f"{names.of(row)}: {row.feature} by {row.dimension}")
         axis.set_title(visible(f"{title}; {_readable([row])}"), fontsize=9, loc="left")
@@ -227,11 +214,11 @@ def _square(diagnosis: Diagnosis) -> Heatmap:
     """Return each pair twice, with opposite signs; groups are ranked by their means."""
     ranked = sorted(diagnosis.groups, key=lambda group: -(group.mean.value or 0.0))
     names = [group.group for group in ranked]
-    heatmap = {(a, b): _gap_cell(0.0 if a == b else None) for a in names for b in names}
+    heatmap = {(a, b): gap_cell(0.0 if a == b else None) for a in names for b in names}
     for gap in diagnosis.gaps:
         is_disparity, value = gap.summary is SummaryWord.DISPARITY, gap.gap.value
-        heatmap[gap.a, gap.b] = _gap_cell(value, outlined=is_disparity)
-        heatmap[gap.b, gap.a] = _gap_cell(None if value is None else -value, outlined=is_disparity)
+        heatmap[gap.a, gap.b] = gap_cell(value, outlined=is_disparity)
+        heatmap[gap.b, gap.a] = gap_cell(None if value is None else -value, outlined=is_disparity)
     if len(names) <= MAX_NUMBERED_GROUPS:
         return heatmap
     return {pair: _short_cell(cell) for pair, cell in heatmap.items()}
@@ -239,23 +226,8 @@ def _square(diagnosis: Diagnosis) -> Heatmap:
 
 def _short_cell(cell: HeatmapCell) -> HeatmapCell:
     """Return a cell of a large square, without text unless it is outlined."""
-    text = "?" if cell.value is None else _signed(cell.value, 1)
+    text = "?" if cell.value is None else signed(cell.value, 1)
     return HeatmapCell(cell.value, text if cell.outlined else "", cell.outlined)
-
-
-def rounded(number: float, decimals: int) -> str:
-    """Return a rounded number with a minus sign, without one for 0."""
-    return f"{round(number, decimals) + 0.0:.{decimals}f}".replace("-", MINUS)
-
-
-def _signed(value: float, decimals: int) -> str:
-    """Return a number with its sign; 0 has none."""
-    text = rounded(value, decimals)
-    return f"+{text}" if value > 0 and float(text) else text
-
-
-def _gap_cell(value: float | None, *, outlined: bool = False) -> HeatmapCell:
-    return HeatmapCell(value, "undefined" if value is None else _signed(value, 2), outlined)
 
 
 def _readable(diagnoses: Sequence[Diagnosis]) -> str:
@@ -267,48 +239,3 @@ def _readable(diagnoses: Sequence[Diagnosis]) -> str:
 
 def _pair(gap: Gap | CriterionGap) -> str:
     return f"{gap.a} {MINUS} {gap.b}"
-
-
-def _largest(heatmaps: Sequence[Heatmap]) -> float:
-    """Return the largest distance from 0."""
-    values = (cell.value for heatmap in heatmaps for cell in heatmap.values())
-    return max((abs(value) for value in values if value is not None), default=0.0) or 1.0
-
-
-def color_bar(
-    figure: Figure,
-    image: Any,
-    axes: Any,
-    *,
-    aspect: int = 12,
-    location: str = "right",
-    label: str = GAP_LABEL,
-) -> None:
-    """Draw the legend of a heatmap's colors."""
-    bar = figure.colorbar(image, ax=axes, label=label, shrink=0.9, aspect=aspect, location=location)
-    bar.outline.set_edgecolor(PALE)
-
-
-def draw_heatmap(axis: Any, heatmap: Heatmap, limit: float, font_size: float = 8) -> Any:
-    """Draw cells in colors around 0, with their texts and outlines."""
-    columns = list(dict.fromkeys(column for _, column in heatmap))
-    rows = list(dict.fromkeys(row for row, _ in heatmap))
-    empty = HeatmapCell(None, "undefined")
-    cells = [[heatmap.get((row, column), empty) for column in columns] for row in rows]
-    values = np.array([[cell.value for cell in row] for row in cells], dtype=float)
-    norm = TwoSlopeNorm(0, -limit, limit)
-    image = axis.imshow(np.ma.masked_invalid(values), cmap="RdBu_r", norm=norm, aspect="auto")
-    axis.set_facecolor("#eeeeee")
-    width = max(LEAST_LABEL_CHARS, LINE_CHARS // len(columns))
-    axis.set_xticks(range(len(columns)), [fill(shortened(column), width) for column in columns])
-    axis.set_yticks(range(len(rows)), list(map(shortened, rows)))
-    axis.tick_params(length=0)
-    axis.spines[:].set_visible(False)
-    for (y, x), value in np.ndenumerate(values):
-        cell = cells[y][x]
-        color = "white" if abs(value) > DARK_SHARE * limit else INK_ON_COLOR
-        axis.text(x, y, cell.text, ha="center", va="center", color=color, fontsize=font_size)
-        if cell.outlined:  # within the cell: at its edge, a white frame would shrink it
-            box = Rectangle((x - 0.46, y - 0.42), 0.92, 0.84, fill=False, ec=color, lw=1.6)
-            axis.add_patch(box)
-    return image

@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse, StreamingResponse
 from biaswatch.services.gateway.auth import PAGE_HEADERS
 from biaswatch.services.gateway.callers import Caller
 from biaswatch.services.gateway.context import GatewayContext
-from biaswatch.services.gateway.dashboard.forms import PageForms, forms_with
+from biaswatch.services.gateway.dashboard.page_forms import PageForms, forms_with
 from biaswatch.services.gateway.dashboard.rendering import ANSWERS, page
 from biaswatch.services.gateway.runs.measurements import features_by_response
 from biaswatch.services.gateway.runs.queries import RunQueries, no_run, pinned_extractors

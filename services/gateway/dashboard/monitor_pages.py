@@ -8,8 +8,8 @@ from fastapi import APIRouter, Depends, Request
 from fastapi.responses import HTMLResponse, Response
 
 from biaswatch.services.gateway.context import GatewayContext, now
-from biaswatch.services.gateway.dashboard.forms import PageForms, forms_with
 from biaswatch.services.gateway.dashboard.overview_pages import OverviewQueries
+from biaswatch.services.gateway.dashboard.page_forms import PageForms, forms_with
 from biaswatch.services.gateway.dashboard.rendering import (
     LIVE,
     MONITOR_CHARTS,

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Depends, Query
 from fastapi.responses import HTMLResponse, Response
 
 from biaswatch.services.gateway.context import GatewayContext
-from biaswatch.services.gateway.dashboard.forms import PageForms, forms_with
+from biaswatch.services.gateway.dashboard.page_forms import PageForms, forms_with
 from biaswatch.services.gateway.dashboard.rendering import (
     GROUP_ROWS,
     LIVE,
@@ -21,7 +21,7 @@ from biaswatch.services.gateway.dashboard.rendering import (
 )
 from biaswatch.services.gateway.labels.queries import LabelQueries
 from biaswatch.services.gateway.references import IdReferences
-from biaswatch.services.gateway.runs.measurements import GroupValueQueries, SetGap
+from biaswatch.services.gateway.runs.group_values import GroupValueQueries, SetGap
 from biaswatch.services.gateway.runs.provenance import InterpretationQueries, ProvenanceQueries
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.services.gateway.runs.studies import StudyQueries

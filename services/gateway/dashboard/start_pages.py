@@ -12,7 +12,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from biaswatch.services.gateway.auth import redirect
 from biaswatch.services.gateway.callers import Caller
 from biaswatch.services.gateway.context import GatewayContext, now
-from biaswatch.services.gateway.dashboard.forms import (
+from biaswatch.services.gateway.dashboard.page_forms import (
     IdempotentForms,
     PageForms,
     forms_with,

@@ -11,18 +11,14 @@ from biaswatch.services.gateway.bodies import run_streams
 from biaswatch.services.gateway.context import GatewayContext
 from biaswatch.services.gateway.json_bodies import StrictRoute
 from biaswatch.services.gateway.openapi import body_of
-from biaswatch.services.gateway.runs.commands import (
-    cancel,
-    describe_run,
-    receive_suite,
-    run_commands,
-    start_run,
-)
+from biaswatch.services.gateway.runs.commands import cancel, describe_run, run_commands, start_run
+from biaswatch.services.gateway.runs.group_values import GroupValueQueries
 from biaswatch.services.gateway.runs.impact import ImpactQueries
-from biaswatch.services.gateway.runs.measurements import GroupValueQueries, MeasurementQueries
+from biaswatch.services.gateway.runs.measurements import MeasurementQueries
 from biaswatch.services.gateway.runs.provenance import ProvenanceQueries
 from biaswatch.services.gateway.runs.queries import RunQueries
 from biaswatch.services.gateway.runs.studies import StudyQueries
+from biaswatch.services.gateway.runs.suite_upload import receive_suite
 from biaswatch.shared.contracts import AuditAction, Brief, Cancellation, Right, Suite
 from biaswatch.shared.requests.exports import AnswerMeasurements
 from biaswatch.shared.requests.run_views import (

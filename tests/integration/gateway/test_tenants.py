@@ -16,7 +16,7 @@ import yaml
 from fastapi import FastAPI
 
 from biaswatch.services.gateway.app import web_app
-from biaswatch.services.gateway.dashboard.forms import (
+from biaswatch.services.gateway.dashboard.page_forms import (
     FORM_COOKIE,
     FORM_FIELD,
     form_token,

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from biaswatch.readers.row_ids import intraclass_correlation
+from biaswatch.readers.repeats import intraclass_correlation
 from biaswatch.readers.tables import TableColumns
 from tests.support.tables import observations
 

@@ -9,8 +9,8 @@ import yaml
 from typer.testing import CliRunner
 
 from biaswatch.cli.application import app
-from biaswatch.planning.findable_gaps import explained
 from biaswatch.planning.observed import compared_shapes
+from biaswatch.planning.run_plan_words import explained
 from biaswatch.planning.runs import PlanOptions, RunAssumptions, RunPlan, planned_run
 from biaswatch.shared.contracts import Suite
 from biaswatch.shared.errors import UsageError
