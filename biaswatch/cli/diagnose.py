@@ -1,29 +1,28 @@
 """The verbs `diagnose` and `compare`: statistics of a run or a table, and changes between two."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from pydantic import Field
 
-from biaswatch.cli.options import CheckRequest, Json, end_check, gateway
+from biaswatch.cli.options import CHANGE, CheckRequest, Json, end_check, gateway
 from biaswatch.cli.requests import with_options_of
+from biaswatch.shared.contracts import Claim
 from biaswatch.shared.conventions.rows import LogFormat
 from biaswatch.shared.errors import UsageError
-from biaswatch.shared.requests.diagnoses import DiagnoseRequest
+from biaswatch.shared.requests.diagnoses import DiagnoseRequest, Names, Ranges
 
 if TYPE_CHECKING:
     from biaswatch.checks import CheckRule
+    from biaswatch.diagnosis.comparison import ComparisonInput
     from biaswatch.diagnosis.diagnosis import DiagnosisResult
     from biaswatch.diagnosis.sources import DiagnosisInput
     from biaswatch.readers.tables import TableColumns
-from typing import Any
-
-from pydantic import Field
-
-from biaswatch.cli.options import CHANGE
-from biaswatch.shared.contracts import Claim
-from biaswatch.shared.requests.diagnoses import Names, Ranges
+    from biaswatch.render.table_rows import Row
+    from biaswatch.shared.analysis.changes.run_changes import RunChanges
 
 
 class DiagnoseVerb(CheckRequest, DiagnoseRequest):
@@ -62,13 +61,8 @@ def diagnose(
     as_json: Json = False,
 ) -> None:
     """Show statistics by group, disparities and corrected comparisons of a run or a table."""
-    from rich.console import Console
-
-    from biaswatch.diagnosis.cases import cases_behind, check_cases, strongest_cases
-    from biaswatch.render.gap_cases import print_cases
-    from biaswatch.render.labels import print_table_corrections
-    from biaswatch.render.table_diagnosis import print_tables
-    from biaswatch.render.written_tables import check_table_file, write_diagnosis
+    from biaswatch.diagnosis.cases import check_cases, strongest_cases
+    from biaswatch.render.written_tables import check_table_file
 
     rule = request.rule()
     files = [path for path in (request.output, request.plot) if path is not None]
@@ -80,21 +74,44 @@ def diagnose(
         check_cases(data)
     result = _with_progress(data, request, rule)
     cases = {"cases": strongest_cases(result, request.cases)} if request.cases else {}
-    for file in files:
-        parts = result.parts | {name: cases_behind(result, result.comparisons) for name in cases}
-        paths = write_diagnosis(parts, result.about, result.warnings, file, request.reference)
-        for path in paths:
-            typer.echo(f"Wrote {path}.", err=True)
+    if files:
+        _write(result, files, request)
     if as_json:
         document = {**result.parts, **cases, "about": result.about, "warnings": result.warnings}
         typer.echo(json.dumps(document, indent=2, allow_nan=False))
     else:
-        print_tables(result.parts, result.about, result.warnings, everything=request.all)
-        data.print_corrections()
-        if result.corrected:
-            print_table_corrections(Console(emoji=False), result.corrected)
-        print_cases(Console(emoji=False), cases.get("cases", []), result.about)
+        _print(data, result, cases.get("cases", []), everything=request.all)
     end_check(result.checked, rule)
+
+
+def _write(result: "DiagnosisResult", files: Sequence[Path], request: DiagnoseVerb) -> None:
+    """Write the result into files; with cases, those behind every comparison."""
+    from biaswatch.diagnosis.cases import cases_behind
+    from biaswatch.render.written_tables import write_diagnosis
+
+    parts = result.parts
+    if request.cases:
+        parts = parts | {"cases": cases_behind(result, result.comparisons)}
+    for file in files:
+        for path in write_diagnosis(parts, result.about, result.warnings, file, request.reference):
+            typer.echo(f"Wrote {path}.", err=True)
+
+
+def _print(
+    data: "DiagnosisInput", result: "DiagnosisResult", cases: list["Row"], *, everything: bool
+) -> None:
+    """Print the result, what labels correct, and cases."""
+    from rich.console import Console
+
+    from biaswatch.render.gap_cases import print_cases
+    from biaswatch.render.labels import print_table_corrections
+    from biaswatch.render.table_diagnosis import print_tables
+
+    print_tables(result.parts, result.about, result.warnings, everything=everything)
+    data.print_corrections()
+    if result.corrected:
+        print_table_corrections(Console(emoji=False), result.corrected)
+    print_cases(Console(emoji=False), cases, result.about)
 
 
 def _with_progress(
@@ -231,10 +248,6 @@ def compare(
     from biaswatch.diagnosis.comparison import RunPart, comparison_input
     from biaswatch.render import run_changes
     from biaswatch.render.written_tables import check_table_file, write_frame
-    from biaswatch.shared.analysis.changes.matched_changes import compare_runs
-    from biaswatch.shared.analysis.changes.run_changes import ChangePlan
-    from biaswatch.shared.analysis.changes.unmatched_changes import compare_whole_runs
-    from biaswatch.shared.analysis.findings.groupings import ComparisonPlan
 
     rule = request.rule(CHANGE)
     check_table_file(request.output)
@@ -247,26 +260,7 @@ def compare(
         ),
     )
     runs = comparison_input(parts, request.group, request.feature, request.ranges, gateway())
-    plan = ComparisonPlan(
-        runs.alpha if request.alpha is None else request.alpha,
-        runs.tolerance if request.tolerance is None else request.tolerance,
-        claim=(runs.matched and request.claim) or runs.claim,
-        against=runs.against,
-    )
-    declared = ChangePlan(plan, request.missing_tolerance)
-    changes = (
-        compare_runs(runs.matched, declared)
-        if runs.matched
-        else compare_whole_runs(runs.runs, declared)
-    )
-    about: dict[str, Any] = {
-        **runs.about,
-        "claim": plan.claim.value,
-        "alpha": plan.alpha,
-        "tolerance": plan.tolerance,
-        "missing_tolerance": request.missing_tolerance,
-        "families": {"gaps": changes.gaps, "levels": changes.levels},
-    }
+    changes, about = _changes(runs, request)
     rows = run_changes.change_rows(changes)
     answer = run_changes.answer_of(rows, about)
     compared = checked_changes(rows)
@@ -280,3 +274,32 @@ def compare(
     else:
         run_changes.print_changes(answer, rows, about, warnings, everything=request.all)
     end_check(compared, rule)
+
+
+def _changes(runs: "ComparisonInput", request: CompareVerb) -> "tuple[RunChanges, dict[str, Any]]":
+    """Return the changes between two runs, and how they were computed."""
+    from biaswatch.shared.analysis.changes.matched_changes import compare_runs
+    from biaswatch.shared.analysis.changes.run_changes import ChangePlan
+    from biaswatch.shared.analysis.changes.unmatched_changes import compare_whole_runs
+    from biaswatch.shared.analysis.findings.groupings import ComparisonPlan
+
+    plan = ComparisonPlan(
+        runs.alpha if request.alpha is None else request.alpha,
+        runs.tolerance if request.tolerance is None else request.tolerance,
+        claim=(runs.matched and request.claim) or runs.claim,
+        against=runs.against,
+    )
+    declared = ChangePlan(plan, request.missing_tolerance)
+    changes = (
+        compare_runs(runs.matched, declared)
+        if runs.matched
+        else compare_whole_runs(runs.runs, declared)
+    )
+    return changes, {
+        **runs.about,
+        "claim": plan.claim.value,
+        "alpha": plan.alpha,
+        "tolerance": plan.tolerance,
+        "missing_tolerance": request.missing_tolerance,
+        "families": {"gaps": changes.gaps, "levels": changes.levels},
+    }

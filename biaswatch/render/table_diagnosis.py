@@ -68,18 +68,7 @@ def print_tables(
     level = coverage(about["alpha"])
     compared = parts["comparisons"]
     shown = compared if everything else compared[:MAX_COMPARISONS]
-    print_sentence(console, verdict_counts(compared), style="bold")
-    table = comparison_table(
-        shown, level, console.width, assigned=about["assigned"], everything=everything
-    )
-    print_table(console, table, "")
-    remarks = comparison_row_remarks(compared, about, everything=everything)
-    corrections = interval_sentences(compared, about) if about["family"] > 1 else ()
-    print_sentence(console, " ".join(chain(remarks, corrections)), style="dim")
-    for remark in undefined_sentences(compared, everything=everything):
-        print_sentence(console, remark, style="dim")
-    if left := len(compared) - len(shown):
-        print_sentence(console, f"{left} weaker comparisons are not shown.")
+    _print_comparisons(console, compared, shown, about, everything=everything)
     for sentence in (
         *findable_sentences(shown, about),
         *(overall_sentences(parts["overall"]) if everything else ()),
@@ -90,17 +79,39 @@ def print_tables(
     _print_all(console, error_rate_tables(rates, parity, level))
     if everything:
         _print_statistics(console, parts, level)
-    features = dict.fromkeys(row["feature"] for row in shown)
-    means = mean_sentences(parts["summary"], features, calibrated=about["calibrated"])
-    most_p = 1.0 if everything else about["alpha"]
-    missing = missing_sentences(parts["missingness"], most_p)
-    for sentence in (*([] if everything else means), *missing):
+    else:
+        features = dict.fromkeys(row["feature"] for row in shown)
+        for sentence in mean_sentences(parts["summary"], features, calibrated=about["calibrated"]):
+            print_sentence(console, sentence)
+    for sentence in missing_sentences(parts["missingness"], 1.0 if everything else about["alpha"]):
         print_sentence(console, sentence)
     print_sentence(console, " ".join(unit_sentences(about)), style="dim")
     for warning in warnings:
         print_sentence(console, warning, style="yellow")
     if not everything:
         print_sentence(console, MORE, style="dim")
+
+
+def _print_comparisons(
+    console: Console, compared: Sequence[Row], shown: Sequence[Row], about: Row, *, everything: bool
+) -> None:
+    """Print the decisive sentence, the shown comparisons and remarks on all of them."""
+    print_sentence(console, verdict_counts(compared), style="bold")
+    table = comparison_table(
+        shown,
+        coverage(about["alpha"]),
+        console.width,
+        assigned=about["assigned"],
+        everything=everything,
+    )
+    print_table(console, table, "")
+    remarks = comparison_row_remarks(compared, about, everything=everything)
+    corrections = interval_sentences(compared, about) if about["family"] > 1 else ()
+    print_sentence(console, " ".join(chain(remarks, corrections)), style="dim")
+    for remark in undefined_sentences(compared, everything=everything):
+        print_sentence(console, remark, style="dim")
+    if left := len(compared) - len(shown):
+        print_sentence(console, f"{left} weaker comparisons are not shown.")
 
 
 def _print_statistics(console: Console, parts: Parts, level: str) -> None:

@@ -1,7 +1,7 @@
 """Pages of a monitor, its strata and alarms, and their tables as files."""
 
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Annotated, Any
 from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Depends, Request
@@ -28,6 +28,7 @@ from biaswatch.shared.contracts import Monitor, MonitorState, comparison_titles,
 from biaswatch.shared.presentation.alarm_items import OUTCOMES, reliability
 from biaswatch.shared.presentation.alarm_messages import message_of
 from biaswatch.shared.presentation.charts import (
+    Chart,
     ChartColumns,
     chart_columns,
     evidence_chart,
@@ -55,6 +56,7 @@ from biaswatch.shared.presentation.questions import question_remarks
 from biaswatch.shared.requests.evidence import EvidenceView
 from biaswatch.shared.requests.monitor_views import (
     History,
+    MonitorView,
     anywhere_in_words,
     labelled_promise_in_words,
 )
@@ -81,16 +83,9 @@ def router(ctx: GatewayContext) -> APIRouter:
         live: bool = False,
     ) -> HTMLResponse:
         monitor = monitors.monitor(name)
-        view, titles, traffic = (
-            monitors.view(monitor),
-            comparison_titles(monitor.plan),
-            monitor.plan.traffic,
-        )
+        view, titles = monitors.view(monitor), comparison_titles(monitor.plan)
         plotted = monitors.plotted(monitor, _chosen(monitor, view.evidence, comparison))
-        histories = _in_span(monitors, monitor, plotted, span)
         windows = monitors.windows_of(monitor, TABLE_WINDOWS) if view.accounts else []
-        evidence, merged = sorted(view.evidence, key=_urgency), view.status.merged
-        measured = [part for part in evidence if not is_missing_without_finding(part)]
         shown = page(
             "monitor.html",
             scripts=(UPLOT_STYLE, UPLOT, MONITOR_CHARTS, LIVE, TABLES, PRINT),
@@ -101,39 +96,13 @@ def router(ctx: GatewayContext) -> APIRouter:
             live=live,
             view=view,
             titles=titles,
-            evidence=evidence,
-            alarms=list(open_alarms_of(view.alarms).values()),
-            lead=monitor_lead(view),
-            forests=monitor_forests(name, evidence, titles),
-            comparisons=evidence_table(name, measured, titles),
-            unanswered=unanswered_sentence(evidence),
-            standing=[
-                alarm_end_sentence(
-                    part,
-                    titles.get(part.comparison, part.comparison),
-                    ended=view.status.ended is not None,
-                )
-                for part in evidence
-                if part.standing
-            ],
-            remarks=list(question_remarks(evidence, reasons=bool(view.status.suite))),
-            searched=any(part.change_searched for part in evidence),
-            charts=[
-                (history, gap_chart(history, title), evidence_chart(history, title))
-                for history in histories
-                if any(moment.gap.value is not None for moment in history.moments)
-                for title in [titles.get(history.comparison, history.comparison)]
-            ],
-            total=len(measured),
+            **_evidence_fields(view, titles),
+            charts=_charts(_in_span(monitors, monitor, plotted, span), titles),
             comparison=comparison,
             span=span,
             spans=list(RANGES),
             accounts=accounts_table(view.accounts, windows) if view.accounts else None,
-            labelled=labelled_table(view.labelled, view.evidence) if view.labelled else None,
-            labels_promise=labelled_promise_in_words(view.status.alpha),
-            window=window_table(view.window) if view.window else None,
-            anywhere=anywhere_in_words(merged, titles) if merged else None,
-            strata=traffic.matched_within if traffic else (),
+            strata=monitor.plan.traffic.matched_within if monitor.plan.traffic else (),
             rounds=overview.rounds(monitor),
             now=now(),
         )
@@ -177,6 +146,45 @@ def router(ctx: GatewayContext) -> APIRouter:
 
     router.include_router(_file_routes(ctx, monitors))
     return router
+
+
+def _evidence_fields(view: MonitorView, titles: Mapping[str, str]) -> dict[str, Any]:
+    """Return the fields of a monitor's evidence and alarms."""
+    evidence, merged = sorted(view.evidence, key=_urgency), view.status.merged
+    measured = [part for part in evidence if not is_missing_without_finding(part)]
+    is_over = view.status.ended is not None
+    return {
+        "evidence": evidence,
+        "alarms": list(open_alarms_of(view.alarms).values()),
+        "lead": monitor_lead(view),
+        "forests": monitor_forests(view.status.name, evidence, titles),
+        "comparisons": evidence_table(view.status.name, measured, titles),
+        "unanswered": unanswered_sentence(evidence),
+        "standing": [
+            alarm_end_sentence(part, titles.get(part.comparison, part.comparison), ended=is_over)
+            for part in evidence
+            if part.standing
+        ],
+        "remarks": list(question_remarks(evidence, reasons=bool(view.status.suite))),
+        "searched": any(part.change_searched for part in evidence),
+        "total": len(measured),
+        "labelled": labelled_table(view.labelled, view.evidence) if view.labelled else None,
+        "labels_promise": labelled_promise_in_words(view.status.alpha),
+        "window": window_table(view.window) if view.window else None,
+        "anywhere": anywhere_in_words(merged, titles) if merged else None,
+    }
+
+
+def _charts(
+    histories: Iterable[History], titles: Mapping[str, str]
+) -> list[tuple[History, Chart, Chart]]:
+    """Return the charts of each comparison that has a gap."""
+    return [
+        (history, gap_chart(history, title), evidence_chart(history, title))
+        for history in histories
+        if any(moment.gap.value is not None for moment in history.moments)
+        for title in [titles.get(history.comparison, history.comparison)]
+    ]
 
 
 def _file_routes(ctx: GatewayContext, monitors: MonitorQueries) -> APIRouter:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Query
@@ -72,11 +72,14 @@ def router(ctx: GatewayContext, studies: StudyQueries) -> APIRouter:
     """Return the pages of runs, and their tables."""
     router = APIRouter(dependencies=[Depends(ctx.tokens.signed_in)])
     page_forms, runs = forms_with(ctx.tokens), ctx.queries(RunQueries)
-    provenance, group_values = (
+    shown = ShownRuns(
+        runs,
+        studies,
         ProvenanceQueries(ctx.store, runs),
         GroupValueQueries(ctx.store, runs),
+        LabelQueries(ctx.store, runs),
+        InterpretationQueries(ctx.store),
     )
-    labels, interpretations = LabelQueries(ctx.store, runs), InterpretationQueries(ctx.store)
 
     @router.get("/runs/{run_id}")
     def show_run(
@@ -88,75 +91,25 @@ def router(ctx: GatewayContext, studies: StudyQueries) -> APIRouter:
         live: bool = False,
     ) -> HTMLResponse:
         progress = runs.progress(run_id)
-        run, diagnoses = runs.run(run_id), against(runs.diagnoses(run_id), reference)
-        rows, names = comparisons(diagnoses), ModelNames.among(diagnoses)
-        chosen = _chosen(diagnoses, rows, finding)
-        values, set_gaps = None, list[SetGap]()
-        if chosen:
-            values, set_gaps = group_values.with_set_gaps(run, chosen, MAX_SET_GAPS)
-        has_pairs = run.judging is not None and not progress.archived
-        flagged = studies.first_flagged(run_id, MAX_PAIRS) if has_pairs else (0, [])
-        scores = studies.scores(progress) if progress.ended else []
-        shown = page(
-            "run.html",
-            scripts=(GROUP_ROWS, TABLES) if progress.ended else (GROUP_ROWS, TABLES, LIVE),
-            shape=live_run(progress).shape,
-            forms=forms,
-            reload_s=RELOAD_S if live and not progress.ended else None,
-            live=None if progress.ended else live,
-            run=progress,
-            summary=run_summary(diagnoses, rows),
-            forests=run_forests(rows, f"/runs/{run_id}"),
-            references=reference_groups(diagnoses),
-            has_placebo=any(row.dimension == PLACEBO for row in diagnoses),
-            again=_again(run) if forms.allowed and run.suite_hash else "",
-            reference=reference,
-            certainty=list(
-                certainty([diagnosis for diagnosis in diagnoses if diagnosis.gaps], rows)
-            ),
-            scores=_shown_scores(scores),
-            unscored=progress.ended and not scores and studies.is_scored(run_id),
-            labels=_shown_labels(labels, run_id),
-            matrices=matrices_of(diagnoses, rows),
-            chosen=chosen,
-            choices=[
-                (diagnosis.id, f"{title_of(diagnosis)} · {names.of(diagnosis)}")
-                for diagnosis in diagnoses
-            ],
-            chosen_model=names.of(chosen) if chosen else None,
-            forest=means_plot(chosen) if chosen else None,
-            values=values,
-            set_gaps=set_gaps,
-            spreads=histogram_plot(chosen, values.values) if chosen and values else None,
-            comparisons=comparisons_table([chosen], run_id, max_rows=MAX_ROWS) if chosen else None,
-            remarks=comparison_remarks([chosen]) if chosen else [],
-            disparities=disparities_table([chosen]) if chosen else None,
-            parities=parities_table(diagnoses),
-            interactions=[
-                f"{names.of(row)}: {text}" for row in diagnoses for text in tested_interactions(row)
-            ],
-            groups=groups_table([chosen], run_id) if chosen else None,
-            flagged=flagged,
-            agreement=studies.agreement(run) if has_pairs else [],
-            pair_names=ModelNames.among(flagged[1]),
-            statements=STATEMENTS,
-            interpretations=interpretations.of_run(run_id),
-            provenance=provenance.behind(run_id, diagnoses),
+        return forms.with_cookie(
+            page(
+                "run.html",
+                scripts=(GROUP_ROWS, TABLES) if progress.ended else (GROUP_ROWS, TABLES, LIVE),
+                shape=live_run(progress).shape,
+                forms=forms,
+                reload_s=RELOAD_S if live and not progress.ended else None,
+                live=None if progress.ended else live,
+                **shown.results(progress, finding, reference, may_start=forms.allowed),
+            )
         )
-        return forms.with_cookie(shown)
-
-    def board_of(run_id: str) -> BoardPage:
-        diagnoses = runs.diagnoses(run_id)
-        behind = provenance.behind(run_id, diagnoses)
-        return board_page(runs.progress(run_id), diagnoses, behind.about, behind.ranges)
 
     @router.get("/runs/{run_id}/board")
     def show_board(run_id: str) -> HTMLResponse:
-        return page("board.html", scripts=(PRINT,), run_id=run_id, board=board_of(run_id))
+        return page("board.html", scripts=(PRINT,), run_id=run_id, board=shown.board(run_id))
 
     @router.get("/runs/{run_id}/board.html")
     def download_board(run_id: str) -> Response:
-        return page_file("board.html", "board", run_id=run_id, board=board_of(run_id))
+        return page_file("board.html", "board", run_id=run_id, board=shown.board(run_id))
 
     @router.get("/runs/{run_id}/comparisons.csv")
     def download_comparisons(run_id: str) -> Response:
@@ -168,6 +121,90 @@ def router(ctx: GatewayContext, studies: StudyQueries) -> APIRouter:
 
     router.include_router(_comparison_routes(runs, IdReferences(ctx.store)))
     return router
+
+
+@dataclass(frozen=True)
+class ShownRuns:
+    """Reads what the pages of a run show."""
+
+    runs: RunQueries
+    studies: StudyQueries
+    provenance: ProvenanceQueries
+    group_values: GroupValueQueries
+    labels: LabelQueries
+    interpretations: InterpretationQueries
+
+    def board(self, run_id: str) -> BoardPage:
+        """Return the page for readers who decide."""
+        diagnoses = self.runs.diagnoses(run_id)
+        behind = self.provenance.behind(run_id, diagnoses)
+        return board_page(self.runs.progress(run_id), diagnoses, behind.about, behind.ranges)
+
+    def results(
+        self, progress: RunProgress, finding: str, reference: str, *, may_start: bool
+    ) -> dict[str, Any]:
+        """Return the fields of the page of a run, with one finding in detail."""
+        run_id = progress.run_id
+        run, diagnoses = self.runs.run(run_id), against(self.runs.diagnoses(run_id), reference)
+        rows, names = comparisons(diagnoses), ModelNames.among(diagnoses)
+        scores = self.studies.scores(progress) if progress.ended else []
+        compared = [diagnosis for diagnosis in diagnoses if diagnosis.gaps]
+        return {
+            "run": progress,
+            "summary": run_summary(diagnoses, rows),
+            "forests": run_forests(rows, f"/runs/{run_id}"),
+            "references": reference_groups(diagnoses),
+            "has_placebo": any(row.dimension == PLACEBO for row in diagnoses),
+            "again": _again(run) if may_start and run.suite_hash else "",
+            "reference": reference,
+            "certainty": list(certainty(compared, rows)),
+            "scores": _shown_scores(scores),
+            "unscored": progress.ended and not scores and self.studies.is_scored(run_id),
+            "labels": _shown_labels(self.labels, run_id),
+            "matrices": matrices_of(diagnoses, rows),
+            "choices": [
+                (diagnosis.id, f"{title_of(diagnosis)} · {names.of(diagnosis)}")
+                for diagnosis in diagnoses
+            ],
+            "parities": parities_table(diagnoses),
+            "interactions": [
+                f"{names.of(row)}: {text}" for row in diagnoses for text in tested_interactions(row)
+            ],
+            "statements": STATEMENTS,
+            "interpretations": self.interpretations.of_run(run_id),
+            "provenance": self.provenance.behind(run_id, diagnoses),
+            **self._finding(run, _chosen(diagnoses, rows, finding), names),
+            **self._pairs(run, has_pairs=run.judging is not None and not progress.archived),
+        }
+
+    def _finding(self, run: Run, chosen: Diagnosis | None, names: ModelNames) -> dict[str, Any]:
+        """Return the fields of one finding."""
+        values, set_gaps = None, list[SetGap]()
+        if chosen:
+            values, set_gaps = self.group_values.with_set_gaps(run, chosen, MAX_SET_GAPS)
+        return {
+            "chosen": chosen,
+            "chosen_model": names.of(chosen) if chosen else None,
+            "forest": means_plot(chosen) if chosen else None,
+            "values": values,
+            "set_gaps": set_gaps,
+            "spreads": histogram_plot(chosen, values.values) if chosen and values else None,
+            "comparisons": comparisons_table([chosen], run.id, max_rows=MAX_ROWS)
+            if chosen
+            else None,
+            "remarks": comparison_remarks([chosen]) if chosen else [],
+            "disparities": disparities_table([chosen]) if chosen else None,
+            "groups": groups_table([chosen], run.id) if chosen else None,
+        }
+
+    def _pairs(self, run: Run, *, has_pairs: bool) -> dict[str, Any]:
+        """Return the fields of judged pairs."""
+        flagged = self.studies.first_flagged(run.id, MAX_PAIRS) if has_pairs else (0, [])
+        return {
+            "flagged": flagged,
+            "agreement": self.studies.agreement(run) if has_pairs else [],
+            "pair_names": ModelNames.among(flagged[1]),
+        }
 
 
 def _again(run: Run) -> str:
