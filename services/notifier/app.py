@@ -39,8 +39,8 @@ def build(settings: NotifierSettings, clock: Callable[[], datetime] = now) -> Se
         settings,
         stages=[Stage("notifier", Alarm, deliver)],
         jobs=[
-            Job(deliver.look, "send alarms", every_s=delivery_s, close=deliver.close),
-            Job(alerts.look, "send standing alarms again", every_s=RESEND_INTERVAL_S),
+            Job(deliver.run_once, "send alarms", every_s=delivery_s, close=deliver.close),
+            Job(alerts.run_once, "send standing alarms again", every_s=RESEND_INTERVAL_S),
             Job(announce.show, "announce channels", every_s=gauge_s),
         ],
         check_store=store.check_available,

@@ -33,7 +33,7 @@ KINDS = (RunKind, MonitorKind, SearchKind)
 
 def router(ctx: GatewayContext) -> APIRouter:
     """Return the page of each kind, and the route of its form."""
-    router, queries = APIRouter(), StartQueries(ctx.store, RunQueries(ctx.store))
+    router, queries = APIRouter(), StartQueries(ctx.store, ctx.queries(RunQueries))
     for kind in KINDS:
         router.include_router(_routes(kind(ctx, queries), ctx, queries))
     return router

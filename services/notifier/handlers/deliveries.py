@@ -58,7 +58,7 @@ class DeliverAlarms:
     """Sends due alarms; a channel that fails rests, and delays no other.
 
     The row of a delivery is written with its alarm. A message on the bus has it sent at once; what
-    the bus has lost, a retry or a trial is found by `look`.
+    the bus has lost, a retry or a trial is found by `run_once`.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class DeliverAlarms:
     async def __call__(self, alarm: Alarm) -> Sequence[Record]:
         """Record the deliveries of an alarm, and begin to send them."""
         await in_thread(self._deliveries.expect, deliveries_of(alarm, self._now()))
-        await self.look()
+        await self.run_once()
         return ()
 
     async def close(self) -> None:
@@ -86,7 +86,7 @@ class DeliverAlarms:
             task.cancel()
         await asyncio.gather(*self._busy.values(), return_exceptions=True)
 
-    async def look(self, _: Publisher | None = None) -> None:
+    async def run_once(self, _: Publisher | None = None) -> None:
         """Begin to send to every channel that has a due delivery and does not rest."""
         clock = asyncio.get_running_loop().time()
         for channel in await in_thread(self._deliveries.due_channels, self._now()):
@@ -220,7 +220,7 @@ class ResendAlerts:
             for name in self._alertmanagers
         }
 
-    async def look(self, _: Publisher | None = None) -> None:
+    async def run_once(self, _: Publisher | None = None) -> None:
         """Send the open alarms; an Alertmanager that fails delays no other."""
         if not self._alertmanagers:
             return

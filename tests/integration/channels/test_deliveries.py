@@ -86,8 +86,8 @@ def note(store: Store, *alarms: Alarm) -> None:
     store.alarm_deliveries.expect([d for alarm in alarms for d in deliveries_of(alarm, alarm.at)])
 
 
-async def look(job: DeliverAlarms) -> None:
-    await job.look()
+async def run_once(job: DeliverAlarms) -> None:
+    await job.run_once()
     await job.idle()
 
 
@@ -103,7 +103,7 @@ async def test_one_channels_trouble_is_no_others(
     }  # fmt: skip
     alarm = make_alarm(channels=("broken", "down", "fine", "wrong"))
     note(store, alarm)
-    await look(job)
+    await run_once(job)
     assert states(store, alarm) == {
         "broken": DeliveryState.WAITING, "down": DeliveryState.WAITING,
         "fine": DeliveryState.DELIVERED, "wrong": DeliveryState.REFUSED,
@@ -123,13 +123,13 @@ async def test_a_silenced_comparison_is_sent_once_its_silence_ends(
         subject=alarm.id, details={"until": (AT + 5 * MINUTE).isoformat()},
     )  # fmt: skip
     store.audit.append([silence], AT)
-    await look(job)
+    await run_once(job)
     [held] = store.alarm_deliveries.of_alarms([alarm.id])
     assert (channels.told, held.state, "silenced until" in (held.why or "")) == (
         [], DeliveryState.WAITING, True,
     )  # fmt: skip
     clock.now += 5 * MINUTE
-    await look(job)
+    await run_once(job)
     assert channels.told == [("chat", "raised")]
 
 
@@ -145,10 +145,10 @@ async def test_a_silence_that_ends_early_holds_its_messages_a_few_minutes_longer
             subject=alarm.id, details={"until": end.isoformat()},
         )  # fmt: skip
         store.audit.append([act], AT)
-        await look(job)
+        await run_once(job)
         assert channels.told == []
     clock.now += SILENCE_CHECK
-    await look(job)
+    await run_once(job)
     assert channels.told == [("chat", "raised")]
     [sent] = store.alarm_deliveries.of_alarms([first.id])
     assert sent.attempts == 1
@@ -169,13 +169,13 @@ async def test_a_fault_of_our_own_is_logged_counted_and_the_alarm_is_sent_once_i
 
     with monkeypatch.context() as patched:
         patched.setattr(type(part), broken, fault)
-        await look(DeliverAlarms(store, channels, now=clock))
+        await run_once(DeliverAlarms(store, channels, now=clock))
     assert ALARM_ATTEMPTS.labels("chat", "failed")._value.get() == before + 1
     logged = capsys.readouterr()
     assert "RuntimeError" in logged.out + logged.err
     assert "secret" not in logged.out + logged.err
     clock.now += 10 * MINUTE
-    await look(DeliverAlarms(store, channels, now=clock))
+    await run_once(DeliverAlarms(store, channels, now=clock))
     assert states(store, alarm) == {"chat": DeliveryState.DELIVERED}
 
 
@@ -186,13 +186,13 @@ async def test_what_failed_is_sent_again_until_it_is_taken_and_then_never(
     note(store, alarm)
     channels.ends["chat"] = Unavailable("it is down")
     for _ in range(3):
-        await look(
+        await run_once(
             DeliverAlarms(store, channels, now=clock)
         )  # another replica, which knows nothing
         clock.now += 10 * MINUTE
     channels.ends.clear()
     for _ in range(3):
-        await look(DeliverAlarms(store, channels, now=clock))
+        await run_once(DeliverAlarms(store, channels, now=clock))
         clock.now += 10 * MINUTE
     assert channels.told == [("chat", "raised")] * 4
     assert states(store, alarm) == {"chat": DeliveryState.DELIVERED}
@@ -204,7 +204,7 @@ async def test_a_channel_that_fails_rests_whatever_else_waits_for_it(
     channels.ends["chat"] = Unavailable("it is down")
     note(store, *(make_alarm(comparison_key=f"n.n:g:a-{n}", channels=("chat",)) for n in range(50)))
     for _ in range(5):
-        await look(job)
+        await run_once(job)
     assert len(channels.told) == 1
 
 
@@ -215,7 +215,7 @@ async def test_nobody_hears_that_an_alarm_is_over_before_hearing_of_it(
     over = make_alarm(channels=("chat",), state=AlarmState.CLEARED, at=AT + MINUTE)
     note(store, raised)
     channels.ends["chat"] = Unavailable("it is down")
-    await look(DeliverAlarms(store, channels, now=clock))
+    await run_once(DeliverAlarms(store, channels, now=clock))
     note(store, over)
     channels.ends.clear()
     clock.now = AT + MINUTE
@@ -224,10 +224,10 @@ async def test_nobody_hears_that_an_alarm_is_over_before_hearing_of_it(
             update={"next_at": AT + 5 * MINUTE}
         )
     )
-    await look(DeliverAlarms(store, channels, now=clock))
+    await run_once(DeliverAlarms(store, channels, now=clock))
     assert channels.told == [("chat", "raised")]
     clock.now = AT + 6 * MINUTE
-    await look(DeliverAlarms(store, channels, now=clock))
+    await run_once(DeliverAlarms(store, channels, now=clock))
     assert channels.told[1:] == [("chat", "raised"), ("chat", "cleared")]
 
 
@@ -247,12 +247,12 @@ async def test_what_was_refused_is_sent_again_when_the_operator_says_so(
     alarm = make_alarm(channels=("chat",))
     note(store, alarm)
     channels.ends["chat"] = Refused("403")
-    await look(job)
-    await look(job)
+    await run_once(job)
+    await run_once(job)
     assert len(channels.told) == 1
     channels.ends.clear()
     assert store.alarm_deliveries.retry("chat", AT) == 1
-    await look(job)
+    await run_once(job)
     assert states(store, alarm) == {"chat": DeliveryState.DELIVERED}
     assert store.alarm_deliveries.retry("chat", AT) == 0
 
@@ -263,7 +263,7 @@ async def test_what_is_a_week_old_wakes_nobody(
     alarm = make_alarm(channels=("chat",))
     note(store, alarm)
     clock.now = AT + timedelta(days=8)
-    await look(job)
+    await run_once(job)
     assert channels.told == []
     assert states(store, alarm) == {"chat": DeliveryState.EXPIRED}
 
@@ -273,9 +273,9 @@ async def test_an_alarm_noted_twice_is_sent_once(
 ) -> None:
     alarm = make_alarm(channels=("chat",))
     note(store, alarm)
-    await look(job)
+    await run_once(job)
     note(store, alarm)
-    await look(job)
+    await run_once(job)
     assert channels.told == [("chat", "raised")]
 
 
@@ -285,7 +285,7 @@ async def test_a_trial_ends_at_once_and_counts_as_no_alarm(
     channels.ends["chat"] = Unavailable("it is down")
     trial = trial_of("chat", AT, "default")
     store.alarm_deliveries.expect([trial])
-    await look(job)
+    await run_once(job)
     [result] = store.alarm_deliveries.of_alarms([trial.alarm_id])
     assert (result.state, result.why) == (DeliveryState.REFUSED, "it is down")
     assert store.alarm_deliveries.counts(AT - MINUTE) == {}
@@ -326,14 +326,14 @@ async def test_alertmanager_is_told_what_stands_again_and_again_while_the_monito
     monitor = make_monitor(upkeep=upkeep)
     store.schedule.want(monitor)
     store.records.write([make_alarm(monitor_id=monitor.monitor_id)])
-    await resend.look()
-    await resend.look()
+    await resend.run_once()
+    await resend.run_once()
     assert alerts_of(alertmanager) == [["concept:France-Peru"]] * 2
     deleted = make_monitor(
         upkeep=upkeep, state=MonitorState.DELETED, moment_ms=monitor.moment_ms + 1
     )
     store.schedule.want(deleted)
-    await resend.look()
+    await resend.run_once()
     assert len(alertmanager.posted) == 2
 
 
@@ -350,7 +350,7 @@ async def test_a_new_alarm_sends_no_silenced_alarm_of_its_monitor(
         subject=silenced.id, details=until,
     )  # fmt: skip
     store.audit.append([silence], AT)
-    await look(DeliverAlarms(store, channels, now=clock))
+    await run_once(DeliverAlarms(store, channels, now=clock))
     assert alerts_of(alertmanager) == [["race:a-b"]]
 
 
