@@ -56,7 +56,7 @@ class GatewayContext:
     watchers_ttl_s: float = 0.0
     """How long intake may rely on the monitors of a live system that it has read."""
     slots: IntakeSlots = field(default_factory=IntakeSlots)
-    _queries: dict[Any, Any] = field(default_factory=dict)
+    _queries: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
 
     def queries(self, queries_of: Callable[[Store], QueriesT]) -> QueriesT:
         """Return the queries of a class on the store; all routes share them and their caches."""
