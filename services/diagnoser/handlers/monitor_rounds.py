@@ -87,8 +87,8 @@ class CloseRounds:
         for earlier in waiting:
             ended = completion if earlier.id == run.id else self._completion(earlier, monitor)
             before = self._store.rounds.get(monitor, (earlier.round or 0) - 1)
-            closed, data = self._read(earlier, monitor, ended, before)
             with gc_paused():
+                closed, data = self._read(earlier, monitor, ended, before)
                 self._store.records.write(self._records(closed, data, monitor, before))
         # The store keeps the records of the replica that wrote first.
         records = [

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import compress
 
 import numpy as np
@@ -10,8 +11,9 @@ import numpy as np
 from biaswatch.shared.analysis.monitors.blocks import shuffled
 from biaswatch.shared.analysis.monitors.count_columns import CountColumns
 from biaswatch.shared.analysis.monitors.pair_counts import GAPS
-from biaswatch.shared.analysis.monitors.round_answers import RoundAnswers, value_of
+from biaswatch.shared.analysis.monitors.round_answers import RoundAnswers
 from biaswatch.shared.analysis.monitors.same_treatment import same_treatment_bound
+from biaswatch.shared.analysis.monitors.set_bounds import feature_values
 from biaswatch.shared.contracts import (
     Comparison,
     Evidence,
@@ -67,6 +69,12 @@ class RoundVectors:
     features: tuple[WatchedFeature, ...] = ()
     steps: tuple[tuple[SetVectors, ...], ...] = ()
 
+    @cached_property
+    def feature_places(self) -> Ints:
+        """The place of each comparison's feature in `features`."""
+        places = {watched: place for place, watched in enumerate(self.features)}
+        return np.array([places[comparison.watched] for comparison in self.comparisons])
+
 
 UnitKey = tuple[Labels, str]
 UnitMeans = Mapping[str, Mapping[UnitKey, Floats]]
@@ -100,7 +108,7 @@ def _unit_means(
             rows.append(row)
             place = len(units)
             units.append(sets[answer.set].setdefault((labels, answer.unit), place))
-    shares = np.array([_shares(watched, rows, answers) for watched in features]).T
+    shares = feature_values(features, answers).shares[rows]
     known = np.isfinite(shares)
     sums, counts = np.zeros_like(shares), np.zeros(shares.shape)
     places_of_rows = np.array(units, dtype=np.int64)
@@ -110,14 +118,6 @@ def _unit_means(
     return {
         name: {key: means[place] for key, place in places.items()} for name, places in sets.items()
     }
-
-
-def _shares(watched: WatchedFeature, rows: Sequence[int], answers: RoundAnswers) -> Floats:
-    """Return a feature of these answers as shares of its range; nan beyond it or missing."""
-    readings = answers.values[watched.extractor]
-    values = np.array([value_of(readings[row], watched.feature) for row in rows], dtype=np.float64)
-    inside = (values >= watched.low) & (values <= watched.high)
-    return np.where(inside, (values - watched.low) / (watched.high - watched.low), np.nan)
 
 
 def _vectors(sets: Sequence[Mapping[UnitKey, Floats]]) -> Iterator[SetVectors]:
@@ -232,7 +232,7 @@ def _pair_weights(labels: Sequence[Labels], pair: WatchedPair) -> Floats:
 
 def _log_wealth(bets: Floats, weights: Floats, sets: SetVectors, vectors: RoundVectors) -> Floats:
     """Return [bets]: what bets on the comparisons' differences earn on sets of the same labels."""
-    places = _feature_places(vectors)
+    places = vectors.feature_places
     by_answer = np.zeros((len(bets), weights.shape[1], len(vectors.features)))
     for place in range(len(vectors.features)):
         own = places == place
@@ -245,7 +245,7 @@ def _log_wealth(bets: Floats, weights: Floats, sets: SetVectors, vectors: RoundV
 def _after(
     past: PastDifferences, weights: Floats, sets: SetVectors, vectors: RoundVectors
 ) -> PastDifferences:
-    places = _feature_places(vectors)
+    places = vectors.feature_places
     differences = np.einsum("cl,slc->sc", weights, sets.answers[:, :, places])
     has_sides = weights.any(axis=1) * float(len(differences))
     return PastDifferences(
@@ -253,7 +253,3 @@ def _after(
         past.sums + differences.sum(axis=0),
         past.squares + (differences**2).sum(axis=0),
     )
-
-
-def _feature_places(vectors: RoundVectors) -> Ints:
-    return np.array([vectors.features.index(one.watched) for one in vectors.comparisons])

@@ -5,9 +5,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import add
 
+import numpy as np
+
 from biaswatch.shared.analysis.monitors.blocks import SuiteBlocks
 from biaswatch.shared.contracts import MISSING, Claim, Comparison, Description, Round
 from biaswatch.shared.contracts.derived_features import scale_of, value_among
+from biaswatch.shared.stats.arrays import Floats
 
 Values = Mapping[str, float | None] | None
 """The values that an extractor read from an answer; None for a value that is missing."""
@@ -32,6 +35,15 @@ class RoundAnswers:
     planned: Sequence[PlannedAnswer]
     values: Mapping[str, Sequence[Values]]
     """By extractor, in the order of the answers."""
+    _columns: dict[tuple[str, str], Floats] = field(default_factory=dict, compare=False, repr=False)
+
+    def column(self, extractor: str, feature: str) -> Floats:
+        """Return a feature of all answers, NaN where it is missing; it is read once."""
+        key = extractor, feature
+        if key not in self._columns:
+            rows = values_of(self.values[extractor], feature)
+            self._columns[key] = np.array(rows, dtype=np.float64)
+        return self._columns[key]
 
     @property
     def repeated_sets(self) -> frozenset[str]:
@@ -198,7 +210,7 @@ def values_of(values: Sequence[Values], feature: str) -> list[float | None]:
     """Return one number of many answers."""
     if feature == MISSING or scale_of(feature) is not None:
         return [value_of(row, feature) for row in values]
-    return [row.get(feature) if row else None for row in values]
+    return [None if row is None else row.get(feature) for row in values]
 
 
 def _mean(values: list[float]) -> float:

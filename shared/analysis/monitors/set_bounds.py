@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from biaswatch.shared.analysis.monitors.pair_counts import PairBounds
-from biaswatch.shared.analysis.monitors.round_answers import PlannedAnswer, RoundAnswers, values_of
+from biaswatch.shared.analysis.monitors.round_answers import PlannedAnswer, RoundAnswers
 from biaswatch.shared.contracts import WatchedFeature, WatchedPair
 from biaswatch.shared.stats.arrays import Bools, Floats, Ints
 
@@ -24,8 +24,8 @@ class FeatureValues:
 
 def feature_values(features: Sequence[WatchedFeature], answers: RoundAnswers) -> FeatureValues:
     """Return what was read from the answers of a round, a column for each feature."""
-    read = [values_of(answers.values[one.extractor], one.feature) for one in features]
-    numbers = np.array(read, dtype=np.float64).reshape(len(features), len(answers.planned)).T
+    columns = [answers.column(watched.extractor, watched.feature) for watched in features]
+    numbers = np.array(columns).reshape(len(features), len(answers.planned)).T
     low, high = (
         np.array([getattr(feature, end) for feature in features]) for end in ("low", "high")
     )
