@@ -115,7 +115,7 @@ def close(watch: Monitor, number: int, seen: RoundAnswers, before: list[RoundEvi
     marks = [time.process_time()]
     last = evidence_rows(before)
     marks.append(time.process_time())
-    watched = watch.plan.watched
+    watched = watch.plan.all_comparisons
     counts, _ = counted(watched, seen, RoundScope(Claim.BANK, number))
     increments = increments_of(closed, watched, counts)
     marks.append(time.process_time())
@@ -140,7 +140,7 @@ def old_way_s(watch: Monitor, seen: RoundAnswers, closed: Closed) -> float:
         compared_sets(increment.comparison, seen)
         state = PairHistogram(evidence.counts["counts"])
         step = max(state.standard_error, 1 / state.units) / STEPS_PER_SE
-        alpha = watch.plan.alpha / 2 / len(watch.plan.watched)
+        alpha = watch.plan.alpha / 2 / len(watch.plan.all_comparisons)
         invert(state.log_es, state.estimate or 0.0, step, (-1, 1), alpha)
         for record in (increment, evidence):
             type(record).model_validate_json(record.model_dump_json(exclude_none=True))
@@ -158,7 +158,7 @@ def main() -> int:
             closed = close(watch, number, seen, closed.records if closed else [])
     assert closed is not None
     assert seen is not None
-    here = len(watch.plan.watched)
+    here = len(watch.plan.all_comparisons)
     times = COMPARISONS / here
     total = sum(closed.seconds.values()) * times
     old = old_way_s(watch, seen, closed) * COMPARISONS

@@ -231,7 +231,7 @@ async def measured(store: Store, others: Sequence[str] = ()) -> int:
     run = max((r for r in store.records.all(Run) if r.suite == "large"), key=lambda r: r.at)
     at = f"/runs/{run.id}"
     monitors = {monitor.name: monitor for monitor in store.records.all(Monitor)}
-    comparison = monitors["long"].plan.watched[0].key
+    comparison = monitors["long"].plan.all_comparisons[0].key
     [sample] = store.records.read(LabelSample, run_id=run.id)
     addresses = [
         *("/", at, f"{at}/answers", f"{at}/answers?group=of=group 03", f"{at}/twins?set=s7"),

@@ -15,7 +15,7 @@ HANDLED = Counter(
     "Records settled by a stage, by outcome: accepted, retried, dead_letter.",
     ["stage", "outcome"],
 )
-SECONDS = Histogram(
+HANDLE_SECONDS = Histogram(
     "biaswatch_stage_handle_seconds",
     "Time from receiving a batch of records to settling it.",
     ["stage"],
@@ -54,13 +54,15 @@ TOKENS = Counter(
 COST = Counter(
     "biaswatch_call_cost_total", "Cost of a target, in the currency of the price table.", ["target"]
 )
-ALLOWED = Gauge("biaswatch_calls_allowed", "Limit of calls in flight to a target.", ["target"])
+CALLS_ALLOWED = Gauge(
+    "biaswatch_calls_allowed", "Limit of calls in flight to a target.", ["target"]
+)
 TARGET_PAUSED = Gauge(
     "biaswatch_target_paused",
     "1 while probes of a target wait because it refuses every call.",
     ["target"],
 )
-KEPT = Counter(
+CALLS_KEPT = Counter(
     "biaswatch_calls_kept_total",
     "Calls answered from the store instead of being paid for again.",
     ["target"],
@@ -201,7 +203,7 @@ TOKENS_FILE_WRONG = Gauge(
     "biaswatch_tokens_file_wrong",
     "1 while the tokens file is invalid and the previous tokens stay in force.",
 )
-LOOKS = Counter(
+OPERATOR_LOOKS = Counter(
     "biaswatch_operator_looks_total",
     "Checks of resources by the operator, by outcome: in_order, waiting, refused, unreachable.",
     ["resources", "outcome"],

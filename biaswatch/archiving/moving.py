@@ -28,7 +28,7 @@ from biaswatch.shared.parquet.folder import ParquetFolder
 from biaswatch.shared.store import Store
 from biaswatch.shared.store.archive_files import ArchiveFile
 from biaswatch.shared.store.archived_runs import ArchivableRun, ArchivedRun, ArchiveState
-from biaswatch.shared.store.database import batches
+from biaswatch.shared.store.database import key_chunks
 from biaswatch.shared.store.record_rows import IN_FILES
 from biaswatch.shared.store.unit_filters import UnitFilter
 
@@ -86,7 +86,7 @@ class RunFiles:
                 run.tenant, dataset, day, rows=0, digest="", verified=False,
                 pending_deletion=False, purged_at=self.started_at - CLOCK_SKEW,
             )  # fmt: skip
-            self.store.archive_files.name(file)
+            self.store.archive_files.register(file)
             stream = self.stack.enter_context(self.folder.written(file.path))
             writer = self.stack.enter_context(RowsWriter.of_rows(stream, schema))
             self.writers[dataset, day] = file, writer
@@ -170,7 +170,7 @@ def record_ids(store: Store, folder: ParquetFolder, run_id: str) -> Iterator[tup
         for rows in rows_of(folder, file.path, ["kind", "id"]):
             by_kind = grouped((row["kind"], row["id"]) for row in rows)
             for kind, ids in by_kind.items():
-                for batch in batches(ids):
+                for batch in key_chunks(ids):
                     yield kind, batch
 
 

@@ -80,7 +80,7 @@ class ArchivePurge:
                     concerned.append(file)
                 else:
                     lacking.append(file)
-            self._store.archive_files.lack_purged(lacking, done_before)
+            self._store.archive_files.mark_untouched(lacking, done_before)
         return concerned
 
     def apply(self, file: ArchiveFile) -> int:
@@ -99,12 +99,12 @@ class ArchivePurge:
                 else:
                     units.add(row["unit_id"])
         if not removed:
-            self._store.archive_files.purged(file, done_before)
+            self._store.archive_files.mark_purged(file, done_before)
             return 0
         started = replace(file, path=_next_path(file.path), verified=False, purged_at=done_before)
         new = None
         if removed < file.rows:
-            self._store.archive_files.name(started, UnitFilter.of(units).packed())
+            self._store.archive_files.register(started, UnitFilter.of(units).packed())
             new = self._rewritten(folder, file, started, purged)
         self._store.archive_files.replace(file, new)
         self._remove(folder, file)

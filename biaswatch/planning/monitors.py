@@ -103,7 +103,7 @@ def _simulated(
             for pair in plan.comparisons:
                 gap = PlannedGap(
                     assumed.effect, values.sd, values.sd_first, values.level, assumed.binary,
-                    alpha=_alpha_of(plan, watched), family=len(plan.watched),
+                    alpha=_alpha_of(plan, watched), family=len(plan.all_comparisons),
                     missing=MissingAnswers(assumed.missing, source.shapes(pair)),
                     spread=assumed.spread, arrivals=arrivals_of(plan.traffic, assumed),
                     bank=plan.claim is Claim.BANK, twins=source.twins(pair),
@@ -195,7 +195,7 @@ def _declared_looks(
     if not values.sd or watched.method is not Method.PAIRS:
         return {}
     sets = source.units_per_round(comparison)
-    alpha = SEQUENTIAL_SHARE * alpha_of_gap_test(plan.alpha, 1) / len(plan.watched) / 2
+    alpha = SEQUENTIAL_SHARE * alpha_of_gap_test(plan.alpha, 1) / len(plan.all_comparisons) / 2
     beyond = (abs(assumed.effect) - watched.tolerance) / values.sd
     return {"looks": looks_needed(beyond * sqrt(sets), plan.looks, alpha)}
 

@@ -7,12 +7,7 @@ from math import sqrt
 import numpy as np
 
 from biaswatch.shared.analysis.findings.factors import RandomFactors
-from biaswatch.shared.analysis.findings.groupings import (
-    THE_REST,
-    ComparedGroups,
-    Grouping,
-    grouping,
-)
+from biaswatch.shared.analysis.findings.groupings import THE_REST, Grouping, GroupPair, grouping
 from biaswatch.shared.analysis.findings.observations import Observations, Whole, coded
 from biaswatch.shared.analysis.findings.units import SideUnits, Units
 from biaswatch.shared.contracts import Against, Suite
@@ -91,7 +86,7 @@ def _shapes(observed: Observations, dimension: str, against: Against) -> list[Co
 
 
 def _shape(
-    groups: Grouping, units: Units, pair: ComparedGroups, random: RandomFactors | None
+    groups: Grouping, units: Units, pair: GroupPair, random: RandomFactors | None
 ) -> ComparedShape:
     a, b = pair
     first, second = units.groups[a], units.rest(a) if b is None else units.groups[b]

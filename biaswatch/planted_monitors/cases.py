@@ -261,5 +261,5 @@ def _fixed(evidence: Sequence[Evidence], plan: MonitorPlan) -> int | None:
     if not units or not estimate or isnan(estimate):  # NaN without answers
         return None
     sd = float(pooled.standard_errors[0]) * sqrt(units)
-    alpha = plan.alpha / 2 / len(plan.watched)
+    alpha = plan.alpha / 2 / len(plan.all_comparisons)
     return fixed_size(estimate, sd, alpha=alpha, power=POWER, tolerance=0.0)

@@ -21,7 +21,7 @@ from biaswatch.shared.bus.retry_policy import (
 from biaswatch.shared.bus.stage import Outputs, Progress, Stage, call_of, contexts_of
 from biaswatch.shared.contracts import Record, check_subject
 from biaswatch.shared.errors import BackPressureError, BiaswatchError, TransientError, explained
-from biaswatch.shared.telemetry import SECONDS, RepeatedWarning, log
+from biaswatch.shared.telemetry import HANDLE_SECONDS, RepeatedWarning, log
 from biaswatch.shared.tracing import HandledBatch, handling, is_tracing, within
 
 RESTORE_WAITS_S = (0.1, 0.5, 1.0, 2.0, 5.0)
@@ -60,7 +60,7 @@ class Worker:
         self._not_handled = RepeatedWarning(stage.name, "a record was not handled")
         self._lag_unknown = RepeatedWarning(stage.name, "the lag is unknown")
         self._not_acknowledged = RepeatedWarning(stage.name, "a batch could not be acknowledged")
-        self._seconds = SECONDS.labels(stage.name)
+        self._seconds = HANDLE_SECONDS.labels(stage.name)
         self._acknowledger = Acknowledger(stage, consumer, publisher, clock)
         self._pool = ThreadPoolExecutor(stage.slots, thread_name_prefix=stage.name)
         self._call = call_of(stage, self._pool)

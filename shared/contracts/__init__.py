@@ -133,7 +133,7 @@ from biaswatch.shared.contracts.label import (
 from biaswatch.shared.contracts.likelihood import LIKELIHOOD, ScoredOption
 from biaswatch.shared.contracts.measured_share import (
     LEAST_MEASURED_SHARE,
-    ComparedGroups,
+    GroupAnswerCounts,
     GroupCounts,
     MeasuredAnswers,
 )

@@ -5,7 +5,7 @@ from functools import cached_property
 from pydantic import NonNegativeInt, computed_field
 
 from biaswatch.shared.contracts.identity import Name, RecordId, Token
-from biaswatch.shared.contracts.measured_share import ComparedGroups, MeasuredAnswers
+from biaswatch.shared.contracts.measured_share import GroupAnswerCounts, MeasuredAnswers
 from biaswatch.shared.contracts.record import Part, Record
 from biaswatch.shared.stats.estimate import Estimate, Question, SummaryWord, Verdict, summary_of
 
@@ -284,9 +284,9 @@ class Diagnosis(Record):
     """The test for equal shares of missing answers in all groups."""
 
     @cached_property
-    def compared_groups(self) -> ComparedGroups:
+    def compared_groups(self) -> GroupAnswerCounts:
         """The groups with their counts of answers."""
-        return ComparedGroups(self.groups)
+        return GroupAnswerCounts(self.groups)
 
     def sides(self, gap: Gap) -> tuple[MeasuredAnswers, MeasuredAnswers]:
         """Return the answers of both sides of one of its gaps."""

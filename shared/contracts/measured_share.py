@@ -81,7 +81,7 @@ class MeasuredAnswers:
         return f"{counts} about {self.group} gave a number{because}"
 
 
-class ComparedGroups:
+class GroupAnswerCounts:
     """The groups of one finding, whose answers are counted once for all its comparisons."""
 
     def __init__(self, groups: Iterable[CountedGroup]) -> None:

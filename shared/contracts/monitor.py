@@ -86,7 +86,7 @@ class MonitorPlan(Part):
             self._check_traffic()
         if self.looks is not None and any(not _has_looks(feature) for feature in self.features):
             raise ValueError("looks are declared for the methods `pairs` and `matched` alone")
-        keys = [comparison.key for comparison in self.watched]
+        keys = [comparison.key for comparison in self.all_comparisons]
         if twice := sorted({key for key in keys if keys.count(key) > 1}):
             raise ValueError(f"the comparison {twice[0]} is declared twice")
         return self
@@ -155,7 +155,7 @@ class MonitorPlan(Part):
         return frozenset((feature.extractor, feature.feature) for feature in self.features)
 
     @cached_property
-    def watched(self) -> tuple[Comparison, ...]:
+    def all_comparisons(self) -> tuple[Comparison, ...]:
         """Return every comparison, and one of missing answers for each extractor."""
         features = [*self.features, *(self._missing(name) for name in self.extractors)]
         return tuple(
@@ -167,7 +167,7 @@ class MonitorPlan(Part):
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """Return a copy; what is kept beside the fields would be that of the original."""
         copied = super().model_copy(update=update, deep=deep)
-        vars(copied).pop("watched", None)
+        vars(copied).pop("all_comparisons", None)
         return copied
 
     def _missing(self, extractor: str) -> WatchedFeature:
@@ -286,20 +286,21 @@ class Monitor(Record):
 def comparison_titles(plan: MonitorPlan) -> dict[str, str]:
     """Return the title of each comparison by its key; no two of a monitor have the same."""
     titles = {
-        comparison.key: comparison_title(comparison, plan.numbers) for comparison in plan.watched
+        comparison.key: comparison_title(comparison, plan.numbers)
+        for comparison in plan.all_comparisons
     }
     several = {title for title in titles.values() if list(titles.values()).count(title) > 1}
-    by_key = {comparison.key: comparison for comparison in plan.watched}
+    by_key = {comparison.key: comparison for comparison in plan.all_comparisons}
     return {
         key: f"{title} ({by_key[key].watched.method})" if title in several else title
         for key, title in titles.items()
     }
 
 
-def comparison_title(comparison: Comparison, watched: Collection[tuple[str, str]] = ()) -> str:
+def comparison_title(comparison: Comparison, numbers: Collection[tuple[str, str]] = ()) -> str:
     """Return what is compared: the number, the groups, the grouping.
 
-    `watched` are the extractors and features of the whole monitor.
+    `numbers` are the extractors and features of the whole monitor.
     """
     about, pair = comparison.watched, comparison.pair
     if about.feature == MISSING:
@@ -307,7 +308,7 @@ def comparison_title(comparison: Comparison, watched: Collection[tuple[str, str]
         article = "an" if extractor[0] in "aeiou" else "a"
         name = f"answers without {article} {extractor} measurement"
     else:
-        name = number_name(about.extractor, about.feature, watched)
+        name = number_name(about.extractor, about.feature, numbers)
         if about.method.of_selections:
             name = f"selected by {name}, in log odds"
     return f"{name}: {pair.a} minus {pair.b or 'all others'}, by {pair.dimension.replace('_', ' ')}"

@@ -94,7 +94,7 @@ class ToolStep(Part):
         return dict(json.loads(self.arguments))
 
 
-def tool_results(tools: Sequence[Tool], call: ToolCall) -> str:
+def scripted_result(tools: Sequence[Tool], call: ToolCall) -> str:
     """Return the scripted result of a call; an unknown tool has a sentence."""
     known = {tool.name: tool for tool in tools}
     if call.name not in known:

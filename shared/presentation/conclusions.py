@@ -206,10 +206,10 @@ def certainty(
     """
     if not diagnoses:
         return
-    first = diagnoses[0]
+    diagnosis = diagnoses[0]
     tolerance = (
-        f"A gap of up to {number(first.tolerance)} does not matter."
-        if first.tolerance
+        f"A gap of up to {number(diagnosis.tolerance)} does not matter."
+        if diagnosis.tolerance
         else "Every gap matters, however small: the tolerance is 0."
     )
     scope = level_scope(diagnoses)
@@ -217,10 +217,10 @@ def certainty(
     assumed = ", where a group shifts all answers alike" if are_shifts else ""
     yield (
         f"A false disparity anywhere among the {families_of(diagnoses)} has a chance of at most"
-        f" {number(100 * first.alpha)} %{scope} (Bonferroni's correction); all intervals hold"
-        f" together with {coverage(first.alpha)}{scope}{assumed}. {tolerance}"
+        f" {number(100 * diagnosis.alpha)} %{scope} (Bonferroni's correction); all intervals hold"
+        f" together with {coverage(diagnosis.alpha)}{scope}{assumed}. {tolerance}"
     )
-    yield f"The conclusions are about {first.claim}."
+    yield f"The conclusions are about {diagnosis.claim}."
     rows = comparisons(diagnoses) if rows is None else rows
     disparities = [row for row in rows if row.is_disparity]
     if undone := sum(row.gap.survives_missing is False for row in disparities):

@@ -213,18 +213,22 @@ def why_unready(
     return f"a job fails: {', '.join(faults)}" if faults else None
 
 
-EVERY_S = 2.0
+STORE_EVERY_S = 2.0
 """With the 5 s of a connection, a database that is silent is named within 10 s."""
 BUS_EVERY_S = 2.0
 """With the time-out of a check, a bus that hangs is named within 10 seconds."""
-BUS = Job(Connection.check_available, "ask the bus whether it is available", every_s=BUS_EVERY_S)
+BUS_CHECK = Job(
+    Connection.check_available, "ask the bus whether it is available", every_s=BUS_EVERY_S
+)
 
 
-def of_store(service: str, check: Callable[[], None]) -> GuardedJob[None]:
+def store_check(service: str, check: Callable[[], None]) -> GuardedJob[None]:
     """Return the job that runs a blocking check of the database."""
 
     async def ask(_: None) -> None:
         await in_thread(check)
 
-    [job] = guarded(service, [Job(ask, "ask the store whether it is available", every_s=EVERY_S)])
+    [job] = guarded(
+        service, [Job(ask, "ask the store whether it is available", every_s=STORE_EVERY_S)]
+    )
     return job

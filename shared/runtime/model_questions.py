@@ -158,7 +158,7 @@ class ModelQuestions:
         for key in keys:
             self._gathers.cancel(key, self._now())
 
-    def _cancelled(self, run_id: str) -> bool:
+    def _close_if_cancelled(self, run_id: str) -> bool:
         """Close the sets of a run whose cancellation is stored, as its message was lost."""
         cancellations = list(self._records.read(Cancellation, run_id=run_id))
         ended = [
@@ -204,7 +204,7 @@ class ModelQuestions:
         self, run_id: str, ids: set[str], probes_of_run: Callable[[str], Iterable[Probe]]
     ) -> list[Record]:
         """Return the questions of a run that no model has answered."""
-        if self._cancelled(run_id):
+        if self._close_if_cancelled(run_id):
             return []
         arrived = ids - self._records.missing(Response, ids)
         if arrived:  # the replies are stored; only their messages were lost

@@ -91,8 +91,8 @@ class Service:
         self._jobs = guarded(name, [*jobs, disk])
         self._supervisors = guarded(name, [*supervisors, *(lanes if lane_stage else ())])
         self._guarded: list[GuardedJob[Any]] = [*self._jobs, *self._supervisors]
-        [self._bus] = guarded(name, [health.BUS])
-        self._store = health.of_store(name, check_store) if check_store else None
+        [self._bus] = guarded(name, [health.BUS_CHECK])
+        self._store = health.store_check(name, check_store) if check_store else None
         self._connection: Connection | None = None
         self._close = close
         self.policy = policy

@@ -20,7 +20,7 @@ from biaswatch.shared.store.answer_file_reader import open_folder
 from biaswatch.shared.store.answer_files import TEXT, AnswerFiles
 from biaswatch.shared.store.archive_files import COLUMNS, ArchiveFile, ArchiveFiles, is_file
 from biaswatch.shared.store.archived_runs import ARCHIVED_STATES, ArchiveState, lock_run
-from biaswatch.shared.store.database import Database, batches
+from biaswatch.shared.store.database import Database, key_chunks
 from biaswatch.shared.store.monitoring_tables import ARCHIVE_FILES, ARCHIVED_RUNS
 from biaswatch.shared.store.record_rows import (
     ByKind,
@@ -142,7 +142,7 @@ class AnswerFileWriter:
         for file in files:
             if file.kind == kind:
                 known |= self._files.ids_in(file, ordered)
-        for batch in batches(ordered):
+        for batch in key_chunks(ordered):
             known.update(connection.scalars(select(table.c.id).where(is_in(table.c.id, batch))))
         return known
 
@@ -181,7 +181,7 @@ class AnswerFileWriter:
             source=rows[0]["lane"] if kind == Response.kind else None,
             first_id=rows[0][ids], last_id=rows[-1][ids],
         )  # fmt: skip
-        self._manifest.name(file, units)
+        self._manifest.register(file, units)
         with (
             self._folder.written(file.path) as stream,
             RowsWriter.of_bytes(stream, schema) as writer,
@@ -228,7 +228,7 @@ def _is_archived(connection: Connection, run_id: str) -> bool:
 
 def _any_in_table(connection: Connection, kind: str, ids: Iterable[str]) -> bool:
     table = RECORDS[kind]
-    queries = (select(table.c.id).where(is_in(table.c.id, batch)) for batch in batches(ids))
+    queries = (select(table.c.id).where(is_in(table.c.id, batch)) for batch in key_chunks(ids))
     return any(connection.scalar(query.limit(1)) is not None for query in queries)
 
 

@@ -87,7 +87,7 @@ class ArchiveFiles:
             COLUMNS.pending_deletion.is_(False),
         )
 
-    def name(self, file: ArchiveFile, units: bytes | None = None) -> None:
+    def register(self, file: ArchiveFile, units: bytes | None = None) -> None:
         """List a file before it is written, perhaps again, with the filter of its units."""
         self.db.execute(
             delete(ARCHIVE_FILES).where(is_file(file)),
@@ -117,11 +117,11 @@ class ArchiveFiles:
         unfinished = update(ARCHIVE_FILES).where(is_file(file), COLUMNS.verified.is_(False))
         return bool(self.db.execute(unfinished.values(pending_deletion=True)))
 
-    def purged(self, file: ArchiveFile, at: datetime) -> None:
+    def mark_purged(self, file: ArchiveFile, at: datetime) -> None:
         """Record that purges before a time are done in a file."""
         self._update(file, purged_at=at)
 
-    def lack_purged(self, files: Sequence[ArchiveFile], at: datetime) -> None:
+    def mark_untouched(self, files: Sequence[ArchiveFile], at: datetime) -> None:
         """Record that files hold nothing of the purges before a time."""
         rows = [{"of_run": file.run_id, "of_path": file.path} for file in files]
         if not rows:

@@ -19,7 +19,7 @@ from sqlalchemy import (
 )
 
 from biaswatch.shared.contracts import RUN_GATHER, Response, Run
-from biaswatch.shared.store.database import Database, batches, insert_new, lock_number
+from biaswatch.shared.store.database import Database, insert_new, key_chunks, lock_number
 from biaswatch.shared.store.monitoring_tables import ARCHIVE_FILES, ARCHIVED_RUNS, TRAFFIC_WINDOWS
 from biaswatch.shared.store.record_rows import FILE_KINDS, ByKind
 from biaswatch.shared.store.run_tables import GATHERS
@@ -223,7 +223,7 @@ def without_archived(connection: Connection, by_kind: ByKind) -> ByKind:
     answers = (records for kind, records in by_kind.items() if kind in FILE_KINDS)
     runs = {record.run for records in answers for record in records.values()}
     archived: set[str | None] = set()
-    for batch in batches(run for run in runs if run):
+    for batch in key_chunks(run for run in runs if run):
         archived.update(connection.scalars(SELECT_ARCHIVED, {"runs": batch}))
     if not archived:
         return by_kind

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import and_, delete, func, select, update
 
 from biaswatch.shared.contracts import Probe, Target
-from biaswatch.shared.store.database import MAX_KEYS, Database, batches
+from biaswatch.shared.store.database import MAX_KEYS, Database, key_chunks
 from biaswatch.shared.store.run_tables import BATCHED_CALLS, BATCHES, CALLS
 from biaswatch.shared.store.statements import is_in
 
@@ -130,7 +130,7 @@ class Batches:
         free = and_(LINES.batch_id.is_(None), LINES.outcome.is_(None))
         with self.db.writing() as connection:
             taken: list[str] = []
-            for part in batches(ids):
+            for part in key_chunks(ids):
                 statement = update(BATCHED_CALLS).where(is_in(LINES.id, part), free)
                 taken += connection.scalars(statement.values(batch_id=batch.id).returning(LINES.id))
             if taken:
@@ -192,7 +192,7 @@ class Batches:
     def wait_again(self, batch_id: str, ids: Iterable[str], *, tried: bool = True) -> None:
         """Put calls that were not asked out of their batch, for the next one."""
         with self.db.writing() as connection:
-            for part in batches(ids):
+            for part in key_chunks(ids):
                 connection.execute(
                     update(BATCHED_CALLS)
                     .where(is_in(LINES.id, part), LINES.batch_id == batch_id)
@@ -208,14 +208,14 @@ class Batches:
     def use(self, ids: Iterable[str]) -> None:
         """Note that the outcomes of calls were used."""
         with self.db.writing() as connection:
-            for part in batches(ids):
+            for part in key_chunks(ids):
                 used = update(BATCHED_CALLS).where(is_in(LINES.id, part))
                 connection.execute(used.where(LINES.outcome.is_not(None)).values(probe=None))
 
     def drop(self, ids: Iterable[str]) -> None:
         """Delete calls; a resumed run adds them again."""
         with self.db.writing() as connection:
-            for part in batches(ids):
+            for part in key_chunks(ids):
                 connection.execute(delete(BATCHED_CALLS).where(is_in(LINES.id, part)))
 
     def drop_waiting(self, waiting: WaitingCalls) -> None:

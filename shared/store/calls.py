@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import delete, select, update
 
 from biaswatch.shared.contracts import Budget, PausedTarget, Probe
-from biaswatch.shared.store.database import Database, batches, upsert
+from biaswatch.shared.store.database import Database, key_chunks, upsert
 from biaswatch.shared.store.run_tables import BEGUN_CALLS, CALLS, PAUSED_TARGETS, SPENDING
 from biaswatch.shared.store.statements import insert_records, is_in
 from biaswatch.shared.store.texts import purges_of
@@ -84,7 +84,7 @@ class Calls:
     def take_back(self, ids: Iterable[str]) -> None:
         """Undo the count of calls that the provider rejected."""
         with self.db.writing() as connection:
-            for batch in batches(ids):
+            for batch in key_chunks(ids):
                 rejected = update(BEGUN_CALLS).where(is_in(BEGUN_CALLS.c.id, batch))
                 connection.execute(rejected.values(times=BEGUN_CALLS.c.times - 1))
 

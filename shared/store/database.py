@@ -74,7 +74,7 @@ class Database:
         with self.reading() as connection:
             return [
                 row
-                for batch in batches(keys)
+                for batch in key_chunks(keys)
                 for row in connection.execute(query.where(is_in(column, batch))).all()
             ]
 
@@ -169,7 +169,7 @@ def lock_number(id_: str) -> int:
     return int(id_[:LOCK_HEX_DIGITS], 16)
 
 
-def batches(keys: Iterable[str]) -> Iterator[list[str]]:
+def key_chunks(keys: Iterable[str]) -> Iterator[list[str]]:
     """Return the distinct keys sorted, as lists short enough for one query."""
     ordered = sorted(set(keys))
     for start in range(0, len(ordered), MAX_KEYS):

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from sqlalchemy import ColumnElement, Connection, Row, and_, select, update
 
 from biaswatch.shared.contracts import FOLLOWED_UP_FOR, ClosedBy, GatherState
-from biaswatch.shared.store.database import batches, insert_new
+from biaswatch.shared.store.database import insert_new, key_chunks
 from biaswatch.shared.store.run_tables import GATHER_ITEMS, GATHERS
 from biaswatch.shared.store.statements import insert_missing, is_in
 
@@ -104,7 +104,7 @@ class GatherRows:
                 .where(pending, is_in(GATHER_ITEMS.c.item_id, batch))
                 .values(arrived_at=now)
             ).rowcount
-            for batch in batches(set(arrived).intersection(ids))
+            for batch in key_chunks(set(arrived).intersection(ids))
         )
         query = select(GATHERS.c.expected, GATHERS.c.arrived).where(self.gather(key))
         row = connection.execute(query).one()

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, Connection, Select, and_, func, select, up
 
 from biaswatch.shared.contracts import ClosedBy, GatherState, Record
 from biaswatch.shared.store.answer_files import AnswerFiles
-from biaswatch.shared.store.database import Database, batches
+from biaswatch.shared.store.database import Database, key_chunks
 from biaswatch.shared.store.gather_rows import Closing, GatherRows, closing_of, state_of
 from biaswatch.shared.store.planning import PlanningCursor, restart
 from biaswatch.shared.store.run_tables import GATHER_ITEMS, GATHERS
@@ -96,7 +96,7 @@ class Gathers:
         """
         unique = set(ids)
         with self.db.writing() as connection:
-            expected = [self._arrive(connection, batch, now) for batch in batches(unique)]
+            expected = [self._arrive(connection, batch, now) for batch in key_chunks(unique)]
         return len(unique.difference(*expected))
 
     def _arrive(self, connection: Connection, ids: Sequence[str], now: datetime) -> set[str]:

@@ -76,7 +76,7 @@ class Schedule:
 
     db: Database
 
-    def want(self, monitor: Monitor) -> bool:
+    def put(self, monitor: Monitor) -> bool:
         """Schedule a definition of a monitor; return False if a later one is scheduled.
 
         Another plan under the same name starts with round 0, or where it stopped earlier. A change

@@ -25,7 +25,7 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.lookup import first
 from biaswatch.shared.store.answer_files import AnswerFiles
-from biaswatch.shared.store.database import MAX_KEYS, Database, batches
+from biaswatch.shared.store.database import MAX_KEYS, Database, key_chunks
 from biaswatch.shared.store.record_rows import IN_FILES, Row, WriteResult
 from biaswatch.shared.store.record_writer import RecordWriter
 from biaswatch.shared.store.statements import is_in
@@ -86,7 +86,7 @@ class Records:
         """Count the records of a run that reference a missing record of another kind."""
         if kind in IN_FILES and self.files.any_of(run_id):
             missing = 0
-            with closing(self.numbers(kind, run_id=run_id)) as bodies:
+            with closing(self.bodies(kind, run_id=run_id)) as bodies:
                 while ids := Counter(
                     body[f"{other.kind}_id"] for body in islice(bodies, PAGE_ROWS)
                 ):
@@ -123,7 +123,7 @@ class Records:
             first(copies, "An id has no copy.") for _, copies in groupby(both, key=attrgetter("id"))
         )
 
-    def numbers(self, kind: type[R], *, run_id: str) -> Generator[Row, None, None]:
+    def bodies(self, kind: type[R], *, run_id: str) -> Generator[Row, None, None]:
         """Return a run's records as plain data, without texts and embedded records.
 
         Records in files come last. Close the generator if not all is read, because an open one
@@ -142,18 +142,18 @@ class Records:
             for row in self.files.in_order(kind.kind, run_id, tenant=self.db.tenant):
                 yield from_json(row["body"])
 
-    def numbers_of(self, kind: type[Record], ids: Iterable[str]) -> dict[str, Row]:
-        """Return the existing ones of these records by id, in the form of `numbers`."""
+    def bodies_of(self, kind: type[Record], ids: Iterable[str]) -> dict[str, Row]:
+        """Return the existing ones of these records by id, in the form of `bodies`."""
         table, wanted = RECORDS[kind.kind], set(ids)
         query = select(table.c.id, table.c.body).where(*self._visible(table))
         rows = self.db.rows_in(query, table.c.id, filter(is_id, wanted))
-        numbers = {row.id: from_json(row.body) for row in rows}
-        for id_, row in self._file_rows(kind, wanted - numbers.keys()).items():
-            numbers[id_] = from_json(row["body"])
-        return numbers
+        bodies = {row.id: from_json(row.body) for row in rows}
+        for id_, row in self._file_rows(kind, wanted - bodies.keys()).items():
+            bodies[id_] = from_json(row["body"])
+        return bodies
 
-    def answered_of(self, response_ids: Iterable[str]) -> dict[str, tuple[Row, Row]]:
-        """Return the existing ones of these responses, each with its probe, as in `numbers`."""
+    def bodies_with_probes(self, response_ids: Iterable[str]) -> dict[str, tuple[Row, Row]]:
+        """Return the existing ones of these responses, each with its probe, as in `bodies`."""
         responses, probes = RECORDS[Response.kind], RECORDS[Probe.kind]
         wanted = set(response_ids)
         query = select(responses.c.id, responses.c.body, probes.c.body.label("probe"))
@@ -164,7 +164,7 @@ class Records:
             for row in self.db.rows_in(query, responses.c.id, wanted)
         }
         file_rows = self._file_rows(Response, wanted - answered.keys())
-        file_probes = self.numbers_of(Probe, (row["probe_id"] for row in file_rows.values()))
+        file_probes = self.bodies_of(Probe, (row["probe_id"] for row in file_rows.values()))
         for id_, row in file_rows.items():
             if (probe := file_probes.get(row["probe_id"])) is not None:
                 answered[id_] = from_json(row["body"]), probe
@@ -176,7 +176,7 @@ class Records:
         Text that cannot be an id never reaches the database. Faster without texts.
         """
         table = RECORDS[kind.kind]
-        for batch in batches(filter(is_id, ids)):
+        for batch in key_chunks(filter(is_id, ids)):
             query = select(table).where(is_in(table.c.id, batch), *self._visible(table))
             rows = self._read(kind, query, texts=texts)
             if kind not in IN_FILES:
@@ -195,7 +195,7 @@ class Records:
         """
         table, wanted = RECORDS[kind.kind], set(values)
         conditions = [table.c[name] == value for name, value in equal.items()]
-        for batch in batches(wanted):
+        for batch in key_chunks(wanted):
             query = select(table).where(is_in(table.c[key], batch), *conditions)
             yield from self._read(kind, query.where(*self._visible(table)))
         if (kind, key) != (Features, "response_id"):

@@ -26,7 +26,7 @@ from biaswatch.shared.contracts import (
 )
 from biaswatch.shared.contracts.pair_verdict import ORACLE, JudgedItem, judged_pairs, judged_reports
 from biaswatch.shared.lookup import grouped
-from biaswatch.shared.store.database import Database, batches
+from biaswatch.shared.store.database import Database, key_chunks
 from biaswatch.shared.store.gather_rows import state_of
 from biaswatch.shared.store.records import Records
 from biaswatch.shared.store.run_tables import GATHERS
@@ -82,13 +82,13 @@ class CountedRuns:
         states: dict[str, GatherState] = {}
         records: dict[str, dict[tuple[str, str, str], int]] = defaultdict(dict)
         with self.db.reading() as connection:
-            for batch in batches(wanted):
+            for batch in key_chunks(wanted):
                 for row in connection.execute(SELECT_PROGRESS, {"keys": batch}).all():
                     if row.key not in states:
                         states[row.key] = state_of(row)
                     if row.records is not None:
                         records[row.key][row.kind, row.purpose, row.lane] = row.records
-            for batch in batches(wanted - states.keys()):
+            for batch in key_chunks(wanted - states.keys()):
                 for row in connection.execute(SELECT_COUNTS, {"keys": batch}).all():
                     records[row.key][row.kind, row.purpose, row.lane] = row.records
         keys = states.keys() | records.keys()
@@ -126,7 +126,7 @@ class RunConclusions:
         for completion in completions:
             if completion.opening != opening:
                 continue
-            with closing(self.records.numbers(Diagnosis, run_id=run_id)) as diagnoses:
+            with closing(self.records.bodies(Diagnosis, run_id=run_id)) as diagnoses:
                 expected = next(
                     (d["together"] for d in diagnoses if d["completion_id"] == completion.id), None
                 )

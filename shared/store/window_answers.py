@@ -22,7 +22,7 @@ from biaswatch.shared.contracts import (
     SentAnswer,
     Window,
 )
-from biaswatch.shared.store.database import MAX_KEYS, Database, ResultRow, batches, insert_new
+from biaswatch.shared.store.database import MAX_KEYS, Database, ResultRow, insert_new, key_chunks
 from biaswatch.shared.store.monitoring_tables import OTHER_SENDINGS, TAKEN_ANSWERS, TRAFFIC_WINDOWS
 from biaswatch.shared.store.statements import insert_missing, is_in
 
@@ -127,7 +127,7 @@ class WindowAnswers:
         with self.db.writing() as connection:
             query = select(WINDOWS.run_id).where(unread).order_by(WINDOWS.run_id)
             runs = list(connection.scalars(query.with_for_update()))
-            for batch in batches(runs):
+            for batch in key_chunks(runs):
                 windows = update(TRAFFIC_WINDOWS).where(is_in(WINDOWS.run_id, batch))
                 late = WINDOWS.late + WINDOWS.waiting
                 connection.execute(windows.values(late=late, waiting=0, fixed_at=at))
@@ -193,7 +193,7 @@ def _lock(connection: Connection, windows: Iterable[MonitoredWindow]) -> set[str
     ]
     insert_missing(connection, TRAFFIC_WINDOWS, rows)
     fixed = set()
-    for batch in batches(by_run):
+    for batch in key_chunks(by_run):
         query = select(WINDOWS.run_id, WINDOWS.fixed_at).where(is_in(WINDOWS.run_id, batch))
         locked = connection.execute(query.order_by(WINDOWS.run_id).with_for_update())
         fixed |= {row.run_id for row in locked if row.fixed_at is not None}

@@ -46,9 +46,9 @@ class WindowReadings:
             return
         while page := list(islice(members, PAGE_READINGS)):
             ids = [member_features_id(run, response_id, pin) for response_id in page]
-            features = self.records.numbers_of(Features, ids)
+            features = self.records.bodies_of(Features, ids)
             probe_ids = {id_: row["probe_id"] for id_, row in features.items()}
-            probes = self.records.numbers_of(Probe, probe_ids.values())
+            probes = self.records.bodies_of(Probe, probe_ids.values())
             for id_, response_id in zip(ids, page, strict=True):
                 # A probe is stored with its response, which may not have arrived yet.
                 if (probe := probes.get(probe_ids.get(id_, ""))) is None:

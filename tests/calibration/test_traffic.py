@@ -25,7 +25,7 @@ from tests.support.traffic_streams import (
 from tests.support.window_rows import TrafficAnswer, columns_of, entrants_of
 
 PLAN = make_traffic_monitor().plan
-WORDS = PLAN.watched[0]
+WORDS = PLAN.all_comparisons[0]
 BOUND = -np.log(0.05)
 WINDOWS = 12
 REGULARS = 60

@@ -84,7 +84,9 @@ def deaths(store_url: str, uri: str) -> Iterator[tuple[Store, ParquetFolder]]:
         step += 1
         with Store.open(store_url) as store:
             folder, dying = ParquetFolder(uri), DyingAt(step)
-            dying.wrap(store.archive_files, ("name", "verify", "replace", "forget", "purged"))
+            dying.wrap(
+                store.archive_files, ("register", "verify", "replace", "forget", "mark_purged")
+            )
             dying.wrap(store.archive_rows, ("remove", "put_back", "put_texts_back"))
             dying.wrap(store.archived_runs, ("begin", "note", "forget"))
             dying.wrap(folder, ("written", "remove"))

@@ -55,7 +55,7 @@ class DecidedRounds:
 
     def close(self, counts: Counts, *, model: str = "m-1") -> Evidence:
         """Close a round with these counts; another model begins an epoch."""
-        comparison = self.monitor.plan.watched[0]
+        comparison = self.monitor.plan.all_comparisons[0]
         run = round_run(self.monitor, len(self.rounds))
         ended = Completion(
             at=AT, run_id=run.id, stage="features", closed_by=ClosedBy.ARRIVAL, expected=1,

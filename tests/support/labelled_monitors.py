@@ -74,7 +74,7 @@ class LabelledMonitor:
         rng = np.random.default_rng([self.seed, number])
         cases, sample, given = _labelled_round(study, self.labels, rng, f"{self.seed}-{number}")
         monitor = self.monitor
-        comparison = monitor.plan.watched[0]
+        comparison = monitor.plan.all_comparisons[0]
         self.rounds[number] = _round(monitor, number, sample.run_id)
         self.counts[number] = round_counts(
             fold_answers(cases, [sample], given), sample, given, comparison

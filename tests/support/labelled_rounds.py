@@ -61,7 +61,7 @@ class LabelledPlatform:
         store.suites.keep(SUITE, AT)
         store.extractors.announce(ExtractorStatus("judge", "1", ("rude",), AT))
         store.records.write([MONITOR])
-        store.schedule.want(MONITOR)
+        store.schedule.put(MONITOR)
         self.runs = RunQueries(store)
         self.commands = LabelCommands(
             store, self.runs, LabelQueries(store, self.runs), lambda: self.time

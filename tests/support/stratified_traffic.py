@@ -47,7 +47,7 @@ def _monitor() -> Monitor:
 
 
 def _window(monitor: Monitor, number: int, facts: list[str]) -> list[Record]:
-    comparison = monitor.plan.watched[0]
+    comparison = monitor.plan.all_comparisons[0]
     window = window_at(monitor.at + timedelta(seconds=number * WINDOW_S), WINDOW_S)
     run = make_run(
         purpose="production", suite=monitor.plan.target.model, suite_hash=None, window=window,

@@ -221,7 +221,7 @@ def _monitors(own: Store, tenant: str, suite: Suite, run: Run, answers: list[str
     alarm = make_alarm(
         **watched,
         monitor=MONITOR,
-        comparison_key=plan.watched[0].key,
+        comparison_key=plan.all_comparisons[0].key,
         twins=(Twins(set_id="set-1", gap=1.0, a=answers[:1], b=answers[1:]),),
         reason=secret_of(tenant),
     )

@@ -134,7 +134,7 @@ class MonitorMetrics:
             yield from _gauges(monitor, evidence)
         yield from _promised(monitor, current)
         open_alarms = open_alarms_of(self._store.records.of_monitor(Alarm, monitor.monitor_id))
-        for comparison in monitor.plan.watched:
+        for comparison in monitor.plan.all_comparisons:
             for what in AlarmKind:
                 labels = (*labels_of(monitor, comparison.key), what.value)
                 yield (MONITOR_ALARM, labels), float((comparison.key, what) in open_alarms)

@@ -161,7 +161,7 @@ class CloseRounds:
     def _replies(self, run: Run) -> tuple[tuple[str, ...], set[str]]:
         """Return the models that answered, and the ids of probes that a cache answered."""
         reported, cached = set(), set()
-        for reply in self._store.records.numbers(Response, run_id=run.id):
+        for reply in self._store.records.bodies(Response, run_id=run.id):
             reported.add((reply.get("model"), reply.get("fingerprint")))
             if reply.get("from_cache"):
                 cached.add(reply["probe_id"])
@@ -173,13 +173,13 @@ class CloseRounds:
         """Return the records of a closed round: increments, evidence and alarms."""
         kept = self._store.records.read(RoundEvidence, run_id=before.run_id) if before else ()
         last = evidence_rows(kept)
-        increments = increments_of(closed, monitor.plan.watched, data.counted)
+        increments = increments_of(closed, monitor.plan.all_comparisons, data.counted)
         blocks = self._blocks(monitor.plan)
         sums = self._sums(monitor)
         evidence = evidence_of(increments, last or (), closed, monitor, sums, blocks)
         vectors = RoundVectors()
         if data.answers is not None:
-            vectors = round_vectors(monitor.plan.watched, data.answers)
+            vectors = round_vectors(monitor.plan.all_comparisons, data.answers)
         merged = merged_evidence(vectors, evidence, last, closed, before, monitor.plan)
         closed = closed.model_copy(update={"merged": merged})
         history = list(self._store.records.of_monitor(Alarm, closed.monitor_id))
@@ -217,7 +217,7 @@ class CloseRounds:
         plan = monitor.plan
         answers = self._answers(run, repeated_probes(plan, closed, cached))
         scope = RoundScope(plan.claim, closed.round, blocks=self._blocks(plan))
-        counts, sets = counted(plan.watched, answers, scope)
+        counts, sets = counted(plan.all_comparisons, answers, scope)
         return RoundData(counts, sets, answers=answers)
 
     def _blocks(self, plan: MonitorPlan) -> SuiteBlocks | None:

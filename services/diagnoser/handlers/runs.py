@@ -87,7 +87,7 @@ class RunCases:
                 for probe in batch
                 for pin in run.extractors
             }
-            measured = self._store.records.numbers_of(Features, ids.values())
+            measured = self._store.records.bodies_of(Features, ids.values())
             criteria = self._criteria(batch, measured.values()) if header.assessed else {}
             for probe in batch:
                 id_ = response_id_of(probe)

@@ -98,7 +98,7 @@ class TrafficWindows:
         writer = WindowWriter(monitor.plan, open_file, (pin.name for pin in run.extractors))
         shared = SharedFacts(monitor.plan.traffic.matched_within if monitor.plan.traffic else ())
         while batch := list(islice(listed, AT_ONCE)):
-            responses = self._store.records.answered_of(batch)
+            responses = self._store.records.bodies_with_probes(batch)
             readings, measured = self._readings(run, batch)
             answers = [
                 _answer(id_, *responses[id_], readings.get(id_, {}))
@@ -125,9 +125,12 @@ class TrafficWindows:
             dimension: self._entrants(closed, dimension, window)
             for dimension in sorted({pair.dimension for pair in monitor.plan.comparisons})
         }
-        most, used = most_strata(len(monitor.plan.watched)), np.zeros(window.size, dtype=np.bool_)
+        most, used = (
+            most_strata(len(monitor.plan.all_comparisons)),
+            np.zeros(window.size, dtype=np.bool_),
+        )
         users: dict[str, CountedUsers] = {}
-        for comparison in monitor.plan.watched:
+        for comparison in monitor.plan.all_comparisons:
             who = entrants[comparison.pair.dimension]
             users[comparison.key], its = count_users(comparison, window, who, traffic, most)
             used |= its
@@ -145,7 +148,7 @@ class TrafficWindows:
         in_time = self._measured.arrived(run.id, ids, in_time=True)
         readings: dict[str, dict[str, MemberReading]] = {}
         measured = 0
-        for features in self._store.records.numbers_of(Features, in_time).values():
+        for features in self._store.records.bodies_of(Features, in_time).values():
             measured += 1
             unscorable = features.get("unscorable")
             reading = MemberReading(None if unscorable else features["values"], unscorable)

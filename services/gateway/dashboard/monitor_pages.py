@@ -247,7 +247,7 @@ def _charts_address(name: str, comparison: str, span: str) -> str:
 
 def _chosen(monitor: Monitor, evidence: Sequence[EvidenceView], comparison: str) -> list[str]:
     """Return the requested comparison, or else raised alarms and those that are declared first."""
-    declared = {watch.key: position for position, watch in enumerate(monitor.plan.watched)}
+    declared = {watch.key: position for position, watch in enumerate(monitor.plan.all_comparisons)}
     ordered = sorted(
         evidence,
         key=lambda part: (part.standing is None, declared.get(part.comparison, len(declared))),

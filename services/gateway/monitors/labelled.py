@@ -48,7 +48,7 @@ def labelled_evidence(
             labelled_until=correction.labelled_until,
             alarmed=(watch.key, AlarmKind.LABELLED) in raised,
         )
-        for watch in monitor.plan.watched
+        for watch in monitor.plan.all_comparisons
         if watch.key in latest
         for part, correction in [latest[watch.key]]
     ]

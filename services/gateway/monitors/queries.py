@@ -128,7 +128,7 @@ class MonitorQueries:
 
     def histories_of(self, monitor: Monitor) -> list[History]:
         """Return the histories of a monitor already in memory."""
-        most = rounds_shown(len(monitor.plan.watched))
+        most = rounds_shown(len(monitor.plan.all_comparisons))
         return histories_of(evidence_in(self._round_evidence(monitor, most)))
 
     def plotted(self, monitor: Monitor, comparisons: Sequence[str]) -> list[History]:
@@ -136,12 +136,12 @@ class MonitorQueries:
 
         Only the fields of these comparisons are decoded.
         """
-        most = min(rounds_shown(len(monitor.plan.watched)), MAX_PLOTTED_ROUNDS)
+        most = min(rounds_shown(len(monitor.plan.all_comparisons)), MAX_PLOTTED_ROUNDS)
         points: dict[str, list[dict[str, Any]]] = {key: [] for key in comparisons}
         parts = self._round_evidence(monitor, most)
         for key, fields in evidence_fields(parts, MOMENT_FIELDS, points.keys()):
             points[key].append(fields)
-        tolerances = {watch.key: watch.watched.tolerance for watch in monitor.plan.watched}
+        tolerances = {watch.key: watch.watched.tolerance for watch in monitor.plan.all_comparisons}
         return [
             history_from(key, tolerances.get(key, 0.0), fields)
             for key, fields in points.items()
@@ -206,7 +206,7 @@ class MonitorQueries:
     def alarms_of(self, monitor: Monitor) -> list[AlarmView]:
         """Return the alarms of a monitor already in memory."""
         [stored] = stored_monitors(self.store, [monitor])
-        dimensions = {watch.key: watch.pair.dimension for watch in monitor.plan.watched}
+        dimensions = {watch.key: watch.pair.dimension for watch in monitor.plan.all_comparisons}
         ids = [
             id_ for alarm in stored.alarms for twins in alarm.twins for id_ in (*twins.a, *twins.b)
         ]
@@ -260,7 +260,7 @@ def _status(stored: StoredMonitor, flagged: int) -> MonitorStatus:
         epoch=last.epoch if last else None,
         last_round_at=last.at if last else None,
         next_round_at=entry.due if entry and continues else None,
-        comparisons=len(monitor.plan.watched),
+        comparisons=len(monitor.plan.all_comparisons),
         verdicts=verdicts,
         alarms=alarms,
         word=SummaryWord(word or Verdict.INCONCLUSIVE),

@@ -29,7 +29,7 @@ class StrataQueries:
         evidence = {part.comparison_key: part for part in stored.evidence}
         return [
             _view(monitor, evidence[watch.key], windows)
-            for watch in monitor.plan.watched
+            for watch in monitor.plan.all_comparisons
             if watch.key in evidence
         ]
 

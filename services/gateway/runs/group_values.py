@@ -97,7 +97,7 @@ class GroupValueQueries:
                     id_ = features_id_of(probe, pin.name, pin.version)
                     name = _measured_name(outline.header, probe, diagnosis.feature)
                     about[id_] = probe.set_id, probe.groups[diagnosis.dimension], name
-        measured = self._store.records.numbers_of(Features, about)
+        measured = self._store.records.bodies_of(Features, about)
         for id_, (set_id, group, name) in about.items():
             values = measured[id_]["values"] if id_ in measured else {}
             yield set_id, group, value_among(values, name)

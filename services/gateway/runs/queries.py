@@ -14,11 +14,11 @@ from biaswatch.shared.contracts import (
     RUN_GATHER,
     Assessment,
     Brief,
-    ComparedGroups,
     Diagnosis,
     Evaluation,
     ExtractorPin,
     ExtractorStatus,
+    GroupAnswerCounts,
     GroupCounts,
     PausedTarget,
     Purpose,
@@ -113,7 +113,7 @@ class RunQueries:
         by_completion: dict[str, Counter[str]] = defaultdict(Counter)
         ends: dict[str, list[tuple[str, float | None, float | None]]] = defaultdict(list)
         moments: dict[str, str] = {}
-        for row in self._store.records.numbers(Diagnosis, run_id=run_id):
+        for row in self._store.records.bodies(Diagnosis, run_id=run_id):
             if not row.get("stratum"):
                 completion = row["completion_id"]
                 outcomes = list(_outcomes(row))
@@ -213,7 +213,7 @@ def _evaluation_id(brief: Brief) -> str:
 
 def _outcomes(diagnosis: Mapping[str, Any]) -> Iterator[str]:
     """Yield the outcome of each comparison of a finding: its verdict, or `UNMEASURED`."""
-    groups = ComparedGroups(
+    groups = GroupAnswerCounts(
         GroupCounts(group["group"], group["responses"], group["missing"])
         for group in diagnosis["groups"]
     )

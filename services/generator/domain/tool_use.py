@@ -6,7 +6,7 @@ from biaswatch.services.generator.domain.planned_calls import CallResult, Planne
 from biaswatch.services.generator.domain.questions import UnfitProbe, check_not_batched
 from biaswatch.shared.contracts import Message, Probe, Role
 from biaswatch.shared.contracts.response import STEP_LIMIT, TOOL_STEP
-from biaswatch.shared.contracts.tools import ToolStep, tool_results
+from biaswatch.shared.contracts.tools import ToolStep, scripted_result
 from biaswatch.shared.parsing import Unreadable
 
 MAX_HISTORY_CHARACTERS = 1_000_000
@@ -53,7 +53,7 @@ def _turns(probe: Probe, results: Mapping[str, CallResult]) -> Iterator[Message]
     for result in results.values():
         yield Message(role=Role.ASSISTANT, content=result.text, calls=result.calls)
         for call in result.calls:
-            text = tool_results(probe.tools, call)
+            text = scripted_result(probe.tools, call)
             yield Message(role=Role.TOOL, content=text, call_id=call.id)
 
 
@@ -67,7 +67,7 @@ def tool_steps(probe: Probe, results: Mapping[str, CallResult]) -> tuple[ToolSte
             *(
                 ToolStep(
                     step=number, name=call.name, arguments=call.arguments,
-                    result=tool_results(probe.tools, call),
+                    result=scripted_result(probe.tools, call),
                 )
                 for call in result.calls
             ),

@@ -14,7 +14,7 @@ from biaswatch.shared.contracts.providers import PROVIDERS, is_recorded
 from biaswatch.shared.errors import PoisonError
 from biaswatch.shared.llm.local_models import SLOTS, LocalModels
 from biaswatch.shared.llm.port import HOST_KEY_SOURCE, CallFailed, ChatModel, Failure, ModelEndpoint
-from biaswatch.shared.telemetry import ALLOWED, CALL_SECONDS, CALLS, COST, KEPT, TOKENS
+from biaswatch.shared.telemetry import CALL_SECONDS, CALLS, CALLS_ALLOWED, CALLS_KEPT, COST, TOKENS
 
 MAX_METRIC_NAMES = 50
 OTHER_TARGETS = "others"
@@ -133,7 +133,10 @@ class CallMetrics:
         self._name = metric_name(target)
         # Looked up once, as every call is counted.
         self._answered = CALLS.labels(self._name, "answered")
-        self._seconds, self._allowed = CALL_SECONDS.labels(self._name), ALLOWED.labels(self._name)
+        self._seconds, self._allowed = (
+            CALL_SECONDS.labels(self._name),
+            CALLS_ALLOWED.labels(self._name),
+        )
         self._shown: int | None = None
 
     def tried(self, seconds: float, failure: Failure | None, allowed: int) -> None:
@@ -157,7 +160,7 @@ class CallMetrics:
 
     def cached(self) -> None:
         """Count a call whose stored answer was used."""
-        KEPT.labels(self._name).inc()
+        CALLS_KEPT.labels(self._name).inc()
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from biaswatch.services.operator.handlers.cleanup import Cleanup
 from biaswatch.services.operator.handlers.cluster import ClusterApi, login
 from biaswatch.services.operator.handlers.reconciling import Reconciler, Resource
 from biaswatch.shared.errors import BiaswatchError, NotFoundError
-from biaswatch.shared.telemetry import LOOKS, log
+from biaswatch.shared.telemetry import OPERATOR_LOOKS, log
 
 OWNER_FIELDS = ("creationTimestamp", "uid", "deletionTimestamp")
 Index = Mapping[Any, Iterable[Any]]
@@ -128,7 +128,7 @@ class ResourceLoops:
             return
         resource = Resource(body["metadata"], body["spec"], body.get("status", {}))
         reconciled = await self._reconcile(resource, arguments)
-        LOOKS.labels(self._plural, reconciled.outcome).inc()
+        OPERATOR_LOOKS.labels(self._plural, reconciled.outcome).inc()
         await self._cleanup.record(self._plural, resource.meta, resource.spec, reconciled.status)
         for event in reconciled.events:
             kind = "Warning" if event.warning else "Normal"

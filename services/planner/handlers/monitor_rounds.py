@@ -71,7 +71,7 @@ class RoundScheduler:
     def define(self, monitor: Monitor) -> Sequence[Record]:
         """Store and schedule a monitor's new definition."""
         self._store.records.write([monitor])  # before the diagnoser closes any round
-        self._store.schedule.want(monitor)
+        self._store.schedule.put(monitor)
         return ()
 
     def define_forgotten(self) -> None:
@@ -83,7 +83,7 @@ class RoundScheduler:
         for monitor in self._store.monitor_definitions.latest():
             if monitor.moment_ms > scheduled.get((monitor.tenant, monitor.name), -1):
                 log("planner").warning("a lost monitor is scheduled", monitor=monitor.name)
-                self._store.schedule.want(monitor)
+                self._store.schedule.put(monitor)
 
     async def publish_due(self, publisher: Publisher, intake: Queue) -> None:
         """Publish the rounds that are due now.

@@ -106,7 +106,7 @@ class SearchRounds:
         [pin] = run.extractors
         keys = {features_id_of(probe, pin.name, pin.version): probe.key for probe in probes}
         in_time = self._gathers.arrived(run.id, keys, in_time=True)
-        measured = self._store.records.numbers_of(Features, in_time)
+        measured = self._store.records.bodies_of(Features, in_time)
         low, high = search.space.low, search.space.high
         values: dict[str, float | None] = dict.fromkeys(keys.values())
         for id_, features in measured.items():

@@ -20,9 +20,9 @@ from biaswatch.shared.analysis.changes.run_changes import (
 from biaswatch.shared.analysis.findings.factors import RandomFactors, gap_of_factors
 from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
 from biaswatch.shared.analysis.findings.groupings import (
-    ComparedGroups,
     ComparisonPlan,
     Grouping,
+    GroupPair,
     grouping,
 )
 from biaswatch.shared.analysis.findings.observations import Whole
@@ -67,7 +67,7 @@ def _gap_tests(runs: "MatchedRuns") -> Iterator[ChangeTest]:
 
 def _level_tests(runs: "MatchedRuns", of: ChangeOf, tolerance: float) -> Iterator[ChangeTest]:
     for prompts, subject_of in level_subjects(runs.matched.changes, of):
-        levels = Levels(runs, prompts)
+        levels = MeanChanges(runs, prompts)
         for index, feature in enumerate(runs.matched.features):
             yield LevelChange(subject_of(feature), tolerance, levels, index)
 
@@ -116,17 +116,17 @@ class MatchedRuns:
         return min(counts.n_before, counts.n_after) >= MIN_UNITS
 
 
-class Levels:
+class MeanChanges:
     """The means over some prompts before and after: the unit is the set, or else the prompt."""
 
     def __init__(self, runs: MatchedRuns, prompts: Whole) -> None:
         self.runs, self.prompts = runs, prompts
 
     @cached_property
-    def worst(self) -> tuple["Levels", "Levels"]:
+    def worst(self) -> tuple["MeanChanges", "MeanChanges"]:
         """With the missing answers such that all values fall, or rise, the most."""
         lowered, raised = self.runs.worst
-        return Levels(lowered, self.prompts), Levels(raised, self.prompts)
+        return MeanChanges(lowered, self.prompts), MeanChanges(raised, self.prompts)
 
     @cached_property
     def units(self) -> tuple[Floats, Floats]:
@@ -143,7 +143,7 @@ class Levels:
 class LevelChange(ChangeTest):
     """The change of the mean of a feature over some prompts."""
 
-    of: Levels
+    of: MeanChanges
     feature: int
 
     @property
@@ -211,7 +211,7 @@ class GapChanges:
         codes = enumerate(self.runs.codes[1].tolist()) if self.runs.matched.sets else ()
         return {prompt: its_set for prompt, its_set in codes if its_set >= 0} or None
 
-    def prompts(self, pair: ComparedGroups) -> tuple[Whole, Whole]:
+    def prompts(self, pair: GroupPair) -> tuple[Whole, Whole]:
         """Return the prompts of both sides."""
         codes = self.grouping.codes
         a, b = (np.flatnonzero(np.isin(codes, side)) for side in self.sampled.members(pair))
@@ -223,7 +223,7 @@ class GapChange(ChangeTest):
     """The change of the gap of two groups."""
 
     of: GapChanges
-    pair: ComparedGroups
+    pair: GroupPair
     feature: int
 
     @property

@@ -10,9 +10,9 @@ import numpy as np
 
 from biaswatch.shared.analysis.findings.groupings import (
     THE_REST,
-    ComparedGroups,
     ComparisonPlan,
     Grouping,
+    GroupPair,
     grouping,
 )
 from biaswatch.shared.analysis.findings.observations import Observations, Whole, coded
@@ -160,7 +160,7 @@ def run_changes(tests: Sequence[ChangeTest], alpha: float) -> RunChanges:
     return RunChanges(changes, gaps=sizes[True], levels=sizes[False])
 
 
-def gap_subject(grouping: Grouping, pair: ComparedGroups, feature: str) -> ChangeSubject:
+def gap_subject(grouping: Grouping, pair: GroupPair, feature: str) -> ChangeSubject:
     """Return the gap of a pair of groups as a subject of a change."""
     a = grouping.groups[pair[0]]
     b = THE_REST if pair[1] is None else grouping.groups[pair[1]].name

@@ -25,9 +25,9 @@ from biaswatch.shared.analysis.changes.run_changes import (
 from biaswatch.shared.analysis.findings.factors import RandomFactors, gap_of_factors
 from biaswatch.shared.analysis.findings.gap_samples import FEW_CLUSTERS, SampledGroups
 from biaswatch.shared.analysis.findings.groupings import (
-    ComparedGroups,
     ComparisonPlan,
     Grouping,
+    GroupPair,
     grouping,
 )
 from biaswatch.shared.analysis.findings.observations import Observations, Whole, ends_of
@@ -155,9 +155,7 @@ class RunGaps:
         groups = replace(self.grouping, codes=self.grouping.codes[rows])
         return SampledGroups(self.runs.answers.at(rows), groups, self.runs.plan)
 
-    def samples(
-        self, pair: ComparedGroups, feature: int
-    ) -> tuple[ComparedSamples, ComparedSamples]:
+    def samples(self, pair: GroupPair, feature: int) -> tuple[ComparedSamples, ComparedSamples]:
         """Return the units of two groups after and before, in the range of both."""
         bounds = self.runs.answers.ranges[self.runs.answers.features[feature]]
         after, before = (
@@ -165,7 +163,7 @@ class RunGaps:
         )
         return after, before
 
-    def has_few_families(self, pair: ComparedGroups, feature: int) -> bool:
+    def has_few_families(self, pair: GroupPair, feature: int) -> bool:
         """Return whether prompts come in families and a group has fewer than five of them."""
         for run, samples in zip(self.by_run, self.samples(pair, feature), strict=True):
             single = min(len(samples.only_a), len(samples.only_b))
@@ -213,7 +211,7 @@ class IndependentGapChange(ChangeTest):
 
     whole: WholeRuns
     grouping: Grouping
-    pair: ComparedGroups
+    pair: GroupPair
     feature: int
 
     def result(self, family: int) -> ChangeResult:
@@ -266,7 +264,7 @@ class IndependentLevelChange(ChangeTest):
     """The change of a mean, as a comparison of the answers of one run with those of the other."""
 
     sampled: SampledGroups
-    pair: ComparedGroups
+    pair: GroupPair
     feature: int
     answers: AnswerCounts
 

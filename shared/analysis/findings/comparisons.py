@@ -10,7 +10,7 @@ from biaswatch.shared.analysis.findings.factors import RandomFactors, gap_of_fac
 from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
 from biaswatch.shared.analysis.findings.gap_statistics import GAP_STATISTICS, GapSamples
 from biaswatch.shared.analysis.findings.group_comparison import GroupComparison
-from biaswatch.shared.analysis.findings.groupings import THE_REST, ComparedGroups, ComparisonPlan
+from biaswatch.shared.analysis.findings.groupings import THE_REST, ComparisonPlan, GroupPair
 from biaswatch.shared.analysis.findings.questions import verdicts_of
 from biaswatch.shared.analysis.findings.twins import TwinTest
 from biaswatch.shared.analysis.findings.worst_cases import undoing, verdict_holds
@@ -93,7 +93,7 @@ def _twin_differences(groups: SampledGroups, samples: ComparedSamples) -> TwinDi
 
 
 def _at_worst(
-    groups: SampledGroups, random: RandomFactors | None, pair: ComparedGroups, feature: int
+    groups: SampledGroups, random: RandomFactors | None, pair: GroupPair, feature: int
 ) -> tuple[GapResult, GapResult]:
     """Return the comparison with the missing answers least favourable for a, then for b."""
     if random is None or groups.plan.claim is Claim.BANK:
@@ -109,7 +109,7 @@ def _at_worst(
 def answers_p(
     groups: SampledGroups,
     samples: ComparedSamples,
-    pair: ComparedGroups,
+    pair: GroupPair,
     feature: int,
     rng: np.random.Generator,
 ) -> float | None:
@@ -126,7 +126,7 @@ def answers_p(
 
 
 def _assigned_p(
-    groups: SampledGroups, pair: ComparedGroups, feature: int, rng: np.random.Generator
+    groups: SampledGroups, pair: GroupPair, feature: int, rng: np.random.Generator
 ) -> float | None:
     """Return the p-value by exchange of labels that were assigned to units at random."""
     if any(side.clustered for side in groups.pair_of(pair)):

@@ -7,7 +7,7 @@ from math import exp, log
 import numpy as np
 from scipy.special import gammaln
 
-from biaswatch.shared.analysis.findings.groupings import ComparedGroups, ComparisonPlan, Grouping
+from biaswatch.shared.analysis.findings.groupings import ComparisonPlan, Grouping, GroupPair
 from biaswatch.shared.analysis.findings.observations import Observations, Whole
 from biaswatch.shared.lookup import first
 from biaswatch.shared.stats.arrays import Bools
@@ -46,7 +46,7 @@ class RandomFactors:
             return declared
         return declared | dict([sample])
 
-    def gap(self, pair: ComparedGroups, feature: int, ends: Bounds | None = None) -> FactorGap:
+    def gap(self, pair: GroupPair, feature: int, ends: Bounds | None = None) -> FactorGap:
         """Return the gap of a pair; `ends` take the place of missing answers of a, and of b."""
         of_a, rows = self._rows(pair)
         values = self._observations.values[rows, feature]
@@ -60,17 +60,17 @@ class RandomFactors:
             bounds = float(values[known].min()), float(values[known].max())
         return replace(gap, width=bounds[1] - bounds[0]) if bounds else gap
 
-    def planned_few(self, pair: ComparedGroups) -> bool:
+    def planned_few(self, pair: GroupPair) -> bool:
         """Return whether the plan has too few values of a factor for a claim beyond them."""
         return any(level.few for level in self.levels(pair))
 
-    def levels(self, pair: ComparedGroups) -> list[LevelCounts]:
+    def levels(self, pair: GroupPair) -> list[LevelCounts]:
         """Return how many values of each declared factor both groups have."""
         of_a, rows = self._rows(pair)
         names = self._observations.random
         return [_levels(name, self.codes[name][rows], of_a) for name in names]
 
-    def _rows(self, pair: ComparedGroups) -> tuple[Bools, Whole]:
+    def _rows(self, pair: GroupPair) -> tuple[Bools, Whole]:
         a, b = self._grouping.members(pair)
         of_a = np.isin(self._grouping.codes, a)
         rows = np.flatnonzero(of_a | np.isin(self._grouping.codes, b))

@@ -13,7 +13,7 @@ from biaswatch.shared.analysis.findings.comparisons import (
 )
 from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
 from biaswatch.shared.analysis.findings.group_comparison import GroupComparison
-from biaswatch.shared.analysis.findings.groupings import THE_REST, ComparedGroups, ComparisonPlan
+from biaswatch.shared.analysis.findings.groupings import THE_REST, ComparisonPlan, GroupPair
 from biaswatch.shared.analysis.findings.twins import TwinKey, TwinTests, twin_tables
 from biaswatch.shared.analysis.findings.units import MAX_EXCHANGED_ROWS
 from biaswatch.shared.contracts import Claim
@@ -157,7 +157,7 @@ class _TwinsAtWorst:
         return 1.0 if p_value is None else p_value
 
 
-def _named(groups: SampledGroups, a: str, b: str) -> list[ComparedGroups]:
+def _named(groups: SampledGroups, a: str, b: str) -> list[GroupPair]:
     """Return the comparisons of these two groups, one for each domain that has both."""
     of = groups.grouping.groups
     return [

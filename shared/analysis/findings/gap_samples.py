@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from biaswatch.shared.analysis.findings.groupings import ComparedGroups, ComparisonPlan, Grouping
+from biaswatch.shared.analysis.findings.groupings import ComparisonPlan, Grouping, GroupPair
 from biaswatch.shared.analysis.findings.observations import Observations, Whole, ends_of
 from biaswatch.shared.analysis.findings.units import (
     MAX_EXCHANGED_ROWS,
@@ -63,7 +63,7 @@ class SampledGroups:
         self._rows = np.array([rows.sum() for rows in of_group])
         self._there = np.array([np.isfinite(observations.values[r]).sum(0) for r in of_group])
         self._counted: dict[tuple[int, ...], Whole] = {}
-        self._filled: tuple[ComparedGroups, tuple[SampledGroups, SampledGroups]] | None = None
+        self._filled: tuple[GroupPair, tuple[SampledGroups, SampledGroups]] | None = None
 
     @cached_property
     def units(self) -> Units:
@@ -89,7 +89,7 @@ class SampledGroups:
             int((np.minimum(*self._unit_counts(pair)) >= MIN_UNITS).sum()) for pair in self.compared
         )
 
-    def _unit_counts(self, pair: ComparedGroups) -> tuple[Whole, ...]:
+    def _unit_counts(self, pair: GroupPair) -> tuple[Whole, ...]:
         """Return by feature how many units each side has: answers, where prompts are fixed."""
         if self.plan.claim is Claim.BANK:
             return tuple(self._there[side].sum(axis=0) for side in self.members(pair))
@@ -111,11 +111,11 @@ class SampledGroups:
         """Free the units, which may be millions; the next access computes them again."""
         self.__dict__.pop("units", None)
 
-    def members(self, pair: ComparedGroups) -> tuple[list[int], list[int]]:
+    def members(self, pair: GroupPair) -> tuple[list[int], list[int]]:
         """Return the groups of both sides."""
         return self.grouping.members(pair)
 
-    def compare(self, pair: ComparedGroups, feature: int, family: int) -> ComparedGroupPair:
+    def compare(self, pair: GroupPair, feature: int, family: int) -> ComparedGroupPair:
         """Compare a pair on one feature."""
         clustered = any(side.clustered for side in self.pair_of(pair))
         samples = self.samples(pair, feature)
@@ -129,7 +129,7 @@ class SampledGroups:
         fixed = self.fixed_gap(*answers, pair, feature, family)
         return ComparedGroupPair(fixed, samples, (of_a, of_b), by_set=result)
 
-    def gap(self, pair: ComparedGroups, feature: int, family: int) -> GapResult:
+    def gap(self, pair: GroupPair, feature: int, family: int) -> GapResult:
         """Return the result of `compare` alone; compare the last pair last, as it frees units."""
         if self.prompts is not None:
             return self.fixed_gap(*self.answers(pair, feature), pair, feature, family)
@@ -141,7 +141,7 @@ class SampledGroups:
             self.free_units()
         return self.result(samples, clustered, family)
 
-    def at_worst(self, pair: ComparedGroups, feature: int) -> tuple[GapResult, GapResult]:
+    def at_worst(self, pair: GroupPair, feature: int) -> tuple[GapResult, GapResult]:
         """Return the comparison with the missing answers least favourable for a, then for b."""
         if self._filled is None or self._filled[0] != pair:
             filled = (self.filled([pair], raised=1), self.filled([pair], raised=0))
@@ -149,7 +149,7 @@ class SampledGroups:
         first, second = (groups.compare(pair, feature, 1).result for groups in self._filled[1])
         return first, second
 
-    def filled(self, pairs: Iterable[ComparedGroups], *, raised: int) -> "SampledGroups":
+    def filled(self, pairs: Iterable[GroupPair], *, raised: int) -> "SampledGroups":
         """Return the groups with missing answers of one side, 0 or 1, high and the other's low."""
         values = self.observations.values.copy()
         ends = np.array([self.ends(index) for index in range(values.shape[1])]).T
@@ -159,21 +159,21 @@ class SampledGroups:
                 values = np.where(lacking, ends[int(side == raised)], values)
         return SampledGroups(replace(self.observations, values=values), self.grouping, self.plan)
 
-    def bounds_of(self, pair: ComparedGroups, feature: int) -> Bounds | None:
+    def bounds_of(self, pair: GroupPair, feature: int) -> Bounds | None:
         """Return the range of a feature in the domain of a pair."""
         return self._bounds[feature][self.grouping.groups[pair[0]].domain]
 
-    def pair_of(self, pair: ComparedGroups) -> tuple[SideUnits, SideUnits]:
+    def pair_of(self, pair: GroupPair) -> tuple[SideUnits, SideUnits]:
         """Return the units of both sides."""
         a, b = pair
         return self.units.groups[a], self.units.rest(a) if b is None else self.units.groups[b]
 
-    def unit_values(self, pair: ComparedGroups, feature: int) -> tuple[Floats, Floats]:
+    def unit_values(self, pair: GroupPair, feature: int) -> tuple[Floats, Floats]:
         """Return the values of both sides, one for each prompt."""
         a, b = self.pair_of(pair)
         return _present(a.by_unit.values[:, feature]), _present(b.by_unit.values[:, feature])
 
-    def samples(self, pair: ComparedGroups, feature: int) -> ComparedSamples:
+    def samples(self, pair: GroupPair, feature: int) -> ComparedSamples:
         """Return the units of a pair, within sets and singly."""
         return self.paired_samples(*self.pair_of(pair), feature, self.bounds_of(pair, feature))
 
@@ -217,7 +217,7 @@ class SampledGroups:
         self,
         a: FixedAnswers,
         b: FixedAnswers,
-        pair: ComparedGroups,
+        pair: GroupPair,
         feature: int,
         family: int = 1,
         *,
@@ -231,7 +231,7 @@ class SampledGroups:
             guessed=self.observations.is_guessed(feature),
         )  # fmt: skip
 
-    def answers(self, pair: ComparedGroups, feature: int) -> tuple[FixedAnswers, FixedAnswers]:
+    def answers(self, pair: GroupPair, feature: int) -> tuple[FixedAnswers, FixedAnswers]:
         """Return the answers of both sides by prompt."""
         if self.prompts is None:
             return {}, {}
@@ -240,7 +240,7 @@ class SampledGroups:
         return self.prompts.by_prompt(a, feature), other
 
     def answer_exchange_p(
-        self, pair: ComparedGroups, feature: int, rng: np.random.Generator
+        self, pair: GroupPair, feature: int, rng: np.random.Generator
     ) -> float | None:
         """Return the p-value of twins treated alike, by exchange of answers.
 
@@ -263,7 +263,7 @@ class SampledGroups:
                 return gap.p_disparity
         return answer_exchange_p(of_a, of_b, prompts.sets, rng=rng)
 
-    def _equal_twins(self, pair: ComparedGroups, feature: int) -> bool:
+    def _equal_twins(self, pair: GroupPair, feature: int) -> bool:
         """Return whether both groups have equally many answers in every shared set."""
         sets = self.twin_sets
         present = np.isfinite(self.observations.values[:, feature]) & (sets >= 0)
@@ -274,7 +274,7 @@ class SampledGroups:
         )
         return bool(((of_a == of_b) | (of_a == 0) | (of_b == 0)).all())
 
-    def answer_counts(self, pair: ComparedGroups, feature: int) -> tuple[tuple[int, int], ...]:
+    def answer_counts(self, pair: GroupPair, feature: int) -> tuple[tuple[int, int], ...]:
         """Return, for each side, the number of answers and of those with a value."""
         return tuple(
             (int(self._rows[side].sum()), int(self._there[side, feature].sum()))

@@ -15,7 +15,7 @@ from biaswatch.shared.stats.arrays import Indices
 MAX_PAIRED_GROUPS = 6
 """With more groups in a domain, each is compared with all others: 21 groups are 210 pairs."""
 THE_REST = "the rest"
-ComparedGroups = tuple[int, int | None]
+GroupPair = tuple[int, int | None]
 """One group and another; None means all others of its domain together."""
 
 
@@ -55,7 +55,7 @@ class Grouping:
         """[groups]: the domain of each."""
         return np.array([group.domain for group in self.groups], dtype=np.intp)
 
-    def members(self, pair: ComparedGroups) -> tuple[list[int], list[int]]:
+    def members(self, pair: GroupPair) -> tuple[list[int], list[int]]:
         """Return the groups of both sides of a comparison."""
         a, b = pair
         if b is not None:
@@ -64,9 +64,9 @@ class Grouping:
         members = np.flatnonzero(domains == domains[a]).tolist()
         return [a], [group for group in members if group != a]
 
-    def compared(self, against: Against) -> list[ComparedGroups]:
+    def compared(self, against: Against) -> list[GroupPair]:
         """Return which groups are compared: within a domain, in pairs or each with the rest."""
-        pairs: list[ComparedGroups] = []
+        pairs: list[GroupPair] = []
         for domain in range(len(self.domains)):
             members = np.flatnonzero(self.domain_of == domain).tolist()
             in_pairs = against is Against.PAIRS or (

@@ -25,7 +25,7 @@ FLIPS = "sign flips of the difference of gaps, over sets"
 SIGNS = (1.0, -1.0, -1.0, 1.0)
 """Signs of the means of a tetrad, in the difference of its gaps."""
 CELLS = len(SIGNS)
-Levels = tuple[str, ...]
+LevelPair = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -87,12 +87,15 @@ def _of_crossing(
             if own.any():
                 codes = np.searchsorted(cells, table.codes[own])
                 of_cells = [crossing.groups[cell].levels for cell in cells]
-                levels = [tuple(of[name] for name in crossing.dimensions) for of in of_cells]
+                levels = [
+                    tuple(by_dimension[name] for name in crossing.dimensions)
+                    for by_dimension in of_cells
+                ]
                 crossed = CrossedValues.of(values[own], codes, sets[own], design, levels)
                 shares = observations.bounds(index)[domain] == SHARES
                 for scale, test in crossed.tests(alpha, shares=shares):
-                    of = None if test.tetrad is None else crossed.tetrads[test.tetrad].words
-                    yield Interaction(feature, crossing.dimensions, name, scale, test, of)
+                    gaps = None if test.tetrad is None else crossed.tetrads[test.tetrad].words
+                    yield Interaction(feature, crossing.dimensions, name, scale, test, gaps)
 
 
 @dataclass(frozen=True)
@@ -104,10 +107,10 @@ class Tetrad:
     """The difference of their gaps: `black - white at old less that at new`."""
 
 
-def tetrads_of(levels: Sequence[Levels]) -> Iterator[Tetrad]:
+def tetrads_of(levels: Sequence[LevelPair]) -> Iterator[Tetrad]:
     """Yield the tetrads of combinations of groups that all occur, given their two levels."""
-    place = {of: number for number, of in enumerate(levels)}
-    first, second = (sorted({of[side] for of in levels}) for side in (0, 1))
+    place = {pair: number for number, pair in enumerate(levels)}
+    first, second = (sorted({pair[side] for pair in levels}) for side in (0, 1))
     for (a, b), (c, d) in product(combinations(first, 2), combinations(second, 2)):
         corners = [(a, c), (b, c), (a, d), (b, d)]
         if all(corner in place for corner in corners):
@@ -131,11 +134,11 @@ class CrossedValues:
 
     @classmethod
     def of(
-        cls, values: Floats, codes: Whole, sets: Whole, design: Floats, levels: Sequence[Levels]
+        cls, values: Floats, codes: Whole, sets: Whole, design: Floats, levels: Sequence[LevelPair]
     ) -> "CrossedValues":
         """Leave out the combinations without a value."""
         occurs = np.bincount(codes, minlength=len(design)) > 0
-        kept = [of for of, has_value in zip(levels, occurs.tolist(), strict=True) if has_value]
+        kept = [pair for pair, has_value in zip(levels, occurs.tolist(), strict=True) if has_value]
         codes = (np.cumsum(occurs) - 1)[codes]
         return cls(values, codes, sets, design[occurs], list(tetrads_of(kept)))
 

@@ -27,7 +27,7 @@ from biaswatch.shared.stats.comparisons.compared_samples import Bounds
 T = TypeVar("T")
 Key = tuple[str, str, str]
 """Target, scaffold and extractor."""
-Levels = tuple[tuple[str, str], ...]
+NamedLevels = tuple[tuple[str, str], ...]
 """Names and levels: of groups by dimension, or of strata or random factors."""
 
 
@@ -65,10 +65,10 @@ class MeasuredColumns:
     sets_of: Whole | None
     """[rows]: the rank of the set's name over all targets, -1 for none; None where no response has
     one."""
-    levels: CodedColumn[Levels]
+    levels: CodedColumn[NamedLevels]
     """Combinations of groups."""
-    strata: CodedColumn[Levels]
-    random: CodedColumn[Levels]
+    strata: CodedColumn[NamedLevels]
+    random: CodedColumn[NamedLevels]
     """Combinations of values of random factors."""
     reasons: CodedColumn[str | None]
     """Why responses have no value of any feature."""
@@ -158,7 +158,7 @@ class MeasuredColumns:
         return np.array(columns, dtype=np.float64).T
 
 
-def _labels(combinations: CodedColumn[Levels], name: str) -> Labels:
+def _labels(combinations: CodedColumn[NamedLevels], name: str) -> Labels:
     """Return the level of one name in each row."""
     codes, levels = coded([dict(combination).get(name) for combination in combinations.values])
     return CodedLabels(codes.astype(np.int32)[combinations.codes], levels)
@@ -227,9 +227,9 @@ class _GrowingColumns:
         self._units, self._sets = units, sets
         self._numbers: dict[str, array[float]] = {}
         self._units_of, self._sets_of = array("i"), array("i")
-        self._levels = _GrowingColumn[Levels]()
-        self._strata = _GrowingColumn[Levels]()
-        self._random = _GrowingColumn[Levels]()
+        self._levels = _GrowingColumn[NamedLevels]()
+        self._strata = _GrowingColumn[NamedLevels]()
+        self._random = _GrowingColumn[NamedLevels]()
         self._reasons = _GrowingColumn[str | None]()
         self._reservations = _GrowingColumn[str | None]()
         self._truth = array("d")

@@ -8,9 +8,9 @@ import numpy as np
 
 from biaswatch.shared.analysis.findings.gap_samples import FEW_CLUSTERS, SampledGroups
 from biaswatch.shared.analysis.findings.groupings import (
-    ComparedGroups,
     ComparisonPlan,
     Grouping,
+    GroupPair,
     grouping,
 )
 from biaswatch.shared.analysis.findings.observations import Observations, within
@@ -51,11 +51,11 @@ class CorrectedGroups:
         return grouping(self.observations(self._as_read, {}), (self.dimension,))
 
     @property
-    def compared(self) -> list[ComparedGroups]:
+    def compared(self) -> list[GroupPair]:
         """Which groups are compared."""
         return self.grouping.compared(self.plan.against)
 
-    def members(self, pair: ComparedGroups) -> tuple[list[int], list[int]]:
+    def members(self, pair: GroupPair) -> tuple[list[int], list[int]]:
         """Return the groups of both sides."""
         return self.grouping.members(pair)
 
@@ -106,7 +106,7 @@ class CorrectedGroups:
         """How many labelled answers each group has."""
         return tuple(len(self.labelled(group).labels) for group in range(len(self.grouping.groups)))
 
-    def comparable(self, pair: ComparedGroups) -> bool:
+    def comparable(self, pair: GroupPair) -> bool:
         """Return whether every group of both sides has enough labels."""
         return all(
             self.labels_of[group] >= MIN_LABELS for side in self.members(pair) for group in side
@@ -136,7 +136,7 @@ class CorrectedGroups:
         """True if every reading is at an end of the scale."""
         return self.rows.yes_or_no
 
-    def rate_ratio(self, pair: ComparedGroups) -> float | None:
+    def rate_ratio(self, pair: GroupPair) -> float | None:
         """Return the ratio of the shares of both sides that are selected, where readings say it."""
         a, b = map(self._rate, self.members(pair))
         return a / b if a is not None and b is not None and b > 0 else None
@@ -216,7 +216,7 @@ class GroupsByLabels:
         units = self.sampled.units.independent(group, 0)
         return corrected_mean(units, side, self.groups.bounds, self.groups.plan.alpha)
 
-    def gap(self, pair: ComparedGroups, family: int) -> GapResult:
+    def gap(self, pair: GroupPair, family: int) -> GapResult:
         """Return the corrected gap of a pair."""
         plan = self.groups.plan
         if not self.groups.comparable(pair):
@@ -239,21 +239,21 @@ class GroupsByLabels:
             return GapResult(no_interval, no_interval, None, None)
         return gap
 
-    def ratio(self, pair: ComparedGroups) -> Estimate:
+    def ratio(self, pair: GroupPair) -> Estimate:
         """Return the ratio of a pair's means."""
         if not self.groups.comparable(pair):
             return undefined(self._lacking(pair))
         samples = self.sampled.paired_samples(*self.sampled.pair_of(pair), 0, None)
         return corrected_ratio(samples, *self._sides(pair), alpha=self.groups.plan.alpha)
 
-    def _sides(self, pair: ComparedGroups) -> tuple[CorrectedSide, CorrectedSide]:
+    def _sides(self, pair: GroupPair) -> tuple[CorrectedSide, CorrectedSide]:
         a, b = (
             _joined([self._corrected[1][group] for group in side])
             for side in self.groups.members(pair)
         )
         return a, b
 
-    def _lacking(self, pair: ComparedGroups) -> str:
+    def _lacking(self, pair: GroupPair) -> str:
         return self.groups.lacking([group for side in self.groups.members(pair) for group in side])
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from biaswatch.shared.analysis.findings.gap_samples import SampledGroups
 from biaswatch.shared.analysis.findings.group_statistics import GroupIntervals
-from biaswatch.shared.analysis.findings.groupings import THE_REST, AnalysisPlan, ComparedGroups
+from biaswatch.shared.analysis.findings.groupings import THE_REST, AnalysisPlan, GroupPair
 from biaswatch.shared.analysis.findings.observations import MeasuredResponse
 from biaswatch.shared.analysis.findings.run_findings import FindingKey
 from biaswatch.shared.analysis.labels.answer_columns import AnswerColumns
@@ -42,7 +42,7 @@ class _ByReadings:
 
     means: Sequence[Estimate]
     """By group."""
-    gaps: Mapping[ComparedGroups, Estimate]
+    gaps: Mapping[GroupPair, Estimate]
 
 
 def corrected_gaps(
@@ -62,7 +62,7 @@ def corrected_gaps(
     labelled = GroupsByLabels(part)
     groups = tuple(_group(labelled, code, read, plan) for code in range(len(read.means)))
     gaps = {pair: labelled.gap(pair, family) for pair in part.compared}
-    ratios: dict[ComparedGroups, tuple[Estimate, float | None]] = {}
+    ratios: dict[GroupPair, tuple[Estimate, float | None]] = {}
     if rates_from is not None:
         rates = part.selected(rates_from)
         if rates is not part:
@@ -119,7 +119,7 @@ def _group(
 
 def _gap(
     part: CorrectedGroups,
-    pair: ComparedGroups,
+    pair: GroupPair,
     reading: Estimate,
     result: GapResult,
     ratios: tuple[Estimate | None, float | None],

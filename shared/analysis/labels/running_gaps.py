@@ -68,7 +68,7 @@ def tested_by_labels(plan: MonitorPlan) -> list[Comparison]:
     """
     return [
         comparison_
-        for comparison_ in plan.watched
+        for comparison_ in plan.all_comparisons
         if comparison_.watched.feature != MISSING
         and comparison_.pair.b is not None
         and not comparison_.watched.method.of_selections

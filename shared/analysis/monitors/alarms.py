@@ -218,7 +218,7 @@ def _words(
 ) -> str:
     """Return the alarm for people; None if the comparison has been removed from the monitor."""
     evidence = news.evidence
-    comparison = next((c for c in plan.watched if c.key == evidence.comparison_key), None)
+    comparison = next((c for c in plan.all_comparisons if c.key == evidence.comparison_key), None)
     if comparison is None:
         return ""
     if news.state is AlarmState.CLEARED:

@@ -19,7 +19,7 @@ def gap_alpha(plan: MonitorPlan, number: int) -> float:
 
 def gap_bound(plan: MonitorPlan, number: int) -> float:
     """Return the log evidence of a gap that alarms, in this test of it."""
-    return log(len(plan.watched) / gap_alpha(plan, number) / share_beyond(plan))
+    return log(len(plan.all_comparisons) / gap_alpha(plan, number) / share_beyond(plan))
 
 
 def share_beyond(plan: MonitorPlan) -> float:
@@ -29,7 +29,7 @@ def share_beyond(plan: MonitorPlan) -> float:
 
 def search_alpha(plan: MonitorPlan, number: int) -> float:
     """Return that of a comparison's search: for the detector, and once more for its references."""
-    return alpha_of_search(plan.alpha, len(plan.watched), number)
+    return alpha_of_search(plan.alpha, len(plan.all_comparisons), number)
 
 
 def change_bound(plan: MonitorPlan, number: int) -> float:
@@ -45,7 +45,7 @@ def promise_of(plan: MonitorPlan, what: AlarmKind, number: int) -> str:
     nth = "test" if what is AlarmKind.DISPARITY else "search"
     return (
         f"The probability that this monitor ever raises a false alarm of {kinds}, over its"
-        f" {len(plan.watched)} comparisons, all epochs and all alarms, is at most"
+        f" {len(plan.all_comparisons)} comparisons, all epochs and all alarms, is at most"
         f" {plan.alpha / 2:g}: this was {nth} {number} of the comparison, with"
         f" {percent(share_of_test(number))} of it, and {percent(share_left(number))} is left for"
         f" later ones. It is half of the monitor's {plan.alpha:g}; the other half is for"

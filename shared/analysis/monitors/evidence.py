@@ -234,8 +234,8 @@ def _counts(
     closed: Round,
     up_to: Callable[[int, str], Counts],
 ) -> ClosedCounts:
-    same, key = _same_epoch(latest, closed), increment.comparison.key
-    total = summed(same.counts, increment.counts) if same else increment.counts
+    earlier, key = _same_epoch(latest, closed), increment.comparison.key
+    total = summed(earlier.counts, increment.counts) if earlier else increment.counts
     return ClosedCounts(closed, increment.counts, total, lambda round_: up_to(round_, key))
 
 
@@ -263,14 +263,16 @@ def _evidence(
     closed: Round,
     plan: MonitorPlan,
 ) -> Evidence:
-    same = _same_epoch(latest, closed)
-    of_this_test = same if same and same.test and same.test.number == tested.test.number else None
+    earlier = _same_epoch(latest, closed)
+    of_this_test = (
+        earlier if earlier and earlier.test and earlier.test.number == tested.test.number else None
+    )
     return Evidence(
         **_carried(closed),
         comparison=increment.comparison,
-        rounds=(same.rounds if same else 0) + 1,
+        rounds=(earlier.rounds if earlier else 0) + 1,
         counts=counts.total,
-        missing=(same.missing if same else 0) + increment.missing,
+        missing=(earlier.missing if earlier else 0) + increment.missing,
         bound=gap_bound(plan, tested.test.number),
         test=tested.test,
         shown=tested.shown,
@@ -278,7 +280,7 @@ def _evidence(
         log_supremum=max(of_this_test.log_supremum if of_this_test else 0.0, tested.summary.log_e),
         change=changes[0],
         level_change=changes[1],
-        before=same.before if same else (latest.gap if latest else None),
+        before=earlier.before if earlier else (latest.gap if latest else None),
         same_treatment=tested.same.answer,
         log_e_same_treatment=tested.same.log_e,
         same_treatment_reason=tested.same.reason,

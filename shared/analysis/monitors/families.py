@@ -174,7 +174,7 @@ def merged_evidence(
     by_key = dict(zip(evidence.keys, logs, strict=True))
     log_es = np.array([by_key.get(comparison.key, 0.0) for comparison in vectors.comparisons])
     log_e, bound = merged_log_e(log_es, own, common), same_treatment_bound(plan, closed.epoch)
-    alpha = len(plan.watched) * float(np.exp(-bound))
+    alpha = len(plan.all_comparisons) * float(np.exp(-bound))
     is_shown = log_e >= -np.log(alpha)
     since = earlier.since_round if earlier else None
     chosen = stands_out(log_es, log_e, alpha).tolist()

@@ -275,4 +275,4 @@ def _summaries(gaps: Sequence[GapUnderWay], reads: Sequence[EvidenceRead]) -> li
     if not gaps:
         return []
     plan = gaps[0].plan
-    return summaries_of(reads, len(plan.watched), share_beyond(plan))
+    return summaries_of(reads, len(plan.all_comparisons), share_beyond(plan))

@@ -82,7 +82,7 @@ def _clusters(gap: GapUnderWay) -> ClusteredEvidence | None:
         name: log_sum_after(getattr(before, name, None), blocks.log_e_beyond(tolerance), look)
         for name, tolerance in (("log_e_gap", tolerance_of(gap.comparison)), ("log_e_effect", 0.0))
     }
-    alpha = gap_alpha(gap.plan, gap.test.number) / len(gap.plan.watched)
+    alpha = gap_alpha(gap.plan, gap.test.number) / len(gap.plan.all_comparisons)
     low, high = blocks.interval(alpha * float(np.exp(log_share_of_look(look))))
     return ClusteredEvidence(blocks=len(differences), levels=levels, low=low, high=high, **logs)
 
@@ -159,7 +159,9 @@ def _horizon(gap: GapUnderWay, clusters: ClusteredEvidence | None) -> HorizonEvi
     looks, look = gap.plan.looks, gap.rounds_before + 1
     if looks is None or look > looks:
         return None
-    alpha = SEQUENTIAL_SHARE * gap_alpha(gap.plan, gap.test.number) / len(gap.plan.watched) / 2
+    alpha = (
+        SEQUENTIAL_SHARE * gap_alpha(gap.plan, gap.test.number) / len(gap.plan.all_comparisons) / 2
+    )
     bound = float(sequential_bounds(looks, alpha).bounds[look - 1])
     counts = gap.counts_of(gap.test.rounds)
     if clusters is None:

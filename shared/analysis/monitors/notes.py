@@ -106,7 +106,7 @@ def _languages(plan: MonitorPlan) -> Iterator[str]:
 
 
 def _changes(plan: MonitorPlan, suite: AskedSets) -> Iterator[str]:
-    alpha = alpha_of_search(plan.alpha, len(plan.watched), 1)
+    alpha = alpha_of_search(plan.alpha, len(plan.all_comparisons), 1)
     for pair in plan.comparisons:
         units = _units(plan, suite, pair)
         planned = planned_change(

@@ -191,7 +191,7 @@ class QuietRound:
         parameters = TestParameters(
             tolerances=self._tolerances,
             alphas=alphas,
-            family=len(self.plan.watched),
+            family=len(self.plan.all_comparisons),
             disparity_share=share_beyond(self.plan),
             later=np.where(np.isfinite(later), later, np.nan),
         )
@@ -220,7 +220,7 @@ class QuietRound:
         is_forecast = ~np.isnan(more_units)
         return {
             "units": {"array": decisions.units.astype(np.int64)},
-            "gap": {"parts": self._gaps(tested, alphas / len(self.plan.watched))},
+            "gap": {"parts": self._gaps(tested, alphas / len(self.plan.all_comparisons))},
             "log_e": {"array": decisions.log_es},
             "log_supremum": {"array": np.maximum(most, decisions.log_es)},
             "bound": {"array": by_value(partial(gap_bound, self.plan), self._numbers)},

@@ -55,7 +55,7 @@ def same_treatment(
 
 def same_treatment_bound(plan: MonitorPlan, epoch: int) -> float:
     """Return the log evidence that shows different treatment, in one epoch."""
-    return log(len(plan.watched) / gap_alpha(plan, epoch + 1))
+    return log(len(plan.all_comparisons) / gap_alpha(plan, epoch + 1))
 
 
 def same_treatment_columns(

@@ -228,7 +228,7 @@ def window_descriptions(
         _described(comparison, window, plan.alpha).model_copy(
             update={"users": users.get(comparison.key), "strata": strata.get(comparison.key, ())}
         )
-        for comparison in plan.watched
+        for comparison in plan.all_comparisons
     )
 
 

@@ -79,7 +79,7 @@ class WindowWriter:
         self._group_codes, self._stratum_codes = self._column("<i4"), self._column("<i4")
         watched = {
             (comparison.watched.extractor, comparison.watched.feature)
-            for comparison in plan.watched
+            for comparison in plan.all_comparisons
         }
         measuring = {*extractors, *(extractor for extractor, _ in watched)}
         self._states = {extractor: self._column("<i2") for extractor in sorted(measuring)}

@@ -75,7 +75,7 @@ class JetStreamPublisher:
         else:
             message = message_of(record, data, publication)
             await self.publish_copy(message.subject, data, message.headers)
-            _published(record.kind).inc()
+            _published_counter(record.kind).inc()
 
     async def publish_all(
         self, records: Sequence[Record], *, publication: int | Sequence[int] = 0
@@ -95,10 +95,10 @@ class JetStreamPublisher:
                 ends[place] = self._join(record, data, number)
             else:
                 alone[place] = message_of(record, data, number)
-        outcomes |= zip(alone, await self._published(list(alone.values())), strict=True)
+        outcomes |= zip(alone, await self._send_with_retries(list(alone.values())), strict=True)
         for place in alone:
             if outcomes[place] is None:
-                _published(records[place].kind).inc()
+                _published_counter(records[place].kind).inc()
         outcomes |= {place: await _outcome(end) for place, end in ends.items()}
         return [outcomes[place] for place in range(len(records))]
 
@@ -125,9 +125,11 @@ class JetStreamPublisher:
         if common.trace_context:
             headers[HEADER] = common.trace_context
         await self.publish_copy(common.subject, bundle.data(), headers)
-        _published(common.kind).inc(len(bundle.names))
+        _published_counter(common.kind).inc(len(bundle.names))
 
-    async def _published(self, messages: Sequence[OutgoingMessage]) -> list[BiaswatchError | None]:
+    async def _send_with_retries(
+        self, messages: Sequence[OutgoingMessage]
+    ) -> list[BiaswatchError | None]:
         """Send until each has a reply, some times; return what became of each."""
         outcomes: list[BiaswatchError | None] = [self._too_large(message) for message in messages]
         left = [place for place, outcome in enumerate(outcomes) if outcome is None]
@@ -253,7 +255,7 @@ def _not_now(error: NatsError) -> TransientError:
 
 
 @cache
-def _published(kind: str) -> Counter:
+def _published_counter(kind: str) -> Counter:
     """Return the counter of a kind: looked up once, as every record is counted."""
     return PUBLISHED.labels(kind)
 

@@ -124,16 +124,19 @@ def compare_samples(
     parts = SampleParts.of(samples)
     curve = _curve(samples, parts)
     p_values = p_values_of(curve_tails(curve), tolerance)
-    unpaired = parts.pairs is None and tolerance > 0
-    boundary_p = boundary_group_p(parts.single, samples.bounds, tolerance) if unpaired else 0.0
+    is_unpaired = parts.pairs is None
+    boundary_p = 0.0
+    if is_unpaired and tolerance > 0:
+        boundary_p = boundary_group_p(parts.single, samples.bounds, tolerance)
     method, agreement, regular = _method(parts), parts.need_agreement, parts.all_regular
-    single = parts.pairs is None and not tolerance
-    unlike = parts.pairs is None and _spreads_differ(parts)
+    unlike_spreads = is_unpaired and _spreads_differ(parts)
     del parts  # a test of labels on millions of units needs as much memory again
-    p_spread = equal_means_p(samples.only_a, samples.only_b, samples.bounds) if single else None
-    if p_spread is not None:
-        p_values = p_spread, None
-    elif (agreement and not unlike) or _needs_exact_agreement(samples, tolerance):
+    p_equal = None
+    if is_unpaired and not tolerance:
+        p_equal = equal_means_p(samples.only_a, samples.only_b, samples.bounds)
+    if p_equal is not None:
+        p_values = p_equal, None
+    elif (agreement and not unlike_spreads) or _needs_exact_agreement(samples, tolerance):
         p_values = _agreed(p_values, samples, tolerance)
     result = gap_result(
         curve,

@@ -324,7 +324,7 @@ async def test_alertmanager_is_told_what_stands_again_and_again_while_the_monito
     resend = ResendAlerts(store, channels, now=clock)
     upkeep = Upkeep(cadence_s=3600, channels=("oncall",))
     monitor = make_monitor(upkeep=upkeep)
-    store.schedule.want(monitor)
+    store.schedule.put(monitor)
     store.records.write([make_alarm(monitor_id=monitor.monitor_id)])
     await resend.run_once()
     await resend.run_once()
@@ -332,7 +332,7 @@ async def test_alertmanager_is_told_what_stands_again_and_again_while_the_monito
     deleted = make_monitor(
         upkeep=upkeep, state=MonitorState.DELETED, moment_ms=monitor.moment_ms + 1
     )
-    store.schedule.want(deleted)
+    store.schedule.put(deleted)
     await resend.run_once()
     assert len(alertmanager.posted) == 2
 

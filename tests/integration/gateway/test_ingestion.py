@@ -290,7 +290,7 @@ async def test_a_monitor_of_traffic_says_when_its_window_will_be_read(
 ) -> None:
     monitor = make_traffic_monitor(since=datetime(2026, 1, 1, 12, 30, tzinfo=UTC))
     store.records.write([monitor])
-    store.schedule.want(monitor)
+    store.schedule.put(monitor)
     [stand] = (await api.get("/v1/monitors", headers=READER)).json()
     read = datetime.fromisoformat(stand["next_round_at"])
     assert read == datetime(2026, 1, 1, 13, tzinfo=UTC) + timedelta(seconds=60)

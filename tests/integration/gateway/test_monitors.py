@@ -208,14 +208,14 @@ async def test_a_plan_that_was_watched_before_goes_on_with_its_evidence(
 ) -> None:
     await api.post("/v1/monitors", json=ASKED)
     [monitor] = store.records.all(Monitor)
-    store.schedule.want(monitor)
+    store.schedule.put(monitor)
     watch = CloseRounds(store, now=lambda: datetime.now(UTC))
     for number in range(4):
         play(store, watch, monitor, number, lambda *_: {"words": 5.0})
     for fields, anew in (({"alpha": 0.01}, True), ({}, False)):
         applied = (await api.post("/v1/monitors", json={**ASKED, **fields})).json()
         assert applied["anew"] is anew
-        store.schedule.want(Monitor.model_validate(applied["monitor"]))
+        store.schedule.put(Monitor.model_validate(applied["monitor"]))
     place = store.schedule.get("coasts")
     assert place is not None
     assert place.next_round == 4

@@ -48,7 +48,7 @@ RUN = make_run()
 ALARM = make_alarm(
     monitor="watched",
     monitor_id=MONITOR.monitor_id,
-    comparison_key=MONITOR.plan.watched[0].key,
+    comparison_key=MONITOR.plan.all_comparisons[0].key,
     twins=(),
 )
 

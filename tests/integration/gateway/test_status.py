@@ -118,7 +118,7 @@ def test_an_alarm_that_is_over_has_changed_and_stands_no_more(store: Store) -> N
 def test_a_round_that_is_due_for_an_hour_waits_for_a_person(store: Store) -> None:
     monitor = make_monitor(at=LAST_WEEK)
     store.records.write([monitor])
-    store.schedule.want(monitor)
+    store.schedule.put(monitor)
     result = status_of(store)
     assert [item.name for item in result.overdue] == [monitor.name]
     assert exit_code_of(result) == 3
@@ -190,7 +190,7 @@ async def test_a_bus_that_hangs_needs_attention(
     bus: ProvisionedBus, store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection, "CHECK_S", 0.2)
-    monkeypatch.setattr(health, "BUS", Job(Connection.check_available, every_s=0.05))
+    monkeypatch.setattr(health, "BUS_CHECK", Job(Connection.check_available, every_s=0.05))
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     service = build(

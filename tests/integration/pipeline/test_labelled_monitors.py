@@ -19,7 +19,7 @@ from biaswatch.shared.store import Store
 from biaswatch.shared.telemetry import MONITOR_ALARM, MONITOR_LABELLED_GAP
 from tests.support.labelled_rounds import MONITOR, LabelledPlatform
 
-COMPARISON = MONITOR.plan.watched[0].key
+COMPARISON = MONITOR.plan.all_comparisons[0].key
 
 
 @pytest.fixture

@@ -367,7 +367,7 @@ async def test_a_bus_that_hangs_is_named(
     bus: ProvisionedBus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bus_connection, "CHECK_S", 1)
-    monkeypatch.setattr(health, "BUS", Job(Connection.check_available, every_s=0.1))
+    monkeypatch.setattr(health, "BUS_CHECK", Job(Connection.check_available, every_s=0.1))
     service = Service("planner", settings_for(bus))
     async with running(service):
         await until_ready(service)

@@ -94,7 +94,7 @@ def test_a_recorder_that_dies_at_any_step_leaves_nothing_lost_twice_or_lying_abo
             writer: Any = store.records.writer.file_writer
             dying = DyingAt(step)
             dying.wrap(writer, ("_commit", "_write_files", "_write_file"))
-            dying.wrap(writer._manifest, ("name", "forget"))
+            dying.wrap(writer._manifest, ("register", "forget"))
             dying.wrap(writer._folder, ("written", "remove"))
             try:
                 store.records.write(records[: 2 + step % 5])
@@ -120,9 +120,9 @@ def same_as_rows(rows: Store, filed: Store, records: Sequence[Record]) -> None:
             one = list(rows.records.read(kind, run_id=run_id, texts=texts))
             assert list(filed.records.read(kind, run_id=run_id, texts=texts)) == one
             assert list(filed.records.get(kind, ids[::-1], texts=texts)) == one
-        assert filed.records.numbers_of(kind, ids) == rows.records.numbers_of(kind, ids)
-        numbers = list(rows.records.numbers(kind, run_id=run_id))
-        assert list(filed.records.numbers(kind, run_id=run_id)) == numbers
+        assert filed.records.bodies_of(kind, ids) == rows.records.bodies_of(kind, ids)
+        numbers = list(rows.records.bodies(kind, run_id=run_id))
+        assert list(filed.records.bodies(kind, run_id=run_id)) == numbers
         for after in ("", ids[3], ids[-1]):
             page = rows.records.ids_of_run(kind, run_id, after=after, most=7)
             assert filed.records.ids_of_run(kind, run_id, after=after, most=7) == page
@@ -130,7 +130,7 @@ def same_as_rows(rows: Store, filed: Store, records: Sequence[Record]) -> None:
         assert filed.records.missing(kind, missing) == rows.records.missing(kind, missing)
         assert list(filed.records.all(kind)) == list(rows.records.all(kind))
     responses = [item.id for item in rows.records.read(Response, run_id=run_id)]
-    assert filed.records.answered_of(responses) == rows.records.answered_of(responses)
+    assert filed.records.bodies_with_probes(responses) == rows.records.bodies_with_probes(responses)
     for equal in ({}, {"extractor": "words"}, {"extractor": "other"}):
         result = list(rows.records.by_key(Features, "response_id", responses, **equal))
         assert list(filed.records.by_key(Features, "response_id", responses, **equal)) == result
@@ -302,8 +302,8 @@ def test_a_file_that_is_lost_or_damaged_is_an_error_and_no_smaller_number(
         )
     for reads in (
         lambda: list(filed.records.read(Response, run_id=run_of(records))),
-        lambda: filed.records.answered_of([records[0].id]),
-        lambda: filed.records.numbers_of(Response, [records[0].id]),
+        lambda: filed.records.bodies_with_probes([records[0].id]),
+        lambda: filed.records.bodies_of(Response, [records[0].id]),
     ):
         with pytest.raises(TransientError, match=r"cannot be read from|not hold what was written"):
             reads()

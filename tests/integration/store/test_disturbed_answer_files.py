@@ -266,7 +266,7 @@ def test_a_reader_keeps_little_however_files_overlap_and_however_long_texts_are(
 
 def test_ids_without_an_order_are_looked_for_at_once_where_there_are_no_files(store: Store) -> None:
     ids = [sha256(str(n).encode()).hexdigest()[:32] for n in range(500)]
-    for read in (store.records.missing, store.records.numbers_of, store.records.get):
+    for read in (store.records.missing, store.records.bodies_of, store.records.get):
         with counted_queries(store) as queries:
             list(read(Response, ids))
         assert len(queries) <= 2

@@ -68,14 +68,14 @@ def test_records_of_ids_that_fill_a_query_exactly_all_come(store: Store, times: 
     ids = [record.id for record in records]
     response = store.records.get(type(records[0]), ids)
     assert [item.id for item in response] == sorted(ids)
-    plain = store.records.numbers_of(type(records[0]), ids)
+    plain = store.records.bodies_of(type(records[0]), ids)
     assert set(plain) == set(ids)
 
 
 READINGS: dict[str, Callable[[Store, list[str]], Any]] = {
     "get": lambda store, ids: list(store.records.get(Response, ids)),
-    "numbers_of": lambda store, ids: store.records.numbers_of(Response, ids),
-    "answered_of": lambda store, ids: store.records.answered_of(ids),
+    "bodies_of": lambda store, ids: store.records.bodies_of(Response, ids),
+    "bodies_with_probes": lambda store, ids: store.records.bodies_with_probes(ids),
 }
 
 

@@ -39,7 +39,7 @@ LOOKS: dict[str, Look] = {
     "missing": lambda s, run: 1 - len(s.records.missing(Run, [run.id])),
     "get": lambda s, run: len(list(s.records.get(Run, [run.id]))),
     "read": lambda s, run: len(list(s.records.read(Response, run_id=run.id))),
-    "numbers": lambda s, run: len(list(s.records.numbers(Features, run_id=run.id))),
+    "bodies": lambda s, run: len(list(s.records.bodies(Features, run_id=run.id))),
     "all": lambda s, run: len(list(s.records.all(Monitor))),
     "latest": lambda s, run: len(s.records.latest(Run, 10, purpose=Purpose.STUDY)),
     "since": lambda s, run: len(s.records.since(Run, AT, purpose=Purpose.STUDY)),
@@ -104,7 +104,7 @@ def test_a_purge_of_one_tenant_leaves_the_texts_of_others(store: Store) -> None:
 
 def test_two_tenants_have_a_monitor_of_one_name(store: Store) -> None:
     for tenant in ("hiring", "lending"):
-        assert store.schedule.want(make_monitor(tenant=tenant))
+        assert store.schedule.put(make_monitor(tenant=tenant))
     assert [monitor.monitor.tenant for monitor in store.schedule.monitors()] == [
         "hiring",
         "lending",

@@ -20,7 +20,7 @@ from biaswatch.shared.stats.anytime.units import DIFFERENCE_BINS
 from tests.support.records import make_alarm, make_evidence, make_plan
 
 SETS = 12
-OF_MISSING = next(item for item in make_plan().watched if item.watched.feature == MISSING)
+OF_MISSING = next(item for item in make_plan().all_comparisons if item.watched.feature == MISSING)
 
 
 def evidence(gap: float) -> Evidence:

@@ -57,7 +57,11 @@ def test_a_quiet_comparison_has_the_numbers_of_the_formulas_one_by_one(
     rng, decided = np.random.default_rng(sets), DecidedRounds(watching(tolerance))
     plan = decided.monitor.plan
     scalar = ScalarMonitor(
-        tolerance, plan.change_tolerance, plan.reference_rounds, plan.alpha, len(plan.watched)
+        tolerance,
+        plan.change_tolerance,
+        plan.reference_rounds,
+        plan.alpha,
+        len(plan.all_comparisons),
     )
     for number in range(21):
         counts = of_pairs(rng.normal(0.01, 0.2, sets), rng.normal(0, 0.2, sets), rng)

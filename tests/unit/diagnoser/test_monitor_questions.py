@@ -96,13 +96,13 @@ class SimulatedMonitor:
             ]
             answers = RoundAnswers(planned, {"rating": ratings})
             scope = RoundScope(self.plan.claim, number, self.blocks)
-            counts, _ = counted(self.plan.watched, answers, scope)
-            increments = increments_of(closed, self.plan.watched, counts)
+            counts, _ = counted(self.plan.all_comparisons, answers, scope)
+            increments = increments_of(closed, self.plan.all_comparisons, counts)
             up_to = partial(_counts_up_to, rounds)
             evidence = evidence_of(increments, last or (), closed, monitor, up_to, self.blocks)
             stored = round_evidence(increments, evidence)
             assert list(increments_in(stored)) == increments
-            vectors = round_vectors(self.plan.watched, answers)
+            vectors = round_vectors(self.plan.all_comparisons, answers)
             merged = merged_evidence(vectors, evidence, last, closed, before, self.plan)
             before = closed.model_copy(update={"merged": merged})
             last = evidence

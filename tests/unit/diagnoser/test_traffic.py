@@ -18,7 +18,7 @@ from tests.support.records import AT, make_traffic_monitor
 from tests.support.window_rows import TrafficAnswer, columns_of, entrants_of, named, names_of
 
 PLAN = make_traffic_monitor().plan
-WORDS, MISSING = PLAN.watched
+WORDS, MISSING = PLAN.all_comparisons
 
 
 def heard(user: str | None, group: str | None, value: float | None, **fields: Any) -> TrafficAnswer:

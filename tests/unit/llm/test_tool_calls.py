@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from biaswatch.shared.contracts.providers.http import StepPointers
-from biaswatch.shared.contracts.tools import ScriptedResult, Tool, ToolCall, tool_results
+from biaswatch.shared.contracts.tools import ScriptedResult, Tool, ToolCall, scripted_result
 from biaswatch.shared.llm.anthropic_messages import AnthropicMessages
 from biaswatch.shared.llm.http_app import steps_in
 from biaswatch.shared.llm.local_chat import LocalChat
@@ -155,7 +155,9 @@ def test_the_first_script_whose_arguments_fit_gives_the_result() -> None:
         ('{"percent": 100.0, "to": "card "}', "Not possible."),
         ('{"percent": 99, "to": "card"}', "Refunded."),
     ):
-        assert tool_results((tool,), ToolCall(id="c", name="refund", arguments=arguments)) == result
+        assert (
+            scripted_result((tool,), ToolCall(id="c", name="refund", arguments=arguments)) == result
+        )
 
 
 POINTERS = StepPointers(list="/steps", arguments="/args")
